@@ -1,0 +1,20 @@
+// gyre/coro.hpp: what a coroutine is, who awaits it, and what cancels it.
+//
+// May not know: the kernel, a loop, time. Standard library only.
+//
+//   task             a coroutine that starts when it is awaited and gives one result
+//   cancelled        what an await throws inside a cancelled scope
+//   cancel_scope     a region of a task that can be cancelled
+//   call_stack       which coroutine awaits which, and where
+//   exception_group  several exceptions that happened together
+//   frame_pool       recycles the memory of frames
+//   context          what every frame records (for authors of awaitables)
+#pragma once
+
+#include <gyre/coro/call_stack.hpp>
+#include <gyre/coro/cancel_scope.hpp>
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/coro/context.hpp>
+#include <gyre/coro/exception_group.hpp>
+#include <gyre/coro/frame_pool.hpp>
+#include <gyre/coro/task.hpp>

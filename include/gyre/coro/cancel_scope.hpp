@@ -1,0 +1,99 @@
+// gyre/coro/cancel_scope.hpp: a region of a task, with everything started inside it, that can be cancelled.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/context.hpp>
+
+namespace gyre {
+
+enum class shielding : bool { none, shielded };
+
+/// A node in the tree of what may be cancelled together.
+///
+/// Scopes nest: inside one task as a stack, and across tasks because the scope of a spawned task is a child of
+/// the scope that owns it. Cancelling is level-triggered: it marks the scope and all scopes below it, ends the
+/// operations that their tasks are suspended in, and makes every later await inside them throw `cancelled`,
+/// so that a cancel between two awaits is never missed. A shielded scope, and what is below it, stays as it is.
+///
+/// Thread:   belongs to the loop of its task.
+/// Lifetime: must not move while open; its children must be closed before it.
+class GYRE_API cancel_scope {
+ public:
+  explicit cancel_scope(shielding shield = shielding::none) noexcept : shielded_(shield == shielding::shielded) {}
+  cancel_scope(const cancel_scope&) = delete;
+  cancel_scope& operator=(const cancel_scope&) = delete;
+  ~cancel_scope() { close(); }
+
+  /// Makes this the innermost scope of `task`, below the one that was. A cancelled parent makes it
+  /// cancelled from the start, unless it is shielded.
+  void open(task_context& task) noexcept { open(task, task.scope); }
+
+  /// The same for the first scope of a task that `parent`, a scope of another task, owns.
+  void open(task_context& task, cancel_scope* parent) noexcept {
+    attach(parent);
+    task_ = &task;
+    outer_ = task.scope;
+    task.scope = this;
+    task.cancel_pending = cancelled_;
+  }
+
+  /// Makes it a scope of no task: only the parent of others.
+  void attach(cancel_scope* parent) noexcept {
+    parent_ = parent;
+    if (parent == nullptr) return;
+    cancelled_ = !shielded_ && parent->cancelled_;
+    next_ = parent->children_;
+    if (next_ != nullptr) next_->link_ = &next_;
+    parent->children_ = this;
+    link_ = &parent->children_;
+  }
+
+  /// Ends the scope: the enclosing one is the innermost again. Idempotent.
+  void close() noexcept {
+    if (link_ != nullptr) {
+      *link_ = next_;
+      if (next_ != nullptr) next_->link_ = link_;
+      link_ = nullptr;
+    }
+    if (task_ != nullptr) {
+      task_->scope = outer_;
+      task_->cancel_pending = outer_ != nullptr && outer_->cancelled_;
+      task_ = nullptr;
+    }
+  }
+
+  /// Cancels this scope and all below it. Never resumes anybody before it returns. Idempotent.
+  void cancel() noexcept;
+
+  /// An await in this scope fails: it, or a scope around it, has been cancelled.
+  [[nodiscard]] bool cancelled() const noexcept { return cancelled_; }
+
+  /// `cancel` was called on this very scope.
+  [[nodiscard]] bool cancel_called() const noexcept { return cancel_called_; }
+
+  /// The cancellation that arrives in this scope is its own and ends here: the scope around it is not cancelled.
+  [[nodiscard]] bool absorbs_cancel() const noexcept {
+    return cancel_called_ && (parent_ == nullptr || !parent_->cancelled_);
+  }
+
+  // The tree, for walkers (inspection, shutdown).
+  [[nodiscard]] cancel_scope* parent() const noexcept { return parent_; }
+  [[nodiscard]] cancel_scope* first_child() const noexcept { return children_; }
+  [[nodiscard]] cancel_scope* next_sibling() const noexcept { return next_; }
+  [[nodiscard]] task_context* task() const noexcept { return task_; }
+
+ private:
+  void mark() noexcept;
+
+  cancel_scope* parent_ = nullptr;
+  cancel_scope* children_ = nullptr;
+  cancel_scope* next_ = nullptr;
+  cancel_scope** link_ = nullptr;  // what points at this one in the parent's list; null: in no list
+  cancel_scope* outer_ = nullptr;  // what was the task's innermost scope before
+  task_context* task_ = nullptr;
+  bool shielded_;
+  bool cancelled_ = false;
+  bool cancel_called_ = false;
+};
+
+}  // namespace gyre

@@ -1,0 +1,14 @@
+// gyre/coro/cancelled.hpp: what an await throws inside a cancelled scope.
+#pragma once
+
+namespace gyre {
+
+/// Thrown by every await inside a cancelled scope.
+///
+/// Deliberately not a std::exception: `catch (const std::exception&)` around a request must not keep a
+/// cancelled task alive. Catch it only to clean up, and throw it on.
+struct cancelled {
+  [[nodiscard]] static constexpr const char* what() noexcept { return "cancelled"; }
+};
+
+}  // namespace gyre

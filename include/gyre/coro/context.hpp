@@ -1,0 +1,69 @@
+// gyre/coro/context.hpp: what every coroutine frame records, and the task that frames belong to.
+// For authors of awaitables; users see it only through call stacks and cancel scopes.
+#pragma once
+
+#include <coroutine>
+#include <source_location>
+
+namespace gyre {
+
+class cancel_scope;
+
+/// The operation in which a task is suspended: how a cancelled scope ends it early.
+///
+/// `cancel` must not resume the task: it asks, and the operation completes through its loop as usual.
+struct cancellable {
+  void (*cancel)(cancellable&) noexcept = nullptr;
+};
+
+struct frame_base;
+
+/// One logical thread of coroutines: a chain of frames of which only the innermost can run.
+///
+/// Thread: belongs to one loop.
+struct task_context {
+  cancel_scope* scope = nullptr;    ///< innermost scope that is open in this task
+  cancellable* leaf = nullptr;      ///< what it is suspended in; null while it runs or waits for others to end
+  frame_base* innermost = nullptr;  ///< the frame that suspended last
+  bool cancel_pending = false;      ///< the innermost scope is cancelled: the flag that every await tests
+
+  /// Called when the outermost coroutine has ended (it is suspended for the last time, not destroyed).
+  void (*ended)(task_context&) noexcept = nullptr;
+};
+
+/// The part of a promise that does not depend on its result. Must be the first base of a promise whose
+/// alignment is at most that of std::max_align_t: a handle is made from its address.
+struct frame_base {
+  frame_base* caller = nullptr;     ///< the coroutine that awaits this one; null for a task's outermost
+  task_context* context = nullptr;  ///< set when it is awaited or spawned
+  std::source_location where;       ///< the await that it is (or was last) suspended in
+
+  [[nodiscard]] std::coroutine_handle<> handle() noexcept {
+    return std::coroutine_handle<frame_base>::from_promise(*this);
+  }
+};
+
+/// Throws gyre::cancelled. Out of line, so that a test for it costs an await three instructions.
+[[noreturn]] void throw_cancelled();
+
+/// Who may be awaited although the scope is cancelled: an awaitable that says `ignores_cancel = true`
+/// (shielded clean-up, waiting for children).
+template <class Awaitable>
+concept ignores_cancel = requires { requires std::remove_reference_t<Awaitable>::ignores_cancel; };
+
+/// Gives the running task's context: `task_context& context = co_await this_task_context{};`
+/// Never suspends. Cancel: never fails.
+struct this_task_context {
+  static constexpr bool ignores_cancel = true;
+  task_context* context = nullptr;
+
+  static constexpr bool await_ready() noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> caller) noexcept {
+    context = static_cast<frame_base&>(caller.promise()).context;
+    return false;
+  }
+  task_context& await_resume() const noexcept { return *context; }
+};
+
+}  // namespace gyre

@@ -1,0 +1,53 @@
+// gyre/coro/exception_group.hpp: several exceptions that happened together.
+#pragma once
+
+#include <gyre/attributes.hpp>
+
+#include <cstddef>
+#include <exception>
+
+namespace gyre {
+
+/// What a task group, a gather or a scope throws when more than one of its tasks has failed.
+///
+/// Iterating gives the std::exception_ptr of each failure in the order in which they happened. Copies share them.
+class GYRE_API exception_group : public std::exception {
+ public:
+  exception_group(const exception_group& other) noexcept;
+  exception_group& operator=(const exception_group& other) noexcept;
+  ~exception_group() override;
+
+  [[nodiscard]] const std::exception_ptr* begin() const noexcept;
+  [[nodiscard]] const std::exception_ptr* end() const noexcept;
+  [[nodiscard]] std::size_t size() const noexcept { return static_cast<std::size_t>(end() - begin()); }
+
+  /// "3 tasks failed: first message; second message; third message".
+  [[nodiscard]] const char* what() const noexcept override;
+
+ private:
+  friend class exception_collector;
+  struct shared;
+  explicit exception_group(shared* owned) noexcept : shared_(owned) {}
+  shared* shared_;
+};
+
+/// Gathers failures, then throws them as what they are: nothing, the one, or a group.
+class GYRE_API exception_collector {
+ public:
+  exception_collector() noexcept = default;
+  exception_collector(const exception_collector&) = delete;
+  exception_collector& operator=(const exception_collector&) = delete;
+  ~exception_collector();
+
+  void add(std::exception_ptr failure);
+  [[nodiscard]] bool empty() const noexcept { return !first_ && others_ == nullptr; }
+
+  /// Throws what was added, if anything; empty afterwards.
+  void rethrow();
+
+ private:
+  std::exception_ptr first_;
+  exception_group::shared* others_ = nullptr;  // from the second failure on, all of them
+};
+
+}  // namespace gyre

@@ -1,0 +1,74 @@
+// gyre/coro/frame_pool.hpp: recycles the memory of coroutine frames and of small per-task objects.
+#pragma once
+
+#include <gyre/attributes.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+namespace gyre {
+
+/// A cache of freed blocks by size class, one a thread (so one a loop), without locks.
+///
+/// A block freed by another thread than the one that made it goes into the cache of the thread that frees it:
+/// blocks are plain operator-new memory and belong to nobody. Each class keeps at most `max_cached_bytes`;
+/// what is over goes back to the heap, as does everything when the thread ends.
+/// With GYRE_NO_FRAME_POOL defined every block comes from and goes to the heap, so that sanitizers see it.
+class frame_pool {
+ public:
+  static constexpr std::size_t granule = 64;          ///< bytes between size classes: one cache line
+  static constexpr std::size_t largest = 2048;        ///< larger blocks are not cached
+  static constexpr std::size_t max_cached_bytes = std::size_t{4} << 20U;  ///< per class
+
+  /// Errors: std::bad_alloc.
+  [[nodiscard]] static void* allocate(std::size_t size) {
+#ifndef GYRE_NO_FRAME_POOL
+    const std::size_t index = (size - 1) / granule;
+    if (index < classes) [[likely]] {
+      bin& free = bins_[index];
+      if (block* const top = free.top; top != nullptr) [[likely]] {
+        free.top = top->next;
+        --free.count;
+        return top;
+      }
+    }
+#endif
+    return allocate_from_heap(size);
+  }
+
+  /// `size` as given to allocate. Any thread that has not yet destroyed its thread-local objects.
+  static void deallocate(void* memory, std::size_t size) noexcept {
+#ifndef GYRE_NO_FRAME_POOL
+    const std::size_t index = (size - 1) / granule;
+    if (index < classes) [[likely]] {
+      bin& free = bins_[index];
+      if (free.count < free.limit) [[likely]] {
+        free.top = ::new (memory) block{free.top};
+        ++free.count;
+        return;
+      }
+    }
+#endif
+    return_to_heap(memory, size);
+  }
+
+ private:
+  static constexpr std::size_t classes = largest / granule;
+  struct block {
+    block* next;
+  };
+  struct bin {
+    block* top = nullptr;
+    std::uint32_t count = 0;
+    std::uint32_t limit = 0;  // 0 until the thread has arranged that its cache is freed at its end
+  };
+  struct thread_end;
+
+  GYRE_API static void* allocate_from_heap(std::size_t size);
+  GYRE_API static void return_to_heap(void* memory, std::size_t size) noexcept;
+
+  GYRE_API static constinit thread_local bin bins_[classes];
+};
+
+}  // namespace gyre

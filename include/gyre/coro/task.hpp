@@ -1,0 +1,119 @@
+// gyre/coro/task.hpp: a coroutine that starts when it is awaited and gives one result.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/context.hpp>
+#include <gyre/coro/frame_pool.hpp>
+#include <gyre/coro/task_result.hpp>
+
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <source_location>
+#include <utility>
+
+namespace gyre {
+
+template <class T = void>
+class task;
+
+/// What may be awaited in a task: a gyre awaitable resumes its awaiter on the awaiter's own loop.
+/// A foreign awaitable does not promise that; it is brought in through a callback adapter.
+template <class A>
+concept gyre_awaitable = requires { typename std::remove_reference_t<A>::gyre_awaitable_tag; } ||
+                         ignores_cancel<A>;
+
+/// The promise of every gyre task: frame memory, cancellation at awaits, control transfer at the end.
+struct task_promise_base : frame_base {
+  static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
+  static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
+
+  /// At its end a coroutine jumps to the one that awaits it; the outermost tells its task.
+  struct final_awaiter {
+    static constexpr bool await_ready() noexcept { return false; }
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) noexcept {
+      frame_base& frame = self.promise();
+      if (frame.caller != nullptr) [[likely]] return frame.caller->handle();
+      frame.context->ended(*frame.context);
+      return std::noop_coroutine();
+    }
+    void await_resume() noexcept {}
+  };
+
+  static constexpr std::suspend_always initial_suspend() noexcept { return {}; }
+  static constexpr final_awaiter final_suspend() noexcept { return {}; }
+
+  template <class Awaitable>
+  Awaitable&& await_transform(Awaitable&& awaitable GYRE_LIFETIMEBOUND,
+                              std::source_location here = std::source_location::current()) {
+    static_assert(gyre_awaitable<Awaitable>,
+                  "this is not a gyre awaitable: it would resume the task on a thread that is not its loop's");
+    where = here;
+    if constexpr (!ignores_cancel<Awaitable>)
+      if (context->cancel_pending) [[unlikely]] throw_cancelled();
+    return std::forward<Awaitable>(awaitable);
+  }
+};
+
+/// A coroutine that runs when it is awaited, and whose frame lives as long as the task object.
+///
+/// T may be void, a reference, move-only, or without a default constructor. An exception that leaves the body
+/// arrives where it is awaited. Awaiting and returning are jumps, not calls: a loop of a million awaits, or a
+/// chain of awaits 100,000 deep, needs no stack.
+///
+/// Thread:   runs on the loop of whoever awaits or spawns it, from beginning to end.
+/// Lifetime: what is passed by reference must outlive the await; a lambda's captures live in the lambda, so
+///           name the lambda or pass it to spawn, scope or timeout, which keep it.
+/// Cancel:   inside a cancelled scope it is not started; once started, each of its own awaits fails.
+template <class T>
+class [[nodiscard("a task does nothing until it is awaited or spawned")]] GYRE_CORO_TYPE task {
+ public:
+  struct promise_type : task_promise_base, task_result<T> {
+    task get_return_object() noexcept {
+      return task(std::coroutine_handle<promise_type>::from_promise(*this));
+    }
+  };
+  using value_type = T;
+  using gyre_awaitable_tag = void;
+
+  task(task&& other) noexcept : coroutine_(std::exchange(other.coroutine_, nullptr)) {}
+  task& operator=(task&& other) noexcept {
+    task moved(std::move(other));
+    std::swap(coroutine_, moved.coroutine_);
+    return *this;
+  }
+  ~task() {
+    if (coroutine_) coroutine_.destroy();
+  }
+
+  struct awaiter {
+    std::coroutine_handle<promise_type> coroutine;
+
+    static constexpr bool await_ready() noexcept { return false; }
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) noexcept {
+      frame_base& frame = caller.promise();
+      coroutine.promise().caller = &frame;
+      coroutine.promise().context = frame.context;
+      return coroutine;
+    }
+    T await_resume() { return coroutine.promise().take(); }
+  };
+
+  /// Runs the coroutine to its end and gives its result. Once only; the task must not be empty (moved from).
+  awaiter operator co_await() && noexcept { return {coroutine_}; }
+
+  /// For whoever runs tasks (spawn): gives up the frame, which the caller now destroys.
+  [[nodiscard]] std::coroutine_handle<promise_type> release() && noexcept {
+    return std::exchange(coroutine_, nullptr);
+  }
+  explicit operator bool() const noexcept { return static_cast<bool>(coroutine_); }
+
+ private:
+  explicit task(std::coroutine_handle<promise_type> coroutine) noexcept : coroutine_(coroutine) {}
+
+  std::coroutine_handle<promise_type> coroutine_;
+};
+
+}  // namespace gyre

@@ -1,0 +1,10 @@
+// gyre/gyre.hpp: the whole library. A file that cares for its compile time includes single headers instead.
+#pragma once
+
+#include <gyre/coro.hpp>
+#include <gyre/io.hpp>
+#include <gyre/loop.hpp>
+#include <gyre/net.hpp>
+#include <gyre/runtime.hpp>
+#include <gyre/stream.hpp>
+#include <gyre/tasks.hpp>

@@ -1,0 +1,28 @@
+// gyre/io.hpp: an operation as data, and the backends that perform it.
+//
+// May not know: coroutines. A request completes by calling a function.
+//
+//   request         one I/O operation as data
+//   completion      something that a loop will call once
+//   backend         what performs requests
+//   backend_choice  which backend a process uses, and why
+//   descriptor      an open file descriptor as the backends see it
+//   buffer_pool     the receive buffers that all sockets of a loop share
+//   buffer_lease    received bytes in a borrowed buffer
+//   receive_queue   what a multishot receive has delivered
+//   attempt         performing a request at once, without waiting
+//   blocking_pool   threads for calls that can only block
+//   io_error        what a failed operation throws
+#pragma once
+
+#include <gyre/io/attempt.hpp>
+#include <gyre/io/backend.hpp>
+#include <gyre/io/backend_choice.hpp>
+#include <gyre/io/blocking_pool.hpp>
+#include <gyre/io/buffer_lease.hpp>
+#include <gyre/io/buffer_pool.hpp>
+#include <gyre/io/completion.hpp>
+#include <gyre/io/descriptor.hpp>
+#include <gyre/io/io_error.hpp>
+#include <gyre/io/receive_queue.hpp>
+#include <gyre/io/request.hpp>

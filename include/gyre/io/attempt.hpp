@@ -1,0 +1,17 @@
+// gyre/io/attempt.hpp: performing a request at once, when that needs no waiting.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/io/request.hpp>
+
+namespace gyre::io {
+
+/// Tries a one-shot request with one non-blocking system call, the same on every backend.
+///
+/// True: done, `result` is set (a count, a descriptor or -errno). False: it would have to wait; the target's
+/// `readable` or `writable` is cleared, and the caller may submit it. Never touches `where`, never completes.
+/// After a transfer that was shorter than asked the target's flag is cleared too (the next try would only find
+/// EAGAIN), unless `hangup` is set.
+GYRE_API bool attempt(request& r) noexcept;
+
+}  // namespace gyre::io

@@ -1,0 +1,60 @@
+// gyre/io/backend_choice.hpp: which backend a process uses, and why.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/io/backend.hpp>
+
+#include <cstdint>
+
+namespace gyre::io {
+
+enum class backend_kind : std::uint8_t { automatic, io_uring, epoll };
+
+/// What a loop asks of its backend.
+struct backend_options {
+  /// `automatic` obeys GYRE_BACKEND=auto|io_uring|epoll and else takes io_uring where it passes a self-test.
+  /// io_uring asked for by name and not available is an error; automatic falls back.
+  backend_kind kind = backend_kind::automatic;
+  std::uint32_t submission_entries = 256;
+  std::uint32_t completion_entries = 4096;
+  std::uint32_t buffer_count = 1024;  ///< a power of two, at most 32768
+  std::uint32_t buffer_size = 4096;   ///< bytes
+};
+
+/// The decision and its reason, for the log and for `gyre doctor`.
+struct backend_choice {
+  backend_kind kind = backend_kind::epoll;
+  int error = 0;          ///< errno of what kept io_uring from being used; 0 when it is used or not wanted
+  char reason[200] = {};  ///< one line: "io_uring: passed the self-test", "epoll: io_uring_setup: EPERM (…)"
+};
+
+/// Owns a backend. (std::unique_ptr would cost every public header 35,000 lines.)
+class backend_owner {
+ public:
+  backend_owner() noexcept = default;
+  explicit backend_owner(backend* b) noexcept : backend_(b) {}
+  backend_owner(backend_owner&& other) noexcept : backend_(std::exchange(other.backend_, nullptr)) {}
+  backend_owner& operator=(backend_owner&& other) noexcept {
+    std::swap(backend_, other.backend_);
+    return *this;
+  }
+  ~backend_owner() { delete backend_; }
+
+  backend* operator->() const noexcept { return backend_; }
+  backend& operator*() const noexcept { return *backend_; }
+  explicit operator bool() const noexcept { return backend_ != nullptr; }
+
+ private:
+  backend* backend_ = nullptr;
+};
+
+/// What `automatic` means for this process: probed once, by doing, on the first call. Any thread.
+GYRE_API const backend_choice& process_backend_choice() noexcept;
+
+/// Makes a backend on the calling thread, which becomes its owner.
+///
+/// `choice` receives the decision and its reason. Errors: an empty owner when a backend was asked for by
+/// name and cannot be had (`choice.error`, `choice.reason` say why), or the process is out of descriptors.
+GYRE_API backend_owner make_backend(const backend_options& options, backend_choice& choice);
+
+}  // namespace gyre::io

@@ -1,0 +1,72 @@
+// gyre/io/buffer_lease.hpp: received bytes, in a buffer that is borrowed until the lease dies.
+#pragma once
+
+#include <gyre/io/buffer_pool.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace gyre {
+
+/// Bytes that have been received, where the kernel put them. Empty: the stream has ended.
+///
+/// Lifetime: gives the buffer back to its loop's pool when it dies; must not outlive the loop. Holding many leases
+/// keeps other connections from receiving: copy what is to be kept.
+/// Thread: belongs to the loop that received it.
+class [[nodiscard]] buffer_lease {
+ public:
+  buffer_lease() noexcept = default;
+  /// Takes over buffer `index` of `pool`, of which `data` is a part.
+  buffer_lease(io::buffer_pool& pool, std::uint32_t index, std::span<std::byte> data) noexcept
+      : data_(data.data()), size_(data.size()), owner_(&pool), index_(index) {}
+  /// Takes over `block`, made with new std::byte[], of which `data` is a part.
+  buffer_lease(std::byte* block, std::span<std::byte> data) noexcept
+      : data_(data.data()), size_(data.size()), owner_(block) {}
+  buffer_lease(buffer_lease&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)),
+        owner_(std::exchange(other.owner_, nullptr)),
+        index_(other.index_) {}
+  buffer_lease& operator=(buffer_lease&& other) noexcept {
+    buffer_lease moved(std::move(other));
+    std::swap(data_, moved.data_);
+    std::swap(size_, moved.size_);
+    std::swap(owner_, moved.owner_);
+    std::swap(index_, moved.index_);
+    return *this;
+  }
+  ~buffer_lease() {
+    if (owner_ == nullptr) return;
+    if (index_ == io::buffer_pool::none)
+      delete[] static_cast<std::byte*>(owner_);
+    else
+      static_cast<io::buffer_pool*>(owner_)->release(index_);
+  }
+
+  [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {data_, size_}; }
+  [[nodiscard]] std::string_view text() const noexcept { return {reinterpret_cast<const char*>(data_), size_}; }
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  explicit operator bool() const noexcept { return size_ != 0; }
+
+  /// Drops the first `count` bytes, at most all.
+  void consume(std::size_t count) noexcept {
+    count = count < size_ ? count : size_;
+    data_ += count;
+    size_ -= count;
+  }
+
+  /// Gives the buffer back now.
+  void release() noexcept { *this = buffer_lease(); }
+
+ private:
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  void* owner_ = nullptr;  // a pool, or a block of its own when index_ is none
+  std::uint32_t index_ = io::buffer_pool::none;
+};
+
+}  // namespace gyre

@@ -1,0 +1,60 @@
+// gyre/io/receive_queue.hpp: what a multishot receive has delivered and nobody has read yet.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/io/backend.hpp>
+#include <gyre/io/buffer_lease.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace gyre::io {
+
+/// A multishot receive and the list of pool buffers that it has filled. Holds no buffer while nothing has arrived.
+///
+/// Bounded: with `most_buffers` waiting it stops receiving, and goes on when they have been read.
+/// Lifetime: must not move or die while its request is in flight.
+class GYRE_API receive_queue : public multishot {
+ public:
+  static constexpr std::uint32_t most_buffers = 16;
+  static constexpr int open = 1;
+
+  receive_queue(descriptor& source, backend& performer) noexcept;
+  ~receive_queue();
+
+  /// Starts receiving, if that has stopped and the stream has not ended.
+  void arm() noexcept {
+    if (where == phase::idle && end_ == open) performer_->submit(*this);
+  }
+  [[nodiscard]] bool armed() const noexcept { return where == phase::in_flight; }
+
+  /// There is something to take: bytes, the end of the stream, or an error.
+  [[nodiscard]] bool readable() const noexcept { return has_bytes() || end_ != open; }
+  [[nodiscard]] bool has_bytes() const noexcept { return first_ != buffer_pool::none || put_back_ != nullptr; }
+  /// `open`; 0 at the end of the stream; -errno. Comes after the bytes.
+  [[nodiscard]] int end() const noexcept { return end_; }
+
+  /// The next buffer; empty when there is none.
+  buffer_lease take() noexcept;
+  /// Copies as much as there is into `out`; gives the count.
+  std::size_t copy_to(std::span<std::byte> out) noexcept;
+  /// Puts bytes back in front of everything: they have been taken and not used. Errors: std::bad_alloc.
+  void put_back(std::span<const std::byte> bytes);
+
+ private:
+  static void deliver_buffer(multishot& m, int result, std::uint32_t buffer) noexcept;
+  void pop(std::uint32_t index) noexcept;
+
+  struct block;  // bytes that were put back
+
+  backend* performer_;
+  block* put_back_ = nullptr;
+  std::uint32_t first_ = buffer_pool::none;
+  std::uint32_t last_ = buffer_pool::none;
+  std::uint32_t consumed_ = 0;  // bytes of the first buffer that have been copied out
+  std::uint32_t count_ = 0;
+  int end_ = open;
+};
+
+}  // namespace gyre::io

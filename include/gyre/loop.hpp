@@ -1,0 +1,26 @@
+// gyre/loop.hpp: the event loop: what is ready, what is due, and awaiting an operation.
+//
+// May not know: how tasks are combined.
+//
+//   event_loop    the engine of one thread
+//   operation     the protocol of every awaitable leaf (for authors)
+//   io_operation  awaiting one request (for authors)
+//   as_expected   an operation's error as a value
+//   chain         a && b
+//   timeout_op    a time limit for one operation
+//   sleep         waiting for time to pass
+//   yield         lets the other ready tasks run
+//   timer_wheel   any number of deadlines
+//   deadline      durations and points of the loop's clock
+#pragma once
+
+#include <gyre/loop/as_expected.hpp>
+#include <gyre/loop/chain.hpp>
+#include <gyre/loop/deadline.hpp>
+#include <gyre/loop/event_loop.hpp>
+#include <gyre/loop/io_operation.hpp>
+#include <gyre/loop/operation.hpp>
+#include <gyre/loop/sleep.hpp>
+#include <gyre/loop/timeout_op.hpp>
+#include <gyre/loop/timer_wheel.hpp>
+#include <gyre/loop/yield.hpp>

@@ -1,0 +1,36 @@
+// gyre/loop/as_expected.hpp: an operation's error as a value instead of an exception.
+#pragma once
+
+#include <concepts>
+#include <expected>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+namespace gyre {
+
+/// An awaitable whose outcome can be taken without throwing: `take_result()` gives std::expected<T, std::error_code>.
+template <class Op>
+concept fallible_operation = requires(Op& op) {
+  typename Op::gyre_awaitable_tag;
+  { op.take_result().error() } -> std::convertible_to<std::error_code>;
+};
+
+template <fallible_operation Op>
+struct [[nodiscard("co_await it")]] expected_op : Op {
+  explicit expected_op(Op&& op) noexcept : Op(std::move(op)) {}
+  auto await_resume() { return Op::take_result(); }
+};
+
+/// `co_await as_expected(peer.read_some(buffer))` gives std::expected<std::size_t, std::error_code>: nothing is
+/// thrown and nothing is allocated for any error of the operation, its own time-out included.
+///
+/// Cancel: as the operation; a cancel of the surrounding scope still throws `cancelled`, or a loop that retries
+/// on every error would spin for ever.
+template <fallible_operation Op>
+  requires std::is_rvalue_reference_v<Op&&>
+[[nodiscard]] expected_op<Op> as_expected(Op&& operation) noexcept {
+  return expected_op<Op>(std::move(operation));
+}
+
+}  // namespace gyre

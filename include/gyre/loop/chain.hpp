@@ -1,0 +1,111 @@
+// gyre/loop/chain.hpp: `a && b`: operations of which each starts only when the one before has fully succeeded.
+#pragma once
+
+#include <gyre/loop/as_expected.hpp>
+#include <gyre/loop/operation.hpp>
+
+#include <system_error>
+#include <utility>
+
+namespace gyre {
+
+/// An operation that can be a link of a chain: it can say whether it did all that was asked.
+template <class Op>
+concept chainable_operation = fallible_operation<Op> && requires(Op& op) {
+  op.try_now();
+  op.start();
+  { op.fully_succeeded() } -> std::convertible_to<bool>;
+};
+
+template <chainable_operation First, chainable_operation Second>
+class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, Second>> {
+ public:
+  chain_op(First&& first, Second&& second) noexcept : first_(std::move(first)), second_(std::move(second)) {}
+
+  bool try_now() noexcept { return false; }
+  void start() noexcept {
+    operation_base::cancel = [](cancellable& c) noexcept {
+      auto& self = static_cast<chain_op&>(c);
+      if (self.current_ != nullptr) self.current_->cancel(*self.current_);
+    };
+    starting_ = true;
+    begin(first_, [](operation_base& op) noexcept { owner(op).first_ended(); });
+    starting_ = false;
+  }
+
+  /// The result of the last operation, or the error of the first that failed. When one moved less than was asked the
+  /// code is operation_canceled, and what comes after it was not started.
+  auto take_result() -> decltype(std::declval<Second&>().take_result()) {
+    if (second_began_) return second_.take_result();
+    auto first = first_.take_result();
+    if (!first) return std::unexpected(first.error());
+    if (this->scope_cancelled()) throw_cancelled();
+    return std::unexpected(std::make_error_code(std::errc::operation_canceled));
+  }
+  void fail(std::error_code reason) {
+    if (second_began_) second_.fail(reason);
+    first_.fail(reason);
+  }
+  [[nodiscard]] bool fully_succeeded() noexcept { return second_began_ && second_.fully_succeeded(); }
+
+  auto await_resume() {
+    auto result = take_result();
+    if (!result) [[unlikely]] fail(result.error());
+    if constexpr (!std::is_void_v<typename decltype(result)::value_type>) return *std::move(result);
+  }
+
+ private:
+  template <class Op>
+  void begin(Op& op, void (*ended)(operation_base&) noexcept) noexcept {
+    // The parts resume nobody: they only share the waiter, to know whether its scope is cancelled.
+    op.waiter = this->waiter;
+    op.proceed = ended;
+    op.chain_owner = this;
+    current_ = nullptr;
+    if (op.try_now())
+      ended(op);
+    else {
+      current_ = &op;
+      op.start();
+    }
+  }
+  static chain_op& owner(operation_base& op) noexcept { return *static_cast<chain_op*>(op.chain_owner); }
+
+  void first_ended() noexcept {
+    current_ = nullptr;
+    if (!first_.fully_succeeded() || this->scope_cancelled()) {
+      end();
+      return;
+    }
+    second_began_ = true;
+    begin(second_, [](operation_base& op) noexcept { owner(op).end(); });
+  }
+
+  void end() noexcept {
+    current_ = nullptr;
+    if (starting_)
+      this->finish_soon();  // nobody may be resumed inside start
+    else
+      this->proceed(*this);
+  }
+
+  First first_;
+  Second second_;
+  operation_base* current_ = nullptr;
+  bool starting_ = false;
+  bool second_began_ = false;
+};
+
+/// `co_await (a && b)`: b starts when a has fully succeeded, without the coroutine in between; the same on
+/// every backend. Gives the result of the last one, throws the error of the first that failed.
+///
+/// A transfer that is shorter than asked for (read_some, write_some) breaks the chain: the await throws
+/// operation_canceled, and the rest is not started.
+/// Cancel: as the operation that is running; the rest is not started.
+template <chainable_operation First, chainable_operation Second>
+  requires std::is_rvalue_reference_v<First&&> && std::is_rvalue_reference_v<Second&&>
+[[nodiscard]] chain_op<First, Second> operator&&(First&& first, Second&& second) noexcept {
+  return chain_op<First, Second>(std::move(first), std::move(second));
+}
+
+}  // namespace gyre

@@ -1,0 +1,147 @@
+// gyre/loop/event_loop.hpp: the engine of one thread: what is ready, what is due, what has arrived.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/cancel_scope.hpp>
+#include <gyre/io/backend_choice.hpp>
+#include <gyre/loop/timer_wheel.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <source_location>
+#include <string_view>
+#include <utility>
+
+namespace gyre {
+
+struct loop_options {
+  io::backend_options backend;
+
+  /// The clock of the loop does not follow the wall: when nothing is ready and no I/O happens it jumps to the
+  /// next timer. Tests of time-outs take no time and do not depend on the speed of the machine.
+  bool virtual_time = false;
+};
+
+/// An exception that left a task nobody waits for.
+struct background_failure {
+  std::exception_ptr exception;
+  std::string_view task_name;
+  std::source_location spawned_at;
+};
+
+/// Runs the tasks of one thread: resumes what is ready, fires timers, performs I/O.
+///
+/// Thread: belongs to the thread that made it, except `post` and `wake`. One loop a thread.
+class GYRE_API event_loop {
+ public:
+  /// Errors: std::system_error when the wanted backend cannot be had; std::logic_error when this thread has a loop.
+  explicit event_loop(const loop_options& options = {});
+  /// `shutdown`, if that has not been done.
+  ~event_loop();
+  event_loop(const event_loop&) = delete;
+  event_loop& operator=(const event_loop&) = delete;
+
+  /// The loop of this thread, which must have one.
+  [[nodiscard]] static event_loop& current() noexcept { return *current_; }
+  [[nodiscard]] static event_loop* current_or_null() noexcept { return current_; }
+
+  /// Turns until `done` becomes true.
+  void run_until(const bool& done);
+  /// One turn: fires what is due, looks at the kernel, waiting there when `may_wait` and nothing is ready, and runs
+  /// what is ready then.
+  void turn(bool may_wait);
+
+  /// Cancels every task and waits until all have ended and no I/O is in flight.
+  void shutdown() noexcept;
+
+  /// Appends to the ready queue: `complete` is called in this turn or the next, never inside this call.
+  void schedule(io::completion& item) noexcept { ready_.push_back(item); }
+
+  /// Time as this loop sees it. Units: nanoseconds of CLOCK_MONOTONIC, or of the virtual clock.
+  [[nodiscard]] io::monotonic_time now() const noexcept { return virtual_ ? virtual_now_ : clock(); }
+  [[nodiscard]] bool has_virtual_time() const noexcept { return virtual_; }
+  [[nodiscard]] timer_wheel& timers() noexcept { return timers_; }
+  [[nodiscard]] io::backend& backend() noexcept { return *backend_; }
+  [[nodiscard]] const io::backend_choice& choice() const noexcept { return choice_; }
+
+  /// False when operations that found their result at once have used up this turn's budget: the next one goes
+  /// through the ready queue, so that other tasks run.
+  [[nodiscard]] bool may_continue_inline() noexcept { return inline_budget_-- > 0; }
+
+  /// Runs `f()` on the loop's thread, in the order of the calls. Thread: any. `f` must not throw.
+  /// A loop that is shut down runs what was posted before; posting later is an error of the caller.
+  template <class F>
+  void post(F f) {
+    struct posted : io::completion {
+      explicit posted(F&& g) : function(std::move(g)) {}
+      F function;
+    };
+    auto* item = new posted(std::move(f));
+    item->complete = [](io::completion& c) noexcept {
+      auto* self = static_cast<posted*>(&c);
+      F function(std::move(self->function));
+      delete self;
+      function();
+    };
+    post(*item);
+  }
+
+  /// The same without an allocation: the item belongs to the caller and is busy until `complete` is called.
+  /// Thread: any; signal handlers.
+  void post(io::completion& item) noexcept;
+
+  /// The scope above all tasks of this loop.
+  [[nodiscard]] cancel_scope& root_scope() noexcept { return root_; }
+
+  /// Work that will come back through `post` (a resolver's, a thread's): virtual time and shutdown wait for it.
+  void expect_post() noexcept { ++expected_posts_; }
+  void expected_post_arrived() noexcept { --expected_posts_; }
+
+  // Counted by whoever spawns tasks; shutdown waits for none to be left.
+  void task_began() noexcept { ++tasks_; }
+  void task_ended() noexcept { --tasks_; }
+  [[nodiscard]] std::size_t tasks() const noexcept { return tasks_; }
+
+  /// Who hears of background failures; `argument` is handed through. The default prints them on standard error.
+  using exception_handler = void (*)(const background_failure& failure, void* argument) noexcept;
+  void set_exception_handler(exception_handler handler, void* argument) noexcept {
+    handler_ = handler;
+    handler_argument_ = argument;
+  }
+  void report(const background_failure& failure) noexcept { handler_(failure, handler_argument_); }
+
+  /// Turns so far in which the loop waited in the kernel.
+  [[nodiscard]] std::uint64_t waits() const noexcept { return waits_; }
+
+ private:
+  static io::monotonic_time clock() noexcept;
+  void run_ready() noexcept;
+  void wait_for_events() noexcept;
+  void wait_in_virtual_time() noexcept;
+
+  static constexpr int ready_per_turn = 128;
+  static constexpr int inline_per_resumption = 64;
+
+  GYRE_API static constinit thread_local event_loop* current_;
+
+  io::ready_list ready_;
+  int inline_budget_ = inline_per_resumption;
+  bool virtual_;
+  bool shut_down_ = false;
+  io::monotonic_time virtual_now_;
+  io::backend_owner backend_;
+  timer_wheel timers_;
+  cancel_scope root_;
+  std::size_t tasks_ = 0;
+  std::size_t expected_posts_ = 0;
+  std::uint64_t waits_ = 0;
+  exception_handler handler_;
+  void* handler_argument_ = nullptr;
+  io::backend_choice choice_;
+
+  struct mailbox;  // what other threads write to
+  mailbox* mailbox_;
+};
+
+}  // namespace gyre

@@ -1,0 +1,57 @@
+// gyre/loop/io_operation.hpp: awaiting one io::request. For authors of awaitables.
+#pragma once
+
+#include <gyre/io/attempt.hpp>
+#include <gyre/io/io_error.hpp>
+#include <gyre/loop/operation.hpp>
+
+#include <expected>
+#include <system_error>
+
+namespace gyre {
+
+/// Base of operations that are one request. Derived fills in the request, and gives
+///   std::expected<T, std::error_code> take_result()   throws only `cancelled`
+///   void fail(std::error_code)                        throws, with the operation's name and object
+/// Cancel: the kernel is asked to give up, and the await goes on when it has answered; what had been done by
+/// then is the result.
+template <class Derived>
+class io_operation : public operation<Derived>, protected io::request {
+ public:
+  io_operation(io_operation&&) noexcept = default;
+  io_operation& operator=(io_operation&&) = delete;
+  ~io_operation() {
+    if (where == io::phase::in_flight)
+      misuse("a coroutine was destroyed while the kernel still uses one of its buffers; cancel and await it first");
+  }
+
+  bool try_now() noexcept { return false; }
+
+  void start() noexcept {
+    operation_base::cancel = [](cancellable& c) noexcept {
+      event_loop::current().backend().cancel(static_cast<io_operation&>(static_cast<operation_base&>(c)));
+    };
+    io::request::complete = [](io::completion& c) noexcept {
+      auto& self = static_cast<io_operation&>(static_cast<io::request&>(c));
+      self.proceed(self);
+    };
+    event_loop::current().backend().submit(*this);
+  }
+
+  auto await_resume() {
+    auto result = static_cast<Derived&>(*this).take_result();
+    if (!result) [[unlikely]] static_cast<Derived&>(*this).fail(result.error());
+    if constexpr (!std::is_void_v<typename decltype(result)::value_type>) return *std::move(result);
+  }
+
+ protected:
+  io_operation() noexcept = default;
+
+  /// The error of a negative result. Throws `cancelled` when that is why the operation ended.
+  [[nodiscard]] std::error_code error() const {
+    if (result == -static_cast<int>(std::errc::operation_canceled) && this->scope_cancelled()) throw_cancelled();
+    return {-result, std::generic_category()};
+  }
+};
+
+}  // namespace gyre

@@ -1,0 +1,80 @@
+// gyre/loop/operation.hpp: an await that the loop completes: the protocol of every leaf. For authors of awaitables.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/context.hpp>
+#include <gyre/loop/event_loop.hpp>
+
+#include <coroutine>
+#include <utility>
+
+namespace gyre {
+
+/// Prints why and ends the program: a rule of the library was broken and going on would corrupt memory.
+[[noreturn]] GYRE_API void misuse(const char* sentence) noexcept;
+
+/// The part of an operation that does not depend on what it does: who waits, and how to go on.
+///
+/// Lifetime: lives in the awaiting frame. Movable until it has begun, never after.
+struct operation_base : cancellable {
+  using gyre_awaitable_tag = void;
+
+  frame_base* waiter = nullptr;  ///< set by the await; null in a combination that resumes nobody by itself
+
+  /// What to do when the result is there: by default, resume the waiter.
+  void (*proceed)(operation_base&) noexcept = &resume_waiter;
+
+  void* chain_owner = nullptr;  ///< the combination that it is a part of (chain)
+
+  static void resume_waiter(operation_base& op) noexcept {
+    op.waiter->context->leaf = nullptr;
+    op.waiter->handle().resume();
+  }
+
+  /// The scope of the waiting task is cancelled: this is why the operation was.
+  [[nodiscard]] bool scope_cancelled() const noexcept { return waiter != nullptr && waiter->context->cancel_pending; }
+};
+
+/// Base of operations that complete through the loop. Derived gives
+///   bool try_now()        finishes without waiting, if it can; false: `start` will be called
+///   void start()          begins; later, and never inside this call, somebody calls `proceed(*this)`
+///   R    await_resume()   the result, or throws
+/// and sets `cancel`, which asks a started operation to end early.
+template <class Derived>
+class operation : public operation_base, private io::completion {
+ public:
+  bool await_ready() noexcept {
+    done_ = self().try_now();
+    return done_ && event_loop::current().may_continue_inline();
+  }
+
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> caller) noexcept {
+    frame_base& frame = caller.promise();
+    waiter = &frame;
+    frame.context->innermost = &frame;
+    if (done_) {  // the budget is used up: the result waits its turn, and a cancel comes too late for it
+      finish_soon();
+      return;
+    }
+    frame.context->leaf = this;
+    self().start();
+  }
+
+ protected:
+  /// Calls `proceed` from the ready queue.
+  void finish_soon() noexcept {
+    io::completion::complete = [](io::completion& c) noexcept {
+      auto& op = static_cast<operation&>(c);
+      op.proceed(op);
+    };
+    event_loop::current().schedule(*this);
+  }
+
+ private:
+  Derived& self() noexcept { return static_cast<Derived&>(*this); }
+
+  bool done_ = false;
+};
+
+}  // namespace gyre

@@ -1,0 +1,50 @@
+// gyre/loop/sleep.hpp: waiting for time to pass.
+#pragma once
+
+#include <gyre/loop/deadline.hpp>
+#include <gyre/loop/operation.hpp>
+
+#include <chrono>
+
+namespace gyre {
+
+class [[nodiscard("co_await it")]] sleep_op : public operation<sleep_op>, private timer {
+ public:
+  explicit sleep_op(io::monotonic_time until) noexcept { deadline = until; }
+
+  bool try_now() noexcept { return false; }
+  void start() noexcept {
+    operation_base::cancel = [](cancellable& c) noexcept {
+      auto& self = static_cast<sleep_op&>(c);
+      if (!self.armed()) return;  // it has fired, and is about to be resumed: success beats cancel
+      event_loop::current().timers().disarm(self);
+      self.cancelled_ = true;
+      self.finish_soon();
+    };
+    fire = [](timer& t) noexcept { static_cast<sleep_op&>(t).finish_soon(); };
+    event_loop::current().timers().arm(*this);
+  }
+  void await_resume() const {
+    if (cancelled_) throw_cancelled();
+  }
+
+ private:
+  bool cancelled_ = false;
+};
+
+/// Waits until the clock of the loop has reached `when`, never less; a time that has passed yields once.
+///
+/// Cancel: wakes at once and throws; nothing else happens.
+[[nodiscard]] inline sleep_op sleep_until(time_point when) noexcept {
+  return sleep_op(deadline_at(when));
+}
+
+/// Waits for at least `duration`, counted from this call. Fractions of a nanosecond are rounded up.
+///
+/// Cancel: wakes at once and throws; nothing else happens.
+template <class Rep, class Period>
+[[nodiscard]] sleep_op sleep(std::chrono::duration<Rep, Period> duration) noexcept {
+  return sleep_op(deadline_after(duration));
+}
+
+}  // namespace gyre

@@ -1,0 +1,92 @@
+// gyre/loop/timeout_op.hpp: a time limit for one operation, without a coroutine, an allocation or an exception.
+#pragma once
+
+#include <gyre/io/io_error.hpp>
+#include <gyre/loop/as_expected.hpp>
+#include <gyre/loop/deadline.hpp>
+#include <gyre/loop/operation.hpp>
+
+#include <chrono>
+#include <system_error>
+#include <utility>
+
+namespace gyre {
+
+template <fallible_operation Op>
+class [[nodiscard("co_await it")]] timeout_op : public Op {
+ public:
+  timeout_op(std::chrono::duration<double> limit, Op&& op) noexcept : Op(std::move(op)), limit_(limit) {}
+
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> caller) noexcept {
+    arm();
+    Op::await_suspend(caller);
+  }
+  void start() noexcept {
+    arm();
+    Op::start();
+  }
+
+  auto take_result() -> decltype(std::declval<Op&>().take_result()) {
+    auto result = Op::take_result();
+    if (!result && clock_.expired && result.error() == std::errc::operation_canceled)
+      return std::unexpected(std::make_error_code(std::errc::timed_out));
+    return result;
+  }
+  void fail(std::error_code reason) {
+    if (clock_.expired && reason == std::errc::timed_out) throw timed_out();
+    Op::fail(reason);
+  }
+  auto await_resume() {
+    auto result = take_result();
+    if (!result) [[unlikely]] fail(result.error());
+    if constexpr (!std::is_void_v<typename decltype(result)::value_type>) return *std::move(result);
+  }
+
+ private:
+  void arm() noexcept {
+    proceed_ = this->proceed;
+    this->proceed = [](operation_base& op) noexcept {
+      auto& self = static_cast<timeout_op&>(op);
+      event_loop::current().timers().disarm(self.clock_);
+      self.proceed_(op);
+    };
+    clock_.owner = this;
+    clock_.deadline = deadline_after(limit_);
+    clock_.fire = [](timer& t) noexcept {
+      auto& self = *static_cast<clock&>(t).owner;
+      self.clock_.expired = true;
+      self.cancel(self);
+    };
+    event_loop::current().timers().arm(clock_);
+  }
+
+  struct clock : timer {
+    timeout_op* owner = nullptr;
+    bool expired = false;
+  };
+  clock clock_;
+  std::chrono::duration<double> limit_;
+  void (*proceed_)(operation_base&) noexcept = nullptr;
+};
+
+/// `co_await timeout(500ms, peer.read_some(buffer))`: cancels the operation when `limit` has passed since the await
+/// began, and throws `timed_out` (with as_expected: gives std::errc::timed_out). A result that came in spite
+/// of it wins.
+///
+/// Cancel: as the operation. Errors: timed_out, and those of the operation.
+template <class Rep, class Period, fallible_operation Op>
+[[nodiscard]] timeout_op<Op> timeout(std::chrono::duration<Rep, Period> limit, Op&& op) noexcept
+  requires std::is_rvalue_reference_v<Op&&>
+{
+  return timeout_op<Op>(limit, std::move(op));
+}
+/// The same with the limit behind: `a && timeout(b, 3s) && c`.
+template <fallible_operation Op, class Rep, class Period>
+[[nodiscard]] timeout_op<Op> timeout(Op&& op, std::chrono::duration<Rep, Period> limit) noexcept
+  requires std::is_rvalue_reference_v<Op&&>
+{
+  return timeout_op<Op>(limit, std::move(op));
+}
+
+}  // namespace gyre

@@ -1,0 +1,31 @@
+// gyre/loop/yield.hpp: lets the other ready tasks run.
+#pragma once
+
+#include <gyre/loop/operation.hpp>
+
+namespace gyre {
+
+class [[nodiscard("co_await it")]] yield_op : private io::completion {
+ public:
+  using gyre_awaitable_tag = void;
+
+  static constexpr bool await_ready() noexcept { return false; }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> caller) noexcept {
+    frame_base& frame = caller.promise();
+    frame.context->innermost = waiter_ = &frame;
+    complete = [](io::completion& c) noexcept { static_cast<yield_op&>(c).waiter_->handle().resume(); };
+    event_loop::current().schedule(*this);
+  }
+  static constexpr void await_resume() noexcept {}
+
+ private:
+  frame_base* waiter_ = nullptr;
+};
+
+/// Goes to the end of the ready queue. asyncio: `await sleep(0)`.
+///
+/// Cancel: inside a cancelled scope it fails at once; a cancel that comes while it is queued meets the next await.
+[[nodiscard]] inline yield_op yield() noexcept { return {}; }
+
+}  // namespace gyre

@@ -1,0 +1,8 @@
+// gyre/runtime.hpp: a program: run, run_main, signals.
+//
+// May not know: sockets, protocols.
+//
+//   run  runs a main task on a loop of its own
+#pragma once
+
+#include <gyre/runtime/run.hpp>

@@ -1,0 +1,24 @@
+// gyre/tasks.hpp: structured concurrency.
+//
+// May not know: sockets, files.
+//
+//   spawn        starts a task beside the one that spawns it
+//   task_handle  a running task, seen from outside
+//   task_group   tasks that live and fail together
+//   gather       all results of several awaitables
+//   race         the first result of several awaitables
+//   timeout      a limit on the time that any code may take
+//   shield       code that a cancel from outside does not reach
+//   as_task      an awaitable of any kind as a task
+//   task_state   a spawned task (for authors)
+#pragma once
+
+#include <gyre/tasks/as_task.hpp>
+#include <gyre/tasks/gather.hpp>
+#include <gyre/tasks/race.hpp>
+#include <gyre/tasks/shield.hpp>
+#include <gyre/tasks/spawn.hpp>
+#include <gyre/tasks/task_group.hpp>
+#include <gyre/tasks/task_handle.hpp>
+#include <gyre/tasks/task_state.hpp>
+#include <gyre/tasks/timeout.hpp>

@@ -1,0 +1,79 @@
+// gyre/tasks/as_task.hpp: an awaitable of any kind as a task, and its result where void is in the way.
+#pragma once
+
+#include <gyre/tasks/task_state.hpp>
+
+#include <concepts>
+#include <utility>
+
+namespace gyre {
+
+/// The result of something that gives none, where a value is needed.
+struct nothing {
+  friend bool operator==(nothing, nothing) noexcept = default;
+};
+
+template <class T>
+struct wrap_void_in {
+  using type = T;
+};
+template <>
+struct wrap_void_in<void> {
+  using type = nothing;
+};
+/// T, or `nothing` for void.
+template <class T>
+using wrap_void = typename wrap_void_in<T>::type;
+
+template <class A>
+decltype(auto) awaiter_of(A&& awaitable) {
+  if constexpr (requires { std::forward<A>(awaitable).operator co_await(); })
+    return std::forward<A>(awaitable).operator co_await();
+  else
+    return std::forward<A>(awaitable);
+}
+
+/// What `co_await a` gives.
+template <class A>
+using await_result = decltype(awaiter_of(std::declval<A>()).await_resume());
+
+/// Something that is passed by value and awaited once.
+template <class A>
+concept awaitable_value = std::move_constructible<A> && gyre_awaitable<A> && requires { sizeof(wrap_void<await_result<A>>); };
+
+template <class T>
+GYRE_CORO_WRAPPER task<T> as_task(task<T> already) noexcept {
+  return already;
+}
+template <awaitable_value A>
+task<await_result<A>> as_task(A awaitable) {
+  co_return co_await std::move(awaitable);
+}
+
+/// The result of a promise, `nothing` for void.
+template <class T, class Promise>
+wrap_void<T> take_wrapped(Promise& promise) {
+  if constexpr (std::is_void_v<T>) {
+    promise.take();
+    return {};
+  } else {
+    return promise.take();
+  }
+}
+
+/// Owns one reference to a task.
+class task_reference {
+ public:
+  explicit task_reference(task_state& state) noexcept : state_(&state) {}
+  task_reference(task_reference&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  task_reference& operator=(task_reference&&) = delete;
+  ~task_reference() {
+    if (state_ != nullptr) state_->release();
+  }
+  task_state& operator*() const noexcept { return *state_; }
+
+ private:
+  task_state* state_;
+};
+
+}  // namespace gyre

@@ -1,0 +1,108 @@
+// gyre/tasks/gather.hpp: runs several awaitables at once and gives all their results.
+#pragma once
+
+#include <gyre/tasks/as_task.hpp>
+#include <gyre/tasks/task_group.hpp>
+
+#include <array>
+#include <cstddef>
+#include <source_location>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace gyre {
+
+/// One result of a gather; of a task<void> it is `nothing`.
+template <std::size_t I, class T>
+struct gathered {
+  T value;
+};
+
+/// The results of `gather(a, b, …)`, in the order of the arguments: `results.get<0>()`, or as a whole by index.
+/// Not a tuple on purpose: newer g++ leak what is bound from one in the expression of an await.
+template <class Indices, class... Ts>
+struct gather_result_base;
+
+template <std::size_t... I, class... Ts>
+struct gather_result_base<std::index_sequence<I...>, Ts...> : gathered<I, Ts>... {
+  template <std::size_t N>
+  [[nodiscard]] auto& get() noexcept {
+    return element<N>(*this).value;
+  }
+  template <std::size_t N>
+  [[nodiscard]] const auto& get() const noexcept {
+    return element<N>(*this).value;
+  }
+
+ private:
+  template <std::size_t N, class T>
+  static gathered<N, T>& element(gathered<N, T>& e) noexcept {
+    return e;
+  }
+  template <std::size_t N, class T>
+  static const gathered<N, T>& element(const gathered<N, T>& e) noexcept {
+    return e;
+  }
+};
+
+template <class... Ts>
+struct gather_result : gather_result_base<std::index_sequence_for<Ts...>, Ts...> {};
+
+/// The children of one gather: the first failure cancels the others.
+class GYRE_API gathering : public child_tasks {
+ public:
+  explicit gathering(task_context& task) noexcept : child_tasks(task, &ended) {}
+  /// When all have ended: closes the scope and throws what failed, or `cancelled`.
+  void finish();
+
+ private:
+  static void ended(child_tasks& children, task_state& child) noexcept;
+  exception_collector failures_;
+  bool cancelled_ = false;
+};
+
+template <class T>
+wrap_void<T> take_result_of(task_state& child) {
+  return take_wrapped<T>(child.promise<T>());
+}
+
+/// Runs all at once, each in a task of its own, and waits for all of them.
+///
+/// Takes tasks and other gyre awaitables. The first failure cancels the others; when all have stopped it is thrown,
+/// together with other failures as an exception_group.
+/// Cancel: reaches all of them; throws when all have ended.
+template <awaitable_value... As>
+  requires(sizeof...(As) > 0)
+GYRE_CORO_WRAPPER [[nodiscard]] auto gather(As... awaitables) {
+  return gather_tasks(std::source_location::current(), as_task(std::move(awaitables))...);
+}
+
+template <class... Ts>
+task<gather_result<wrap_void<Ts>...>> gather_tasks(std::source_location where, task<Ts>... tasks) {
+  gathering children(co_await this_task_context{});
+  const std::array<task_reference, sizeof...(Ts)> started{
+      task_reference(children.start(std::move(tasks), {}, where))...};
+  co_await children.all_ended();
+  children.finish();
+  std::size_t i = 0;
+  co_return gather_result<wrap_void<Ts>...>{{{take_result_of<Ts>(*started[i++])}...}};
+}
+
+/// The same for any number of tasks of one type: the results in the order of the tasks.
+template <class T>
+task<std::vector<wrap_void<T>>> gather(std::vector<task<T>> tasks) {
+  gathering children(co_await this_task_context{});
+  std::vector<task_reference> started;
+  started.reserve(tasks.size());
+  for (task<T>& each : tasks)
+    started.emplace_back(children.start(std::move(each), {}, std::source_location::current()));
+  co_await children.all_ended();
+  children.finish();
+  std::vector<wrap_void<T>> results;
+  results.reserve(started.size());
+  for (const task_reference& each : started) results.push_back(take_result_of<T>(*each));
+  co_return results;
+}
+
+}  // namespace gyre

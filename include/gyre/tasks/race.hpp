@@ -1,0 +1,104 @@
+// gyre/tasks/race.hpp: runs several awaitables at once and keeps the one that ends first.
+#pragma once
+
+#include <gyre/tasks/as_task.hpp>
+#include <gyre/tasks/gather.hpp>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+namespace gyre {
+
+/// Who won, and with what.
+template <class T>
+struct race_result {
+  std::size_t index;  ///< position among the arguments
+  T value;            ///< a variant when the types of the arguments differ
+};
+template <>
+struct race_result<void> {
+  std::size_t index;
+};
+
+/// The children of one race: the first to end cancels the others.
+class GYRE_API racing : public child_tasks {
+ public:
+  explicit racing(task_context& task) noexcept : child_tasks(task, &ended) {}
+
+  /// When all have ended: closes the scope. Throws `cancelled` when there is no winner because the race was cancelled.
+  task_state& finish();
+
+ private:
+  static void ended(child_tasks& children, task_state& child) noexcept;
+  task_state* winner_ = nullptr;
+};
+
+template <class First, class... Rest>
+struct race_value {
+  using type = std::conditional_t<(std::is_same_v<First, Rest> && ...), First,
+                                  std::variant<wrap_void<First>, wrap_void<Rest>...>>;
+};
+
+template <class Result, std::size_t I, class T>
+void take_if_winner(std::optional<Result>& out, task_state& winner, task_state& child) {
+  if (&winner != &child) return;
+  if constexpr (!requires(Result r) { r.value; }) {
+    child.promise<T>().take();
+    out.emplace(I);
+  } else if constexpr (std::is_same_v<decltype(Result::value), T>) {
+    out.emplace(I, child.promise<T>().take());
+  } else {
+    out.emplace(I, decltype(Result::value)(std::in_place_index<I>, take_wrapped<T>(child.promise<T>())));
+  }
+}
+
+/// Runs all at once; gives the result of the first that ends, or throws its exception. The others are cancelled,
+/// and have really stopped when this returns; a value that one of them had ready by then is dropped, an exception
+/// goes to the loop's handler.
+/// Cancel: reaches all of them; throws when all have ended, unless one had already won.
+template <awaitable_value... As>
+  requires(sizeof...(As) > 0)
+GYRE_CORO_WRAPPER [[nodiscard]] auto race(As... awaitables) {
+  return race_tasks(std::source_location::current(), std::index_sequence_for<As...>(),
+                    as_task(std::move(awaitables))...);
+}
+
+template <std::size_t... I, class... Ts>
+task<race_result<typename race_value<Ts...>::type>> race_tasks(std::source_location where, std::index_sequence<I...>,
+                                                              task<Ts>... tasks) {
+  using result = race_result<typename race_value<Ts...>::type>;
+  racing children(co_await this_task_context{});
+  const std::array<task_reference, sizeof...(Ts)> started{
+      task_reference(children.start(std::move(tasks), {}, where))...};
+  co_await children.all_ended();
+  task_state& winner = children.finish();
+  std::optional<result> won;
+  (take_if_winner<result, I, Ts>(won, winner, *started[I]), ...);
+  co_return std::move(*won);
+}
+
+/// The same for any number of tasks of one type, at least one.
+template <class T>
+task<race_result<T>> race(std::vector<task<T>> tasks) {
+  racing children(co_await this_task_context{});
+  std::vector<task_reference> started;
+  started.reserve(tasks.size());
+  for (task<T>& each : tasks)
+    started.emplace_back(children.start(std::move(each), {}, std::source_location::current()));
+  co_await children.all_ended();
+  task_state& winner = children.finish();
+  std::size_t index = 0;
+  while (&*started[index] != &winner) ++index;
+  if constexpr (std::is_void_v<T>) {
+    winner.promise<T>().take();
+    co_return race_result<T>{index};
+  } else {
+    co_return race_result<T>{index, winner.promise<T>().take()};
+  }
+}
+
+}  // namespace gyre

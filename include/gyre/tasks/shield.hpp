@@ -1,0 +1,45 @@
+// gyre/tasks/shield.hpp: code that a cancel from outside does not reach.
+#pragma once
+
+#include <gyre/coro/cancel_scope.hpp>
+#include <gyre/tasks/as_task.hpp>
+#include <gyre/tasks/spawn.hpp>
+
+#include <utility>
+
+namespace gyre {
+
+/// A task that may be awaited in a cancelled scope and is not cancelled with it.
+template <class T>
+class [[nodiscard("co_await it")]] shielded_task {
+ public:
+  static constexpr bool ignores_cancel = true;
+  explicit shielded_task(task<T>&& inner) noexcept : inner_(std::move(inner)) {}
+  auto operator co_await() && noexcept { return std::move(inner_).operator co_await(); }
+
+ private:
+  task<T> inner_;
+};
+
+template <class A>
+task<await_result<A>> run_shielded(A awaitable) {
+  cancel_scope scope(shielding::shielded);
+  scope.open(co_await this_task_context{});
+  co_return co_await std::move(awaitable);
+}
+
+/// Lets clean-up finish: neither a cancel that came before nor one that comes during it reaches what is awaited.
+/// asyncio: `await shield(aw)`, except that the caller waits for it too.
+///
+/// Cancel: not delivered before it has ended; the next await of the caller fails. Bound it with `timeout` inside.
+template <awaitable_value A>
+[[nodiscard]] GYRE_CORO_WRAPPER shielded_task<await_result<A>> shield(A awaitable) {
+  return shielded_task<await_result<A>>(run_shielded(std::move(awaitable)));
+}
+template <class F>
+  requires requires(F f) { typename decltype(f())::promise_type; }
+[[nodiscard]] GYRE_CORO_WRAPPER auto shield(F function) {
+  return shield(call_in_frame(std::move(function)));
+}
+
+}  // namespace gyre

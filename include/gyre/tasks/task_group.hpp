@@ -1,0 +1,147 @@
+// gyre/tasks/task_group.hpp: tasks that live and fail together.
+#pragma once
+
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/coro/exception_group.hpp>
+#include <gyre/tasks/spawn.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <source_location>
+#include <type_traits>
+#include <utility>
+
+namespace gyre {
+
+class child_tasks;
+
+/// Waits until fewer than a number of children run. Cancel: stops waiting.
+class GYRE_API [[nodiscard("co_await it")]] fewer_children_op : public operation<fewer_children_op> {
+ public:
+  fewer_children_op(child_tasks& children, std::size_t limit) noexcept : children_(&children), limit_(limit) {}
+  bool try_now() noexcept;
+  void start() noexcept;
+  void await_resume();
+
+ private:
+  friend class child_tasks;
+  child_tasks* children_;
+  std::size_t limit_;
+  bool cancelled_ = false;
+};
+
+/// Waits until no child is left; not ended by a cancel, which reaches the children instead.
+class GYRE_API [[nodiscard("co_await it")]] children_ended_op : public operation<children_ended_op> {
+ public:
+  static constexpr bool ignores_cancel = true;
+  explicit children_ended_op(child_tasks& children) noexcept : children_(&children) {}
+  bool try_now() noexcept;
+  void start() noexcept;
+  void await_resume() noexcept {}
+
+ private:
+  friend class child_tasks;
+  child_tasks* children_;
+};
+
+/// A scope and the tasks in it: what group, gather and race are made of. Lives in the frame of the coroutine that
+/// waits for the children, and stops the program when that forgets to.
+class GYRE_API child_tasks : public task_owner {
+ public:
+  /// Opens the scope in `task`; `ended` is called for each child that ends. With a shield the scope holds the
+  /// children only: a cancel of `task` reaches the coroutine that made this, and not them.
+  child_tasks(task_context& task, void (*ended)(child_tasks&, task_state&) noexcept,
+              shielding shield = shielding::none) noexcept;
+  ~child_tasks();
+  child_tasks(const child_tasks&) = delete;
+  child_tasks& operator=(const child_tasks&) = delete;
+
+  template <class T>
+  task_state& start(task<T> child, const spawn_options& options, std::source_location where) {
+    task_state& state = task_state::create(std::move(child), scope_, this, options, where);
+    state.mark_observed();
+    state.add_reference();
+    ++running_;
+    return state;
+  }
+
+  [[nodiscard]] std::size_t running() const noexcept { return running_; }
+  [[nodiscard]] cancel_scope& scope() noexcept { return scope_; }
+  [[nodiscard]] children_ended_op all_ended() noexcept { return children_ended_op(*this); }
+  [[nodiscard]] fewer_children_op fewer_than(std::size_t limit) noexcept { return {*this, limit}; }
+
+ private:
+  friend class children_ended_op;
+  friend class fewer_children_op;
+
+  cancel_scope scope_;
+  std::size_t running_ = 0;
+  children_ended_op* waiter_ = nullptr;
+  fewer_children_op* throttled_ = nullptr;
+  void (*ended_)(child_tasks&, task_state&) noexcept;
+};
+
+/// Tasks whose lives are bound to a region of the code: `scope` does not return before all of them have ended.
+///
+/// The first failure cancels the others and the body; when all have stopped it is thrown, together with any others as
+/// an exception_group. Thread: belongs to one loop.
+class GYRE_API task_group : private child_tasks {
+ public:
+  /// Opens a group, runs `body(group)`, and waits for every task that was spawned in it.
+  ///
+  /// `body` is kept until then; it takes a task_group& and returns a task<>.
+  /// Cancel: reaches the body and all children; throws `cancelled` when all have ended, unless the cancel was
+  /// the group's own.
+  template <class Body>
+  [[nodiscard]] static task<> scope(Body body) {
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+    static_assert(std::is_trivially_destructible_v<Body> || std::is_lvalue_reference_v<Body>,
+                  "g++ 12 may destroy the captures of this lambda twice: capture by reference, or upgrade");
+#endif
+    task_group group(co_await this_task_context{});
+    try {
+      co_await body(group);
+    } catch (const cancelled&) {
+      group.body_cancelled_ = true;
+    } catch (...) {
+      group.fail(std::current_exception());
+    }
+    co_await group.all_ended();
+    group.finish();
+  }
+
+  /// Starts a child. It begins when the caller next waits. Also possible from within other children.
+  template <class T>
+  task_handle<T> spawn(task<T> child, const spawn_options& options = {},
+                       std::source_location where = std::source_location::current()) {
+    return task_handle<T>(start(std::move(child), options, where));
+  }
+  template <class F>
+    requires task_function<F>
+  auto spawn(F function, const spawn_options& options = {},
+             std::source_location where = std::source_location::current()) {
+    return spawn(call_in_frame(std::move(function)), options, where);
+  }
+
+  /// Cancels the body and all children, also those yet to be spawned. `scope` then returns normally.
+  void cancel() noexcept { child_tasks::scope().cancel(); }
+
+  /// Children that have not ended.
+  [[nodiscard]] std::size_t size() const noexcept { return running(); }
+
+  /// Waits, in the body, until no child is left; more may be spawned afterwards.
+  ///
+  /// Cancel: not ended by a cancel, which reaches the children instead.
+  [[nodiscard]] children_ended_op wait() noexcept { return all_ended(); }
+
+ private:
+  explicit task_group(task_context& task) noexcept : child_tasks(task, &child_failed) {}
+  static void child_failed(child_tasks& children, task_state& child) noexcept;
+  void fail(std::exception_ptr failure) noexcept;
+  void finish();
+
+  exception_collector failures_;
+  bool body_cancelled_ = false;
+};
+
+}  // namespace gyre

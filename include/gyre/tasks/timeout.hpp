@@ -1,0 +1,133 @@
+// gyre/tasks/timeout.hpp: a limit on the time that any piece of code may take.
+#pragma once
+
+#include <gyre/coro/cancel_scope.hpp>
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/io/io_error.hpp>
+#include <gyre/loop/as_expected.hpp>
+#include <gyre/loop/deadline.hpp>
+#include <gyre/loop/sleep.hpp>
+#include <gyre/tasks/as_task.hpp>
+#include <gyre/tasks/spawn.hpp>
+
+#include <chrono>
+#include <utility>
+
+namespace gyre {
+
+/// The scope of a running time-out, handed to a body that wants to move its deadline.
+class timeout_scope : private timer {
+ public:
+  timeout_scope(task_context& task, io::monotonic_time until) noexcept {
+    fire = [](timer& t) noexcept {
+      auto& self = static_cast<timeout_scope&>(t);
+      self.expired_ = true;
+      self.scope_.cancel();
+    };
+    scope_.open(task);
+    arm(until);
+  }
+  timeout_scope(const timeout_scope&) = delete;
+  timeout_scope& operator=(const timeout_scope&) = delete;
+  ~timeout_scope() { event_loop::current().timers().disarm(*this); }
+
+  /// Moves the deadline to `duration` from now; no effect once it has expired.
+  template <class Rep, class Period>
+  void reschedule(std::chrono::duration<Rep, Period> duration) noexcept {
+    arm(deadline_after(duration));
+  }
+  void reschedule_at(time_point when) noexcept { arm(deadline_at(when)); }
+
+  /// The time is over: the code inside has been cancelled.
+  [[nodiscard]] bool expired() const noexcept { return expired_; }
+
+  /// Called while `cancelled` passes: true when it is this time-out's and nobody else's.
+  [[nodiscard]] bool absorbs_cancel() const noexcept { return expired_ && scope_.absorbs_cancel(); }
+
+ private:
+  void arm(io::monotonic_time until) noexcept {
+    if (expired_) return;
+    timer_wheel& timers = event_loop::current().timers();
+    timers.disarm(*this);
+    deadline = until;
+    if (until != io::wait_forever) timers.arm(*this);
+  }
+
+  cancel_scope scope_;
+  bool expired_ = false;
+};
+
+/// When a time-out ends: after a duration that is counted from the await, or at a point of time.
+struct after {
+  std::chrono::duration<double> length;
+  [[nodiscard]] io::monotonic_time deadline() const noexcept { return deadline_after(length); }
+};
+struct at {
+  time_point when;
+  [[nodiscard]] io::monotonic_time deadline() const noexcept { return deadline_at(when); }
+};
+
+template <class Limit, class F>
+auto run_in_timeout(Limit limit, F function) -> task<await_result<decltype(function(std::declval<timeout_scope&>()))>> {
+  timeout_scope scope(co_await this_task_context{}, limit.deadline());
+  try {
+    co_return co_await function(scope);
+  } catch (const cancelled&) {
+    if (!scope.absorbs_cancel()) throw;
+  }
+  throw timed_out();
+}
+
+template <class A>
+struct await_it {
+  A awaitable;
+  GYRE_CORO_WRAPPER task<await_result<A>> operator()(timeout_scope&) { return as_task(std::move(awaitable)); }
+};
+template <class F>
+struct call_it {
+  F function;
+  GYRE_CORO_WRAPPER auto operator()(timeout_scope&) { return function(); }
+};
+
+/// Picks how to run `subject`: an awaitable, a function of nothing, or a function of timeout_scope&.
+template <class Limit, class A>
+GYRE_CORO_WRAPPER auto run_limited(Limit limit, A subject) {
+  if constexpr (awaitable_value<A>)
+    return run_in_timeout(limit, await_it<A>{std::move(subject)});
+  else if constexpr (task_function<A>)
+    return run_in_timeout(limit, call_it<A>{std::move(subject)});
+  else
+    return run_in_timeout(limit, std::move(subject));
+}
+
+template <class A>
+concept not_an_operation = !fallible_operation<A>;
+
+/// Cancels what is awaited when `limit` has passed, waits until it has stopped, and throws `timed_out`.
+///
+/// Takes any awaitable, or a callable (kept until the end) that returns a task and may take a timeout_scope& to move
+/// the deadline. Only this time-out throws timed_out: a cancel from outside stays `cancelled`. A result that
+/// came in spite of the time-out wins.
+/// Cancel: reaches what is awaited. Errors: timed_out, and what is awaited throws.
+template <class Rep, class Period, not_an_operation A>
+[[nodiscard]] GYRE_CORO_WRAPPER auto timeout(std::chrono::duration<Rep, Period> limit, A subject) {
+  return run_limited(after{limit}, std::move(subject));
+}
+
+/// The same with the limit behind, as it reads in a chain or in asyncio's wait_for.
+template <not_an_operation A, class Rep, class Period>
+[[nodiscard]] GYRE_CORO_WRAPPER auto timeout(A subject, std::chrono::duration<Rep, Period> limit) {
+  return run_limited(after{limit}, std::move(subject));
+}
+template <class A, class Rep, class Period>
+[[nodiscard]] GYRE_CORO_WRAPPER auto wait_for(A subject, std::chrono::duration<Rep, Period> limit) {
+  return run_limited(after{limit}, std::move(subject));
+}
+
+/// The same with a point of time.
+template <class A>
+[[nodiscard]] GYRE_CORO_WRAPPER auto timeout_at(time_point when, A subject) {
+  return run_limited(at{when}, std::move(subject));
+}
+
+}  // namespace gyre

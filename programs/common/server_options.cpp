@@ -1,0 +1,68 @@
+// programs/common/server_options.cpp: the command line that every server program shares.
+#include "programs/common/server_options.hpp"
+
+#include <gyre/version.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace programs {
+
+gyre::run_options run_with(const std::string& backend) {
+  gyre::run_options run;
+  run.handle_signals = true;
+  if (backend == "io_uring") run.loop.backend.kind = gyre::io::backend_kind::io_uring;
+  if (backend == "epoll") run.loop.backend.kind = gyre::io::backend_kind::epoll;
+  return run;
+}
+
+gyre::run_options server_options::run() const { return run_with(backend); }
+
+gyre::serve_options server_options::serve() const {
+  gyre::serve_options serve;
+  serve.max_connections = max_connections;
+  serve.drain = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(drain_seconds));
+  return serve;
+}
+
+void add_backend_option(CLI::App& app, std::string& backend) {
+  app.add_option("--backend", backend, "auto, io_uring or epoll (auto also obeys GYRE_BACKEND)")
+      ->check(CLI::IsMember({"auto", "io_uring", "epoll"}))
+      ->capture_default_str();
+  app.set_version_flag("--version", std::string(app.get_name()) + " " + gyre::version_string);
+}
+
+void add_server_options(CLI::App& app, server_options& options, const char* default_listen) {
+  options.listen = default_listen;
+  app.add_option("--listen", options.listen, "HOST:PORT to listen on; port 0: any free one")
+      ->check([](const std::string& text) -> std::string {
+        const auto parsed = gyre::address::parse(text);
+        return parsed ? std::string() : fmt::format("expected HOST:PORT with a numeric host, got \"{}\"", text);
+      })
+      ->capture_default_str();
+  add_backend_option(app, options.backend);
+  app.add_option("--drain", options.drain_seconds, "seconds that connections get to finish after SIGINT or SIGTERM")
+      ->check(CLI::Range(0.0, 86'400.0))
+      ->capture_default_str();
+  app.add_option("--max-connections", options.max_connections, "connections served at the same time")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{10'000'000}))
+      ->capture_default_str();
+}
+
+int parse(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return -1;
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+}
+
+void announce(const gyre::tcp_listener& listener) {
+  fmt::print(stderr, "listening on {} ({})\n", listener.local_address().string(),
+             gyre::event_loop::current().backend().name());
+  std::fflush(stderr);
+}
+
+}  // namespace programs

@@ -1,0 +1,39 @@
+// programs/common/server_options.hpp: the command line that every server program shares.
+#pragma once
+
+#include <gyre/net/tcp_listener.hpp>
+#include <gyre/runtime/run.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+namespace programs {
+
+struct server_options {
+  std::string listen;
+  std::string backend = "auto";
+  double drain_seconds = 10;
+  std::size_t max_connections = 65'536;
+
+  [[nodiscard]] gyre::run_options run() const;
+  [[nodiscard]] gyre::serve_options serve() const;
+};
+
+/// Adds --listen, --backend, --drain, --max-connections and --version to `app`.
+void add_server_options(CLI::App& app, server_options& options, const char* default_listen);
+
+/// Adds --backend alone, for clients.
+void add_backend_option(CLI::App& app, std::string& backend);
+[[nodiscard]] gyre::run_options run_with(const std::string& backend);
+
+/// Parses; -1: go on, else the exit code (0 after --help and --version, 2 after bad arguments, which are named on
+/// standard error).
+int parse(CLI::App& app, int argc, char** argv);
+
+/// The line that tells scripts where the server can be reached: "listening on 127.0.0.1:8888 (io_uring)".
+void announce(const gyre::tcp_listener& listener);
+
+}  // namespace programs

@@ -1,0 +1,73 @@
+// programs/echo_client/main.cpp: sends messages to an echo server and checks that the same bytes come back.
+#include "programs/common/server_options.hpp"
+
+#include <gyre/tasks/gather.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <vector>
+
+namespace {
+
+struct client_options {
+  std::string connect = "127.0.0.1:8888";
+  std::string backend = "auto";
+  std::size_t connections = 1;
+  std::size_t messages = 1000;
+  std::size_t size = 106;
+  double timeout_seconds = 10;
+};
+
+// A pattern that differs between messages, so that a lost, doubled or swapped one is noticed.
+void fill(std::vector<char>& message, std::size_t connection, std::size_t number) {
+  for (std::size_t i = 0; i < message.size(); ++i) message[i] = static_cast<char>('!' + (connection + number + i) % 90);
+}
+
+gyre::task<> talk(const client_options& options, std::size_t connection) {
+  auto peer = co_await gyre::tcp_stream::connect(std::string_view(options.connect));
+  std::vector<char> sent(options.size);
+  std::vector<char> received(options.size);
+  for (std::size_t number = 0; number < options.messages; ++number) {
+    fill(sent, connection, number);
+    // Large messages must be sent and received at the same time: neither side may wait for the other's buffers.
+    auto exchanged = gyre::gather(peer.write_all(std::as_bytes(std::span(sent))),
+                                  peer.read_exactly(std::as_writable_bytes(std::span(received))));
+    co_await gyre::timeout(std::chrono::duration<double>(options.timeout_seconds), std::move(exchanged));
+    if (sent != received)
+      throw std::runtime_error(fmt::format("connection {}, message {}: other bytes came back", connection, number));
+  }
+}
+
+gyre::task<int> run_client(client_options options) {
+  const auto begin = gyre::now();
+  std::vector<gyre::task<>> talks;
+  for (std::size_t i = 0; i < options.connections; ++i) talks.push_back(talk(options, i));
+  co_await gyre::gather(std::move(talks));
+  const double seconds = std::chrono::duration<double>(gyre::now() - begin).count();
+  const auto total = static_cast<double>(options.connections * options.messages);
+  fmt::print("{:.0f} messages of {} bytes over {} connections in {:.3f} s: {:.0f} messages/s, all correct\n", total,
+             options.size, options.connections, seconds, total / seconds);
+  co_return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Sends messages to an echo server and checks what comes back.", "echo_client");
+  client_options options;
+  app.add_option("--connect", options.connect, "HOST:PORT of the server")->capture_default_str();
+  app.add_option("--connections", options.connections, "connections at the same time")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}))
+      ->capture_default_str();
+  app.add_option("--messages", options.messages, "messages on each connection")->capture_default_str();
+  app.add_option("--size", options.size, "bytes in a message")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30U))
+      ->capture_default_str();
+  app.add_option("--timeout", options.timeout_seconds, "seconds that one message may take")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  programs::add_backend_option(app, options.backend);
+  if (const int code = programs::parse(app, argc, argv); code >= 0) return code;
+  return gyre::run_main(run_client(options), programs::run_with(options.backend));
+}

@@ -1,0 +1,23 @@
+// programs/resp_server/commands.hpp: runs one request.
+#pragma once
+
+#include "programs/resp_server/connection_state.hpp"
+#include "programs/resp_server/keyspace.hpp"
+#include "programs/resp_server/reply_buffer.hpp"
+
+#include <span>
+#include <string_view>
+
+namespace resp {
+
+/// Runs a command and appends its reply, which may be an error. `arguments` begins with the name.
+///
+/// Allocates nothing for PING, for GET, and for SET of a key whose old value has the room.
+void execute(std::span<const std::string_view> arguments, keyspace& keys, unix_ms now,
+             reply_buffer& reply, connection_state& connection);
+
+/// Appends the answer to a request that could not be parsed; the connection is then to be closed.
+void reply_protocol_error(std::string_view message, reply_buffer& reply,
+                          connection_state& connection);
+
+}  // namespace resp

@@ -1,0 +1,27 @@
+// programs/resp_server/connection_state.hpp: what commands know of the connection and the server.
+#pragma once
+
+#include "programs/resp_server/entry.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace resp {
+
+/// What INFO and CONFIG GET tell about the server. One per thread: nothing here is locked.
+struct server_info {
+  unix_ms started_at = 0;
+  std::uint16_t port = 0;
+  std::uint64_t connected_clients = 0;
+  std::uint64_t connections_received = 0;
+  std::uint64_t commands_processed = 0;  // counted by execute()
+};
+
+struct connection_state {
+  server_info& server;
+  std::uint64_t id = 0;
+  std::string name = {};
+  bool close_after_reply = false;  // set by QUIT: send what there is, then close
+};
+
+}  // namespace resp

@@ -1,0 +1,125 @@
+// programs/resp_server/keyspace.cpp: the keys, their values, and when they expire.
+#include "programs/resp_server/keyspace.hpp"
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+namespace resp {
+namespace {
+
+constexpr std::size_t small_value = 4096;        // below it, spare capacity is never given back
+constexpr std::size_t allocation_overhead = 16;  // of the allocator, for each block
+constexpr std::size_t node_bytes =
+    sizeof(entry) + 2 * sizeof(void*) + allocation_overhead;  // with link and cached hash
+
+std::size_t heap_bytes(const std::string& text) noexcept {
+  static const std::size_t inside = std::string().capacity();
+  return text.capacity() > inside ? text.capacity() + 1 + allocation_overhead : 0;
+}
+
+std::size_t footprint(const entry& item) noexcept {
+  return node_bytes + heap_bytes(item.first) + heap_bytes(item.second.bytes);
+}
+
+key_hash make_hash(const std::optional<std::uint64_t>& seed) {
+  if (seed) return {*seed, *seed};
+  std::random_device random;
+  const auto word = [&] { return (static_cast<std::uint64_t>(random()) << 32) | random(); };
+  return {word(), word()};
+}
+
+}  // namespace
+
+keyspace::keyspace(const keyspace_options& options)
+    : options_(options), entries_(0, make_hash(options.hash_seed)) {}
+
+entry* keyspace::find(std::string_view key, unix_ms now) {
+  const auto found = entries_.find(key);
+  if (found == entries_.end()) return nullptr;
+  if (found->second.expires_at >= now) return &*found;
+  ++expired_;
+  erase(*found);
+  return nullptr;
+}
+
+entry& keyspace::insert(std::string_view key, std::string_view value) {
+  stored_value stored;
+  stored.bytes = value;
+  entry& item = *entries_.try_emplace(std::string(key), std::move(stored)).first;
+  entry_bytes_ += footprint(item);
+  return item;
+}
+
+entry& keyspace::set(std::string_view key, std::string_view value, unix_ms now) {
+  entry* item = find(key, now);
+  if (item == nullptr) return insert(key, value);
+  assign(*item, value);
+  persist(*item);
+  return *item;
+}
+
+void keyspace::assign(entry& item, std::string_view value) {
+  std::string& bytes = item.second.bytes;
+  const std::size_t before = heap_bytes(bytes);
+  if (bytes.capacity() > small_value && bytes.capacity() / 4 > value.size()) {
+    bytes = std::string(value);
+  } else {
+    bytes.assign(value);
+  }
+  entry_bytes_ += heap_bytes(bytes) - before;
+}
+
+void keyspace::append(entry& item, std::string_view tail) {
+  const std::size_t before = heap_bytes(item.second.bytes);
+  item.second.bytes.append(tail);
+  entry_bytes_ += heap_bytes(item.second.bytes) - before;
+}
+
+void keyspace::expire_at(entry& item, unix_ms when) {
+  queue_.set(item, std::min(when, never - 1));
+}
+
+void keyspace::persist(entry& item) noexcept {
+  if (item.second.expires_at != never) queue_.remove(item);
+}
+
+void keyspace::erase(entry& item) {
+  persist(item);
+  entry_bytes_ -= footprint(item);
+  entries_.erase(entries_.find(item.first));
+  // A table for many more keys than there are is given back, or it could keep us over the limit.
+  const bool sparse = entries_.bucket_count() > 1024 && entries_.size() < entries_.bucket_count() / 16;
+  if (sparse) entries_.rehash(entries_.size() * 2);
+}
+
+void keyspace::clear() {
+  queue_.clear();
+  entries_ = map(0, entries_.hash_function());
+  entry_bytes_ = 0;
+}
+
+std::size_t keyspace::expire_some(unix_ms now, std::size_t budget) {
+  std::size_t removed = 0;
+  while (removed < budget && next_expiry() < now) {
+    erase(*queue_.soonest());
+    ++removed;
+  }
+  expired_ += removed;
+  return removed;
+}
+
+unix_ms keyspace::next_expiry() const noexcept {
+  const entry* soonest = queue_.soonest();
+  return soonest == nullptr ? never : soonest->second.expires_at;
+}
+
+std::size_t keyspace::used_bytes() const noexcept {
+  return entry_bytes_ + entries_.bucket_count() * sizeof(void*) + queue_.allocated_bytes();
+}
+
+bool keyspace::over_limit() const noexcept {
+  return options_.max_bytes && used_bytes() > *options_.max_bytes;
+}
+
+}  // namespace resp

@@ -1,0 +1,113 @@
+// programs/resp_server/reply_buffer.cpp: RESP2 replies, one behind the other, ready to be sent.
+#include "programs/resp_server/reply_buffer.hpp"
+
+#include "programs/resp_server/integer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace resp {
+namespace {
+
+constexpr std::size_t first_allocation = 512;
+constexpr std::size_t max_header = 1 + max_integer_digits + 2;  // type, number, CR LF
+
+// Writes "$12\r\n". The room is there.
+char* write_header(char* to, char type, std::int64_t number) noexcept {
+  *to++ = type;
+  if (number >= 0 && number < 10) {
+    *to++ = static_cast<char>('0' + number);
+  } else {
+    const decimal digits(number);
+    std::memcpy(to, digits.view().data(), digits.view().size());
+    to += digits.view().size();
+  }
+  *to++ = '\r';
+  *to++ = '\n';
+  return to;
+}
+
+}  // namespace
+
+reply_buffer::reply_buffer(reply_buffer&& other) noexcept : limit_(other.limit_) {
+  *this = std::move(other);
+}
+
+reply_buffer& reply_buffer::operator=(reply_buffer&& other) noexcept {
+  if (this == &other) return *this;
+  data_ = std::move(other.data_);
+  size_ = std::exchange(other.size_, 0);
+  usable_ = std::exchange(other.usable_, 0);
+  allocated_ = std::exchange(other.allocated_, 0);
+  overflowed_ = std::exchange(other.overflowed_, false);
+  limit_ = other.limit_;
+  return *this;
+}
+
+void reply_buffer::append_status(std::string_view text) {
+  char* to = make_room(text.size() + 3);
+  if (to == nullptr) return;
+  *to = '+';
+  std::memcpy(to + 1, text.data(), text.size());
+  std::memcpy(to + 1 + text.size(), "\r\n", 2);
+  size_ += text.size() + 3;
+}
+
+void reply_buffer::append_error(std::string_view text) {
+  while (text.ends_with('\r') || text.ends_with('\n')) text.remove_suffix(1);
+  char* to = make_room(text.size() + 3);
+  if (to == nullptr) return;
+  *to++ = '-';
+  for (const char c : text) *to++ = c == '\r' || c == '\n' ? ' ' : c;
+  std::memcpy(to, "\r\n", 2);
+  size_ += text.size() + 3;
+}
+
+void reply_buffer::append_integer(std::int64_t value) { append_header(':', value); }
+
+void reply_buffer::append_array(std::size_t elements) {
+  append_header('*', static_cast<std::int64_t>(elements));
+}
+
+void reply_buffer::append_header(char type, std::int64_t number) {
+  char* to = make_room(max_header);
+  if (to == nullptr) return;
+  size_ += static_cast<std::size_t>(write_header(to, type, number) - to);
+}
+
+void reply_buffer::append_bulk(std::string_view bytes) {
+  char* begin = make_room(max_header + bytes.size() + 2);
+  if (begin == nullptr) return;
+  char* to = write_header(begin, '$', static_cast<std::int64_t>(bytes.size()));
+  if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
+  to += bytes.size();
+  std::memcpy(to, "\r\n", 2);
+  size_ += static_cast<std::size_t>(to + 2 - begin);
+}
+
+char* reply_buffer::grow(std::size_t bytes) {
+  if (overflowed_ || bytes > limit_ - size_) {
+    overflowed_ = true;
+    usable_ = size_;  // nothing fits any more, not even something small
+    return nullptr;
+  }
+  const std::size_t doubled = std::max(first_allocation, std::min(allocated_ * 2, limit_));
+  const std::size_t wanted = std::max(size_ + bytes, doubled);
+  auto bigger = std::make_unique_for_overwrite<char[]>(wanted);
+  if (size_ != 0) std::memcpy(bigger.get(), data_.get(), size_);
+  data_ = std::move(bigger);
+  allocated_ = usable_ = wanted;
+  return data_.get() + size_;
+}
+
+void reply_buffer::clear(std::size_t keep_at_most) noexcept {
+  size_ = 0;
+  overflowed_ = false;
+  if (allocated_ > keep_at_most) {
+    data_.reset();
+    allocated_ = 0;
+  }
+  usable_ = allocated_;
+}
+
+}  // namespace resp

@@ -1,0 +1,36 @@
+// src/coro/cancel_scope.cpp: marking a tree of scopes as cancelled.
+#include <gyre/coro/cancel_scope.hpp>
+#include <gyre/coro/cancelled.hpp>
+
+namespace gyre {
+
+void throw_cancelled() { throw cancelled{}; }
+
+void cancel_scope::mark() noexcept {
+  cancelled_ = true;
+  if (task_ == nullptr || task_->scope != this) return;
+  task_->cancel_pending = true;
+  if (task_->leaf != nullptr) task_->leaf->cancel(*task_->leaf);
+}
+
+void cancel_scope::cancel() noexcept {
+  cancel_called_ = true;
+  if (cancelled_) return;
+  // Depth first along the links: a chain of tasks can be nested deeper than the stack is.
+  cancel_scope* scope = this;
+  scope->mark();
+  for (;;) {
+    cancel_scope* next = scope->children_;
+    while (true) {
+      while (next != nullptr && (next->shielded_ || next->cancelled_)) next = next->next_;
+      if (next != nullptr || scope == this) break;
+      next = scope->next_;
+      scope = scope->parent_;
+    }
+    if (next == nullptr) return;
+    scope = next;
+    scope->mark();
+  }
+}
+
+}  // namespace gyre

@@ -1,0 +1,86 @@
+// src/coro/exception_group.cpp: several exceptions that happened together.
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/coro/exception_group.hpp>
+
+#include <atomic>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gyre {
+
+struct exception_group::shared {
+  std::atomic<int> references{1};
+  std::vector<std::exception_ptr> failures;
+  std::string text;
+
+  void release() noexcept {
+    if (references.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+};
+
+namespace {
+
+std::string message_of(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (const cancelled& error) {
+    return error.what();
+  } catch (...) {  // only described here: the exception itself stays in the group
+    return "exception of unknown type";
+  }
+}
+
+}  // namespace
+
+exception_group::exception_group(const exception_group& other) noexcept
+    : std::exception(other), shared_(other.shared_) {
+  shared_->references.fetch_add(1, std::memory_order_relaxed);
+}
+
+exception_group& exception_group::operator=(const exception_group& other) noexcept {
+  exception_group copy(other);
+  std::swap(shared_, copy.shared_);
+  return *this;
+}
+
+exception_group::~exception_group() { shared_->release(); }
+
+const std::exception_ptr* exception_group::begin() const noexcept { return shared_->failures.data(); }
+const std::exception_ptr* exception_group::end() const noexcept { return begin() + shared_->failures.size(); }
+const char* exception_group::what() const noexcept { return shared_->text.c_str(); }
+
+exception_collector::~exception_collector() {
+  if (others_ != nullptr) others_->release();
+}
+
+void exception_collector::add(std::exception_ptr failure) {
+  if (empty()) {
+    first_ = std::move(failure);
+    return;
+  }
+  if (others_ == nullptr) {
+    others_ = new exception_group::shared;
+    others_->failures.push_back(std::move(first_));
+    first_ = nullptr;
+  }
+  others_->failures.push_back(std::move(failure));
+}
+
+void exception_collector::rethrow() {
+  if (first_) std::rethrow_exception(std::exchange(first_, nullptr));
+  if (others_ == nullptr) return;
+  exception_group group(std::exchange(others_, nullptr));
+  std::string& text = group.shared_->text;
+  text = std::to_string(group.size()) + " tasks failed";
+  const char* separator = ": ";
+  for (const std::exception_ptr& failure : group) {
+    text += std::exchange(separator, "; ");
+    text += message_of(failure);
+  }
+  throw group;
+}
+
+}  // namespace gyre

@@ -1,0 +1,42 @@
+// src/coro/frame_pool.cpp: where the frame pool meets the heap.
+#include <gyre/coro/frame_pool.hpp>
+
+#include <new>
+
+namespace gyre {
+
+constinit thread_local frame_pool::bin frame_pool::bins_[frame_pool::classes] = {};
+
+// Separate from the bins: a thread-local object with a destructor would put a guard on every access to them.
+struct frame_pool::thread_end {
+  thread_end() noexcept {
+    for (std::size_t i = 0; i < classes; ++i)
+      bins_[i].limit = static_cast<std::uint32_t>(max_cached_bytes / ((i + 1) * granule));
+  }
+  thread_end(const thread_end&) = delete;
+  thread_end& operator=(const thread_end&) = delete;
+  ~thread_end() {
+    for (bin& free : bins_) {
+      free.limit = 0;  // what is freed later on this thread goes straight to the heap
+      while (free.top != nullptr) {
+        void* const memory = free.top;
+        free.top = free.top->next;
+        ::operator delete(memory);
+      }
+      free.count = 0;
+    }
+  }
+};
+
+void* frame_pool::allocate_from_heap(std::size_t size) {
+#ifndef GYRE_NO_FRAME_POOL
+  thread_local const thread_end cleanup;
+  (void)cleanup;
+  if (size <= largest) size = (size + granule - 1) / granule * granule;  // any block of a class fits all of it
+#endif
+  return ::operator new(size);
+}
+
+void frame_pool::return_to_heap(void* memory, std::size_t /*size*/) noexcept { ::operator delete(memory); }
+
+}  // namespace gyre

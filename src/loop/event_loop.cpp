@@ -1,0 +1,143 @@
+// src/loop/event_loop.cpp: the turn of the loop.
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/loop/event_loop.hpp>
+
+#include "inbox.hpp"
+
+#include <cstdio>
+#include <ctime>
+#include <stdexcept>
+#include <system_error>
+
+namespace gyre {
+
+constinit thread_local event_loop* event_loop::current_ = nullptr;
+
+struct alignas(64) event_loop::mailbox {
+  inbox posted;
+  std::atomic<bool> sleeping{false};
+};
+
+namespace {
+
+io::backend_owner required_backend(const io::backend_options& options, io::backend_choice& choice) {
+  io::backend_owner backend = io::make_backend(options, choice);
+  if (!backend) throw std::system_error(choice.error, std::generic_category(), choice.reason);
+  return backend;
+}
+
+void print_failure(const background_failure& failure, void* /*argument*/) noexcept {
+  const auto print = [&](const char* message) {
+    std::fprintf(stderr, "gyre: task %.*s%sspawned at %s:%u failed: %s\n",
+                 static_cast<int>(failure.task_name.size()), failure.task_name.data(),
+                 failure.task_name.empty() ? "" : " ", failure.spawned_at.file_name(),
+                 static_cast<unsigned>(failure.spawned_at.line()), message);
+  };
+  try {
+    std::rethrow_exception(failure.exception);
+  } catch (const std::exception& error) {
+    print(error.what());
+  } catch (const cancelled& error) {
+    print(error.what());
+  } catch (...) {  // nothing more is known of it, and nobody is left to tell: not to be thrown on
+    print("exception of unknown type");
+  }
+}
+
+}  // namespace
+
+event_loop::event_loop(const loop_options& options)
+    : virtual_(options.virtual_time),
+      virtual_now_(clock()),
+      backend_(required_backend(options.backend, choice_)),
+      timers_(virtual_now_),
+      handler_(print_failure) {
+  if (current_ != nullptr) throw std::logic_error("event_loop: this thread has a loop already");
+  mailbox_ = new mailbox;
+  current_ = this;
+}
+
+event_loop::~event_loop() {
+  shutdown();
+  current_ = nullptr;
+  delete mailbox_;
+}
+
+void event_loop::post(io::completion& item) noexcept {
+  mailbox_->posted.push(item);
+  if (mailbox_->sleeping.load(std::memory_order_seq_cst) &&
+      mailbox_->sleeping.exchange(false, std::memory_order_seq_cst))
+    backend_->wake();
+}
+
+io::monotonic_time event_loop::clock() noexcept {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return io::monotonic_time{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+void event_loop::run_until(const bool& done) {
+  while (!done) turn(true);
+}
+
+void event_loop::run_ready() noexcept {
+  for (int n = 0; n < ready_per_turn && !ready_.empty(); ++n) {
+    inline_budget_ = inline_per_resumption;
+    io::completion& item = ready_.pop_front();
+    __builtin_prefetch(ready_.front());
+    item.complete(item);
+  }
+}
+
+// Runs tasks last: whoever turns the loop until something has happened looks before the next turn waits.
+void event_loop::turn(bool may_wait) {
+  mailbox_->posted.drain(ready_);
+  if (!timers_.empty()) {
+    const io::monotonic_time time = now();
+    if (time >= timers_.next_deadline()) timers_.advance(time);
+  }
+  if (!may_wait || !ready_.empty())
+    backend_->wait(io::do_not_wait, ready_);
+  else if (virtual_)
+    wait_in_virtual_time();
+  else
+    wait_for_events();
+  run_ready();
+}
+
+void event_loop::wait_for_events() noexcept {
+  mailbox_->sleeping.store(true, std::memory_order_seq_cst);
+  // Whoever posts after this look finds `sleeping` set, and wakes us.
+  if (mailbox_->posted.empty()) {
+    ++waits_;
+    backend_->wait(timers_.next_deadline(), ready_);
+  }
+  mailbox_->sleeping.store(false, std::memory_order_seq_cst);
+}
+
+void event_loop::wait_in_virtual_time() noexcept {
+  const io::monotonic_time next = timers_.next_deadline();
+  if (next == io::wait_forever || expected_posts_ > 0) {
+    wait_for_events();
+    return;
+  }
+  // I/O with a peer in this machine that has anything to say says it within moments.
+  if (backend_->in_flight() > 0) {
+    constexpr io::monotonic_time settle = 2'000'000;
+    backend_->wait(clock() + settle, ready_);
+    mailbox_->posted.drain(ready_);
+    if (!ready_.empty()) return;
+  }
+  if (next > virtual_now_) virtual_now_ = next;
+}
+
+void event_loop::shutdown() noexcept {
+  if (shut_down_) return;
+  shut_down_ = true;
+  root_.cancel();
+  while (tasks_ > 0 || !ready_.empty() || expected_posts_ > 0 || backend_->in_flight() > 0) turn(true);
+  mailbox_->posted.drain(ready_);
+  while (!ready_.empty()) run_ready();
+}
+
+}  // namespace gyre

@@ -1,0 +1,45 @@
+// src/loop/inbox.hpp: how other threads, and signal handlers, hand work to a loop.
+#pragma once
+
+#include <gyre/io/completion.hpp>
+
+#include <atomic>
+
+namespace gyre {
+
+/// A queue with many producers and one consumer. Lock-free; push is safe in a signal handler.
+class inbox {
+ public:
+  /// Any thread. True: the queue was empty.
+  bool push(io::completion& item) noexcept {
+    io::completion* top = top_.load(std::memory_order_relaxed);
+    do item.next = top;
+    while (!top_.compare_exchange_weak(top, &item, std::memory_order_seq_cst, std::memory_order_relaxed));
+    return top == nullptr;
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return top_.load(std::memory_order_seq_cst) == nullptr; }
+
+  /// Consumer: moves everything to the end of `ready`, in the order in which it was pushed.
+  void drain(io::ready_list& ready) noexcept {
+    if (top_.load(std::memory_order_relaxed) == nullptr) return;
+    io::completion* item = top_.exchange(nullptr, std::memory_order_acquire);
+    io::completion* reversed = nullptr;
+    while (item != nullptr) {
+      io::completion* const following = item->next;
+      item->next = reversed;
+      reversed = item;
+      item = following;
+    }
+    while (reversed != nullptr) {
+      io::completion* const following = reversed->next;
+      ready.push_back(*reversed);
+      reversed = following;
+    }
+  }
+
+ private:
+  std::atomic<io::completion*> top_{nullptr};
+};
+
+}  // namespace gyre

@@ -1,0 +1,178 @@
+// src/net/listening_socket.cpp: accepting, pausing when descriptors run out, and stopping.
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/io/io_error.hpp>
+#include <gyre/net/listening_socket.hpp>
+#include <gyre/net/tcp_stream.hpp>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+namespace gyre {
+namespace {
+
+// Passes when other connections are closed, or when memory comes back.
+bool is_shortage(int error) noexcept {
+  return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+}  // namespace
+
+listening_socket::listening_socket(int fd, const address& bound) noexcept : local(bound) {
+  descriptor_.fd = fd;
+  code = io::opcode::accept_many;
+  target = &descriptor_;
+  deliver = &deliver_connection;
+  complete = &accepted_something;
+  timer::fire = [](timer& t) noexcept {
+    auto& self = static_cast<listening_socket&>(t);
+    self.paused_ = false;
+    self.arm();
+  };
+  event_loop::current().backend().attach(descriptor_);
+}
+
+void listening_socket::arm() noexcept {
+  if (where == io::phase::idle && !paused_ && !stopped_ && failure_ == 0) event_loop::current().backend().submit(*this);
+}
+
+void listening_socket::deliver_connection(multishot& m, int result, std::uint32_t /*buffer*/) noexcept {
+  auto& self = static_cast<listening_socket&>(m);
+  if (result >= 0) {
+    self.accepted_.push_back(result);
+    if (self.accepted_.size() - self.next_ >= most_waiting && self.where == io::phase::in_flight)
+      event_loop::current().backend().cancel(self);
+  } else if (is_shortage(-result)) {
+    self.pause_accepting(-result);
+  } else if (result != -ECANCELED) {
+    self.failure_ = -result;
+  }
+}
+
+void listening_socket::pause_accepting(int error) noexcept {
+  std::fprintf(stderr, "gyre: accepting on port %u pauses: %s; raise the limit (ulimit -n) or serve fewer connections\n",
+               static_cast<unsigned>(local.port()), std::strerror(error));
+  paused_ = true;
+  event_loop& loop = event_loop::current();
+  deadline = loop.now() + pause;
+  loop.timers().arm(*this);
+}
+
+void listening_socket::accepted_something(io::completion& c) noexcept {
+  auto& self = static_cast<listening_socket&>(static_cast<io::request&>(c));
+  self.listed = false;
+  if (self.stopped_) {
+    self.close_when_quiet();
+    return;
+  }
+  self.serve_waiters();
+  if (self.accepted_.size() - self.next_ < most_waiting) self.arm();
+}
+
+void listening_socket::serve_waiters() noexcept {
+  while (first_waiter_ != nullptr && (has_connection() || failure_ != 0)) {
+    tcp_accept_op& waiter = *first_waiter_;
+    waiter.unlink();
+    if (has_connection()) waiter.fd_ = accepted_[next_++];
+    waiter.finish_soon();
+  }
+  if (!has_connection()) {
+    accepted_.clear();
+    next_ = 0;
+  }
+}
+
+void listening_socket::stop() noexcept {
+  if (stopped_) return;
+  stopped_ = true;
+  event_loop::current().timers().disarm(*this);
+  if (where == io::phase::in_flight) event_loop::current().backend().cancel(*this);
+  failure_ = ECANCELED;
+  while (has_connection()) ::close(accepted_[next_++]);
+  serve_waiters();
+  close_when_quiet();
+}
+
+void listening_socket::close_when_quiet() noexcept {
+  while (has_connection()) ::close(accepted_[next_++]);
+  if (descriptor_.in_flight > 0 || listed) return;
+  if (descriptor_.fd >= 0) {
+    event_loop::current().backend().detach(descriptor_);
+    ::close(std::exchange(descriptor_.fd, -1));
+  }
+  if (abandoned_) delete this;
+}
+
+void listening_socket::abandon() noexcept {
+  if (first_waiter_ != nullptr) misuse("a tcp_listener was destroyed while a task waits in its accept");
+  stop();
+  abandoned_ = true;
+  close_when_quiet();
+}
+
+tcp_accept_op::~tcp_accept_op() {
+  if (waiting_) misuse("a coroutine was destroyed while it waits in accept");
+  if (fd_ >= 0) ::close(fd_);  // accepted for an await that ended otherwise
+}
+
+bool tcp_accept_op::try_now() noexcept {
+  listening_socket& listener = *listener_;
+  if (listener.failure_ != 0) return true;
+  if (listener.first_waiter_ == nullptr && listener.has_connection()) {
+    fd_ = listener.accepted_[listener.next_++];
+    listener.serve_waiters();
+    listener.arm();
+    return true;
+  }
+  return false;
+}
+
+void tcp_accept_op::start() noexcept {
+  operation_base::cancel = [](cancellable& c) noexcept {
+    auto& self = static_cast<tcp_accept_op&>(c);
+    if (!self.waiting_) return;
+    self.unlink();
+    self.cancelled_ = true;
+    self.finish_soon();
+  };
+  listening_socket& listener = *listener_;
+  waiting_ = true;
+  (listener.first_waiter_ == nullptr ? listener.first_waiter_ : listener.last_waiter_->next_waiter_) = this;
+  listener.last_waiter_ = this;
+  listener.arm();
+}
+
+void tcp_accept_op::unlink() noexcept {
+  waiting_ = false;
+  listening_socket& listener = *listener_;
+  if (listener.first_waiter_ == this) {
+    listener.first_waiter_ = next_waiter_;
+    return;
+  }
+  tcp_accept_op* before = listener.first_waiter_;
+  while (before->next_waiter_ != this) before = before->next_waiter_;
+  before->next_waiter_ = next_waiter_;
+  if (listener.last_waiter_ == this) listener.last_waiter_ = before;
+}
+
+std::expected<tcp_stream, std::error_code> tcp_accept_op::take_result() {
+  if (fd_ >= 0) return tcp_stream::from_descriptor(std::exchange(fd_, -1));
+  if (cancelled_) {
+    if (scope_cancelled()) throw_cancelled();
+    return std::unexpected(std::make_error_code(std::errc::operation_canceled));
+  }
+  return std::unexpected(std::error_code(listener_->failure_, std::generic_category()));
+}
+
+tcp_stream tcp_accept_op::await_resume() {
+  auto result = take_result();
+  if (!result) fail(result.error());
+  return *std::move(result);
+}
+
+void tcp_accept_op::fail(std::error_code reason) const { throw io_error(reason, "accept", listener_->local.string()); }
+
+}  // namespace gyre

@@ -1,0 +1,78 @@
+// src/runtime/run.cpp: running a main task to its end, and what the shell hears of it.
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/runtime/run.hpp>
+
+#include "signals.hpp"
+
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <exception>
+
+namespace gyre {
+namespace {
+
+// A server of 10,000 connections should not have to be told about ulimit.
+void raise_descriptor_limit() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int report_failure() noexcept {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "error: %s\n", error.what());
+  } catch (const cancelled&) {
+    std::fprintf(stderr, "error: the main task was cancelled\n");
+  } catch (...) {  // the end of the program: there is nobody to throw it on to
+    std::fprintf(stderr, "error: exception of unknown type\n");
+  }
+  return 1;
+}
+
+template <class T>
+int run_to_exit_code(task<T> main, const run_options& options) {
+  try {
+    raise_descriptor_limit();
+    program here(options);
+    task_handle<T> handle = spawn(std::move(main), {.name = "main"});
+    here.run_to_end(handle.state());
+    if (handle.state().was_cancelled() && here.signal() != 0) return 128 + here.signal();
+    if constexpr (std::is_void_v<T>) {
+      handle.result();
+      return 0;
+    } else {
+      return handle.result();
+    }
+  } catch (...) {
+    return report_failure();  // throws it again, to look at it
+  }
+}
+
+}  // namespace
+
+program::program(const run_options& options) : loop_(options.loop), handles_signals_(options.handle_signals) {
+  if (handles_signals_) termination_signals::watch(loop_);
+}
+
+program::~program() {
+  loop_.shutdown();
+  if (handles_signals_) termination_signals::unwatch();
+}
+
+void program::run_to_end(task_state& task) {
+  if (handles_signals_) termination_signals::set_main(&task);
+  while (!task.done()) loop_.turn(true);
+  loop_.shutdown();
+  if (handles_signals_) termination_signals::set_main(nullptr);
+}
+
+int program::signal() const noexcept { return handles_signals_ ? termination_signals::received() : 0; }
+
+int run_main(task<int> main, const run_options& options) { return run_to_exit_code(std::move(main), options); }
+int run_main(task<void> main, const run_options& options) { return run_to_exit_code(std::move(main), options); }
+
+}  // namespace gyre

@@ -1,0 +1,22 @@
+// src/tasks/gather.cpp: what a gather does when a child ends.
+#include <gyre/tasks/gather.hpp>
+
+namespace gyre {
+
+void gathering::ended(child_tasks& children, task_state& child) noexcept {
+  if (!child.failure()) return;
+  auto& self = static_cast<gathering&>(children);
+  if (child.was_cancelled())
+    self.cancelled_ = true;
+  else
+    self.failures_.add(child.failure());
+  self.scope().cancel();
+}
+
+void gathering::finish() {
+  scope().close();
+  failures_.rethrow();
+  if (cancelled_) throw_cancelled();
+}
+
+}  // namespace gyre

@@ -1,0 +1,27 @@
+// src/tasks/race.cpp: what a race does when a child ends.
+#include <gyre/loop/event_loop.hpp>
+#include <gyre/tasks/race.hpp>
+
+#include <stdexcept>
+
+namespace gyre {
+
+void racing::ended(child_tasks& children, task_state& child) noexcept {
+  auto& self = static_cast<racing&>(children);
+  const bool failed = static_cast<bool>(child.failure());
+  const bool cancelled = failed && child.was_cancelled();
+  if (self.winner_ == nullptr && !cancelled) {
+    self.winner_ = &child;
+    self.scope().cancel();
+  } else if (failed && !cancelled) {
+    event_loop::current().report({child.failure(), child.name(), child.spawned_at});
+  }
+}
+
+task_state& racing::finish() {
+  scope().close();
+  if (winner_ == nullptr) throw_cancelled();
+  return *winner_;
+}
+
+}  // namespace gyre
