@@ -3,6 +3,9 @@
 
 #include "programs/resp_server/commands.hpp"
 
+#include <gyre/loop/sleep.hpp>
+#include <gyre/loop/yield.hpp>
+
 #include <ctime>
 #include <string>
 #include <utility>
@@ -49,8 +52,8 @@ class server {
     programs::announce(listener);
     auto body = [&](gyre::task_group& group) -> gyre::task<> {
       group.spawn(remove_expired(), {.name = "expiry"});
-      co_await listener.serve([this](gyre::tcp_stream peer) { return serve_client(std::move(peer)); },
-                              options_.server.serve());
+      auto serve_one = [this] GYRE_CORO_WRAPPER(gyre::tcp_stream peer) { return serve_client(std::move(peer)); };
+      co_await listener.serve(serve_one, options_.server.serve());
       group.cancel();
     };
     co_await gyre::task_group::scope(body);

@@ -131,13 +131,21 @@ void event_loop::wait_in_virtual_time() noexcept {
   if (next > virtual_now_) virtual_now_ = next;
 }
 
+bool event_loop::is_idle() const noexcept {
+  return tasks_ == 0 && expected_posts_ == 0 && backend_->in_flight() == 0 && ready_.empty() &&
+         mailbox_->posted.empty();
+}
+
 void event_loop::shutdown() noexcept {
   if (shut_down_) return;
   shut_down_ = true;
   root_.cancel();
-  while (tasks_ > 0 || !ready_.empty() || expected_posts_ > 0 || backend_->in_flight() > 0) turn(true);
-  mailbox_->posted.drain(ready_);
-  while (!ready_.empty()) run_ready();
+  // Idle twice in a row: the backend may hold completions that it has counted and not handed out.
+  for (bool idle = false; !idle;) {
+    idle = is_idle();
+    turn(!idle);
+    idle = idle && is_idle();
+  }
 }
 
 }  // namespace gyre

@@ -21,7 +21,7 @@ bool is_shortage(int error) noexcept {
 
 }  // namespace
 
-listening_socket::listening_socket(int fd, const address& bound) noexcept : local(bound) {
+listening_socket::listening_socket(int fd, const gyre::address& bound) noexcept : local(bound) {
   descriptor_.fd = fd;
   code = io::opcode::accept_many;
   target = &descriptor_;

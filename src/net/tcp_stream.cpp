@@ -47,7 +47,7 @@ class connecting_descriptor {
 
 class [[nodiscard]] connect_op : public io_operation<connect_op> {
  public:
-  connect_op(io::descriptor& descriptor, const address& peer) noexcept : peer_(&peer) {
+  connect_op(io::descriptor& descriptor, const gyre::address& peer) noexcept : peer_(&peer) {
     code = io::opcode::connect;
     target = &descriptor;
     io::request::address = const_cast<void*>(peer.data());

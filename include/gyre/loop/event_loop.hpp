@@ -117,6 +117,7 @@ class GYRE_API event_loop {
  private:
   static io::monotonic_time clock() noexcept;
   void run_ready() noexcept;
+  [[nodiscard]] bool is_idle() const noexcept;
   void wait_for_events() noexcept;
   void wait_in_virtual_time() noexcept;
 

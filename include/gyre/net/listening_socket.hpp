@@ -19,14 +19,14 @@ class tcp_stream;
 
 /// A listening descriptor, the multishot accept on it, and the connections that nobody has asked for yet.
 struct GYRE_API listening_socket : private io::multishot, private timer {
-  listening_socket(int fd, const address& bound) noexcept;
+  listening_socket(int fd, const gyre::address& bound) noexcept;
 
   /// The listener is gone: stops, and frees this when the kernel has let go.
   void abandon() noexcept;
   /// Stops accepting and closes the descriptor; connections that were accepted and not taken are closed.
   void stop() noexcept;
 
-  address local;
+  gyre::address local;
 
  private:
   friend class tcp_accept_op;

@@ -40,7 +40,7 @@ class GYRE_API served_connections : public child_tasks {
   template <class Handler>
   void serve(Handler& handler, tcp_stream&& peer, std::source_location where) {
     add(peer.socket());
-    task_reference(start(handler(std::move(peer)), {}, where));
+    const task_reference started(start(handler(std::move(peer)), {}, where));
   }
   /// Lets each connection see the end of its stream once it has consumed what had arrived.
   void finish_reading() noexcept;

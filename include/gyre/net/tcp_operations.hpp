@@ -77,7 +77,7 @@ class GYRE_API [[nodiscard("co_await it")]] tcp_read_op : public stream_operatio
 };
 
 /// What all writes share: waiting in the queue of the socket, and what to say at the end.
-class GYRE_API tcp_write_base : public stream_operation<tcp_write_base>, protected stream_writer {
+class GYRE_API tcp_write_base : public stream_operation<tcp_write_base>, public stream_writer {
  public:
   tcp_write_base(tcp_write_base&&) noexcept = default;
   ~tcp_write_base() {

@@ -24,7 +24,7 @@ auto call_in_frame(F function, Args... args) -> decltype(function(std::move(args
 /// Starts a task on this loop, as a child of the loop: it runs until it ends or the loop shuts down. It begins when
 /// the caller next waits. Prefer a task_group, which ties tasks to a region of the code.
 template <class T>
-task_handle<T> spawn(task<T> started, const spawn_options& options = {},
+[[nodiscard("a dropped handle lets the task run on in the background: say so with detach()")]] task_handle<T> spawn(task<T> started, const spawn_options& options = {},
                      std::source_location where = std::source_location::current()) {
   task_state& state =
       task_state::create(std::move(started), event_loop::current().root_scope(), nullptr, options, where);
@@ -35,7 +35,7 @@ task_handle<T> spawn(task<T> started, const spawn_options& options = {},
 /// The same for `f()`: a lambda and its captures live as long as the task.
 template <class F>
   requires task_function<F>
-auto spawn(F function, const spawn_options& options = {},
+[[nodiscard("a dropped handle lets the task run on in the background: say so with detach()")]] auto spawn(F function, const spawn_options& options = {},
            std::source_location where = std::source_location::current()) {
   return spawn(call_in_frame(std::move(function)), options, where);
 }

@@ -19,7 +19,7 @@ class GYRE_API task_cancelled : public std::exception {
 ///
 /// Thread: belongs to the loop of the task.
 template <class T>
-class [[nodiscard("a dropped handle lets the task run on in the background; say (void) or detach()")]] task_handle {
+class task_handle {
  public:
   using value_type = T;
 

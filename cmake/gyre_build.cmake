@@ -1,0 +1,22 @@
+# How everything in this build is compiled. Nothing of it reaches those who use the library.
+
+find_program(GYRE_CCACHE ccache)
+if(GYRE_CCACHE AND PROJECT_IS_TOP_LEVEL)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${GYRE_CCACHE})
+endif()
+
+add_library(gyre_build INTERFACE)
+if(GYRE_WARNINGS_AS_ERRORS)
+  target_compile_options(gyre_build INTERFACE -Wall -Wextra -Wconversion -Wshadow -Werror)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    # g++ 12 reports these in code that it has inlined from coroutines, where they are not true.
+    target_compile_options(gyre_build INTERFACE -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-stringop-overflow
+                           -Wno-array-bounds)
+  endif()
+endif()
+if(GYRE_SANITIZE)
+  target_compile_options(gyre_build INTERFACE -fsanitize=${GYRE_SANITIZE} -fno-sanitize-recover=all
+                         -fno-omit-frame-pointer)
+  target_link_options(gyre_build INTERFACE -fsanitize=${GYRE_SANITIZE})
+  target_compile_definitions(gyre_build INTERFACE GYRE_NO_FRAME_POOL)  # every frame from the heap, where it is seen
+endif()

@@ -1,0 +1,61 @@
+# A layer is a folder: include/gyre/<name>/, src/<name>/, tests/<name>/. Together they are one library.
+
+set(GYRE_LAYER_TARGETS "")
+
+# gyre_layer(name USES other...): compiles src/<name>/, which sees include/ and its own private headers only.
+function(gyre_layer name)
+  cmake_parse_arguments(LAYER "" "" "USES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  if(NOT sources)
+    return()  # headers only
+  endif()
+  add_library(gyre_${name} OBJECT ${sources})
+  target_include_directories(gyre_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src/${name})
+  target_link_libraries(gyre_${name} PRIVATE gyre_build)
+  set_target_properties(gyre_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+                        POSITION_INDEPENDENT_CODE ${BUILD_SHARED_LIBS})
+  set(GYRE_LAYER_TARGETS ${GYRE_LAYER_TARGETS} gyre_${name} PARENT_SCOPE)
+endfunction()
+
+# gyre::gyre, all layers; gyre::uring, the ring binding alone; what is installed.
+function(gyre_library)
+  add_library(gyre)
+  add_library(gyre::gyre ALIAS gyre)
+  foreach(layer ${GYRE_LAYER_TARGETS})
+    target_sources(gyre PRIVATE $<TARGET_OBJECTS:${layer}>)
+  endforeach()
+  target_link_libraries(gyre PUBLIC Threads::Threads PRIVATE $<BUILD_INTERFACE:gyre_build>)
+  target_compile_features(gyre PUBLIC cxx_std_23)
+  set_target_properties(gyre PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                        LINKER_LANGUAGE CXX)
+  if(GYRE_SANITIZE)
+    target_compile_definitions(gyre PUBLIC GYRE_NO_FRAME_POOL)
+  endif()
+
+  add_library(gyre_uring INTERFACE)
+  add_library(gyre::uring ALIAS gyre_uring)
+  set_target_properties(gyre_uring PROPERTIES EXPORT_NAME uring)
+  target_compile_features(gyre_uring INTERFACE cxx_std_23)
+
+  foreach(target gyre gyre_uring)
+    get_target_property(type ${target} TYPE)
+    set(scope PUBLIC)
+    if(type STREQUAL INTERFACE_LIBRARY)
+      set(scope INTERFACE)
+    endif()
+    target_include_directories(${target} ${scope} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+                               $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  endforeach()
+
+  include(CMakePackageConfigHelpers)
+  install(TARGETS gyre gyre_uring EXPORT gyre)
+  install(EXPORT gyre NAMESPACE gyre:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gyre FILE gyreTargets.cmake)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/gyre DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/gyreConfig.cmake.in ${PROJECT_BINARY_DIR}/gyreConfig.cmake
+                                INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gyre)
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/gyreConfig.cmake ${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gyre)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/gyre.pc.in ${PROJECT_BINARY_DIR}/gyre.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/gyre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()

@@ -1,0 +1,69 @@
+// tests/net/connected_pair.hpp: two ends of a TCP connection, and running a test on a loop.
+#pragma once
+
+#include <gyre/gyre.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace gyre_test {
+
+using namespace std::chrono_literals;
+
+struct connected_pair {
+  gyre::tcp_stream client;
+  gyre::tcp_stream server;
+};
+
+inline gyre::task<connected_pair> connect_pair() {
+  auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+  auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+  auto server = co_await listener.accept();
+  co_return connected_pair{std::move(client), std::move(server)};
+}
+
+/// Runs a test body on a real loop (GYRE_BACKEND chooses the backend) with a limit, so that a lost wake-up fails the
+/// test instead of hanging it.
+template <class Body>
+void run_test(Body body) {
+  auto limited = [&body]() -> gyre::task<> { co_await gyre::timeout(60s, body); };
+  EXPECT_NO_THROW(gyre::run(limited));
+}
+
+/// Bytes that tell where they belong.
+inline std::vector<std::byte> pattern(std::size_t size, unsigned seed = 0) {
+  std::vector<std::byte> bytes(size);
+  unsigned state = seed * 2'654'435'761U + 12'345;
+  for (std::byte& each : bytes) {
+    state = state * 1'664'525U + 1'013'904'223U;
+    each = static_cast<std::byte>(state >> 24U);
+  }
+  return bytes;
+}
+
+inline std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+inline std::string text_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Lets everything that is ready run, and the kernel deliver what is on its way within this machine.
+inline gyre::task<> settle() { co_await gyre::sleep(5ms); }
+
+/// What an awaitable throws, as text; "" when it throws nothing.
+template <class Awaitable>
+gyre::task<std::string> error_of(Awaitable awaitable) {
+  try {
+    (void)co_await std::move(awaitable);
+    co_return "";
+  } catch (const std::exception& error) {
+    co_return error.what();
+  }
+}
+
+}  // namespace gyre_test

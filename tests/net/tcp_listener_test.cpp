@@ -1,0 +1,245 @@
+// tests/net/tcp_listener_test.cpp: accepting and serving connections.
+#include <gyre/net/tcp_listener.hpp>
+
+#include "tests/net/connected_pair.hpp"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+
+using namespace gyre_test;
+
+namespace {
+
+gyre::task<> echo(gyre::tcp_stream peer) {
+  while (const gyre::buffer_lease lease = co_await peer.receive()) co_await peer.write_all(lease.bytes());
+}
+
+gyre::task<bool> answers(gyre::tcp_stream& peer) {
+  std::array<std::byte, 4> reply;
+  co_await peer.write_all("ping");
+  const auto n = co_await gyre::as_expected(gyre::timeout(10s, peer.read_exactly(reply)));
+  co_return n && text_of(reply) == "ping";
+}
+
+}  // namespace
+
+TEST(tcp_listener, a_port_in_use_is_named_in_the_error) {
+  run_test([]() -> gyre::task<> {
+    auto first = gyre::tcp_listener::bind("127.0.0.1:0");
+    const std::string where = first.local_address().string();
+    try {
+      auto second = gyre::tcp_listener::bind(where);
+      ADD_FAILURE() << "bound twice";
+    } catch (const gyre::io_error& error) {
+      EXPECT_EQ(std::string(error.what()), "listen " + where + ": Address already in use");
+    }
+    co_return;
+  });
+}
+
+TEST(tcp_listener, accept_gives_connections_in_the_order_of_their_coming) {
+  run_test([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    std::vector<gyre::tcp_stream> clients;
+    for (int i = 0; i < 10; ++i) clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+    for (int i = 0; i < 10; ++i) {
+      auto peer = co_await listener.accept();
+      EXPECT_EQ(peer.peer_address().string(), clients[static_cast<std::size_t>(i)].local_address().string());
+    }
+  });
+}
+
+TEST(tcp_listener, several_tasks_may_wait_in_accept) {
+  run_test([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto one = [&]() -> gyre::task<> { (void)co_await listener.accept(); };
+    auto first = gyre::spawn(one);
+    auto second = gyre::spawn(one);
+    auto third = gyre::spawn(one);
+    co_await settle();
+    second.cancel();
+    co_await second.wait();
+    auto a = co_await gyre::tcp_stream::connect(listener.local_address());
+    auto b = co_await gyre::tcp_stream::connect(listener.local_address());
+    co_await first;
+    co_await third;
+    EXPECT_TRUE(second.state().was_cancelled());
+  });
+}
+
+TEST(tcp_listener, a_cancelled_accept_loses_no_connection) {
+  run_test([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    const auto none = co_await gyre::as_expected(gyre::timeout(10ms, listener.accept()));
+    EXPECT_FALSE(none);
+    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    auto peer = co_await gyre::timeout(5s, listener.accept());
+    EXPECT_TRUE(peer.is_open());
+  });
+}
+
+TEST(tcp_listener, stop_ends_a_waiting_accept_and_frees_the_port) {
+  run_test([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    const gyre::address where = listener.local_address();
+    auto waiting = gyre::spawn([&]() -> gyre::task<std::string> { co_return co_await error_of(listener.accept()); });
+    co_await settle();
+    listener.stop();
+    EXPECT_EQ(co_await waiting, "accept " + where.string() + ": Operation canceled");
+    co_await settle();
+    EXPECT_NO_THROW((void)gyre::tcp_listener::bind(where));
+  });
+}
+
+TEST(tcp_listener, serve_runs_a_task_for_each_connection) {
+  run_test([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto server = gyre::spawn(listener.serve(echo));
+    for (int i = 0; i < 5; ++i) {
+      auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+      EXPECT_TRUE(co_await answers(client));
+    }
+    server.cancel();
+    co_await server;
+  });
+}
+
+TEST(tcp_listener, a_failing_handler_is_reported_and_the_others_go_on) {
+  run_test([]() -> gyre::task<> {
+    static int reports;
+    reports = 0;
+    gyre::event_loop::current().set_exception_handler(
+        [](const gyre::background_failure&, void*) noexcept { ++reports; }, nullptr);
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto handler = [](gyre::tcp_stream peer) -> gyre::task<> {
+      while (const gyre::buffer_lease lease = co_await peer.receive()) {
+        if (lease.text() == "fail") throw std::runtime_error("as asked");
+        co_await peer.write_all(lease.bytes());
+      }
+    };
+    auto server = gyre::spawn(listener.serve(handler));
+    auto good = co_await gyre::tcp_stream::connect(listener.local_address());
+    auto bad = co_await gyre::tcp_stream::connect(listener.local_address());
+    co_await bad.write_all("fail");
+    const gyre::buffer_lease end = co_await bad.receive();
+    EXPECT_FALSE(end);
+    EXPECT_EQ(reports, 1);
+    EXPECT_TRUE(co_await answers(good));
+    co_await good.close();
+    server.cancel();
+    co_await server;
+  });
+}
+
+TEST(tcp_listener, a_drain_answers_what_had_arrived_and_ends_idle_connections) {
+  run_test([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto server = gyre::spawn(listener.serve(echo));
+    auto idle = co_await gyre::tcp_stream::connect(listener.local_address());
+    auto busy = co_await gyre::tcp_stream::connect(listener.local_address());
+    EXPECT_TRUE(co_await answers(idle));
+    EXPECT_TRUE(co_await answers(busy));
+    co_await busy.write_all("last");
+    server.cancel();
+    std::array<std::byte, 4> reply;
+    EXPECT_EQ(co_await busy.read_exactly(reply), 4U);
+    EXPECT_EQ(text_of(reply), "last");
+    const gyre::buffer_lease end = co_await idle.receive();
+    EXPECT_FALSE(end);
+    co_await server;  // returns normally: draining is what a cancelled server is for
+  });
+}
+
+TEST(tcp_listener, connections_that_do_not_end_in_time_are_cancelled) {
+  run_test([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    bool cancelled = false;
+    auto handler = [&](gyre::tcp_stream peer) -> gyre::task<> {
+      try {
+        co_await gyre::sleep(1h);
+      } catch (const gyre::cancelled&) {
+        cancelled = true;
+        throw;
+      }
+    };
+    auto server = gyre::spawn(listener.serve(handler, {.max_connections = 10, .drain = 30ms}));
+    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    co_await settle();
+    server.cancel();
+    co_await server;
+    EXPECT_TRUE(cancelled);
+  });
+}
+
+TEST(tcp_listener, with_max_connections_further_ones_wait_until_one_ends) {
+  run_test([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto server = gyre::spawn(listener.serve(echo, {.max_connections = 1}));
+    auto first = co_await gyre::tcp_stream::connect(listener.local_address());
+    EXPECT_TRUE(co_await answers(first));
+    auto second = co_await gyre::tcp_stream::connect(listener.local_address());
+    co_await second.write_all("ping");
+    const auto early = co_await gyre::as_expected(gyre::timeout(30ms, second.receive()));
+    EXPECT_FALSE(early);
+    co_await first.close();
+    const gyre::buffer_lease reply = co_await gyre::timeout(10s, second.receive());
+    EXPECT_EQ(reply.text(), "ping");
+    co_await second.close();
+    server.cancel();
+    co_await server;
+  });
+}
+
+TEST(tcp_listener, accepting_pauses_without_descriptors_and_goes_on_when_they_return) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  run_test([before]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto server = gyre::spawn(listener.serve(echo));
+    co_await settle();
+    // A connection of our own that was made while there were descriptors; then take all of them.
+    std::vector<gyre::tcp_stream> clients;
+    for (int i = 0; i < 3; ++i) clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+    for (auto& each : clients) EXPECT_TRUE(co_await answers(each));
+    const int waiting = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    rlimit low = before;
+    low.rlim_cur = static_cast<rlim_t>(waiting) + 1;
+    ::setrlimit(RLIMIT_NOFILE, &low);
+    const gyre::address to = listener.local_address();
+    ::connect(waiting, static_cast<const sockaddr*>(to.data()), to.size());
+    co_await gyre::sleep(120ms);
+    EXPECT_TRUE(co_await answers(clients[0]));  // the others are served meanwhile
+    ::setrlimit(RLIMIT_NOFILE, &before);
+    auto late = gyre::tcp_stream::from_descriptor(waiting);
+    EXPECT_TRUE(co_await answers(late));
+    clients.clear();
+    co_await late.close();
+    server.cancel();
+    co_await server;
+  });
+  ::setrlimit(RLIMIT_NOFILE, &before);
+}
+
+TEST(tcp_listener, ten_thousand_idle_connections_are_held_and_served) {
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  limit.rlim_cur = limit.rlim_max;
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  const std::size_t count = std::min<std::size_t>(10'000, (limit.rlim_cur - 200) / 2);
+  run_test([count]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto server = gyre::spawn(listener.serve(echo));
+    std::vector<gyre::tcp_stream> clients;
+    for (std::size_t i = 0; i < count; ++i)
+      clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+    for (std::size_t i = 0; i < clients.size(); i += 97) EXPECT_TRUE(co_await answers(clients[i]));
+    clients.clear();
+    server.cancel();
+    co_await server;
+  });
+}
