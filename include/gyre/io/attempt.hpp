@@ -6,6 +6,9 @@
 
 namespace gyre::io {
 
+/// Whether an operation waits for its descriptor to become readable (else: writable).
+[[nodiscard]] GYRE_API bool reads(opcode code) noexcept;
+
 /// Tries a one-shot request with one non-blocking system call, the same on every backend.
 ///
 /// True: done, `result` is set (a count, a descriptor or -errno). False: it would have to wait; the target's

@@ -1,0 +1,89 @@
+// src/io/attempt.cpp: each one-shot operation as one non-blocking system call.
+#include <gyre/io/attempt.hpp>
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <cerrno>
+#include <cstddef>
+
+namespace gyre::io {
+namespace {
+
+static_assert(sizeof(const_buffer) == sizeof(iovec) && offsetof(const_buffer, data) == offsetof(iovec, iov_base) &&
+              offsetof(const_buffer, size) == offsetof(iovec, iov_len));
+static_assert(sizeof(message) == sizeof(msghdr) && offsetof(message, buffers) == offsetof(msghdr, msg_iov) &&
+              offsetof(message, control) == offsetof(msghdr, msg_control) &&
+              offsetof(message, flags) == offsetof(msghdr, msg_flags));
+
+std::size_t total_size(const message& m) noexcept {
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < m.buffer_count; ++i) size += m.buffers[i].size;
+  return size;
+}
+
+long poll_now(int fd, short events) noexcept {
+  pollfd p{.fd = fd, .events = events, .revents = 0};
+  const int n = ::poll(&p, 1, 0);
+  if (n == 0) errno = EAGAIN;
+  return n > 0 ? 0 : -1;
+}
+
+long connect_now(const request& r) noexcept {
+  const int n = ::connect(r.target->fd, static_cast<const sockaddr*>(r.address), r.length);
+  if (n == 0 || errno == EISCONN) return 0;
+  if (errno == EINPROGRESS || errno == EALREADY) errno = EAGAIN;
+  return -1;
+}
+
+long call(const request& r) noexcept {
+  const int fd = r.target->fd;
+  switch (r.code) {
+    case opcode::accept: return ::accept4(fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    case opcode::connect: return connect_now(r);
+    case opcode::receive: return ::recv(fd, r.address, r.length, MSG_DONTWAIT);
+    case opcode::send: return ::send(fd, r.address, r.length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    case opcode::send_message: return ::sendmsg(fd, static_cast<const msghdr*>(r.address), MSG_DONTWAIT | MSG_NOSIGNAL);
+    case opcode::wait_readable: return poll_now(fd, POLLIN | POLLRDHUP);
+    case opcode::wait_writable: return poll_now(fd, POLLOUT);
+    case opcode::accept_many:
+    case opcode::receive_many: break;
+  }
+  errno = EOPNOTSUPP;
+  return -1;
+}
+
+// A short transfer tells that the socket is empty (or full) now.
+bool was_short(const request& r, long count) noexcept {
+  switch (r.code) {
+    case opcode::receive:
+    case opcode::send: return static_cast<std::size_t>(count) < r.length;
+    case opcode::send_message: return static_cast<std::size_t>(count) < total_size(*static_cast<const message*>(r.address));
+    default: return false;
+  }
+}
+
+}  // namespace
+
+bool reads(opcode code) noexcept {
+  return code == opcode::accept || code == opcode::receive || code == opcode::accept_many ||
+         code == opcode::receive_many || code == opcode::wait_readable;
+}
+
+bool attempt(request& r) noexcept {
+  long count = 0;
+  do count = call(r);
+  while (count < 0 && errno == EINTR);
+  descriptor& d = *r.target;
+  bool& ready = reads(r.code) ? d.readable : d.writable;
+  if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+    ready = false;
+    return false;
+  }
+  r.result = count < 0 ? -errno : static_cast<int>(count);
+  if (count >= 0 && was_short(r, count) && !d.hangup) ready = false;
+  return true;
+}
+
+}  // namespace gyre::io

@@ -1,0 +1,24 @@
+// src/io/buffer_pool.cpp: the memory of the receive buffers.
+#include <gyre/io/buffer_pool.hpp>
+
+#include <sys/mman.h>
+
+#include <new>
+
+namespace gyre::io {
+
+buffer_pool::buffer_pool(std::uint32_t count, std::uint32_t size) : count_(count), size_(size) {
+  // Mapped, not allocated: a page costs nothing before a connection has received into it.
+  void* const memory = ::mmap(nullptr, std::size_t{count} * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  memory_ = static_cast<std::byte*>(memory);
+  slots_ = new slot[count];
+  for (std::uint32_t index = count; index-- > 0;) release(index);
+}
+
+buffer_pool::~buffer_pool() {
+  ::munmap(memory_, std::size_t{count_} * size_);
+  delete[] slots_;
+}
+
+}  // namespace gyre::io
