@@ -13,7 +13,7 @@ function(gyre_layer name)
   target_include_directories(gyre_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src/${name})
   target_link_libraries(gyre_${name} PRIVATE gyre_build)
   set_target_properties(gyre_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-                        POSITION_INDEPENDENT_CODE ${BUILD_SHARED_LIBS})
+                        POSITION_INDEPENDENT_CODE "${BUILD_SHARED_LIBS}")
   set(GYRE_LAYER_TARGETS ${GYRE_LAYER_TARGETS} gyre_${name} PARENT_SCOPE)
 endfunction()
 

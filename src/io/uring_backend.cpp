@@ -224,6 +224,13 @@ void uring_backend::reap(ready_list& ready) noexcept {
 
 void uring_backend::finish_one(request& r, int result, std::uint32_t flags, ready_list& ready) noexcept {
   descriptor& d = *r.target;
+  if (result == -EINTR) {  // of a cancel, or of a signal that concerns nobody here
+    if (!r.cancel_requested) {
+      queue(r);
+      return;
+    }
+    result = -ECANCELED;
+  }
   if (r.code == opcode::receive) {
     d.readable = (flags & uring::cqe_sock_nonempty) != 0;
   } else if (r.code == opcode::send || r.code == opcode::send_message) {

@@ -1,0 +1,62 @@
+// gyre/net/address.hpp: an IP address with a port.
+#pragma once
+
+#include <gyre/attributes.hpp>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace gyre {
+
+/// An IPv4 or IPv6 endpoint, as sockets want it. Empty by default: of no family.
+class GYRE_API address {
+ public:
+  address() noexcept = default;
+
+  /// Reads "127.0.0.1:80", "[::1]:80", "[fe80::1%eth0]:80"; ":80" and "*:80" mean every IPv4 address of the machine.
+  /// Strict: a name is not an address (see resolve), and nothing may stand before or behind it.
+  /// Errors: std::errc::invalid_argument.
+  static std::expected<address, std::error_code> parse(std::string_view host_and_port) noexcept;
+
+  /// The same. Errors: io_error `address "foo": expected HOST:PORT …`.
+  explicit address(std::string_view host_and_port);
+
+  static address loopback_v4(std::uint16_t port) noexcept;
+  static address loopback_v6(std::uint16_t port) noexcept;
+  static address any_v4(std::uint16_t port) noexcept;
+  static address any_v6(std::uint16_t port) noexcept;
+
+  [[nodiscard]] bool is_v4() const noexcept;
+  [[nodiscard]] bool is_v6() const noexcept;
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] std::uint16_t port() const noexcept;
+  [[nodiscard]] address with_port(std::uint16_t port) const noexcept;
+
+  /// "127.0.0.1", "::1".
+  [[nodiscard]] std::string host() const;
+  /// "127.0.0.1:80", "[::1]:80"; "" when empty.
+  [[nodiscard]] std::string string() const;
+
+  friend bool operator==(const address& a, const address& b) noexcept { return (a <=> b) == 0; }
+  friend std::strong_ordering operator<=>(const address& a, const address& b) noexcept {
+    return compare(a, b) <=> 0;
+  }
+
+  // For authors: a struct sockaddr_in or sockaddr_in6. What is not one of these becomes an empty address.
+  [[nodiscard]] const void* data() const noexcept { return raw_; }
+  [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
+  static address from_raw(const void* socket_address, std::uint32_t size) noexcept;
+
+ private:
+  static int compare(const address& a, const address& b) noexcept;
+
+  alignas(4) std::byte raw_[28] = {};
+  std::uint32_t size_ = 0;
+};
+
+}  // namespace gyre

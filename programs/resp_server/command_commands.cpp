@@ -1,0 +1,56 @@
+// programs/resp_server/command_commands.cpp: COMMAND, which tells about commands.
+#include "programs/resp_server/handlers.hpp"
+
+#include <array>
+
+namespace resp {
+namespace {
+
+void append_description(reply_buffer& reply, const command& c) {
+  reply.append_array(6);
+  reply.append_bulk(c.name);
+  reply.append_integer(c.arity);
+  reply.append_array(c.kind == command_kind::other ? 0 : 1);
+  if (c.kind != command_kind::other) reply.append_status(c.kind == command_kind::reads ? "readonly" : "write");
+  reply.append_integer(c.first_key);
+  reply.append_integer(c.last_key);
+  reply.append_integer(c.key_step);
+}
+
+void command_count(command_call& call) {
+  call.reply.append_integer(static_cast<std::int64_t>(all_commands().size()));
+}
+
+// redis-cli asks for it when it starts, and does without.
+void command_docs(command_call& call) { call.reply.append_array(0); }
+
+void command_info(command_call& call) {
+  call.reply.append_array(call.count() - 2);
+  for (const std::string_view name : call.arguments.subspan(2)) {
+    if (const command* const found = find_command(name))
+      append_description(call.reply, *found);
+    else
+      call.reply.append("*-1\r\n");
+  }
+}
+
+void command_list(command_call& call) {
+  call.reply.append_array(all_commands().size());
+  for (const command& each : all_commands()) call.reply.append_bulk(each.name);
+}
+
+}  // namespace
+
+void command_command(command_call& call) {
+  static constexpr std::array subcommands{
+      subcommand{"count", 2, command_count},
+      subcommand{"docs", -2, command_docs},
+      subcommand{"info", -2, command_info},
+      subcommand{"list", -2, command_list},
+  };
+  if (call.count() > 1) return run_subcommand(call, "command", subcommands);
+  call.reply.append_array(all_commands().size());
+  for (const command& each : all_commands()) append_description(call.reply, each);
+}
+
+}  // namespace resp
