@@ -1,0 +1,109 @@
+// programs/gyre/doctor.cpp: what this machine lets gyre do, and why.
+#include "programs/gyre/doctor.hpp"
+
+#include <gyre/io/backend_choice.hpp>
+#include <gyre/io/uring.hpp>
+#include <gyre/version.hpp>
+
+#include <fmt/format.h>
+
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+namespace programs {
+namespace {
+
+void line(std::string_view name, std::string_view value) { fmt::print("{:<18}{}\n", fmt::format("{}:", name), value); }
+
+std::string first_line(const char* path) {
+  std::ifstream file(path);
+  std::string text;
+  std::getline(file, text);
+  return text;
+}
+
+std::string sysctl_text() {
+  const std::string value = first_line("/proc/sys/kernel/io_uring_disabled");
+  if (value == "0") return "kernel.io_uring_disabled = 0 (everybody may use it)";
+  if (value == "1") return "kernel.io_uring_disabled = 1 (only root and the group kernel.io_uring_group)";
+  if (value == "2") return "kernel.io_uring_disabled = 2 (nobody)";
+  return "kernel.io_uring_disabled is not there (kernel before 6.6, or hidden)";
+}
+
+std::string seccomp_text(const gyre::io::backend_choice& choice) {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  std::string mode = "unknown";
+  while (status >> word)
+    if (word == "Seccomp:") status >> mode;
+  if (mode == "0") return "no filter";
+  const bool denied = choice.error == EPERM || choice.error == EACCES || choice.error == ENOSYS;
+  return fmt::format("mode {}: a filter is active, and {}", mode, denied ? "io_uring was denied" : "it allows io_uring");
+}
+
+std::string limit_text(int resource, const char* unit) {
+  rlimit limit{};
+  if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return "unknown";
+  const auto text = [&](rlim_t value) { return value == RLIM_INFINITY ? std::string("unlimited") : fmt::format("{} {}", value, unit); };
+  return fmt::format("{} (hard limit {})", text(limit.rlim_cur), text(limit.rlim_max));
+}
+
+std::string features_text() {
+  gyre::uring::ring ring;
+  gyre::uring::capabilities found;
+  gyre::uring::refusal refused = gyre::uring::open_ring(ring, {.completion_entries = 1024});
+  if (refused.error == 0) refused = gyre::uring::self_test(ring).run(found);
+  if (refused.error != 0) return fmt::format("none: {} failed: {}", refused.step, std::strerror(refused.error));
+  std::string text;
+  const auto add = [&](bool has, const char* name) {
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", has ? "" : "no ", name);
+  };
+  add(found.multishot_accept, "multishot accept");
+  add(found.multishot_receive, "multishot receive with provided buffers");
+  add(found.registered_descriptor, "registered ring descriptor");
+  add(found.absolute_timeouts, "absolute timeouts");
+  add(found.no_iowait, "waiting without iowait");
+  add(found.no_submission_array, "no submission array");
+  return text;
+}
+
+std::string cores_text() {
+  cpu_set_t usable;
+  CPU_ZERO(&usable);
+  const int cores = ::sched_getaffinity(0, sizeof(usable), &usable) == 0 ? CPU_COUNT(&usable) : 0;
+  const std::string quota = first_line("/sys/fs/cgroup/cpu.max");
+  return fmt::format("{} usable{}", cores, quota.empty() || quota.starts_with("max") ? "" : ", cgroup cpu.max " + quota);
+}
+
+}  // namespace
+
+int doctor() {
+  utsname system{};
+  ::uname(&system);
+  gyre::io::backend_choice choice;
+  const gyre::io::backend_owner made = gyre::io::make_backend({}, choice);
+  const char* const wish = std::getenv("GYRE_BACKEND");
+
+  line("gyre", gyre::version_string);
+  line("kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine));
+  line("cores", cores_text());
+  line("sysctl", sysctl_text());
+  line("seccomp", seccomp_text(choice));
+  line("locked memory", limit_text(RLIMIT_MEMLOCK, "bytes"));
+  line("descriptors", limit_text(RLIMIT_NOFILE, "files"));
+  line("io_uring features", features_text());
+  line("GYRE_BACKEND", wish == nullptr ? "not set (auto)" : wish);
+  line("backend", made ? made->name() : "none");
+  line("reason", choice.reason);
+  return made ? 0 : 1;
+}
+
+}  // namespace programs

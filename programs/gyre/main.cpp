@@ -1,0 +1,15 @@
+// programs/gyre/main.cpp: the command that an operator types.
+#include "programs/common/server_options.hpp"
+#include "programs/gyre/doctor.hpp"
+
+#include <gyre/version.hpp>
+
+int main(int argc, char** argv) {
+  CLI::App app("The gyre command.", "gyre");
+  app.set_version_flag("--version", std::string("gyre ") + gyre::version_string);
+  app.require_subcommand(1);
+  CLI::App* const doctor = app.add_subcommand("doctor", "Tells what this machine lets gyre do, and why");
+  if (const int code = programs::parse(app, argc, argv); code >= 0) return code;
+  if (doctor->parsed()) return programs::doctor();
+  return 2;
+}
