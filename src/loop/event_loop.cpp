@@ -47,7 +47,8 @@ void print_failure(const background_failure& failure, void* /*argument*/) noexce
 }  // namespace
 
 event_loop::event_loop(const loop_options& options)
-    : virtual_(options.virtual_time),
+    : ready_per_turn_(options.ready_per_turn),
+      virtual_(options.virtual_time),
       virtual_now_(clock()),
       backend_(required_backend(options.backend, choice_)),
       timers_(virtual_now_),
@@ -81,7 +82,7 @@ void event_loop::run_until(const bool& done) {
 }
 
 void event_loop::run_ready() noexcept {
-  for (int n = 0; n < ready_per_turn && !ready_.empty(); ++n) {
+  for (int n = 0; n < ready_per_turn_ && !ready_.empty(); ++n) {
     inline_budget_ = inline_per_resumption;
     io::completion& item = ready_.pop_front();
     __builtin_prefetch(ready_.front());

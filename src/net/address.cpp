@@ -1,104 +1,103 @@
 // src/net/address.cpp: reading and printing IP addresses.
 #include <gyre/io/io_error.hpp>
 #include <gyre/net/address.hpp>
+#include <gyre/net/host_port.hpp>
 
 #include <arpa/inet.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <charconv>
 #include <cstring>
 
 namespace gyre {
 namespace {
 
+static_assert(sizeof(address) == 32 && alignof(address) >= alignof(sockaddr_in6));
 static_assert(sizeof(sockaddr_in6) == 28 && sizeof(sockaddr_in) <= 28);
-
-// Digits only, no sign, no leading zero, at most 65535. -1: something else.
-int read_port(std::string_view text) noexcept {
-  if (text.empty() || text.size() > 5 || (text.size() > 1 && text[0] == '0')) return -1;
-  int port = 0;
-  for (const char c : text) {
-    if (c < '0' || c > '9') return -1;
-    port = port * 10 + (c - '0');
-  }
-  return port <= 65'535 ? port : -1;
-}
+// Both families keep the port at the same place.
+constexpr std::size_t port_at = offsetof(sockaddr_in, sin_port);
+static_assert(port_at == offsetof(sockaddr_in6, sin6_port));
 
 // inet_pton wants a string that ends with a zero.
 bool copy_text(std::string_view text, char (&out)[64]) noexcept {
-  if (text.size() >= sizeof(out) || text.find('\0') != std::string_view::npos) return false;
-  std::memcpy(out, text.data(), text.size());
+  if (text.size() >= sizeof(out) || text.contains('\0')) return false;
+  text.copy(out, text.size());
   out[text.size()] = '\0';
   return true;
 }
 
-bool read_v4(std::string_view host, sockaddr_in& out) noexcept {
-  char text[64];
-  out.sin_family = AF_INET;
-  return copy_text(host, text) && ::inet_pton(AF_INET, text, &out.sin_addr) == 1;
+// The name of an interface, or its number. 0: neither.
+std::uint32_t read_scope(std::string_view text) noexcept {
+  char name[64];
+  if (!copy_text(text, name)) return 0;
+  if (const std::uint32_t index = ::if_nametoindex(name); index != 0) return index;
+  std::uint32_t index = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
+  const bool number = error == std::errc() && end == text.data() + text.size() && text[0] != '0';
+  return number ? index : 0;
 }
 
-bool read_v6(std::string_view host, sockaddr_in6& out) noexcept {
+bool read_v4(std::string_view host, in_addr& out) noexcept {
   char text[64];
-  out.sin6_family = AF_INET6;
+  return copy_text(host, text) && ::inet_pton(AF_INET, text, &out) == 1;
+}
+
+bool read_v6(std::string_view host, in6_addr& out, std::uint32_t& scope) noexcept {
   if (const std::size_t percent = host.find('%'); percent != std::string_view::npos) {
-    if (!copy_text(host.substr(percent + 1), text)) return false;
-    out.sin6_scope_id = ::if_nametoindex(text);
-    if (out.sin6_scope_id == 0) return false;
+    scope = read_scope(host.substr(percent + 1));
+    if (scope == 0) return false;
     host = host.substr(0, percent);
   }
-  return copy_text(host, text) && ::inet_pton(AF_INET6, text, &out.sin6_addr) == 1;
+  char text[64];
+  return copy_text(host, text) && ::inet_pton(AF_INET6, text, &out) == 1;
 }
 
-address make_v4(std::uint32_t host, std::uint16_t port) noexcept {
+address make_v4(in_addr host, std::uint16_t port) noexcept {
   sockaddr_in raw{};
   raw.sin_family = AF_INET;
-  raw.sin_addr.s_addr = htonl(host);
+  raw.sin_addr = host;
   raw.sin_port = htons(port);
   return address::from_raw(&raw, sizeof(raw));
 }
 
-address make_v6(const in6_addr& host, std::uint16_t port) noexcept {
+address make_v6(const in6_addr& host, std::uint16_t port, std::uint32_t scope = 0) noexcept {
   sockaddr_in6 raw{};
   raw.sin6_family = AF_INET6;
   raw.sin6_addr = host;
   raw.sin6_port = htons(port);
+  raw.sin6_scope_id = scope;
   return address::from_raw(&raw, sizeof(raw));
 }
 
 }  // namespace
 
-std::expected<address, std::error_code> address::parse(std::string_view text) noexcept {
-  const auto invalid = std::unexpected(std::make_error_code(std::errc::invalid_argument));
-  const std::size_t colon = text.rfind(':');
-  if (colon == std::string_view::npos) return invalid;
-  const int port = read_port(text.substr(colon + 1));
-  std::string_view host = text.substr(0, colon);
-  if (port < 0) return invalid;
-  if (host.empty() || host == "*") return any_v4(static_cast<std::uint16_t>(port));
-  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
-    sockaddr_in6 raw{};
-    raw.sin6_port = htons(static_cast<std::uint16_t>(port));
-    if (!read_v6(host.substr(1, host.size() - 2), raw)) return invalid;
-    return from_raw(&raw, sizeof(raw));
-  }
-  sockaddr_in raw{};
-  raw.sin_port = htons(static_cast<std::uint16_t>(port));
-  if (!read_v4(host, raw)) return invalid;
-  return from_raw(&raw, sizeof(raw));
+std::expected<address, std::error_code> address::parse(std::string_view host, std::uint16_t port) noexcept {
+  if (host == "*") return any_v4(port);
+  if (in_addr v4{}; read_v4(host, v4)) return make_v4(v4, port);
+  std::uint32_t scope = 0;
+  if (in6_addr v6{}; read_v6(host, v6, scope)) return make_v6(v6, port, scope);
+  return std::unexpected(std::make_error_code(std::errc::invalid_argument));
 }
 
-address::address(std::string_view text) {
-  const auto parsed = parse(text);
+std::expected<address, std::error_code> address::parse(std::string_view host_and_port) noexcept {
+  const auto parts = host_port::parse(host_and_port);
+  if (!parts) return std::unexpected(parts.error());
+  return parse(parts->host.empty() ? "*" : parts->host, parts->port);
+}
+
+address::address(std::string_view host_and_port) {
+  const auto parsed = parse(host_and_port);
   if (!parsed)
     throw io_error(parsed.error(), "address",
-                   "\"" + std::string(text) + "\": expected HOST:PORT with a numeric host, such as 127.0.0.1:80 or [::1]:80");
+                   "\"" + std::string(host_and_port) +
+                       "\": expected HOST:PORT with a numeric host, such as 127.0.0.1:80, [::1]:80 or *:80");
   *this = *parsed;
 }
 
-address address::loopback_v4(std::uint16_t port) noexcept { return make_v4(INADDR_LOOPBACK, port); }
-address address::any_v4(std::uint16_t port) noexcept { return make_v4(INADDR_ANY, port); }
+address address::loopback_v4(std::uint16_t port) noexcept { return make_v4({.s_addr = htonl(INADDR_LOOPBACK)}, port); }
+address address::any_v4(std::uint16_t port) noexcept { return make_v4({.s_addr = htonl(INADDR_ANY)}, port); }
 address address::loopback_v6(std::uint16_t port) noexcept { return make_v6(in6addr_loopback, port); }
 address address::any_v6(std::uint16_t port) noexcept { return make_v6(in6addr_any, port); }
 
@@ -106,30 +105,32 @@ bool address::is_v4() const noexcept { return size_ == sizeof(sockaddr_in); }
 bool address::is_v6() const noexcept { return size_ == sizeof(sockaddr_in6); }
 
 std::uint16_t address::port() const noexcept {
-  // Both families keep it at the same place.
-  static_assert(offsetof(sockaddr_in, sin_port) == offsetof(sockaddr_in6, sin6_port));
   std::uint16_t port = 0;
-  std::memcpy(&port, raw_ + offsetof(sockaddr_in, sin_port), sizeof(port));
+  std::memcpy(&port, raw_ + port_at, sizeof(port));
   return ntohs(port);
 }
 
 address address::with_port(std::uint16_t port) const noexcept {
   address copy = *this;
   const std::uint16_t raw = htons(port);
-  if (!empty()) std::memcpy(copy.raw_ + offsetof(sockaddr_in, sin_port), &raw, sizeof(raw));
+  if (!empty()) std::memcpy(copy.raw_ + port_at, &raw, sizeof(raw));
   return copy;
+}
+
+std::uint32_t address::scope_id() const noexcept {
+  std::uint32_t scope = 0;
+  if (is_v6()) std::memcpy(&scope, raw_ + offsetof(sockaddr_in6, sin6_scope_id), sizeof(scope));
+  return scope;
 }
 
 std::string address::host() const {
   char text[INET6_ADDRSTRLEN] = "";
   if (is_v4()) ::inet_ntop(AF_INET, raw_ + offsetof(sockaddr_in, sin_addr), text, sizeof(text));
-  if (!is_v6()) return text;
-  ::inet_ntop(AF_INET6, raw_ + offsetof(sockaddr_in6, sin6_addr), text, sizeof(text));
-  sockaddr_in6 raw{};
-  std::memcpy(&raw, raw_, sizeof(raw));
+  if (is_v6()) ::inet_ntop(AF_INET6, raw_ + offsetof(sockaddr_in6, sin6_addr), text, sizeof(text));
+  const std::uint32_t scope = scope_id();
+  if (scope == 0) return text;
   char name[IF_NAMESIZE] = "";
-  if (raw.sin6_scope_id == 0 || ::if_indextoname(raw.sin6_scope_id, name) == nullptr) return text;
-  return std::string(text) + "%" + name;
+  return std::string(text) + "%" + (::if_indextoname(scope, name) == nullptr ? std::to_string(scope) : name);
 }
 
 std::string address::string() const {
@@ -146,12 +147,21 @@ address address::from_raw(const void* socket_address, std::uint32_t size) noexce
   if (wanted == 0 || size < wanted) return made;
   std::memcpy(made.raw_, socket_address, wanted);
   made.size_ = wanted;
+  if (family == AF_INET)
+    std::memset(made.raw_ + offsetof(sockaddr_in, sin_zero), 0, sizeof(sockaddr_in::sin_zero));
+  else
+    std::memset(made.raw_ + offsetof(sockaddr_in6, sin6_flowinfo), 0, sizeof(sockaddr_in6::sin6_flowinfo));
   return made;
 }
 
 int address::compare(const address& a, const address& b) noexcept {
-  if (a.size_ != b.size_) return a.size_ < b.size_ ? -1 : 1;
-  return std::memcmp(a.raw_, b.raw_, a.size_);
+  const auto order = [](std::uint32_t x, std::uint32_t y) { return x < y ? -1 : x > y ? 1 : 0; };
+  if (const int by_family = order(a.size_, b.size_); by_family != 0) return by_family;
+  const std::size_t host_at = a.is_v4() ? offsetof(sockaddr_in, sin_addr) : offsetof(sockaddr_in6, sin6_addr);
+  const std::size_t host_size = a.is_v4() ? sizeof(in_addr) : sizeof(in6_addr);
+  if (const int by_host = std::memcmp(a.raw_ + host_at, b.raw_ + host_at, host_size); by_host != 0) return by_host;
+  if (const int by_scope = order(a.scope_id(), b.scope_id()); by_scope != 0) return by_scope;
+  return order(a.port(), b.port());
 }
 
 }  // namespace gyre

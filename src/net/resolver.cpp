@@ -2,12 +2,16 @@
 #include <gyre/io/blocking_pool.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/operation.hpp>
+#include <gyre/net/host_port.hpp>
 #include <gyre/net/resolver.hpp>
 
 #include <netdb.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <exception>
+#include <memory>
 #include <mutex>
 #include <utility>
 
@@ -18,11 +22,16 @@ class getaddrinfo_category final : public std::error_category {
  public:
   [[nodiscard]] const char* name() const noexcept override { return "getaddrinfo"; }
   [[nodiscard]] std::string message(int code) const override { return ::gai_strerror(code); }
+  [[nodiscard]] std::error_condition default_error_condition(int code) const noexcept override {
+    if (code == EAI_AGAIN) return std::errc::resource_unavailable_try_again;
+    if (code == EAI_MEMORY) return std::errc::not_enough_memory;
+    return {code, *this};
+  }
 };
 
 lookup_result look_up(const std::string& host) {
   addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_socktype = SOCK_STREAM;  // else every address comes once for each type of socket
   addrinfo* found = nullptr;
   const int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
   lookup_result result;
@@ -30,31 +39,42 @@ lookup_result look_up(const std::string& host) {
     result.error = {errno, std::generic_category()};
   else if (code != 0)
     result.error = {code, resolver_category()};
-  for (const addrinfo* each = found; code == 0 && each != nullptr; each = each->ai_next)
-    if (address a = address::from_raw(each->ai_addr, each->ai_addrlen); !a.empty()) result.addresses.push_back(a);
-  if (found != nullptr) ::freeaddrinfo(found);
+  struct owner {
+    addrinfo* list;
+    ~owner() {
+      if (list != nullptr) ::freeaddrinfo(list);
+    }
+  } const list{code == 0 ? found : nullptr};
+  for (const addrinfo* each = list.list; each != nullptr; each = each->ai_next)
+    if (const address a = address::from_raw(each->ai_addr, each->ai_addrlen); !a.empty()) result.addresses.push_back(a);
   return result;
 }
 
-// One lookup. Shared by the thread that does it and the task that wants it: whoever lets go last frees it.
+// One lookup, on the heap because the thread that does it may outlive the task, and the loop, that wanted it.
+// `loop` says who frees it: the task while it is set, else the thread, which then touches no loop any more.
 struct lookup_job : io::blocking_job, io::completion {
-  std::string host;
-  lookup_result (*function)(const std::string&);
+  const std::string host;
+  lookup_result (*const function)(const std::string&);
   lookup_result result;
+  std::exception_ptr failure;
+  operation_base* waiter = nullptr;  // of the loop's thread only
 
   std::mutex mutex;
-  event_loop* loop = nullptr;      // null: nobody wants the result any more. Guarded by mutex.
-  operation_base* waiter = nullptr;  // belongs to the loop's thread
-  bool posted = false;             // guarded by mutex
+  event_loop* loop = nullptr;  // guarded by mutex; null: nobody wants the result any more
+  bool posted = false;         // guarded by mutex
 
-  // On the pool's thread. The loop cannot end while the lock is held: its task must give up the job first.
+  lookup_job(std::string_view name, lookup_result (*lookup)(const std::string&)) : host(name), function(lookup) {
+    run = &run_on_thread;
+    complete = &arrive;
+  }
+
+  // On the pool's thread. The loop does not end while the lock is held: `arrive` and `abandon` need it first.
   static void run_on_thread(io::blocking_job& j) noexcept {
     auto& job = static_cast<lookup_job&>(j);
-    lookup_result found;
     try {
-      found = job.function(job.host);
-    } catch (...) {
-      found.error = std::make_error_code(std::errc::not_enough_memory);  // what else a lookup could throw
+      job.result = job.function(job.host);
+    } catch (...) {  // thrown on where the lookup is awaited
+      job.failure = std::current_exception();
     }
     std::unique_lock lock(job.mutex);
     if (job.loop == nullptr) {
@@ -62,103 +82,113 @@ struct lookup_job : io::blocking_job, io::completion {
       delete &job;
       return;
     }
-    job.result = std::move(found);
     job.posted = true;
     job.loop->post(static_cast<io::completion&>(job));
   }
+
+  // On the loop, with the result there.
+  static void arrive(io::completion& c) noexcept {
+    auto& job = static_cast<lookup_job&>(c);
+    event_loop::current().expected_post_arrived();
+    {
+      const std::scoped_lock thread_has_left(job.mutex);
+    }
+    job.waiter->proceed(*job.waiter);
+  }
+
+  // On the loop. True: the result will not come, and the job is gone or belongs to the thread. False: it is on its way.
+  bool abandon() noexcept {
+    const bool never_begun = io::blocking_pool::process_wide().withdraw(*this);
+    {
+      const std::scoped_lock lock(mutex);
+      if (posted) return false;
+      event_loop::current().expected_post_arrived();
+      loop = nullptr;
+    }
+    if (never_begun) delete this;
+    return true;
+  }
 };
 
+// Awaits a job, which it takes away from its owner when the thread is to free it.
 class lookup_op : public operation<lookup_op> {
  public:
-  lookup_op(std::string host, lookup_result (*function)(const std::string&)) : job_(new lookup_job) {
-    job_->host = std::move(host);
-    job_->function = function;
-    job_->run = &lookup_job::run_on_thread;
-  }
-  lookup_op(const lookup_op&) = delete;
-  lookup_op& operator=(const lookup_op&) = delete;
-  ~lookup_op() { delete job_; }
+  explicit lookup_op(std::unique_ptr<lookup_job>& job) noexcept : job_(&job) {}
 
   bool try_now() noexcept { return false; }
   void start() noexcept {
-    operation_base::cancel = [](cancellable& c) noexcept { static_cast<lookup_op&>(c).give_up(); };
-    event_loop& loop = event_loop::current();
-    job_->waiter = this;
-    job_->loop = &loop;
-    job_->complete = [](io::completion& c) noexcept {
-      auto& job = static_cast<lookup_job&>(c);
-      event_loop::current().expected_post_arrived();
-      { const std::scoped_lock thread_has_left(job.mutex); }
-      if (job.waiter == nullptr)
-        delete &job;
-      else
-        job.waiter->proceed(*job.waiter);
+    operation_base::cancel = [](cancellable& c) noexcept {
+      auto& self = static_cast<lookup_op&>(c);
+      if (*self.job_ == nullptr || !(*self.job_)->abandon()) return;  // given up before; or success beats cancel
+      (void)self.job_->release();
+      self.finish_soon();
     };
-    loop.expect_post();
-    io::blocking_pool::process_wide().submit(*job_);
+    lookup_job& job = **job_;
+    job.waiter = this;
+    job.loop = &event_loop::current();
+    job.loop->expect_post();
+    io::blocking_pool::process_wide().submit(job);
   }
-  lookup_result await_resume() {
-    if (job_ == nullptr) throw_cancelled();
-    return std::move(job_->result);
+  void await_resume() const {
+    if (*job_ == nullptr) throw_cancelled();
+    if ((*job_)->failure) std::rethrow_exception((*job_)->failure);
   }
 
  private:
-  void give_up() noexcept {
-    if (job_ == nullptr) return;
-    lookup_job* const job = std::exchange(job_, nullptr);
-    const bool never_begun = io::blocking_pool::process_wide().withdraw(*job);
-    if (never_begun) {
-      event_loop::current().expected_post_arrived();
-      delete job;
-    } else {
-      const std::scoped_lock lock(job->mutex);
-      job->waiter = nullptr;
-      if (!job->posted) {  // the thread frees it; the loop need not wait for that
-        job->loop = nullptr;
-        event_loop::current().expected_post_arrived();
-      }
-    }
-    finish_soon();
-  }
-
-  lookup_job* job_;
+  std::unique_ptr<lookup_job>* job_;
 };
 
-bool is_numeric(std::string_view host) noexcept { return host.find_first_not_of("0123456789.") == std::string_view::npos; }
+// The addresses with their port, each once: getaddrinfo repeats what /etc/hosts repeats.
+std::vector<address> endpoints(const std::vector<address>& hosts, std::uint16_t port) {
+  std::vector<address> all;
+  for (const address& host : hosts)
+    if (const address a = host.with_port(port); std::find(all.begin(), all.end(), a) == all.end()) all.push_back(a);
+  return all;
+}
+
+// getaddrinfo takes what inet_aton takes, "1.2.3" and "127.1": half an address is rather a mistake. A colon is part of
+// no name, and what follows a zero byte would be ignored.
+bool can_be_name(std::string_view host) noexcept {
+  return host.find_first_not_of("0123456789.") != std::string_view::npos &&
+         host.find_first_of(std::string_view(":\0", 2)) == std::string_view::npos;
+}
+
+task<std::vector<address>> resolve_copied(std::string host, std::uint16_t port, resolve_options options) {
+  if (const auto numeric = address::parse(host, port)) co_return std::vector<address>(1, *numeric);
+  if (!can_be_name(host))
+    throw io_error(std::make_error_code(std::errc::invalid_argument), "resolve", "\"" + host + "\"");
+
+  auto job = std::make_unique<lookup_job>(host, options.lookup == nullptr ? look_up : options.lookup);
+  co_await lookup_op(job);
+  const lookup_result& found = job->result;
+  if (found.error) throw io_error(found.error, "resolve", host);
+  if (found.addresses.empty()) throw io_error({EAI_NONAME, resolver_category()}, "resolve", host);
+  co_return endpoints(found.addresses, port);
+}
+
+// What is wrong with an argument is said where the result is awaited, as every error is.
+task<std::vector<address>> reject(std::string text) {
+  throw io_error(std::make_error_code(std::errc::invalid_argument), "resolve",
+                 "\"" + text + "\": expected HOST:PORT, such as example.org:80 or [::1]:80");
+  co_return std::vector<address>();
+}
 
 }  // namespace
 
 const std::error_category& resolver_category() noexcept {
-  static const getaddrinfo_category instance;
+  // Never destroyed: a lookup may still run when the process ends.
+  static const getaddrinfo_category& instance = *new getaddrinfo_category;
   return instance;
 }
 
-task<std::vector<address>> resolve(std::string host, std::uint16_t port, resolve_options options) {
-  const bool v6 = host.find(':') != std::string::npos;
-  const std::string text = (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
-  if (const auto numeric = address::parse(text); numeric && !host.empty()) co_return std::vector<address>{*numeric};
-  if (host.empty() || v6 || is_numeric(host))
-    throw io_error(std::make_error_code(std::errc::invalid_argument), "resolve", "\"" + host + "\"");
-
-  lookup_op lookup(host, options.lookup == nullptr ? look_up : options.lookup);
-  lookup_result found = co_await lookup;
-  if (!found.error && found.addresses.empty()) found.error = {EAI_NONAME, resolver_category()};
-  if (found.error) throw io_error(found.error, "resolve", host);
-  for (address& each : found.addresses) each = each.with_port(port);
-  co_return std::move(found.addresses);
+task<std::vector<address>> resolve(std::string_view host, std::uint16_t port, resolve_options options) {
+  return resolve_copied(std::string(host), port, options);
 }
 
 task<std::vector<address>> resolve(std::string_view host_and_port, resolve_options options) {
-  // Copied before the first suspension: the view need not live longer than the call.
-  if (const auto numeric = address::parse(host_and_port)) return resolve(numeric->host(), numeric->port(), options);
-  const std::size_t colon = host_and_port.rfind(':');
-  std::string host(host_and_port.substr(0, colon == std::string_view::npos ? host_and_port.size() : colon));
-  // A port that is none makes the address invalid whatever the host is.
-  const auto port = colon == std::string_view::npos
-                        ? std::unexpected(std::make_error_code(std::errc::invalid_argument))
-                        : address::parse("0.0.0.0" + std::string(host_and_port.substr(colon)));
-  if (!port) host = std::string(host_and_port) + "\": expected HOST:PORT, got \"" + std::string(host_and_port);
-  return resolve(port ? std::move(host) : std::string(), port ? port->port() : std::uint16_t{0}, options);
+  const auto parts = host_port::parse(host_and_port);
+  if (!parts) return reject(std::string(host_and_port));
+  return resolve(parts->host.empty() ? "*" : parts->host, parts->port, options);
 }
 
 }  // namespace gyre

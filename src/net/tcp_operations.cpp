@@ -108,7 +108,7 @@ void tcp_read_op::start() noexcept {
     auto& self = static_cast<tcp_read_op&>(c);
     if (self.socket_->reader != &self || self.cancelled_) return;
     self.cancelled_ = true;
-    if (self.where == io::phase::in_flight) {
+    if (self.requested_) {  // in flight, or ended and about to say so
       event_loop::current().backend().cancel(self);
       return;
     }
@@ -119,6 +119,7 @@ void tcp_read_op::start() noexcept {
     static_cast<tcp_read_op&>(static_cast<io::request&>(c)).request_ended();
   };
   if (socket_->received.armed()) return;
+  requested_ = true;
   prepare();
   event_loop::current().backend().submit(*this);
 }

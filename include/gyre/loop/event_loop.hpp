@@ -21,6 +21,10 @@ struct loop_options {
   /// The clock of the loop does not follow the wall: when nothing is ready and no I/O happens it jumps to the
   /// next timer. Tests of time-outs take no time and do not depend on the speed of the machine.
   bool virtual_time = false;
+
+  /// How many ready tasks run before the loop looks at the kernel and the clock again. 1 makes every resumption a turn of
+  /// its own (testing::cancel_at_every_await).
+  int ready_per_turn = 128;
 };
 
 /// An exception that left a task nobody waits for.
@@ -121,13 +125,13 @@ class GYRE_API event_loop {
   void wait_for_events() noexcept;
   void wait_in_virtual_time() noexcept;
 
-  static constexpr int ready_per_turn = 128;
   static constexpr int inline_per_resumption = 64;
 
   GYRE_API static constinit thread_local event_loop* current_;
 
   io::ready_list ready_;
   int inline_budget_ = inline_per_resumption;
+  int ready_per_turn_;
   bool virtual_;
   bool shut_down_ = false;
   io::monotonic_time virtual_now_;

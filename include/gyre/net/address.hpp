@@ -13,7 +13,8 @@
 
 namespace gyre {
 
-/// An IPv4 or IPv6 endpoint, as sockets want it. Empty by default: of no family.
+/// An IPv4 or IPv6 endpoint, as sockets want it: address, port, and for IPv6 the scope (the interface of a link-local
+/// address). Empty by default: of no family. Ordered by family, then address, then scope, then port.
 class GYRE_API address {
  public:
   address() noexcept = default;
@@ -21,36 +22,43 @@ class GYRE_API address {
   /// Reads "127.0.0.1:80", "[::1]:80", "[fe80::1%eth0]:80"; ":80" and "*:80" mean every IPv4 address of the machine.
   /// Strict: a name is not an address (see resolve), and nothing may stand before or behind it.
   /// Errors: std::errc::invalid_argument.
-  static std::expected<address, std::error_code> parse(std::string_view host_and_port) noexcept;
+  [[nodiscard]] static std::expected<address, std::error_code> parse(std::string_view host_and_port) noexcept;
 
-  /// The same. Errors: io_error `address "foo": expected HOST:PORT …`.
+  /// The same with the host apart, without brackets: "127.0.0.1", "::1", "fe80::1%eth0", "*".
+  /// Errors: std::errc::invalid_argument.
+  [[nodiscard]] static std::expected<address, std::error_code> parse(std::string_view host,
+                                                                     std::uint16_t port) noexcept;
+
+  /// As parse. Errors: io_error `address "foo": expected HOST:PORT …`.
   explicit address(std::string_view host_and_port);
 
-  static address loopback_v4(std::uint16_t port) noexcept;
-  static address loopback_v6(std::uint16_t port) noexcept;
-  static address any_v4(std::uint16_t port) noexcept;
-  static address any_v6(std::uint16_t port) noexcept;
+  [[nodiscard]] static address loopback_v4(std::uint16_t port) noexcept;
+  [[nodiscard]] static address loopback_v6(std::uint16_t port) noexcept;
+  [[nodiscard]] static address any_v4(std::uint16_t port) noexcept;
+  [[nodiscard]] static address any_v6(std::uint16_t port) noexcept;
 
   [[nodiscard]] bool is_v4() const noexcept;
   [[nodiscard]] bool is_v6() const noexcept;
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] std::uint16_t port() const noexcept;
+  /// The same host with another port; an empty address stays empty.
   [[nodiscard]] address with_port(std::uint16_t port) const noexcept;
+  /// The index of the interface that an IPv6 address belongs to; 0: of none.
+  [[nodiscard]] std::uint32_t scope_id() const noexcept;
 
-  /// "127.0.0.1", "::1".
+  /// "127.0.0.1", "::1", "fe80::1%eth0"; "" when empty.
   [[nodiscard]] std::string host() const;
   /// "127.0.0.1:80", "[::1]:80"; "" when empty.
   [[nodiscard]] std::string string() const;
 
-  friend bool operator==(const address& a, const address& b) noexcept { return (a <=> b) == 0; }
-  friend std::strong_ordering operator<=>(const address& a, const address& b) noexcept {
-    return compare(a, b) <=> 0;
-  }
+  friend bool operator==(const address& a, const address& b) noexcept { return compare(a, b) == 0; }
+  friend std::strong_ordering operator<=>(const address& a, const address& b) noexcept { return compare(a, b) <=> 0; }
 
-  // For authors: a struct sockaddr_in or sockaddr_in6. What is not one of these becomes an empty address.
+  // For authors: a struct sockaddr_in or sockaddr_in6. What is not one of these becomes an empty address; of what is,
+  // padding and flow information are not kept, so that equal addresses have equal bytes.
   [[nodiscard]] const void* data() const noexcept { return raw_; }
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
-  static address from_raw(const void* socket_address, std::uint32_t size) noexcept;
+  [[nodiscard]] static address from_raw(const void* socket_address, std::uint32_t size) noexcept;
 
  private:
   static int compare(const address& a, const address& b) noexcept;

@@ -74,6 +74,7 @@ class GYRE_API [[nodiscard("co_await it")]] tcp_read_op : public stream_operatio
   std::size_t done_ = 0;
   int end_ = io::receive_queue::open;  // 0: end of stream, < 0: -errno
   bool cancelled_ = false;
+  bool requested_ = false;  // waits for a request of its own, not for the socket's multishot receive
 };
 
 /// What all writes share: waiting in the queue of the socket, and what to say at the end.
