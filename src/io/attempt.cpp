@@ -11,11 +11,18 @@
 namespace gyre::io {
 namespace {
 
-static_assert(sizeof(const_buffer) == sizeof(iovec) && offsetof(const_buffer, data) == offsetof(iovec, iov_base) &&
-              offsetof(const_buffer, size) == offsetof(iovec, iov_len));
-static_assert(sizeof(message) == sizeof(msghdr) && offsetof(message, buffers) == offsetof(msghdr, msg_iov) &&
-              offsetof(message, control) == offsetof(msghdr, msg_control) &&
-              offsetof(message, flags) == offsetof(msghdr, msg_flags));
+// A message goes to the kernel as it is.
+static_assert(sizeof(const_buffer) == sizeof(iovec) && alignof(const_buffer) == alignof(iovec));
+static_assert(offsetof(const_buffer, data) == offsetof(iovec, iov_base));
+static_assert(offsetof(const_buffer, size) == offsetof(iovec, iov_len));
+static_assert(sizeof(message) == sizeof(msghdr) && alignof(message) == alignof(msghdr));
+static_assert(offsetof(message, name) == offsetof(msghdr, msg_name));
+static_assert(offsetof(message, name_length) == offsetof(msghdr, msg_namelen));
+static_assert(offsetof(message, buffers) == offsetof(msghdr, msg_iov));
+static_assert(offsetof(message, buffer_count) == offsetof(msghdr, msg_iovlen));
+static_assert(offsetof(message, control) == offsetof(msghdr, msg_control));
+static_assert(offsetof(message, control_length) == offsetof(msghdr, msg_controllen));
+static_assert(offsetof(message, flags) == offsetof(msghdr, msg_flags));
 
 std::size_t total_size(const message& m) noexcept {
   std::size_t size = 0;
@@ -23,18 +30,25 @@ std::size_t total_size(const message& m) noexcept {
   return size;
 }
 
+// poll has its own way to say these two things; the ring answers as every other call does.
 long poll_now(int fd, short events) noexcept {
   pollfd p{.fd = fd, .events = events, .revents = 0};
   const int n = ::poll(&p, 1, 0);
-  if (n == 0) errno = EAGAIN;
-  return n > 0 ? 0 : -1;
+  if (n < 0) return -1;
+  if (fd < 0 || (p.revents & POLLNVAL) != 0)
+    errno = EBADF;
+  else if (n > 0)
+    return 0;
+  else
+    errno = EAGAIN;
+  return -1;
 }
 
 long connect_now(const request& r) noexcept {
   const int n = ::connect(r.target->fd, static_cast<const sockaddr*>(r.address), r.length);
-  if (n == 0 || errno == EISCONN) return 0;
-  if (errno == EINPROGRESS || errno == EALREADY) errno = EAGAIN;
-  return -1;
+  // Begun, by this call or by an earlier one.
+  if (n < 0 && (errno == EINPROGRESS || errno == EALREADY)) errno = EAGAIN;
+  return n;
 }
 
 long call(const request& r) noexcept {
@@ -48,7 +62,7 @@ long call(const request& r) noexcept {
     case opcode::wait_readable: return poll_now(fd, POLLIN | POLLRDHUP);
     case opcode::wait_writable: return poll_now(fd, POLLOUT);
     case opcode::accept_many:
-    case opcode::receive_many: break;
+    case opcode::receive_many: break;  // belong to a backend
   }
   errno = EOPNOTSUPP;
   return -1;
@@ -59,7 +73,8 @@ bool was_short(const request& r, long count) noexcept {
   switch (r.code) {
     case opcode::receive:
     case opcode::send: return static_cast<std::size_t>(count) < r.length;
-    case opcode::send_message: return static_cast<std::size_t>(count) < total_size(*static_cast<const message*>(r.address));
+    case opcode::send_message:
+      return static_cast<std::size_t>(count) < total_size(*static_cast<const message*>(r.address));
     default: return false;
   }
 }

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 
 namespace gyre::io {
@@ -66,7 +66,7 @@ struct blocking_pool::state {
     try {
       std::thread([this] { run_jobs(); }).detach();
       ++threads;
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {  // no thread, or no memory for one
       started = false;
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);

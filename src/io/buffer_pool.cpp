@@ -7,12 +7,17 @@
 
 namespace gyre::io {
 
-buffer_pool::buffer_pool(std::uint32_t count, std::uint32_t size) : count_(count), size_(size) {
+buffer_pool::buffer_pool(std::uint32_t count, std::uint32_t size)
+    : memory_(nullptr), slots_(new slot[count]), count_(count), size_(size) {
   // Mapped, not allocated: a page costs nothing before a connection has received into it.
-  void* const memory = ::mmap(nullptr, std::size_t{count} * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) throw std::bad_alloc();
+  void* const memory =
+      ::mmap(nullptr, std::size_t{count} * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    delete[] slots_;
+    throw std::bad_alloc();
+  }
   memory_ = static_cast<std::byte*>(memory);
-  slots_ = new slot[count];
+  // The first to be taken is the first in memory.
   for (std::uint32_t index = count; index-- > 0;) release(index);
 }
 

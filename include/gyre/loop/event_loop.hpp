@@ -76,6 +76,7 @@ class GYRE_API event_loop {
   /// Runs `f()` on the loop's thread, in the order of the calls. Thread: any. `f` must not throw.
   /// A loop that is shut down runs what was posted before; posting later is an error of the caller.
   template <class F>
+    requires requires(F f) { f(); }
   void post(F f) {
     struct posted : io::completion {
       explicit posted(F&& g) : function(std::move(g)) {}
@@ -88,7 +89,7 @@ class GYRE_API event_loop {
       delete self;
       function();
     };
-    post(*item);
+    post(static_cast<io::completion&>(*item));
   }
 
   /// The same without an allocation: the item belongs to the caller and is busy until `complete` is called.

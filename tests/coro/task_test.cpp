@@ -1,0 +1,114 @@
+// tests/coro/task_test.cpp: results, exceptions and depth of tasks.
+#include <gyre/coro/task.hpp>
+
+#include "tests/support/virtual_run.hpp"
+
+#include <memory>
+#include <stdexcept>
+
+using namespace gyre_test;
+
+namespace {
+
+struct no_default {
+  explicit no_default(int v) : value(v) {}
+  int value;
+};
+
+gyre::task<int> one(int i) { co_return i; }
+gyre::task<int> chain(int depth) {
+  if (depth == 0) co_return 0;
+  co_return 1 + co_await chain(depth - 1);
+}
+gyre::task<int> chain_that_throws(int depth) {
+  if (depth == 0) throw std::runtime_error("from the bottom");
+  co_return 1 + co_await chain_that_throws(depth - 1);
+}
+
+struct counted {
+  static inline int alive = 0;
+  counted() { ++alive; }
+  counted(const counted&) { ++alive; }
+  counted(counted&&) noexcept { ++alive; }
+  ~counted() { --alive; }
+};
+
+gyre::task<> hold(counted) { co_return; }
+
+}  // namespace
+
+TEST(task, gives_values_of_every_kind) {
+  run_virtual([]() -> gyre::task<> {
+    EXPECT_EQ(co_await one(7), 7);
+    int target = 1;
+    auto reference = [&]() -> gyre::task<int&> { co_return target; };
+    (co_await reference()) = 5;
+    EXPECT_EQ(target, 5);
+    auto move_only = []() -> gyre::task<std::unique_ptr<int>> { co_return std::make_unique<int>(3); };
+    EXPECT_EQ(*co_await move_only(), 3);
+    auto special = []() -> gyre::task<no_default> { co_return no_default(9); };
+    EXPECT_EQ((co_await special()).value, 9);
+  });
+}
+
+TEST(task, an_exception_arrives_where_it_is_awaited) {
+  run_virtual([]() -> gyre::task<> {
+    EXPECT_EQ(co_await error_of(chain_that_throws(10)), "from the bottom");
+  });
+}
+
+TEST(task, does_not_start_before_it_is_awaited) {
+  run_virtual([]() -> gyre::task<> {
+    bool started = false;
+    auto body = [&]() -> gyre::task<> {
+      started = true;
+      co_return;
+    };
+    auto task = body();
+    EXPECT_FALSE(started);
+    co_await std::move(task);
+    EXPECT_TRUE(started);
+  });
+}
+
+TEST(task, never_awaited_frees_its_arguments) {
+  {
+    auto task = hold(counted());
+    EXPECT_EQ(counted::alive, 1);
+  }
+  EXPECT_EQ(counted::alive, 0);
+}
+
+TEST(task, moved_from_is_empty) {
+  auto first = one(1);
+  auto second = std::move(first);
+  EXPECT_FALSE(first);
+  EXPECT_TRUE(second);
+}
+
+TEST(task, a_million_synchronous_awaits_need_no_stack) {
+  run_virtual([]() -> gyre::task<> {
+    long sum = 0;
+    for (int i = 0; i < 1'000'000; ++i) sum += co_await one(1);
+    EXPECT_EQ(sum, 1'000'000);
+  });
+}
+
+TEST(task, a_chain_of_100000_awaits_returns_and_throws_in_constant_stack) {
+  run_virtual([]() -> gyre::task<> {
+    EXPECT_EQ(co_await chain(100'000), 100'000);
+    EXPECT_EQ(co_await error_of(chain_that_throws(20'000)), "from the bottom");
+  });
+}
+
+TEST(task, locals_die_in_the_order_of_the_return) {
+  run_virtual([]() -> gyre::task<> {
+    auto inner = []() -> gyre::task<> {
+      const counted local;
+      EXPECT_EQ(counted::alive, 1);
+      co_await gyre::yield();
+    };
+    co_await inner();
+    EXPECT_EQ(counted::alive, 0);
+  });
+}

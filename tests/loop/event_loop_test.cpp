@@ -1,0 +1,216 @@
+// tests/loop/event_loop_test.cpp: turns, sleep, yield, post, budget and shutdown.
+#include <gyre/loop/event_loop.hpp>
+
+#include "tests/support/virtual_run.hpp"
+
+#include <atomic>
+#include <thread>
+
+using namespace gyre_test;
+
+TEST(sleep, lasts_exactly_as_long_as_asked_on_virtual_time) {
+  run_virtual([]() -> gyre::task<> {
+    const auto begin = gyre::now();
+    co_await gyre::sleep(1500us);
+    EXPECT_EQ(gyre::now() - begin, 1500us);
+    co_await gyre::sleep_until(begin + 2h);
+    EXPECT_EQ(gyre::now() - begin, 2h);
+  });
+}
+
+TEST(sleep, of_a_year_takes_no_wall_time_on_virtual_time) {
+  const auto begin = std::chrono::steady_clock::now();
+  run_virtual([]() -> gyre::task<> { co_await gyre::sleep(24h * 365); });
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
+}
+
+TEST(sleep, is_never_early_in_real_time) {
+  gyre::run([]() -> gyre::task<> {
+    for (int i = 1; i <= 20; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      co_await gyre::sleep(std::chrono::microseconds(i * 137));
+      EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::microseconds(i * 137));
+    }
+  });
+}
+
+TEST(sleep, of_zero_or_less_yields_once) {
+  run_virtual([]() -> gyre::task<> {
+    bool other_ran = false;
+    gyre::spawn([&]() -> gyre::task<> {
+      other_ran = true;
+      co_return;
+    }).detach();
+    co_await gyre::sleep(-5s);
+    EXPECT_TRUE(other_ran);
+  });
+}
+
+TEST(sleep, that_is_cancelled_wakes_at_once) {
+  run_virtual([]() -> gyre::task<> {
+    const auto begin = gyre::now();
+    auto sleeper = gyre::spawn([]() -> gyre::task<> { co_await gyre::sleep(1h); });
+    co_await gyre::sleep(1ms);
+    sleeper.cancel();
+    co_await sleeper.wait();
+    EXPECT_TRUE(sleeper.state().was_cancelled());
+    EXPECT_EQ(since(begin), 1ms);
+  });
+}
+
+TEST(sleep, of_many_tasks_wakes_them_in_order) {
+  run_virtual([]() -> gyre::task<> {
+    std::vector<int> order;
+    std::vector<gyre::task<>> sleepers;
+    for (int i = 0; i < 100; ++i)
+      sleepers.push_back(gyre::call_in_frame([&order, i]() -> gyre::task<> {
+        co_await gyre::sleep(std::chrono::nanoseconds((i * 37) % 100));
+        order.push_back((i * 37) % 100);
+      }));
+    co_await gyre::gather(std::move(sleepers));
+    EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+  });
+}
+
+TEST(yield, lets_all_others_run_once) {
+  run_virtual([]() -> gyre::task<> {
+    std::string trace;
+    auto letter = [&](char c) -> gyre::task<> {
+      for (int i = 0; i < 3; ++i) {
+        trace += c;
+        co_await gyre::yield();
+      }
+    };
+    auto both = gyre::gather(letter('a'), letter('b'));
+    co_await std::move(both);
+    EXPECT_EQ(trace, "ababab");
+  });
+}
+
+TEST(event_loop, one_sleep_is_one_wait_in_the_kernel) {
+  gyre::run([]() -> gyre::task<> {
+    co_await gyre::yield();
+    const std::uint64_t before = gyre::event_loop::current().waits();
+    co_await gyre::sleep(20ms);
+    EXPECT_LE(gyre::event_loop::current().waits() - before, 2U);
+  });
+}
+
+TEST(event_loop, a_task_that_always_yields_starves_neither_timers_nor_io) {
+  gyre::run([]() -> gyre::task<> {
+    bool stop = false;
+    auto busy = gyre::spawn([&]() -> gyre::task<> {
+      while (!stop) co_await gyre::yield();
+    });
+    co_await gyre::sleep(5ms);
+    stop = true;
+    co_await busy;
+  });
+}
+
+TEST(event_loop, a_task_whose_operations_are_always_ready_lets_others_run) {
+  gyre::run([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    auto server = co_await listener.accept();
+    bool stop = false;
+    auto reader = gyre::spawn([&]() -> gyre::task<> {
+      while (const gyre::buffer_lease lease = co_await server.receive()) {
+      }
+    });
+    // Small writes always find room: this loop never suspends by itself.
+    auto writer = gyre::spawn([&]() -> gyre::task<> {
+      while (!stop) co_await client.write_all("x");
+      co_await client.shutdown_write();
+    });
+    co_await gyre::sleep(5ms);
+    stop = true;
+    co_await writer;
+    co_await reader;
+  });
+}
+
+TEST(event_loop, shutdown_cancels_what_is_left_and_waits_for_it) {
+  bool cleaned_up = false;
+  run_virtual([&]() -> gyre::task<> {
+    gyre::spawn([&]() -> gyre::task<> {
+      auto clean_up = [&]() -> gyre::task<> {
+        co_await gyre::sleep(10ms);
+        cleaned_up = true;
+      };
+      bool cancelled = false;
+      try {
+        co_await gyre::sleep(1h);
+      } catch (const gyre::cancelled&) {
+        cancelled = true;
+      }
+      if (cancelled) co_await gyre::shield(clean_up);
+    }).detach();
+    co_await gyre::sleep(1ms);
+  });
+  EXPECT_TRUE(cleaned_up);
+}
+
+TEST(event_loop, a_background_exception_reaches_the_handler_with_name_and_place) {
+  static std::string name;
+  static std::string file;
+  static std::string what;
+  run_virtual([]() -> gyre::task<> {
+    gyre::event_loop::current().set_exception_handler(
+        [](const gyre::background_failure& failure, void*) noexcept {
+          name = failure.task_name;
+          file = failure.spawned_at.file_name();
+          try {
+            std::rethrow_exception(failure.exception);
+          } catch (const std::exception& error) {
+            what = error.what();
+          }
+        },
+        nullptr);
+    gyre::spawn(fail_after(1ms, "lost"), {.name = "background"}).detach();
+    co_await gyre::sleep(2ms);
+  });
+  EXPECT_EQ(name, "background");
+  EXPECT_EQ(what, "lost");
+  EXPECT_NE(file.find("event_loop_test.cpp"), std::string::npos);
+}
+
+TEST(event_loop_threads, posts_from_many_threads_all_arrive_each_threads_in_order) {
+  constexpr int threads = 4;
+  constexpr int posts = 5'000;
+  std::vector<int> last(threads, -1);
+  int total = 0;
+  bool in_order = true;
+  gyre::run([&]() -> gyre::task<> {
+    gyre::event_loop& loop = gyre::event_loop::current();
+    std::vector<std::thread> posters;
+    for (int t = 0; t < threads; ++t)
+      posters.emplace_back([&, t] {
+        for (int i = 0; i < posts; ++i)
+          loop.post([&, t, i] {
+            in_order = in_order && last[static_cast<std::size_t>(t)] == i - 1;
+            last[static_cast<std::size_t>(t)] = i;
+            ++total;
+          });
+      });
+    while (total < threads * posts) co_await gyre::sleep(1ms);
+    for (std::thread& each : posters) each.join();
+  });
+  EXPECT_EQ(total, threads * posts);
+  EXPECT_TRUE(in_order);
+}
+
+TEST(event_loop_threads, a_post_wakes_a_loop_that_sleeps_for_ever) {
+  for (int round = 0; round < 200; ++round) {
+    bool done = false;
+    gyre::event_loop loop;
+    std::thread poster([&] { loop.post([&] { done = true; }); });
+    loop.run_until(done);
+    poster.join();
+  }
+}
+
+TEST(event_loop, a_second_loop_on_one_thread_is_refused) {
+  gyre::event_loop loop;
+  EXPECT_THROW(gyre::event_loop(), std::logic_error);
+}

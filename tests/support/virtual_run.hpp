@@ -1,0 +1,50 @@
+// tests/support/virtual_run.hpp: runs a test body on virtual time: time-outs take no time, and nothing hangs.
+#pragma once
+
+#include <gyre/gyre.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace gyre_test {
+
+using namespace std::chrono_literals;
+
+/// Runs `body`, a callable that gives a task<>, on a loop with virtual time, and fails when it throws.
+template <class Body>
+void run_virtual(Body body) {
+  gyre::run_options options;
+  options.loop.virtual_time = true;
+  EXPECT_NO_THROW(gyre::run(std::move(body), options));
+}
+
+inline gyre::task<int> value_after(std::chrono::milliseconds time, int value) {
+  co_await gyre::sleep(time);
+  co_return value;
+}
+
+inline gyre::task<> fail_after(std::chrono::milliseconds time, std::string what) {
+  co_await gyre::sleep(time);
+  throw std::runtime_error(what);
+}
+
+/// Virtual time that has passed since `begin`.
+inline std::chrono::milliseconds since(gyre::time_point begin) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(gyre::now() - begin);
+}
+
+/// What awaiting throws, as text; "" when nothing.
+template <class Awaitable>
+gyre::task<std::string> error_of(Awaitable awaitable) {
+  try {
+    (void)co_await std::move(awaitable);
+    co_return "";
+  } catch (const std::exception& error) {
+    co_return error.what();
+  }
+}
+
+}  // namespace gyre_test
