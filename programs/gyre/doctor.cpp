@@ -46,13 +46,16 @@ std::string seccomp_text(const gyre::io::backend_choice& choice) {
     if (word == "Seccomp:") status >> mode;
   if (mode == "0") return "no filter";
   const bool denied = choice.error == EPERM || choice.error == EACCES || choice.error == ENOSYS;
-  return fmt::format("mode {}: a filter is active, and {}", mode, denied ? "io_uring was denied" : "it allows io_uring");
+  return fmt::format("mode {}: a filter is active, and {}", mode,
+                     denied ? "io_uring was denied" : "it allows io_uring");
 }
 
 std::string limit_text(int resource, const char* unit) {
   rlimit limit{};
   if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return "unknown";
-  const auto text = [&](rlim_t value) { return value == RLIM_INFINITY ? std::string("unlimited") : fmt::format("{} {}", value, unit); };
+  const auto text = [&](rlim_t value) {
+    return value == RLIM_INFINITY ? std::string("unlimited") : fmt::format("{} {}", value, unit);
+  };
   return fmt::format("{} (hard limit {})", text(limit.rlim_cur), text(limit.rlim_max));
 }
 
@@ -80,7 +83,8 @@ std::string cores_text() {
   CPU_ZERO(&usable);
   const int cores = ::sched_getaffinity(0, sizeof(usable), &usable) == 0 ? CPU_COUNT(&usable) : 0;
   const std::string quota = first_line("/sys/fs/cgroup/cpu.max");
-  return fmt::format("{} usable{}", cores, quota.empty() || quota.starts_with("max") ? "" : ", cgroup cpu.max " + quota);
+  return fmt::format("{} usable{}", cores,
+                     quota.empty() || quota.starts_with("max") ? "" : ", cgroup cpu.max " + quota);
 }
 
 }  // namespace

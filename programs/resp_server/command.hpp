@@ -45,8 +45,7 @@ struct command {
 };
 
 [[nodiscard]] constexpr bool arity_fits(int arity, std::size_t count) noexcept {
-  return arity >= 0 ? count == static_cast<std::size_t>(arity)
-                    : count >= static_cast<std::size_t>(-arity);
+  return arity >= 0 ? count == static_cast<std::size_t>(arity) : count >= static_cast<std::size_t>(-arity);
 }
 
 [[nodiscard]] std::span<const command> all_commands() noexcept;
@@ -60,14 +59,12 @@ struct subcommand {
 };
 
 /// Runs the subcommand named by the second argument, answers HELP, or says what is wrong.
-void run_subcommand(command_call& call, std::string_view container,
-                    std::span<const subcommand> subcommands);
+void run_subcommand(command_call& call, std::string_view container, std::span<const subcommand> subcommands);
 
 namespace reply_text {
 inline constexpr std::string_view ok = "+OK\r\n";
 inline constexpr std::string_view syntax_error = "-ERR syntax error\r\n";
-inline constexpr std::string_view not_an_integer =
-    "-ERR value is not an integer or out of range\r\n";
+inline constexpr std::string_view not_an_integer = "-ERR value is not an integer or out of range\r\n";
 }  // namespace reply_text
 
 void reply_wrong_arity(reply_buffer& reply, std::string_view name);

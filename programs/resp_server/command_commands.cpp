@@ -17,9 +17,7 @@ void append_description(reply_buffer& reply, const command& c) {
   reply.append_integer(c.key_step);
 }
 
-void command_count(command_call& call) {
-  call.reply.append_integer(static_cast<std::int64_t>(all_commands().size()));
-}
+void command_count(command_call& call) { call.reply.append_integer(static_cast<std::int64_t>(all_commands().size())); }
 
 // redis-cli asks for it when it starts, and does without.
 void command_docs(command_call& call) { call.reply.append_array(0); }

@@ -65,8 +65,7 @@ constexpr std::size_t slot_of(word name, std::uint64_t multiplier) noexcept {
 
 consteval word table_word(std::string_view name) {
   word value = 0;
-  for (std::size_t i = name.size(); i-- > 0;)
-    value = value << 8 | static_cast<unsigned char>(name[i]);
+  for (std::size_t i = name.size(); i-- > 0;) value = value << 8 | static_cast<unsigned char>(name[i]);
   return value;
 }
 

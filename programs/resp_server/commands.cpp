@@ -31,8 +31,7 @@ bool refused_for_memory(command_call& call) {
   return call.keys.over_limit();
 }
 
-void reply_help(command_call& call, const std::string& container,
-                std::span<const subcommand> subcommands) {
+void reply_help(command_call& call, const std::string& container, std::span<const subcommand> subcommands) {
   call.reply.append_array(subcommands.size() + 2);
   call.reply.append_status(container + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:");
   for (const subcommand& each : subcommands) call.reply.append_status(each.name);
@@ -53,8 +52,8 @@ bool equal_ignoring_case(std::string_view text, std::string_view lower) noexcept
 
 }  // namespace
 
-void execute(std::span<const std::string_view> arguments, keyspace& keys, unix_ms now,
-             reply_buffer& reply, connection_state& connection) {
+void execute(std::span<const std::string_view> arguments, keyspace& keys, unix_ms now, reply_buffer& reply,
+             connection_state& connection) {
   if (arguments.empty()) return;
   command_call call{arguments, keys, now, reply, connection};
   ++connection.server.commands_processed;
@@ -66,14 +65,12 @@ void execute(std::span<const std::string_view> arguments, keyspace& keys, unix_m
   found->run(call);
 }
 
-void reply_protocol_error(std::string_view message, reply_buffer& reply,
-                          connection_state& connection) {
+void reply_protocol_error(std::string_view message, reply_buffer& reply, connection_state& connection) {
   reply.append_error(std::string("ERR ").append(message));
   connection.close_after_reply = true;
 }
 
-void run_subcommand(command_call& call, std::string_view container,
-                    std::span<const subcommand> subcommands) {
+void run_subcommand(command_call& call, std::string_view container, std::span<const subcommand> subcommands) {
   const std::string_view name = call.arguments[1];
   for (const subcommand& each : subcommands) {
     if (!equal_ignoring_case(name, each.name)) continue;
@@ -81,8 +78,7 @@ void run_subcommand(command_call& call, std::string_view container,
     return reply_wrong_arity(call.reply, std::string(container).append("|").append(each.name));
   }
   const std::string upper = upper_case(container);
-  if (equal_ignoring_case(name, "help") && call.count() == 2)
-    return reply_help(call, upper, subcommands);
+  if (equal_ignoring_case(name, "help") && call.count() == 2) return reply_help(call, upper, subcommands);
   std::string text = "ERR unknown subcommand '";
   text.append(shown(name)).append("'. Try ").append(upper).append(" HELP.");
   call.reply.append_error(text);

@@ -13,11 +13,10 @@ namespace resp {
 /// Runs a command and appends its reply, which may be an error. `arguments` begins with the name.
 ///
 /// Allocates nothing for PING, for GET, and for SET of a key whose old value has the room.
-void execute(std::span<const std::string_view> arguments, keyspace& keys, unix_ms now,
-             reply_buffer& reply, connection_state& connection);
+void execute(std::span<const std::string_view> arguments, keyspace& keys, unix_ms now, reply_buffer& reply,
+             connection_state& connection);
 
 /// Appends the answer to a request that could not be parsed; the connection is then to be closed.
-void reply_protocol_error(std::string_view message, reply_buffer& reply,
-                          connection_state& connection);
+void reply_protocol_error(std::string_view message, reply_buffer& reply, connection_state& connection);
 
 }  // namespace resp

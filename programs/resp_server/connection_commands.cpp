@@ -73,8 +73,9 @@ void hello_command(command_call& call) {
       if (!valid_name(name)) return call.reply.append_error(bad_name);
       i += 2;
     } else if (option == word_of("auth") && i + 2 < call.count()) {
-      return call.reply.append_error("ERR AUTH <password> called without any password configured for the default user. "
-                                     "Are you sure your configuration is correct?");
+      return call.reply.append_error(
+          "ERR AUTH <password> called without any password configured for the default user. "
+          "Are you sure your configuration is correct?");
     } else {
       return call.reply.append_error("ERR Syntax error in HELLO option '" + std::string(call.arguments[i]) + "'");
     }

@@ -16,8 +16,8 @@ inline constexpr unix_ms never = std::numeric_limits<unix_ms>::max();
 
 struct stored_value {
   std::string bytes;
-  unix_ms expires_at = never;       // as in Redis, still alive at this very millisecond
-  std::size_t queue_position = 0;   // meaningful unless expires_at is never
+  unix_ms expires_at = never;      // as in Redis, still alive at this very millisecond
+  std::size_t queue_position = 0;  // meaningful unless expires_at is never
 };
 
 using entry = std::pair<const std::string, stored_value>;

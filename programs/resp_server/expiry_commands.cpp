@@ -19,13 +19,20 @@ struct expire_conditions {
 bool read_conditions(command_call& call, expire_conditions& wanted) {
   for (const std::string_view option : call.arguments.subspan(3)) {
     switch (read_word(option)) {
-      case word_of("nx"): wanted.nx = true; break;
-      case word_of("xx"): wanted.xx = true; break;
-      case word_of("gt"): wanted.gt = true; break;
-      case word_of("lt"): wanted.lt = true; break;
+      case word_of("nx"):
+        wanted.nx = true;
+        break;
+      case word_of("xx"):
+        wanted.xx = true;
+        break;
+      case word_of("gt"):
+        wanted.gt = true;
+        break;
+      case word_of("lt"):
+        wanted.lt = true;
+        break;
       default:
-        call.reply.append_error(
-            std::string("ERR Unsupported option ").append(option.substr(0, option.find('\0'))));
+        call.reply.append_error(std::string("ERR Unsupported option ").append(option.substr(0, option.find('\0'))));
         return false;
     }
   }
@@ -57,8 +64,7 @@ void expire(command_call& call, std::string_view name, unix_ms unit) {
     return reply_invalid_expiry(call.reply, name);
   const unix_ms when = *value * unit + call.now;
   entry* item = call.find(call.arguments[1]);
-  if (item == nullptr || !allowed(wanted, item->second.expires_at, when))
-    return call.reply.append_integer(0);
+  if (item == nullptr || !allowed(wanted, item->second.expires_at, when)) return call.reply.append_integer(0);
   if (when <= call.now) {
     call.keys.erase(*item);
   } else {

@@ -19,8 +19,7 @@ struct match {
 };
 
 // The class that begins behind '[' at pattern[at]. One that is never closed ends with the pattern.
-match match_class(std::string_view pattern, std::size_t at, unsigned char byte,
-                  letter_case letters) noexcept {
+match match_class(std::string_view pattern, std::size_t at, unsigned char byte, letter_case letters) noexcept {
   const bool negated = at < pattern.size() && pattern[at] == '^';
   if (negated) ++at;
   bool found = false;
@@ -55,8 +54,8 @@ bool glob_match(std::string_view pattern, std::string_view text, letter_case let
   constexpr auto none = static_cast<std::size_t>(-1);
   std::size_t at = 0;
   std::size_t read = 0;
-  std::size_t star = none;        // the pattern behind the last '*'
-  std::size_t star_until = 0;     // what that '*' stands for ends here
+  std::size_t star = none;     // the pattern behind the last '*'
+  std::size_t star_until = 0;  // what that '*' stands for ends here
   while (read < text.size()) {
     if (at < pattern.size() && pattern[at] == '*') {
       star = ++at;

@@ -9,9 +9,7 @@ namespace {
 constexpr bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 // What ends an argument outside quotes: unlike is_space, without \v and \f, as in Redis.
-constexpr bool ends_word(char c) noexcept {
-  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
+constexpr bool ends_word(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 constexpr int hex_value(char c) noexcept {
   if (c >= '0' && c <= '9') return c - '0';
@@ -22,12 +20,18 @@ constexpr int hex_value(char c) noexcept {
 
 constexpr char escaped(char c) noexcept {
   switch (c) {
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    case 'b': return '\b';
-    case 'a': return '\a';
-    default: return c;
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    case 'b':
+      return '\b';
+    case 'a':
+      return '\a';
+    default:
+      return c;
   }
 }
 
@@ -101,8 +105,7 @@ class line_splitter {
 
 }  // namespace
 
-bool split_inline_request(std::string_view line, std::string& unquoted,
-                          std::vector<std::string_view>& arguments) {
+bool split_inline_request(std::string_view line, std::string& unquoted, std::vector<std::string_view>& arguments) {
   line = line.substr(0, line.find('\0'));
   unquoted.clear();
   unquoted.reserve(line.size());  // never grows again, so that views into it stay valid

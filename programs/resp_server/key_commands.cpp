@@ -39,17 +39,14 @@ void keys_command(command_call& call) {
   for (const std::string_view key : found) call.reply.append_bulk(key);
 }
 
-void dbsize_command(command_call& call) {
-  call.reply.append_integer(static_cast<std::int64_t>(call.keys.size()));
-}
+void dbsize_command(command_call& call) { call.reply.append_integer(static_cast<std::int64_t>(call.keys.size())); }
 
 // There is one database and one way to empty it, but the option is checked.
 void flush_command(command_call& call) {
   if (call.count() > 2) return call.reply.append(reply_text::syntax_error);
   if (call.count() == 2) {
     const word option = read_word(call.arguments[1]);
-    if (option != word_of("async") && option != word_of("sync"))
-      return call.reply.append(reply_text::syntax_error);
+    if (option != word_of("async") && option != word_of("sync")) return call.reply.append(reply_text::syntax_error);
   }
   call.keys.clear();
   call.reply.append(reply_text::ok);

@@ -31,8 +31,7 @@ key_hash make_hash(const std::optional<std::uint64_t>& seed) {
 
 }  // namespace
 
-keyspace::keyspace(const keyspace_options& options)
-    : options_(options), entries_(0, make_hash(options.hash_seed)) {}
+keyspace::keyspace(const keyspace_options& options) : options_(options), entries_(0, make_hash(options.hash_seed)) {}
 
 entry* keyspace::find(std::string_view key, unix_ms now) {
   const auto found = entries_.find(key);
@@ -76,9 +75,7 @@ void keyspace::append(entry& item, std::string_view tail) {
   entry_bytes_ += heap_bytes(item.second.bytes) - before;
 }
 
-void keyspace::expire_at(entry& item, unix_ms when) {
-  queue_.set(item, std::min(when, never - 1));
-}
+void keyspace::expire_at(entry& item, unix_ms when) { queue_.set(item, std::min(when, never - 1)); }
 
 void keyspace::persist(entry& item) noexcept {
   if (item.second.expires_at != never) queue_.remove(item);
@@ -118,8 +115,6 @@ std::size_t keyspace::used_bytes() const noexcept {
   return entry_bytes_ + entries_.bucket_count() * sizeof(void*) + queue_.allocated_bytes();
 }
 
-bool keyspace::over_limit() const noexcept {
-  return options_.max_bytes && used_bytes() > *options_.max_bytes;
-}
+bool keyspace::over_limit() const noexcept { return options_.max_bytes && used_bytes() > *options_.max_bytes; }
 
 }  // namespace resp

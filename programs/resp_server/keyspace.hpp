@@ -16,9 +16,9 @@
 namespace resp {
 
 struct keyspace_options {
-  std::optional<std::size_t> max_bytes;        ///< of all keys and values; nothing: no limit
-  std::size_t max_value_bytes = 64U << 20;     ///< of one value that grows by APPEND
-  std::optional<std::uint64_t> hash_seed;      ///< nothing: random
+  std::optional<std::size_t> max_bytes;     ///< of all keys and values; nothing: no limit
+  std::size_t max_value_bytes = 64U << 20;  ///< of one value that grows by APPEND
+  std::optional<std::uint64_t> hash_seed;   ///< nothing: random
 };
 
 /// Maps strings to strings. An expired key is gone: it is removed by the call that meets it, or by

@@ -29,9 +29,7 @@ char* write_header(char* to, char type, std::int64_t number) noexcept {
 
 }  // namespace
 
-reply_buffer::reply_buffer(reply_buffer&& other) noexcept : limit_(other.limit_) {
-  *this = std::move(other);
-}
+reply_buffer::reply_buffer(reply_buffer&& other) noexcept : limit_(other.limit_) { *this = std::move(other); }
 
 reply_buffer& reply_buffer::operator=(reply_buffer&& other) noexcept {
   if (this == &other) return *this;
@@ -65,9 +63,7 @@ void reply_buffer::append_error(std::string_view text) {
 
 void reply_buffer::append_integer(std::int64_t value) { append_header(':', value); }
 
-void reply_buffer::append_array(std::size_t elements) {
-  append_header('*', static_cast<std::int64_t>(elements));
-}
+void reply_buffer::append_array(std::size_t elements) { append_header('*', static_cast<std::int64_t>(elements)); }
 
 void reply_buffer::append_header(char type, std::int64_t number) {
   char* to = make_room(max_header);

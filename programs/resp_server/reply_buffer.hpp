@@ -27,12 +27,12 @@ class reply_buffer {
       size_ += bytes.size();
     }
   }
-  void append_status(std::string_view text);     ///< +OK
-  void append_error(std::string_view text);      ///< -ERR text; line ends inside become blanks
-  void append_integer(std::int64_t value);       ///< :1
-  void append_bulk(std::string_view bytes);      ///< $2 ab
+  void append_status(std::string_view text);  ///< +OK
+  void append_error(std::string_view text);   ///< -ERR text; line ends inside become blanks
+  void append_integer(std::int64_t value);    ///< :1
+  void append_bulk(std::string_view bytes);   ///< $2 ab
   void append_null() { append("$-1\r\n"); }
-  void append_array(std::size_t elements);       ///< *2, the elements follow
+  void append_array(std::size_t elements);  ///< *2, the elements follow
 
   [[nodiscard]] std::string_view view() const noexcept { return {data_.get(), size_}; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
@@ -45,15 +45,13 @@ class reply_buffer {
 
  private:
   // Where `bytes` more may be written; nullptr: over the limit.
-  char* make_room(std::size_t bytes) {
-    return bytes <= usable_ - size_ ? data_.get() + size_ : grow(bytes);
-  }
+  char* make_room(std::size_t bytes) { return bytes <= usable_ - size_ ? data_.get() + size_ : grow(bytes); }
   char* grow(std::size_t bytes);
   void append_header(char type, std::int64_t number);
 
   std::unique_ptr<char[]> data_;
   std::size_t size_ = 0;
-  std::size_t usable_ = 0;     // allocated_, or size_ after an overflow
+  std::size_t usable_ = 0;  // allocated_, or size_ after an overflow
   std::size_t allocated_ = 0;
   std::size_t limit_;
   bool overflowed_ = false;

@@ -93,13 +93,11 @@ request_parser::step request_parser::parse_request(std::string_view input) {
 
 request_parser::step request_parser::parse_inline(std::string_view input) {
   std::size_t end = 0;
-  const step found =
-      find_line_end(input, '\n', "Protocol error: too big inline request", end);
+  const step found = find_line_end(input, '\n', "Protocol error: too big inline request", end);
   if (found != step::done) return found;
   std::string_view line = input.substr(position_, end - position_);
   if (line.ends_with('\r')) line.remove_suffix(1);
-  if (!split_inline_request(line, unquoted_, arguments_))
-    return fail("Protocol error: unbalanced quotes in request");
+  if (!split_inline_request(line, unquoted_, arguments_)) return fail("Protocol error: unbalanced quotes in request");
   position_ = end + 1;
   if (!arguments_.empty()) return step::done;
   in_request_ = false;
@@ -112,12 +110,10 @@ request_parser::step request_parser::parse_array_header(std::string_view input) 
     position_ += 1 + read;
   } else {
     std::size_t end = 0;
-    const step found =
-        find_line_end(input, '\r', "Protocol error: too big mbulk count string", end);
+    const step found = find_line_end(input, '\r', "Protocol error: too big mbulk count string", end);
     if (found != step::done) return found;
     const auto number = parse_integer(input.substr(position_ + 1, end - position_ - 1));
-    if (!number || *number > std::numeric_limits<int>::max())
-      return fail("Protocol error: invalid multibulk length");
+    if (!number || *number > std::numeric_limits<int>::max()) return fail("Protocol error: invalid multibulk length");
     count = *number < 0 ? 0 : static_cast<std::size_t>(*number);
     position_ = end + 2;
   }
@@ -168,15 +164,14 @@ request_parser::step request_parser::parse_bulk_header(std::string_view input) {
   }
   if (bytes > limits_.max_bulk_bytes) return fail("Protocol error: invalid bulk length");
   position_ += 1 + read;
-  if (position_ - begin_ + bytes + 2 > limits_.max_request_bytes)
-    return fail("Protocol error: too big request");
+  if (position_ - begin_ + bytes + 2 > limits_.max_request_bytes) return fail("Protocol error: too big request");
   bulk_bytes_ = bytes;
   return step::done;
 }
 
 // Finds the terminator of the line at position_. With '\r' one byte more must be there.
-request_parser::step request_parser::find_line_end(std::string_view input, char terminator,
-                                                   std::string_view too_big, std::size_t& end) {
+request_parser::step request_parser::find_line_end(std::string_view input, char terminator, std::string_view too_big,
+                                                   std::size_t& end) {
   const std::size_t from = std::max(scanned_, position_);
   const std::size_t until = std::min(input.size(), position_ + limits_.max_line_bytes + 1);
   const char* data = input.data();

@@ -12,10 +12,10 @@ namespace resp {
 
 /// What a peer may make us hold for one request.
 struct parser_limits {
-  std::size_t max_arguments = 65'536;           ///< of an array
-  std::size_t max_bulk_bytes = 64U << 20;       ///< of one argument
-  std::size_t max_request_bytes = 128U << 20;   ///< of a whole array, headers included
-  std::size_t max_line_bytes = 64U << 10;       ///< of an inline request or a header line
+  std::size_t max_arguments = 65'536;          ///< of an array
+  std::size_t max_bulk_bytes = 64U << 20;      ///< of one argument
+  std::size_t max_request_bytes = 128U << 20;  ///< of a whole array, headers included
+  std::size_t max_line_bytes = 64U << 10;      ///< of an inline request or a header line
 };
 
 enum class parse_status : std::uint8_t { need_more, command, error };
@@ -68,18 +68,17 @@ class request_parser {
   step parse_array_header(std::string_view input);
   step parse_bulks(std::string_view input);
   step parse_bulk_header(std::string_view input);
-  step find_line_end(std::string_view input, char terminator, std::string_view too_big,
-                     std::size_t& end);
+  step find_line_end(std::string_view input, char terminator, std::string_view too_big, std::size_t& end);
   step wait_for(std::size_t bytes) noexcept;
   step fail(std::string_view message);
 
   parser_limits limits_;
   std::vector<std::string_view> arguments_;
-  const char* base_ = nullptr;     // where the input was when arguments_ were made; only compared
-  std::size_t begin_ = 0;          // of this request: what is before it was ignored
-  std::size_t position_ = 0;       // of the first byte not yet understood
-  std::size_t scanned_ = 0;        // no line end before this
-  std::size_t missing_ = 0;        // arguments of the array still to come
+  const char* base_ = nullptr;        // where the input was when arguments_ were made; only compared
+  std::size_t begin_ = 0;             // of this request: what is before it was ignored
+  std::size_t position_ = 0;          // of the first byte not yet understood
+  std::size_t scanned_ = 0;           // no line end before this
+  std::size_t missing_ = 0;           // arguments of the array still to come
   std::size_t bulk_bytes_ = unknown;  // size of the argument at position_, once its header was read
   std::size_t bytes_needed_ = 1;
   bool in_request_ = false;

@@ -22,8 +22,11 @@ struct setting {
 
 std::vector<setting> settings(const command_call& call) {
   const auto limit = call.keys.options().max_bytes;
-  return {{"appendonly", "no"},       {"databases", "1"},  {"maxmemory", std::to_string(limit.value_or(0))},
-          {"maxmemory-policy", "noeviction"}, {"port", std::to_string(call.connection.server.port)},
+  return {{"appendonly", "no"},
+          {"databases", "1"},
+          {"maxmemory", std::to_string(limit.value_or(0))},
+          {"maxmemory-policy", "noeviction"},
+          {"port", std::to_string(call.connection.server.port)},
           {"proto-max-bulk-len", std::to_string(call.keys.options().max_value_bytes)},
           {"save", ""}};
 }
@@ -56,9 +59,10 @@ void config_resetstat(command_call& call) {
 std::string server_section(const command_call& call) {
   const server_info& server = call.connection.server;
   const auto uptime = (call.now - server.started_at) / 1000;
-  return fmt::format("# Server\r\nredis_version:{0}\r\ngyre_version:{0}\r\nredis_mode:standalone\r\nprocess_id:{1}\r\n"
-                     "tcp_port:{2}\r\nuptime_in_seconds:{3}\r\nuptime_in_days:{4}\r\n",
-                     gyre::version_string, ::getpid(), server.port, uptime, uptime / 86'400);
+  return fmt::format(
+      "# Server\r\nredis_version:{0}\r\ngyre_version:{0}\r\nredis_mode:standalone\r\nprocess_id:{1}\r\n"
+      "tcp_port:{2}\r\nuptime_in_seconds:{3}\r\nuptime_in_days:{4}\r\n",
+      gyre::version_string, ::getpid(), server.port, uptime, uptime / 86'400);
 }
 
 std::string clients_section(const command_call& call) {

@@ -32,11 +32,16 @@ bool set_lifetime(set_options& options, lifetime wanted) noexcept {
 
 std::optional<lifetime> timed(word option) noexcept {
   switch (option) {
-    case word_of("ex"): return lifetime::seconds;
-    case word_of("px"): return lifetime::milliseconds;
-    case word_of("exat"): return lifetime::until_s;
-    case word_of("pxat"): return lifetime::until_ms;
-    default: return std::nullopt;
+    case word_of("ex"):
+      return lifetime::seconds;
+    case word_of("px"):
+      return lifetime::milliseconds;
+    case word_of("exat"):
+      return lifetime::until_s;
+    case word_of("pxat"):
+      return lifetime::until_ms;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -63,8 +68,7 @@ bool read_options(std::span<const std::string_view> arguments, set_options& opti
 }
 
 // When the key is to expire. Nothing: an error was answered.
-std::optional<unix_ms> read_expiry(command_call& call, std::string_view name, lifetime lives,
-                                   std::string_view number) {
+std::optional<unix_ms> read_expiry(command_call& call, std::string_view name, lifetime lives, std::string_view number) {
   const auto value = parse_integer(number);
   if (!value) {
     call.reply.append(reply_text::not_an_integer);
@@ -82,8 +86,7 @@ std::optional<unix_ms> read_expiry(command_call& call, std::string_view name, li
 }
 
 // Stores the value; `expires_at` is ignored when the old time is kept.
-void store(command_call& call, entry* old, std::string_view value, lifetime lives,
-           unix_ms expires_at) {
+void store(command_call& call, entry* old, std::string_view value, lifetime lives, unix_ms expires_at) {
   if (old == nullptr) {
     old = &call.keys.insert(call.arguments[1], value);
   } else {
@@ -98,8 +101,7 @@ void store(command_call& call, entry* old, std::string_view value, lifetime live
 
 void set_command(command_call& call) {
   set_options options;
-  if (!read_options(call.arguments.subspan(3), options))
-    return call.reply.append(reply_text::syntax_error);
+  if (!read_options(call.arguments.subspan(3), options)) return call.reply.append(reply_text::syntax_error);
   unix_ms expires_at = never;
   if (!options.expiry.data()) {
     // none was given
@@ -109,8 +111,7 @@ void set_command(command_call& call) {
     return;
   }
   entry* old = call.find(call.arguments[1]);
-  const bool wanted = options.only_if == condition::none ||
-                      (options.only_if == condition::present) == (old != nullptr);
+  const bool wanted = options.only_if == condition::none || (options.only_if == condition::present) == (old != nullptr);
   if (options.wants_old) {
     reply_value_or_null(call.reply, old);
   } else if (wanted) {

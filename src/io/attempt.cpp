@@ -54,15 +54,23 @@ long connect_now(const request& r) noexcept {
 long call(const request& r) noexcept {
   const int fd = r.target->fd;
   switch (r.code) {
-    case opcode::accept: return ::accept4(fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    case opcode::connect: return connect_now(r);
-    case opcode::receive: return ::recv(fd, r.address, r.length, MSG_DONTWAIT);
-    case opcode::send: return ::send(fd, r.address, r.length, MSG_DONTWAIT | MSG_NOSIGNAL);
-    case opcode::send_message: return ::sendmsg(fd, static_cast<const msghdr*>(r.address), MSG_DONTWAIT | MSG_NOSIGNAL);
-    case opcode::wait_readable: return poll_now(fd, POLLIN | POLLRDHUP);
-    case opcode::wait_writable: return poll_now(fd, POLLOUT);
+    case opcode::accept:
+      return ::accept4(fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    case opcode::connect:
+      return connect_now(r);
+    case opcode::receive:
+      return ::recv(fd, r.address, r.length, MSG_DONTWAIT);
+    case opcode::send:
+      return ::send(fd, r.address, r.length, MSG_DONTWAIT | MSG_NOSIGNAL);
+    case opcode::send_message:
+      return ::sendmsg(fd, static_cast<const msghdr*>(r.address), MSG_DONTWAIT | MSG_NOSIGNAL);
+    case opcode::wait_readable:
+      return poll_now(fd, POLLIN | POLLRDHUP);
+    case opcode::wait_writable:
+      return poll_now(fd, POLLOUT);
     case opcode::accept_many:
-    case opcode::receive_many: break;  // belong to a backend
+    case opcode::receive_many:
+      break;  // belong to a backend
   }
   errno = EOPNOTSUPP;
   return -1;
@@ -72,10 +80,12 @@ long call(const request& r) noexcept {
 bool was_short(const request& r, long count) noexcept {
   switch (r.code) {
     case opcode::receive:
-    case opcode::send: return static_cast<std::size_t>(count) < r.length;
+    case opcode::send:
+      return static_cast<std::size_t>(count) < r.length;
     case opcode::send_message:
       return static_cast<std::size_t>(count) < total_size(*static_cast<const message*>(r.address));
-    default: return false;
+    default:
+      return false;
   }
 }
 

@@ -33,13 +33,18 @@ const char* likely_cause(int error) noexcept {
     case EACCES:
       return sysctl_disabled() > 0 ? "sysctl kernel.io_uring_disabled forbids it"
                                    : "a seccomp filter (a container's profile) denies it";
-    case ENOSYS: return "the kernel or a sandbox does not have it";
+    case ENOSYS:
+      return "the kernel or a sandbox does not have it";
     case EINVAL:
-    case ENOTSUP: return "the kernel is older than 6.1";
-    case ENOMEM: return "the memory limit (ulimit -l) is too small for a ring";
+    case ENOTSUP:
+      return "the kernel is older than 6.1";
+    case ENOMEM:
+      return "the memory limit (ulimit -l) is too small for a ring";
     case EMFILE:
-    case ENFILE: return "no descriptor is left (ulimit -n)";
-    default: return "unexpected";
+    case ENFILE:
+      return "no descriptor is left (ulimit -n)";
+    default:
+      return "unexpected";
   }
 }
 

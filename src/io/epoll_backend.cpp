@@ -80,8 +80,8 @@ void epoll_backend::submit(request& r) noexcept {
   request*& parked = reading ? d.reader : d.writer;
   parked = &r;
   // A connect has to be begun; a poll of readiness has to be asked, because the edge may be long gone.
-  const bool must_try = r.code == opcode::connect || r.code == opcode::wait_readable || r.code == opcode::wait_writable ||
-                        r.code == opcode::accept_many;
+  const bool must_try = r.code == opcode::connect || r.code == opcode::wait_readable ||
+                        r.code == opcode::wait_writable || r.code == opcode::accept_many;
   if (must_try) (reading ? d.readable : d.writable) = true;
   if (reading ? d.readable : d.writable) go_on(parked);
 }
@@ -142,11 +142,16 @@ bool epoll_backend::accept_one(multishot& m) noexcept {
     return true;
   }
   switch (errno) {
-    case EAGAIN: m.target->readable = false; return false;
+    case EAGAIN:
+      m.target->readable = false;
+      return false;
     case EINTR:
     case ECONNABORTED:  // the peer gave up before it was accepted: there may be others behind it
-    case EPROTO: return true;
-    default: deliver(m, -errno, multishot::no_buffer, true); return false;
+    case EPROTO:
+      return true;
+    default:
+      deliver(m, -errno, multishot::no_buffer, true);
+      return false;
   }
 }
 
@@ -251,8 +256,9 @@ void epoll_backend::look(monotonic_time deadline) noexcept {
   batch.count = static_cast<int>(std::max(0L, count));  // EINTR: the loop comes back
   if (count < 0 && errno == ENOSYS) {
     const long milliseconds = left.tv_sec * 1000 + (left.tv_nsec + 999'999) / 1'000'000;
-    batch.count = std::max(0, ::epoll_wait(epoll_, batch.events, std::size(batch.events),
-                                           deadline == wait_forever ? -1 : static_cast<int>(std::min(milliseconds, 3'600'000L))));
+    batch.count =
+        std::max(0, ::epoll_wait(epoll_, batch.events, std::size(batch.events),
+                                 deadline == wait_forever ? -1 : static_cast<int>(std::min(milliseconds, 3'600'000L))));
   }
   batch_ = &batch;
   for (int i = 0; i < batch.count; ++i) {

@@ -17,8 +17,10 @@ class category final : public std::error_category {
   [[nodiscard]] const char* name() const noexcept override { return "gyre.stream"; }
   [[nodiscard]] std::string message(int code) const override {
     switch (static_cast<stream_errc>(code)) {
-      case stream_errc::end_of_stream: return "the peer closed the stream before all expected bytes had come";
-      case stream_errc::write_cut_off: return "an earlier write_all was cancelled half-way; close the stream";
+      case stream_errc::end_of_stream:
+        return "the peer closed the stream before all expected bytes had come";
+      case stream_errc::write_cut_off:
+        return "an earlier write_all was cancelled half-way; close the stream";
     }
     return "unknown stream error " + std::to_string(code);
   }
@@ -34,8 +36,8 @@ timed_out::timed_out(std::string_view operation, std::string_view object)
     : io_error(std::make_error_code(std::errc::timed_out), operation, object) {}
 timed_out::~timed_out() = default;
 
-incomplete_transfer::incomplete_transfer(std::error_code reason, std::string_view operation,
-                                         std::string_view object, std::size_t done)
+incomplete_transfer::incomplete_transfer(std::error_code reason, std::string_view operation, std::string_view object,
+                                         std::size_t done)
     : io_error(reason, operation, object), transferred_(done) {}
 incomplete_transfer::~incomplete_transfer() = default;
 

@@ -105,27 +105,39 @@ void uring_backend::fill(uring::submission& entry, request& r) noexcept {
   const std::uint16_t when_readable = d.readable ? std::uint16_t{0} : uring::recvsend_poll_first;
   const std::uint16_t when_writable = d.writable ? std::uint16_t{0} : uring::recvsend_poll_first;
   switch (r.code) {
-    case opcode::accept: uring::prepare_accept(entry, d.fd, SOCK_NONBLOCK | SOCK_CLOEXEC); break;
+    case opcode::accept:
+      uring::prepare_accept(entry, d.fd, SOCK_NONBLOCK | SOCK_CLOEXEC);
+      break;
     case opcode::accept_many:
       if (capabilities_.multishot_accept)
         uring::prepare_accept_multishot(entry, d.fd, SOCK_NONBLOCK | SOCK_CLOEXEC);
       else
         uring::prepare_accept(entry, d.fd, SOCK_NONBLOCK | SOCK_CLOEXEC);
       break;
-    case opcode::connect: uring::prepare_connect(entry, d.fd, r.address, r.length); break;
-    case opcode::receive: uring::prepare_receive(entry, d.fd, r.address, r.length, 0, when_readable); break;
+    case opcode::connect:
+      uring::prepare_connect(entry, d.fd, r.address, r.length);
+      break;
+    case opcode::receive:
+      uring::prepare_receive(entry, d.fd, r.address, r.length, 0, when_readable);
+      break;
     case opcode::receive_many:
       if (capabilities_.multishot_receive)
         uring::prepare_receive_multishot(entry, d.fd, group, uring::recvsend_poll_first);
       else
         uring::prepare_receive_selected(entry, d.fd, group, uring::recvsend_poll_first);
       break;
-    case opcode::send: uring::prepare_send(entry, d.fd, r.address, r.length, MSG_NOSIGNAL, when_writable); break;
+    case opcode::send:
+      uring::prepare_send(entry, d.fd, r.address, r.length, MSG_NOSIGNAL, when_writable);
+      break;
     case opcode::send_message:
       uring::prepare_send_message(entry, d.fd, r.address, MSG_NOSIGNAL, when_writable);
       break;
-    case opcode::wait_readable: uring::prepare_poll(entry, d.fd, POLLIN | POLLRDHUP); break;
-    case opcode::wait_writable: uring::prepare_poll(entry, d.fd, POLLOUT); break;
+    case opcode::wait_readable:
+      uring::prepare_poll(entry, d.fd, POLLIN | POLLRDHUP);
+      break;
+    case opcode::wait_writable:
+      uring::prepare_poll(entry, d.fd, POLLOUT);
+      break;
   }
 }
 

@@ -48,8 +48,8 @@ class uring_backend final : public backend {
   std::uint32_t with_kernel_ = 0;         // buffers in the provided group
   std::uint32_t wanted_with_kernel_ = 0;  // few, so that they stay in the cache; doubled when they run out
   unsigned skipped_looks_ = 0;
-  ready_list early_;                   // completed without the kernel
-  std::deque<multishot*> starved_;     // stopped for want of buffers
+  ready_list early_;                // completed without the kernel
+  std::deque<multishot*> starved_;  // stopped for want of buffers
 };
 
 }  // namespace gyre::io

@@ -28,9 +28,8 @@ io::backend_owner required_backend(const io::backend_options& options, io::backe
 
 void print_failure(const background_failure& failure, void* /*argument*/) noexcept {
   const auto print = [&](const char* message) {
-    std::fprintf(stderr, "gyre: task %.*s%sspawned at %s:%u failed: %s\n",
-                 static_cast<int>(failure.task_name.size()), failure.task_name.data(),
-                 failure.task_name.empty() ? "" : " ", failure.spawned_at.file_name(),
+    std::fprintf(stderr, "gyre: task %.*s%sspawned at %s:%u failed: %s\n", static_cast<int>(failure.task_name.size()),
+                 failure.task_name.data(), failure.task_name.empty() ? "" : " ", failure.spawned_at.file_name(),
                  static_cast<unsigned>(failure.spawned_at.line()), message);
   };
   try {

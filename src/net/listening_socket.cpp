@@ -53,7 +53,8 @@ void listening_socket::deliver_connection(multishot& m, int result, std::uint32_
 }
 
 void listening_socket::pause_accepting(int error) noexcept {
-  std::fprintf(stderr, "gyre: accepting on port %u pauses: %s; raise the limit (ulimit -n) or serve fewer connections\n",
+  std::fprintf(stderr,
+               "gyre: accepting on port %u pauses: %s; raise the limit (ulimit -n) or serve fewer connections\n",
                static_cast<unsigned>(local.port()), std::strerror(error));
   paused_ = true;
   event_loop& loop = event_loop::current();

@@ -44,8 +44,8 @@ address bind_and_listen(int fd, const address& local, const listen_options& opti
 }  // namespace
 
 tcp_listener tcp_listener::bind(const address& local, const listen_options& options) {
-  const int fd = ::socket(static_cast<const sockaddr*>(local.data())->sa_family,
-                          SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  const int fd =
+      ::socket(static_cast<const sockaddr*>(local.data())->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) throw io_error({errno, std::generic_category()}, "listen", local.string());
   try {
     const address bound = bind_and_listen(fd, local, options);

@@ -19,8 +19,7 @@ std::error_code ended_early(const operation_base& op) {
   return std::make_error_code(std::errc::operation_canceled);
 }
 
-[[noreturn]] void throw_for(std::error_code reason, const char* operation, const tcp_socket& socket,
-                            std::size_t done) {
+[[noreturn]] void throw_for(std::error_code reason, const char* operation, const tcp_socket& socket, std::size_t done) {
   const std::string peer = socket.peer.string();
   if (done > 0 || reason == stream_errc::end_of_stream) throw incomplete_transfer(reason, operation, peer, done);
   throw io_error(reason, operation, peer);

@@ -103,7 +103,9 @@ address tcp_stream::local_address() const {
 }
 
 void tcp_stream::set_no_delay(bool on) { set_option(*socket_, IPPROTO_TCP, TCP_NODELAY, on ? 1 : 0, "set_no_delay"); }
-void tcp_stream::set_keep_alive(bool on) { set_option(*socket_, SOL_SOCKET, SO_KEEPALIVE, on ? 1 : 0, "set_keep_alive"); }
+void tcp_stream::set_keep_alive(bool on) {
+  set_option(*socket_, SOL_SOCKET, SO_KEEPALIVE, on ? 1 : 0, "set_keep_alive");
+}
 void tcp_stream::set_send_buffer_size(int bytes) {
   set_option(*socket_, SOL_SOCKET, SO_SNDBUF, bytes, "set_send_buffer_size");
 }

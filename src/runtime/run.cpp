@@ -47,8 +47,8 @@ int run_to_exit_code(task<T> main, const run_options& options) {
     } else {
       return handle.result();
     }
-  } catch (...) {
-    return report_failure();  // throws it again, to look at it
+  } catch (...) {  // the end of the program: reported, not thrown on
+    return report_failure();
   }
 }
 

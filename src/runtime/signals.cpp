@@ -36,7 +36,7 @@ void watch(event_loop& loop) {
   cancel_main.complete = [](io::completion&) noexcept {
     if (main_task != nullptr && !main_task->done()) main_task->root.cancel();
   };
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   ::sigaction(SIGINT, &action, &previous_int);

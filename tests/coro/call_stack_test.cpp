@@ -25,9 +25,10 @@ std::string printed(const gyre::call_stack_trace& stack) {
 constexpr int factorial_line = __LINE__ + 3;
 gyre::task<int> factorial(int n, std::string& out) {
   if (n <= 1) {
-    out = printed(co_await gyre::call_stack()); co_return 1;
+    out = printed(co_await gyre::call_stack());
+    co_return 1;
   }
-  co_return n * co_await factorial(n - 1, out);
+  co_return n* co_await factorial(n - 1, out);
 }
 
 gyre::task<> waits_for_ever() { co_await gyre::sleep(std::chrono::hours(1)); }

@@ -52,9 +52,7 @@ TEST(task, gives_values_of_every_kind) {
 }
 
 TEST(task, an_exception_arrives_where_it_is_awaited) {
-  run_virtual([]() -> gyre::task<> {
-    EXPECT_EQ(co_await error_of(chain_that_throws(10)), "from the bottom");
-  });
+  run_virtual([]() -> gyre::task<> { EXPECT_EQ(co_await error_of(chain_that_throws(10)), "from the bottom"); });
 }
 
 TEST(task, does_not_start_before_it_is_awaited) {

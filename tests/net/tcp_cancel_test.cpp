@@ -24,7 +24,8 @@ TEST(tcp_cancel, an_echo_cancelled_anywhere_returns_a_prefix_of_what_was_sent) {
     received.clear();
     auto pair = co_await connect_pair();
     auto echo = [&]() -> gyre::task<> {
-      while (const gyre::buffer_lease lease = co_await pair.server.receive()) co_await pair.server.write_all(lease.bytes());
+      while (const gyre::buffer_lease lease = co_await pair.server.receive())
+        co_await pair.server.write_all(lease.bytes());
     };
     auto talk = [&]() -> gyre::task<> {
       for (std::size_t at = 0; at < sent.size(); at += 10'000) {

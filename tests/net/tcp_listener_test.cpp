@@ -23,7 +23,7 @@ gyre::task<bool> answers(gyre::tcp_stream& peer) {
   std::array<std::byte, 4> reply;
   co_await peer.write_all("ping");
   const auto n = co_await gyre::as_expected(gyre::timeout(10s, peer.read_exactly(reply)));
-  co_return n && text_of(reply) == "ping";
+  co_return n&& text_of(reply) == "ping";
 }
 
 }  // namespace

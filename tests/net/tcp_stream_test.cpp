@@ -177,8 +177,7 @@ TEST(tcp_chain, a_failure_of_the_first_leaves_the_second_unstarted) {
     co_await pair.server.close();
     std::array<std::byte, 4> buffer;
     // The first reads the end of the stream: not all that was asked for.
-    const auto result =
-        co_await gyre::as_expected(pair.client.read_exactly(buffer) && pair.client.write_all("never"));
+    const auto result = co_await gyre::as_expected(pair.client.read_exactly(buffer) && pair.client.write_all("never"));
     EXPECT_FALSE(result);
     if (!result) EXPECT_EQ(result.error(), gyre::stream_errc::end_of_stream);
   });
@@ -189,8 +188,7 @@ TEST(tcp_chain, a_short_first_transfer_breaks_the_chain) {
     auto pair = co_await connect_pair();
     const auto large = pattern(50'000'000);
     std::array<std::byte, 4> buffer;
-    const auto result =
-        co_await gyre::as_expected(pair.client.write_some(large) && pair.client.read_exactly(buffer));
+    const auto result = co_await gyre::as_expected(pair.client.write_some(large) && pair.client.read_exactly(buffer));
     EXPECT_FALSE(result);
     if (!result) EXPECT_EQ(result.error(), std::errc::operation_canceled);
   });
@@ -216,9 +214,8 @@ TEST(tcp_chain, cancelling_a_chain_cancels_what_runs_and_starts_nothing_more) {
   run_test([]() -> gyre::task<> {
     auto pair = co_await connect_pair();
     std::array<std::byte, 4> buffer;
-    auto chain = gyre::spawn([&]() -> gyre::task<> {
-      co_await (pair.client.read_exactly(buffer) && pair.client.write_all("never"));
-    });
+    auto chain = gyre::spawn(
+        [&]() -> gyre::task<> { co_await (pair.client.read_exactly(buffer) && pair.client.write_all("never")); });
     co_await settle();
     chain.cancel();
     co_await chain.wait();

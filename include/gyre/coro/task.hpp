@@ -20,8 +20,7 @@ class task;
 /// What may be awaited in a task: a gyre awaitable resumes its awaiter on the awaiter's own loop.
 /// A foreign awaitable does not promise that; it is brought in through a callback adapter.
 template <class A>
-concept gyre_awaitable = requires { typename std::remove_reference_t<A>::gyre_awaitable_tag; } ||
-                         ignores_cancel<A>;
+concept gyre_awaitable = requires { typename std::remove_reference_t<A>::gyre_awaitable_tag; } || ignores_cancel<A>;
 
 /// The promise of every gyre task: frame memory, cancellation at awaits, control transfer at the end.
 struct task_promise_base : frame_base {
@@ -34,7 +33,8 @@ struct task_promise_base : frame_base {
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> self) noexcept {
       frame_base& frame = self.promise();
-      if (frame.caller != nullptr) [[likely]] return frame.caller->handle();
+      if (frame.caller != nullptr) [[likely]]
+        return frame.caller->handle();
       frame.context->ended(*frame.context);
       return std::noop_coroutine();
     }
@@ -51,7 +51,8 @@ struct task_promise_base : frame_base {
                   "this is not a gyre awaitable: it would resume the task on a thread that is not its loop's");
     where = here;
     if constexpr (!ignores_cancel<Awaitable>)
-      if (context->cancel_pending) [[unlikely]] throw_cancelled();
+      if (context->cancel_pending) [[unlikely]]
+        throw_cancelled();
     return std::forward<Awaitable>(awaitable);
   }
 };
@@ -70,9 +71,7 @@ template <class T>
 class [[nodiscard("a task does nothing until it is awaited or spawned")]] GYRE_CORO_TYPE task {
  public:
   struct promise_type : task_promise_base, task_result<T> {
-    task get_return_object() noexcept {
-      return task(std::coroutine_handle<promise_type>::from_promise(*this));
-    }
+    task get_return_object() noexcept { return task(std::coroutine_handle<promise_type>::from_promise(*this)); }
   };
   using value_type = T;
   using gyre_awaitable_tag = void;
@@ -105,9 +104,7 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] GYRE_C
   awaiter operator co_await() && noexcept { return {coroutine_}; }
 
   /// For whoever runs tasks (spawn): gives up the frame, which the caller now destroys.
-  [[nodiscard]] std::coroutine_handle<promise_type> release() && noexcept {
-    return std::exchange(coroutine_, nullptr);
-  }
+  [[nodiscard]] std::coroutine_handle<promise_type> release() && noexcept { return std::exchange(coroutine_, nullptr); }
   explicit operator bool() const noexcept { return static_cast<bool>(coroutine_); }
 
  private:

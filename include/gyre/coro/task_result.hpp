@@ -30,7 +30,8 @@ class task_result {
 
   /// The value, moved out, or the exception thrown.
   T take() {
-    if (!has_value_) [[unlikely]] std::rethrow_exception(std::move(failure_));
+    if (!has_value_) [[unlikely]]
+      std::rethrow_exception(std::move(failure_));
     return std::move(value_);
   }
   [[nodiscard]] const std::exception_ptr& failure() const noexcept { return failure_; }
@@ -50,7 +51,8 @@ class task_result<T&> {
   void return_value(T& value) noexcept { value_ = &value; }
   void unhandled_exception() noexcept { failure_ = std::current_exception(); }
   T& take() {
-    if (value_ == nullptr) [[unlikely]] std::rethrow_exception(std::move(failure_));
+    if (value_ == nullptr) [[unlikely]]
+      std::rethrow_exception(std::move(failure_));
     return *value_;
   }
   [[nodiscard]] const std::exception_ptr& failure() const noexcept { return failure_; }
@@ -66,7 +68,8 @@ class task_result<void> {
   void return_void() noexcept {}
   void unhandled_exception() noexcept { failure_ = std::current_exception(); }
   void take() {
-    if (failure_) [[unlikely]] std::rethrow_exception(std::move(failure_));
+    if (failure_) [[unlikely]]
+      std::rethrow_exception(std::move(failure_));
   }
   [[nodiscard]] const std::exception_ptr& failure() const noexcept { return failure_; }
 

@@ -20,8 +20,8 @@ class GYRE_API buffer_pool {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   struct slot {
-    std::uint32_t next = none;   ///< free list, or a queue of its present owner
-    std::uint32_t length = 0;    ///< bytes received into it
+    std::uint32_t next = none;  ///< free list, or a queue of its present owner
+    std::uint32_t length = 0;   ///< bytes received into it
   };
 
   /// Units: `count` buffers (a power of two, at most 32768) of `size` bytes each. Memory is touched only
@@ -35,9 +35,7 @@ class GYRE_API buffer_pool {
   [[nodiscard]] std::uint32_t buffer_size() const noexcept { return size_; }
   /// Buffers in the free list (those handed to the kernel are not).
   [[nodiscard]] std::uint32_t available() const noexcept { return available_; }
-  [[nodiscard]] std::byte* data(std::uint32_t index) const noexcept {
-    return memory_ + std::size_t{index} * size_;
-  }
+  [[nodiscard]] std::byte* data(std::uint32_t index) const noexcept { return memory_ + std::size_t{index} * size_; }
   [[nodiscard]] slot& at(std::uint32_t index) const noexcept { return slots_[index]; }
 
   /// A free buffer, the one released last (its cache lines are warm), or `none`.

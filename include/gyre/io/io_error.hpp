@@ -27,8 +27,7 @@ class GYRE_API timed_out : public io_error {
 /// The stream ended, or the transfer was cut off, before all bytes had passed.
 class GYRE_API incomplete_transfer : public io_error {
  public:
-  incomplete_transfer(std::error_code reason, std::string_view operation, std::string_view object,
-                      std::size_t done);
+  incomplete_transfer(std::error_code reason, std::string_view operation, std::string_view object, std::size_t done);
   ~incomplete_transfer() override;
 
   /// Bytes that did pass: they are in the caller's buffer, or on their way to the peer.

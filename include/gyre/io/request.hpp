@@ -10,15 +10,15 @@
 namespace gyre::io {
 
 enum class opcode : std::uint8_t {
-  accept,          ///< one connection: result is the new descriptor, close-on-exec and non-blocking
-  accept_many,     ///< multishot: a delivery for every connection
-  connect,         ///< address/length: a socket address, read before submit returns or kept by the caller
-  receive,         ///< address/length: where bytes go; result: count, 0 at end of stream
-  receive_many,    ///< multishot: bytes arrive in buffers of the backend's pool
-  send,            ///< address/length: bytes; result: count, may be short
-  send_message,    ///< address: an io::message; result: count, may be short
-  wait_readable,   ///< result 0 when a read would not block
-  wait_writable,   ///< result 0 when a write would not block
+  accept,         ///< one connection: result is the new descriptor, close-on-exec and non-blocking
+  accept_many,    ///< multishot: a delivery for every connection
+  connect,        ///< address/length: a socket address, read before submit returns or kept by the caller
+  receive,        ///< address/length: where bytes go; result: count, 0 at end of stream
+  receive_many,   ///< multishot: bytes arrive in buffers of the backend's pool
+  send,           ///< address/length: bytes; result: count, may be short
+  send_message,   ///< address: an io::message; result: count, may be short
+  wait_readable,  ///< result 0 when a read would not block
+  wait_writable,  ///< result 0 when a write would not block
 };
 
 /// Where a request is on its way.

@@ -50,7 +50,8 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
 
   auto await_resume() {
     auto result = take_result();
-    if (!result) [[unlikely]] fail(result.error());
+    if (!result) [[unlikely]]
+      fail(result.error());
     if constexpr (!std::is_void_v<typename decltype(result)::value_type>) return *std::move(result);
   }
 

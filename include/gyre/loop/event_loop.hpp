@@ -22,8 +22,8 @@ struct loop_options {
   /// next timer. Tests of time-outs take no time and do not depend on the speed of the machine.
   bool virtual_time = false;
 
-  /// How many ready tasks run before the loop looks at the kernel and the clock again. 1 makes every resumption a turn of
-  /// its own (testing::cancel_at_every_await).
+  /// How many ready tasks run before the loop looks at the kernel and the clock again. 1 makes every resumption a turn
+  /// of its own (testing::cancel_at_every_await).
   int ready_per_turn = 128;
 };
 

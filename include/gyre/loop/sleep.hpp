@@ -35,9 +35,7 @@ class [[nodiscard("co_await it")]] sleep_op : public operation<sleep_op>, privat
 /// Waits until the clock of the loop has reached `when`, never less; a time that has passed yields once.
 ///
 /// Cancel: wakes at once and throws; nothing else happens.
-[[nodiscard]] inline sleep_op sleep_until(time_point when) noexcept {
-  return sleep_op(deadline_at(when));
-}
+[[nodiscard]] inline sleep_op sleep_until(time_point when) noexcept { return sleep_op(deadline_at(when)); }
 
 /// Waits for at least `duration`, counted from this call. Fractions of a nanosecond are rounded up.
 ///

@@ -39,7 +39,8 @@ class [[nodiscard("co_await it")]] timeout_op : public Op {
   }
   auto await_resume() {
     auto result = take_result();
-    if (!result) [[unlikely]] fail(result.error());
+    if (!result) [[unlikely]]
+      fail(result.error());
     if constexpr (!std::is_void_v<typename decltype(result)::value_type>) return *std::move(result);
   }
 

@@ -80,8 +80,7 @@ class GYRE_API timer_wheel {
     std::uint64_t tick = tick_of(t.deadline);
     if (tick < elapsed_) tick = elapsed_;
     if ((tick ^ elapsed_) > furthest) tick = elapsed_ | furthest;  // placed again when that time has come
-    const unsigned level =
-        static_cast<unsigned>(63 - std::countl_zero((tick ^ elapsed_) | (slots - 1))) / slot_bits;
+    const unsigned level = static_cast<unsigned>(63 - std::countl_zero((tick ^ elapsed_) | (slots - 1))) / slot_bits;
     const unsigned slot = static_cast<unsigned>(tick >> (level * slot_bits)) & (slots - 1);
     t.place = static_cast<std::uint16_t>(level * slots + slot);
     timer*& head = heads_[t.place];

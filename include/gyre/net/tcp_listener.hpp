@@ -16,11 +16,11 @@
 namespace gyre {
 
 struct listen_options {
-  int backlog = 4096;          ///< connections the kernel completes before they are accepted; see listen(2)
-  bool reuse_address = true;   ///< bind although old connections linger on the port
-  bool reuse_port = false;     ///< several listeners on one port, among which the kernel spreads connections
-  bool only_ipv6 = false;      ///< an IPv6 listener does not take IPv4 connections
-  bool no_delay = true;        ///< of the accepted sockets
+  int backlog = 4096;         ///< connections the kernel completes before they are accepted; see listen(2)
+  bool reuse_address = true;  ///< bind although old connections linger on the port
+  bool reuse_port = false;    ///< several listeners on one port, among which the kernel spreads connections
+  bool only_ipv6 = false;     ///< an IPv6 listener does not take IPv4 connections
+  bool no_delay = true;       ///< of the accepted sockets
 };
 
 struct serve_options {

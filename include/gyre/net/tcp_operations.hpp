@@ -18,7 +18,8 @@ class stream_operation : public operation<Derived> {
  public:
   auto await_resume() {
     auto result = this->self_().take_result();
-    if (!result) [[unlikely]] this->self_().fail(result.error());
+    if (!result) [[unlikely]]
+      this->self_().fail(result.error());
     if constexpr (!std::is_void_v<typename decltype(result)::value_type>) return *std::move(result);
   }
 

@@ -35,7 +35,8 @@ class GYRE_API tcp_stream {
 
   /// Connects to an address.
   ///
-  /// Cancel: the attempt is given up and the socket closed. Errors: io_error "connect 10.0.0.7:443: Connection refused".
+  /// Cancel: the attempt is given up and the socket closed. Errors: io_error "connect 10.0.0.7:443: Connection
+  /// refused".
   [[nodiscard]] static task<tcp_stream> connect(address peer);
 
   /// Resolves "host:port" and connects to the first of its addresses that answers, one after the other.

@@ -39,7 +39,8 @@ using await_result = decltype(awaiter_of(std::declval<A>()).await_resume());
 
 /// Something that is passed by value and awaited once.
 template <class A>
-concept awaitable_value = std::move_constructible<A> && gyre_awaitable<A> && requires { sizeof(wrap_void<await_result<A>>); };
+concept awaitable_value =
+    std::move_constructible<A> && gyre_awaitable<A> && requires { sizeof(wrap_void<await_result<A>>); };
 
 template <class T>
 GYRE_CORO_WRAPPER task<T> as_task(task<T> already) noexcept {

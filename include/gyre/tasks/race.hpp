@@ -69,7 +69,7 @@ GYRE_CORO_WRAPPER [[nodiscard]] auto race(As... awaitables) {
 
 template <std::size_t... I, class... Ts>
 task<race_result<typename race_value<Ts...>::type>> race_tasks(std::source_location where, std::index_sequence<I...>,
-                                                              task<Ts>... tasks) {
+                                                               task<Ts>... tasks) {
   using result = race_result<typename race_value<Ts...>::type>;
   racing children(co_await this_task_context{});
   const std::array<task_reference, sizeof...(Ts)> started{

@@ -10,9 +10,7 @@ namespace gyre {
 
 /// A callable whose call gives a task.
 template <class F, class... Args>
-concept task_function = requires(F f, Args... args) {
-  typename decltype(f(std::move(args)...))::promise_type;
-};
+concept task_function = requires(F f, Args... args) { typename decltype(f(std::move(args)...))::promise_type; };
 
 /// Keeps a callable and its arguments alive while the task that they make runs.
 template <class F, class... Args>
@@ -24,8 +22,8 @@ auto call_in_frame(F function, Args... args) -> decltype(function(std::move(args
 /// Starts a task on this loop, as a child of the loop: it runs until it ends or the loop shuts down. It begins when
 /// the caller next waits. Prefer a task_group, which ties tasks to a region of the code.
 template <class T>
-[[nodiscard("a dropped handle lets the task run on in the background: say so with detach()")]] task_handle<T> spawn(task<T> started, const spawn_options& options = {},
-                     std::source_location where = std::source_location::current()) {
+[[nodiscard("a dropped handle lets the task run on in the background: say so with detach()")]] task_handle<T> spawn(
+    task<T> started, const spawn_options& options = {}, std::source_location where = std::source_location::current()) {
   task_state& state =
       task_state::create(std::move(started), event_loop::current().root_scope(), nullptr, options, where);
   state.add_reference();
@@ -35,8 +33,8 @@ template <class T>
 /// The same for `f()`: a lambda and its captures live as long as the task.
 template <class F>
   requires task_function<F>
-[[nodiscard("a dropped handle lets the task run on in the background: say so with detach()")]] auto spawn(F function, const spawn_options& options = {},
-           std::source_location where = std::source_location::current()) {
+[[nodiscard("a dropped handle lets the task run on in the background: say so with detach()")]] auto spawn(
+    F function, const spawn_options& options = {}, std::source_location where = std::source_location::current()) {
   return spawn(call_in_frame(std::move(function)), options, where);
 }
 

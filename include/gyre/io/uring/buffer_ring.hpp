@@ -5,7 +5,6 @@
 
 #include <sys/mman.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +27,8 @@ class buffer_ring {
   /// Registers an empty group of at most `entries` buffers, a power of two up to 32768. Gives 0 or errno.
   int open(ring& owner, std::uint16_t group, std::uint32_t entries) noexcept {
     mask_ = entries - 1;
-    void* const memory = ::mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    void* const memory =
+        ::mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
     if (memory == MAP_FAILED) return ENOMEM;
     buffers_ = static_cast<provided_buffer*>(memory);
     buffer_ring_registration registration{};
@@ -46,7 +46,7 @@ class buffer_ring {
     b.length = length;
     b.id = id;
   }
-  void publish() noexcept { std::atomic_ref(buffers_[0].reserved).store(tail_, std::memory_order_release); }
+  void publish() noexcept { __atomic_store_n(&buffers_[0].reserved, tail_, __ATOMIC_RELEASE); }
 
  private:
   [[nodiscard]] std::size_t bytes() const noexcept { return (std::size_t{mask_} + 1) * sizeof(provided_buffer); }

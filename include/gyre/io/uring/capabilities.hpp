@@ -17,8 +17,8 @@ namespace gyre::uring {
 
 /// Why a ring cannot be used.
 struct refusal {
-  int error = 0;               ///< errno; 0: nothing is wrong
-  const char* step = "";       ///< the call or the test that failed
+  int error = 0;          ///< errno; 0: nothing is wrong
+  const char* step = "";  ///< the call or the test that failed
 };
 
 /// What can be relied on beyond the basic operations.
@@ -26,8 +26,8 @@ struct capabilities {
   bool multishot_receive = false;  ///< with provided buffers; kernels before 6.10 have it with faults
   bool multishot_accept = false;
   bool registered_descriptor = false;
-  bool absolute_timeouts = false;  ///< 6.12
-  bool no_iowait = false;          ///< 6.15: waiting for events does not look like waiting for a disk
+  bool absolute_timeouts = false;    ///< 6.12
+  bool no_iowait = false;            ///< 6.15: waiting for events does not look like waiting for a disk
   bool no_submission_array = false;  ///< 6.6
 };
 
@@ -53,8 +53,8 @@ inline refusal open_ring(ring& out, ring_options options) noexcept {
       return {error, "io_uring_setup"};
     }
   }
-  constexpr std::uint32_t required =
-      feature_single_mmap | feature_nodrop | feature_fast_poll | feature_ext_arg | feature_native_workers | feature_cqe_skip;
+  constexpr std::uint32_t required = feature_single_mmap | feature_nodrop | feature_fast_poll | feature_ext_arg |
+                                     feature_native_workers | feature_cqe_skip;
   if ((out.features() & required) != required) return {ENOTSUP, "io_uring_setup: a feature is missing"};
   return {};
 }

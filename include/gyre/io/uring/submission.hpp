@@ -100,7 +100,8 @@ inline void prepare_close(submission& s, int fd) noexcept { prepare(s, opcode::c
 inline void prepare_read(submission& s, int fd, void* buffer, std::uint32_t length, std::uint64_t offset) noexcept {
   prepare(s, opcode::read, fd, buffer, length, offset);
 }
-inline void prepare_write(submission& s, int fd, const void* bytes, std::uint32_t length, std::uint64_t offset) noexcept {
+inline void prepare_write(submission& s, int fd, const void* bytes, std::uint32_t length,
+                          std::uint64_t offset) noexcept {
   prepare(s, opcode::write, fd, bytes, length, offset);
 }
 /// `how`: 1 for fdatasync.
