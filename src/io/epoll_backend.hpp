@@ -1,7 +1,10 @@
 // src/io/epoll_backend.hpp: performs requests with non-blocking calls, and waits for readiness with epoll.
 #pragma once
 
+#include <gyre/io/attempt.hpp>
 #include <gyre/io/backend_choice.hpp>
+
+#include "multishot_line.hpp"
 
 #include <vector>
 
@@ -9,6 +12,9 @@ namespace gyre::io {
 
 /// Every descriptor is registered once, edge-triggered, for both directions. A request is tried at once when the
 /// descriptor is thought ready, else it is parked in the descriptor until an edge comes.
+///
+/// What has completed stays in flight until `wait` hands it out, as it does with a ring: whoever waits for a
+/// descriptor to fall quiet never finds it quiet while a completion is still to come.
 class epoll_backend final : public backend {
  public:
   /// `error`: errno when the kernel refuses the two descriptors that it needs; the backend is unusable then.
@@ -27,25 +33,56 @@ class epoll_backend final : public backend {
  private:
   struct event_batch;
 
+  // epoll_backend.cpp: requests and descriptors
+  [[nodiscard]] int add(descriptor& d) noexcept;
+  void go_on(request& r) noexcept;
+  void complete(request& r, int result) noexcept;
+  void no_longer_in_flight(request& r) noexcept;
+  void settle(request* r) noexcept;
+
+  // epoll_wait.cpp: the kernel's events
   [[nodiscard]] bool must_look() noexcept;
   void look(monotonic_time deadline) noexcept;
+  [[nodiscard]] int ask_kernel(event_batch& batch, monotonic_time deadline) noexcept;
   void handle(descriptor& d, std::uint32_t events) noexcept;
-  void go_on(request*& parked) noexcept;
-  void complete(request& r) noexcept;
-  void deliver(multishot& m, int result, std::uint32_t buffer, bool last) noexcept;
+  void connection_event(request& r, std::uint32_t events) noexcept;
+  void retry_connects() noexcept;
+  void hand_out(ready_list& ready) noexcept;
+  void forget_events_of(const descriptor& d) noexcept;
+
+  // epoll_multishot.cpp: requests that give many results
+  void submit_multishot(multishot& m, int error) noexcept;
+  void cancel_multishot(multishot& m) noexcept;
+  void serve_line() noexcept;
+  void pump_if_parked(multishot& m) noexcept;
   void pump(multishot& m) noexcept;
   [[nodiscard]] bool accept_one(multishot& m) noexcept;
   [[nodiscard]] bool receive_one(multishot& m) noexcept;
-  void retry_waiting() noexcept;
+  void deliver(multishot& m, int result, std::uint32_t buffer) noexcept;
+  void end(multishot& m, int result) noexcept;
 
   int epoll_;
   int doorbell_;
-  ready_list completed_;
-  std::vector<multishot*> starved_;      // want a buffer, and the pool is empty
-  std::vector<multishot*> still_ready_;  // had their share of this turn
-  event_batch* batch_ = nullptr;         // the events that are being handled: detach removes a descriptor's
+  ready_list completed_;    // to be handed out by wait
+  ready_list later_;        // connects to a Unix socket whose backlog is full: no event will come
+  multishot_line turn_;     // can go on at once
+  multishot_line starved_;  // want a buffer, and the pool is empty
+  std::vector<descriptor*> registered_;  // by number
+  std::size_t registered_count_ = 0;
+  event_batch* batch_ = nullptr;  // the events that are being handled: detach takes a descriptor's out
   unsigned skipped_looks_ = 0;
+  bool has_nanoseconds_ = true;  // epoll_pwait2, Linux 5.11
   std::uint64_t system_calls_ = 0;
 };
+
+inline bool is_multishot(const request& r) noexcept {
+  return r.code == opcode::receive_many || r.code == opcode::accept_many;
+}
+
+/// Where a request of this direction is parked.
+inline request*& parking_place(const request& r) noexcept { return reads(r.code) ? r.target->reader : r.target->writer; }
+
+/// A connect over a Unix socket is done at once, or its peer's backlog is full: it is never under way.
+bool connects_locally(const request& r) noexcept;
 
 }  // namespace gyre::io

@@ -1,0 +1,152 @@
+// src/io/epoll_wait.cpp: asking the kernel for events, acting on them, and waking the thread that waits for them.
+#include <gyre/io/attempt.hpp>
+
+#include "epoll_backend.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <ctime>
+
+namespace gyre::io {
+namespace {
+
+constexpr unsigned looks_that_may_be_skipped = 8;
+constexpr monotonic_time connect_retry_interval = 1'000'000;
+
+monotonic_time clock_now() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return monotonic_time{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
+
+struct epoll_backend::event_batch {
+  static constexpr int room = 256;
+  epoll_event events[room];
+  int count = 0;
+};
+
+void epoll_backend::wait(monotonic_time deadline, ready_list& ready) noexcept {
+  serve_line();
+  if (!later_.empty()) {
+    retry_connects();
+    if (!later_.empty()) deadline = std::min(deadline, clock_now() + connect_retry_interval);
+  }
+  if (!completed_.empty() || !turn_.empty()) deadline = do_not_wait;
+  if (deadline != do_not_wait || must_look()) look(deadline);
+  hand_out(ready);
+}
+
+// With something to hand out already the kernel is asked only now and then.
+bool epoll_backend::must_look() noexcept {
+  if (registered_count_ == 0) return false;
+  return completed_.empty() || ++skipped_looks_ >= looks_that_may_be_skipped;
+}
+
+void epoll_backend::hand_out(ready_list& ready) noexcept {
+  while (!completed_.empty()) {
+    auto& r = static_cast<request&>(completed_.pop_front());
+    if (!is_multishot(r)) no_longer_in_flight(r);
+    ready.push_back(r);
+  }
+}
+
+void epoll_backend::look(monotonic_time deadline) noexcept {
+  skipped_looks_ = 0;
+  event_batch batch;
+  batch.count = ask_kernel(batch, deadline);
+  batch_ = &batch;
+  for (int i = 0; i < batch.count; ++i) {
+    const epoll_event event = batch.events[i];
+    if (event.data.ptr != nullptr) handle(*static_cast<descriptor*>(event.data.ptr), event.events);
+  }
+  batch_ = nullptr;
+}
+
+// Gives the number of events; 0 after a signal, too: whoever waits comes back.
+int epoll_backend::ask_kernel(event_batch& batch, monotonic_time deadline) noexcept {
+  const bool for_ever = deadline == wait_forever;
+  monotonic_time rest = 0;
+  if (!for_ever && deadline != do_not_wait) rest = std::max<monotonic_time>(0, deadline - clock_now());
+  if (has_nanoseconds_) {
+    const timespec left{.tv_sec = rest / 1'000'000'000, .tv_nsec = rest % 1'000'000'000};
+    ++system_calls_;
+    const long count = ::syscall(SYS_epoll_pwait2, epoll_, batch.events, event_batch::room,
+                                 for_ever ? nullptr : &left, nullptr, std::size_t{0});
+    if (count >= 0) return static_cast<int>(count);
+    if (errno != ENOSYS) return 0;
+    has_nanoseconds_ = false;
+  }
+  // Rounded up: a deadline may be passed, and never missed. An hour is enough to come back after.
+  const monotonic_time milliseconds = std::min<monotonic_time>((rest + 999'999) / 1'000'000, 3'600'000);
+  ++system_calls_;
+  const int limit = for_ever ? -1 : static_cast<int>(milliseconds);
+  return std::max(0, ::epoll_wait(epoll_, batch.events, event_batch::room, limit));
+}
+
+void epoll_backend::handle(descriptor& d, std::uint32_t events) noexcept {
+  constexpr std::uint32_t ended = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
+  // A read stops short at urgent data, too, and then a short one does not tell that nothing is left.
+  if ((events & (ended | EPOLLPRI)) != 0) d.hangup = true;
+  const bool can_read = (events & (EPOLLIN | EPOLLPRI | ended)) != 0;
+  const bool can_write = (events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0;
+  if (can_read) d.readable = true;
+  if (can_write) d.writable = true;
+  request* const writer = d.writer;
+  if (can_read && d.reader != nullptr) {
+    if (is_multishot(*d.reader))
+      pump_if_parked(static_cast<multishot&>(*d.reader));
+    else
+      go_on(*d.reader);
+  }
+  // With nobody to write `d` may be gone by now: the end of a multishot can be the end of its descriptor.
+  if (!can_write || writer == nullptr || d.writer != writer) return;
+  if (writer->code == opcode::connect)
+    connection_event(*writer, events);
+  else
+    go_on(*writer);
+}
+
+void epoll_backend::connection_event(request& r, std::uint32_t events) noexcept {
+  if (connects_locally(r)) return;  // tells nothing of the peer
+  int error = 0;
+  socklen_t length = sizeof(error);
+  ++system_calls_;
+  if (::getsockopt(r.target->fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0) error = errno;
+  if (error != 0 || (events & EPOLLOUT) != 0)
+    complete(r, -error);
+  else
+    r.target->writable = false;
+}
+
+void epoll_backend::retry_connects() noexcept {
+  ready_list again;
+  again.splice_back(later_);
+  while (!again.empty()) go_on(static_cast<request&>(again.pop_front()));
+}
+
+void epoll_backend::forget_events_of(const descriptor& d) noexcept {
+  if (batch_ == nullptr) return;
+  for (int i = 0; i < batch_->count; ++i)
+    if (batch_->events[i].data.ptr == &d) batch_->events[i].data.ptr = nullptr;
+}
+
+void epoll_backend::wake() noexcept {
+  // Never read: each write is a new edge. When the counter is full a read makes room for the next.
+  const std::uint64_t one = 1;
+  const int saved = errno;  // also called from signal handlers
+  if (::write(doorbell_, &one, sizeof(one)) < 0 && errno == EAGAIN) {
+    std::uint64_t value = 0;
+    (void)!::read(doorbell_, &value, sizeof(value));
+    (void)!::write(doorbell_, &one, sizeof(one));
+  }
+  errno = saved;
+}
+
+}  // namespace gyre::io

@@ -1,0 +1,47 @@
+// src/io/multishot_line.hpp: multishots that wait for something that the kernel will not tell them.
+#pragma once
+
+#include <gyre/io/request.hpp>
+
+#include <utility>
+
+namespace gyre::io {
+
+/// First-in, first-out line of multishots. Intrusive: a multishot names no memory, so that its `address` is the link.
+/// (`next` is taken: a multishot may be in the ready list at the same time.)
+class multishot_line {
+ public:
+  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+
+  void push_back(multishot& m) noexcept {
+    m.address = nullptr;
+    if (first_ == nullptr)
+      first_ = &m;
+    else
+      last_->address = &m;
+    last_ = &m;
+  }
+
+  /// Takes the first; the line must not be empty.
+  multishot& pop_front() noexcept {
+    multishot& m = *first_;
+    first_ = static_cast<multishot*>(m.address);
+    return m;
+  }
+
+  /// Takes everything.
+  multishot_line take_all() noexcept { return std::exchange(*this, {}); }
+
+  /// Takes one out. O(length).
+  void remove(const multishot& m) noexcept {
+    multishot_line all = take_all();
+    while (!all.empty())
+      if (multishot& each = all.pop_front(); &each != &m) push_back(each);
+  }
+
+ private:
+  multishot* first_ = nullptr;
+  multishot* last_ = nullptr;
+};
+
+}  // namespace gyre::io

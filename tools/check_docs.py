@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""Compiles and runs the C++ of README.md and docs/guide/*.md.
+
+A fence of one line `// file: examples/x.cpp` stands for that example, which must exist (the build compiles it). Any other
+fence is compiled with gyre.hpp in front; one with a main() is linked with the release build and must exit with 0.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+PREFIX = "#include <gyre/gyre.hpp>\n#include <chrono>\n#include <string>\nusing namespace std::chrono_literals;\n"
+LIBRARY = ROOT / "build/release/libgyre.a"
+
+
+def fences(text):
+    """(line, language, code) of each fenced block."""
+    for found in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S):
+        yield text[:found.start()].count("\n") + 1, found.group(1), found.group(2)
+
+
+def check_fence(where, code):
+    quoted = re.fullmatch(r"// file: (\S+)\n", code)
+    if quoted:
+        return [] if (ROOT / quoted.group(1)).is_file() else [f"{where}: there is no {quoted.group(1)}"]
+    runs = re.search(r"^int main\(", code, re.M) is not None
+    with tempfile.TemporaryDirectory() as scratch:
+        source, program = Path(scratch, "fence.cpp"), Path(scratch, "fence")
+        source.write_text(PREFIX + code)
+        command = ["clang++-19", "-std=c++23", "-O1", f"-I{ROOT / 'include'}", str(source)]
+        command += ["-o", str(program), str(LIBRARY), "-pthread"] if runs else ["-fsyntax-only"]
+        built = subprocess.run(command, capture_output=True, text=True)
+        if built.returncode != 0:
+            return [f"{where}: does not compile:\n{built.stderr}"]
+        if runs:
+            done = subprocess.run([str(program)], capture_output=True, text=True, timeout=10)
+            if done.returncode != 0:
+                return [f"{where}: exit code {done.returncode}: {done.stderr}"]
+    return []
+
+
+def main():
+    problems, count = [], 0
+    for file in [ROOT / "README.md", *sorted((ROOT / "docs/guide").glob("*.md"))]:
+        text = file.read_text()
+        for line, language, code in fences(text):
+            if language == "cpp":
+                count += 1
+                problems += check_fence(f"{file.relative_to(ROOT)}:{line}", code)
+        for target in re.findall(r"\]\(([^)#:]+)\)", text):
+            if not (file.parent / target).exists():
+                problems.append(f"{file.relative_to(ROOT)}: link to {target}, which does not exist")
+    print("\n".join(problems) or f"documents: {count} pieces of C++ compile, those with a main() run")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    assert check_fence("self-test", "int wrong = nonsense;\n"), "a fence that does not compile must be found"
+    main()
