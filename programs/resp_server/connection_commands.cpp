@@ -54,7 +54,7 @@ void quit_command(command_call& call) {
 
 void select_command(command_call& call) {
   const auto index = parse_integer(call.arguments[1]);
-  if (!index) return call.reply.append_error("ERR invalid DB index");
+  if (!index) return call.reply.append(reply_text::not_an_integer);
   if (*index != 0) return call.reply.append_error("ERR DB index is out of range");
   call.reply.append(reply_text::ok);
 }

@@ -102,8 +102,8 @@ void uring_backend::queue(request& r) noexcept {
 void uring_backend::fill(uring::submission& entry, request& r) noexcept {
   const descriptor& d = *r.target;
   // Where an attempt is known to be vain the kernel need not make it either.
-  const std::uint16_t when_readable = d.readable ? std::uint16_t{0} : uring::recvsend_poll_first;
-  const std::uint16_t when_writable = d.writable ? std::uint16_t{0} : uring::recvsend_poll_first;
+  const std::uint16_t when_readable = static_cast<std::uint16_t>(d.readable ? 0 : +uring::recvsend_poll_first);
+  const std::uint16_t when_writable = static_cast<std::uint16_t>(d.writable ? 0 : +uring::recvsend_poll_first);
   switch (r.code) {
     case opcode::accept:
       uring::prepare_accept(entry, d.fd, SOCK_NONBLOCK | SOCK_CLOEXEC);

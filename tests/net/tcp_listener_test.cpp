@@ -159,7 +159,7 @@ TEST(tcp_listener, connections_that_do_not_end_in_time_are_cancelled) {
   run_test([]() -> gyre::task<> {
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
     bool cancelled = false;
-    auto handler = [&](gyre::tcp_stream peer) -> gyre::task<> {
+    auto handler = [&](gyre::tcp_stream /*peer*/) -> gyre::task<> {
       try {
         co_await gyre::sleep(1h);
       } catch (const gyre::cancelled&) {

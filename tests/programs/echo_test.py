@@ -62,11 +62,11 @@ class Echo(unittest.TestCase):
     def test_a_second_signal_forces_the_exit(self):
         with Program("echo_server", "--drain", "60") as server, \
                 socket.create_connection(("127.0.0.1", server.port), 10) as peer:
-            peer.setblocking(False)
+            peer.settimeout(0.3)
             try:
-                while True:  # the echo cannot be written: the connection will not end by itself
+                while True:  # until the echo cannot be written: the connection will not end by itself
                     peer.send(b"x" * 1_000_000)
-            except BlockingIOError:
+            except TimeoutError:
                 pass
             server.process.send_signal(signal.SIGTERM)
             for _ in range(100):  # until the first signal has been taken, a second one would be merged with it

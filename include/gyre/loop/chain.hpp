@@ -49,10 +49,10 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
   [[nodiscard]] bool fully_succeeded() noexcept { return second_began_ && second_.fully_succeeded(); }
 
   auto await_resume() {
-    auto result = take_result();
-    if (!result) [[unlikely]]
-      fail(result.error());
-    if constexpr (!std::is_void_v<typename decltype(result)::value_type>) return *std::move(result);
+    auto outcome = take_result();
+    if (!outcome) [[unlikely]]
+      fail(outcome.error());
+    if constexpr (!std::is_void_v<typename decltype(outcome)::value_type>) return *std::move(outcome);
   }
 
  private:

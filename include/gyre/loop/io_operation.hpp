@@ -39,10 +39,10 @@ class io_operation : public operation<Derived>, protected io::request {
   }
 
   auto await_resume() {
-    auto result = static_cast<Derived&>(*this).take_result();
-    if (!result) [[unlikely]]
-      static_cast<Derived&>(*this).fail(result.error());
-    if constexpr (!std::is_void_v<typename decltype(result)::value_type>) return *std::move(result);
+    auto outcome = static_cast<Derived&>(*this).take_result();
+    if (!outcome) [[unlikely]]
+      static_cast<Derived&>(*this).fail(outcome.error());
+    if constexpr (!std::is_void_v<typename decltype(outcome)::value_type>) return *std::move(outcome);
   }
 
  protected:

@@ -28,20 +28,20 @@ class [[nodiscard("co_await it")]] timeout_op : public Op {
   }
 
   auto take_result() -> decltype(std::declval<Op&>().take_result()) {
-    auto result = Op::take_result();
-    if (!result && clock_.expired && result.error() == std::errc::operation_canceled)
+    auto outcome = Op::take_result();
+    if (!outcome && clock_.expired && outcome.error() == std::errc::operation_canceled)
       return std::unexpected(std::make_error_code(std::errc::timed_out));
-    return result;
+    return outcome;
   }
   void fail(std::error_code reason) {
     if (clock_.expired && reason == std::errc::timed_out) throw timed_out();
     Op::fail(reason);
   }
   auto await_resume() {
-    auto result = take_result();
-    if (!result) [[unlikely]]
-      fail(result.error());
-    if constexpr (!std::is_void_v<typename decltype(result)::value_type>) return *std::move(result);
+    auto outcome = take_result();
+    if (!outcome) [[unlikely]]
+      fail(outcome.error());
+    if constexpr (!std::is_void_v<typename decltype(outcome)::value_type>) return *std::move(outcome);
   }
 
  private:

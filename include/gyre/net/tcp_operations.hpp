@@ -17,10 +17,10 @@ template <class Derived>
 class stream_operation : public operation<Derived> {
  public:
   auto await_resume() {
-    auto result = this->self_().take_result();
-    if (!result) [[unlikely]]
-      this->self_().fail(result.error());
-    if constexpr (!std::is_void_v<typename decltype(result)::value_type>) return *std::move(result);
+    auto outcome = this->self_().take_result();
+    if (!outcome) [[unlikely]]
+      this->self_().fail(outcome.error());
+    if constexpr (!std::is_void_v<typename decltype(outcome)::value_type>) return *std::move(outcome);
   }
 
  private:
@@ -144,7 +144,7 @@ class GYRE_API [[nodiscard("co_await it")]] tcp_shutdown_op : public tcp_write_b
   explicit tcp_shutdown_op(tcp_socket& target_socket) noexcept : tcp_write_base(target_socket, 0, false) {}
   std::expected<void, std::error_code> take_result();
   void await_resume() {
-    if (auto result = take_result(); !result) fail(result.error());
+    if (auto outcome = take_result(); !outcome) fail(outcome.error());
   }
 };
 
@@ -153,7 +153,8 @@ class GYRE_API [[nodiscard("co_await it")]] tcp_close_op : public operation<tcp_
  public:
   static constexpr bool ignores_cancel = true;
   explicit tcp_close_op(tcp_socket* socket) noexcept : socket_(socket) {}
-  tcp_close_op(tcp_close_op&& other) noexcept = delete;
+  tcp_close_op(tcp_close_op&& other) noexcept
+      : operation(std::move(other)), socket_(std::exchange(other.socket_, nullptr)) {}
   ~tcp_close_op() {
     if (socket_ != nullptr) socket_->abandon();
   }

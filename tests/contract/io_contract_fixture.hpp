@@ -1,0 +1,268 @@
+// tests/contract/io_contract_fixture.hpp: a backend without a loop, and requests that remember what they were told.
+#pragma once
+
+#include <gyre/io.hpp>
+#include <gyre/io/backend_choice.hpp>
+
+#include "tests/contract/sockets.hpp"
+
+#include <gtest/gtest.h>
+
+#include <ctime>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace gyre::contract {
+
+inline constexpr io::monotonic_time milliseconds = 1'000'000;
+inline constexpr io::monotonic_time patience = 10'000 * milliseconds;  // until a test gives up
+
+inline io::monotonic_time now() noexcept {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return io::monotonic_time{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
+/// A backend that turns as a loop does.
+class turning_backend {
+ public:
+  turning_backend() = default;
+  explicit turning_backend(io::backend_kind kind) { make(kind); }
+
+  void make(io::backend_kind kind, io::backend_options options = small()) {
+    options.kind = kind;
+    owner_ = io::make_backend(options, choice_);
+  }
+
+  /// Rings are charged to the user's locked memory, and many tests make one.
+  static io::backend_options small() {
+    return {.submission_entries = 64, .completion_entries = 1024, .buffer_count = 64, .buffer_size = 1024};
+  }
+
+  explicit operator bool() const noexcept { return static_cast<bool>(owner_); }
+  io::backend& operator*() const noexcept { return *owner_; }
+  io::backend* operator->() const noexcept { return &*owner_; }
+  [[nodiscard]] const char* reason() const noexcept { return choice_.reason; }
+  void destroy() { owner_ = io::backend_owner(); }
+
+  /// Lets the backend hand out completions, and does not call them yet.
+  void collect(io::monotonic_time deadline = io::do_not_wait) { owner_->wait(deadline, ready_); }
+  /// Calls what has been handed out.
+  void run_ready() {
+    while (!ready_.empty()) {
+      io::completion& item = ready_.pop_front();
+      item.complete(item);
+    }
+  }
+  [[nodiscard]] bool has_ready() const noexcept { return !ready_.empty(); }
+
+  void turn(io::monotonic_time deadline = io::do_not_wait) {
+    collect(deadline);
+    run_ready();
+  }
+
+  /// Turns, waiting, until `condition` holds. False: it never did.
+  template <class Condition>
+  [[nodiscard]] bool turn_until(Condition condition) {
+    const io::monotonic_time end = now() + patience;
+    while (!condition()) {
+      if (now() >= end) return false;
+      turn(end);
+    }
+    return true;
+  }
+
+  /// Hands out, without calling anything, until something is there.
+  [[nodiscard]] bool collect_something() {
+    const io::monotonic_time end = now() + patience;
+    while (ready_.empty() && now() < end) collect(end);
+    return !ready_.empty();
+  }
+
+  /// Gives everything that is on its way the time to arrive: for tests that nothing more does.
+  void settle() {
+    for (int i = 0; i < 20; ++i) turn();
+    turn(now() + 5 * milliseconds);
+  }
+
+ private:
+  io::backend_choice choice_;
+  io::backend_owner owner_;
+  io::ready_list ready_;
+};
+
+/// A descriptor with the socket that it stands for, attached to a backend while it lives.
+class endpoint : public io::descriptor {
+ public:
+  endpoint(turning_backend& backend, owned_fd socket, bool attach_now = true)
+      : socket_(std::move(socket)), backend_(&backend) {
+    fd = socket_.get();
+    if (attach_now) backend->attach(*this);
+  }
+  endpoint(const endpoint&) = delete;
+  endpoint& operator=(const endpoint&) = delete;
+  ~endpoint() { close(); }
+
+  void close() {
+    if (fd < 0) return;
+    EXPECT_EQ(in_flight, 0U) << "closed with a request in flight";
+    if (*backend_) (*backend_)->detach(*this);
+    socket_.close();
+    fd = -1;
+  }
+  [[nodiscard]] const owned_fd& socket() const noexcept { return socket_; }
+
+ private:
+  owned_fd socket_;
+  turning_backend* backend_;
+};
+
+/// A one-shot request that counts its completions.
+struct one_shot : io::request {
+  int completions = 0;
+
+  one_shot(io::opcode operation, io::descriptor& d, const void* data = nullptr, std::size_t size = 0) {
+    code = operation;
+    target = &d;
+    address = const_cast<void*>(data);
+    length = static_cast<std::uint32_t>(size);
+    result = -12345;
+    complete = [](io::completion& c) noexcept { ++static_cast<one_shot&>(static_cast<io::request&>(c)).completions; };
+  }
+  one_shot(const one_shot&) = delete;
+  one_shot& operator=(const one_shot&) = delete;
+  ~one_shot() { EXPECT_LE(completions, submissions) << "completed more often than submitted"; }
+
+  [[nodiscard]] bool done() const noexcept { return completions == submissions; }
+  int submissions = 0;
+};
+
+/// A multishot that keeps what was delivered.
+struct many : io::multishot {
+  std::vector<int> results;        // of all deliveries but the last
+  std::vector<std::size_t> sizes;  // received with each delivery
+  std::string bytes;               // received, in order
+  int last_result = 1;             // 1: has not ended
+  int completions = 0;
+  bool keeps_buffers = false;       // in `kept`, until the test releases them
+  std::vector<std::uint32_t> kept;
+  std::function<void(int)> on_delivery;  // called last
+  turning_backend* backend;
+
+  many(turning_backend& performer, io::opcode operation, io::descriptor& d) : backend(&performer) {
+    code = operation;
+    target = &d;
+    deliver = &keep;
+    complete = [](io::completion& c) noexcept {
+      auto& self = static_cast<many&>(static_cast<io::request&>(c));
+      ++self.completions;
+      self.listed = false;
+    };
+  }
+  many(const many&) = delete;
+  many& operator=(const many&) = delete;
+  ~many() {
+    EXPECT_EQ(where, io::phase::idle) << "destroyed in flight";
+    if (code == io::opcode::accept_many)
+      for (int accepted : results) ::close(accepted);
+  }
+
+  [[nodiscard]] bool ended() const noexcept { return where == io::phase::idle; }
+
+  void release_kept() {
+    for (std::uint32_t index : std::exchange(kept, {})) (*backend)->buffers().release(index);
+  }
+
+ private:
+  static void keep(io::multishot& m, int result, std::uint32_t buffer) noexcept {
+    auto& self = static_cast<many&>(m);
+    const bool carries_data = result > 0 || (result == 0 && m.code == io::opcode::accept_many);
+    EXPECT_EQ(buffer != no_buffer, carries_data && m.code == io::opcode::receive_many);
+    if (buffer != no_buffer) self.take(buffer, static_cast<std::size_t>(result));
+    if (carries_data)
+      self.results.push_back(result);
+    else {
+      EXPECT_EQ(m.where, io::phase::idle) << "went on after " << result;
+      self.last_result = result;
+    }
+    if (self.on_delivery) self.on_delivery(result);
+  }
+
+  void take(std::uint32_t buffer, std::size_t size) {
+    io::buffer_pool& pool = (*backend)->buffers();
+    bytes.append(reinterpret_cast<const char*>(pool.data(buffer)), size);
+    sizes.push_back(size);
+    if (keeps_buffers)
+      kept.push_back(buffer);
+    else
+      pool.release(buffer);
+  }
+};
+
+inline const auto every_backend = ::testing::Values(io::backend_kind::io_uring, io::backend_kind::epoll);
+
+inline std::string backend_name(const ::testing::TestParamInfo<io::backend_kind>& info) {
+  return info.param == io::backend_kind::io_uring ? "io_uring" : "epoll";
+}
+
+/// Nothing when this backend can be tested here, else why not.
+inline std::string why_not(io::backend_kind kind) {
+  const io::backend_choice& choice = io::process_backend_choice();
+  return kind == io::backend_kind::io_uring && choice.kind != kind ? choice.reason : "";
+}
+
+/// Base of the suites: each test runs once on each backend.
+class io_contract : public ::testing::TestWithParam<io::backend_kind> {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = why_not(GetParam()); !reason.empty()) GTEST_SKIP() << "no io_uring here: " << reason;
+    begin();
+  }
+
+  void TearDown() override {
+    if (!backend) return;
+    backend.settle();
+    EXPECT_EQ(backend->in_flight(), 0U);
+  }
+
+  /// Makes the backend, again with other options when the test needs them.
+  void begin(io::backend_options options = turning_backend::small()) {
+    backend.destroy();
+    backend.make(GetParam(), options);
+    ASSERT_TRUE(backend) << backend.reason();
+  }
+
+  void submit(one_shot& r) {
+    ++r.submissions;
+    const int before = r.completions;
+    backend->submit(r);
+    EXPECT_EQ(r.where, io::phase::in_flight);
+    EXPECT_EQ(r.completions, before) << "completed inside submit";
+  }
+
+  void submit(many& m) {
+    const std::size_t before = m.results.size();
+    m.last_result = 1;
+    backend->submit(m);
+    EXPECT_EQ(m.where, io::phase::in_flight);
+    EXPECT_EQ(m.results.size(), before) << "delivered inside submit";
+  }
+
+  /// Submits and waits; gives the result.
+  int perform(one_shot& r) {
+    submit(r);
+    EXPECT_TRUE(backend.turn_until([&] { return r.done(); })) << "never completed";
+    return r.result;
+  }
+
+  /// Cancels a multishot and waits for its end.
+  void stop(many& m) {
+    backend->cancel(m);
+    EXPECT_TRUE(backend.turn_until([&] { return m.ended(); })) << "never ended";
+  }
+
+  turning_backend backend;
+};
+
+}  // namespace gyre::contract

@@ -1,0 +1,162 @@
+// tests/contract/sockets.hpp: sockets to try operations on, and what a peer does to them. Plain system calls.
+#pragma once
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace gyre::contract {
+
+/// Stops the test with the error of the system call: what a test needs to begin with has to work.
+inline int checked(int result, const char* call) {
+  if (result < 0) throw std::system_error(errno, std::generic_category(), call);
+  return result;
+}
+
+/// Closes its descriptor.
+class owned_fd {
+ public:
+  owned_fd() noexcept = default;
+  explicit owned_fd(int fd) noexcept : fd_(fd) {}
+  owned_fd(owned_fd&& other) noexcept : fd_(other.release()) {}
+  owned_fd& operator=(owned_fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~owned_fd() { close(); }
+
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  int release() noexcept { return std::exchange(fd_, -1); }
+  void close() noexcept {
+    if (fd_ >= 0) ::close(release());
+  }
+
+ private:
+  int fd_ = -1;
+};
+
+inline owned_fd new_socket(int family) {
+  return owned_fd(checked(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket"));
+}
+
+/// Two ends of a connection: ours is the one that is tried, the peer's is used with plain calls.
+struct connection {
+  owned_fd ours;
+  owned_fd peer;
+};
+
+inline connection unix_connection() {
+  int ends[2];
+  checked(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), "socketpair");
+  return {owned_fd(ends[0]), owned_fd(ends[1])};
+}
+
+/// A socket that listens on 127.0.0.1.
+struct tcp_server {
+  owned_fd fd = new_socket(AF_INET);
+  sockaddr_in address{};
+
+  explicit tcp_server(int backlog = 1024) {
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    checked(::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), size), "bind");
+    checked(::listen(fd.get(), backlog), "listen");
+    checked(::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size), "getsockname");
+  }
+
+  /// Begins to connect; on this machine that has succeeded when the call returns, unless the backlog is full.
+  [[nodiscard]] owned_fd begin_connect() const {
+    owned_fd client = new_socket(AF_INET);
+    if (::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) < 0 &&
+        errno != EINPROGRESS)
+      checked(-1, "connect");
+    return client;
+  }
+};
+
+/// An AF_UNIX socket that listens on a name without a file.
+struct unix_server {
+  owned_fd fd = new_socket(AF_UNIX);
+  sockaddr_un address{};
+  socklen_t size = sizeof(address);
+
+  explicit unix_server(int backlog) {
+    address.sun_family = AF_UNIX;
+    // No name at all: the kernel chooses one that nobody has.
+    checked(::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(sa_family_t)), "bind");
+    checked(::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size), "getsockname");
+    checked(::listen(fd.get(), backlog), "listen");
+  }
+};
+
+inline connection tcp_connection() {
+  const tcp_server server(1);
+  owned_fd peer = server.begin_connect();
+  owned_fd ours(checked(::accept4(server.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC), "accept4"));
+  const int on = 1;
+  checked(::setsockopt(peer.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)), "TCP_NODELAY");
+  return {std::move(ours), std::move(peer)};
+}
+
+/// Closes a TCP socket so that the other end finds its connection reset.
+inline void reset(owned_fd& fd) {
+  const linger now{.l_onoff = 1, .l_linger = 0};
+  checked(::setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &now, sizeof(now)), "SO_LINGER");
+  fd.close();
+}
+
+/// Sends as much as fits; gives the count.
+inline std::size_t say(const owned_fd& fd, std::string_view bytes, int flags = 0) {
+  std::size_t sent = 0;
+  while (sent < bytes.size()) {
+    const ssize_t n = ::send(fd.get(), bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT | flags);
+    if (n < 0 && errno == EAGAIN) break;
+    sent += static_cast<std::size_t>(checked(static_cast<int>(n), "send"));
+  }
+  return sent;
+}
+
+/// Receives what there is, up to `most`.
+inline std::string hear(const owned_fd& fd, std::size_t most = ~std::size_t{0}) {
+  std::string all;
+  char block[16384];
+  while (all.size() < most) {
+    const ssize_t n = ::recv(fd.get(), block, std::min(sizeof(block), most - all.size()), MSG_DONTWAIT);
+    if (n <= 0) break;
+    all.append(block, static_cast<std::size_t>(n));
+  }
+  return all;
+}
+
+/// Fills the socket until it takes no more; gives the number of bytes.
+inline std::size_t fill(const owned_fd& fd) {
+  const std::string block(65536, 'f');
+  std::size_t total = 0;
+  for (std::size_t n = block.size(); n > 0; total += n) n = say(fd, block);
+  return total;
+}
+
+/// The same bytes for the same seed.
+inline std::string random_bytes(std::size_t count, std::uint32_t seed) {
+  std::mt19937 random(seed);
+  std::string bytes(count, '\0');
+  for (char& c : bytes) c = static_cast<char>(random());
+  return bytes;
+}
+
+}  // namespace gyre::contract
