@@ -22,17 +22,24 @@ void command_count(command_call& call) { call.reply.append_integer(static_cast<s
 // redis-cli asks for it when it starts, and does without.
 void command_docs(command_call& call) { call.reply.append_array(0); }
 
+void describe_all(command_call& call) {
+  call.reply.append_array(all_commands().size());
+  for (const command& each : all_commands()) append_description(call.reply, each);
+}
+
 void command_info(command_call& call) {
+  if (call.count() == 2) return describe_all(call);
   call.reply.append_array(call.count() - 2);
   for (const std::string_view name : call.arguments.subspan(2)) {
     if (const command* const found = find_command(name))
       append_description(call.reply, *found);
     else
-      call.reply.append("*-1\r\n");
+      call.reply.append_null();
   }
 }
 
 void command_list(command_call& call) {
+  if (call.count() > 2) return call.reply.append(reply_text::syntax_error);  // no FILTERBY
   call.reply.append_array(all_commands().size());
   for (const command& each : all_commands()) call.reply.append_bulk(each.name);
 }
@@ -46,9 +53,8 @@ void command_command(command_call& call) {
       subcommand{"info", -2, command_info},
       subcommand{"list", -2, command_list},
   };
-  if (call.count() > 1) return run_subcommand(call, "command", subcommands);
-  call.reply.append_array(all_commands().size());
-  for (const command& each : all_commands()) append_description(call.reply, each);
+  if (call.count() == 1) return describe_all(call);
+  run_subcommand(call, "command", subcommands);
 }
 
 }  // namespace resp

@@ -18,8 +18,10 @@ std::string_view shown(std::string_view text, std::size_t at_most = shown_bytes)
 
 void reply_unknown_command(const command_call& call) {
   std::string listed;
-  for (std::size_t i = 1; i < call.count() && listed.size() < shown_bytes; ++i)
-    listed.append("'").append(shown(call.arguments[i], shown_bytes - listed.size())).append("' ");
+  for (std::size_t i = 1; i < call.count() && listed.size() < shown_bytes; ++i) {
+    const std::string_view argument = shown(call.arguments[i], shown_bytes - listed.size());
+    listed.append("'").append(argument).append("' ");
+  }
   std::string text = "ERR unknown command '";
   text.append(shown(call.arguments[0])).append("', with args beginning with: ").append(listed);
   call.reply.append_error(text);

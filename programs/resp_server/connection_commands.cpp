@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace resp {
 namespace {
@@ -55,6 +56,8 @@ void quit_command(command_call& call) {
 void select_command(command_call& call) {
   const auto index = parse_integer(call.arguments[1]);
   if (!index) return call.reply.append(reply_text::not_an_integer);
+  if (*index < std::numeric_limits<int>::min() || *index > std::numeric_limits<int>::max())
+    return call.reply.append_error("ERR value is out of range, value must between -2147483648 and 2147483647");
   if (*index != 0) return call.reply.append_error("ERR DB index is out of range");
   call.reply.append(reply_text::ok);
 }
@@ -73,9 +76,9 @@ void hello_command(command_call& call) {
       if (!valid_name(name)) return call.reply.append_error(bad_name);
       i += 2;
     } else if (option == word_of("auth") && i + 2 < call.count()) {
-      return call.reply.append_error(
-          "ERR AUTH <password> called without any password configured for the default user. "
-          "Are you sure your configuration is correct?");
+      if (call.arguments[i + 1] != "default")  // who needs no password; there is nobody else
+        return call.reply.append_error("WRONGPASS invalid username-password pair or user is disabled.");
+      i += 3;
     } else {
       return call.reply.append_error("ERR Syntax error in HELLO option '" + std::string(call.arguments[i]) + "'");
     }

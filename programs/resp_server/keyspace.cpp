@@ -62,7 +62,7 @@ void keyspace::assign(entry& item, std::string_view value) {
   std::string& bytes = item.second.bytes;
   const std::size_t before = heap_bytes(bytes);
   if (bytes.capacity() > small_value && bytes.capacity() / 4 > value.size()) {
-    bytes = std::string(value);
+    std::string(value).swap(bytes);  // assigning would keep the old memory for a short value
   } else {
     bytes.assign(value);
   }

@@ -87,7 +87,7 @@ char* reply_buffer::grow(std::size_t bytes) {
     usable_ = size_;  // nothing fits any more, not even something small
     return nullptr;
   }
-  const std::size_t doubled = std::max(first_allocation, std::min(allocated_ * 2, limit_));
+  const std::size_t doubled = std::min(std::max(first_allocation, allocated_ * 2), limit_);
   const std::size_t wanted = std::max(size_ + bytes, doubled);
   auto bigger = std::make_unique_for_overwrite<char[]>(wanted);
   if (size_ != 0) std::memcpy(bigger.get(), data_.get(), size_);

@@ -50,13 +50,11 @@ class server {
     info_.started_at = wall_clock();
     info_.port = listener.local_address().port();
     programs::announce(listener);
-    auto body = [&](gyre::task_group& group) -> gyre::task<> {
-      group.spawn(remove_expired(), {.name = "expiry"});
-      auto serve_one = [this] GYRE_CORO_WRAPPER(gyre::tcp_stream peer) { return serve_client(std::move(peer)); };
-      co_await listener.serve(serve_one, options_.server.serve());
-      group.cancel();
-    };
-    co_await gyre::task_group::scope(body);
+    auto expiry = gyre::spawn(remove_expired(), {.name = "expiry"});
+    auto serve_one = [this] GYRE_CORO_WRAPPER(gyre::tcp_stream peer) { return serve_client(std::move(peer)); };
+    co_await listener.serve(serve_one, options_.server.serve());
+    expiry.cancel();
+    co_await gyre::shield(expiry.wait());  // it uses this object
   }
 
  private:

@@ -102,14 +102,10 @@ void store(command_call& call, entry* old, std::string_view value, lifetime live
 void set_command(command_call& call) {
   set_options options;
   if (!read_options(call.arguments.subspan(3), options)) return call.reply.append(reply_text::syntax_error);
-  unix_ms expires_at = never;
-  if (!options.expiry.data()) {
-    // none was given
-  } else if (const auto when = read_expiry(call, "set", options.lives, options.expiry)) {
-    expires_at = *when;
-  } else {
-    return;
-  }
+  std::optional<unix_ms> expires_at = never;
+  if (options.lives != lifetime::forever && options.lives != lifetime::keep)
+    expires_at = read_expiry(call, "set", options.lives, options.expiry);
+  if (!expires_at) return;
   entry* old = call.find(call.arguments[1]);
   const bool wanted = options.only_if == condition::none || (options.only_if == condition::present) == (old != nullptr);
   if (options.wants_old) {
@@ -119,7 +115,7 @@ void set_command(command_call& call) {
   } else {
     call.reply.append_null();
   }
-  if (wanted) store(call, old, call.arguments[2], options.lives, expires_at);
+  if (wanted) store(call, old, call.arguments[2], options.lives, *expires_at);
 }
 
 void setnx_command(command_call& call) {

@@ -63,10 +63,10 @@ class epoll_backend final : public backend {
 
   int epoll_;
   int doorbell_;
-  ready_list completed_;    // to be handed out by wait
-  ready_list later_;        // connects to a Unix socket whose backlog is full: no event will come
-  multishot_line turn_;     // can go on at once
-  multishot_line starved_;  // want a buffer, and the pool is empty
+  ready_list completed_;                 // to be handed out by wait
+  ready_list later_;                     // connects to a Unix socket whose backlog is full: no event will come
+  multishot_line turn_;                  // can go on at once
+  multishot_line starved_;               // want a buffer, and the pool is empty
   std::vector<descriptor*> registered_;  // by number
   std::size_t registered_count_ = 0;
   event_batch* batch_ = nullptr;  // the events that are being handled: detach takes a descriptor's out
@@ -80,7 +80,9 @@ inline bool is_multishot(const request& r) noexcept {
 }
 
 /// Where a request of this direction is parked.
-inline request*& parking_place(const request& r) noexcept { return reads(r.code) ? r.target->reader : r.target->writer; }
+inline request*& parking_place(const request& r) noexcept {
+  return reads(r.code) ? r.target->reader : r.target->writer;
+}
 
 /// A connect over a Unix socket is done at once, or its peer's backlog is full: it is never under way.
 bool connects_locally(const request& r) noexcept;

@@ -78,11 +78,16 @@ bool epoll_backend::accept_one(multishot& m) noexcept {
     return true;
   }
   switch (errno) {
-    case EAGAIN: m.target->readable = false; return true;
+    case EAGAIN:
+      m.target->readable = false;
+      return true;
     case EINTR:
     case ECONNABORTED:  // the peer gave up before it was accepted: there may be others behind it
-    case EPROTO: return true;
-    default: end(m, -errno); return false;
+    case EPROTO:
+      return true;
+    default:
+      end(m, -errno);
+      return false;
   }
 }
 

@@ -77,8 +77,8 @@ int epoll_backend::ask_kernel(event_batch& batch, monotonic_time deadline) noexc
   if (has_nanoseconds_) {
     const timespec left{.tv_sec = rest / 1'000'000'000, .tv_nsec = rest % 1'000'000'000};
     ++system_calls_;
-    const long count = ::syscall(SYS_epoll_pwait2, epoll_, batch.events, event_batch::room,
-                                 for_ever ? nullptr : &left, nullptr, std::size_t{0});
+    const long count = ::syscall(SYS_epoll_pwait2, epoll_, batch.events, event_batch::room, for_ever ? nullptr : &left,
+                                 nullptr, std::size_t{0});
     if (count >= 0) return static_cast<int>(count);
     if (errno != ENOSYS) return 0;
     has_nanoseconds_ = false;

@@ -19,9 +19,10 @@ constexpr unsigned looks_that_may_be_skipped = 8;
 
 // user_data is the address of the request, with what kind it is in the low bits; small numbers are nobody's.
 constexpr std::uint64_t tag_multishot = 1;
+constexpr std::uint64_t tag_cancel = 2;  // of a cancel: the address is that of its target, which may be gone
 constexpr std::uint64_t tag_mask = 7;
-constexpr std::uint64_t ignored = 2;
-constexpr std::uint64_t doorbell_rang = 4;
+constexpr std::uint64_t ignored = 8;
+constexpr std::uint64_t doorbell_rang = 16;
 
 bool is_multishot(const request& r) noexcept { return r.code == opcode::receive_many || r.code == opcode::accept_many; }
 
@@ -153,10 +154,23 @@ void uring_backend::cancel(request& r) noexcept {
       return;
     }
   }
+  cancelling_.push_back(&r);
+  queue_cancel(r);
+}
+
+void uring_backend::queue_cancel(request& r) noexcept {
   uring::submission& entry = next_entry();
   uring::prepare_cancel(entry, key_of(r));
   entry.flags = uring::sqe_cqe_skip_success;
-  entry.user_data = ignored;
+  entry.user_data = reinterpret_cast<std::uintptr_t>(&r) | tag_cancel;
+}
+
+// A cancel has failed. Mostly its target has just completed. But when the target runs in a thread of the kernel (a send
+// under memory pressure ends there) the interruption may have come before the thread waits, and be lost; what
+// the cancel answers then is no different. So it is repeated as long as the target is in flight.
+void uring_backend::cancel_failed(std::uint64_t target) noexcept {
+  for (request* each : cancelling_)
+    if (reinterpret_cast<std::uintptr_t>(each) == target) queue_cancel(*each);
 }
 
 void uring_backend::arm_doorbell() noexcept {
@@ -225,6 +239,10 @@ void uring_backend::reap(ready_list& ready) noexcept {
       doorbell_armed_ = (c.flags & uring::cqe_more) != 0;
       continue;
     }
+    if ((c.user_data & tag_mask) == tag_cancel) {
+      cancel_failed(c.user_data & ~tag_mask);
+      continue;
+    }
     auto* const r = reinterpret_cast<request*>(c.user_data & ~tag_mask);
     if ((c.user_data & tag_mask) == tag_multishot)
       deliver_many(static_cast<multishot&>(*r), c.result, c.flags, ready);
@@ -254,6 +272,8 @@ void uring_backend::finish_one(request& r, int result, std::uint32_t flags, read
   r.where = phase::idle;
   --in_flight_;
   --d.in_flight;
+  if (r.cancel_requested) [[unlikely]]
+    std::erase(cancelling_, &r);
   ready.push_back(r);
 }
 
@@ -261,6 +281,7 @@ void uring_backend::end_multishot(multishot& m) noexcept {
   m.where = phase::idle;
   --in_flight_;
   --m.target->in_flight;
+  if (m.cancel_requested) std::erase(cancelling_, &m);
 }
 
 void uring_backend::hand_over(multishot& m, int result, std::uint32_t buffer, ready_list& ready) noexcept {

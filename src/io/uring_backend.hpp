@@ -4,7 +4,9 @@
 #include <gyre/io/backend_choice.hpp>
 #include <gyre/io/uring.hpp>
 
+#include <cstdint>
 #include <deque>
+#include <vector>
 
 namespace gyre::io {
 
@@ -31,6 +33,8 @@ class uring_backend final : public backend {
   [[nodiscard]] uring::submission& next_entry() noexcept;
   void queue(request& r) noexcept;
   void fill(uring::submission& entry, request& r) noexcept;
+  void queue_cancel(request& r) noexcept;
+  void cancel_failed(std::uint64_t target) noexcept;
   void arm_doorbell() noexcept;
   void refill_buffers() noexcept;
   void rearm_starved() noexcept;
@@ -48,8 +52,9 @@ class uring_backend final : public backend {
   std::uint32_t with_kernel_ = 0;         // buffers in the provided group
   std::uint32_t wanted_with_kernel_ = 0;  // few, so that they stay in the cache; doubled when they run out
   unsigned skipped_looks_ = 0;
-  ready_list early_;                // completed without the kernel
-  std::deque<multishot*> starved_;  // stopped for want of buffers
+  ready_list early_;                  // completed without the kernel
+  std::deque<multishot*> starved_;    // stopped for want of buffers
+  std::vector<request*> cancelling_;  // in flight, and asked to end
 };
 
 }  // namespace gyre::io

@@ -4,6 +4,7 @@
 
 #include "inbox.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <stdexcept>
@@ -105,30 +106,39 @@ void event_loop::turn(bool may_wait) {
   run_ready();
 }
 
-void event_loop::wait_for_events() noexcept {
+void event_loop::wait_for_events() noexcept { wait_until(timers_.next_deadline()); }
+
+void event_loop::wait_until(io::monotonic_time deadline) noexcept {
   mailbox_->sleeping.store(true, std::memory_order_seq_cst);
   // Whoever posts after this look finds `sleeping` set, and wakes us.
   if (mailbox_->posted.empty()) {
     ++waits_;
-    backend_->wait(timers_.next_deadline(), ready_);
+    backend_->wait(deadline, ready_);
   }
   mailbox_->sleeping.store(false, std::memory_order_seq_cst);
 }
 
 void event_loop::wait_in_virtual_time() noexcept {
   const io::monotonic_time next = timers_.next_deadline();
-  if (next == io::wait_forever || expected_posts_ > 0) {
+  if (next == io::wait_forever) {
     wait_for_events();
     return;
   }
-  // I/O with a peer in this machine that has anything to say says it within moments.
-  if (backend_->in_flight() > 0) {
-    constexpr io::monotonic_time settle = 2'000'000;
-    backend_->wait(clock() + settle, ready_);
+  // While a thread works for this loop its clock goes as fast as the wall's. I/O with a peer in this machine that has
+  // anything to say says it within moments.
+  constexpr io::monotonic_time settle = 2'000'000;
+  const io::monotonic_time ahead = std::max<io::monotonic_time>(0, next - virtual_now_);
+  const io::monotonic_time patience = expected_posts_ > 0 ? ahead : backend_->in_flight() > 0 ? settle : 0;
+  if (patience > 0) {
+    const io::monotonic_time began = clock();
+    wait_until(began + patience);
     mailbox_->posted.drain(ready_);
-    if (!ready_.empty()) return;
+    if (!ready_.empty()) {
+      if (expected_posts_ > 0) virtual_now_ += std::min(ahead, clock() - began);
+      return;
+    }
   }
-  if (next > virtual_now_) virtual_now_ = next;
+  virtual_now_ += ahead;
 }
 
 bool event_loop::is_idle() const noexcept {

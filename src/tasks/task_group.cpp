@@ -51,7 +51,12 @@ void fewer_children_op::await_resume() {
 }
 
 void task_group::child_failed(child_tasks& children, task_state& child) noexcept {
-  if (child.failure() && !child.was_cancelled()) static_cast<task_group&>(children).fail(child.failure());
+  auto& self = static_cast<task_group&>(children);
+  if (!child.failure()) return;
+  if (!child.was_cancelled())
+    self.fail(child.failure());
+  else if (children.scope().cancelled())
+    self.cut_off_ = true;
 }
 
 void task_group::fail(std::exception_ptr failure) noexcept {
@@ -63,7 +68,7 @@ void task_group::finish() {
   const bool absorbed = child_tasks::scope().absorbs_cancel();
   child_tasks::scope().close();
   failures_.rethrow();
-  if (body_cancelled_ && !absorbed) throw_cancelled();
+  if (cut_off_ && !absorbed) throw_cancelled();
 }
 
 }  // namespace gyre

@@ -7,8 +7,7 @@
 namespace {
 constexpr unsigned await_line = __LINE__ + 3;
 gyre::task<int> check() {
-  const auto stack =
-      co_await gyre::call_stack();
+  const auto stack = co_await gyre::call_stack();
   const std::source_location& here = stack[0];
   if (here.line() != await_line) co_return 1;
   if (std::string_view(here.function_name()).find("check") == std::string_view::npos) co_return 2;

@@ -63,3 +63,71 @@ TEST(call_stack, of_a_suspended_task_shows_what_it_waits_in) {
     co_await handle.wait();
   });
 }
+
+TEST(call_stack, of_a_task_that_has_ended_or_runs_is_empty) {
+  run_virtual([]() -> gyre::task<> {
+    auto handle = gyre::spawn(outer());
+    const gyre::task_context& self = co_await gyre::this_task_context{};
+    co_await gyre::yield();
+    EXPECT_EQ(gyre::call_stack_of(self).size(), 0U);
+    handle.cancel();
+    // Looked at in every turn, also in the one between its last line and the end of the task.
+    while (!handle.done()) {
+      co_await gyre::yield();
+      for (const std::source_location& at : gyre::call_stack_of(handle.state())) EXPECT_GT(at.line(), 0U);
+    }
+    EXPECT_EQ(gyre::call_stack_of(handle.state()).size(), 0U);
+  });
+}
+
+TEST(call_stack, of_a_task_that_waits_for_children_or_for_another_task_names_the_await) {
+  run_virtual([]() -> gyre::task<> {
+    auto sleeper = gyre::spawn(waits_for_ever());
+    auto joiner = gyre::spawn([&]() -> gyre::task<> { co_await sleeper; });
+    auto parent = gyre::spawn([]() -> gyre::task<> { co_await gyre::gather(waits_for_ever(), waits_for_ever()); });
+    co_await gyre::sleep(1ms);
+    const auto joining = gyre::call_stack_of(joiner.state());
+    EXPECT_GE(joining.size(), 1U);
+    if (joining.size() > 0)
+      EXPECT_TRUE(std::string_view(joining[0].file_name()).ends_with("call_stack_test.cpp")) << joining[0].file_name();
+    EXPECT_GE(gyre::call_stack_of(parent.state()).size(), 2U);
+    for (auto* each : {&joiner, &parent, &sleeper}) {
+      each->cancel();
+      co_await each->wait();
+    }
+  });
+}
+
+TEST(call_stack, inside_a_lambda_coroutine_names_its_call_operator_and_line) {
+  run_virtual([]() -> gyre::task<> {
+    std::string text;
+    constexpr int await_line = __LINE__ + 2;
+    auto lambda = [&](int depth) -> gyre::task<> {
+      if (depth > 0) text = printed(co_await gyre::call_stack());
+      co_return;
+    };
+    co_await lambda(1);
+    const std::string first = text.substr(0, text.find('\n'));
+    EXPECT_NE(first.find("operator()"), std::string::npos) << first;
+    EXPECT_NE(first.find("call_stack_test.cpp:" + std::to_string(await_line)), std::string::npos) << first;
+  });
+}
+
+TEST(call_stack, can_be_asked_for_in_a_cancelled_scope) {
+  run_virtual([]() -> gyre::task<> {
+    std::size_t depth = 0;
+    auto handle = gyre::spawn([&]() -> gyre::task<> {
+      bool cancelled = false;
+      try {
+        co_await gyre::sleep(1h);
+      } catch (const gyre::cancelled&) {
+        cancelled = true;
+      }
+      if (cancelled) depth = (co_await gyre::call_stack()).size();
+    });
+    co_await gyre::yield();
+    handle.cancel();
+    co_await handle.wait();
+    EXPECT_GE(depth, 1U);
+  });
+}

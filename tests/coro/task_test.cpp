@@ -95,7 +95,7 @@ TEST(task, a_million_synchronous_awaits_need_no_stack) {
 TEST(task, a_chain_of_100000_awaits_returns_and_throws_in_constant_stack) {
   run_virtual([]() -> gyre::task<> {
     EXPECT_EQ(co_await chain(100'000), 100'000);
-    EXPECT_EQ(co_await error_of(chain_that_throws(20'000)), "from the bottom");
+    EXPECT_EQ(co_await error_of(chain_that_throws(100'000)), "from the bottom");
   });
 }
 
@@ -107,6 +107,77 @@ TEST(task, locals_die_in_the_order_of_the_return) {
       co_await gyre::yield();
     };
     co_await inner();
+    EXPECT_EQ(counted::alive, 0);
+  });
+}
+
+TEST(task, a_result_whose_constructor_throws_arrives_as_that_exception) {
+  struct throws_when_moved {
+    throws_when_moved() = default;
+    throws_when_moved(throws_when_moved&&) { throw std::runtime_error("no room"); }
+  };
+  run_virtual([]() -> gyre::task<> {
+    auto body = []() -> gyre::task<throws_when_moved> {
+      throws_when_moved value;
+      co_await gyre::yield();
+      co_return std::move(value);
+    };
+    EXPECT_EQ(co_await error_of(body()), "no room");
+  });
+}
+
+TEST(task, an_exception_destroys_the_locals_of_every_coroutine_that_it_leaves) {
+  struct nested {
+    static gyre::task<int> throws(int depth) {
+      const counted local;
+      co_await gyre::yield();
+      if (depth == 0) throw std::runtime_error("deep");
+      co_return co_await throws(depth - 1);
+    }
+  };
+  run_virtual([]() -> gyre::task<> {
+    EXPECT_EQ(co_await error_of(nested::throws(50)), "deep");
+    EXPECT_EQ(counted::alive, 0);
+  });
+}
+
+TEST(task, throws_what_is_no_std_exception_as_it_is) {
+  run_virtual([]() -> gyre::task<> {
+    auto body = []() -> gyre::task<int> {
+      co_await gyre::yield();
+      throw 42;
+    };
+    int caught = 0;
+    try {
+      (void)co_await body();
+    } catch (int value) {
+      caught = value;
+    }
+    EXPECT_EQ(caught, 42);
+  });
+}
+
+TEST(task, assigning_to_a_task_that_was_never_awaited_destroys_it) {
+  auto task = hold(counted());
+  auto other = hold(counted());
+  EXPECT_EQ(counted::alive, 2);
+  task = std::move(other);
+  EXPECT_EQ(counted::alive, 1);
+  EXPECT_FALSE(other);
+  auto& same = task;
+  task = std::move(same);
+  EXPECT_TRUE(task);
+  task = hold(counted());
+  EXPECT_EQ(counted::alive, 1);
+}
+
+TEST(task, arguments_and_result_die_when_the_await_is_over) {
+  run_virtual([]() -> gyre::task<> {
+    auto give = [](counted value) -> gyre::task<counted> { co_return value; };
+    for (int i = 0; i < 100; ++i) {
+      const counted result = co_await give(counted());
+      EXPECT_EQ(counted::alive, 1);
+    }
     EXPECT_EQ(counted::alive, 0);
   });
 }

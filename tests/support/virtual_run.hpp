@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/gyre.hpp>
+#include <gyre/testing/run_test.hpp>
 
 #include <gtest/gtest.h>
 
@@ -13,12 +14,10 @@ namespace gyre_test {
 
 using namespace std::chrono_literals;
 
-/// Runs `body`, a callable that gives a task<>, on a loop with virtual time, and fails when it throws.
+/// Runs `body`, a callable that gives a task<>, on a loop with virtual time, and fails when it throws or hangs.
 template <class Body>
 void run_virtual(Body body) {
-  gyre::run_options options;
-  options.loop.virtual_time = true;
-  EXPECT_NO_THROW(gyre::run(std::move(body), options));
+  EXPECT_NO_THROW(gyre::testing::run_test(std::move(body)));
 }
 
 inline gyre::task<int> value_after(std::chrono::milliseconds time, int value) {

@@ -47,7 +47,7 @@ struct [[nodiscard("co_await it")]] call_stack_op {
 /// Cancel: never fails, also in a cancelled scope. Errors: std::bad_alloc.
 [[nodiscard]] inline call_stack_op call_stack() noexcept { return {}; }
 
-/// The stack of a suspended task: what it waits in. Empty for one that has not run yet.
+/// The stack of a suspended task: what it waits in. Empty for one that runs, has not run yet, or has ended.
 [[nodiscard]] inline call_stack_trace call_stack_of(const task_context& task) {
   return call_stack_trace(task.innermost);
 }

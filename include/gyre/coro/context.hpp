@@ -24,7 +24,7 @@ struct frame_base;
 struct task_context {
   cancel_scope* scope = nullptr;    ///< innermost scope that is open in this task
   cancellable* leaf = nullptr;      ///< what it is suspended in; null while it runs or waits for others to end
-  frame_base* innermost = nullptr;  ///< the frame that suspended last
+  frame_base* innermost = nullptr;  ///< the frame that is suspended in it; null while it runs and when it has ended
   bool cancel_pending = false;      ///< the innermost scope is cancelled: the flag that every await tests
 
   /// Called when the outermost coroutine has ended (it is suspended for the last time, not destroyed).

@@ -19,17 +19,23 @@ using time_point = std::chrono::steady_clock::time_point;
   return std::chrono::duration_cast<std::chrono::nanoseconds>(when.time_since_epoch()).count();
 }
 
-/// The time of the loop's clock `duration` from now, saturated: a duration too long to count means never, a negative
-/// one or not-a-number means now. Fractions of a nanosecond are rounded up.
+/// A duration as the loop counts it: fractions of a nanosecond are rounded up, one too long to count is
+/// std::chrono::nanoseconds::max(), a negative one or not-a-number is zero.
+template <class Rep, class Period>
+[[nodiscard]] std::chrono::nanoseconds whole_nanoseconds(std::chrono::duration<Rep, Period> duration) noexcept {
+  constexpr double centuries = 9.0e9;
+  const double seconds = std::chrono::duration_cast<std::chrono::duration<double>>(duration).count();
+  if (!(seconds > 0)) return std::chrono::nanoseconds::zero();
+  if (seconds > centuries) return std::chrono::nanoseconds::max();
+  return std::chrono::ceil<std::chrono::nanoseconds>(duration);
+}
+
+/// The time of the loop's clock `duration` from now; io::wait_forever when that is too far to count.
 template <class Rep, class Period>
 [[nodiscard]] io::monotonic_time deadline_after(std::chrono::duration<Rep, Period> duration) noexcept {
-  using seconds = std::chrono::duration<double>;
-  constexpr double centuries = 9.0e9;
-  const double length = std::chrono::duration_cast<seconds>(duration).count();
   const io::monotonic_time now = event_loop::current().now();
-  if (!(length > 0)) return now;
-  if (length > centuries - static_cast<double>(now) * 1e-9) return io::wait_forever;
-  return now + std::chrono::ceil<std::chrono::nanoseconds>(duration).count();
+  const io::monotonic_time length = whole_nanoseconds(duration).count();
+  return length < io::wait_forever - now ? now + length : io::wait_forever;
 }
 
 }  // namespace gyre

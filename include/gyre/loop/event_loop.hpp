@@ -124,6 +124,7 @@ class GYRE_API event_loop {
   void run_ready() noexcept;
   [[nodiscard]] bool is_idle() const noexcept;
   void wait_for_events() noexcept;
+  void wait_until(io::monotonic_time deadline) noexcept;
   void wait_in_virtual_time() noexcept;
 
   static constexpr int inline_per_resumption = 64;

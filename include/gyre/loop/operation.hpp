@@ -27,7 +27,9 @@ struct operation_base : cancellable {
   void* chain_owner = nullptr;  ///< the combination that it is a part of (chain)
 
   static void resume_waiter(operation_base& op) noexcept {
-    op.waiter->context->leaf = nullptr;
+    task_context& task = *op.waiter->context;
+    task.leaf = nullptr;
+    task.innermost = nullptr;
     op.waiter->handle().resume();
   }
 

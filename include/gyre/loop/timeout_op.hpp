@@ -15,7 +15,7 @@ namespace gyre {
 template <fallible_operation Op>
 class [[nodiscard("co_await it")]] timeout_op : public Op {
  public:
-  timeout_op(std::chrono::duration<double> limit, Op&& op) noexcept : Op(std::move(op)), limit_(limit) {}
+  timeout_op(std::chrono::nanoseconds limit, Op&& op) noexcept : Op(std::move(op)), limit_(limit) {}
 
   template <class Promise>
   void await_suspend(std::coroutine_handle<Promise> caller) noexcept {
@@ -57,7 +57,7 @@ class [[nodiscard("co_await it")]] timeout_op : public Op {
     clock_.fire = [](timer& t) noexcept {
       auto& self = *static_cast<clock&>(t).owner;
       self.clock_.expired = true;
-      self.cancel(self);
+      if (self.cancel != nullptr) self.cancel(self);  // null: it had its result at once, which waits in the ready queue
     };
     event_loop::current().timers().arm(clock_);
   }
@@ -67,7 +67,7 @@ class [[nodiscard("co_await it")]] timeout_op : public Op {
     bool expired = false;
   };
   clock clock_;
-  std::chrono::duration<double> limit_;
+  std::chrono::nanoseconds limit_;
   void (*proceed_)(operation_base&) noexcept = nullptr;
 };
 
@@ -80,14 +80,14 @@ template <class Rep, class Period, fallible_operation Op>
 [[nodiscard]] timeout_op<Op> timeout(std::chrono::duration<Rep, Period> limit, Op&& op) noexcept
   requires std::is_rvalue_reference_v<Op&&>
 {
-  return timeout_op<Op>(limit, std::move(op));
+  return timeout_op<Op>(whole_nanoseconds(limit), std::move(op));
 }
 /// The same with the limit behind: `a && timeout(b, 3s) && c`.
 template <fallible_operation Op, class Rep, class Period>
 [[nodiscard]] timeout_op<Op> timeout(Op&& op, std::chrono::duration<Rep, Period> limit) noexcept
   requires std::is_rvalue_reference_v<Op&&>
 {
-  return timeout_op<Op>(limit, std::move(op));
+  return timeout_op<Op>(whole_nanoseconds(limit), std::move(op));
 }
 
 }  // namespace gyre

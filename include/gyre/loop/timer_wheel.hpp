@@ -26,7 +26,7 @@ struct timer {
   std::uint16_t place = 0;
 };
 
-/// A hierarchical timing wheel: eight levels of 64 slots, the finest 2^14 ns wide.
+/// A hierarchical timing wheel: nine levels of 64 slots, the finest 2^14 ns wide: more than all time there is.
 ///
 /// The slots only sort roughly: a timer keeps its exact deadline, is never fired before it, and the wait that
 /// `next_deadline` gives is exact too. Timers fire in the order of their deadlines, equal ones as they were armed.
@@ -69,8 +69,7 @@ class GYRE_API timer_wheel {
   static constexpr unsigned tick_bits = 14;
   static constexpr unsigned slot_bits = 6;
   static constexpr unsigned slots = 1U << slot_bits;
-  static constexpr unsigned levels = 8;
-  static constexpr std::uint64_t furthest = (std::uint64_t{1} << (slot_bits * levels)) - 1;
+  static constexpr unsigned levels = 9;  // cover every monotonic_time
 
   static std::uint64_t tick_of(io::monotonic_time t) noexcept {
     return t <= 0 ? 0 : static_cast<std::uint64_t>(t) >> tick_bits;
@@ -79,7 +78,6 @@ class GYRE_API timer_wheel {
   void place(timer& t) noexcept {
     std::uint64_t tick = tick_of(t.deadline);
     if (tick < elapsed_) tick = elapsed_;
-    if ((tick ^ elapsed_) > furthest) tick = elapsed_ | furthest;  // placed again when that time has come
     const unsigned level = static_cast<unsigned>(63 - std::countl_zero((tick ^ elapsed_) | (slots - 1))) / slot_bits;
     const unsigned slot = static_cast<unsigned>(tick >> (level * slot_bits)) & (slots - 1);
     t.place = static_cast<std::uint16_t>(level * slots + slot);

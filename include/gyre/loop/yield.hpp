@@ -14,7 +14,11 @@ class [[nodiscard("co_await it")]] yield_op : private io::completion {
   void await_suspend(std::coroutine_handle<Promise> caller) noexcept {
     frame_base& frame = caller.promise();
     frame.context->innermost = waiter_ = &frame;
-    complete = [](io::completion& c) noexcept { static_cast<yield_op&>(c).waiter_->handle().resume(); };
+    complete = [](io::completion& c) noexcept {
+      frame_base& waiter = *static_cast<yield_op&>(c).waiter_;
+      waiter.context->innermost = nullptr;
+      waiter.handle().resume();
+    };
     event_loop::current().schedule(*this);
   }
   static constexpr void await_resume() noexcept {}

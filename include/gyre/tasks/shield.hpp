@@ -5,6 +5,7 @@
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/spawn.hpp>
 
+#include <type_traits>
 #include <utility>
 
 namespace gyre {
@@ -37,9 +38,10 @@ template <awaitable_value A>
   return shielded_task<await_result<A>>(run_shielded(std::move(awaitable)));
 }
 template <class F>
-  requires requires(F f) { typename decltype(f())::promise_type; }
-[[nodiscard]] GYRE_CORO_WRAPPER auto shield(F function) {
-  return shield(call_in_frame(std::move(function)));
+  requires task_function<F>
+[[nodiscard]] GYRE_CORO_WRAPPER auto shield(F&& function) {
+  static_assert(!may_be_destroyed_twice<F>, "g++ 12 would destroy the captures of this lambda twice: name it first");
+  return shield(call_in_frame(std::remove_cvref_t<F>(std::forward<F>(function))));
 }
 
 }  // namespace gyre

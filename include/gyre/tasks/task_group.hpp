@@ -93,21 +93,10 @@ class GYRE_API task_group : private child_tasks {
   /// Cancel: reaches the body and all children; throws `cancelled` when all have ended, unless the cancel was
   /// the group's own.
   template <class Body>
-  [[nodiscard]] static task<> scope(Body body) {
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
-    static_assert(std::is_trivially_destructible_v<Body> || std::is_lvalue_reference_v<Body>,
-                  "g++ 12 may destroy the captures of this lambda twice: capture by reference, or upgrade");
-#endif
-    task_group group(co_await this_task_context{});
-    try {
-      co_await body(group);
-    } catch (const cancelled&) {
-      group.body_cancelled_ = true;
-    } catch (...) {
-      group.fail(std::current_exception());
-    }
-    co_await group.all_ended();
-    group.finish();
+  [[nodiscard]] GYRE_CORO_WRAPPER static task<> scope(Body&& body) {
+    static_assert(!may_be_destroyed_twice<Body>,
+                  "g++ 12 would destroy the captures of this lambda twice: name it first");
+    return run_scope(std::remove_cvref_t<Body>(std::forward<Body>(body)));
   }
 
   /// Starts a child. It begins when the caller next waits. Also possible from within other children.
@@ -136,12 +125,27 @@ class GYRE_API task_group : private child_tasks {
 
  private:
   explicit task_group(task_context& task) noexcept : child_tasks(task, &child_failed) {}
+
+  template <class Body>
+  static task<> run_scope(Body body) {
+    task_group group(co_await this_task_context{});
+    try {
+      co_await body(group);
+    } catch (const cancelled&) {
+      group.cut_off_ = true;
+    } catch (...) {
+      group.fail(std::current_exception());
+    }
+    co_await group.all_ended();
+    group.finish();
+  }
+
   static void child_failed(child_tasks& children, task_state& child) noexcept;
   void fail(std::exception_ptr failure) noexcept;
   void finish();
 
   exception_collector failures_;
-  bool body_cancelled_ = false;
+  bool cut_off_ = false;  // a cancel of the scope has ended the body or a child
 };
 
 }  // namespace gyre

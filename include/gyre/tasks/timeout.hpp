@@ -11,6 +11,7 @@
 #include <gyre/tasks/spawn.hpp>
 
 #include <chrono>
+#include <type_traits>
 #include <utility>
 
 namespace gyre {
@@ -59,7 +60,7 @@ class timeout_scope : private timer {
 
 /// When a time-out ends: after a duration that is counted from the await, or at a point of time.
 struct after {
-  std::chrono::duration<double> length;
+  std::chrono::nanoseconds length;
   [[nodiscard]] io::monotonic_time deadline() const noexcept { return deadline_after(length); }
 };
 struct at {
@@ -90,18 +91,21 @@ struct call_it {
 };
 
 /// Picks how to run `subject`: an awaitable, a function of nothing, or a function of timeout_scope&.
-template <class Limit, class A>
-GYRE_CORO_WRAPPER auto run_limited(Limit limit, A subject) {
-  if constexpr (awaitable_value<A>)
-    return run_in_timeout(limit, await_it<A>{std::move(subject)});
-  else if constexpr (task_function<A>)
-    return run_in_timeout(limit, call_it<A>{std::move(subject)});
-  else
-    return run_in_timeout(limit, std::move(subject));
+template <class Limit, class A, class Subject = std::remove_cvref_t<A>>
+GYRE_CORO_WRAPPER auto run_limited(Limit limit, A&& subject) {
+  if constexpr (awaitable_value<Subject>) {
+    return run_in_timeout(limit, await_it<Subject>{std::forward<A>(subject)});
+  } else {
+    static_assert(!may_be_destroyed_twice<A>, "g++ 12 would destroy the captures of this lambda twice: name it first");
+    if constexpr (task_function<Subject>)
+      return run_in_timeout(limit, call_it<Subject>{std::forward<A>(subject)});
+    else
+      return run_in_timeout(limit, Subject(std::forward<A>(subject)));
+  }
 }
 
 template <class A>
-concept not_an_operation = !fallible_operation<A>;
+concept not_an_operation = !fallible_operation<std::remove_cvref_t<A>>;
 
 /// Cancels what is awaited when `limit` has passed, waits until it has stopped, and throws `timed_out`.
 ///
@@ -110,24 +114,24 @@ concept not_an_operation = !fallible_operation<A>;
 /// came in spite of the time-out wins.
 /// Cancel: reaches what is awaited. Errors: timed_out, and what is awaited throws.
 template <class Rep, class Period, not_an_operation A>
-[[nodiscard]] GYRE_CORO_WRAPPER auto timeout(std::chrono::duration<Rep, Period> limit, A subject) {
-  return run_limited(after{limit}, std::move(subject));
+[[nodiscard]] GYRE_CORO_WRAPPER auto timeout(std::chrono::duration<Rep, Period> limit, A&& subject) {
+  return run_limited(after{whole_nanoseconds(limit)}, std::forward<A>(subject));
 }
 
 /// The same with the limit behind, as it reads in a chain or in asyncio's wait_for.
 template <not_an_operation A, class Rep, class Period>
-[[nodiscard]] GYRE_CORO_WRAPPER auto timeout(A subject, std::chrono::duration<Rep, Period> limit) {
-  return run_limited(after{limit}, std::move(subject));
+[[nodiscard]] GYRE_CORO_WRAPPER auto timeout(A&& subject, std::chrono::duration<Rep, Period> limit) {
+  return run_limited(after{whole_nanoseconds(limit)}, std::forward<A>(subject));
 }
 template <class A, class Rep, class Period>
-[[nodiscard]] GYRE_CORO_WRAPPER auto wait_for(A subject, std::chrono::duration<Rep, Period> limit) {
-  return run_limited(after{limit}, std::move(subject));
+[[nodiscard]] GYRE_CORO_WRAPPER auto wait_for(A&& subject, std::chrono::duration<Rep, Period> limit) {
+  return run_limited(after{whole_nanoseconds(limit)}, std::forward<A>(subject));
 }
 
 /// The same with a point of time.
 template <class A>
-[[nodiscard]] GYRE_CORO_WRAPPER auto timeout_at(time_point when, A subject) {
-  return run_limited(at{when}, std::move(subject));
+[[nodiscard]] GYRE_CORO_WRAPPER auto timeout_at(time_point when, A&& subject) {
+  return run_limited(at{when}, std::forward<A>(subject));
 }
 
 }  // namespace gyre

@@ -1,0 +1,235 @@
+// tests/contract/io_descriptor_test.cpp: attaching, detaching, closing, and the end of a backend, on every backend.
+#include "tests/contract/io_contract_fixture.hpp"
+
+#include <memory>
+
+namespace gyre::contract {
+namespace {
+
+class io_descriptor : public io_contract {};
+
+TEST_P(io_descriptor, a_number_that_is_used_again_at_once_is_another_descriptor) {
+  for (int i = 0; i < 50; ++i) {
+    connection first = unix_connection();
+    int number = -1;
+    {
+      endpoint ours(backend, std::move(first.ours));
+      number = ours.fd;
+      many m(backend, io::opcode::receive_many, ours);
+      submit(m);
+      if (i % 2 == 0) backend.turn();
+      stop(m);
+      say(first.peer, "for nobody");
+    }
+    // The lowest free number is taken: the one that has just been closed.
+    connection second = unix_connection();
+    if (second.ours.get() != number) std::swap(second.ours, second.peer);
+    ASSERT_EQ(second.ours.get(), number);
+    endpoint ours(backend, std::move(second.ours));
+    char buffer[16];
+    one_shot r(io::opcode::receive, ours, buffer, sizeof(buffer));
+    submit(r);
+    backend.turn();
+    say(second.peer, "new");
+    ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
+    ASSERT_EQ(r.result, 3);
+  }
+}
+
+TEST_P(io_descriptor, a_descriptor_object_can_be_used_for_another_socket) {
+  io::descriptor d;
+  for (int i = 0; i < 20; ++i) {
+    const connection c = unix_connection();
+    d.fd = c.ours.get();
+    backend->attach(d);
+    char buffer[16];
+    one_shot r(io::opcode::receive, d, buffer, sizeof(buffer));
+    submit(r);
+    if (i % 2 == 0) backend.turn();
+    say(c.peer, "hello");
+    ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
+    EXPECT_EQ(r.result, 5);
+    backend->detach(d);
+  }
+}
+
+TEST_P(io_descriptor, attaching_twice_and_detaching_twice_do_no_harm) {
+  connection c = unix_connection();
+  endpoint ours(backend, std::move(c.ours));
+  backend->attach(ours);
+  char byte = 0;
+  one_shot r(io::opcode::receive, ours, &byte, 1);
+  submit(r);
+  say(c.peer, "x");
+  ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
+  backend->detach(ours);
+  backend->detach(ours);
+}
+
+TEST_P(io_descriptor, nothing_comes_from_a_detached_descriptor_of_which_a_duplicate_lives_on) {
+  connection c = unix_connection();
+  const owned_fd duplicate(::dup(c.ours.get()));
+  {
+    const auto ours = std::make_unique<endpoint>(backend, std::move(c.ours));
+    char byte = 0;
+    one_shot r(io::opcode::receive, *ours, &byte, 1);
+    submit(r);
+    backend.turn();
+    backend->cancel(r);
+    ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
+  }
+  say(c.peer, "x");
+  backend.settle();  // an event for the freed object would be seen by the address sanitizer
+  EXPECT_EQ(hear(duplicate), "x");
+}
+
+TEST_P(io_descriptor, a_delivery_may_free_another_descriptor_that_has_an_event_too) {
+  for (int first = 0; first < 2; ++first) {
+    connection c[2] = {unix_connection(), unix_connection()};
+    std::unique_ptr<endpoint> ends[2];
+    std::unique_ptr<many> requests[2];
+    for (std::size_t i = 0; i < 2; ++i) {
+      ends[i] = std::make_unique<endpoint>(backend, std::move(c[i].ours));
+      requests[i] = std::make_unique<many>(backend, io::opcode::receive_many, *ends[i]);
+    }
+    many& stays = *requests[first];
+    const std::size_t victim = first == 0 ? 1 : 0;
+    submit(stays);
+    backend.settle();
+    stays.on_delivery = [&](int) { ends[victim].reset(); };
+    say(c[victim].peer, "event");
+    say(c[first].peer, "event");
+    ASSERT_TRUE(backend.turn_until([&] { return !stays.bytes.empty(); }));
+    EXPECT_EQ(ends[victim], nullptr);
+    stop(stays);
+  }
+}
+
+TEST_P(io_descriptor, the_last_delivery_may_free_its_own_descriptor) {
+  connection c = unix_connection();
+  auto ours = std::make_unique<endpoint>(backend, std::move(c.ours));
+  many m(backend, io::opcode::receive_many, *ours);
+  m.on_delivery = [&](int result) {
+    if (result <= 0) ours.reset();
+  };
+  submit(m);
+  backend.turn();
+  say(c.peer, "x");
+  c.peer.close();
+  ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
+  EXPECT_EQ(ours, nullptr);
+  backend.settle();
+}
+
+TEST_P(io_descriptor, can_go_from_one_backend_to_another) {
+  connection c = unix_connection();
+  endpoint ours(backend, std::move(c.ours));
+  char buffer[16];
+  one_shot first(io::opcode::receive, ours, buffer, sizeof(buffer));
+  say(c.peer, "one");
+  EXPECT_EQ(perform(first), 3);
+  backend->detach(ours);
+  say(c.peer, "two");
+
+  turning_backend other(GetParam());
+  ASSERT_TRUE(other);
+  other->attach(ours);
+  one_shot second(io::opcode::receive, ours, buffer, sizeof(buffer));
+  ++second.submissions;
+  other->submit(second);
+  ASSERT_TRUE(other.turn_until([&] { return second.done(); }));
+  EXPECT_EQ(second.result, 3);
+  other->detach(ours);
+}
+
+// ---- the end of a backend
+
+TEST_P(io_descriptor, what_is_in_flight_when_the_backend_dies_is_not_used_any_more) {
+  connection reading = tcp_connection();
+  connection full = unix_connection();
+  connection streaming = tcp_connection();
+  const tcp_server server;
+  const std::size_t stuffed = fill(full.ours);
+  endpoint ends[] = {{backend, owned_fd(::dup(reading.ours.get()))},
+                     {backend, owned_fd(::dup(full.ours.get()))},
+                     {backend, owned_fd(::dup(streaming.ours.get()))},
+                     {backend, owned_fd(::dup(server.fd.get()))}};
+  std::string buffer(64, '.');
+  one_shot receiving(io::opcode::receive, ends[0], buffer.data(), buffer.size());
+  one_shot sending(io::opcode::send, ends[1], "more", 4);
+  one_shot waiting(io::opcode::wait_readable, ends[1]);
+  many stream(backend, io::opcode::receive_many, ends[2]);
+  many connections(backend, io::opcode::accept_many, ends[3]);
+  for (one_shot* r : {&receiving, &sending, &waiting}) submit(*r);
+  submit(stream);
+  submit(connections);
+  backend.settle();
+  one_shot unseen(io::opcode::send, ends[0], "x", 1);
+  submit(unseen);  // done, or about to be, and never handed out
+  EXPECT_EQ(backend->in_flight(), 6U);
+
+  backend.destroy();
+  for (one_shot* r : {&receiving, &sending, &waiting, &unseen}) {
+    EXPECT_EQ(r->where, io::phase::idle);
+    EXPECT_EQ(r->completions, 0);
+  }
+  EXPECT_TRUE(stream.ended() && connections.ended());
+  for (endpoint& e : ends) EXPECT_EQ(e.in_flight, 0U);
+
+  // Nothing is taken from the sockets, nothing is written into the buffer, nothing is sent.
+  say(reading.peer, "later");
+  say(streaming.peer, "later");
+  const owned_fd client = server.begin_connect();
+  EXPECT_EQ(hear(reading.ours), "later");
+  EXPECT_EQ(hear(streaming.ours), "later");
+  EXPECT_EQ(buffer, std::string(64, '.'));
+  EXPECT_EQ(hear(full.peer).size(), stuffed);
+  const owned_fd accepted(::accept4(server.fd.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  EXPECT_GE(accepted.get(), 0);
+}
+
+TEST_P(io_descriptor, a_cancelled_connect_is_over_when_the_backend_dies) {
+  tcp_server server(0);
+  const owned_fd earlier = server.begin_connect();
+  endpoint ours(backend, new_socket(AF_INET));
+  one_shot r(io::opcode::connect, ours, &server.address, sizeof(server.address));
+  submit(r);
+  backend.turn();
+  ASSERT_FALSE(r.done());
+  backend->cancel(r);
+  backend.destroy();
+  EXPECT_EQ(r.where, io::phase::idle);
+}
+
+TEST_P(io_descriptor, who_waits_for_a_buffer_when_the_backend_dies_is_told) {
+  if (GetParam() == io::backend_kind::io_uring) GTEST_SKIP() << "the ring forgets those that it has not armed again";
+  io::backend_options options = turning_backend::small();
+  options.buffer_count = 2;
+  begin(options);
+  connection c = unix_connection();
+  endpoint ours(backend, std::move(c.ours));
+  many m(backend, io::opcode::receive_many, ours);
+  m.keeps_buffers = true;
+  submit(m);
+  say(c.peer, random_bytes(10'000, 51));
+  ASSERT_TRUE(backend.turn_until([&] { return m.kept.size() == 2; }));
+  backend.settle();  // now it is starved
+  EXPECT_FALSE(m.ended());
+  backend.destroy();
+  EXPECT_TRUE(m.ended());
+}
+
+TEST_P(io_descriptor, backends_come_and_go) {
+  for (int i = 0; i < 20; ++i) {
+    begin();
+    connection c = unix_connection();
+    endpoint ours(backend, std::move(c.ours));
+    one_shot r(io::opcode::send, ours, "x", 1);
+    EXPECT_EQ(perform(r), 1);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(backends, io_descriptor, every_backend, backend_name);
+
+}  // namespace
+}  // namespace gyre::contract
