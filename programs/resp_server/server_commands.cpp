@@ -4,11 +4,10 @@
 
 #include <gyre/version.hpp>
 
-#include <fmt/format.h>
-
 #include <unistd.h>
 
 #include <array>
+#include <concepts>
 #include <string>
 #include <vector>
 
@@ -56,34 +55,57 @@ void config_resetstat(command_call& call) {
   call.reply.append(reply_text::ok);
 }
 
+void add_line(std::string& text, std::string_view name, std::string_view value) {
+  text.append(name).append(":").append(value).append("\r\n");
+}
+
+template <std::integral Number>
+void add_line(std::string& text, std::string_view name, Number value) {
+  add_line(text, name, std::to_string(value));
+}
+
 std::string server_section(const command_call& call) {
   const server_info& server = call.connection.server;
   const auto uptime = (call.now - server.started_at) / 1000;
-  return fmt::format(
-      "# Server\r\nredis_version:{0}\r\ngyre_version:{0}\r\nredis_mode:standalone\r\nprocess_id:{1}\r\n"
-      "tcp_port:{2}\r\nuptime_in_seconds:{3}\r\nuptime_in_days:{4}\r\n",
-      gyre::version_string, ::getpid(), server.port, uptime, uptime / 86'400);
+  std::string text = "# Server\r\n";
+  add_line(text, "redis_version", gyre::version_string);
+  add_line(text, "gyre_version", gyre::version_string);
+  add_line(text, "redis_mode", "standalone");
+  add_line(text, "process_id", ::getpid());
+  add_line(text, "tcp_port", server.port);
+  add_line(text, "uptime_in_seconds", uptime);
+  add_line(text, "uptime_in_days", uptime / 86'400);
+  return text;
 }
 
 std::string clients_section(const command_call& call) {
-  return fmt::format("# Clients\r\nconnected_clients:{}\r\n", call.connection.server.connected_clients);
+  std::string text = "# Clients\r\n";
+  add_line(text, "connected_clients", call.connection.server.connected_clients);
+  return text;
 }
 
 std::string memory_section(const command_call& call) {
-  return fmt::format("# Memory\r\nused_memory:{}\r\nmaxmemory:{}\r\nmaxmemory_policy:noeviction\r\n",
-                     call.keys.used_bytes(), call.keys.options().max_bytes.value_or(0));
+  std::string text = "# Memory\r\n";
+  add_line(text, "used_memory", call.keys.used_bytes());
+  add_line(text, "maxmemory", call.keys.options().max_bytes.value_or(0));
+  add_line(text, "maxmemory_policy", "noeviction");
+  return text;
 }
 
 std::string stats_section(const command_call& call) {
   const server_info& server = call.connection.server;
-  return fmt::format("# Stats\r\ntotal_connections_received:{}\r\ntotal_commands_processed:{}\r\nexpired_keys:{}\r\n",
-                     server.connections_received, server.commands_processed, call.keys.expired_so_far());
+  std::string text = "# Stats\r\n";
+  add_line(text, "total_connections_received", server.connections_received);
+  add_line(text, "total_commands_processed", server.commands_processed);
+  add_line(text, "expired_keys", call.keys.expired_so_far());
+  return text;
 }
 
 std::string keyspace_section(const command_call& call) {
   std::string text = "# Keyspace\r\n";
-  if (call.keys.size() > 0)
-    text += fmt::format("db0:keys={},expires={},avg_ttl=0\r\n", call.keys.size(), call.keys.expiring());
+  if (call.keys.size() == 0) return text;
+  text.append("db0:keys=").append(std::to_string(call.keys.size()));
+  text.append(",expires=").append(std::to_string(call.keys.expiring())).append(",avg_ttl=0\r\n");
   return text;
 }
 

@@ -5,7 +5,7 @@
 #include <string_view>
 
 namespace {
-constexpr unsigned await_line = __LINE__ + 3;
+constexpr unsigned await_line = __LINE__ + 2;
 gyre::task<int> check() {
   const auto stack = co_await gyre::call_stack();
   const std::source_location& here = stack[0];

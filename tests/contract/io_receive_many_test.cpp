@@ -112,7 +112,7 @@ TEST_P(io_receive_many, keeps_the_order_when_it_is_cancelled_again_and_again) {
     ASSERT_LT(now(), end) << "received " << m.bytes.size();
     if (m.ended()) submit(m);
     sent += say(c.peer, std::string_view(bytes).substr(sent, random() % 6'000));
-    for (std::uint32_t n = random() % 3; n > 0; --n) backend.turn();
+    for (auto n = random() % 3; n > 0; --n) backend.turn();
     if (random() % 2 == 0) backend->cancel(m);
     if (random() % 2 == 0) backend.turn();
   }

@@ -1,0 +1,122 @@
+// bench/load/load.cpp: a closed-loop load on one thread: each connection sends a batch, waits for all of it, sends
+// again.
+//
+// load PORT echo|resp CONNECTIONS DEPTH SECONDS: prints one line of JSON.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+
+struct connection {
+  int fd = -1;
+  std::size_t received = 0;
+  bool checked = false;
+  clock_type::time_point sent_at;
+};
+
+[[noreturn]] void fail(const char* what) {
+  std::perror(what);
+  std::exit(1);
+}
+
+std::string repeat(std::string_view text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+int connect_to(int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0 || ::connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address)) < 0) fail("connect");
+  const int one = 1;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+  return fd;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 6) {
+    std::fprintf(stderr, "usage: load PORT echo|resp CONNECTIONS DEPTH SECONDS\n");
+    return 2;
+  }
+  const int port = std::atoi(argv[1]);
+  const bool echo = std::strcmp(argv[2], "echo") == 0;
+  const auto count = static_cast<std::size_t>(std::atoi(argv[3]));
+  const int depth = std::atoi(argv[4]);
+  const std::chrono::duration<double> length(std::atof(argv[5]));
+  const std::string request = repeat(echo ? std::string(106, 'g') : "PING\r\n", depth);
+  const std::string expected = echo ? request : repeat("+PONG\r\n", depth);
+
+  const int ep = ::epoll_create1(0);
+  std::vector<connection> connections(count);
+  const auto send_batch = [&](connection& c) {
+    c.sent_at = clock_type::now();
+    if (::send(c.fd, request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size()))
+      fail("send");
+  };
+  for (connection& c : connections) {
+    c.fd = connect_to(port);
+    epoll_event event{.events = EPOLLIN, .data = {.ptr = &c}};
+    ::epoll_ctl(ep, EPOLL_CTL_ADD, c.fd, &event);
+  }
+  for (connection& c : connections) send_batch(c);
+
+  std::array<epoll_event, 256> events;
+  static char buffer[65'536];
+  std::vector<float> latencies;
+  latencies.reserve(4'000'000);
+  std::size_t batches = 0;
+  const auto begin = clock_type::now();
+  auto now = begin;
+  while (now - begin < length) {
+    const int ready = ::epoll_wait(ep, events.data(), static_cast<int>(events.size()), 1000);
+    for (int i = 0; i < ready; ++i) {
+      auto& c = *static_cast<connection*>(events[static_cast<std::size_t>(i)].data.ptr);
+      const ssize_t n = ::recv(c.fd, buffer, sizeof(buffer), MSG_DONTWAIT);
+      if (n <= 0) fail("recv: the server has closed a connection");
+      if (!c.checked && std::memcmp(buffer, expected.data() + c.received, static_cast<std::size_t>(n)) != 0) {
+        std::fprintf(stderr, "load: a wrong reply\n");
+        return 1;
+      }
+      c.received += static_cast<std::size_t>(n);
+      if (c.received < expected.size()) continue;
+      c.received = 0;
+      c.checked = true;
+      ++batches;
+      if (latencies.size() < latencies.capacity())
+        latencies.push_back(std::chrono::duration<float, std::micro>(clock_type::now() - c.sent_at).count());
+      send_batch(c);
+    }
+    now = clock_type::now();
+  }
+  const double seconds = std::chrono::duration<double>(now - begin).count();
+  std::sort(latencies.begin(), latencies.end());
+  const auto percentile = [&](double p) {
+    return latencies.empty() ? 0.0F
+                             : latencies[static_cast<std::size_t>(p * static_cast<double>(latencies.size() - 1))];
+  };
+  std::printf("{\"requests\": %zu, \"seconds\": %.6f, \"p50_us\": %.1f, \"p99_us\": %.1f}\n",
+              batches * static_cast<std::size_t>(depth), seconds, percentile(0.5), percentile(0.99));
+  return 0;
+}

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Runs servers in turn under the same load and prints a table, ratio to the best bare loop first.
+
+usage: bench/run.py [echo|resp|counts|memory|micro|all] [--rounds N] [--seconds S] [--only WORD]
+The server runs on one core, the load on another. See bench/README.md.
+"""
+
+import argparse
+import json
+import os
+import platform
+import re
+import resource
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = ROOT / "build/release/bin"
+TICK = os.sysconf("SC_CLK_TCK")
+CORES = sorted(os.sched_getaffinity(0))
+SERVER_CORE, LOAD_CORE = CORES[0], CORES[-1]
+
+
+class Server:
+    """A running server, ended when the block is left."""
+
+    def __init__(self, name, command, scratch):
+        self.name = name
+        if name == "redis-server":
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                self.port = probe.getsockname()[1]
+            command = command + ["--port", str(self.port), "--dir", scratch]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                        preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CORE}))
+        for line in self.process.stdout:
+            found = re.search(r"listening on \S+:(\d+)", line)
+            if found:
+                self.port = int(found.group(1))
+            if found or "Ready to accept" in line:
+                return
+        raise SystemExit(f"bench: {name} did not start")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        try:
+            self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+
+    def cpu(self):
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return int(fields[11]) / TICK, int(fields[12]) / TICK
+
+    def resident(self):
+        return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def servers(work, only):
+    """name -> command of what is built and installed here."""
+    ours = str(BIN / f"{work}_server")
+    found = {"bare io_uring": [str(BIN / f"bare_uring_{work}")], "bare epoll": [str(BIN / f"bare_epoll_{work}")],
+             "gyre io_uring": [ours, "--listen", "127.0.0.1:0", "--backend", "io_uring"],
+             "gyre epoll": [ours, "--listen", "127.0.0.1:0", "--backend", "epoll"],
+             "asio": [str(BIN / f"asio_{work}")], "libuv": [str(BIN / f"uv_{work}")],
+             "tokio": [str(ROOT / f"build/bench/tokio/release/tokio_{work}")]}
+    if work == "resp":
+        found["redis-server"] = ["redis-server", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+    return {name: command for name, command in found.items()
+            if shutil.which(command[0]) and (not only or any(word in name for word in only))}
+
+
+def load(port, work, connections, depth, seconds):
+    done = subprocess.run([str(BIN / "load"), str(port), work, str(connections), str(depth), str(seconds)],
+                          capture_output=True, text=True, timeout=seconds + 30,
+                          preexec_fn=lambda: os.sched_setaffinity(0, {LOAD_CORE}))
+    if done.returncode != 0:
+        raise SystemExit(f"bench: the load failed: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def measure(work, connections, depth, arguments, scratch):
+    rows = {}
+    for _ in range(arguments.rounds):
+        for name, command in servers(work, arguments.only).items():
+            with Server(name, command, scratch) as server:
+                load(server.port, work, connections, depth, 0.3)
+                user, system = server.cpu()
+                result = load(server.port, work, connections, depth, arguments.seconds)
+                user_after, system_after = server.cpu()
+                requests = result["requests"]
+                rows.setdefault(name, []).append({
+                    "rate": requests / result["seconds"], "user": (user_after - user) / requests * 1e6,
+                    "system": (system_after - system) / requests * 1e6, "p50": result["p50_us"], "p99": result["p99_us"]})
+    return rows
+
+
+def print_table(title, rows):
+    best = max((statistics.median(r["rate"] for r in runs) for name, runs in rows.items() if name.startswith("bare")),
+               default=None)
+    print(f"\n{title}")
+    print(f"{'':16}{'ratio':>8}{'requests/s':>12}{'(min - max)':>22}{'user us':>9}{'system us':>11}{'p50 us':>8}{'p99 us':>8}")
+    for name, runs in sorted(rows.items(), key=lambda item: -statistics.median(r["rate"] for r in item[1])):
+        rates = [r["rate"] for r in runs]
+        middle = {key: statistics.median(r[key] for r in runs) for key in runs[0]}
+        ratio = f"{middle['rate'] / best:.3f}" if best else "-"
+        print(f"{name:16}{ratio:>8}{middle['rate']:>12,.0f}{f'({min(rates):,.0f} - {max(rates):,.0f})':>22}"
+              f"{middle['user']:>9.3f}{middle['system']:>11.3f}{middle['p50']:>8.0f}{middle['p99']:>8.0f}", flush=True)
+
+
+def throughput(work, arguments):
+    with tempfile.TemporaryDirectory() as scratch:
+        cases = [(50, 1), (1000, 1), (50, 16)]
+        for connections, depth in cases:
+            rows = measure(work, connections, depth, arguments, scratch)
+            print_table(f"{work}{' 106 bytes' if work == 'echo' else ' PING'}, {connections} connections, depth {depth}", rows)
+
+
+def counts(arguments):
+    """System calls of a request, counted by strace while a load runs."""
+    if not shutil.which("strace"):
+        print("counts: strace is not installed")
+        return
+    print(f"\nSystem calls a request, 50 connections, depth 1\n{'':16}{'calls':>8}  which")
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, command in servers("resp", arguments.only).items():
+            with Server(name, command, scratch) as server:
+                # Counted from outside, so that the programs need no code for it; strace slows them, not their counts.
+                log = Path(scratch, "strace")
+                tracer = subprocess.Popen(["strace", "-c", "-f", "-o", str(log), "-p", str(server.process.pid)],
+                                          stderr=subprocess.DEVNULL)
+                time.sleep(0.5)
+                requests = load(server.port, "resp", 50, 1, 2)["requests"]
+                tracer.send_signal(2)
+                tracer.wait(20)
+                calls = {f[-1]: int(f[3]) for f in (line.split() for line in log.read_text().splitlines())
+                         if len(f) >= 5 and f[3].isdigit() and f[-1] != "total"}
+                shown = ", ".join(f"{c} {n / requests:.3f}" for c, n in sorted(calls.items(), key=lambda i: -i[1])[:3])
+                print(f"{name:16}{sum(calls.values()) / requests:>8.3f}  {shown}", flush=True)
+
+
+def memory(arguments):
+    """Resident bytes of an idle connection in the server process."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    count = min(9_000, hard - 200)
+    print(f"\nResident memory of an idle connection, {count} connections\n{'':16}{'bytes':>8}")
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, command in servers("echo", arguments.only).items():
+            with Server(name, command, scratch) as server:
+                warm = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(100)]
+                before = server.resident()
+                idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(count)]
+                idle[-1].sendall(b"x")
+                idle[-1].recv(1)
+                print(f"{name:16}{(server.resident() - before) / count:>8.0f}", flush=True)
+                for each in warm + idle:
+                    each.close()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def micro():
+    for program in sorted(BIN.glob("micro_*")):
+        subprocess.run([str(program), "--benchmark_min_warmup_time=0.2"], check=True, timeout=300,
+                       preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CORE}))
+
+
+def build_tokio():
+    manifest = ROOT / "bench/peers/tokio/Cargo.toml"
+    if manifest.exists() and shutil.which("cargo"):
+        subprocess.run(["cargo", "build", "--release", "--quiet", "--manifest-path", str(manifest), "--target-dir",
+                        str(ROOT / "build/bench/tokio")], check=False, timeout=600)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", nargs="?", default="all", choices=["echo", "resp", "counts", "memory", "micro", "all"])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2)
+    parser.add_argument("--only", action="append", default=[], help="servers whose name contains this word")
+    arguments = parser.parse_args()
+    if len(CORES) < 2:
+        print("bench: one core only: server and load disturb each other", file=sys.stderr)
+    commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    print(f"{platform.system()} {platform.release()}, {os.cpu_count()} cores, commit {commit.stdout.strip()}, "
+          f"{arguments.rounds} rounds of {arguments.seconds} s in turn, medians")
+    if arguments.name in ("echo", "resp", "all"):
+        build_tokio()
+    for work in ("echo", "resp"):
+        if arguments.name in (work, "all"):
+            throughput(work, arguments)
+    if arguments.name in ("counts", "all"):
+        counts(arguments)
+    if arguments.name in ("memory", "all"):
+        memory(arguments)
+    if arguments.name in ("micro", "all"):
+        micro()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+// tests/io/epoll_backend_test.cpp: what only the epoll backend has to promise: few system calls, and old kernels.
+// What it does for requests is in tests/contract.
+#include "tests/contract/io_contract_fixture.hpp"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <cstddef>
+#include <cstdlib>
+
+namespace gyre::contract {
+namespace {
+
+class epoll_backend_test : public ::testing::Test {
+ protected:
+  turning_backend backend{io::backend_kind::epoll};
+
+  /// System calls that `action` makes the backend do.
+  template <class Action>
+  std::uint64_t calls_of(Action action) {
+    const std::uint64_t before = backend->system_calls();
+    action();
+    return backend->system_calls() - before;
+  }
+};
+
+TEST_F(epoll_backend_test, does_not_ask_when_nothing_is_registered_and_it_may_not_wait) {
+  EXPECT_EQ(calls_of([&] { backend.turn(); }), 0U);
+  EXPECT_EQ(calls_of([&] { backend.turn(now() + milliseconds); }), 1U);
+}
+
+TEST_F(epoll_backend_test, receives_a_message_with_two_system_calls) {
+  connection c = tcp_connection();
+  endpoint ours(backend, std::move(c.ours));
+  many m(backend, io::opcode::receive_many, ours);
+  backend->submit(m);
+  backend.settle();
+  for (int i = 0; i < 10; ++i) {
+    say(c.peer, "request");
+    const std::size_t before = m.bytes.size();
+    EXPECT_EQ(calls_of([&] { ASSERT_TRUE(backend.turn_until([&] { return m.bytes.size() > before; })); }), 2U)
+        << "the event, the bytes, and no look whether there are more";
+  }
+  backend->cancel(m);
+  ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
+}
+
+TEST_F(epoll_backend_test, sends_with_one_system_call) {
+  connection c = tcp_connection();
+  endpoint ours(backend, std::move(c.ours));
+  backend.settle();
+  one_shot r(io::opcode::send, ours, "x", 1);
+  ++r.submissions;
+  EXPECT_EQ(calls_of([&] {
+              backend->submit(r);
+              backend.turn();
+            }),
+            1U);
+  EXPECT_TRUE(r.done());
+}
+
+TEST_F(epoll_backend_test, looks_at_the_kernel_at_least_every_eighth_turn) {
+  connection busy = unix_connection();
+  connection waiting = unix_connection();
+  endpoint one(backend, std::move(busy.ours));
+  endpoint two(backend, std::move(waiting.ours));
+  char byte = 0;
+  one_shot r(io::opcode::receive, two, &byte, 1);
+  ++r.submissions;
+  backend->submit(r);
+  backend.settle();
+  say(waiting.peer, "x");
+  int turns = 0;
+  for (; !r.done() && turns < 100; ++turns) {
+    one_shot w(io::opcode::send, one, "y", 1);
+    ++w.submissions;
+    backend->submit(w);
+    backend.turn();
+    EXPECT_TRUE(w.done());
+  }
+  EXPECT_LE(turns, 8);
+}
+
+TEST_F(epoll_backend_test, hands_out_a_limited_number_of_results_of_one_descriptor_in_a_turn) {
+  const tcp_server server;
+  endpoint listener(backend, owned_fd(::dup(server.fd.get())));
+  std::vector<owned_fd> clients;
+  for (int i = 0; i < 200; ++i) clients.push_back(server.begin_connect());
+  many accepting(backend, io::opcode::accept_many, listener);
+  backend->submit(accepting);
+  std::vector<std::size_t> accepted;
+  while (accepting.results.size() < 200 && accepted.size() < 100) {
+    const std::size_t before = accepting.results.size();
+    backend.turn(now() + milliseconds);
+    accepted.push_back(accepting.results.size() - before);
+  }
+  EXPECT_EQ(accepting.results.size(), 200U);
+  EXPECT_LE(*std::max_element(accepted.begin(), accepted.end()), 64U);
+  backend->cancel(accepting);
+  ASSERT_TRUE(backend.turn_until([&] { return accepting.ended(); }));
+}
+
+// ---- what the kernel may refuse: in a child, because a filter of system calls is for ever
+
+void refuse(long call, std::uint32_t error) {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{.len = std::size(filter), .filter = filter};
+  checked(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "PR_SET_NO_NEW_PRIVS");
+  checked(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), "PR_SET_SECCOMP");
+}
+
+[[noreturn]] void leave(bool well) { std::_Exit(well ? 0 : 1); }
+
+class epoll_backend_in_a_child : public ::testing::Test {
+ protected:
+  // A child that begins anew: other tests may have left threads behind.
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_F(epoll_backend_in_a_child, works_without_epoll_pwait2) {
+  const auto old_kernel = [] {
+    turning_backend backend(io::backend_kind::epoll);
+    refuse(SYS_epoll_pwait2, ENOSYS);
+    bool well = true;
+    for (const io::monotonic_time length : {io::monotonic_time{100'000}, 3 * milliseconds}) {
+      const io::monotonic_time deadline = now() + length;
+      backend.turn(deadline);
+      well = well && now() >= deadline && now() < deadline + 2'000 * milliseconds;
+    }
+    connection c = unix_connection();
+    endpoint ours(backend, std::move(c.ours));
+    char byte = 0;
+    one_shot r(io::opcode::receive, ours, &byte, 1);
+    ++r.submissions;
+    backend->submit(r);
+    backend.turn();
+    say(c.peer, "x");
+    while (!r.done()) backend.turn(io::wait_forever);
+    backend->wake();
+    backend.turn(io::wait_forever);
+    leave(well && r.result == 1);
+  };
+  EXPECT_EXIT(old_kernel(), ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(epoll_backend_in_a_child, a_descriptor_that_cannot_be_registered_is_the_error_of_its_requests) {
+  const auto no_watch_left = [] {
+    turning_backend backend(io::backend_kind::epoll);
+    refuse(SYS_epoll_ctl, ENOSPC);
+    connection c = unix_connection();
+    endpoint ours(backend, std::move(c.ours));
+    char byte = 0;
+    one_shot r(io::opcode::receive, ours, &byte, 1);
+    ++r.submissions;
+    backend->submit(r);
+    many m(backend, io::opcode::receive_many, ours);
+    backend->submit(m);
+    while (!r.done() || !m.ended()) backend.turn(io::wait_forever);
+    leave(r.result == -ENOSPC && m.last_result == -ENOSPC && backend->in_flight() == 0);
+  };
+  EXPECT_EXIT(no_watch_left(), ::testing::ExitedWithCode(0), "");
+}
+
+}  // namespace
+}  // namespace gyre::contract

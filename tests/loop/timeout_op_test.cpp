@@ -1,0 +1,134 @@
+// tests/loop/timeout_op_test.cpp: a limit on one operation, whenever that has its result.
+#include <gyre/loop/timeout_op.hpp>
+
+#include "tests/support/virtual_run.hpp"
+
+#include <expected>
+
+using namespace gyre_test;
+
+namespace {
+
+/// An operation that ends when it is told to: at once, after a while, or when cancelled.
+class manual_op : public gyre::operation<manual_op>, private gyre::timer {
+ public:
+  enum class ending : bool { at_once, after_a_while };
+  explicit manual_op(ending how, std::chrono::milliseconds time = 0ms) : how_(how), time_(time) {}
+
+  bool try_now() noexcept { return how_ == ending::at_once; }
+  void start() noexcept {
+    operation_base::cancel = [](gyre::cancellable& c) noexcept {
+      auto& self = static_cast<manual_op&>(c);
+      ++cancels;
+      if (!self.armed()) return;
+      gyre::event_loop::current().timers().disarm(self);
+      self.cancelled_ = true;
+      self.finish_soon();
+    };
+    fire = [](gyre::timer& t) noexcept { static_cast<manual_op&>(t).finish_soon(); };
+    deadline = gyre::deadline_after(time_);
+    gyre::event_loop::current().timers().arm(*this);
+  }
+  std::expected<int, std::error_code> take_result() {
+    if (!cancelled_) return 7;
+    if (scope_cancelled()) gyre::throw_cancelled();
+    return std::unexpected(std::make_error_code(std::errc::operation_canceled));
+  }
+  [[noreturn]] void fail(std::error_code reason) { throw std::system_error(reason, "manual_op"); }
+  int await_resume() {
+    auto outcome = take_result();
+    if (!outcome) fail(outcome.error());
+    return *outcome;
+  }
+
+  static inline int cancels = 0;
+
+ private:
+  ending how_;
+  std::chrono::milliseconds time_;
+  bool cancelled_ = false;
+};
+
+manual_op ready() { return manual_op(manual_op::ending::at_once); }
+manual_op ready_after(std::chrono::milliseconds time) { return manual_op(manual_op::ending::after_a_while, time); }
+
+}  // namespace
+
+TEST(timeout_op, gives_the_result_that_comes_in_time) {
+  run_virtual([]() -> gyre::task<> {
+    EXPECT_EQ(co_await gyre::timeout(10ms, ready_after(9ms)), 7);
+    EXPECT_EQ(co_await gyre::timeout(0ms, ready()), 7);
+    EXPECT_TRUE(gyre::event_loop::current().timers().empty());
+  });
+}
+
+TEST(timeout_op, throws_timed_out_when_the_time_is_over_to_the_nanosecond) {
+  run_virtual([]() -> gyre::task<> {
+    for (int i = 1; i < 2000; ++i) {
+      const auto begin = gyre::now();
+      bool expired = false;
+      try {
+        (void)co_await gyre::timeout(std::chrono::microseconds(i), ready_after(1h));
+      } catch (const gyre::timed_out&) {
+        expired = true;
+      }
+      EXPECT_TRUE(expired);
+      EXPECT_EQ(gyre::now() - begin, std::chrono::microseconds(i));
+    }
+  });
+}
+
+TEST(timeout_op, gives_timed_out_as_a_value_with_as_expected) {
+  run_virtual([]() -> gyre::task<> {
+    const auto late = co_await gyre::as_expected(gyre::timeout(1ms, ready_after(1h)));
+    EXPECT_FALSE(late.has_value());
+    EXPECT_EQ(late.error(), std::errc::timed_out);
+    const auto in_time = co_await gyre::as_expected(gyre::timeout(ready_after(1ms), 1h));
+    EXPECT_EQ(in_time.value(), 7);
+  });
+}
+
+TEST(timeout_op, a_result_that_waits_for_its_turn_when_the_time_is_over_wins) {
+  gyre::testing::test_options one_at_a_time;
+  one_at_a_time.loop.ready_per_turn = 1;
+  one_at_a_time.loop.virtual_time = false;  // a time-out of nothing expires between two turns
+  const auto body = []() -> gyre::task<> {
+    bool stop = false;
+    auto others = gyre::spawn([&]() -> gyre::task<> {
+      while (!stop) co_await gyre::yield();
+    });
+    // Ready at once, again and again: the budget for that is used up several times.
+    for (int i = 0; i < 500; ++i) EXPECT_EQ(co_await gyre::timeout(0ms, ready()), 7);
+    stop = true;
+    co_await others;
+  };
+  EXPECT_NO_THROW(gyre::testing::run_test(body, one_at_a_time));
+}
+
+TEST(timeout_op, of_an_operation_that_ends_in_the_same_moment_asks_it_once_at_most) {
+  run_virtual([]() -> gyre::task<> {
+    manual_op::cancels = 0;
+    for (int i = 0; i < 10; ++i) {
+      const auto outcome = co_await gyre::as_expected(gyre::timeout(5ms, ready_after(5ms)));
+      EXPECT_TRUE(outcome.has_value() || outcome.error() == std::errc::timed_out);
+    }
+    EXPECT_LE(manual_op::cancels, 10);
+    EXPECT_TRUE(gyre::event_loop::current().timers().empty());
+  });
+}
+
+TEST(timeout_op, a_cancel_from_outside_is_not_a_time_out_not_even_as_a_value) {
+  run_virtual([]() -> gyre::task<> {
+    bool went_on = false;
+    auto handle = gyre::spawn([&]() -> gyre::task<> {
+      (void)co_await gyre::as_expected(gyre::timeout(1h, ready_after(2h)));
+      went_on = true;
+    });
+    co_await gyre::sleep(1ms);
+    handle.cancel();
+    co_await handle.wait();
+    EXPECT_TRUE(handle.state().was_cancelled());
+    EXPECT_FALSE(went_on);
+    EXPECT_TRUE(gyre::event_loop::current().timers().empty());
+  });
+}

@@ -1,0 +1,214 @@
+// tests/tasks/timeout_rules_test.cpp: time-outs inside time-outs, around groups, races and shields, and when they meet.
+#include <gyre/tasks/timeout.hpp>
+
+#include "tests/support/virtual_run.hpp"
+
+#include <memory>
+
+using namespace gyre_test;
+
+namespace {
+
+enum class outcome { value, timed_out, cancelled, failed };
+
+/// How awaiting `limited` ends.
+template <class Awaitable>
+gyre::task<outcome> outcome_of(Awaitable limited) {
+  outcome how = outcome::value;
+  try {
+    (void)co_await std::move(limited);
+  } catch (const gyre::timed_out&) {
+    how = outcome::timed_out;
+  } catch (const std::exception&) {
+    how = outcome::failed;
+  }
+  co_return how;
+}
+
+}  // namespace
+
+TEST(timeout, expires_at_its_limit_to_the_nanosecond) {
+  run_virtual([]() -> gyre::task<> {
+    for (int i = 1; i < 5000; ++i) {
+      const auto begin = gyre::now();
+      EXPECT_EQ(co_await outcome_of(gyre::timeout(std::chrono::microseconds(i), gyre::sleep(1h))), outcome::timed_out);
+      EXPECT_EQ(gyre::now() - begin, std::chrono::microseconds(i)) << i;
+    }
+  });
+}
+
+TEST(timeout, is_counted_from_the_await_and_not_from_the_call) {
+  run_virtual([]() -> gyre::task<> {
+    auto limited = gyre::timeout(10ms, gyre::as_task(gyre::yield()));
+    co_await gyre::sleep(1h);
+    EXPECT_EQ(co_await outcome_of(std::move(limited)), outcome::value);
+  });
+}
+
+TEST(timeout, a_failure_in_time_and_one_after_the_limit_are_thrown_as_they_are) {
+  run_virtual([]() -> gyre::task<> {
+    EXPECT_EQ(co_await error_of(gyre::timeout(10ms, fail_after(1ms, "in time"))), "in time");
+    auto late = []() -> gyre::task<> {
+      try {
+        co_await gyre::sleep(1h);
+      } catch (const gyre::cancelled&) {
+      }
+      throw std::runtime_error("late");
+    };
+    EXPECT_EQ(co_await error_of(gyre::timeout(10ms, late)), "late");
+  });
+}
+
+TEST(timeout, every_await_after_it_expired_fails_until_the_code_has_ended) {
+  run_virtual([]() -> gyre::task<> {
+    int failures = 0;
+    auto stubborn = [&]() -> gyre::task<> {
+      for (int i = 0; i < 4; ++i) {
+        try {
+          co_await gyre::sleep(1h);
+        } catch (const gyre::cancelled&) {
+          ++failures;
+        }
+      }
+      co_await gyre::yield();
+    };
+    EXPECT_EQ(co_await outcome_of(gyre::timeout(10ms, stubborn)), outcome::timed_out);
+    EXPECT_EQ(failures, 4);
+    co_await gyre::sleep(1ms);  // outside nothing is cancelled
+  });
+}
+
+TEST(timeout, nested_ones_that_expire_in_the_same_moment_give_the_time_out_of_the_outer_one) {
+  run_virtual([]() -> gyre::task<> {
+    bool inner_seen = false;
+    auto body = [&]() -> gyre::task<> {
+      inner_seen = co_await outcome_of(gyre::timeout(10ms, gyre::sleep(1h))) == outcome::timed_out;
+      co_await gyre::yield();
+    };
+    EXPECT_EQ(co_await outcome_of(gyre::timeout(10ms, body)), outcome::timed_out);
+    EXPECT_FALSE(inner_seen);
+  });
+}
+
+TEST(timeout, an_outer_limit_that_passes_while_the_inner_one_cleans_up_wins) {
+  run_virtual([]() -> gyre::task<> {
+    bool inner_seen = false;
+    auto slow_clean_up = []() -> gyre::task<> {
+      bool cancelled = false;
+      try {
+        co_await gyre::sleep(1h);
+      } catch (const gyre::cancelled&) {
+        cancelled = true;
+      }
+      if (cancelled) co_await gyre::shield(gyre::sleep(50ms));
+      co_await gyre::yield();
+    };
+    auto body = [&]() -> gyre::task<> {
+      inner_seen = co_await outcome_of(gyre::timeout(10ms, slow_clean_up)) == outcome::timed_out;
+    };
+    EXPECT_EQ(co_await outcome_of(gyre::timeout(20ms, body)), outcome::timed_out);
+    EXPECT_FALSE(inner_seen);
+  });
+}
+
+TEST(timeout, that_has_expired_is_overruled_by_a_cancel_that_comes_before_its_code_has_run_on) {
+  run_virtual([]() -> gyre::task<> {
+    outcome seen = outcome::value;
+    gyre::cancel_scope* victim = nullptr;
+    auto canceller = gyre::spawn([&]() -> gyre::task<> {
+      co_await gyre::sleep(5ms);
+      victim->cancel();
+    });
+    auto handle =
+        gyre::spawn([&]() -> gyre::task<> { seen = co_await outcome_of(gyre::timeout(5ms, gyre::sleep(1h))); });
+    victim = &handle.state().root;
+    co_await handle.wait();
+    EXPECT_TRUE(handle.state().was_cancelled());
+    EXPECT_EQ(seen, outcome::value);
+    co_await canceller;
+  });
+}
+
+TEST(timeout, around_a_race_and_a_gather_reaches_all_of_them) {
+  run_virtual([]() -> gyre::task<> {
+    EXPECT_EQ(co_await outcome_of(gyre::timeout(5ms, gyre::race(value_after(1h, 1), value_after(2h, 2)))),
+              outcome::timed_out);
+    EXPECT_EQ(co_await outcome_of(gyre::timeout(5ms, gyre::gather(value_after(1ms, 1), value_after(2h, 2)))),
+              outcome::timed_out);
+    EXPECT_EQ(co_await outcome_of(gyre::timeout(5ms, gyre::gather(value_after(1ms, 1), value_after(2ms, 2)))),
+              outcome::value);
+    EXPECT_TRUE(gyre::event_loop::current().timers().empty());
+  });
+}
+
+TEST(timeout, around_a_handle_stops_waiting_and_leaves_the_task) {
+  run_virtual([]() -> gyre::task<> {
+    auto handle = gyre::spawn(value_after(20ms, 3));
+    auto wait = [&]() -> gyre::task<int> { co_return co_await handle; };
+    EXPECT_EQ(co_await outcome_of(gyre::timeout(5ms, wait)), outcome::timed_out);
+    EXPECT_FALSE(handle.done());
+    EXPECT_EQ(co_await handle, 3);
+  });
+}
+
+TEST(timeout, inside_a_shield_bounds_the_clean_up) {
+  run_virtual([]() -> gyre::task<> {
+    const auto begin = gyre::now();
+    outcome clean_up = outcome::value;
+    auto handle = gyre::spawn([&]() -> gyre::task<> {
+      bool cancelled = false;
+      try {
+        co_await gyre::sleep(1h);
+      } catch (const gyre::cancelled&) {
+        cancelled = true;
+      }
+      if (cancelled) clean_up = co_await gyre::shield(outcome_of(gyre::timeout(30ms, gyre::sleep(1h))));
+    });
+    co_await gyre::sleep(1ms);
+    handle.cancel();
+    co_await handle.wait();
+    EXPECT_EQ(clean_up, outcome::timed_out);
+    EXPECT_EQ(since(begin), 31ms);
+  });
+}
+
+TEST(timeout, gives_references_move_only_values_and_nothing) {
+  run_virtual([]() -> gyre::task<> {
+    int target = 0;
+    auto reference = [&]() -> gyre::task<int&> { co_return target; };
+    (co_await gyre::timeout(1s, reference)) = 4;
+    EXPECT_EQ(target, 4);
+    auto pointer = []() -> gyre::task<std::unique_ptr<int>> { co_return std::make_unique<int>(5); };
+    EXPECT_EQ(*co_await gyre::timeout(pointer, 1s), 5);
+    co_await gyre::wait_for(gyre::yield(), 1s);
+    co_await gyre::timeout_at(gyre::now() + 1s, pointer);
+  });
+}
+
+TEST(timeout, of_a_length_that_cannot_be_counted_never_expires) {
+  run_virtual([]() -> gyre::task<> {
+    EXPECT_EQ(co_await outcome_of(gyre::timeout(std::chrono::hours::max(), gyre::sleep(24h * 365))), outcome::value);
+    EXPECT_EQ(co_await outcome_of(gyre::timeout(-1s, gyre::sleep(1ms))), outcome::timed_out);
+  });
+}
+
+TEST(timeout, moved_to_the_past_expires_at_the_next_turn_and_then_cannot_be_moved_any_more) {
+  run_virtual([]() -> gyre::task<> {
+    const auto begin = gyre::now();
+    bool expired = false;
+    auto body = [&](gyre::timeout_scope& limit) -> gyre::task<> {
+      limit.reschedule_at(begin - 1h);
+      try {
+        co_await gyre::sleep(1h);
+      } catch (const gyre::cancelled&) {
+        expired = limit.expired();
+        limit.reschedule(1h);
+        throw;
+      }
+    };
+    EXPECT_EQ(co_await outcome_of(gyre::timeout(1h, body)), outcome::timed_out);
+    EXPECT_TRUE(expired);
+    EXPECT_EQ(gyre::now(), begin);
+    EXPECT_TRUE(gyre::event_loop::current().timers().empty());
+  });
+}
