@@ -6,6 +6,7 @@
 #include <gyre/loop/sleep.hpp>
 #include <gyre/loop/yield.hpp>
 
+#include <algorithm>
 #include <ctime>
 #include <string>
 #include <utility>
@@ -85,7 +86,10 @@ class server {
     while (gyre::buffer_lease received = co_await peer.receive()) {
       std::string_view input = received.text();
       if (!partial.empty()) {
-        if (partial.capacity() < parser.bytes_needed()) partial.reserve(parser.bytes_needed());
+        // Once, to what the request announces; but who announces much gets the memory only as it sends.
+        constexpr std::size_t most_at_once = std::size_t{1} << 20U;
+        if (partial.capacity() < parser.bytes_needed())
+          partial.reserve(std::min(parser.bytes_needed(), partial.size() * 2 + most_at_once));
         partial.append(input);
         received.release();
         input = partial;
@@ -99,11 +103,20 @@ class server {
         co_await finish(peer);
         break;
       }
-      if (input.data() == partial.data())
-        partial.erase(0, partial.size() - rest.size());
-      else
-        partial.assign(rest);
+      keep(partial, input, rest);
     }
+  }
+
+  // Leaves in `partial` what is left of `input`, which may be `partial` itself. An idle connection keeps no large
+  // buffer.
+  static void keep(std::string& partial, std::string_view input, std::string_view rest) {
+    constexpr std::size_t largest_kept = std::size_t{64} << 10U;
+    if (input.data() != partial.data())
+      partial.assign(rest);
+    else if (rest.empty() && partial.capacity() > largest_kept)
+      std::string().swap(partial);
+    else
+      partial.erase(0, partial.size() - rest.size());
   }
 
   // Closing with input unread would reset the connection, and the client might never see our last words.

@@ -1,4 +1,4 @@
-// tests/compile_fail/dangling_lambda_argument.cpp: a stored task that refers to a temporary given to a lambda coroutine.
+// tests/compile_fail/dangling_lambda_argument.cpp: a stored task that refers to a temporary given to its lambda.
 // expect: temporary
 // compiler: clang
 #include <gyre/coro/task.hpp>

@@ -50,8 +50,11 @@ gyre::task<> conditions() {
   for (int i = 0; i < co_await by_value(counted(), 3); ++i) (void)co_await by_reference(counted());
   const int chosen = made > 0 ? co_await by_value(counted(), 4) : co_await by_reference(counted(), 5);
   switch (co_await by_value(counted(), chosen)) {
-    case 4: (void)co_await by_value(counted()); break;
-    default: break;
+    case 4:
+      (void)co_await by_value(counted());
+      break;
+    default:
+      break;
   }
   while (co_await by_reference(counted(), 0) != 0) {
   }

@@ -84,24 +84,21 @@ TEST_P(io_descriptor, nothing_comes_from_a_detached_descriptor_of_which_a_duplic
 }
 
 TEST_P(io_descriptor, a_delivery_may_free_another_descriptor_that_has_an_event_too) {
-  for (int first = 0; first < 2; ++first) {
-    connection c[2] = {unix_connection(), unix_connection()};
-    std::unique_ptr<endpoint> ends[2];
-    std::unique_ptr<many> requests[2];
-    for (std::size_t i = 0; i < 2; ++i) {
-      ends[i] = std::make_unique<endpoint>(backend, std::move(c[i].ours));
-      requests[i] = std::make_unique<many>(backend, io::opcode::receive_many, *ends[i]);
-    }
-    many& stays = *requests[first];
-    const std::size_t victim = first == 0 ? 1 : 0;
-    submit(stays);
+  for (const bool its_event_comes_last : {false, true}) {
+    connection c = unix_connection();
+    connection other = unix_connection();
+    endpoint ours(backend, std::move(c.ours));
+    auto victim = std::make_unique<endpoint>(backend, std::move(other.ours));
+    many m(backend, io::opcode::receive_many, ours);
+    submit(m);
     backend.settle();
-    stays.on_delivery = [&](int) { ends[victim].reset(); };
-    say(c[victim].peer, "event");
-    say(c[first].peer, "event");
-    ASSERT_TRUE(backend.turn_until([&] { return !stays.bytes.empty(); }));
-    EXPECT_EQ(ends[victim], nullptr);
-    stop(stays);
+    m.on_delivery = [&](int) { victim.reset(); };
+    if (!its_event_comes_last) say(other.peer, "event");
+    say(c.peer, "event");
+    if (its_event_comes_last) say(other.peer, "event");
+    ASSERT_TRUE(backend.turn_until([&] { return !m.bytes.empty(); }));
+    EXPECT_EQ(victim, nullptr);
+    stop(m);
   }
 }
 
@@ -119,6 +116,40 @@ TEST_P(io_descriptor, the_last_delivery_may_free_its_own_descriptor) {
   ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
   EXPECT_EQ(ours, nullptr);
   backend.settle();
+}
+
+TEST_P(io_descriptor, events_after_the_end_of_a_multishot_do_not_reach_it) {
+  connection c = unix_connection();
+  endpoint ours(backend, std::move(c.ours));
+  auto m = std::make_unique<many>(backend, io::opcode::receive_many, ours);
+  submit(*m);
+  backend.settle();
+  stop(*m);
+  m.reset();
+  say(c.peer, "event");
+  backend.settle();
+  char buffer[16];
+  one_shot r(io::opcode::receive, ours, buffer, sizeof(buffer));
+  EXPECT_EQ(perform(r), 5);
+}
+
+TEST_P(io_descriptor, a_delivery_may_cancel_what_the_same_event_lets_go_on) {
+  connection c = unix_connection();
+  const std::size_t stuffed = fill(c.ours);
+  endpoint ours(backend, std::move(c.ours));
+  many m(backend, io::opcode::receive_many, ours);
+  one_shot sending(io::opcode::send, ours, "more", 4);
+  submit(m);
+  submit(sending);
+  backend.settle();
+  m.on_delivery = [&](int) { backend->cancel(sending); };
+  EXPECT_EQ(hear(c.peer).size(), stuffed);
+  say(c.peer, "x");
+  ASSERT_TRUE(backend.turn_until([&] { return sending.done() && m.bytes == "x"; }));
+  backend.settle();
+  EXPECT_EQ(sending.completions, 1);
+  EXPECT_EQ(hear(c.peer), sending.result == 4 ? "more" : "") << sending.result;
+  stop(m);
 }
 
 TEST_P(io_descriptor, can_go_from_one_backend_to_another) {
@@ -166,14 +197,17 @@ TEST_P(io_descriptor, what_is_in_flight_when_the_backend_dies_is_not_used_any_mo
   backend.settle();
   one_shot unseen(io::opcode::send, ends[0], "x", 1);
   submit(unseen);  // done, or about to be, and never handed out
-  EXPECT_EQ(backend->in_flight(), 6U);
+  io::descriptor closed{.fd = -1};
+  many hopeless(backend, io::opcode::receive_many, closed);
+  submit(hopeless);
+  EXPECT_EQ(backend->in_flight(), 7U);
 
   backend.destroy();
   for (one_shot* r : {&receiving, &sending, &waiting, &unseen}) {
     EXPECT_EQ(r->where, io::phase::idle);
     EXPECT_EQ(r->completions, 0);
   }
-  EXPECT_TRUE(stream.ended() && connections.ended());
+  EXPECT_TRUE(stream.ended() && connections.ended() && hopeless.ended());
   for (endpoint& e : ends) EXPECT_EQ(e.in_flight, 0U);
 
   // Nothing is taken from the sockets, nothing is written into the buffer, nothing is sent.

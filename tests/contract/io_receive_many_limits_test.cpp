@@ -118,7 +118,11 @@ TEST_P(io_receive_many_limits, a_delivery_may_cancel_another) {
     say(b.peer, "bb");
     ASSERT_TRUE(backend.turn_until([&] { return first.ended() && second.ended(); }));
   }
-  EXPECT_EQ(first.bytes + hear(one.socket()), [] { std::string s; for (int i = 0; i < 50; ++i) s += "aa"; return s; }());
+  EXPECT_EQ(first.bytes + hear(one.socket()), [] {
+    std::string s;
+    for (int i = 0; i < 50; ++i) s += "aa";
+    return s;
+  }());
   EXPECT_EQ(second.bytes.size() + hear(two.socket()).size(), 100U);
 }
 
@@ -260,6 +264,22 @@ TEST_P(io_receive_many_limits, one_that_always_has_data_leaves_the_others_their_
   ASSERT_TRUE(backend.turn_until([&] { return noise.bytes.size() == stuffed; }));
   stop(noise);
   stop(word);
+}
+
+TEST_P(io_receive_many_limits, goes_on_before_its_completion_has_been_called) {
+  connection c = unix_connection();
+  endpoint ours(backend, std::move(c.ours));
+  many m(backend, io::opcode::receive_many, ours);
+  submit(m);
+  const std::size_t stuffed = fill(c.peer);
+  const io::monotonic_time begun = now();
+  while (m.bytes.size() < stuffed && now() < begun + patience) backend.collect(begun + patience);
+  EXPECT_EQ(m.bytes.size(), stuffed);
+  EXPECT_EQ(m.completions, 0);
+  EXPECT_LT(now() - begun, patience / 2) << "it waited although there was more";
+  backend.run_ready();
+  EXPECT_EQ(m.completions, 1);
+  stop(m);
 }
 
 INSTANTIATE_TEST_SUITE_P(backends, io_receive_many_limits, every_backend, backend_name);

@@ -1,4 +1,5 @@
-// tests/contract/io_same_results_test.cpp: one script, played on each backend, gives the same results in the same words.
+// tests/contract/io_same_results_test.cpp: one script, played on each backend, gives the same results in the same
+// words.
 #include "tests/contract/io_contract_fixture.hpp"
 
 #include <string>

@@ -29,8 +29,8 @@ class attempt_test : public ::testing::Test {
 };
 
 TEST_F(attempt_test, knows_the_direction_of_every_operation) {
-  for (const opcode code : {opcode::accept, opcode::accept_many, opcode::receive, opcode::receive_many,
-                            opcode::wait_readable})
+  for (const opcode code :
+       {opcode::accept, opcode::accept_many, opcode::receive, opcode::receive_many, opcode::wait_readable})
     EXPECT_TRUE(reads(code));
   for (const opcode code : {opcode::connect, opcode::send, opcode::send_message, opcode::wait_writable})
     EXPECT_FALSE(reads(code));

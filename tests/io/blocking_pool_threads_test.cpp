@@ -118,6 +118,24 @@ TEST(blocking_pool_threads, uses_an_idle_thread_again) {
   EXPECT_LT(threads.size(), 8U);
 }
 
+TEST(blocking_pool_threads, starts_another_thread_when_one_idle_thread_is_not_enough) {
+  for (int i = 0; i < 20; ++i) {
+    gate g;
+    std::latch first(1);
+    job warm_up([&] { first.count_down(); });
+    job a([&] { g.enter(); });
+    job b([&] { g.enter(); });
+    blocking_pool pool(2);
+    pool.submit(warm_up);
+    first.wait();
+    if (i % 2 == 0) std::this_thread::yield();  // now it may be idle
+    pool.submit(a);
+    pool.submit(b);
+    g.wait_for(2);
+    g.open();
+  }
+}
+
 TEST(blocking_pool_threads, finishes_what_is_queued_before_it_dies) {
   std::atomic<int> runs{0};
   std::vector<std::unique_ptr<job>> jobs;
@@ -171,8 +189,8 @@ TEST(blocking_pool_threads, a_job_that_waits_can_be_withdrawn) {
     g.wait_for(1);
     EXPECT_FALSE(pool.withdraw(busy)) << "it has begun";
     for (job* j : {&first, &second, &third}) pool.submit(*j);
-    EXPECT_TRUE(pool.withdraw(third));   // the last
-    EXPECT_TRUE(pool.withdraw(first));   // the first
+    EXPECT_TRUE(pool.withdraw(third));  // the last
+    EXPECT_TRUE(pool.withdraw(first));  // the first
     EXPECT_FALSE(pool.withdraw(first)) << "it is not there any more";
     pool.submit(third);  // and it can come back
     g.open();

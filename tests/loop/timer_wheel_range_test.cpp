@@ -1,4 +1,5 @@
-// tests/loop/timer_wheel_range_test.cpp: the wheel at the edges of its levels, at great distances, and in great numbers.
+// tests/loop/timer_wheel_range_test.cpp: the wheel at the edges of its levels, at great distances, and in great
+// numbers.
 #include <gyre/loop/timer_wheel.hpp>
 
 #include <gtest/gtest.h>

@@ -212,8 +212,9 @@ TEST(run_test, of_a_body_that_never_ends_cancels_it_and_says_so) {
   gyre::testing::test_options impatient;
   impatient.limit = std::chrono::milliseconds(50);
   testing::internal::CaptureStderr();
-  EXPECT_THROW(gyre::testing::run_test([]() -> gyre::task<> { co_await gyre::sleep(std::chrono::hours::max()); }, impatient),
-               std::runtime_error);
+  EXPECT_THROW(
+      gyre::testing::run_test([]() -> gyre::task<> { co_await gyre::sleep(std::chrono::hours::max()); }, impatient),
+      std::runtime_error);
   const std::string text = testing::internal::GetCapturedStderr();
   EXPECT_NE(text.find("cancel_every_step_test.cpp"), std::string::npos) << text;
 }

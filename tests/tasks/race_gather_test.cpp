@@ -189,9 +189,7 @@ TEST(gather, a_failure_says_more_than_a_cancel_from_outside) {
 }
 
 TEST(gather, of_an_empty_range_gives_an_empty_vector) {
-  run_virtual([]() -> gyre::task<> {
-    EXPECT_TRUE((co_await gyre::gather(std::vector<gyre::task<int>>())).empty());
-  });
+  run_virtual([]() -> gyre::task<> { EXPECT_TRUE((co_await gyre::gather(std::vector<gyre::task<int>>())).empty()); });
 }
 
 TEST(gather, gives_move_only_values_and_takes_handles) {

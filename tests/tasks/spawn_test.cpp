@@ -202,8 +202,7 @@ TEST(task_handle, waiters_that_are_cancelled_in_any_order_leave_the_others_waiti
     for (std::size_t victim = 0; victim < 3; ++victim) {
       auto target = gyre::spawn(value_after(10ms, 1));
       std::vector<gyre::task_handle<void>> waiters;
-      for (int i = 0; i < 3; ++i)
-        waiters.push_back(gyre::spawn([&]() -> gyre::task<> { co_await target.wait(); }));
+      for (int i = 0; i < 3; ++i) waiters.push_back(gyre::spawn([&]() -> gyre::task<> { co_await target.wait(); }));
       co_await gyre::sleep(1ms);
       waiters[victim].cancel();
       for (auto& each : waiters) co_await each.wait();

@@ -1,4 +1,5 @@
-// tests/tasks/task_group_cancel_test.cpp: what a group does when it, something around it or something in it is cancelled.
+// tests/tasks/task_group_cancel_test.cpp: what a group does when it, something around it or something in it is
+// cancelled.
 #include <gyre/tasks/task_group.hpp>
 
 #include "tests/support/virtual_run.hpp"
