@@ -2,9 +2,41 @@
 #include <gyre/loop/timer_wheel.hpp>
 
 #include <algorithm>
-#include <vector>
 
 namespace gyre {
+namespace {
+
+bool is_due_before(const timer& a, const timer& b) noexcept {
+  return a.deadline != b.deadline ? a.deadline < b.deadline : a.order < b.order;
+}
+
+timer* merge(timer* a, timer* b) noexcept {
+  timer* merged = nullptr;
+  timer** end = &merged;
+  while (a != nullptr && b != nullptr) {
+    timer*& first = is_due_before(*b, *a) ? b : a;
+    *end = first;
+    end = &first->next;
+    first = first->next;
+  }
+  *end = a != nullptr ? a : b;
+  return merged;
+}
+
+// Takes the first `count` timers off `list` and sorts them. By merging, which needs no memory.
+timer* take_sorted(timer*& list, std::size_t count) noexcept {
+  if (count == 1) {
+    timer* const one = list;
+    list = one->next;
+    one->next = nullptr;
+    return one;
+  }
+  timer* const first_half = take_sorted(list, count / 2);
+  timer* const second_half = take_sorted(list, count - count / 2);
+  return merge(first_half, second_half);
+}
+
+}  // namespace
 
 bool timer_wheel::earliest_slot(unsigned& place, std::uint64_t& begin) const noexcept {
   for (unsigned level = 0; level < levels; ++level) {
@@ -75,19 +107,11 @@ void timer_wheel::advance(io::monotonic_time now) noexcept {
   next_known_ = false;
 
   // The list is in no order yet. Whatever runs in `fire` may disarm others of the list, so it stays linked.
-  std::vector<timer*> due;
   if (expired != nullptr && expired->next != nullptr) {
-    for (timer* t = expired; t != nullptr; t = t->next) due.push_back(t);
-    std::sort(due.begin(), due.end(), [](const timer* a, const timer* b) {
-      return a->deadline != b->deadline ? a->deadline < b->deadline : a->order < b->order;
-    });
-    timer** link = &expired;
-    for (timer* t : due) {
-      *link = t;
-      t->link = link;
-      link = &t->next;
-    }
-    *link = nullptr;
+    std::size_t count = 0;
+    for (const timer* t = expired; t != nullptr; t = t->next) ++count;
+    expired = take_sorted(expired, count);
+    for (timer** link = &expired; *link != nullptr; link = &(*link)->next) (*link)->link = link;
   }
   while (expired != nullptr) {
     timer& t = *expired;

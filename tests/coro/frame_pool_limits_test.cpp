@@ -19,16 +19,16 @@ std::atomic<long> given_back = 0;
 }  // namespace
 
 // The whole test program counts; the blocks are malloc's as ever.
-void* operator new(std::size_t size) {
+[[gnu::noinline]] void* operator new(std::size_t size) {
   ++taken;
   if (void* const memory = std::malloc(size)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   ++given_back;
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept { ::operator delete(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { ::operator delete(memory); }
 
 namespace {
 
@@ -97,7 +97,8 @@ TEST(frame_pool, awaits_spawns_sleeps_and_time_outs_take_nothing_from_the_heap_i
         sum += (co_await std::move(both)).get<0>();
         auto race = gyre::race(one(), one());
         sum += (co_await std::move(race)).value;
-        co_await gyre::sleep(1ms);
+        auto sleeps = gyre::gather(gyre::sleep(1ms), gyre::sleep(1ms), gyre::sleep(1ms));
+        co_await std::move(sleeps);  // they are due in the same moment
         co_await gyre::yield();
       }
       EXPECT_EQ(sum, 50);

@@ -1,0 +1,135 @@
+// tests/io/backend_choice_test.cpp: which backend a process gets when the kernel, a filter or a limit says no.
+#include <gyre/io/backend_choice.hpp>
+
+#include <gtest/gtest.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <string>
+
+namespace {
+
+// Denies one system call with an errno, for this process and for good.
+void deny(long number, int error) {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(error)),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{.len = 4, .filter = program};
+  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) ::_exit(99);
+}
+
+struct outcome {
+  std::string backend;  // "" when there is none
+  int error;
+  std::string reason;
+};
+
+// What a fresh process gets after `prepare`: the choice is made once a process, and filters cannot be taken back.
+template <class Prepare>
+outcome in_child(Prepare prepare, gyre::io::backend_kind kind = gyre::io::backend_kind::automatic) {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::unsetenv("GYRE_BACKEND");
+    prepare();
+    gyre::io::backend_options options;
+    options.kind = kind;
+    gyre::io::backend_choice choice;
+    const gyre::io::backend_owner made = gyre::io::make_backend(options, choice);
+    const std::string text =
+        std::string(made ? made->name() : "") + "\n" + std::to_string(choice.error) + "\n" + choice.reason;
+    (void)!::write(ends[1], text.data(), text.size());
+    ::_exit(0);
+  }
+  ::close(ends[1]);
+  std::string text;
+  char buffer[512];
+  for (ssize_t n; (n = ::read(ends[0], buffer, sizeof(buffer))) > 0;) text.append(buffer, static_cast<std::size_t>(n));
+  ::close(ends[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  const std::size_t first = text.find('\n');
+  const std::size_t second = text.find('\n', first + 1);
+  if (second == std::string::npos) return {"?", -1, text};
+  return {text.substr(0, first), std::atoi(text.c_str() + first + 1), text.substr(second + 1)};
+}
+
+bool io_uring_works_here() {
+  return in_child([] {}).backend == "io_uring";
+}
+
+}  // namespace
+
+TEST(backend_choice, a_filter_that_denies_io_uring_setup_with_EPERM_leads_to_epoll_with_the_reason) {
+  const outcome got = in_child([] { deny(SYS_io_uring_setup, EPERM); });
+  EXPECT_EQ(got.backend, "epoll");
+  EXPECT_EQ(got.error, EPERM);
+  EXPECT_NE(got.reason.find("io_uring_setup failed with EPERM"), std::string::npos) << got.reason;
+}
+
+TEST(backend_choice, a_kernel_that_answers_ENOSYS_leads_to_epoll_with_the_reason) {
+  const outcome got = in_child([] { deny(SYS_io_uring_setup, ENOSYS); });
+  EXPECT_EQ(got.backend, "epoll");
+  EXPECT_NE(got.reason.find("ENOSYS"), std::string::npos) << got.reason;
+}
+
+TEST(backend_choice, a_filter_that_allows_the_setup_and_denies_what_comes_after_is_noticed) {
+  for (const long call : {SYS_io_uring_enter, SYS_io_uring_register}) {
+    const outcome got = in_child([call] { deny(call, EPERM); });
+    EXPECT_EQ(got.backend, "epoll") << call;
+    EXPECT_EQ(got.error, EPERM) << got.reason;
+  }
+}
+
+TEST(backend_choice, without_memory_for_a_ring_it_is_epoll_with_the_limit_in_the_reason) {
+  if (::getuid() != 0) GTEST_SKIP() << "only root can become another user";
+  if (!io_uring_works_here()) GTEST_SKIP() << "io_uring cannot be used here anyway";
+  const outcome got = in_child([] {
+    const rlimit none{.rlim_cur = 0, .rlim_max = 0};
+    if (::setrlimit(RLIMIT_MEMLOCK, &none) != 0 || ::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(98);
+  });
+  EXPECT_EQ(got.backend, "epoll");
+  EXPECT_EQ(got.error, ENOMEM);
+  EXPECT_NE(got.reason.find("ulimit -l"), std::string::npos) << got.reason;
+}
+
+TEST(backend_choice, little_memory_leads_to_a_smaller_ring) {
+  if (::getuid() != 0) GTEST_SKIP() << "only root can become another user";
+  if (!io_uring_works_here()) GTEST_SKIP() << "io_uring cannot be used here anyway";
+  const outcome got = in_child([] {
+    const rlimit little{.rlim_cur = 96 << 10, .rlim_max = 96 << 10};
+    if (::setrlimit(RLIMIT_MEMLOCK, &little) != 0 || ::setgid(65534) != 0 || ::setuid(65533) != 0) ::_exit(98);
+  });
+  EXPECT_TRUE(got.backend == "io_uring" || got.error == ENOMEM) << got.reason;
+}
+
+TEST(backend_choice, io_uring_asked_for_by_name_and_denied_is_an_error) {
+  const outcome got = in_child([] { deny(SYS_io_uring_setup, EPERM); }, gyre::io::backend_kind::io_uring);
+  EXPECT_EQ(got.backend, "");
+  EXPECT_EQ(got.error, EPERM);
+  EXPECT_NE(got.reason.find("asked for"), std::string::npos) << got.reason;
+}
+
+TEST(backend_choice, GYRE_BACKEND_overrides_and_a_wrong_word_is_refused) {
+  EXPECT_EQ(in_child([] { ::setenv("GYRE_BACKEND", "epoll", 1); }).backend, "epoll");
+  const outcome wrong = in_child([] { ::setenv("GYRE_BACKEND", "fast", 1); });
+  EXPECT_EQ(wrong.backend, "");
+  EXPECT_EQ(wrong.error, EINVAL);
+  EXPECT_NE(wrong.reason.find("GYRE_BACKEND=fast: expected auto, io_uring or epoll"), std::string::npos)
+      << wrong.reason;
+}
