@@ -4,6 +4,8 @@
 
 #include "inbox.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -17,6 +19,7 @@ constinit thread_local event_loop* event_loop::current_ = nullptr;
 struct alignas(64) event_loop::mailbox {
   inbox posted;
   std::atomic<bool> sleeping{false};
+  std::atomic<int> posting{0};  // threads inside `post`: what they posted may run before they have left it
 };
 
 namespace {
@@ -61,14 +64,17 @@ event_loop::event_loop(const loop_options& options)
 event_loop::~event_loop() {
   shutdown();
   current_ = nullptr;
+  while (mailbox_->posting.load(std::memory_order_acquire) > 0) ::sched_yield();
   delete mailbox_;
 }
 
 void event_loop::post(io::completion& item) noexcept {
+  mailbox_->posting.fetch_add(1, std::memory_order_relaxed);
   mailbox_->posted.push(item);
   if (mailbox_->sleeping.load(std::memory_order_seq_cst) &&
       mailbox_->sleeping.exchange(false, std::memory_order_seq_cst))
     backend_->wake();
+  mailbox_->posting.fetch_sub(1, std::memory_order_release);
 }
 
 io::monotonic_time event_loop::clock() noexcept {
