@@ -25,7 +25,7 @@ void fill(std::vector<char>& message, std::size_t connection, std::size_t number
 }
 
 gyre::task<> talk(const client_options& options, std::size_t connection) {
-  auto peer = co_await gyre::tcp_stream::connect(std::string_view(options.connect));
+  auto peer = co_await gyre::tcp_stream::connect(options.connect);
   std::vector<char> sent(options.size);
   std::vector<char> received(options.size);
   for (std::size_t number = 0; number < options.messages; ++number) {

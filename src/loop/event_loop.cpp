@@ -77,6 +77,13 @@ void event_loop::post(io::completion& item) noexcept {
   mailbox_->posting.fetch_sub(1, std::memory_order_release);
 }
 
+void event_loop::report(const background_failure& failure) noexcept {
+  if (current_ != nullptr)
+    current_->handler_(failure, current_->handler_argument_);
+  else
+    print_failure(failure, nullptr);
+}
+
 io::monotonic_time event_loop::clock() noexcept {
   timespec t{};
   ::clock_gettime(CLOCK_MONOTONIC, &t);

@@ -90,7 +90,7 @@ void served_connections::finish_reading() noexcept {
 
 void served_connections::ended(child_tasks& /*children*/, task_state& child) noexcept {
   if (!child.failure() || child.was_cancelled() || is_reset(child.failure())) return;
-  event_loop::current().report({child.failure(), child.name(), child.spawned_at});
+  event_loop::report({child.failure(), child.name(), child.spawned_at});
 }
 
 }  // namespace gyre

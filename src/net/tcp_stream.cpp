@@ -79,7 +79,7 @@ task<tcp_stream> tcp_stream::connect(address peer) {
   co_return stream;
 }
 
-task<tcp_stream> tcp_stream::connect(std::string_view host_and_port) {
+task<tcp_stream> tcp_stream::connect(std::string host_and_port) {
   const std::vector<address> addresses = co_await resolve(host_and_port);
   std::exception_ptr last;
   for (const address& each : addresses) {

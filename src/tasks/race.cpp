@@ -14,7 +14,7 @@ void racing::ended(child_tasks& children, task_state& child) noexcept {
     self.winner_ = &child;
     self.scope().cancel();
   } else if (failed && !cancelled) {
-    event_loop::current().report({child.failure(), child.name(), child.spawned_at});
+    event_loop::report({child.failure(), child.name(), child.spawned_at});
   }
 }
 

@@ -71,7 +71,7 @@ bool task_state::was_cancelled() const noexcept {
 
 void task_state::release() noexcept {
   if (--references_ > 0) return;
-  if (!observed_ && failure() && !was_cancelled()) event_loop::current().report({failure(), name(), spawned_at});
+  if (!observed_ && failure() && !was_cancelled()) event_loop::report({failure(), name(), spawned_at});
   coroutine.destroy();
   if (name_ != nullptr) frame_pool::deallocate(const_cast<char*>(name_), name_length_);
   this->~task_state();

@@ -5,6 +5,8 @@
 
 #include <gyre/testing/cancel_at_every_await.hpp>
 
+#include <optional>
+
 using namespace gyre_test;
 using gyre::testing::cancel_at_every_await;
 
@@ -81,6 +83,19 @@ TEST(task_handle, several_tasks_may_wait_for_one) {
     EXPECT_EQ(woken, 3);
     EXPECT_EQ(handle.result(), 3);
   });
+}
+
+TEST(task_handle, that_outlives_its_loop_reports_an_unseen_failure_all_the_same) {
+  std::optional<gyre::task_handle<void>> kept;
+  run_virtual([&]() -> gyre::task<> {
+    kept.emplace(gyre::spawn(fail_after(1ms, "unseen"), {.name = "kept"}));
+    co_await gyre::sleep(2ms);
+  });
+  testing::internal::CaptureStderr();
+  kept.reset();
+  const std::string printed = testing::internal::GetCapturedStderr();
+  EXPECT_NE(printed.find("kept"), std::string::npos) << printed;
+  EXPECT_NE(printed.find("unseen"), std::string::npos) << printed;
 }
 
 TEST(spawn, keeps_a_lambda_and_its_captures_as_long_as_the_task_runs) {

@@ -114,7 +114,8 @@ class GYRE_API event_loop {
     handler_ = handler;
     handler_argument_ = argument;
   }
-  void report(const background_failure& failure) noexcept { handler_(failure, handler_argument_); }
+  /// Tells the handler of this thread's loop; without a loop, prints.
+  static void report(const background_failure& failure) noexcept;
 
   /// Turns so far in which the loop waited in the kernel.
   [[nodiscard]] std::uint64_t waits() const noexcept { return waits_; }

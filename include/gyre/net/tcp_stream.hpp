@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -42,7 +43,7 @@ class GYRE_API tcp_stream {
   /// Resolves "host:port" and connects to the first of its addresses that answers, one after the other.
   ///
   /// Cancel: as above; does not wait for the resolver. Errors: io_error of the resolver or of the last attempt.
-  [[nodiscard]] static task<tcp_stream> connect(std::string_view host_and_port);
+  [[nodiscard]] static task<tcp_stream> connect(std::string host_and_port);
 
   /// Reads what has arrived, at least one byte. Gives the count; 0 at the end of the stream.
   ///
