@@ -2,6 +2,8 @@
 // For authors of awaitables; users see it only through call stacks and cancel scopes.
 #pragma once
 
+#include <gyre/attributes.hpp>
+
 #include <coroutine>
 #include <source_location>
 
@@ -44,7 +46,7 @@ struct frame_base {
 };
 
 /// Throws gyre::cancelled. Out of line, so that a test for it costs an await three instructions.
-[[noreturn]] void throw_cancelled();
+[[noreturn]] GYRE_API void throw_cancelled();
 
 /// Who may be awaited although the scope is cancelled: an awaitable that says `ignores_cancel = true`
 /// (shielded clean-up, waiting for children).
