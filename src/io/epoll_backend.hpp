@@ -70,6 +70,7 @@ class epoll_backend final : public backend {
   std::vector<descriptor*> registered_;  // by number
   std::size_t registered_count_ = 0;
   event_batch* batch_ = nullptr;  // the events that are being handled: detach takes a descriptor's out
+  bool delivered_ = false;        // in this wait: whoever called it has something to do
   unsigned skipped_looks_ = 0;
   bool has_nanoseconds_ = true;  // epoll_pwait2, Linux 5.11
   std::uint64_t system_calls_ = 0;

@@ -121,6 +121,7 @@ bool epoll_backend::receive_one(multishot& m) noexcept {
 
 void epoll_backend::deliver(multishot& m, int result, std::uint32_t buffer) noexcept {
   m.deliver(m, result, buffer);
+  delivered_ = true;
   if (m.listed) return;
   m.listed = true;
   completed_.push_back(m);

@@ -33,12 +33,13 @@ struct epoll_backend::event_batch {
 };
 
 void epoll_backend::wait(monotonic_time deadline, ready_list& ready) noexcept {
+  delivered_ = false;
   serve_line();
   if (!later_.empty()) {
     retry_connects();
     if (!later_.empty()) deadline = std::min(deadline, clock_now() + connect_retry_interval);
   }
-  if (!completed_.empty() || !turn_.empty()) deadline = do_not_wait;
+  if (!completed_.empty() || !turn_.empty() || delivered_) deadline = do_not_wait;
   if (deadline != do_not_wait || must_look()) look(deadline);
   hand_out(ready);
 }
