@@ -41,6 +41,7 @@ uring_backend::uring_backend(const backend_options& options, const uring::capabi
   uring::ring_options wanted;
   wanted.submission_entries = options.submission_entries;
   wanted.completion_entries = options.completion_entries;
+  batches_ = true;
   refused = uring::open_ring(ring_, wanted);
   if (refused.error == 0) refused = uring::self_test(ring_).run(capabilities_);
   if (refused.error != 0) return;

@@ -162,6 +162,7 @@ bool tcp_write_base::try_now() noexcept {
     if (::shutdown(owner.descriptor.fd, SHUT_WR) < 0) failure = errno_code(-errno);
     return true;
   }
+  if (event_loop::current().prefers_submission()) return false;
   while (done < total && target->writable) {
     prepare(*this);
     if (!io::attempt(*this)) return false;

@@ -54,6 +54,9 @@ class backend {
   /// Requests that have been submitted and not completed.
   [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
 
+  /// Requests that are submitted in the same turn share one system call.
+  [[nodiscard]] bool batches() const noexcept { return batches_; }
+
   /// Where receive_many puts what arrives.
   [[nodiscard]] buffer_pool& buffers() noexcept { return buffers_; }
 
@@ -61,6 +64,7 @@ class backend {
   backend(std::uint32_t buffer_count, std::uint32_t buffer_size) : buffers_(buffer_count, buffer_size) {}
 
   std::size_t in_flight_ = 0;
+  bool batches_ = false;
 
  private:
   buffer_pool buffers_;

@@ -73,6 +73,10 @@ class GYRE_API event_loop {
   /// through the ready queue, so that other tasks run.
   [[nodiscard]] bool may_continue_inline() noexcept { return inline_budget_-- > 0; }
 
+  /// Other tasks are about to run in this turn, and what they submit goes to the kernel in one call: an operation had
+  /// better join them than make a call of its own.
+  [[nodiscard]] bool prefers_submission() const noexcept { return !ready_.empty() && backend_->batches(); }
+
   /// Runs `f()` on the loop's thread, in the order of the calls. Thread: any. `f` must not throw.
   /// A loop that is shut down runs what was posted before; posting later is an error of the caller.
   template <class F>
