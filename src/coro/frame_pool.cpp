@@ -11,7 +11,7 @@ constinit thread_local frame_pool::bin frame_pool::bins_[frame_pool::classes] = 
 struct frame_pool::thread_end {
   thread_end() noexcept {
     for (std::size_t i = 0; i < classes; ++i)
-      bins_[i].limit = static_cast<std::uint32_t>(max_cached_bytes / ((i + 1) * granule));
+      bins_[i].limit = static_cast<std::uint32_t>(max_cached_bytes / capacity_of(i));
   }
   thread_end(const thread_end&) = delete;
   thread_end& operator=(const thread_end&) = delete;
@@ -32,7 +32,7 @@ void* frame_pool::allocate_from_heap(std::size_t size) {
 #ifndef GYRE_NO_FRAME_POOL
   thread_local const thread_end cleanup;
   (void)cleanup;
-  if (size <= largest) size = (size + granule - 1) / granule * granule;  // any block of a class fits all of it
+  if (const std::size_t index = class_of(size); index < classes) size = capacity_of(index);  // it fits all of them
 #endif
   return ::operator new(size);
 }

@@ -85,7 +85,7 @@ void served_connections::add(tcp_socket& socket) noexcept {
 }
 
 void served_connections::finish_reading() noexcept {
-  for (tcp_socket* each = peers_; each != nullptr; each = each->next_peer) ::shutdown(each->descriptor.fd, SHUT_RD);
+  for (tcp_socket* each = peers_; each != nullptr; each = each->next_peer) ::shutdown(each->fd, SHUT_RD);
 }
 
 void served_connections::ended(child_tasks& /*children*/, task_state& child) noexcept {

@@ -11,7 +11,7 @@
 namespace gyre {
 namespace {
 
-std::error_code errno_code(int negative) noexcept { return {-negative, std::generic_category()}; }
+std::error_code errno_code(int error) noexcept { return {error, std::generic_category()}; }
 
 // The end of an operation that was cut short: by its scope, which throws, or by cancel_fd or its own time-out.
 std::error_code ended_early(const operation_base& op) {
@@ -26,7 +26,15 @@ std::error_code ended_early(const operation_base& op) {
 }
 
 void check_free_to_read(const tcp_socket& socket) noexcept {
-  if (socket.reader != nullptr) misuse("two tasks read from one tcp_stream at the same time");
+  if (socket.waiting_reader != nullptr) misuse("two tasks read from one tcp_stream at the same time");
+}
+
+template <class Op>
+auto value_or_throw(Op& op) {
+  auto outcome = op.take_result();
+  if (!outcome) [[unlikely]]
+    op.fail(outcome.error());
+  return *std::move(outcome);
 }
 
 }  // namespace
@@ -35,22 +43,28 @@ void check_free_to_read(const tcp_socket& socket) noexcept {
 
 void tcp_receive_op::start() noexcept {
   check_free_to_read(*socket_);
-  socket_->reader = this;
-  socket_->reader_advance = [](operation_base&) noexcept { return true; };
+  socket_->waiting_reader = this;
+  socket_->reader_copies = false;
   operation_base::cancel = [](cancellable& c) noexcept {
     auto& self = static_cast<tcp_receive_op&>(c);
-    if (self.socket_->reader != &self) return;  // it has its data: success beats cancel
-    self.socket_->reader = nullptr;
+    if (self.socket_->waiting_reader != &self) return;  // it has its data: success beats cancel
+    self.socket_->waiting_reader = nullptr;
     self.cancelled_ = true;
     self.finish_soon();
   };
+}
+
+buffer_lease tcp_receive_op::await_resume() {
+  if (socket_->received.has_bytes()) [[likely]]
+    return socket_->received.take();
+  return value_or_throw(*this);
 }
 
 std::expected<buffer_lease, std::error_code> tcp_receive_op::take_result() {
   io::receive_queue& received = socket_->received;
   if (received.has_bytes()) return received.take();
   if (cancelled_ && received.end() == io::receive_queue::open) return std::unexpected(ended_early(*this));
-  if (received.end() < 0) return std::unexpected(errno_code(received.end()));
+  if (received.end() < 0) return std::unexpected(errno_code(-received.end()));
   return buffer_lease();
 }
 
@@ -60,15 +74,13 @@ void tcp_receive_op::fail(std::error_code reason) const { throw_for(reason, "rec
 
 void tcp_read_op::prepare() noexcept {
   constexpr std::size_t most = std::size_t{1} << 30U;
-  code = io::opcode::receive;
-  target = &socket_->descriptor;
   address = buffer_.data() + done_;
   length = static_cast<std::uint32_t>(std::min(most, buffer_.size() - done_));
 }
 
 // Takes what a multishot receive has left. True: the operation is finished.
 bool tcp_read_op::take_queued() noexcept {
-  io::receive_queue& received = socket_->received;
+  io::receive_queue& received = tcp_socket::of(*this).received;
   done_ += received.copy_to(buffer_.subspan(done_));
   if (done_ >= minimum_) return true;
   end_ = received.end();
@@ -90,34 +102,36 @@ bool tcp_read_op::try_now() noexcept {
     return true;
   }
   if (take_queued()) return true;
-  if (socket_->received.armed() || !socket_->descriptor.readable) return false;
+  if (tcp_socket::of(*this).received.armed() || !target->readable) return false;
   do {
     prepare();
     if (!io::attempt(*this)) return false;
     if (absorb_result()) return true;
-  } while (socket_->descriptor.readable);
+  } while (target->readable);
   return false;
 }
 
 void tcp_read_op::start() noexcept {
-  check_free_to_read(*socket_);
-  socket_->reader = this;
-  socket_->reader_advance = [](operation_base& op) noexcept { return static_cast<tcp_read_op&>(op).take_queued(); };
+  tcp_socket& socket = tcp_socket::of(*this);
+  check_free_to_read(socket);
+  socket.waiting_reader = this;
+  socket.reader_copies = true;
   operation_base::cancel = [](cancellable& c) noexcept {
     auto& self = static_cast<tcp_read_op&>(c);
-    if (self.socket_->reader != &self || self.cancelled_) return;
+    tcp_socket& owner = tcp_socket::of(self);
+    if (owner.waiting_reader != &self || self.cancelled_) return;
     self.cancelled_ = true;
     if (self.requested_) {  // in flight, or ended and about to say so
       event_loop::current().backend().cancel(self);
       return;
     }
-    self.socket_->reader = nullptr;
+    owner.waiting_reader = nullptr;
     self.finish_soon();
   };
-  io::request::complete = [](io::completion& c) noexcept {
+  complete = [](io::completion& c) noexcept {
     static_cast<tcp_read_op&>(static_cast<io::request&>(c)).request_ended();
   };
-  if (socket_->received.armed()) return;
+  if (socket.received.armed()) return;
   requested_ = true;
   prepare();
   event_loop::current().backend().submit(*this);
@@ -125,8 +139,9 @@ void tcp_read_op::start() noexcept {
 
 void tcp_read_op::request_ended() noexcept {
   if (absorb_result()) {
-    socket_->reader = nullptr;
-    socket_->note_quiet();
+    tcp_socket& socket = tcp_socket::of(*this);
+    socket.waiting_reader = nullptr;
+    socket.note_quiet();
     proceed(*this);
     return;
   }
@@ -134,159 +149,176 @@ void tcp_read_op::request_ended() noexcept {
   event_loop::current().backend().submit(*this);
 }
 
+std::size_t tcp_read_op::await_resume() { return value_or_throw(*this); }
+
 std::expected<std::size_t, std::error_code> tcp_read_op::take_result() {
   if (done_ >= minimum_) return done_;
   if (cancelled_ && end_ == io::receive_queue::open) {
-    socket_->received.put_back(buffer_.first(done_));
+    tcp_socket::of(*this).received.put_back(buffer_.first(done_));
     done_ = 0;
     return std::unexpected(ended_early(*this));
   }
-  if (end_ < 0) return std::unexpected(errno_code(end_));
+  if (end_ < 0) return std::unexpected(errno_code(-end_));
   if (minimum_ > 1) return std::unexpected(make_error_code(stream_errc::end_of_stream));
   return std::size_t{0};
 }
 
-void tcp_read_op::fail(std::error_code reason) const { throw_for(reason, name(), *socket_, done_); }
+void tcp_read_op::fail(std::error_code reason) const { throw_for(reason, name(), tcp_socket::of(*this), done_); }
 
 // ---- writing
 
+namespace {
+constexpr int after_cut_off = -1;  // in error_
+}
+
+// Points the request at what is left.
+void tcp_write_base::prepare() noexcept {
+  constexpr std::size_t most = std::size_t{1} << 30U;
+  if (code == io::opcode::send_message)
+    static_cast<tcp_write_vector_op&>(*this).point_at_rest();
+  else
+    length = static_cast<std::uint32_t>(std::min(most, total_ - done_));
+}
+
+void tcp_write_base::advance(std::size_t count) noexcept {
+  done_ += count;
+  if (code == io::opcode::send) address = static_cast<std::byte*>(address) + count;
+}
+
+void tcp_write_base::shut_down() noexcept {
+  if (::shutdown(target->fd, SHUT_WR) < 0) error_ = errno;
+}
+
 bool tcp_write_base::try_now() noexcept {
-  tcp_socket& owner = *socket;
-  target = &owner.descriptor;
-  if (owner.write_cut) {
-    failure = stream_errc::write_cut_off;
+  tcp_socket& socket = tcp_socket::of(*this);
+  if (socket.write_cut) {
+    error_ = after_cut_off;
     return true;
   }
-  if (owner.first_writer != nullptr) return false;
-  if (prepare == nullptr) {
-    if (::shutdown(owner.descriptor.fd, SHUT_WR) < 0) failure = errno_code(-errno);
+  if (socket.last_writer != nullptr) return false;
+  if (extent_ == extent::nothing) {
+    shut_down();
     return true;
   }
-  if (event_loop::current().prefers_submission()) return false;
-  while (done < total && target->writable) {
-    prepare(*this);
+  if (total_ > 0 && event_loop::current().prefers_submission()) return false;
+  while (done_ < total_ && target->writable) {
+    prepare();
     if (!io::attempt(*this)) return false;
     if (result < 0) {
-      failure = errno_code(result);
+      error_ = -result;
       return true;
     }
-    done += static_cast<std::size_t>(result);
-    if (partial_is_enough) return true;
+    advance(static_cast<std::size_t>(result));
+    if (extent_ == extent::some) return true;
   }
-  return done == total;
+  return done_ == total_;
 }
 
 void tcp_write_base::start() noexcept {
   operation_base::cancel = &cancel_write;
-  io::request::complete = &request_ended;
-  queued = true;
-  tcp_socket& owner = *socket;
-  const bool alone = owner.first_writer == nullptr;
-  (alone ? owner.first_writer : owner.last_writer->next_writer) = this;
-  owner.last_writer = this;
-  if (alone) start_next(owner);
+  complete = &request_ended;
+  queued_ = true;
+  tcp_socket& socket = tcp_socket::of(*this);
+  const bool alone = socket.last_writer == nullptr;
+  socket.append_writer(*this);
+  if (alone) start_next(socket);
 }
 
 bool tcp_write_base::finished() const noexcept {
-  return failure || stopped || done == total || (partial_is_enough && done > 0);
+  return error_ != 0 || stopped_ || done_ == total_ || (extent_ == extent::some && done_ > 0);
 }
 
 // Starts the write at the head of the queue. Whatever ends without the kernel goes on from the ready queue.
 void tcp_write_base::start_next(tcp_socket& socket) noexcept {
-  while (socket.first_writer != nullptr) {
-    auto& head = static_cast<tcp_write_base&>(*socket.first_writer);
+  while (tcp_write_base* const head = socket.first_writer()) {
     if (socket.write_cut)
-      head.failure = stream_errc::write_cut_off;
-    else if (head.prepare == nullptr) {
-      if (::shutdown(socket.descriptor.fd, SHUT_WR) < 0) head.failure = errno_code(-errno);
-    } else {
-      head.prepare(head);
-      event_loop::current().backend().submit(head);
+      head->error_ = after_cut_off;
+    else if (head->extent_ == extent::nothing)
+      head->shut_down();
+    else {
+      head->prepare();
+      event_loop::current().backend().submit(*head);
       return;
     }
-    socket.first_writer = head.next_writer;
-    head.queued = false;
-    head.finish_soon();
+    socket.remove_writer(*head);
+    head->finish_soon();
   }
 }
 
 void tcp_write_base::request_ended(io::completion& c) noexcept {
-  auto& self = static_cast<tcp_write_base&>(static_cast<stream_writer&>(static_cast<io::request&>(c)));
+  auto& self = static_cast<tcp_write_base&>(static_cast<io::request&>(c));
   if (self.result >= 0)
-    self.done += static_cast<std::size_t>(self.result);
+    self.advance(static_cast<std::size_t>(self.result));
   else if (self.result == -ECANCELED)
-    self.stopped = true;
+    self.stopped_ = true;
   else
-    self.failure = errno_code(self.result);
+    self.error_ = -self.result;
 
-  tcp_socket& owner = *self.socket;
+  tcp_socket& socket = tcp_socket::of(self);
   if (!self.finished()) {
-    start_next(owner);  // the head of the queue is still this one
+    start_next(socket);  // the head of the queue is still this one
     return;
   }
-  if (!self.partial_is_enough && self.done > 0 && self.done < self.total) owner.write_cut = true;
-  owner.first_writer = self.next_writer;
-  self.queued = false;
-  start_next(owner);
-  owner.note_quiet();
+  if (self.extent_ == extent::all && self.done_ > 0 && self.done_ < self.total_) socket.write_cut = true;
+  socket.remove_writer(self);
+  start_next(socket);
+  socket.note_quiet();
   self.proceed(self);  // last: the resumed task may destroy the stream
 }
 
 void tcp_write_base::cancel_write(cancellable& c) noexcept {
   auto& self = static_cast<tcp_write_base&>(c);
-  if (!self.queued || self.stopped) return;
-  self.stopped = true;
+  if (!self.queued_ || self.stopped_) return;
+  self.stopped_ = true;
   if (self.where == io::phase::in_flight) {
     event_loop::current().backend().cancel(self);
     return;
   }
-  tcp_socket& owner = *self.socket;
-  if (owner.first_writer == &self) return;  // its request has ended and is about to say so
-  stream_writer* before = owner.first_writer;
-  while (before->next_writer != &self) before = before->next_writer;
-  before->next_writer = self.next_writer;
-  if (owner.last_writer == &self) owner.last_writer = before;
-  self.queued = false;
+  tcp_socket& socket = tcp_socket::of(self);
+  if (socket.first_writer() == &self) return;  // its request has ended and is about to say so
+  socket.remove_writer(self);
   self.finish_soon();
 }
 
 std::expected<std::size_t, std::error_code> tcp_write_base::take_result() {
-  if (failure) return std::unexpected(failure);
-  if (done == total && !(stopped && prepare == nullptr)) return done;
-  if (partial_is_enough && done > 0) return done;
+  if (error_ == after_cut_off) return std::unexpected(make_error_code(stream_errc::write_cut_off));
+  if (error_ != 0) return std::unexpected(errno_code(error_));
+  if (done_ == total_ && !(stopped_ && extent_ == extent::nothing)) return done_;
+  if (extent_ == extent::some && done_ > 0) return done_;
   return std::unexpected(ended_early(*this));
 }
 
+std::size_t tcp_write_base::result_or_throw() { return value_or_throw(*this); }
+
 void tcp_write_base::fail(std::error_code reason) const {
-  const char* const name = prepare == nullptr ? "shutdown_write" : partial_is_enough ? "write_some" : "write_all";
-  throw_for(reason, name, *socket, done);
+  const char* const name = extent_ == extent::nothing ? "shutdown_write"
+                           : extent_ == extent::some  ? "write_some"
+                                                      : "write_all";
+  throw_for(reason, name, tcp_socket::of(*this), done_);
 }
 
-tcp_write_vector_op::tcp_write_vector_op(tcp_socket& target_socket, std::span<const io::const_buffer> buffers,
+tcp_write_vector_op::tcp_write_vector_op(tcp_socket& socket, std::span<const io::const_buffer> buffers,
                                          bool some) noexcept
-    : tcp_write_base(target_socket, 0, some), buffers_(buffers) {
-  for (const io::const_buffer& each : buffers) total += each.size;
-  code = io::opcode::send_message;
-  prepare = &point_at_rest;
+    : tcp_write_base(socket, io::opcode::send_message, 0, some ? extent::some : extent::all), buffers_(buffers) {
+  for (const io::const_buffer& each : buffers) total_ += each.size;
 }
 
-void tcp_write_vector_op::point_at_rest(stream_writer& w) noexcept {
-  auto& self = static_cast<tcp_write_vector_op&>(w);
-  std::size_t skip = self.done;
+void tcp_write_vector_op::point_at_rest() noexcept {
+  std::size_t skip = done();
   std::size_t count = 0;
-  for (const io::const_buffer& each : self.buffers_) {
+  for (const io::const_buffer& each : buffers_) {
     if (skip >= each.size) {
       skip -= each.size;
       continue;
     }
-    self.window_[count++] = {static_cast<const std::byte*>(each.data) + skip, each.size - skip};
+    window_[count++] = {static_cast<const std::byte*>(each.data) + skip, each.size - skip};
     skip = 0;
-    if (count == std::size(self.window_)) break;
+    if (count == std::size(window_)) break;
   }
-  self.message_ = {};
-  self.message_.buffers = self.window_;
-  self.message_.buffer_count = count;
-  self.address = &self.message_;
+  message_ = {};
+  message_.buffers = window_;
+  message_.buffer_count = count;
+  address = &message_;
 }
 
 std::expected<void, std::error_code> tcp_shutdown_op::take_result() {

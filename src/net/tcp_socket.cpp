@@ -10,9 +10,8 @@
 
 namespace gyre {
 
-tcp_socket::tcp_socket(int fd) noexcept : received(descriptor, event_loop::current().backend()) {
-  descriptor.fd = fd;
-  received.socket = this;
+tcp_socket::tcp_socket(int number) noexcept : received(*this, event_loop::current().backend()) {
+  fd = number;
   received.complete = &received_something;
 }
 
@@ -22,13 +21,13 @@ tcp_socket& tcp_socket::create(int fd) {
   socklen_t length = sizeof(peer);
   if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) == 0)
     socket->peer = address::from_raw(&peer, length);
-  event_loop::current().backend().attach(socket->descriptor);
+  event_loop::current().backend().attach(*socket);
   return *socket;
 }
 
 void tcp_socket::received_something(io::completion& c) noexcept {
-  auto& queue = static_cast<receiving&>(static_cast<io::request&>(c));
-  tcp_socket& self = *queue.socket;
+  auto& queue = static_cast<io::receive_queue&>(static_cast<io::request&>(c));
+  tcp_socket& self = of(queue);
   queue.listed = false;
   if (self.closing) {
     if (self.closer != nullptr)
@@ -37,35 +36,52 @@ void tcp_socket::received_something(io::completion& c) noexcept {
       self.release();
     return;
   }
-  if (self.reader == nullptr) return;
+  if (self.waiting_reader == nullptr) return;
   if (!queue.readable()) {
     queue.arm();  // it ended for no reason of its own: a full completion queue, a cancel that came too late
     return;
   }
-  if (self.reader_advance(*self.reader)) {
-    operation_base& reader = *std::exchange(self.reader, nullptr);
-    reader.proceed(reader);
-  } else {
+  operation_base& reader = *self.waiting_reader;
+  if (self.reader_copies && !static_cast<tcp_read_op&>(reader).take_queued()) {
     queue.arm();
+    return;
   }
+  self.waiting_reader = nullptr;
+  reader.proceed(reader);
+}
+
+tcp_write_base* tcp_socket::first_writer() const noexcept {
+  return last_writer == nullptr ? nullptr : last_writer->next_writer_;
+}
+
+void tcp_socket::append_writer(tcp_write_base& writer) noexcept {
+  writer.next_writer_ = last_writer == nullptr ? &writer : std::exchange(last_writer->next_writer_, &writer);
+  last_writer = &writer;
+}
+
+void tcp_socket::remove_writer(tcp_write_base& writer) noexcept {
+  tcp_write_base* before = last_writer;
+  while (before->next_writer_ != &writer) before = before->next_writer_;
+  before->next_writer_ = writer.next_writer_;
+  if (last_writer == &writer) last_writer = before == &writer ? nullptr : before;
+  writer.queued_ = false;
 }
 
 void tcp_socket::cancel_all() noexcept {
-  if (reader != nullptr) reader->cancel(*reader);
-  for (stream_writer* w = first_writer; w != nullptr;) {
-    auto& writer = static_cast<tcp_write_base&>(*w);
-    w = w->next_writer;
-    writer.cancel(writer);
-  }
+  if (waiting_reader != nullptr) waiting_reader->cancel(*waiting_reader);
+  tcp_write_base* const first = first_writer();
+  if (first == nullptr) return;
+  while (first->next_writer_ != first) first->next_writer_->cancel(*first->next_writer_);
+  first->cancel(*first);  // it may be in flight: it stays in the queue until that has ended
 }
 
 void tcp_socket::note_quiet() noexcept {
-  if (closer != nullptr && quiet() && first_writer == nullptr) std::exchange(closer, nullptr)->quiet();
+  if (closer != nullptr && quiet() && last_writer == nullptr) std::exchange(closer, nullptr)->quiet();
 }
 
 void tcp_socket::release() noexcept {
-  event_loop::current().backend().detach(descriptor);
-  ::close(descriptor.fd);
+  event_loop::current().backend().detach(*this);
+  ::close(fd);
   if (peer_link != nullptr) {
     *peer_link = next_peer;
     if (next_peer != nullptr) next_peer->peer_link = peer_link;
@@ -74,7 +90,7 @@ void tcp_socket::release() noexcept {
 }
 
 void tcp_socket::abandon() noexcept {
-  if (reader != nullptr || first_writer != nullptr)
+  if (waiting_reader != nullptr || last_writer != nullptr)
     misuse("a tcp_stream was destroyed while another task reads from it or writes to it");
   closing = true;
   if (quiet())

@@ -64,7 +64,7 @@ class [[nodiscard]] connect_op : public io_operation<connect_op> {
 };
 
 void set_option(const tcp_socket& socket, int level, int option, int value, const char* name) {
-  if (::setsockopt(socket.descriptor.fd, level, option, &value, sizeof(value)) < 0)
+  if (::setsockopt(socket.fd, level, option, &value, sizeof(value)) < 0)
     throw io_error(last_error(), name, socket.peer.string());
 }
 
@@ -92,7 +92,7 @@ task<tcp_stream> tcp_stream::connect(std::string host_and_port) {
   std::rethrow_exception(last);
 }
 
-void tcp_stream::shutdown_read() noexcept { ::shutdown(socket_->descriptor.fd, SHUT_RD); }
+void tcp_stream::shutdown_read() noexcept { ::shutdown(socket_->fd, SHUT_RD); }
 
 address tcp_stream::local_address() const {
   sockaddr_storage local{};

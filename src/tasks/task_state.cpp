@@ -7,20 +7,33 @@
 
 namespace gyre {
 
-task_state& task_state::create(std::coroutine_handle<> coroutine, frame_base& frame,
-                               const std::exception_ptr& (*failure_of)(std::coroutine_handle<>) noexcept,
-                               cancel_scope& parent, task_owner* owner, const spawn_options& options,
-                               std::source_location where) {
-  auto* const state = ::new (frame_pool::allocate(sizeof(task_state))) task_state;
-  if (!options.name.empty()) {
-    auto* const copy = static_cast<char*>(frame_pool::allocate(options.name.size()));
-    std::memcpy(copy, options.name.data(), options.name.size());
-    state->name_ = copy;
-    state->name_length_ = static_cast<std::uint32_t>(options.name.size());
+// The name with its length in front of it, in one block.
+struct task_state::task_name {
+  std::size_t length;
+
+  static task_name* create(std::string_view text) {
+    if (text.empty()) return nullptr;
+    auto* const name = ::new (frame_pool::allocate(sizeof(task_name) + text.size())) task_name{text.size()};
+    std::memcpy(name + 1, text.data(), text.size());
+    return name;
   }
+  void destroy() noexcept { frame_pool::deallocate(this, sizeof(task_name) + length); }
+  [[nodiscard]] std::string_view text() const noexcept { return {reinterpret_cast<const char*>(this + 1), length}; }
+};
+
+task_state& task_state::create(frame_base& frame, cancel_scope& parent, task_owner* owner, const spawn_options& options,
+                               std::source_location where) {
+  void* const memory = frame_pool::allocate(sizeof(task_state));
+  task_name* name = nullptr;
+  try {
+    name = task_name::create(options.name);
+  } catch (...) {
+    frame_pool::deallocate(memory, sizeof(task_state));
+    throw;
+  }
+  auto* const state = ::new (memory) task_state(frame);
+  state->name_ = name;
   frame.context = state;
-  state->coroutine = coroutine;
-  state->failure_of_ = failure_of;
   state->owner_ = owner;
   state->spawned_at = where;
   state->ended = &coroutine_ended;
@@ -32,7 +45,7 @@ task_state& task_state::create(std::coroutine_handle<> coroutine, frame_base& fr
   return *state;
 }
 
-void task_state::begin(io::completion& c) noexcept { static_cast<task_state&>(c).coroutine.resume(); }
+void task_state::begin(io::completion& c) noexcept { static_cast<task_state&>(c).outermost->handle().resume(); }
 
 // Called by the outermost coroutine on its way out: its frame may not be destroyed before it has got there.
 void task_state::coroutine_ended(task_context& context) noexcept {
@@ -58,6 +71,8 @@ void task_state::finish() noexcept {
   release();
 }
 
+std::string_view task_state::name() const noexcept { return name_ == nullptr ? std::string_view() : name_->text(); }
+
 bool task_state::was_cancelled() const noexcept {
   if (!failure()) return false;
   try {
@@ -72,8 +87,8 @@ bool task_state::was_cancelled() const noexcept {
 void task_state::release() noexcept {
   if (--references_ > 0) return;
   if (!observed_ && failure() && !was_cancelled()) event_loop::report({failure(), name(), spawned_at});
-  coroutine.destroy();
-  if (name_ != nullptr) frame_pool::deallocate(const_cast<char*>(name_), name_length_);
+  outermost->handle().destroy();
+  if (name_ != nullptr) name_->destroy();
   this->~task_state();
   frame_pool::deallocate(this, sizeof(task_state));
 }

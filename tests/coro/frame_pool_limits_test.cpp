@@ -32,7 +32,7 @@ std::atomic<long> given_back = 0;
 
 namespace {
 
-constexpr std::size_t block_size = 2048;
+constexpr std::size_t block_size = gyre::frame_pool::largest;
 constexpr std::size_t kept_blocks = gyre::frame_pool::max_cached_bytes / block_size;
 
 std::vector<void*> allocate_blocks(std::size_t count) {

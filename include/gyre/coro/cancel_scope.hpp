@@ -32,7 +32,6 @@ class GYRE_API cancel_scope {
   void open(task_context& task, cancel_scope* parent) noexcept {
     attach(parent);
     task_ = &task;
-    outer_ = task.scope;
     task.scope = this;
     task.cancel_pending = cancelled_;
   }
@@ -56,8 +55,10 @@ class GYRE_API cancel_scope {
       link_ = nullptr;
     }
     if (task_ != nullptr) {
-      task_->scope = outer_;
-      task_->cancel_pending = outer_ != nullptr && outer_->cancelled_;
+      // The first scope of a task has its parent in another task, or in none.
+      cancel_scope* const outer = parent_ != nullptr && parent_->task_ == task_ ? parent_ : nullptr;
+      task_->scope = outer;
+      task_->cancel_pending = outer != nullptr && outer->cancelled_;
       task_ = nullptr;
     }
   }
@@ -89,7 +90,6 @@ class GYRE_API cancel_scope {
   cancel_scope* children_ = nullptr;
   cancel_scope* next_ = nullptr;
   cancel_scope** link_ = nullptr;  // what points at this one in the parent's list; null: in no list
-  cancel_scope* outer_ = nullptr;  // what was the task's innermost scope before
   task_context* task_ = nullptr;
   bool shielded_;
   bool cancelled_ = false;

@@ -5,6 +5,7 @@
 #include <gyre/attributes.hpp>
 
 #include <coroutine>
+#include <exception>
 #include <source_location>
 
 namespace gyre {
@@ -27,10 +28,11 @@ struct task_context {
   cancel_scope* scope = nullptr;    ///< innermost scope that is open in this task
   cancellable* leaf = nullptr;      ///< what it is suspended in; null while it runs or waits for others to end
   frame_base* innermost = nullptr;  ///< the frame that is suspended in it; null while it runs and when it has ended
-  bool cancel_pending = false;      ///< the innermost scope is cancelled: the flag that every await tests
 
   /// Called when the outermost coroutine has ended (it is suspended for the last time, not destroyed).
   void (*ended)(task_context&) noexcept = nullptr;
+
+  bool cancel_pending = false;  ///< the innermost scope is cancelled: the flag that every await tests
 };
 
 /// The part of a promise that does not depend on its result. Must be the first base of a promise whose
@@ -39,6 +41,7 @@ struct frame_base {
   frame_base* caller = nullptr;     ///< the coroutine that awaits this one; null for a task's outermost
   task_context* context = nullptr;  ///< set when it is awaited or spawned
   std::source_location where;       ///< the await that it is (or was last) suspended in
+  std::exception_ptr failure;       ///< what left the coroutine instead of a result
 
   [[nodiscard]] std::coroutine_handle<> handle() noexcept {
     return std::coroutine_handle<frame_base>::from_promise(*this);

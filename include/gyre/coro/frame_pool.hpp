@@ -17,14 +17,14 @@ namespace gyre {
 /// With GYRE_NO_FRAME_POOL defined every block comes from and goes to the heap, so that sanitizers see it.
 class frame_pool {
  public:
-  static constexpr std::size_t granule = 64;    ///< bytes between size classes: one cache line
-  static constexpr std::size_t largest = 2048;  ///< larger blocks are not cached
-  static constexpr std::size_t max_cached_bytes = std::size_t{4} << 20U;  ///< per class
+  static constexpr std::size_t granule = 16;    ///< bytes between size classes
+  static constexpr std::size_t largest = 2040;  ///< larger blocks are not cached
+  static constexpr std::size_t max_cached_bytes = std::size_t{2} << 20U;  ///< per class
 
   /// Errors: std::bad_alloc.
   [[nodiscard]] static void* allocate(std::size_t size) {
 #ifndef GYRE_NO_FRAME_POOL
-    const std::size_t index = (size - 1) / granule;
+    const std::size_t index = class_of(size);
     if (index < classes) [[likely]] {
       bin& free = bins_[index];
       if (block* const top = free.top; top != nullptr) [[likely]] {
@@ -40,7 +40,7 @@ class frame_pool {
   /// `size` as given to allocate. Any thread that has not yet destroyed its thread-local objects.
   static void deallocate(void* memory, std::size_t size) noexcept {
 #ifndef GYRE_NO_FRAME_POOL
-    const std::size_t index = (size - 1) / granule;
+    const std::size_t index = class_of(size);
     if (index < classes) [[likely]] {
       bin& free = bins_[index];
       if (free.count < free.limit) [[likely]] {
@@ -54,7 +54,10 @@ class frame_pool {
   }
 
  private:
-  static constexpr std::size_t classes = largest / granule;
+  // A class holds what malloc of this machine can use of its blocks: a multiple of 16 bytes less 8 for its own header.
+  static constexpr std::size_t class_of(std::size_t size) noexcept { return (size + 7) / granule; }
+  static constexpr std::size_t capacity_of(std::size_t index) noexcept { return index * granule + 8; }
+  static constexpr std::size_t classes = (largest + 7) / granule + 1;
   struct block {
     block* next;
   };

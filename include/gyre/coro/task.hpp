@@ -43,6 +43,7 @@ struct task_promise_base : frame_base {
 
   static constexpr std::suspend_always initial_suspend() noexcept { return {}; }
   static constexpr final_awaiter final_suspend() noexcept { return {}; }
+  void unhandled_exception() noexcept { failure = std::current_exception(); }
 
   template <class Awaitable>
   Awaitable&& await_transform(Awaitable&& awaitable GYRE_LIFETIMEBOUND,
@@ -72,6 +73,12 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] GYRE_C
  public:
   struct promise_type : task_promise_base, task_result<T> {
     task get_return_object() noexcept { return task(std::coroutine_handle<promise_type>::from_promise(*this)); }
+    /// The value, moved out, or the exception thrown. Once.
+    T take() {
+      if (this->failure) [[unlikely]]
+        std::rethrow_exception(std::move(this->failure));
+      return this->take_value();
+    }
   };
   using value_type = T;
   using gyre_awaitable_tag = void;
@@ -103,7 +110,8 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] GYRE_C
   /// Runs the coroutine to its end and gives its result. Once only; the task must not be empty (moved from).
   awaiter operator co_await() && noexcept { return {coroutine_}; }
 
-  /// For whoever runs tasks (spawn): gives up the frame, which the caller now destroys.
+  /// For whoever runs tasks (spawn): the frame, and giving it up, after which the caller destroys it.
+  [[nodiscard]] frame_base& frame() const noexcept { return coroutine_.promise(); }
   [[nodiscard]] std::coroutine_handle<promise_type> release() && noexcept { return std::exchange(coroutine_, nullptr); }
   explicit operator bool() const noexcept { return static_cast<bool>(coroutine_); }
 

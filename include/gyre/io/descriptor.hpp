@@ -17,16 +17,16 @@ struct descriptor {
   /// the kernel (close) only when this is 0, or a queued request would hit whatever file gets it next.
   std::uint32_t in_flight = 0;
 
+  // For a backend that waits for readiness: who waits in each direction (at most one each).
+  request* reader = nullptr;
+  request* writer = nullptr;
+  bool attached = false;
+
   // What is known without asking the kernel. A backend that does not learn of readiness (io_uring)
   // leaves `readable` to the last result: set when a read filled its buffer or the kernel said "more".
   bool readable = false;  ///< a read is worth trying now
   bool writable = true;   ///< a write is worth trying now
   bool hangup = false;    ///< the peer has finished sending, or an error waits: reads no longer block
-
-  // For a backend that waits for readiness: who waits in each direction (at most one each).
-  bool attached = false;
-  request* reader = nullptr;
-  request* writer = nullptr;
 };
 
 }  // namespace gyre::io

@@ -29,7 +29,7 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
       if (self.current_ != nullptr) self.current_->cancel(*self.current_);
     };
     starting_ = true;
-    begin(first_, [](operation_base& op) noexcept { owner(op).first_ended(); });
+    begin(first_, [](operation_base& op) noexcept { static_cast<link<First>&>(op).owner->first_ended(); });
     starting_ = false;
   }
 
@@ -57,11 +57,17 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
 
  private:
   template <class Op>
-  void begin(Op& op, void (*ended)(operation_base&) noexcept) noexcept {
+  struct link : Op {
+    explicit link(Op&& op) noexcept : Op(std::move(op)) {}
+    chain_op* owner = nullptr;
+  };
+
+  template <class Op>
+  void begin(link<Op>& op, void (*ended)(operation_base&) noexcept) noexcept {
     // The parts resume nobody: they only share the waiter, to know whether its scope is cancelled.
     op.waiter = this->waiter;
     op.proceed = ended;
-    op.chain_owner = this;
+    op.owner = this;
     current_ = nullptr;
     if (op.try_now())
       ended(op);
@@ -70,7 +76,6 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
       op.start();
     }
   }
-  static chain_op& owner(operation_base& op) noexcept { return *static_cast<chain_op*>(op.chain_owner); }
 
   void first_ended() noexcept {
     current_ = nullptr;
@@ -79,7 +84,7 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
       return;
     }
     second_began_ = true;
-    begin(second_, [](operation_base& op) noexcept { owner(op).end(); });
+    begin(second_, [](operation_base& op) noexcept { static_cast<link<Second>&>(op).owner->end(); });
   }
 
   void end() noexcept {
@@ -90,8 +95,8 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
       this->proceed(*this);
   }
 
-  First first_;
-  Second second_;
+  link<First> first_;
+  link<Second> second_;
   operation_base* current_ = nullptr;
   bool starting_ = false;
   bool second_began_ = false;

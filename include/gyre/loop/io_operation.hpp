@@ -16,12 +16,12 @@ namespace gyre {
 /// Cancel: the kernel is asked to give up, and the await goes on when it has answered; what had been done by
 /// then is the result.
 template <class Derived>
-class io_operation : public operation<Derived>, protected io::request {
+class io_operation : public operation<Derived, io::request> {
  public:
   io_operation(io_operation&&) noexcept = default;
   io_operation& operator=(io_operation&&) = delete;
   ~io_operation() {
-    if (where == io::phase::in_flight)
+    if (this->where == io::phase::in_flight)
       misuse("a coroutine was destroyed while the kernel still uses one of its buffers; cancel and await it first");
   }
 
@@ -31,7 +31,7 @@ class io_operation : public operation<Derived>, protected io::request {
     operation_base::cancel = [](cancellable& c) noexcept {
       event_loop::current().backend().cancel(static_cast<io_operation&>(static_cast<operation_base&>(c)));
     };
-    io::request::complete = [](io::completion& c) noexcept {
+    this->complete = [](io::completion& c) noexcept {
       auto& self = static_cast<io_operation&>(static_cast<io::request&>(c));
       self.proceed(self);
     };
@@ -50,8 +50,8 @@ class io_operation : public operation<Derived>, protected io::request {
 
   /// The error of a negative result. Throws `cancelled` when that is why the operation ended.
   [[nodiscard]] std::error_code error() const {
-    if (result == -static_cast<int>(std::errc::operation_canceled) && this->scope_cancelled()) throw_cancelled();
-    return {-result, std::generic_category()};
+    if (this->result == -static_cast<int>(std::errc::operation_canceled) && this->scope_cancelled()) throw_cancelled();
+    return {-this->result, std::generic_category()};
   }
 };
 

@@ -24,8 +24,6 @@ struct operation_base : cancellable {
   /// What to do when the result is there: by default, resume the waiter.
   void (*proceed)(operation_base&) noexcept = &resume_waiter;
 
-  void* chain_owner = nullptr;  ///< the combination that it is a part of (chain)
-
   static void resume_waiter(operation_base& op) noexcept {
     task_context& task = *op.waiter->context;
     task.leaf = nullptr;
@@ -41,9 +39,10 @@ struct operation_base : cancellable {
 ///   bool try_now()        finishes without waiting, if it can; false: `start` will be called
 ///   void start()          begins; later, and never inside this call, somebody calls `proceed(*this)`
 ///   R    await_resume()   the result, or throws
-/// and sets `cancel`, which asks a started operation to end early.
-template <class Derived>
-class operation : public operation_base, private io::completion {
+/// and sets `cancel`, which asks a started operation to end early. `Completion` is what stands in the ready queue for
+/// it; an operation that has an io::request gives that, which is in the queue or in flight, never both.
+template <class Derived, class Completion = io::completion>
+class operation : public operation_base, public Completion {
  public:
   bool await_ready() noexcept {
     done_ = self().try_now();
@@ -66,8 +65,8 @@ class operation : public operation_base, private io::completion {
  protected:
   /// Calls `proceed` from the ready queue.
   void finish_soon() noexcept {
-    io::completion::complete = [](io::completion& c) noexcept {
-      auto& op = static_cast<operation&>(c);
+    Completion::complete = [](io::completion& c) noexcept {
+      auto& op = static_cast<operation&>(static_cast<Completion&>(c));
       op.proceed(op);
     };
     event_loop::current().schedule(*this);

@@ -5,6 +5,7 @@
 #include <gyre/net/tcp_socket.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <expected>
 #include <span>
 #include <system_error>
@@ -12,23 +13,8 @@
 
 namespace gyre {
 
-/// The common half of stream operations: the result is taken, or thrown with the operation's name and peer.
-template <class Derived>
-class stream_operation : public operation<Derived> {
- public:
-  auto await_resume() {
-    auto outcome = this->self_().take_result();
-    if (!outcome) [[unlikely]]
-      this->self_().fail(outcome.error());
-    if constexpr (!std::is_void_v<typename decltype(outcome)::value_type>) return *std::move(outcome);
-  }
-
- private:
-  Derived& self_() noexcept { return static_cast<Derived&>(*this); }
-};
-
 /// receive(): waits until a buffer has been filled.
-class GYRE_API [[nodiscard("co_await it")]] tcp_receive_op : public stream_operation<tcp_receive_op> {
+class GYRE_API [[nodiscard("co_await it")]] tcp_receive_op : public operation<tcp_receive_op> {
  public:
   explicit tcp_receive_op(tcp_socket& socket) noexcept : socket_(&socket) {}
   bool try_now() noexcept {
@@ -37,6 +23,7 @@ class GYRE_API [[nodiscard("co_await it")]] tcp_receive_op : public stream_opera
     return false;
   }
   void start() noexcept;
+  buffer_lease await_resume();
   std::expected<buffer_lease, std::error_code> take_result();
   [[noreturn]] void fail(std::error_code reason) const;
   [[nodiscard]] bool fully_succeeded() const noexcept { return socket_->received.has_bytes(); }
@@ -47,10 +34,13 @@ class GYRE_API [[nodiscard("co_await it")]] tcp_receive_op : public stream_opera
 };
 
 /// read_some() and read_exactly(): fills the caller's buffer with at least `minimum` bytes.
-class GYRE_API [[nodiscard("co_await it")]] tcp_read_op : public stream_operation<tcp_read_op>, private io::request {
+class GYRE_API [[nodiscard("co_await it")]] tcp_read_op : public operation<tcp_read_op, io::request> {
  public:
   tcp_read_op(tcp_socket& socket, std::span<std::byte> buffer, std::size_t minimum) noexcept
-      : socket_(&socket), buffer_(buffer), minimum_(minimum) {}
+      : buffer_(buffer), minimum_(minimum) {
+    code = io::opcode::receive;
+    target = &socket.descriptor();
+  }
   tcp_read_op(tcp_read_op&&) noexcept = default;
   ~tcp_read_op() {
     if (where == io::phase::in_flight) misuse("a coroutine was destroyed in the middle of a read");
@@ -58,18 +48,19 @@ class GYRE_API [[nodiscard("co_await it")]] tcp_read_op : public stream_operatio
 
   bool try_now() noexcept;
   void start() noexcept;
+  std::size_t await_resume();
   std::expected<std::size_t, std::error_code> take_result();
   [[noreturn]] void fail(std::error_code reason) const;
   [[nodiscard]] bool fully_succeeded() const noexcept { return done_ > 0 && done_ >= minimum_; }
 
  private:
+  friend struct tcp_socket;
   void prepare() noexcept;
   bool take_queued() noexcept;
   bool absorb_result() noexcept;
   void request_ended() noexcept;
   [[nodiscard]] const char* name() const noexcept { return minimum_ > 1 ? "read_exactly" : "read_some"; }
 
-  tcp_socket* socket_;
   std::span<std::byte> buffer_;
   std::size_t minimum_;
   std::size_t done_ = 0;
@@ -78,60 +69,76 @@ class GYRE_API [[nodiscard("co_await it")]] tcp_read_op : public stream_operatio
   bool requested_ = false;  // waits for a request of its own, not for the socket's multishot receive
 };
 
-/// What all writes share: waiting in the queue of the socket, and what to say at the end.
-class GYRE_API tcp_write_base : public stream_operation<tcp_write_base>, public stream_writer {
+/// What all writes share: waiting in the queue of the socket, one after the other, each to its end.
+class GYRE_API tcp_write_base : public operation<tcp_write_base, io::request> {
  public:
   tcp_write_base(tcp_write_base&&) noexcept = default;
   ~tcp_write_base() {
-    if (queued) misuse("a coroutine was destroyed in the middle of a write");
+    if (queued_) misuse("a coroutine was destroyed in the middle of a write");
   }
 
   bool try_now() noexcept;
   void start() noexcept;
+  std::size_t await_resume() {
+    if (fully_succeeded()) [[likely]]
+      return done_;
+    return result_or_throw();
+  }
   std::expected<std::size_t, std::error_code> take_result();
   [[noreturn]] void fail(std::error_code reason) const;
-  [[nodiscard]] bool fully_succeeded() const noexcept { return !failure && done == total; }
+  [[nodiscard]] bool fully_succeeded() const noexcept { return error_ == 0 && !stopped_ && done_ == total_; }
+
+ protected:
+  enum class extent : std::uint8_t { all, some, nothing };  // nothing: shutdown_write
+
+  tcp_write_base(tcp_socket& socket, io::opcode operation, std::size_t size, extent wanted) noexcept
+      : total_(size), extent_(wanted) {
+    code = operation;
+    target = &socket.descriptor();
+  }
+  [[nodiscard]] std::size_t done() const noexcept { return done_; }
 
  private:
+  friend struct tcp_socket;
   static void cancel_write(cancellable& c) noexcept;
   static void request_ended(io::completion& c) noexcept;
   static void start_next(tcp_socket& socket) noexcept;
+  void prepare() noexcept;
+  void advance(std::size_t count) noexcept;
+  void shut_down() noexcept;
   [[nodiscard]] bool finished() const noexcept;
+  std::size_t result_or_throw();
+
+  tcp_write_base* next_writer_ = nullptr;
 
  protected:
-  tcp_write_base(tcp_socket& target_socket, std::size_t size, bool some) noexcept {
-    socket = &target_socket;
-    total = size;
-    partial_is_enough = some;
-  }
+  std::size_t total_;
+
+ private:
+  std::size_t done_ = 0;
+  int error_ = 0;  // errno, or -1: a write before this one was cut off
+  extent extent_;
+  bool queued_ = false;
+  bool stopped_ = false;  // cancelled: does not go on after what is in flight
 };
 
 /// write_some() and write_all() of one range of bytes.
 class GYRE_API [[nodiscard("co_await it")]] tcp_write_op : public tcp_write_base {
  public:
-  tcp_write_op(tcp_socket& target_socket, std::span<const std::byte> bytes, bool some) noexcept
-      : tcp_write_base(target_socket, bytes.size(), some), bytes_(bytes.data()) {
-    code = io::opcode::send;
-    prepare = [](stream_writer& w) noexcept {
-      auto& self = static_cast<tcp_write_op&>(w);
-      const std::size_t left = self.total - self.done;
-      self.address = const_cast<std::byte*>(self.bytes_ + self.done);
-      self.length = left < most ? static_cast<std::uint32_t>(left) : most;
-    };
+  tcp_write_op(tcp_socket& socket, std::span<const std::byte> bytes, bool some) noexcept
+      : tcp_write_base(socket, io::opcode::send, bytes.size(), some ? extent::some : extent::all) {
+    address = const_cast<std::byte*>(bytes.data());
   }
-
- private:
-  static constexpr std::uint32_t most = 1U << 30U;
-  const std::byte* bytes_;
 };
 
 /// write_some() and write_all() of several ranges, gathered.
 class GYRE_API [[nodiscard("co_await it")]] tcp_write_vector_op : public tcp_write_base {
  public:
-  tcp_write_vector_op(tcp_socket& target_socket, std::span<const io::const_buffer> buffers, bool some) noexcept;
+  tcp_write_vector_op(tcp_socket& socket, std::span<const io::const_buffer> buffers, bool some) noexcept;
 
  private:
-  static void point_at_rest(stream_writer& w) noexcept;
+  friend class tcp_write_base;
+  void point_at_rest() noexcept;
 
   std::span<const io::const_buffer> buffers_;
   io::const_buffer window_[16];
@@ -141,11 +148,10 @@ class GYRE_API [[nodiscard("co_await it")]] tcp_write_vector_op : public tcp_wri
 /// shutdown_write(): takes its turn behind the writes that are queued.
 class GYRE_API [[nodiscard("co_await it")]] tcp_shutdown_op : public tcp_write_base {
  public:
-  explicit tcp_shutdown_op(tcp_socket& target_socket) noexcept : tcp_write_base(target_socket, 0, false) {}
+  explicit tcp_shutdown_op(tcp_socket& socket) noexcept
+      : tcp_write_base(socket, io::opcode::send, 0, extent::nothing) {}
   std::expected<void, std::error_code> take_result();
-  void await_resume() {
-    if (auto outcome = take_result(); !outcome) fail(outcome.error());
-  }
+  void await_resume() { (void)tcp_write_base::await_resume(); }
 };
 
 /// close(): cancels what is in flight and waits until the descriptor is closed.

@@ -9,17 +9,16 @@
 #include <gyre/net/address.hpp>
 
 #include <cstddef>
-#include <system_error>
 
 namespace gyre {
 
-struct stream_writer;
+class tcp_write_base;
 class tcp_close_op;
 
 /// One connected socket: its descriptor, what has been received and not read, who waits to read, who waits to write.
 ///
 /// Lifetime: freed when its stream has let go and nothing is in flight any more.
-struct GYRE_API tcp_socket {
+struct GYRE_API tcp_socket : private io::descriptor {
   /// Takes over a connected descriptor.
   static tcp_socket& create(int fd);
 
@@ -32,23 +31,28 @@ struct GYRE_API tcp_socket {
   void cancel_all() noexcept;
   /// Lets a waiting close() go on when nothing is in flight any more.
   void note_quiet() noexcept;
-  [[nodiscard]] bool quiet() const noexcept { return descriptor.in_flight == 0 && !received.listed; }
+  [[nodiscard]] bool quiet() const noexcept { return in_flight == 0 && !received.listed; }
   /// Closes the descriptor and frees this.
   void release() noexcept;
 
-  struct receiving : io::receive_queue {
-    using io::receive_queue::receive_queue;
-    tcp_socket* socket = nullptr;
-  };
+  [[nodiscard]] io::descriptor& descriptor() noexcept { return *this; }
+  /// The socket that a request concerns.
+  [[nodiscard]] static tcp_socket& of(const io::request& r) noexcept { return static_cast<tcp_socket&>(*r.target); }
 
-  io::descriptor descriptor;
-  receiving received;
+  /// The writer that may be in flight; the others wait behind it.
+  [[nodiscard]] tcp_write_base* first_writer() const noexcept;
+  void append_writer(tcp_write_base& writer) noexcept;
+  void remove_writer(tcp_write_base& writer) noexcept;
 
-  operation_base* reader = nullptr;                            // who waits for bytes
-  bool (*reader_advance)(operation_base&) noexcept = nullptr;  // takes what came; true: it is content
+  // First, so that they lie in what the flags of the descriptor leave free of their word.
+  bool reader_copies = false;  // the reader is a tcp_read_op, which may need more than one buffer; else tcp_receive_op
+  bool write_cut = false;      // a write_all ended in the middle
+  bool closing = false;
 
-  stream_writer* first_writer = nullptr;  // the only one that may be in flight
-  stream_writer* last_writer = nullptr;
+  using io::descriptor::fd;
+  io::receive_queue received;
+  operation_base* waiting_reader = nullptr;  // who waits for bytes
+  tcp_write_base* last_writer = nullptr;     // its successor is the first: a ring
   tcp_close_op* closer = nullptr;
 
   // In the list of connections of the server that accepted it.
@@ -56,26 +60,11 @@ struct GYRE_API tcp_socket {
   tcp_socket** peer_link = nullptr;
 
   address peer;
-  bool write_cut = false;  // a write_all ended in the middle
-  bool closing = false;
 
  private:
-  explicit tcp_socket(int fd) noexcept;
+  explicit tcp_socket(int number) noexcept;
   ~tcp_socket() = default;
   static void received_something(io::completion& c) noexcept;
-};
-
-/// A write that waits in the queue of its socket. Writers are served one after the other, each to its end.
-struct stream_writer : io::request {
-  tcp_socket* socket = nullptr;
-  void (*prepare)(stream_writer&) noexcept = nullptr;  // points the request at what is left; null: shutdown_write
-  stream_writer* next_writer = nullptr;
-  std::size_t total = 0;
-  std::size_t done = 0;
-  std::error_code failure;
-  bool partial_is_enough = false;
-  bool queued = false;
-  bool stopped = false;  // cancelled: does not go on after what is in flight
 };
 
 }  // namespace gyre

@@ -141,7 +141,7 @@ class GYRE_API tcp_stream {
   /// False for a stream that was moved from or closed.
   [[nodiscard]] bool is_open() const noexcept { return socket_ != nullptr; }
   /// The descriptor, still owned by the stream; for options that have no function here.
-  [[nodiscard]] int native_descriptor() const noexcept { return socket_->descriptor.fd; }
+  [[nodiscard]] int native_descriptor() const noexcept { return socket_->fd; }
   [[nodiscard]] tcp_socket& socket() const noexcept { return *socket_; }
 
  private:

@@ -40,61 +40,59 @@ class GYRE_API [[nodiscard("co_await it")]] join_op : public operation<join_op> 
 };
 
 /// Shared by the running task and by its handle; freed when both have let go.
-struct GYRE_API task_state final : task_context, io::completion {
+struct GYRE_API task_state final : io::completion, task_context {
+ private:
+  // First, so that they lie in what the flag of task_context leaves free of its word.
+  bool done_ = false;
+  bool observed_ = false;
+  std::uint16_t references_ = 1;  // the running task's own
+
+ public:
   /// Takes over the outermost frame of a task; `scope` becomes the task's outermost scope, below `parent`.
-  static task_state& create(std::coroutine_handle<> coroutine, frame_base& frame,
-                            const std::exception_ptr& (*failure_of)(std::coroutine_handle<>) noexcept,
-                            cancel_scope& parent, task_owner* owner, const spawn_options& options,
+  static task_state& create(frame_base& frame, cancel_scope& parent, task_owner* owner, const spawn_options& options,
                             std::source_location where);
 
   template <class T>
   static task_state& create(task<T>&& started, cancel_scope& parent, task_owner* owner, const spawn_options& options,
                             std::source_location where) {
-    using promise = typename task<T>::promise_type;
-    const std::coroutine_handle<promise> coroutine = std::move(started).release();
-    constexpr auto failure_of = [](std::coroutine_handle<> h) noexcept -> const std::exception_ptr& {
-      return std::coroutine_handle<promise>::from_address(h.address()).promise().failure();
-    };
-    return create(coroutine, coroutine.promise(), failure_of, parent, owner, options, where);
+    task_state& state = create(started.frame(), parent, owner, options, where);
+    (void)std::move(started).release();  // only now: when there was no memory the task still frees its frame
+    return state;
   }
 
   template <class T>
   [[nodiscard]] typename task<T>::promise_type& promise() const noexcept {
-    return std::coroutine_handle<typename task<T>::promise_type>::from_address(coroutine.address()).promise();
+    return static_cast<typename task<T>::promise_type&>(*outermost);
   }
 
   [[nodiscard]] bool done() const noexcept { return done_; }
   /// After the end: the exception that left it, `cancelled` included; null when it returned.
-  [[nodiscard]] const std::exception_ptr& failure() const noexcept { return failure_of_(coroutine); }
+  [[nodiscard]] const std::exception_ptr& failure() const noexcept { return outermost->failure; }
   /// After the end: it ended because of a cancel.
   [[nodiscard]] bool was_cancelled() const noexcept;
-  [[nodiscard]] std::string_view name() const noexcept { return {name_, name_length_}; }
+  [[nodiscard]] std::string_view name() const noexcept;
 
   void add_reference() noexcept { ++references_; }
   void release() noexcept;
   /// Somebody will see the failure: it is not reported as a background failure.
   void mark_observed() noexcept { observed_ = true; }
 
-  std::coroutine_handle<> coroutine;
+  frame_base* outermost;
   cancel_scope root;
   std::source_location spawned_at;
 
  private:
   friend class join_op;
-  task_state() = default;
+  struct task_name;
+  explicit task_state(frame_base& frame) noexcept : outermost(&frame) {}
   ~task_state() = default;
   static void begin(io::completion& c) noexcept;
   static void coroutine_ended(task_context& context) noexcept;
   void finish() noexcept;
 
-  const std::exception_ptr& (*failure_of_)(std::coroutine_handle<>) noexcept = nullptr;
   task_owner* owner_ = nullptr;
   join_op* joiners_ = nullptr;
-  const char* name_ = nullptr;
-  std::uint32_t name_length_ = 0;
-  std::uint16_t references_ = 1;  // the running task's own
-  bool done_ = false;
-  bool observed_ = false;
+  task_name* name_ = nullptr;  // null: it has none
 };
 
 }  // namespace gyre
