@@ -3,12 +3,14 @@
 // May not know: protocols above TCP.
 //
 //   address       an IP address with a port
+//   host_port     the text "host:port", taken apart
 //   resolver      names to addresses, without blocking the loop
 //   tcp_stream    a connected TCP socket
 //   tcp_listener  accepts connections, and serves them
 #pragma once
 
 #include <gyre/net/address.hpp>
+#include <gyre/net/host_port.hpp>
 #include <gyre/net/resolver.hpp>
 #include <gyre/net/tcp_listener.hpp>
 #include <gyre/net/tcp_stream.hpp>

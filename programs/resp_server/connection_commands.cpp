@@ -2,8 +2,6 @@
 #include "programs/resp_server/handlers.hpp"
 #include "programs/resp_server/integer.hpp"
 
-#include <gyre/version.hpp>
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -87,7 +85,7 @@ void hello_command(command_call& call) {
   reply_buffer& reply = call.reply;
   reply.append_array(14);
   append_field(reply, "server", "redis");
-  append_field(reply, "version", gyre::version_string);
+  append_field(reply, "version", redis_version);
   reply.append_bulk("proto");
   reply.append_integer(2);
   reply.append_bulk("id");

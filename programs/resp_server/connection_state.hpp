@@ -5,8 +5,12 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace resp {
+
+/// The version of redis-server that commands and replies are those of. Clients decide by it what to ask for.
+inline constexpr std::string_view redis_version = "7.0.0";
 
 /// What INFO and CONFIG GET tell about the server. One per thread: nothing here is locked.
 struct server_info {

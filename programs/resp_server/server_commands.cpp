@@ -68,7 +68,7 @@ std::string server_section(const command_call& call) {
   const server_info& server = call.connection.server;
   const auto uptime = (call.now - server.started_at) / 1000;
   std::string text = "# Server\r\n";
-  add_line(text, "redis_version", gyre::version_string);
+  add_line(text, "redis_version", redis_version);
   add_line(text, "gyre_version", gyre::version_string);
   add_line(text, "redis_mode", "standalone");
   add_line(text, "process_id", ::getpid());

@@ -3,6 +3,8 @@
 #include <gyre/coro/exception_group.hpp>
 
 #include <atomic>
+#include <memory>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,17 +58,24 @@ exception_collector::~exception_collector() {
   if (others_ != nullptr) others_->release();
 }
 
-void exception_collector::add(std::exception_ptr failure) {
+bool exception_collector::add(const std::exception_ptr& failure) noexcept {
   if (empty()) {
-    first_ = std::move(failure);
-    return;
+    first_ = failure;
+    return true;
   }
-  if (others_ == nullptr) {
-    others_ = new exception_group::shared;
-    others_->failures.push_back(std::move(first_));
-    first_ = nullptr;
+  try {
+    if (others_ == nullptr) {
+      auto group = std::make_unique<exception_group::shared>();
+      group->failures = {first_, failure};
+      others_ = group.release();
+      first_ = nullptr;
+    } else {
+      others_->failures.push_back(failure);
+    }
+    return true;
+  } catch (const std::bad_alloc&) {
+    return false;
   }
-  others_->failures.push_back(std::move(failure));
 }
 
 void exception_collector::rethrow() {

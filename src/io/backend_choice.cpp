@@ -2,74 +2,73 @@
 #include <gyre/io/backend_choice.hpp>
 
 #include "epoll_backend.hpp"
+#include "refusal_text.hpp"
 #include "uring_backend.hpp"
-
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string_view>
 
 namespace gyre::io {
 namespace {
 
-constexpr uring::capabilities everything{true, true, true, true, true, true};
+struct findings {
+  backend_choice choice;
+  uring::capabilities found;
+};
 
-int sysctl_disabled() noexcept {
-  char text[16] = {};
-  const int fd = ::open("/proc/sys/kernel/io_uring_disabled", O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return -1;
-  const ssize_t count = ::read(fd, text, sizeof(text) - 1);
-  ::close(fd);
-  return count > 0 ? std::atoi(text) : -1;
-}
+bool is_out_of_descriptors(int error) noexcept { return error == EMFILE || error == ENFILE; }
 
-const char* likely_cause(int error) noexcept {
-  switch (error) {
-    case EPERM:
-    case EACCES:
-      return sysctl_disabled() > 0 ? "sysctl kernel.io_uring_disabled forbids it"
-                                   : "a seccomp filter (a container's profile) denies it";
-    case ENOSYS:
-      return "the kernel or a sandbox does not have it";
-    case EINVAL:
-    case ENOTSUP:
-      return "the kernel is older than 6.1";
-    case ENOMEM:
-      return "the memory limit (ulimit -l) is too small for a ring";
-    case EMFILE:
-    case ENFILE:
-      return "no descriptor is left (ulimit -n)";
-    default:
-      return "unexpected";
-  }
-}
-
-void explain_refusal(backend_choice& choice, const uring::refusal& refused) noexcept {
+// Writes "<prefix><what failed and why>".
+void note_refusal(backend_choice& choice, const char* prefix, const uring::refusal& refused) noexcept {
   choice.error = refused.error;
-  std::snprintf(choice.reason, sizeof(choice.reason), "epoll: %s failed with %s: %s", refused.step,
-                ::strerrorname_np(refused.error), likely_cause(refused.error));
+  const int length = std::snprintf(choice.reason, sizeof(choice.reason), "%s", prefix);
+  describe_refusal(refused, choice.reason + length, sizeof(choice.reason) - static_cast<std::size_t>(length));
 }
 
-backend* try_uring(const backend_options& options, uring::refusal& refused) {
-  auto* const made = new uring_backend(options, everything, refused);
-  if (refused.error == 0) return made;
-  delete made;
-  return nullptr;
+backend_owner try_uring(const backend_options& options, const uring::capabilities* known, uring::refusal& refused) {
+  backend_owner made(new uring_backend(options, known, refused));
+  return refused.error == 0 ? std::move(made) : backend_owner();
 }
 
-// Gives false, with the error in `choice`, when the variable says something else than it may.
+// Makes a backend as a loop would, and tries on it what everything depends on.
+findings probe() noexcept {
+  findings result;
+  uring::refusal refused;
+  try {
+    const uring_backend trial(backend_options{.buffer_count = 64}, nullptr, refused);
+    result.found = trial.capabilities();
+  } catch (const std::bad_alloc&) {
+    refused = {ENOMEM, "allocating a backend"};
+  }
+  if (refused.error != 0) {
+    note_refusal(result.choice, "epoll: ", refused);
+    return result;
+  }
+  result.choice.kind = backend_kind::io_uring;
+  std::snprintf(
+      result.choice.reason, sizeof(result.choice.reason), "io_uring: passed the self-test%s",
+      result.found.multishot_receive && result.found.multishot_accept ? "" : ", without multishot operations");
+  return result;
+}
+
+const findings& process_findings() noexcept {
+  static const findings result = probe();
+  return result;
+}
+
+// False, with the error in `choice`, when the variable says something that it may not.
 bool read_environment(backend_kind& kind, backend_choice& choice) noexcept {
   const char* const wish = std::getenv("GYRE_BACKEND");
   const std::string_view word = wish == nullptr ? "auto" : wish;
-  if (word == "io_uring")
+  if (word == "io_uring") {
     kind = backend_kind::io_uring;
-  else if (word == "epoll")
+  } else if (word == "epoll") {
     kind = backend_kind::epoll;
-  else if (word != "auto" && !word.empty()) {
+  } else if (word != "auto" && !word.empty()) {
     choice.error = EINVAL;
     std::snprintf(choice.reason, sizeof(choice.reason), "GYRE_BACKEND=%.60s: expected auto, io_uring or epoll", wish);
     return false;
@@ -82,60 +81,57 @@ backend_owner make_epoll(const backend_options& options, backend_choice& choice)
   backend_owner made(new epoll_backend(options, error));
   choice.kind = backend_kind::epoll;
   if (error == 0) return made;
-  choice.error = error;
-  std::snprintf(choice.reason, sizeof(choice.reason), "epoll_create1 or eventfd failed with %s: no descriptor is left?",
-                ::strerrorname_np(error));
+  note_refusal(choice, "no backend: ", {error, "epoll_create1 or eventfd"});
   return {};
 }
 
-backend_choice probe() noexcept {
-  backend_choice choice;
+backend_owner make_automatic(const backend_options& options, backend_choice& choice) {
+  const findings& process = process_findings();
+  choice = process.choice;
   uring::refusal refused;
-  try {
-    const backend_owner made(try_uring(backend_options{.buffer_count = 64}, refused));
-    if (made) {
-      choice.kind = backend_kind::io_uring;
-      std::snprintf(choice.reason, sizeof(choice.reason), "io_uring: it passed the self-test");
-    }
-  } catch (const std::bad_alloc&) {
-    refused = {ENOMEM, "allocating the ring"};
+  if (choice.kind == backend_kind::io_uring) {
+    if (backend_owner made = try_uring(options, &process.found, refused)) return made;
+  } else if (is_out_of_descriptors(choice.error)) {  // it was then; that says nothing about io_uring now
+    choice = {.kind = backend_kind::io_uring, .error = 0, .reason = "io_uring: passed the self-test"};
+    if (backend_owner made = try_uring(options, nullptr, refused)) return made;
   }
-  if (refused.error != 0) explain_refusal(choice, refused);
-  return choice;
+  // epoll needs descriptors too, and a process that lacks them should hear of it.
+  const bool hopeless = is_out_of_descriptors(refused.error);
+  if (refused.error != 0) note_refusal(choice, hopeless ? "no backend: " : "epoll: ", refused);
+  return hopeless ? backend_owner() : make_epoll(options, choice);
+}
+
+backend_owner make_uring_by_name(const backend_options& options, const char* who, backend_choice& choice) {
+  const findings& process = process_findings();
+  const bool passed = process.choice.kind == backend_kind::io_uring;
+  uring::refusal refused;
+  backend_owner made = try_uring(options, passed ? &process.found : nullptr, refused);
+  choice.kind = backend_kind::io_uring;
+  if (made) {
+    std::snprintf(choice.reason, sizeof(choice.reason), "io_uring: asked for by %s", who);
+  } else {
+    char prefix[80];
+    std::snprintf(prefix, sizeof(prefix), "io_uring was asked for by %s, but ", who);
+    note_refusal(choice, prefix, refused);
+  }
+  return made;
 }
 
 }  // namespace
 
-const backend_choice& process_backend_choice() noexcept {
-  static const backend_choice choice = probe();
-  return choice;
-}
+const backend_choice& process_backend_choice() noexcept { return process_findings().choice; }
 
 backend_owner make_backend(const backend_options& options, backend_choice& choice) {
   choice = {};
   backend_kind kind = options.kind;
-  if (kind == backend_kind::automatic && !read_environment(kind, choice)) return {};
-  const bool asked_for = kind != backend_kind::automatic;
+  const char* who = "the program";
   if (kind == backend_kind::automatic) {
-    choice = process_backend_choice();
-    kind = choice.kind;
-  } else {
-    std::snprintf(choice.reason, sizeof(choice.reason), "%s: asked for by name",
-                  kind == backend_kind::epoll ? "epoll" : "io_uring");
+    if (!read_environment(kind, choice)) return {};
+    who = "GYRE_BACKEND";
   }
-  if (kind == backend_kind::io_uring) {
-    uring::refusal refused;
-    if (backend* const made = try_uring(options, refused)) {
-      choice.kind = backend_kind::io_uring;
-      return backend_owner(made);
-    }
-    explain_refusal(choice, refused);
-    if (asked_for) {
-      std::snprintf(choice.reason, sizeof(choice.reason), "io_uring was asked for, but %s failed: %s", refused.step,
-                    likely_cause(refused.error));
-      return {};
-    }
-  }
+  if (kind == backend_kind::automatic) return make_automatic(options, choice);
+  if (kind == backend_kind::io_uring) return make_uring_by_name(options, who, choice);
+  std::snprintf(choice.reason, sizeof(choice.reason), "epoll: asked for by %s", who);
   return make_epoll(options, choice);
 }
 

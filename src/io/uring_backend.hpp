@@ -4,57 +4,80 @@
 #include <gyre/io/backend_choice.hpp>
 #include <gyre/io/uring.hpp>
 
-#include <cstdint>
-#include <deque>
-#include <vector>
+#include "multishot_line.hpp"
 
 namespace gyre::io {
 
 /// One ring, one group of provided buffers, one doorbell. A request becomes a submission entry that names it; all
 /// entries of a turn go to the kernel in the one call that also waits.
+///
+///   uring_backend.cpp  the ring and what belongs to it, the call, the end
+///   uring_submit.cpp   requests into the ring
+///   uring_reap.cpp     completions out of it
 class uring_backend final : public backend {
  public:
-  /// `refused.error` is 0 when the ring is usable. `allowed`: capabilities to use at most (tests mask some).
-  uring_backend(const backend_options& options, const uring::capabilities& allowed, uring::refusal& refused);
+  /// `known`: what the self-test of this process has found (tests leave out some of it); nullptr: run it on this ring.
+  /// The backend may be used when `refused.error` is 0, else only destroyed. Errors: std::bad_alloc.
+  uring_backend(const backend_options& options, const uring::capabilities* known, uring::refusal& refused);
   ~uring_backend() override;
 
   void submit(request& r) noexcept override;
   void cancel(request& r) noexcept override;
   void wait(monotonic_time deadline, ready_list& ready) noexcept override;
   void wake() noexcept override;
-  void attach(descriptor& d) noexcept override;
-  void detach(descriptor& d) noexcept override;
+  void attach(descriptor& d) noexcept override { d.attached = true; }
+  void detach(descriptor& d) noexcept override { d.attached = false; }
   [[nodiscard]] std::string_view name() const noexcept override { return "io_uring"; }
   [[nodiscard]] std::uint64_t system_calls() const noexcept override { return ring_.enters(); }
 
-  [[nodiscard]] const uring::capabilities& found() const noexcept { return capabilities_; }
+  /// What this backend uses of what the kernel can do.
+  [[nodiscard]] const uring::capabilities& capabilities() const noexcept { return capabilities_; }
 
  private:
-  [[nodiscard]] uring::submission& next_entry() noexcept;
-  void queue(request& r) noexcept;
-  void fill(uring::submission& entry, request& r) noexcept;
-  void queue_cancel(request& r) noexcept;
-  void cancel_failed(std::uint64_t target) noexcept;
+  [[nodiscard]] uring::refusal open(const backend_options& options, const uring::capabilities* known) noexcept;
+  void enter(std::uint32_t wanted, monotonic_time deadline = do_not_wait) noexcept;
+  void sleep(monotonic_time deadline) noexcept;
+  [[nodiscard]] bool must_look() noexcept;
   void arm_doorbell() noexcept;
   void refill_buffers() noexcept;
-  void rearm_starved() noexcept;
+
+  [[nodiscard]] uring::submission& next_entry() noexcept;
+  void queue(request& r) noexcept;
+  void queue_pause(request& r) noexcept;
+  void queue_cancel(request& r) noexcept;
+  void fill(uring::submission& entry, const request& r) noexcept;
+
   void reap(ready_list& ready) noexcept;
-  void finish_one(request& r, int result, std::uint32_t flags, ready_list& ready) noexcept;
-  void deliver_many(multishot& m, int result, std::uint32_t flags, ready_list& ready) noexcept;
-  void end_multishot(multishot& m) noexcept;
-  void hand_over(multishot& m, int result, std::uint32_t buffer, ready_list& ready) noexcept;
+  inline void link_completion(const uring::completion& c, ready_list& ready) noexcept;
+  inline void finish(request& r, int result, std::uint32_t flags, ready_list& ready) noexcept;
+  void end(request& r, int result, ready_list& ready) noexcept;
+  void cancel_answered(request& r, int result, ready_list& ready) noexcept;
+  [[nodiscard]] bool resumes(request& r, int& result) noexcept;
+  void received(multishot& m, int result, std::uint32_t flags, ready_list& ready) noexcept;
+  void accepted(multishot& m, int result, bool last, ready_list& ready) noexcept;
+  static inline void hand_over(multishot& m, int result, std::uint32_t buffer, ready_list& ready) noexcept;
+  void hand_over_last(multishot& m, int result, std::uint32_t buffer, bool repeats, ready_list& ready) noexcept;
+  inline void set_idle(request& r) noexcept;
+
+  void rearm_starved(std::uint32_t most) noexcept;
+  [[nodiscard]] bool end_cancelled_starved(ready_list& ready) noexcept;
+  [[nodiscard]] bool drain() noexcept;
+  void discard_completions() noexcept;
+  void set_aside(request& r) noexcept;
+
+  static constexpr std::uint16_t buffer_group = 0;
 
   uring::ring ring_;
   uring::buffer_ring provided_;
   uring::capabilities capabilities_;
   int doorbell_ = -1;
   bool doorbell_armed_ = false;
+  bool ran_out_ = false;            // of buffers in the provided group, since the last refill
+  bool starved_cancelled_ = false;  // perhaps: a receive was cancelled while some were starved
+  unsigned skipped_looks_ = 0;
   std::uint32_t with_kernel_ = 0;         // buffers in the provided group
   std::uint32_t wanted_with_kernel_ = 0;  // few, so that they stay in the cache; doubled when they run out
-  unsigned skipped_looks_ = 0;
-  ready_list early_;                  // completed without the kernel
-  std::deque<multishot*> starved_;    // stopped for want of buffers
-  std::vector<request*> cancelling_;  // in flight, and asked to end
+  multishot_line starved_;                // receives that stopped because no buffer was left
 };
 
 }  // namespace gyre::io

@@ -146,12 +146,11 @@ void event_loop::wait_in_virtual_time() noexcept {
     const io::monotonic_time began = clock();
     wait_until(began + patience);
     mailbox_->posted.drain(ready_);
-    if (!ready_.empty()) {
-      if (expected_posts_ > 0) virtual_now_ += std::min(ahead, clock() - began);
-      return;
-    }
+    const io::monotonic_time waited = clock() - began;
+    if (expected_posts_ > 0) virtual_now_ += std::min(ahead, waited);
+    if (!ready_.empty() || waited < patience) return;  // or it was woken for nothing
   }
-  virtual_now_ += ahead;
+  virtual_now_ = std::max(virtual_now_, next);
 }
 
 bool event_loop::is_idle() const noexcept {

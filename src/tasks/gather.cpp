@@ -9,12 +9,12 @@ void gathering::ended(child_tasks& children, task_state& child) noexcept {
   if (child.was_cancelled())
     self.cancelled_ = true;
   else
-    self.failures_.add(child.failure());
+    collect(self.failures_, child.failure());
   self.scope().cancel();
 }
 
 void gathering::finish() {
-  scope().close();
+  close();
   failures_.rethrow();
   if (cancelled_) throw_cancelled();
 }

@@ -19,7 +19,7 @@ void racing::ended(child_tasks& children, task_state& child) noexcept {
 }
 
 task_state& racing::finish() {
-  scope().close();
+  close();
   if (winner_ == nullptr) throw_cancelled();
   return *winner_;
 }

@@ -26,6 +26,15 @@ child_tasks::~child_tasks() {
   if (running_ > 0) misuse("a task group was destroyed while its tasks run; co_await it");
 }
 
+void child_tasks::close() {
+  scope_.close();
+  if (not_launched_) std::rethrow_exception(std::exchange(not_launched_, nullptr));
+}
+
+void child_tasks::collect(exception_collector& failures, const std::exception_ptr& failure) noexcept {
+  if (!failures.add(failure)) event_loop::report({failure, "of a group", std::source_location::current()});
+}
+
 bool children_ended_op::try_now() noexcept { return children_->running_ == 0; }
 
 void children_ended_op::start() noexcept {
@@ -59,14 +68,14 @@ void task_group::child_failed(child_tasks& children, task_state& child) noexcept
     self.cut_off_ = true;
 }
 
-void task_group::fail(std::exception_ptr failure) noexcept {
-  failures_.add(std::move(failure));
+void task_group::fail(const std::exception_ptr& failure) noexcept {
+  collect(failures_, failure);
   cancel();
 }
 
 void task_group::finish() {
   const bool absorbed = child_tasks::scope().absorbs_cancel();
-  child_tasks::scope().close();
+  close();
   failures_.rethrow();
   if (cut_off_ && !absorbed) throw_cancelled();
 }

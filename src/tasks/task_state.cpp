@@ -45,7 +45,16 @@ task_state& task_state::create(frame_base& frame, cancel_scope& parent, task_own
   return *state;
 }
 
-void task_state::begin(io::completion& c) noexcept { static_cast<task_state&>(c).outermost->handle().resume(); }
+// A task that was cancelled before it has begun does not begin, however it was spawned.
+void task_state::begin(io::completion& c) noexcept {
+  auto& state = static_cast<task_state&>(c);
+  if (!state.cancel_pending) {
+    state.outermost->handle().resume();
+    return;
+  }
+  state.outermost->failure = std::make_exception_ptr(cancelled());
+  state.finish();
+}
 
 // Called by the outermost coroutine on its way out: its frame may not be destroyed before it has got there.
 void task_state::coroutine_ended(task_context& context) noexcept {

@@ -34,7 +34,7 @@ TEST(exception_collector, throws_nothing_when_nothing_was_added) {
 
 TEST(exception_collector, throws_a_single_failure_as_what_it_is) {
   gyre::exception_collector collector;
-  collector.add(std::make_exception_ptr(std::out_of_range("one")));
+  EXPECT_TRUE(collector.add(std::make_exception_ptr(std::out_of_range("one"))));
   EXPECT_FALSE(collector.empty());
   EXPECT_THROW(collector.rethrow(), std::out_of_range);
   EXPECT_TRUE(collector.empty());
@@ -43,7 +43,7 @@ TEST(exception_collector, throws_a_single_failure_as_what_it_is) {
 
 TEST(exception_collector, throws_several_as_a_group_in_the_order_in_which_they_came) {
   gyre::exception_collector collector;
-  for (const char* what : {"a", "b", "c"}) collector.add(failure(what));
+  for (const char* what : {"a", "b", "c"}) EXPECT_TRUE(collector.add(failure(what)));
   std::vector<std::string> messages;
   std::string text;
   try {
@@ -60,17 +60,17 @@ TEST(exception_collector, throws_several_as_a_group_in_the_order_in_which_they_c
 
 TEST(exception_collector, can_be_used_again_after_it_has_thrown) {
   gyre::exception_collector collector;
-  collector.add(failure("a"));
-  collector.add(failure("b"));
+  EXPECT_TRUE(collector.add(failure("a")));
+  EXPECT_TRUE(collector.add(failure("b")));
   EXPECT_THROW(collector.rethrow(), gyre::exception_group);
-  collector.add(failure("c"));
+  EXPECT_TRUE(collector.add(failure("c")));
   EXPECT_THROW(collector.rethrow(), std::runtime_error);
 }
 
 TEST(exception_collector, describes_what_is_no_std_exception) {
   gyre::exception_collector collector;
-  collector.add(std::make_exception_ptr(42));
-  collector.add(std::make_exception_ptr(gyre::cancelled{}));
+  EXPECT_TRUE(collector.add(std::make_exception_ptr(42)));
+  EXPECT_TRUE(collector.add(std::make_exception_ptr(gyre::cancelled{})));
   try {
     collector.rethrow();
     ADD_FAILURE() << "nothing was thrown";
@@ -81,8 +81,8 @@ TEST(exception_collector, describes_what_is_no_std_exception) {
 
 TEST(exception_collector, that_is_dropped_with_failures_frees_them) {
   gyre::exception_collector collector;
-  collector.add(failure("a"));
-  collector.add(failure("b"));
+  EXPECT_TRUE(collector.add(failure("a")));
+  EXPECT_TRUE(collector.add(failure("b")));
 }
 
 TEST(exception_group, copies_share_the_failures_and_outlive_the_original) {
@@ -90,8 +90,8 @@ TEST(exception_group, copies_share_the_failures_and_outlive_the_original) {
   std::optional<gyre::exception_group> second;
   for (auto* target : {&copy, &second}) {
     gyre::exception_collector collector;
-    collector.add(failure("x"));
-    collector.add(failure("y"));
+    EXPECT_TRUE(collector.add(failure("x")));
+    EXPECT_TRUE(collector.add(failure("y")));
     try {
       collector.rethrow();
     } catch (const gyre::exception_group& group) {
@@ -108,15 +108,15 @@ TEST(exception_group, copies_share_the_failures_and_outlive_the_original) {
 
 TEST(exception_group, may_contain_groups) {
   gyre::exception_collector inner;
-  inner.add(failure("x"));
-  inner.add(failure("y"));
+  EXPECT_TRUE(inner.add(failure("x")));
+  EXPECT_TRUE(inner.add(failure("y")));
   gyre::exception_collector outer;
   try {
     inner.rethrow();
   } catch (...) {
-    outer.add(std::current_exception());
+    EXPECT_TRUE(outer.add(std::current_exception()));
   }
-  outer.add(failure("z"));
+  EXPECT_TRUE(outer.add(failure("z")));
   try {
     outer.rethrow();
     ADD_FAILURE() << "nothing was thrown";

@@ -73,6 +73,7 @@ SAME(uring::cancel_all, IORING_ASYNC_CANCEL_ALL);
 SAME(uring::cancel_fd, IORING_ASYNC_CANCEL_FD);
 SAME(uring::cancel_any, IORING_ASYNC_CANCEL_ANY);
 SAME(uring::register_op::ring_fds, IORING_REGISTER_RING_FDS);
+SAME(uring::register_op::unregister_ring_fds, IORING_UNREGISTER_RING_FDS);
 SAME(uring::register_op::pbuf_ring, IORING_REGISTER_PBUF_RING);
 SAME(uring::register_op::unregister_pbuf_ring, IORING_UNREGISTER_PBUF_RING);
 SAME(uring::offset_rings, IORING_OFF_SQ_RING);
@@ -189,4 +190,23 @@ TEST(uring_open, a_ring_of_no_entries_is_refused_with_EINVAL) {
   uring::ring ring;
   EXPECT_EQ(ring.open({.submission_entries = 0}), EINVAL);
   EXPECT_FALSE(ring);
+}
+
+TEST(uring_open, gives_its_registered_descriptor_back_when_it_closes) {
+  for (int i = 0; i < 40; ++i) {  // a thread has 16 slots
+    uring::ring ring;
+    if (uring::open_ring(ring, {.submission_entries = 8, .completion_entries = 16}).error != 0) GTEST_SKIP();
+    EXPECT_TRUE(ring.has_registered_descriptor()) << "ring " << i;
+    EXPECT_GE(ring.enter(0), 0);
+  }
+}
+
+TEST_F(uring_ring, a_group_of_buffers_has_a_power_of_two_of_them_up_to_32768) {
+  for (const std::uint32_t entries : {0U, 3U, 65536U}) {
+    uring::buffer_ring buffers;
+    EXPECT_EQ(buffers.open(ring, 1, entries), EINVAL) << entries;
+  }
+  uring::buffer_ring buffers;
+  EXPECT_EQ(buffers.open(ring, 1, 4), 0);
+  EXPECT_EQ(buffers.open(ring, 2, 4), EINVAL) << "it is open already";
 }

@@ -39,7 +39,8 @@ class GYRE_API exception_collector {
   exception_collector& operator=(const exception_collector&) = delete;
   ~exception_collector();
 
-  void add(std::exception_ptr failure);
+  /// False when there was no memory for one more: it was not taken.
+  [[nodiscard]] bool add(const std::exception_ptr& failure) noexcept;
   [[nodiscard]] bool empty() const noexcept { return !first_ && others_ == nullptr; }
 
   /// Throws what was added, if anything; empty afterwards.

@@ -17,8 +17,8 @@ namespace gyre {
 /// With GYRE_NO_FRAME_POOL defined every block comes from and goes to the heap, so that sanitizers see it.
 class frame_pool {
  public:
-  static constexpr std::size_t granule = 16;    ///< bytes between size classes
-  static constexpr std::size_t largest = 2040;  ///< larger blocks are not cached
+  static constexpr std::size_t granule = 16;                              ///< bytes between size classes
+  static constexpr std::size_t largest = 2040;                            ///< larger blocks are not cached
   static constexpr std::size_t max_cached_bytes = std::size_t{2} << 20U;  ///< per class
 
   /// Errors: std::bad_alloc.

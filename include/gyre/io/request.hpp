@@ -38,7 +38,8 @@ enum class phase : std::uint8_t {
 struct request : completion {
   opcode code{};
   phase where = phase::idle;
-  bool cancel_requested = false;  ///< kept by the backend: a second cancel is not sent
+  bool cancel_requested = false;   ///< kept by the backend: a second cancel is not sent
+  std::uint8_t backend_state = 0;  ///< of the backend that has it; means nothing to others
   std::uint32_t length = 0;
   descriptor* target = nullptr;
   void* address = nullptr;

@@ -16,7 +16,7 @@
 namespace gyre {
 
 struct loop_options {
-  io::backend_options backend;
+  io::backend_options backend = {};
 
   /// The clock of the loop does not follow the wall: when nothing is ready and no I/O happens it jumps to the
   /// next timer. Tests of time-outs take no time and do not depend on the speed of the machine.

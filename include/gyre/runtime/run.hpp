@@ -10,7 +10,7 @@
 namespace gyre {
 
 struct run_options {
-  loop_options loop;
+  loop_options loop = {};
 
   /// SIGINT and SIGTERM cancel the main task; the second one ends the process at once with 128 + its number.
   /// One running loop of the process at a time can ask for it.

@@ -65,16 +65,21 @@ wrap_void<T> take_wrapped(Promise& promise) {
 /// Owns one reference to a task.
 class task_reference {
  public:
+  task_reference() noexcept = default;
   explicit task_reference(task_state& state) noexcept : state_(&state) {}
   task_reference(task_reference&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-  task_reference& operator=(task_reference&&) = delete;
+  task_reference& operator=(task_reference&& other) noexcept {
+    task_reference moved(std::move(other));
+    std::swap(state_, moved.state_);
+    return *this;
+  }
   ~task_reference() {
     if (state_ != nullptr) state_->release();
   }
   task_state& operator*() const noexcept { return *state_; }
 
  private:
-  task_state* state_;
+  task_state* state_ = nullptr;
 };
 
 }  // namespace gyre

@@ -81,8 +81,11 @@ GYRE_CORO_WRAPPER [[nodiscard]] auto gather(As... awaitables) {
 template <class... Ts>
 task<gather_result<wrap_void<Ts>...>> gather_tasks(std::source_location where, task<Ts>... tasks) {
   gathering children(co_await this_task_context{});
-  const std::array<task_reference, sizeof...(Ts)> started{
-      task_reference(children.start(std::move(tasks), {}, where))...};
+  std::array<task_reference, sizeof...(Ts)> started;
+  children.launch([&] {
+    task_reference* next = started.data();
+    ((*next++ = task_reference(children.start(std::move(tasks), {}, where))), ...);
+  });
   co_await children.all_ended();
   children.finish();
   std::size_t i = 0;
@@ -95,8 +98,10 @@ task<std::vector<wrap_void<T>>> gather(std::vector<task<T>> tasks) {
   gathering children(co_await this_task_context{});
   std::vector<task_reference> started;
   started.reserve(tasks.size());
-  for (task<T>& each : tasks)
-    started.emplace_back(children.start(std::move(each), {}, std::source_location::current()));
+  children.launch([&] {
+    for (task<T>& each : tasks)
+      started.emplace_back(children.start(std::move(each), {}, std::source_location::current()));
+  });
   co_await children.all_ended();
   children.finish();
   std::vector<wrap_void<T>> results;

@@ -72,8 +72,11 @@ task<race_result<typename race_value<Ts...>::type>> race_tasks(std::source_locat
                                                                task<Ts>... tasks) {
   using result = race_result<typename race_value<Ts...>::type>;
   racing children(co_await this_task_context{});
-  const std::array<task_reference, sizeof...(Ts)> started{
-      task_reference(children.start(std::move(tasks), {}, where))...};
+  std::array<task_reference, sizeof...(Ts)> started;
+  children.launch([&] {
+    task_reference* next = started.data();
+    ((*next++ = task_reference(children.start(std::move(tasks), {}, where))), ...);
+  });
   co_await children.all_ended();
   task_state& winner = children.finish();
   std::optional<result> won;
@@ -87,8 +90,10 @@ task<race_result<T>> race(std::vector<task<T>> tasks) {
   racing children(co_await this_task_context{});
   std::vector<task_reference> started;
   started.reserve(tasks.size());
-  for (task<T>& each : tasks)
-    started.emplace_back(children.start(std::move(each), {}, std::source_location::current()));
+  children.launch([&] {
+    for (task<T>& each : tasks)
+      started.emplace_back(children.start(std::move(each), {}, std::source_location::current()));
+  });
   co_await children.all_ended();
   task_state& winner = children.finish();
   std::size_t index = 0;

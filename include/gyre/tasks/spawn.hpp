@@ -31,7 +31,7 @@ auto call_in_frame(F function, Args... args) -> decltype(function(std::move(args
 }
 
 /// Starts a task on this loop, as a child of the loop: it runs until it ends or the loop shuts down. It begins when
-/// the caller next waits. Prefer a task_group, which ties tasks to a region of the code.
+/// the caller next waits, and not at all when it is cancelled before that. Prefer a task_group, which ties tasks to a region of the code.
 template <class T>
 [[nodiscard("a dropped handle lets the task run on in the background: say so with detach()")]] task_handle<T> spawn(
     task<T> started, const spawn_options& options = {}, std::source_location where = std::source_location::current()) {

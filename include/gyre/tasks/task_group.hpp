@@ -65,10 +65,28 @@ class GYRE_API child_tasks : public task_owner {
     return state;
   }
 
+  /// Runs `start_all()`, which starts children. When that throws (there was no memory for one of them) those that run
+  /// already are cancelled, and `close` throws it when they have ended.
+  template <class F>
+  void launch(F start_all) noexcept {
+    try {
+      start_all();
+    } catch (...) {
+      not_launched_ = std::current_exception();
+      scope_.cancel();
+    }
+  }
+
   [[nodiscard]] std::size_t running() const noexcept { return running_; }
   [[nodiscard]] cancel_scope& scope() noexcept { return scope_; }
   [[nodiscard]] children_ended_op all_ended() noexcept { return children_ended_op(*this); }
   [[nodiscard]] fewer_children_op fewer_than(std::size_t limit) noexcept { return {*this, limit}; }
+
+ protected:
+  /// When all have ended: closes the scope. Throws what `launch` could not start.
+  void close();
+  /// Keeps what a child, or its owner, has thrown; reports it when there is no memory for that.
+  static void collect(exception_collector& failures, const std::exception_ptr& failure) noexcept;
 
  private:
   friend class children_ended_op;
@@ -79,6 +97,7 @@ class GYRE_API child_tasks : public task_owner {
   children_ended_op* waiter_ = nullptr;
   fewer_children_op* throttled_ = nullptr;
   void (*ended_)(child_tasks&, task_state&) noexcept;
+  std::exception_ptr not_launched_;
 };
 
 /// Tasks whose lives are bound to a region of the code: `scope` does not return before all of them have ended.
@@ -99,7 +118,7 @@ class GYRE_API task_group : private child_tasks {
     return run_scope(std::remove_cvref_t<Body>(std::forward<Body>(body)));
   }
 
-  /// Starts a child. It begins when the caller next waits. Also possible from within other children.
+  /// Starts a child. It begins when the caller next waits, not at all in a group that is cancelled by then. Also possible from within other children.
   template <class T>
   task_handle<T> spawn(task<T> child, const spawn_options& options = {},
                        std::source_location where = std::source_location::current()) {
@@ -141,7 +160,7 @@ class GYRE_API task_group : private child_tasks {
   }
 
   static void child_failed(child_tasks& children, task_state& child) noexcept;
-  void fail(std::exception_ptr failure) noexcept;
+  void fail(const std::exception_ptr& failure) noexcept;
   void finish();
 
   exception_collector failures_;

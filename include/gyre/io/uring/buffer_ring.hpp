@@ -24,8 +24,9 @@ class buffer_ring {
     if (buffers_ != nullptr) ::munmap(buffers_, bytes());
   }
 
-  /// Registers an empty group of at most `entries` buffers, a power of two up to 32768. Gives 0 or errno.
+  /// Registers an empty group of at most `entries` buffers, a power of two up to 32768. Once. Gives 0 or errno.
   int open(ring& owner, std::uint16_t group, std::uint32_t entries) noexcept {
+    if (buffers_ != nullptr || entries == 0 || entries > 32768 || (entries & (entries - 1)) != 0) return EINVAL;
     mask_ = entries - 1;
     void* const memory =
         ::mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);

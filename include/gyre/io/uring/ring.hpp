@@ -64,6 +64,10 @@ class ring {
   /// Ends the instance. The kernel cancels what is in flight, later: buffers must outlive that.
   void close() noexcept {
     if (fd_ < 0) return;
+    if (has_registered_descriptor()) {  // one of 16 slots of the thread, which the kernel keeps otherwise
+      resource_update update{.offset = static_cast<std::uint32_t>(enter_fd_), .reserved = 0, .data = 0};
+      call_register(register_op::unregister_ring_fds, &update, 1);
+    }
     if (entries_ != nullptr) ::munmap(entries_, entries_bytes_);
     if (queues_ != nullptr) ::munmap(queues_, queues_bytes_);
     ::close(fd_);
@@ -76,7 +80,7 @@ class ring {
   [[nodiscard]] int descriptor() const noexcept { return fd_; }
   [[nodiscard]] std::uint32_t features() const noexcept { return features_; }
   [[nodiscard]] std::uint32_t setup_flags() const noexcept { return flags_; }
-  [[nodiscard]] bool has_registered_descriptor() const noexcept { return enter_fd_ != fd_; }
+  [[nodiscard]] bool has_registered_descriptor() const noexcept { return (enter_flags_ & enter_registered_ring) != 0; }
   [[nodiscard]] bool has_absolute_timeouts() const noexcept { return absolute_; }
 
   // ---- submission queue

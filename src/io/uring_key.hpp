@@ -1,0 +1,38 @@
+// src/io/uring_key.hpp: how a completion finds its request, and what the backend remembers in a request.
+#pragma once
+
+#include <gyre/io/request.hpp>
+
+#include <cstdint>
+
+namespace gyre::io {
+
+/// Of nobody: what is to be ignored, and the poll of the doorbell. Requests have larger addresses.
+inline constexpr std::uint64_t key_ignored = 8;
+inline constexpr std::uint64_t key_doorbell = 16;
+inline constexpr std::uint64_t key_largest_of_nobody = 63;
+
+/// The address of the request; the low bits say that it is a multishot, or that this is a cancel of it.
+inline constexpr std::uint64_t key_multishot = 1;
+inline constexpr std::uint64_t key_cancel = 2;
+inline constexpr std::uint64_t key_mask = 7;
+static_assert(alignof(request) > key_mask);
+
+/// request::backend_state
+enum : std::uint8_t {
+  state_cancel_unanswered = 1,  ///< the answer will name the request: it must not be handed out before
+  state_ended = 2,              ///< the last completion has come, and `result` is what it brought
+  state_starved = 4,            ///< the kernel does not have it: it waits for a buffer
+};
+
+[[nodiscard]] inline bool gives_many(const request& r) noexcept {
+  return r.code == opcode::receive_many || r.code == opcode::accept_many;
+}
+[[nodiscard]] inline std::uint64_t key_of(const request& r) noexcept {
+  return reinterpret_cast<std::uintptr_t>(&r) | (gives_many(r) ? key_multishot : 0);
+}
+[[nodiscard]] inline request* request_of(std::uint64_t key) noexcept {
+  return reinterpret_cast<request*>(key & ~key_mask);
+}
+
+}  // namespace gyre::io

@@ -1,0 +1,271 @@
+// src/io/uring_reap.cpp: completions out of the ring. Nothing is resumed here: results are stored and requests linked.
+#include "uring_backend.hpp"
+#include "uring_key.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+
+namespace gyre::io {
+namespace {
+
+// A connection that was given up before it was accepted says nothing about the listener.
+bool passes_by_itself(int result) noexcept { return result == -ECONNABORTED || result == -EPROTO || result == -EINTR; }
+
+std::size_t asked_to_send(const request& r) noexcept {
+  if (r.code == opcode::send) return r.length;
+  const auto& m = *static_cast<const message*>(r.address);
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < m.buffer_count; ++i) size += m.buffers[i].size;
+  return size;
+}
+
+// What a result tells about the descriptor, for whoever thinks of trying the next operation without the kernel's help.
+void learn(const request& r, int result, std::uint32_t flags) noexcept {
+  descriptor& d = *r.target;
+  switch (r.code) {
+    case opcode::receive:
+      d.readable = (flags & uring::cqe_sock_nonempty) != 0;
+      return;
+    case opcode::send:
+    case opcode::send_message:
+      d.writable = result < 0 || static_cast<std::size_t>(result) == asked_to_send(r);
+      return;
+    case opcode::wait_readable:
+      if (result > 0) d.readable = true;
+      if (result > 0 && (result & (POLLRDHUP | POLLHUP | POLLERR)) != 0) d.hangup = true;
+      return;
+    case opcode::wait_writable:
+      if (result > 0) d.writable = true;
+      return;
+    default:
+      return;
+  }
+}
+
+}  // namespace
+
+inline void uring_backend::set_idle(request& r) noexcept {
+  r.where = phase::idle;
+  --in_flight_;
+  --r.target->in_flight;
+}
+
+void uring_backend::reap(ready_list& ready) noexcept {
+  constexpr int most_rounds = 4;  // so that whoever is ready runs, however fast completions come
+  for (int round = 1;; ++round) {
+    const std::uint32_t count = ring_.ready();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (i + 1 < count) __builtin_prefetch(request_of(ring_.at(i + 1).user_data), 1);
+      link_completion(ring_.at(i), ready);
+    }
+    if (count > 0) ring_.advance(count);
+    // What did not fit into the queue waits in the kernel until there is room and somebody asks.
+    if ((ring_.queue_flags() & uring::sq_cq_overflow) == 0 || round == most_rounds) return;
+    enter(0);
+  }
+}
+
+inline void uring_backend::link_completion(const uring::completion& c, ready_list& ready) noexcept {
+  if (c.user_data <= key_largest_of_nobody) [[unlikely]] {
+    if (c.user_data == key_doorbell) doorbell_armed_ = (c.flags & uring::cqe_more) != 0;
+    return;
+  }
+  request& r = *request_of(c.user_data);
+  if ((c.user_data & key_cancel) != 0) [[unlikely]]
+    return cancel_answered(r, c.result, ready);
+  if ((c.user_data & key_multishot) == 0)
+    finish(r, c.result, c.flags, ready);
+  else if (r.code == opcode::receive_many)
+    received(static_cast<multishot&>(r), c.result, c.flags, ready);
+  else
+    accepted(static_cast<multishot&>(r), c.result, (c.flags & uring::cqe_more) == 0, ready);
+}
+
+// The last completion of a request has come. One that is being cancelled waits for the answer to that, which names it.
+void uring_backend::end(request& r, int result, ready_list& ready) noexcept {
+  r.result = result;
+  if ((r.backend_state & state_cancel_unanswered) != 0) {
+    r.backend_state |= state_ended;
+    return;
+  }
+  set_idle(r);
+  if (gives_many(r))
+    hand_over(static_cast<multishot&>(r), result, multishot::no_buffer, ready);
+  else
+    ready.push_back(r);
+}
+
+// A cancel can fail without its target having ended. The kernel does not find what is about to be tried again. And a
+// target that runs in a thread of the kernel (a send ends there when memory is short) is only interrupted, which is
+// lost when it comes before the thread waits. So the cancel is repeated until the target has ended.
+void uring_backend::cancel_answered(request& r, int result, ready_list& ready) noexcept {
+  r.backend_state &= static_cast<std::uint8_t>(~state_cancel_unanswered);
+  if ((r.backend_state & state_ended) != 0)
+    end(r, r.result, ready);
+  else if (result < 0)
+    queue_cancel(r);
+}
+
+// True: the operation was interrupted (or an attempt was vain), and has been queued again. `result` of a cancelled
+// one becomes -ECANCELED.
+bool uring_backend::resumes(request& r, int& result) noexcept {
+  const bool paused = result == -ETIME && r.code == opcode::connect;
+  if (result != -EINTR && result != -EAGAIN && !paused) return false;
+  if (r.cancel_requested) {
+    result = -ECANCELED;
+    return false;
+  }
+  if (r.code == opcode::connect) {
+    if (result == -EINTR) return false;
+    // The backlog of a Unix socket is full, and no event will tell when it no longer is.
+    paused ? queue(r) : queue_pause(r);
+    return true;
+  }
+  (r.code == opcode::send || r.code == opcode::send_message ? r.target->writable : r.target->readable) = false;
+  queue(r);
+  return true;
+}
+
+inline void uring_backend::finish(request& r, int result, std::uint32_t flags, ready_list& ready) noexcept {
+  if (result < 0) [[unlikely]]
+    if (resumes(r, result)) return;
+  learn(r, result, flags);
+  const bool polled = r.code == opcode::wait_readable || r.code == opcode::wait_writable;
+  if (polled && result > 0) result = 0;  // the events; both backends say 0
+  if (r.cancel_requested) [[unlikely]]
+    return end(r, result, ready);
+  r.result = result;
+  set_idle(r);
+  ready.push_back(r);
+}
+
+inline void uring_backend::hand_over(multishot& m, int result, std::uint32_t buffer, ready_list& ready) noexcept {
+  m.deliver(m, result, buffer);
+  if (m.listed) return;
+  m.listed = true;
+  ready.push_back(m);
+}
+
+// The kernel's part of a multishot ended with a good result, which says nothing about the next one. `repeats`: for want
+// of a multishot form each operation gives one result, and for its owner it goes on by itself.
+void uring_backend::hand_over_last(multishot& m, int result, std::uint32_t buffer, bool repeats,
+                                   ready_list& ready) noexcept {
+  if (repeats || m.cancel_requested) {
+    hand_over(m, result, buffer, ready);
+    if (!m.cancel_requested) return queue(m);
+    return end(m, -ECANCELED, ready);
+  }
+  set_idle(m);
+  hand_over(m, result, buffer, ready);
+}
+
+// What a completion brings and whether more will come are independent of each other.
+void uring_backend::received(multishot& m, int result, std::uint32_t flags, ready_list& ready) noexcept {
+  std::uint32_t buffer = multishot::no_buffer;
+  if ((flags & uring::cqe_buffer) != 0) {
+    --with_kernel_;
+    buffer = flags >> uring::cqe_buffer_shift;
+    buffers().at(buffer).length = result > 0 ? static_cast<std::uint32_t>(result) : 0;
+    if (result <= 0) {  // it was taken and not used
+      buffers().release(buffer);
+      buffer = multishot::no_buffer;
+    }
+  }
+  if ((flags & uring::cqe_more) != 0) return hand_over(m, result, buffer, ready);
+  if (result > 0) return hand_over_last(m, result, buffer, !capabilities_.multishot_receive, ready);
+  if (result == -ENOBUFS) {
+    if (!m.cancel_requested) {
+      ran_out_ = true;
+      m.backend_state |= state_starved;
+      starved_.push_back(m);
+      return;
+    }
+    result = -ECANCELED;
+  }
+  if (!resumes(m, result)) end(m, result, ready);
+}
+
+void uring_backend::accepted(multishot& m, int result, bool last, ready_list& ready) noexcept {
+  if (passes_by_itself(result)) {
+    if (!last) return;
+    if (!m.cancel_requested) return queue(m);
+    result = -ECANCELED;
+  }
+  if (!last) return hand_over(m, result, multishot::no_buffer, ready);
+  if (result >= 0) return hand_over_last(m, result, multishot::no_buffer, !capabilities_.multishot_accept, ready);
+  end(m, result, ready);
+}
+
+// First come, first served; no more than there are buffers, or the rest would only fail again.
+void uring_backend::rearm_starved(std::uint32_t most) noexcept {
+  for (; most > 0 && !starved_.empty(); --most) {
+    multishot& m = starved_.pop_front();
+    m.backend_state = 0;
+    queue(m);
+  }
+}
+
+bool uring_backend::end_cancelled_starved(ready_list& ready) noexcept {
+  starved_cancelled_ = false;
+  bool some = false;
+  for (multishot_line all = starved_.take_all(); !all.empty();) {
+    multishot& m = all.pop_front();
+    if (!m.cancel_requested) {
+      starved_.push_back(m);
+      continue;
+    }
+    some = true;
+    end(m, -ECANCELED, ready);
+  }
+  return some;
+}
+
+// At the end of the backend nobody is called any more; the memory of the request is free again.
+void uring_backend::set_aside(request& r) noexcept {
+  set_idle(r);
+  if (r.code == opcode::accept && r.result >= 0) ::close(r.result);
+  r.result = -ECANCELED;
+  if (!gives_many(r)) return;
+  auto& m = static_cast<multishot&>(r);
+  m.deliver(m, -ECANCELED, multishot::no_buffer);
+}
+
+void uring_backend::discard_completions() noexcept {
+  const std::uint32_t count = ring_.ready();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const uring::completion& c = ring_.at(i);
+    if (c.user_data <= key_largest_of_nobody) continue;
+    request& r = *request_of(c.user_data);
+    if ((c.user_data & key_cancel) != 0) {
+      r.backend_state &= static_cast<std::uint8_t>(~state_cancel_unanswered);
+    } else {
+      if (r.code == opcode::accept_many && c.result >= 0) ::close(c.result);
+      r.result = c.result;
+      if ((c.flags & uring::cqe_more) == 0) r.backend_state |= state_ended;
+    }
+    if ((r.backend_state & (state_ended | state_cancel_unanswered)) == state_ended) set_aside(r);
+  }
+  if (count > 0) ring_.advance(count);
+}
+
+bool uring_backend::drain() noexcept {
+  constexpr monotonic_time step = 10'000'000;
+  constexpr int most_steps = 100;  // a second
+  while (!starved_.empty()) set_aside(starved_.pop_front());
+  for (int n = 0; in_flight_ > 0 && n < most_steps; ++n) {
+    uring::submission& entry = next_entry();
+    uring::prepare_cancel_everything(entry);
+    entry.flags = uring::sqe_cqe_skip_success;
+    entry.user_data = key_ignored;
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    enter(1, monotonic_time{now.tv_sec} * 1'000'000'000 + now.tv_nsec + step);
+    discard_completions();
+  }
+  return in_flight_ == 0;
+}
+
+}  // namespace gyre::io

@@ -1,0 +1,92 @@
+// src/io/uring_submit.cpp: requests into the ring.
+#include "uring_backend.hpp"
+#include "uring_key.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+namespace gyre::io {
+namespace {
+
+// Where an attempt is known to be vain the kernel need not make it either.
+std::uint16_t poll_first_unless(bool ready) noexcept { return ready ? 0 : std::uint16_t{uring::recvsend_poll_first}; }
+
+}  // namespace
+
+uring::submission& uring_backend::next_entry() noexcept {
+  for (;;) {
+    if (uring::submission* const entry = ring_.next_submission(); entry != nullptr) [[likely]]
+      return *entry;
+    enter(0);  // the queue is full: the call consumes everything in it
+  }
+}
+
+void uring_backend::submit(request& r) noexcept {
+  r.where = phase::in_flight;
+  r.cancel_requested = false;
+  r.backend_state = 0;
+  ++in_flight_;
+  ++r.target->in_flight;
+  queue(r);
+}
+
+void uring_backend::queue(request& r) noexcept {
+  uring::submission& entry = next_entry();
+  fill(entry, r);
+  entry.user_data = key_of(r);
+}
+
+// In the name of the request, so that a cancel finds it: -ETIME then means that it is over.
+void uring_backend::queue_pause(request& r) noexcept {
+  static constexpr uring::time pause{.seconds = 0, .nanoseconds = 1'000'000};
+  uring::submission& entry = next_entry();
+  uring::prepare_timeout(entry, &pause, 0, 0);
+  entry.user_data = key_of(r);
+}
+
+void uring_backend::fill(uring::submission& entry, const request& r) noexcept {
+  const descriptor& d = *r.target;
+  constexpr int accepted_flags = SOCK_NONBLOCK | SOCK_CLOEXEC;
+  switch (r.code) {
+    case opcode::accept:
+      return uring::prepare_accept(entry, d.fd, accepted_flags);
+    case opcode::accept_many:
+      if (!capabilities_.multishot_accept) return uring::prepare_accept(entry, d.fd, accepted_flags);
+      return uring::prepare_accept_multishot(entry, d.fd, accepted_flags);
+    case opcode::connect:
+      return uring::prepare_connect(entry, d.fd, r.address, r.length);
+    case opcode::receive:
+      return uring::prepare_receive(entry, d.fd, r.address, r.length, 0, poll_first_unless(d.readable));
+    case opcode::receive_many:  // without poll_first an empty group fails also when there is nothing to receive
+      if (!capabilities_.multishot_receive)
+        return uring::prepare_receive_selected(entry, d.fd, buffer_group, uring::recvsend_poll_first);
+      return uring::prepare_receive_multishot(entry, d.fd, buffer_group, uring::recvsend_poll_first);
+    case opcode::send:
+      return uring::prepare_send(entry, d.fd, r.address, r.length, MSG_NOSIGNAL, poll_first_unless(d.writable));
+    case opcode::send_message:
+      return uring::prepare_send_message(entry, d.fd, r.address, MSG_NOSIGNAL, poll_first_unless(d.writable));
+    case opcode::wait_readable:
+      return uring::prepare_poll(entry, d.fd, POLLIN | POLLRDHUP);
+    case opcode::wait_writable:
+      return uring::prepare_poll(entry, d.fd, POLLOUT);
+  }
+}
+
+void uring_backend::cancel(request& r) noexcept {
+  if (r.where != phase::in_flight || r.cancel_requested) return;
+  r.cancel_requested = true;
+  if ((r.backend_state & state_starved) != 0)
+    starved_cancelled_ = true;
+  else
+    queue_cancel(r);
+}
+
+// The entry lies behind that of the request in the queue, so that the kernel knows the request when it comes to this.
+void uring_backend::queue_cancel(request& r) noexcept {
+  r.backend_state |= state_cancel_unanswered;
+  uring::submission& entry = next_entry();
+  uring::prepare_cancel(entry, key_of(r));
+  entry.user_data = key_of(r) | key_cancel;
+}
+
+}  // namespace gyre::io

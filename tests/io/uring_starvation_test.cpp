@@ -1,0 +1,169 @@
+// tests/io/uring_starvation_test.cpp: receiving into pooled buffers when there are fewer than wanted.
+#include "tests/io/uring_fixture.hpp"
+
+#include <deque>
+
+namespace gyre::uring_test {
+namespace {
+
+/// A socket with a multishot receive, and its peer.
+struct receiving {
+  connection c = unix_connection();
+  io::descriptor d = over(c.ours);
+  many m{io::opcode::receive_many, d};
+};
+
+class uring_starvation : public uring_backend {
+ protected:
+  void use(std::uint32_t buffers, std::size_t sockets) {
+    begin({.submission_entries = 64, .completion_entries = 1024, .buffer_count = buffers, .buffer_size = 256});
+    all.resize(sockets);
+    for (receiving& each : all) d->backend->submit(each.m);
+    d->settle();
+  }
+  void TearDown() override {
+    if (!d) return;
+    for (receiving& each : all) {
+      d->release(each.m, each.m.buffers.size());
+      d->backend->cancel(each.m);
+    }
+    EXPECT_TRUE(d->turn_until([&] { return d->backend->in_flight() == 0; }));
+  }
+  /// Says something to one after the other, so that they stop in this order.
+  void say_in_order(std::initializer_list<std::size_t> who) {
+    for (const std::size_t i : who) {
+      say(all[i].c.peer, "hello");
+      d->settle();
+    }
+  }
+  bool has(std::size_t i) { return !all[i].m.results.empty(); }
+
+  std::deque<receiving> all;
+};
+
+TEST_F(uring_starvation, idle_receives_hold_no_buffer) {
+  use(64, 40);
+  for (const receiving& each : all) EXPECT_EQ(each.m.where, io::phase::in_flight);
+  EXPECT_EQ(d->backend->buffers().available(), 0U);  // all are with the kernel, none with a socket
+  say_in_order({39});
+  EXPECT_TRUE(has(39));
+}
+
+TEST_F(uring_starvation, those_that_found_no_buffer_get_the_next_ones_in_their_order) {
+  use(2, 6);
+  say_in_order({0, 1});
+  ASSERT_TRUE(has(0) && has(1));
+  say_in_order({4, 2, 5, 3});
+  for (const std::size_t i : {2U, 3U, 4U, 5U}) {
+    EXPECT_FALSE(has(i));
+    EXPECT_EQ(all[i].m.where, io::phase::in_flight) << "its owner must not notice";
+    EXPECT_EQ(all[i].d.in_flight, 1U);
+  }
+  const std::size_t givers[] = {0, 1, 4, 2};
+  const std::size_t takers[] = {4, 2, 5, 3};
+  for (int n = 0; n < 4; ++n) {
+    d->release(all[givers[n]].m, 1);
+    ASSERT_TRUE(d->turn_until([&] { return has(takers[n]); }));
+    d->settle();
+    for (int later = n + 1; later < 4; ++later) EXPECT_FALSE(has(takers[later])) << "overtook " << takers[n];
+  }
+}
+
+TEST_F(uring_starvation, one_buffer_serves_them_one_after_the_other) {
+  use(1, 8);
+  say_in_order({0, 1, 2, 3, 4, 5, 6, 7});
+  for (std::size_t i = 0; i < 8; ++i) {
+    ASSERT_TRUE(d->turn_until([&] { return has(i); }));
+    for (std::size_t later = i + 1; later < 8; ++later) EXPECT_FALSE(has(later)) << later;
+    d->release(all[i].m, 1);
+  }
+}
+
+TEST_F(uring_starvation, one_that_no_longer_wants_its_turn_does_not_keep_it) {
+  use(1, 3);
+  say_in_order({0, 1, 2});
+  ASSERT_TRUE(has(0));
+  EXPECT_EQ(hear(all[1].c.ours), "hello");  // its bytes are gone: nothing will complete it
+  d->release(all[0].m, 1);
+  EXPECT_TRUE(d->turn_until([&] { return has(2); }));
+}
+
+TEST_F(uring_starvation, a_cancel_ends_one_that_waits_for_a_buffer_with_the_next_look) {
+  use(1, 4);
+  say_in_order({0, 1, 2, 3});
+  ASSERT_TRUE(has(0));
+  d->backend->cancel(all[2].m);
+  EXPECT_FALSE(all[2].m.ended()) << "delivered inside cancel";
+  d->turn();
+  EXPECT_TRUE(all[2].m.ended());
+  EXPECT_EQ(all[2].m.last(), -ECANCELED);
+  EXPECT_EQ(all[2].d.in_flight, 0U);
+  EXPECT_EQ(hear(all[2].c.ours), "hello") << "the bytes stay in the socket";
+  d->release(all[0].m, 1);
+  ASSERT_TRUE(d->turn_until([&] { return has(1); }));
+  d->release(all[1].m, 1);
+  ASSERT_TRUE(d->turn_until([&] { return has(3); }));
+}
+
+TEST_F(uring_starvation, those_that_wait_when_the_backend_dies_are_free_again) {
+  use(1, 3);
+  say_in_order({0, 1, 2});
+  d->backend.reset();
+  for (const receiving& each : all) {
+    EXPECT_TRUE(each.m.ended());
+    EXPECT_EQ(each.d.in_flight, 0U);
+  }
+  d.reset();
+}
+
+TEST_F(uring_starvation, the_kernel_gets_few_buffers_and_more_when_they_run_out) {
+  use(512, 200);
+  const io::buffer_pool& pool = d->backend->buffers();
+  EXPECT_EQ(pool.available(), 512U - 64U);
+  for (receiving& each : all) say(each.c.peer, "hello");
+  ASSERT_TRUE(d->turn_until([&] {
+    for (std::size_t i = 0; i < 200; ++i)
+      if (!has(i)) return false;
+    return true;
+  }));
+  EXPECT_GE(pool.available(), 512U - 200U - 256U);
+  for (const receiving& each : all) {
+    ASSERT_EQ(each.m.buffers.size(), 1U);
+    EXPECT_EQ(pool.at(each.m.buffers[0]).length, 5U);
+  }
+}
+
+TEST_F(uring_starvation, no_buffer_is_lost_however_receives_end) {
+  use(16, 12);
+  for (int round = 0; round < 20; ++round) {
+    for (std::size_t i = 0; i < 12; ++i) {
+      if (all[i].m.ended()) d->backend->submit(all[i].m);
+      say(all[i].c.peer, std::string(300 * (1 + i % 3), 'x'));
+      if ((i + static_cast<std::size_t>(round)) % 4 == 0) d->backend->cancel(all[i].m);
+    }
+    d->settle();
+    for (receiving& each : all) d->release(each.m, each.m.buffers.size());
+  }
+  for (receiving& each : all) d->backend->cancel(each.m);
+  ASSERT_TRUE(d->turn_until([&] { return d->backend->in_flight() == 0; }));
+  for (receiving& each : all) d->release(each.m, each.m.buffers.size());
+  // All are free or with the kernel: as many receives as there are buffers can hold one each.
+  std::deque<receiving> fresh(16);
+  for (receiving& each : fresh) {
+    d->backend->submit(each.m);
+    say(each.c.peer, "y");
+  }
+  EXPECT_TRUE(d->turn_until([&] {
+    for (const receiving& each : fresh)
+      if (each.m.buffers.empty()) return false;
+    return true;
+  }));
+  for (receiving& each : fresh) {
+    d->release(each.m, 1);
+    d->backend->cancel(each.m);
+  }
+  EXPECT_TRUE(d->turn_until([&] { return d->backend->in_flight() == 0; }));
+}
+
+}  // namespace
+}  // namespace gyre::uring_test

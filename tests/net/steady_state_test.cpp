@@ -1,0 +1,153 @@
+// tests/net/steady_state_test.cpp: what a busy server takes from the heap and from the kernel for a request: counted.
+#include "tests/net/connected_pair.hpp"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <semaphore>
+#include <thread>
+#include <vector>
+
+#ifndef GYRE_NO_FRAME_POOL  // under sanitizers every frame comes from the heap
+
+namespace {
+
+thread_local bool counting = false;  // on the thread of the server
+std::atomic<long> allocations = 0;
+std::atomic<long> sends = 0;
+
+}  // namespace
+
+// The whole test program counts; the memory is malloc's and the call is the kernel's as ever.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  if (counting) ++allocations;
+  if (void* const memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+extern "C" ssize_t send(int fd, const void* data, size_t size, int flags) {
+  if (counting) ++sends;
+  return ::sendto(fd, data, size, flags, nullptr, 0);
+}
+
+namespace {
+
+using namespace gyre_test;
+
+constexpr std::size_t connections = 50;
+constexpr std::size_t request_size = 106;
+
+gyre::task<> echo(gyre::tcp_stream peer) {
+  while (gyre::buffer_lease received = co_await peer.receive()) co_await peer.write_all(received.bytes());
+}
+
+struct costs {
+  double allocations;
+  double system_calls;
+};
+
+/// Makes the loop's thread wait, so that what a client sends in the meantime is there at once.
+struct pause : gyre::io::completion {
+  std::binary_semaphore begun{0};
+  std::binary_semaphore over{0};
+  std::uint64_t backend_calls = 0;
+
+  void begin(gyre::event_loop& loop) {
+    complete = [](gyre::io::completion& c) noexcept {
+      auto& self = static_cast<pause&>(c);
+      self.backend_calls = gyre::event_loop::current().backend().system_calls();
+      self.begun.release();
+      self.over.acquire();
+    };
+    loop.post(static_cast<gyre::io::completion&>(*this));
+    begun.acquire();
+  }
+  void end() { over.release(); }
+};
+
+/// A closed-loop client on a thread of its own: each round sends one request on every connection, then reads all replies.
+class client {
+ public:
+  explicit client(const gyre::address& server) {
+    for (int& fd : sockets_) {
+      fd = ::socket(AF_INET, SOCK_STREAM, 0);
+      EXPECT_EQ(::connect(fd, static_cast<const sockaddr*>(server.data()), server.size()), 0);
+    }
+  }
+  ~client() {
+    for (const int fd : sockets_) ::close(fd);
+  }
+  client(const client&) = delete;
+
+  void round(gyre::event_loop& loop) {
+    std::array<char, request_size> bytes{};
+    pause_.begin(loop);
+    for (const int fd : sockets_) EXPECT_EQ(::write(fd, bytes.data(), bytes.size()), ssize_t{request_size});
+    pause_.end();
+    for (const int fd : sockets_) EXPECT_EQ(::recv(fd, bytes.data(), bytes.size(), MSG_WAITALL), ssize_t{request_size});
+  }
+
+  costs costs_of(int rounds, gyre::event_loop& loop) {
+    const auto state = [&] {
+      pause_.begin(loop);
+      const auto calls = static_cast<double>(pause_.backend_calls) + static_cast<double>(sends);
+      const costs now{static_cast<double>(allocations), calls};
+      pause_.end();
+      return now;
+    };
+    const costs before = state();
+    for (int i = 0; i < rounds; ++i) round(loop);
+    const costs after = state();
+    const double requests = static_cast<double>(connections) * rounds;
+    return {after.allocations - before.allocations, (after.system_calls - before.system_calls) / requests};
+  }
+
+ private:
+  std::array<int, connections> sockets_{};
+  pause pause_;
+};
+
+/// What the requests of 50 connections cost an echo server, when it has served some already.
+costs costs_of_a_busy_server() {
+  costs result{};
+  gyre::run([&]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto serving = gyre::spawn(listener.serve(echo));
+    gyre::event_loop& loop = gyre::event_loop::current();
+    counting = true;
+    std::thread thread([&, server = listener.local_address()] {
+      {
+        client load(server);
+        for (int i = 0; i < 20; ++i) load.round(loop);
+        result = load.costs_of(200, loop);
+      }
+      loop.post([&] { serving.cancel(); });
+    });
+    co_await serving.wait();
+    counting = false;
+    thread.join();
+  });
+  return result;
+}
+
+TEST(busy_server, takes_nothing_from_the_heap) { EXPECT_EQ(costs_of_a_busy_server().allocations, 0); }
+
+TEST(busy_server, makes_less_than_one_system_call_a_request_on_io_uring) {
+  std::string backend;
+  gyre::run([&]() -> gyre::task<> {
+    backend = gyre::event_loop::current().backend().name();
+    co_return;
+  });
+  if (backend != "io_uring") GTEST_SKIP() << "epoll needs two: one to read, one to write";
+  EXPECT_LE(costs_of_a_busy_server().system_calls, 1.0);
+}
+
+}  // namespace
+
+#endif
