@@ -42,6 +42,7 @@ gyre::task<> talk(const client_options& options, std::size_t connection) {
 gyre::task<int> run_client(client_options options) {
   const auto begin = gyre::now();
   std::vector<gyre::task<>> talks;
+  talks.reserve(options.connections);
   for (std::size_t i = 0; i < options.connections; ++i) talks.push_back(talk(options, i));
   co_await gyre::gather(std::move(talks));
   const double seconds = std::chrono::duration<double>(gyre::now() - begin).count();

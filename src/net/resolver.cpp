@@ -177,6 +177,7 @@ task<std::vector<address>> reject(std::string text) {
 
 const std::error_category& resolver_category() noexcept {
   // Never destroyed: a lookup may still run when the process ends.
+  // NOLINTNEXTLINE(bugprone-unhandled-exception-at-new): made when the program starts to resolve, or not at all
   static const getaddrinfo_category& instance = *new getaddrinfo_category;
   return instance;
 }

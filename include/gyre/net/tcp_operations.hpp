@@ -159,8 +159,7 @@ class GYRE_API [[nodiscard("co_await it")]] tcp_close_op : public operation<tcp_
  public:
   static constexpr bool ignores_cancel = true;
   explicit tcp_close_op(tcp_socket* socket) noexcept : socket_(socket) {}
-  tcp_close_op(tcp_close_op&& other) noexcept
-      : operation(std::move(other)), socket_(std::exchange(other.socket_, nullptr)) {}
+  tcp_close_op(tcp_close_op&& other) noexcept : operation(other), socket_(std::exchange(other.socket_, nullptr)) {}
   ~tcp_close_op() {
     if (socket_ != nullptr) socket_->abandon();
   }
