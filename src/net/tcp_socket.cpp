@@ -54,17 +54,17 @@ tcp_write_base* tcp_socket::first_writer() const noexcept {
   return last_writer == nullptr ? nullptr : last_writer->next_writer_;
 }
 
-void tcp_socket::append_writer(tcp_write_base& writer) noexcept {
-  writer.next_writer_ = last_writer == nullptr ? &writer : std::exchange(last_writer->next_writer_, &writer);
-  last_writer = &writer;
+void tcp_socket::append_writer(tcp_write_base& op) noexcept {
+  op.next_writer_ = last_writer == nullptr ? &op : std::exchange(last_writer->next_writer_, &op);
+  last_writer = &op;
 }
 
-void tcp_socket::remove_writer(tcp_write_base& writer) noexcept {
+void tcp_socket::remove_writer(tcp_write_base& op) noexcept {
   tcp_write_base* before = last_writer;
-  while (before->next_writer_ != &writer) before = before->next_writer_;
-  before->next_writer_ = writer.next_writer_;
-  if (last_writer == &writer) last_writer = before == &writer ? nullptr : before;
-  writer.queued_ = false;
+  while (before->next_writer_ != &op) before = before->next_writer_;
+  before->next_writer_ = op.next_writer_;
+  if (last_writer == &op) last_writer = before == &op ? nullptr : before;
+  op.queued_ = false;
 }
 
 void tcp_socket::cancel_all() noexcept {

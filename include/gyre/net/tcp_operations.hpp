@@ -91,9 +91,9 @@ class GYRE_API tcp_write_base : public operation<tcp_write_base, io::request> {
  protected:
   enum class extent : std::uint8_t { all, some, nothing };  // nothing: shutdown_write
 
-  tcp_write_base(tcp_socket& socket, io::opcode operation, std::size_t size, extent wanted) noexcept
+  tcp_write_base(tcp_socket& socket, io::opcode call, std::size_t size, extent wanted) noexcept
       : total_(size), extent_(wanted) {
-    code = operation;
+    code = call;
     target = &socket.descriptor();
   }
   [[nodiscard]] std::size_t done() const noexcept { return done_; }

@@ -41,8 +41,8 @@ struct GYRE_API tcp_socket : private io::descriptor {
 
   /// The writer that may be in flight; the others wait behind it.
   [[nodiscard]] tcp_write_base* first_writer() const noexcept;
-  void append_writer(tcp_write_base& writer) noexcept;
-  void remove_writer(tcp_write_base& writer) noexcept;
+  void append_writer(tcp_write_base& op) noexcept;
+  void remove_writer(tcp_write_base& op) noexcept;
 
   // First, so that they lie in what the flags of the descriptor leave free of their word.
   bool reader_copies = false;  // the reader is a tcp_read_op, which may need more than one buffer; else tcp_receive_op
