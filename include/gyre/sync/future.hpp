@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace gyre {
 
@@ -18,14 +20,11 @@ class promise;
 template <class T>
 class future;
 
-/// A value that has to be given once, though it is void.
-struct nothing_yet_known {};
-
 /// What a promise and its futures share: the result, and who waits for it. Freed when both have let go.
 template <class T>
 class promise_state {
  public:
-  using stored = std::conditional_t<std::is_void_v<T>, nothing_yet_known, T>;
+  using stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
   static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
   static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
@@ -69,17 +68,12 @@ class [[nodiscard("co_await it")]] future_wait_op : public queued_operation<futu
   explicit future_wait_op(promise_state<T>& awaited) noexcept : state_(&awaited) {}
   bool try_now() noexcept { return state_->done(); }
   wait_queue& waits_in() noexcept { return state_->waiters(); }
-  const T& await_resume()
-    requires(!std::is_void_v<T>)
-  {
+  std::add_lvalue_reference_t<const T> await_resume() {
     queued_operation<future_wait_op>::await_resume();
-    return state_->value();
-  }
-  void await_resume()
-    requires std::is_void_v<T>
-  {
-    queued_operation<future_wait_op>::await_resume();
-    (void)state_->value();
+    if constexpr (std::is_void_v<T>)
+      (void)state_->value();
+    else
+      return state_->value();
   }
 
  private:
