@@ -7,4 +7,5 @@
 #include <gyre/net.hpp>
 #include <gyre/runtime.hpp>
 #include <gyre/stream.hpp>
+#include <gyre/sync.hpp>
 #include <gyre/tasks.hpp>

@@ -1,0 +1,61 @@
+// gyre/sync/barrier.hpp: tasks that wait for each other, again and again.
+#pragma once
+
+#include <gyre/sync/sync_error.hpp>
+#include <gyre/sync/wait_queue.hpp>
+
+#include <cstddef>
+
+namespace gyre {
+
+class barrier;
+
+/// wait(): until all parties have arrived.
+class GYRE_API [[nodiscard("co_await it")]] barrier_wait_op : public queued_operation<barrier_wait_op, std::size_t> {
+ public:
+  explicit barrier_wait_op(barrier& awaited) noexcept : barrier_(&awaited) {}
+  bool try_now() noexcept;
+  wait_queue& waits_in() noexcept;
+  std::size_t take_value() const noexcept { return position_; }
+  static std::error_code refusal() noexcept { return sync_errc::broken; }
+  [[noreturn]] static void refuse() { throw broken_barrier(); }
+
+ private:
+  friend class barrier;
+  barrier* barrier_;
+  std::size_t position_ = 0;
+};
+
+/// Lets tasks go on when as many wait as there are parties; then it starts anew.
+///
+/// Thread: belongs to one loop. Lifetime: must outlive who waits at it.
+class GYRE_API barrier {
+ public:
+  /// At least one party.
+  explicit barrier(std::size_t parties) noexcept : parties_(parties) {
+    if (parties == 0) misuse("a barrier needs at least one party");
+  }
+
+  /// Waits for the other parties. Gives each another number from 0 to parties - 1, in the order of arrival.
+  ///
+  /// Cancel: has not arrived: the others wait for one more. Errors: broken_barrier.
+  [[nodiscard("co_await it")]] barrier_wait_op wait() noexcept { return barrier_wait_op(*this); }
+
+  /// Breaks it: all who wait, and who comes later, get broken_barrier, until it is reset.
+  void abort() noexcept;
+  /// As new; who waits gets broken_barrier.
+  void reset() noexcept;
+
+  [[nodiscard]] bool broken() const noexcept { return broken_; }
+  [[nodiscard]] std::size_t parties() const noexcept { return parties_; }
+  /// Tasks that wait now.
+  [[nodiscard]] std::size_t waiting() const noexcept;
+
+ private:
+  friend class barrier_wait_op;
+  wait_queue waiters_;
+  std::size_t parties_;
+  bool broken_ = false;
+};
+
+}  // namespace gyre

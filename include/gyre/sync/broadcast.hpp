@@ -1,0 +1,116 @@
+// gyre/sync/broadcast.hpp: every item to every subscriber.
+#pragma once
+
+#include <gyre/sync/wait_queue.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace gyre {
+
+template <class T>
+class broadcast;
+template <class T>
+class broadcast_subscription;
+
+/// An item, and how many before it this subscriber was too slow for.
+template <class T>
+struct broadcast_item {
+  T value;
+  std::uint64_t missed = 0;
+};
+
+/// receive(): waits for the next item.
+template <class T>
+class [[nodiscard("co_await it")]] broadcast_receive_op
+    : public queued_operation<broadcast_receive_op<T>, std::optional<broadcast_item<T>>> {
+ public:
+  explicit broadcast_receive_op(broadcast_subscription<T>& to) noexcept : subscription_(&to) {}
+  bool try_now() noexcept { return subscription_->has_item() || subscription_->source_->closed_; }
+  wait_queue& waits_in() noexcept { return subscription_->source_->receivers_; }
+  std::optional<broadcast_item<T>> take_value() { return subscription_->try_receive(); }
+
+ private:
+  broadcast_subscription<T>* subscription_;
+};
+
+/// Gets the items that are sent from the moment of subscribing.
+///
+/// Lifetime: the broadcast must outlive it. Thread: belongs to one loop.
+template <class T>
+class broadcast_subscription {
+ public:
+  /// Waits for the next item; nothing when it is closed and everything was received.
+  ///
+  /// Cancel: no item was taken.
+  [[nodiscard("co_await it")]] broadcast_receive_op<T> receive() noexcept { return broadcast_receive_op<T>(*this); }
+
+  /// The next item, when there is one.
+  [[nodiscard]] std::optional<broadcast_item<T>> try_receive() {
+    if (!has_item()) return std::nullopt;
+    const std::uint64_t oldest = source_->oldest();
+    const std::uint64_t missed = next_ < oldest ? oldest - next_ : 0;
+    next_ += missed;
+    return broadcast_item<T>{source_->at(next_++), missed};
+  }
+
+ private:
+  friend class broadcast<T>;
+  friend class broadcast_receive_op<T>;
+  explicit broadcast_subscription(broadcast<T>& source) noexcept : source_(&source), next_(source.sent_) {}
+  [[nodiscard]] bool has_item() const noexcept { return next_ < source_->sent_; }
+
+  broadcast<T>* source_;
+  std::uint64_t next_;
+};
+
+/// Gives each subscriber a copy of each item. Sending never waits: who is slower than `capacity` items loses the oldest,
+/// and is told how many.
+///
+/// Thread: belongs to one loop. Lifetime: must outlive its subscriptions.
+template <class T>
+class broadcast {
+ public:
+  /// Keeps the last `capacity` items, at least one.
+  explicit broadcast(std::size_t capacity) : capacity_(capacity) {
+    if (capacity == 0) misuse("a broadcast needs room for one item");
+    items_.reserve(capacity);
+  }
+  broadcast(const broadcast&) = delete;
+
+  [[nodiscard]] broadcast_subscription<T> subscribe() noexcept { return broadcast_subscription<T>(*this); }
+
+  /// Gives an item to all subscribers. Stops the program when it is closed.
+  void send(T item) {
+    if (closed_) misuse("an item was sent to a broadcast that is closed");
+    if (items_.size() < capacity_)
+      items_.push_back(std::move(item));
+    else
+      items_[sent_ % capacity_] = std::move(item);
+    ++sent_;
+    receivers_.grant_all();
+  }
+  /// No more items will come; what is there can still be received. Idempotent.
+  void close() noexcept {
+    closed_ = true;
+    receivers_.grant_all();
+  }
+  [[nodiscard]] bool is_closed() const noexcept { return closed_; }
+
+ private:
+  friend class broadcast_subscription<T>;
+  friend class broadcast_receive_op<T>;
+  [[nodiscard]] std::uint64_t oldest() const noexcept { return sent_ - items_.size(); }
+  [[nodiscard]] const T& at(std::uint64_t number) const noexcept { return items_[number % capacity_]; }
+
+  std::vector<T> items_;
+  std::size_t capacity_;
+  std::uint64_t sent_ = 0;
+  bool closed_ = false;
+  wait_queue receivers_;
+};
+
+}  // namespace gyre

@@ -1,0 +1,134 @@
+// gyre/sync/channel.hpp: a stream of items between tasks, which ends.
+#pragma once
+
+#include <gyre/sync/item_storage.hpp>
+#include <gyre/sync/sync_error.hpp>
+#include <gyre/sync/wait_queue.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace gyre {
+
+template <class T>
+class channel;
+
+/// send(): waits until the item is taken or there is room for it.
+template <class T>
+class [[nodiscard("co_await it")]] channel_send_op : public queued_operation<channel_send_op<T>> {
+ public:
+  channel_send_op(channel<T>& target, T&& item) noexcept : channel_(&target), item_(std::move(item)) {}
+  bool try_now() {
+    this->refused = channel_->closed_;
+    return this->refused || channel_->accept(item_);
+  }
+  wait_queue& waits_in() noexcept { return channel_->senders_; }
+  static std::error_code refusal() noexcept { return sync_errc::closed; }
+  [[noreturn]] static void refuse() { throw channel_closed(); }
+
+ private:
+  friend class channel<T>;
+  channel<T>* channel_;
+  T item_;
+};
+
+/// receive(): waits for an item, or the end.
+template <class T>
+class [[nodiscard("co_await it")]] channel_receive_op
+    : public queued_operation<channel_receive_op<T>, std::optional<T>> {
+ public:
+  explicit channel_receive_op(channel<T>& source) noexcept : channel_(&source) {}
+  bool try_now() {
+    item_ = channel_->try_receive();
+    return item_ || channel_->closed_;
+  }
+  wait_queue& waits_in() noexcept { return channel_->receivers_; }
+  std::optional<T> take_value() noexcept { return std::move(item_); }
+
+ private:
+  friend class channel<T>;
+  channel<T>* channel_;
+  std::optional<T> item_;
+};
+
+/// Items from any number of senders to any number of receivers, each item to one of them, until it is closed:
+///
+///   while (auto item = co_await channel.receive()) use(*item);
+///
+/// With capacity 0 a send waits until its item has been taken (rendezvous). First come, first served on both sides.
+/// Thread: belongs to one loop (see shared_channel). Lifetime: must outlive who waits for it.
+template <class T>
+class channel {
+ public:
+  using value_type = T;
+
+  /// Holds at most `capacity` items that nobody has taken yet; 0: none.
+  explicit channel(std::size_t capacity) noexcept : capacity_(capacity) {}
+  channel(const channel&) = delete;
+
+  /// Sends an item, and waits for room, or with capacity 0 for a receiver.
+  ///
+  /// Cancel: the item was not sent, and is destroyed with the operation; a send that came first wins over the cancel.
+  /// Errors: channel_closed; also when it is closed while the send waits.
+  [[nodiscard("co_await it")]] channel_send_op<T> send(T item) noexcept { return {*this, std::move(item)}; }
+
+  /// Takes the next item; nothing when the channel is closed and empty.
+  ///
+  /// Cancel: no item was taken; one that came first wins over the cancel.
+  [[nodiscard("co_await it")]] channel_receive_op<T> receive() noexcept { return channel_receive_op<T>(*this); }
+
+  /// True: sent. False: it would have to wait, or the channel is closed; `item` is as it was.
+  [[nodiscard]] bool try_send(T& item) { return !closed_ && accept(item); }
+  [[nodiscard]] bool try_send(T&& item) { return try_send(item); }
+
+  /// The next item, or nothing when there is none now.
+  [[nodiscard]] std::optional<T> try_receive() {
+    std::optional<T> item;
+    if (!items_.empty()) item.emplace(items_.pop());
+    wait_node* const first = senders_.first();
+    if (first == nullptr) return item;
+    auto& sender = static_cast<channel_send_op<T>&>(*first);
+    if (item)
+      items_.push(std::move(sender.item_));
+    else
+      item.emplace(std::move(sender.item_));
+    senders_.grant_one();
+    return item;
+  }
+
+  /// Takes no more items; what is in it can still be received. Senders that wait fail. Idempotent.
+  void close() noexcept {
+    closed_ = true;
+    senders_.refuse_all();
+    receivers_.grant_all();  // with nothing: who waits found it empty
+  }
+
+  [[nodiscard]] bool is_closed() const noexcept { return closed_; }
+  /// Items that nobody has taken yet, without those of senders that wait.
+  [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+ private:
+  friend class channel_send_op<T>;
+  friend class channel_receive_op<T>;
+
+  bool accept(T& item) {
+    if (wait_node* const first = receivers_.first()) {
+      static_cast<channel_receive_op<T>&>(*first).item_.emplace(std::move(item));
+      receivers_.grant_one();
+      return true;
+    }
+    if (items_.size() >= capacity_) return false;
+    items_.push(std::move(item));
+    return true;
+  }
+
+  fifo_storage<T> items_;
+  std::size_t capacity_;
+  bool closed_ = false;
+  wait_queue senders_;
+  wait_queue receivers_;
+};
+
+}  // namespace gyre

@@ -1,0 +1,64 @@
+// gyre/sync/condition_variable.hpp: waiting, with a mutex, until something may have changed.
+#pragma once
+
+#include <gyre/coro/task.hpp>
+#include <gyre/sync/mutex.hpp>
+
+#include <cstddef>
+
+namespace gyre {
+
+class condition_variable;
+
+/// wait(): unlocks, waits to be notified, locks again.
+class GYRE_API [[nodiscard("co_await it")]] condition_wait_op : public operation<condition_wait_op>, private wait_node {
+ public:
+  explicit condition_wait_op(condition_variable& awaited) noexcept : condition_(&awaited) {}
+  bool try_now() noexcept { return false; }
+  void start() noexcept;
+  void await_resume() {
+    if (given_up_) throw_cancelled();
+  }
+
+ private:
+  friend class condition_variable;
+  void lock_again() noexcept;
+
+  condition_variable* condition_;
+  bool given_up_ = false;
+};
+
+/// A condition that tasks wait for while they hold a mutex; who makes it true notifies.
+///
+/// Thread: belongs to one loop. Lifetime: must outlive who waits for it, and the mutex must outlive it.
+class GYRE_API condition_variable {
+ public:
+  explicit condition_variable(mutex& guarding GYRE_LIFETIMEBOUND) noexcept : mutex_(&guarding) {}
+
+  /// Unlocks the mutex, waits until it is notified, and locks the mutex again. The condition may have become untrue
+  /// in between: test it again, or use the form with a predicate. Stops the program when the mutex is not locked.
+  ///
+  /// Cancel: stops waiting, locks the mutex again (which may take a while), then throws: the mutex is always locked
+  /// afterwards. A notification that came first wins over the cancel.
+  [[nodiscard("co_await it")]] condition_wait_op wait() noexcept { return condition_wait_op(*this); }
+
+  /// Waits until `condition()` is true; does not wait when it is.
+  ///
+  /// Lifetime: `condition` is kept until then. Cancel: as wait.
+  template <class Condition>
+    requires requires(Condition c) { static_cast<bool>(c()); }
+  [[nodiscard]] task<> wait(Condition condition) {
+    while (!condition()) co_await wait();
+  }
+
+  /// Lets the `count` tasks that have waited longest go on, one after the other as they get the mutex.
+  void notify(std::size_t count = 1) noexcept;
+  void notify_all() noexcept { notify(static_cast<std::size_t>(-1)); }
+
+ private:
+  friend class condition_wait_op;
+  mutex* mutex_;
+  wait_queue waiters_;
+};
+
+}  // namespace gyre

@@ -1,0 +1,165 @@
+// gyre/sync/future.hpp: a value that somebody will give, once.
+#pragma once
+
+#include <gyre/coro/frame_pool.hpp>
+#include <gyre/sync/sync_error.hpp>
+#include <gyre/sync/wait_queue.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace gyre {
+
+template <class T>
+class promise;
+template <class T>
+class future;
+
+/// What a promise and its futures share: the result, and who waits for it. Freed when both have let go.
+template <class T>
+class promise_state {
+ public:
+  using stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+  static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
+  static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
+
+  [[nodiscard]] bool done() const noexcept { return value_ || failure_; }
+  template <class... Args>
+  bool give(Args&&... value) {
+    if (done()) return false;
+    value_.emplace(std::forward<Args>(value)...);
+    waiters_.grant_all();
+    return true;
+  }
+  bool give_failure(std::exception_ptr failure) noexcept {
+    if (done()) return false;
+    failure_ = std::move(failure);
+    waiters_.grant_all();
+    return true;
+  }
+  [[nodiscard]] stored& value() {
+    if (failure_) std::rethrow_exception(failure_);
+    return *value_;
+  }
+  [[nodiscard]] wait_queue& waiters() noexcept { return waiters_; }
+
+  void add_reference() noexcept { ++references_; }
+  void release() noexcept {
+    if (--references_ == 0) delete this;
+  }
+
+ private:
+  std::optional<stored> value_;
+  std::exception_ptr failure_;
+  wait_queue waiters_;
+  std::uint32_t references_ = 1;
+};
+
+/// Waits for the result of a promise.
+template <class T>
+class [[nodiscard("co_await it")]] future_wait_op : public queued_operation<future_wait_op<T>> {
+ public:
+  explicit future_wait_op(promise_state<T>& awaited) noexcept : state_(&awaited) {}
+  bool try_now() noexcept { return state_->done(); }
+  wait_queue& waits_in() noexcept { return state_->waiters(); }
+  std::add_lvalue_reference_t<const T> await_resume() {
+    queued_operation<future_wait_op>::await_resume();
+    if constexpr (std::is_void_v<T>)
+      (void)state_->value();
+    else
+      return state_->value();
+  }
+
+ private:
+  promise_state<T>* state_;
+};
+
+/// The receiving half: awaited by any number of tasks, each of which gets a reference to the value (`auto v = co_await f`
+/// copies it), or the exception. Copies share the value. asyncio: Future.
+///
+/// Thread: belongs to one loop (from_callback brings results of other threads in).
+template <class T>
+class future {
+ public:
+  using value_type = T;
+  using gyre_awaitable_tag = void;
+
+  future(const future& other) noexcept : state_(other.state_) { state_->add_reference(); }
+  future(future&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  future& operator=(future other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~future() {
+    if (state_ != nullptr) state_->release();
+  }
+
+  /// Waits for the value.
+  ///
+  /// Lifetime: the reference is good as long as a future is. Cancel: stops waiting; the value, when it comes, stays.
+  /// Errors: what the promise was given; sender_dropped when the promise was destroyed without giving anything.
+  future_wait_op<T> operator co_await() const noexcept { return future_wait_op<T>(*state_); }
+
+  [[nodiscard]] bool done() const noexcept { return state_->done(); }
+  /// Of a future that is done: the value, or throws.
+  [[nodiscard]] decltype(auto) result() const {
+    if constexpr (std::is_void_v<T>)
+      (void)state_->value();
+    else
+      return static_cast<const T&>(state_->value());
+  }
+
+ private:
+  friend class promise<T>;
+  explicit future(promise_state<T>& state) noexcept : state_(&state) { state.add_reference(); }
+  promise_state<T>* state_;
+};
+
+/// The giving half. Destroyed without having given anything, it gives sender_dropped.
+///
+/// Thread: belongs to one loop.
+template <class T>
+class promise {
+ public:
+  promise() : state_(new promise_state<T>) {}
+  promise(promise&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  promise& operator=(promise&& other) noexcept {
+    promise moved(std::move(other));
+    std::swap(state_, moved.state_);
+    return *this;
+  }
+  ~promise() {
+    if (state_ == nullptr) return;
+    if (!state_->done()) state_->give_failure(std::make_exception_ptr(sender_dropped()));
+    state_->release();
+  }
+
+  [[nodiscard]] future<T> get_future() const noexcept { return future<T>(*state_); }
+
+  /// Gives the value to all who wait. False: something was given before, and stays.
+  template <class U = T>
+  bool set_value(U&& value)
+    requires(!std::is_void_v<T>)
+  {
+    return state_->give(std::forward<U>(value));
+  }
+  bool set_value()
+    requires std::is_void_v<T>
+  {
+    return state_->give();
+  }
+  /// Gives an exception to all who wait. False: something was given before, and stays.
+  bool set_exception(std::exception_ptr failure) noexcept { return state_->give_failure(std::move(failure)); }
+  [[nodiscard]] bool done() const noexcept { return state_->done(); }
+
+ private:
+  promise_state<T>* state_;
+};
+
+}  // namespace gyre

@@ -1,0 +1,101 @@
+// gyre/sync/mutex.hpp: one task at a time.
+#pragma once
+
+#include <gyre/sync/wait_queue.hpp>
+
+#include <utility>
+
+namespace gyre {
+
+class mutex;
+
+/// Holds a mutex until it dies.
+class [[nodiscard("dropped at once, it unlocks at once")]] mutex_guard {
+ public:
+  mutex_guard() noexcept = default;
+  /// Takes over `locked`, which is locked already.
+  explicit mutex_guard(mutex& locked) noexcept : mutex_(&locked) {}
+  mutex_guard(mutex_guard&& other) noexcept : mutex_(std::exchange(other.mutex_, nullptr)) {}
+  mutex_guard& operator=(mutex_guard&& other) noexcept {
+    mutex_guard moved(std::move(other));
+    std::swap(mutex_, moved.mutex_);
+    return *this;
+  }
+  ~mutex_guard() { unlock(); }
+
+  /// Gives it up before the end.
+  void unlock() noexcept;
+  [[nodiscard]] explicit operator bool() const noexcept { return mutex_ != nullptr; }
+
+ private:
+  mutex* mutex_ = nullptr;
+};
+
+/// lock(): waits until the mutex is this task's.
+class [[nodiscard("co_await it")]] mutex_lock_op : public queued_operation<mutex_lock_op> {
+ public:
+  explicit mutex_lock_op(mutex& wanted) noexcept : mutex_(&wanted) {}
+  bool try_now() noexcept;
+  wait_queue& waits_in() noexcept;
+
+ private:
+  mutex* mutex_;
+};
+
+/// scoped_lock(): the same, giving a guard.
+class [[nodiscard("co_await it")]] mutex_guard_op : public queued_operation<mutex_guard_op, mutex_guard> {
+ public:
+  explicit mutex_guard_op(mutex& wanted) noexcept : mutex_(&wanted) {}
+  bool try_now() noexcept;
+  wait_queue& waits_in() noexcept;
+  mutex_guard take_value() noexcept { return mutex_guard(*mutex_); }
+
+ private:
+  mutex* mutex_;
+};
+
+/// Lets one task at a time through, in the order in which they came. Needed where a region with an await in it must not
+/// be entered twice; what has no await in it needs no mutex, because tasks of a loop do not run at the same time.
+///
+/// Thread: belongs to one loop. Lifetime: must outlive who waits for it.
+class GYRE_API mutex {
+ public:
+  /// Waits until the mutex is this task's; unlock it with `unlock`.
+  ///
+  /// Cancel: the mutex was not taken; a lock that came first wins over the cancel, and is to be unlocked.
+  [[nodiscard("co_await it")]] mutex_lock_op lock() noexcept { return mutex_lock_op(*this); }
+
+  /// Waits the same way and gives a guard: `auto guard = co_await mutex.scoped_lock();`
+  ///
+  /// Cancel: as lock.
+  [[nodiscard("co_await it")]] mutex_guard_op scoped_lock() noexcept { return mutex_guard_op(*this); }
+
+  /// True: it was free and is this task's now.
+  [[nodiscard]] bool try_lock() noexcept {
+    if (locked_) return false;
+    locked_ = true;
+    return true;
+  }
+
+  /// Hands it to the task that has waited longest. Stops the program when it is not locked.
+  void unlock() noexcept;
+  [[nodiscard]] bool is_locked() const noexcept { return locked_; }
+
+ private:
+  friend class mutex_lock_op;
+  friend class mutex_guard_op;
+  friend class condition_wait_op;
+
+  wait_queue waiters_;
+  bool locked_ = false;
+};
+
+inline void mutex_guard::unlock() noexcept {
+  if (mutex_ != nullptr) std::exchange(mutex_, nullptr)->unlock();
+}
+inline bool mutex_lock_op::try_now() noexcept { return mutex_->try_lock(); }
+inline wait_queue& mutex_lock_op::waits_in() noexcept { return mutex_->waiters_; }
+inline bool mutex_guard_op::try_now() noexcept { return mutex_->try_lock(); }
+inline wait_queue& mutex_guard_op::waits_in() noexcept { return mutex_->waiters_; }
+
+}  // namespace gyre

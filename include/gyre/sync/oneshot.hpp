@@ -1,0 +1,136 @@
+// gyre/sync/oneshot.hpp: one value, from one task to another.
+#pragma once
+
+#include <gyre/coro/frame_pool.hpp>
+#include <gyre/sync/sync_error.hpp>
+#include <gyre/sync/wait_queue.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace gyre {
+
+/// What both halves of a oneshot share; freed when both are gone.
+template <class T>
+struct oneshot_state {
+  static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
+  static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
+
+  std::optional<T> value;
+  wait_queue receiver;
+  bool sender_gone = false;
+  bool receiver_gone = false;
+};
+
+/// receive(): waits for the value.
+template <class T>
+class [[nodiscard("co_await it")]] oneshot_receive_op : public queued_operation<oneshot_receive_op<T>, T> {
+ public:
+  explicit oneshot_receive_op(oneshot_state<T>& awaited) noexcept : state_(&awaited) {}
+  bool try_now() noexcept {
+    if (!state_->receiver.empty()) misuse("two tasks wait for the value of one oneshot");
+    this->refused = !state_->value && state_->sender_gone;
+    return state_->value || this->refused;
+  }
+  wait_queue& waits_in() noexcept { return state_->receiver; }
+  T take_value() noexcept {
+    T value(*std::move(state_->value));
+    state_->value.reset();
+    return value;
+  }
+  static std::error_code refusal() noexcept { return sync_errc::sender_dropped; }
+  [[noreturn]] static void refuse() { throw sender_dropped(); }
+
+ private:
+  oneshot_state<T>* state_;
+};
+
+/// The half that gives the value.
+template <class T>
+class oneshot_sender {
+ public:
+  explicit oneshot_sender(oneshot_state<T>& shared) noexcept : state_(&shared) {}
+  oneshot_sender(oneshot_sender&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  oneshot_sender& operator=(oneshot_sender&& other) noexcept {
+    oneshot_sender moved(std::move(other));
+    std::swap(state_, moved.state_);
+    return *this;
+  }
+  ~oneshot_sender() { leave(); }
+
+  /// Gives the value, once. False: the receiver is gone, and the value as it was.
+  bool send(T&& value) {
+    if (state_ == nullptr) misuse("a oneshot takes one value only");
+    const bool wanted = !state_->receiver_gone;
+    if (wanted) state_->value.emplace(std::move(value));
+    leave();
+    return wanted;
+  }
+  bool send(const T& value)
+    requires std::copy_constructible<T>
+  {
+    return send(T(value));
+  }
+  /// The receiver is gone: nobody will see the value.
+  [[nodiscard]] bool is_closed() const noexcept { return state_ == nullptr || state_->receiver_gone; }
+
+ private:
+  void leave() noexcept {
+    oneshot_state<T>* const state = std::exchange(state_, nullptr);
+    if (state == nullptr) return;
+    state->sender_gone = true;
+    if (state->receiver_gone)
+      delete state;
+    else if (state->value)
+      state->receiver.grant_one();
+    else
+      state->receiver.refuse_all();
+  }
+  oneshot_state<T>* state_;
+};
+
+/// The half that gets it.
+template <class T>
+class oneshot_receiver {
+ public:
+  explicit oneshot_receiver(oneshot_state<T>& shared) noexcept : state_(&shared) {}
+  oneshot_receiver(oneshot_receiver&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  oneshot_receiver& operator=(oneshot_receiver&& other) noexcept {
+    oneshot_receiver moved(std::move(other));
+    std::swap(state_, moved.state_);
+    return *this;
+  }
+  ~oneshot_receiver() {
+    if (state_ == nullptr) return;
+    state_->receiver_gone = true;
+    if (state_->sender_gone) delete state_;
+  }
+
+  /// Waits for the value. Once.
+  ///
+  /// Cancel: stops waiting; the value, when it comes, stays for the next receive.
+  /// Errors: sender_dropped, when the sender is gone and has given nothing.
+  [[nodiscard("co_await it")]] oneshot_receive_op<T> receive() noexcept { return oneshot_receive_op<T>(*state_); }
+  /// The value, when it is there.
+  [[nodiscard]] std::optional<T> try_receive() noexcept { return std::exchange(state_->value, std::nullopt); }
+
+ private:
+  oneshot_state<T>* state_;
+};
+
+/// One value from one task to another: `gyre::oneshot<int> reply;` then hand out `reply.sender` and `reply.receiver`.
+///
+/// Thread: belongs to one loop. Errors: std::bad_alloc.
+template <class T>
+struct oneshot {
+  oneshot() : oneshot(*new oneshot_state<T>) {}
+
+  oneshot_sender<T> sender;
+  oneshot_receiver<T> receiver;
+
+ private:
+  explicit oneshot(oneshot_state<T>& shared) noexcept : sender(shared), receiver(shared) {}
+};
+
+}  // namespace gyre

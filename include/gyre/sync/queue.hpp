@@ -1,0 +1,222 @@
+// gyre/sync/queue.hpp: items from tasks that produce to tasks that consume.
+#pragma once
+
+#include <gyre/sync/item_storage.hpp>
+#include <gyre/sync/sync_error.hpp>
+#include <gyre/sync/wait_queue.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+
+namespace gyre {
+
+template <class Storage>
+class basic_queue;
+
+/// put(): waits for room.
+template <class Storage>
+class [[nodiscard("co_await it")]] queue_put_op : public queued_operation<queue_put_op<Storage>> {
+ public:
+  using value_type = typename Storage::value_type;
+  queue_put_op(basic_queue<Storage>& queue, value_type&& item) noexcept : target_(&queue), item_(std::move(item)) {}
+  bool try_now() {
+    this->refused = target_->shut_down_;
+    return this->refused || target_->accept(item_);
+  }
+  wait_queue& waits_in() noexcept { return target_->putters_; }
+  static std::error_code refusal() noexcept { return sync_errc::shut_down; }
+  [[noreturn]] static void refuse() { throw queue_shut_down(); }
+
+ private:
+  friend class basic_queue<Storage>;
+  basic_queue<Storage>* target_;
+  value_type item_;
+};
+
+/// get(): waits for an item.
+template <class Storage>
+class [[nodiscard("co_await it")]] queue_get_op
+    : public queued_operation<queue_get_op<Storage>, typename Storage::value_type> {
+ public:
+  using value_type = typename Storage::value_type;
+  explicit queue_get_op(basic_queue<Storage>& queue) noexcept : source_(&queue) {}
+  bool try_now() {
+    item_ = source_->try_get();
+    this->refused = !item_ && source_->shut_down_;
+    return item_ || this->refused;
+  }
+  wait_queue& waits_in() noexcept { return source_->getters_; }
+  value_type take_value() noexcept { return std::move(*item_); }
+  static std::error_code refusal() noexcept { return sync_errc::shut_down; }
+  [[noreturn]] static void refuse() { throw queue_shut_down(); }
+
+ private:
+  friend class basic_queue<Storage>;
+  basic_queue<Storage>* source_;
+  std::optional<value_type> item_;
+};
+
+/// join(): waits until every item has been dealt with.
+template <class Storage>
+class [[nodiscard("co_await it")]] queue_join_op : public queued_operation<queue_join_op<Storage>> {
+ public:
+  explicit queue_join_op(basic_queue<Storage>& queue) noexcept : queue_(&queue) {}
+  bool try_now() noexcept { return queue_->unfinished_ == 0; }
+  wait_queue& waits_in() noexcept { return queue_->joiners_; }
+
+ private:
+  basic_queue<Storage>* queue_;
+};
+
+/// What all queues have in common. asyncio's Queue, PriorityQueue and LifoQueue are queue, priority_queue and lifo_queue.
+///
+/// Who waits longest is served first, putting and getting. An item goes to a waiting get in the moment of the put.
+/// Thread: belongs to one loop (see shared_channel). Lifetime: must outlive who waits for it.
+template <class Storage>
+class basic_queue {
+ public:
+  using value_type = typename Storage::value_type;
+  static constexpr std::size_t unbounded = static_cast<std::size_t>(-1);
+
+  /// Holds at most `capacity` items, at least one.
+  explicit basic_queue(std::size_t capacity) noexcept : capacity_(capacity) {
+    if (capacity == 0) misuse("a queue needs room for one item; for none see channel");
+  }
+  basic_queue(const basic_queue&) = delete;
+
+  /// Puts an item in, and waits for room before when it is full.
+  ///
+  /// Cancel: the item was not put in, and is destroyed with the operation; a put that came first wins over the cancel.
+  /// Errors: queue_shut_down.
+  [[nodiscard("co_await it")]] queue_put_op<Storage> put(value_type item) noexcept { return {*this, std::move(item)}; }
+
+  /// Takes the next item, and waits for one when there is none.
+  ///
+  /// Cancel: no item was taken; one that came first wins over the cancel. Errors: queue_shut_down, when it is empty.
+  [[nodiscard("co_await it")]] queue_get_op<Storage> get() noexcept { return queue_get_op<Storage>(*this); }
+
+  /// True: the item was put in. False: there is no room, or it is shut down; `item` is as it was.
+  [[nodiscard]] bool try_put(value_type& item) { return !shut_down_ && accept(item); }
+  [[nodiscard]] bool try_put(value_type&& item) { return try_put(item); }
+
+  /// The next item, or nothing when there is none now.
+  [[nodiscard]] std::optional<value_type> try_get() {
+    if (items_.empty()) return std::nullopt;
+    std::optional<value_type> item(items_.pop());
+    if (wait_node* const first = putters_.first()) {
+      auto& putter = static_cast<queue_put_op<Storage>&>(*first);
+      store(putter.item_);
+      putters_.grant_one();
+    }
+    return item;
+  }
+
+  /// Says that an item which was taken has been dealt with. Stops the program when there was none.
+  void task_done() noexcept {
+    if (unfinished_ == 0) misuse("task_done was called more often than items were put into the queue");
+    if (--unfinished_ == 0) joiners_.grant_all();
+  }
+
+  /// Waits until task_done has been called for every item that was put in.
+  ///
+  /// Cancel: stops waiting.
+  [[nodiscard("co_await it")]] queue_join_op<Storage> join() noexcept { return queue_join_op<Storage>(*this); }
+
+  enum class shutdown_mode : bool { drain, immediate };
+  /// From now on put fails, and get when it is empty. Immediately: what is in it is dropped and counts as dealt with.
+  void shut_down(shutdown_mode mode = shutdown_mode::drain) noexcept {
+    shut_down_ = true;
+    putters_.refuse_all();
+    if (mode == shutdown_mode::immediate) {
+      unfinished_ -= items_.size();
+      items_.clear();
+      if (unfinished_ == 0) joiners_.grant_all();
+    }
+    getters_.refuse_all();  // who waits found it empty
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+  [[nodiscard]] bool empty() const noexcept { return items_.empty(); }
+  [[nodiscard]] bool full() const noexcept { return items_.size() >= capacity_; }
+  [[nodiscard]] bool is_shut_down() const noexcept { return shut_down_; }
+
+ private:
+  friend class queue_put_op<Storage>;
+  friend class queue_get_op<Storage>;
+  friend class queue_join_op<Storage>;
+
+  void store(value_type& item) {
+    items_.push(std::move(item));
+    ++unfinished_;
+  }
+  bool accept(value_type& item) {
+    if (wait_node* const first = getters_.first()) {  // then it is empty
+      static_cast<queue_get_op<Storage>&>(*first).item_.emplace(std::move(item));
+      ++unfinished_;
+      getters_.grant_one();
+      return true;
+    }
+    if (full()) return false;
+    store(item);
+    return true;
+  }
+
+  Storage items_;
+  std::size_t capacity_;
+  std::size_t unfinished_ = 0;
+  bool shut_down_ = false;
+  wait_queue putters_;
+  wait_queue getters_;
+  wait_queue joiners_;
+};
+
+/// First in, first out.
+template <class T>
+class queue : public basic_queue<fifo_storage<T>> {
+ public:
+  using basic_queue<fifo_storage<T>>::basic_queue;
+};
+
+/// Last in, first out.
+template <class T>
+class lifo_queue : public basic_queue<lifo_storage<T>> {
+ public:
+  using basic_queue<lifo_storage<T>>::basic_queue;
+};
+
+/// `a < b` by default.
+struct natural_order {
+  template <class T>
+  bool operator()(const T& a, const T& b) const {
+    return a < b;
+  }
+};
+
+/// The smallest first; of equal ones the one that came first.
+template <class T, class Before = natural_order>
+class priority_queue : public basic_queue<priority_storage<T, Before>> {
+ public:
+  using basic_queue<priority_storage<T, Before>>::basic_queue;
+};
+
+/// Queues that never make the producer wait: nothing limits their memory but who fills them.
+template <class T>
+class unbounded_queue : public basic_queue<fifo_storage<T>> {
+ public:
+  unbounded_queue() noexcept : basic_queue<fifo_storage<T>>(basic_queue<fifo_storage<T>>::unbounded) {}
+};
+template <class T>
+class unbounded_lifo_queue : public basic_queue<lifo_storage<T>> {
+ public:
+  unbounded_lifo_queue() noexcept : basic_queue<lifo_storage<T>>(basic_queue<lifo_storage<T>>::unbounded) {}
+};
+template <class T, class Before = natural_order>
+class unbounded_priority_queue : public basic_queue<priority_storage<T, Before>> {
+ public:
+  unbounded_priority_queue() noexcept
+      : basic_queue<priority_storage<T, Before>>(basic_queue<priority_storage<T, Before>>::unbounded) {}
+};
+
+}  // namespace gyre

@@ -1,0 +1,116 @@
+// gyre/sync/semaphore.hpp: at most so many tasks at a time.
+#pragma once
+
+#include <gyre/sync/wait_queue.hpp>
+
+#include <cstddef>
+#include <utility>
+
+namespace gyre {
+
+class counting_semaphore;
+
+/// Gives its permit back when it dies.
+class [[nodiscard("dropped at once, it gives the permit back at once")]] semaphore_permit {
+ public:
+  semaphore_permit() noexcept = default;
+  /// Takes over one permit of `owner`.
+  explicit semaphore_permit(counting_semaphore& owner) noexcept : owner_(&owner) {}
+  semaphore_permit(semaphore_permit&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)) {}
+  semaphore_permit& operator=(semaphore_permit&& other) noexcept {
+    semaphore_permit moved(std::move(other));
+    std::swap(owner_, moved.owner_);
+    return *this;
+  }
+  ~semaphore_permit() { release(); }
+
+  /// Gives it back before the end.
+  void release() noexcept;
+  [[nodiscard]] explicit operator bool() const noexcept { return owner_ != nullptr; }
+
+ private:
+  counting_semaphore* owner_ = nullptr;
+};
+
+/// acquire(): waits for a permit.
+class [[nodiscard("co_await it")]] semaphore_acquire_op : public queued_operation<semaphore_acquire_op> {
+ public:
+  explicit semaphore_acquire_op(counting_semaphore& wanted) noexcept : semaphore_(&wanted) {}
+  bool try_now() noexcept;
+  wait_queue& waits_in() noexcept;
+
+ private:
+  counting_semaphore* semaphore_;
+};
+
+/// scoped_acquire(): the same, giving an object that returns it.
+class [[nodiscard("co_await it")]] semaphore_permit_op
+    : public queued_operation<semaphore_permit_op, semaphore_permit> {
+ public:
+  explicit semaphore_permit_op(counting_semaphore& wanted) noexcept : semaphore_(&wanted) {}
+  bool try_now() noexcept;
+  wait_queue& waits_in() noexcept;
+  semaphore_permit take_value() noexcept { return semaphore_permit(*semaphore_); }
+
+ private:
+  counting_semaphore* semaphore_;
+};
+
+/// A number of permits that tasks take and give back, in the order in which they came.
+///
+/// Thread: belongs to one loop. Lifetime: must outlive who waits for it.
+class GYRE_API counting_semaphore {
+ public:
+  explicit counting_semaphore(std::size_t permits) noexcept : available_(permits) {}
+
+  /// Waits for a permit; give it back with `release`.
+  ///
+  /// Cancel: no permit was taken; one that came first wins over the cancel, and is to be released.
+  [[nodiscard("co_await it")]] semaphore_acquire_op acquire() noexcept { return semaphore_acquire_op(*this); }
+
+  /// Waits the same way and gives the permit as an object: `auto permit = co_await slots.scoped_acquire();`
+  ///
+  /// Cancel: as acquire.
+  [[nodiscard("co_await it")]] semaphore_permit_op scoped_acquire() noexcept { return semaphore_permit_op(*this); }
+
+  /// True: a permit was free and is this task's now.
+  [[nodiscard]] bool try_acquire() noexcept {
+    if (available_ == 0) return false;
+    --available_;
+    return true;
+  }
+
+  /// Gives `count` permits (back, or new ones); those who have waited longest get them.
+  void release(std::size_t count = 1) noexcept;
+
+  /// Permits that nobody has. No task waits while there are some.
+  [[nodiscard]] std::size_t available() const noexcept { return available_; }
+
+ private:
+  friend class semaphore_acquire_op;
+  friend class semaphore_permit_op;
+  wait_queue waiters_;
+  std::size_t available_;
+};
+
+/// A semaphore that never has more permits than it was made with.
+class GYRE_API bounded_semaphore : public counting_semaphore {
+ public:
+  explicit bounded_semaphore(std::size_t permits) noexcept : counting_semaphore(permits), bound_(permits) {}
+
+  /// As of counting_semaphore. Errors: std::logic_error when more would be free than there are; nothing changes then.
+  void release(std::size_t count = 1);
+
+ private:
+  std::size_t bound_;
+};
+
+inline void semaphore_permit::release() noexcept {
+  if (owner_ != nullptr) std::exchange(owner_, nullptr)->release();
+}
+inline bool semaphore_acquire_op::try_now() noexcept { return semaphore_->try_acquire(); }
+inline wait_queue& semaphore_acquire_op::waits_in() noexcept { return semaphore_->waiters_; }
+inline bool semaphore_permit_op::try_now() noexcept { return semaphore_->try_acquire(); }
+inline wait_queue& semaphore_permit_op::waits_in() noexcept { return semaphore_->waiters_; }
+
+}  // namespace gyre

@@ -1,0 +1,109 @@
+// gyre/sync/wait_queue.hpp: who waits for something, first come, first served. For authors of awaitables.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/loop/operation.hpp>
+
+#include <expected>
+#include <system_error>
+#include <type_traits>
+
+namespace gyre {
+
+class wait_queue;
+
+/// A place in a wait_queue. Lives in the operation that waits.
+struct wait_node {
+  wait_node* previous = nullptr;
+  wait_node* next = nullptr;
+  wait_queue* queue = nullptr;  ///< where it stands; null: nowhere (any more)
+  bool refused = false;         ///< it goes on without what it waited for: closed, shut down, broken
+  /// What it waits for is its own now: it goes on from the ready queue. Set by queued_operation.
+  void (*grant)(wait_node&) noexcept = nullptr;
+};
+
+/// First-in, first-out queue of those who wait. Intrusive: it owns and allocates nothing.
+///
+/// Lifetime: must outlive who waits in it. Thread: belongs to one loop.
+class GYRE_API wait_queue {
+ public:
+  wait_queue() noexcept = default;
+  wait_queue(const wait_queue&) = delete;
+  wait_queue& operator=(const wait_queue&) = delete;
+  ~wait_queue();
+
+  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
+  [[nodiscard]] wait_node* first() const noexcept { return first_; }
+  void push_back(wait_node& node) noexcept;
+  void remove(wait_node& node) noexcept;
+
+  /// Takes the first out and lets it go on. False: nobody waits.
+  bool grant_one() noexcept;
+  /// The same for all who wait now.
+  void grant_all() noexcept;
+  /// Takes all out and lets them go on with an error.
+  void refuse_all() noexcept;
+
+ private:
+  wait_node* first_ = nullptr;
+  wait_node* last_ = nullptr;
+};
+
+/// Base of operations that wait in a queue until somebody grants them what they wait for.
+///
+/// Derived gives `bool try_now()`, `wait_queue& waits_in()`, `take_value()` when it has a value, and, when it can be
+/// refused, `static std::error_code refusal()` and `[[noreturn]] static void refuse()`, which throws. Handing over
+/// happens in the moment of granting, so that a cancel that comes later is too late and nothing granted is lost.
+/// Cancel: takes it out of the queue; nothing was granted.
+template <class Derived, class T = void>
+class queued_operation : public operation<Derived>, public wait_node {
+ public:
+  void start() noexcept {
+    operation_base::cancel = [](cancellable& c) noexcept {
+      auto& op = static_cast<queued_operation&>(static_cast<operation_base&>(c));
+      if (op.wait_node::queue == nullptr) return;  // granted: success beats cancel
+      op.wait_node::queue->remove(op);
+      op.withdrawn_ = true;
+      op.finish_soon();
+    };
+    grant = [](wait_node& node) noexcept { static_cast<queued_operation&>(node).finish_soon(); };
+    self().waits_in().push_back(*this);
+  }
+
+  std::expected<T, std::error_code> take_result() {
+    if (withdrawn_) {
+      if (this->scope_cancelled()) throw_cancelled();
+      return std::unexpected(std::make_error_code(std::errc::operation_canceled));
+    }
+    if constexpr (requires { Derived::refusal(); })
+      if (this->refused) return std::unexpected(Derived::refusal());
+    if constexpr (std::is_void_v<T>)
+      return {};
+    else
+      return self().take_value();
+  }
+  T await_resume() {
+    if (withdrawn_) [[unlikely]]
+      throw_cancelled();
+    if constexpr (requires { Derived::refuse(); })
+      if (this->refused) [[unlikely]]
+        Derived::refuse();
+    if constexpr (!std::is_void_v<T>) return self().take_value();
+  }
+  [[noreturn]] void fail(std::error_code reason) const {
+    if constexpr (requires { Derived::refuse(); })
+      if (this->refused) Derived::refuse();
+    throw std::system_error(reason, "waiting");
+  }
+  [[nodiscard]] bool fully_succeeded() const noexcept { return !withdrawn_ && !this->refused; }
+
+ protected:
+  [[nodiscard]] bool withdrawn() const noexcept { return withdrawn_; }
+
+ private:
+  Derived& self() noexcept { return static_cast<Derived&>(*this); }
+
+  bool withdrawn_ = false;
+};
+
+}  // namespace gyre

@@ -1,0 +1,99 @@
+// gyre/sync/watch.hpp: a value that changes, and tasks that want to know its latest state.
+#pragma once
+
+#include <gyre/sync/wait_queue.hpp>
+
+#include <cstdint>
+#include <utility>
+
+namespace gyre {
+
+template <class T>
+class watch;
+template <class T>
+class watcher;
+
+/// changed(): waits until there is a value that the watcher has not seen.
+template <class T>
+class [[nodiscard("co_await it")]] watch_changed_op : public queued_operation<watch_changed_op<T>, bool> {
+ public:
+  explicit watch_changed_op(watcher<T>& on_behalf_of) noexcept : watcher_(&on_behalf_of) {}
+  bool try_now() noexcept { return watcher_->has_changed() || watcher_->watched_->closed_; }
+  wait_queue& waits_in() noexcept { return watcher_->watched_->waiters_; }
+  bool take_value() noexcept { return watcher_->has_changed(); }
+
+ private:
+  watcher<T>* watcher_;
+};
+
+/// One who wants to know of changes. It sees the latest value, not every one in between.
+///
+/// Lifetime: the watch must outlive it. Thread: belongs to one loop.
+template <class T>
+class watcher {
+ public:
+  /// Waits until the value is another than the one seen last. False: the watch is closed and the last value was seen.
+  ///
+  /// Cancel: stops waiting; the change stays unseen.
+  [[nodiscard("co_await it")]] watch_changed_op<T> changed() noexcept { return watch_changed_op<T>(*this); }
+
+  /// The value as it is now, which counts as seen.
+  [[nodiscard]] const T& value() noexcept {
+    seen_ = watched_->version_;
+    return watched_->value_;
+  }
+  [[nodiscard]] bool has_changed() const noexcept { return seen_ != watched_->version_; }
+
+ private:
+  friend class watch<T>;
+  friend class watch_changed_op<T>;
+  explicit watcher(watch<T>& watched) noexcept : watched_(&watched), seen_(watched.version_) {}
+
+  watch<T>* watched_;
+  std::uint64_t seen_;
+};
+
+/// A value whose changes can be waited for: configuration, state of a connection, progress.
+///
+/// Thread: belongs to one loop. Lifetime: must outlive its watchers.
+template <class T>
+class watch {
+ public:
+  explicit watch(T initial) : value_(std::move(initial)) {}
+  watch(const watch&) = delete;
+
+  /// Watches for changes from now on.
+  [[nodiscard]] watcher<T> subscribe() noexcept { return watcher<T>(*this); }
+
+  void set(T value) {
+    value_ = std::move(value);
+    note_change();
+  }
+  /// Changes it in place: `f(value)`.
+  template <class F>
+  void modify(F f) {
+    f(value_);
+    note_change();
+  }
+  /// No more changes will come. Idempotent.
+  void close() noexcept {
+    closed_ = true;
+    waiters_.grant_all();
+  }
+  [[nodiscard]] const T& value() const noexcept { return value_; }
+
+ private:
+  friend class watcher<T>;
+  friend class watch_changed_op<T>;
+  void note_change() noexcept {
+    ++version_;
+    waiters_.grant_all();
+  }
+
+  T value_;
+  std::uint64_t version_ = 0;
+  bool closed_ = false;
+  wait_queue waiters_;
+};
+
+}  // namespace gyre

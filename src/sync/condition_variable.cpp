@@ -1,0 +1,36 @@
+// src/sync/condition_variable.cpp: from the condition to the mutex.
+#include <gyre/sync/condition_variable.hpp>
+
+namespace gyre {
+
+void condition_wait_op::start() noexcept {
+  operation_base::cancel = [](cancellable& c) noexcept {
+    auto& self = static_cast<condition_wait_op&>(static_cast<operation_base&>(c));
+    wait_queue& waiters = self.condition_->waiters_;
+    if (self.queue != &waiters) return;  // notified, or given up before: it only waits for the mutex
+    waiters.remove(self);
+    self.given_up_ = true;
+    self.lock_again();
+  };
+  grant = [](wait_node& node) noexcept { static_cast<condition_wait_op&>(node).finish_soon(); };
+  condition_->waiters_.push_back(*this);
+  condition_->mutex_->unlock();
+}
+
+void condition_wait_op::lock_again() noexcept {
+  mutex& wanted = *condition_->mutex_;
+  if (wanted.try_lock())
+    finish_soon();
+  else
+    wanted.waiters_.push_back(*this);
+}
+
+void condition_variable::notify(std::size_t count) noexcept {
+  for (; count > 0 && !waiters_.empty(); --count) {
+    auto& op = static_cast<condition_wait_op&>(*waiters_.first());
+    waiters_.remove(op);
+    op.lock_again();
+  }
+}
+
+}  // namespace gyre

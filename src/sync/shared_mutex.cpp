@@ -1,0 +1,55 @@
+// src/sync/shared_mutex.cpp: who comes in next.
+#include <gyre/sync/shared_mutex.hpp>
+
+namespace gyre {
+
+bool shared_mutex_lock_op::try_now() noexcept { return shared_ ? mutex_->try_lock_shared() : mutex_->try_lock(); }
+wait_queue& shared_mutex_lock_op::waits_in() noexcept { return mutex_->waiters_; }
+
+// A writer that leaves the line may have been all that kept readers behind it out.
+std::expected<void, std::error_code> shared_mutex_lock_op::take_result() {
+  if (withdrawn()) mutex_->let_in();
+  return queued_operation::take_result();
+}
+
+void shared_mutex_lock_op::await_resume() {
+  if (withdrawn()) mutex_->let_in();
+  queued_operation::await_resume();
+}
+
+bool shared_mutex::try_lock() noexcept {
+  if (written_ || readers_ > 0) return false;
+  return written_ = true;
+}
+
+bool shared_mutex::try_lock_shared() noexcept {
+  if (written_ || !waiters_.empty()) return false;
+  ++readers_;
+  return true;
+}
+
+void shared_mutex::unlock() noexcept {
+  if (!written_) misuse("a shared_mutex was unlocked that no writer has locked");
+  written_ = false;
+  let_in();
+}
+
+void shared_mutex::unlock_shared() noexcept {
+  if (readers_ == 0) misuse("a shared_mutex was unlocked that no reader has locked");
+  --readers_;
+  let_in();
+}
+
+void shared_mutex::let_in() noexcept {
+  while (!waiters_.empty() && !written_) {
+    const bool reader = static_cast<shared_mutex_lock_op&>(*waiters_.first()).shared_;
+    if (!reader && readers_ > 0) return;
+    if (reader)
+      ++readers_;
+    else
+      written_ = true;
+    waiters_.grant_one();
+  }
+}
+
+}  // namespace gyre

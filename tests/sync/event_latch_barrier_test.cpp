@@ -1,0 +1,158 @@
+// tests/sync/event_latch_barrier_test.cpp: waiting for something to have happened, and for each other.
+#include <gyre/sync/barrier.hpp>
+#include <gyre/sync/event.hpp>
+#include <gyre/sync/latch.hpp>
+#include <gyre/testing/cancel_at_every_await.hpp>
+
+#include "tests/support/virtual_run.hpp"
+
+#include <vector>
+
+using namespace gyre_test;
+
+TEST(event, lets_all_who_wait_go_on_when_it_is_set) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::event event;
+    int through = 0;
+    auto wait = [&]() -> gyre::task<> {
+      co_await event.wait();
+      ++through;
+    };
+    auto both = gyre::spawn([&]() -> gyre::task<> {
+      auto all = gyre::gather(wait(), wait());
+      co_await std::move(all);
+    });
+    co_await gyre::sleep(1ms);
+    EXPECT_EQ(through, 0);
+    event.set();
+    event.clear();  // too late for those who waited
+    co_await both;
+    EXPECT_EQ(through, 2);
+    EXPECT_FALSE(event.is_set());
+  });
+}
+
+TEST(event, that_is_set_makes_nobody_wait_until_it_is_cleared) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::event event;
+    event.set();
+    co_await event.wait();
+    event.clear();
+    const auto outcome = co_await gyre::as_expected(gyre::timeout(1ms, event.wait()));
+    EXPECT_EQ(outcome.error(), std::errc::timed_out);
+  });
+}
+
+TEST(event, a_cancelled_wait_stops_and_leaves_the_others) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::event event;
+    auto wait = [&]() -> gyre::task<> { co_await event.wait(); };
+    auto one = gyre::spawn(wait);
+    auto two = gyre::spawn(wait);
+    co_await gyre::yield();
+    one.cancel();
+    co_await one.wait();
+    EXPECT_TRUE(one.state().was_cancelled());
+    event.set();
+    co_await two;
+  });
+}
+
+TEST(latch, lets_go_when_it_has_been_counted_down) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::latch latch(3);
+    auto worker = gyre::spawn([&]() -> gyre::task<> { co_await latch.arrive_and_wait(); });
+    co_await gyre::yield();
+    EXPECT_EQ(latch.count(), 2U);
+    latch.count_down();
+    EXPECT_FALSE(latch.try_wait());
+    latch.count_down();
+    co_await latch.wait();
+    co_await worker;
+    EXPECT_TRUE(latch.try_wait());
+  });
+}
+
+TEST(latch_death, counting_below_0_stops_the_program) {
+  gyre::latch latch(1);
+  EXPECT_DEATH(latch.count_down(2), "below 0");
+}
+
+TEST(barrier, lets_go_when_all_parties_have_arrived_and_starts_anew) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::barrier barrier(3);
+    std::vector<int> rounds(3, 0);
+    std::size_t sum = 0;
+    auto party = [&](int number) -> gyre::task<> {
+      for (int round = 0; round < 4; ++round) {
+        co_await gyre::sleep(std::chrono::milliseconds(number));
+        sum += co_await barrier.wait();
+        ++rounds[static_cast<std::size_t>(number)];
+        for (const int other : rounds) EXPECT_GE(other, round);
+      }
+    };
+    auto all = gyre::gather(party(0), party(1), party(2));
+    co_await std::move(all);
+    EXPECT_EQ(rounds, (std::vector{4, 4, 4}));
+    EXPECT_EQ(sum, 4U * (0 + 1 + 2)) << "each party of a round gets another number";
+    EXPECT_EQ(barrier.waiting(), 0U);
+  });
+}
+
+TEST(barrier, a_cancelled_party_has_not_arrived) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::barrier barrier(2);
+    auto wait = [&]() -> gyre::task<std::size_t> { co_return co_await barrier.wait(); };
+    auto leaver = gyre::spawn(wait);
+    co_await gyre::yield();
+    leaver.cancel();
+    co_await leaver.wait();
+    EXPECT_EQ(barrier.waiting(), 0U);
+    auto both = gyre::gather(wait(), wait());
+    co_await std::move(both);
+    EXPECT_FALSE(barrier.broken());
+  });
+}
+
+TEST(barrier, that_is_aborted_fails_for_all_until_it_is_reset) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::barrier barrier(2);
+    auto wait = [&]() -> gyre::task<std::size_t> { co_return co_await barrier.wait(); };
+    auto waiting = gyre::spawn(wait);
+    co_await gyre::yield();
+    barrier.abort();
+    EXPECT_THROW(co_await waiting, gyre::broken_barrier);
+    EXPECT_THROW(co_await barrier.wait(), gyre::broken_barrier);
+    const auto outcome = co_await gyre::as_expected(barrier.wait());
+    EXPECT_EQ(outcome.error(), gyre::sync_errc::broken);
+    EXPECT_TRUE(barrier.broken());
+    barrier.reset();
+    auto both = gyre::gather(wait(), wait());
+    co_await std::move(both);
+  });
+}
+
+TEST(barrier, a_reset_fails_for_those_who_wait_only) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::barrier barrier(2);
+    auto wait = [&]() -> gyre::task<std::size_t> { co_return co_await barrier.wait(); };
+    auto waiting = gyre::spawn(wait);
+    co_await gyre::yield();
+    barrier.reset();
+    EXPECT_THROW(co_await waiting, gyre::broken_barrier);
+    EXPECT_FALSE(barrier.broken());
+  });
+}
+
+TEST(barrier, a_cancel_at_any_await_of_a_party_leaves_none_behind) {
+  gyre::testing::cancel_at_every_await(
+      []() -> gyre::task<> {
+        gyre::barrier barrier(2);
+        auto party = [&]() -> gyre::task<> {
+          for (int i = 0; i < 3; ++i) co_await barrier.wait();
+        };
+        auto both = gyre::gather(party(), party());
+        co_await std::move(both);
+      },
+      [](bool) {});
+}

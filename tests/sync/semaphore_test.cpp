@@ -1,0 +1,99 @@
+// tests/sync/semaphore_test.cpp: at most so many at a time; no permit is lost.
+#include <gyre/sync/semaphore.hpp>
+#include <gyre/testing/cancel_at_every_await.hpp>
+
+#include "tests/support/virtual_run.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <vector>
+
+using namespace gyre_test;
+
+TEST(counting_semaphore, lets_as_many_in_as_there_are_permits) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::counting_semaphore slots(3);
+    int inside = 0;
+    int most = 0;
+    auto work = [&]() -> gyre::task<> {
+      const auto permit = co_await slots.scoped_acquire();
+      most = std::max(most, ++inside);
+      co_await gyre::sleep(1ms);
+      --inside;
+    };
+    std::vector<gyre::task<>> tasks;
+    for (int i = 0; i < 10; ++i) tasks.push_back(work());
+    co_await gyre::gather(std::move(tasks));
+    EXPECT_EQ(most, 3);
+    EXPECT_EQ(slots.available(), 3U);
+  });
+}
+
+TEST(counting_semaphore, serves_who_waits_longest_first_and_several_at_once) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::counting_semaphore slots(0);
+    std::vector<int> order;
+    auto work = [&](int number) -> gyre::task<> {
+      co_await slots.acquire();
+      order.push_back(number);
+    };
+    std::vector<gyre::task_handle<void>> tasks;
+    for (int i = 0; i < 4; ++i) tasks.push_back(gyre::spawn(work(i)));
+    co_await gyre::yield();
+    slots.release(3);
+    EXPECT_FALSE(slots.try_acquire()) << "the permits belong to those who wait";
+    for (int i = 0; i < 3; ++i) co_await tasks[static_cast<std::size_t>(i)];
+    EXPECT_EQ(order, (std::vector{0, 1, 2}));
+    slots.release(2);
+    co_await tasks[3];
+    EXPECT_EQ(slots.available(), 1U);
+  });
+}
+
+TEST(counting_semaphore, a_cancelled_wait_takes_no_permit) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::counting_semaphore slots(0);
+    auto wait = [&]() -> gyre::task<> { co_await slots.acquire(); };
+    auto one = gyre::spawn(wait);
+    auto two = gyre::spawn(wait);
+    co_await gyre::yield();
+    one.cancel();
+    slots.release();
+    co_await two;
+    co_await one.wait();
+    EXPECT_EQ(slots.available(), 0U);
+  });
+}
+
+TEST(counting_semaphore, a_cancel_at_any_await_leaks_no_permit) {
+  gyre::testing::cancel_at_every_await(
+      []() -> gyre::task<> {
+        gyre::counting_semaphore slots(2);
+        auto work = [&]() -> gyre::task<> {
+          for (int i = 0; i < 2; ++i) {
+            const auto permit = co_await slots.scoped_acquire();
+            co_await gyre::yield();
+          }
+        };
+        auto all = gyre::gather(work(), work(), work(), work());
+        try {
+          co_await std::move(all);
+        } catch (const gyre::cancelled&) {
+          EXPECT_EQ(slots.available(), 2U);
+          throw;
+        }
+        EXPECT_EQ(slots.available(), 2U);
+      },
+      [](bool) {});
+}
+
+TEST(bounded_semaphore, refuses_more_permits_than_it_began_with) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::bounded_semaphore slots(1);
+    EXPECT_THROW(slots.release(), std::logic_error);
+    co_await slots.acquire();
+    slots.release();
+    EXPECT_THROW(slots.release(), std::logic_error);
+    EXPECT_EQ(slots.available(), 1U);
+  });
+}
