@@ -7,7 +7,7 @@ void condition_wait_op::start() noexcept {
   operation_base::cancel = [](cancellable& c) noexcept {
     auto& self = static_cast<condition_wait_op&>(static_cast<operation_base&>(c));
     wait_queue& waiters = self.condition_->waiters_;
-    if (self.queue != &waiters) return;  // notified, or given up before: it only waits for the mutex
+    if (self.stands_in != &waiters) return;  // notified, or given up before: it only waits for the mutex
     waiters.remove(self);
     self.given_up_ = true;
     self.lock_again();

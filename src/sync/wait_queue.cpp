@@ -10,7 +10,7 @@ wait_queue::~wait_queue() {
 void wait_queue::push_back(wait_node& node) noexcept {
   node.previous = last_;
   node.next = nullptr;
-  node.queue = this;
+  node.stands_in = this;
   (last_ == nullptr ? first_ : last_->next) = &node;
   last_ = &node;
 }
@@ -18,7 +18,7 @@ void wait_queue::push_back(wait_node& node) noexcept {
 void wait_queue::remove(wait_node& node) noexcept {
   (node.previous == nullptr ? first_ : node.previous->next) = node.next;
   (node.next == nullptr ? last_ : node.next->previous) = node.previous;
-  node.queue = nullptr;
+  node.stands_in = nullptr;
 }
 
 bool wait_queue::grant_one() noexcept {

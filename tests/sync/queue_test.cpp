@@ -206,7 +206,8 @@ TEST(priority_queue, gives_the_smallest_first_and_equals_in_their_order) {
     unsigned state = 1;
     for (int i = 0; i < 100; ++i) {
       state = state * 1'664'525U + 1'013'904'223U;
-      co_await queue.put({static_cast<int>(state >> 28U), i});
+      const job next{static_cast<int>(state >> 28U), i};  // named: g++ 12 loses braces in the expression of an await
+      co_await queue.put(next);
     }
     job last{-1, -1};
     for (int i = 0; i < 100; ++i) {

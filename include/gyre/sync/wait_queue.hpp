@@ -16,8 +16,8 @@ class wait_queue;
 struct wait_node {
   wait_node* previous = nullptr;
   wait_node* next = nullptr;
-  wait_queue* queue = nullptr;  ///< where it stands; null: nowhere (any more)
-  bool refused = false;         ///< it goes on without what it waited for: closed, shut down, broken
+  wait_queue* stands_in = nullptr;  ///< where it stands; null: nowhere (any more)
+  bool refused = false;             ///< it goes on without what it waited for: closed, shut down, broken
   /// What it waits for is its own now: it goes on from the ready queue. Set by queued_operation.
   void (*grant)(wait_node&) noexcept = nullptr;
 };
@@ -61,8 +61,8 @@ class queued_operation : public operation<Derived>, public wait_node {
   void start() noexcept {
     operation_base::cancel = [](cancellable& c) noexcept {
       auto& op = static_cast<queued_operation&>(static_cast<operation_base&>(c));
-      if (op.wait_node::queue == nullptr) return;  // granted: success beats cancel
-      op.wait_node::queue->remove(op);
+      if (op.stands_in == nullptr) return;  // granted: success beats cancel
+      op.stands_in->remove(op);
       op.withdrawn_ = true;
       op.finish_soon();
     };
