@@ -3,6 +3,7 @@
 // May not know: the kernel, a loop, time. Standard library only.
 //
 //   task             a coroutine that starts when it is awaited and gives one result
+//   generator        a range whose elements are computed one after the other; async_generator
 //   cancelled        what an await throws inside a cancelled scope
 //   cancel_scope     a region of a task that can be cancelled
 //   call_stack       which coroutine awaits which, and where
@@ -11,10 +12,12 @@
 //   context          what every frame records (for authors of awaitables)
 #pragma once
 
+#include <gyre/coro/async_generator.hpp>
 #include <gyre/coro/call_stack.hpp>
 #include <gyre/coro/cancel_scope.hpp>
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/context.hpp>
 #include <gyre/coro/exception_group.hpp>
 #include <gyre/coro/frame_pool.hpp>
+#include <gyre/coro/generator.hpp>
 #include <gyre/coro/task.hpp>

@@ -8,17 +8,27 @@
 //   gather       all results of several awaitables
 //   race         the first result of several awaitables
 //   timeout      a limit on the time that any code may take
+//   some         the first few successes of many
+//   wait         waiting for some of several running tasks; as_completed
+//   shared_task  a task whose result several tasks want
+//   async_scope  background tasks that belong to an object
+//   as_result    the exception of an awaitable as a value
 //   shield       code that a cancel from outside does not reach
 //   as_task      an awaitable of any kind as a task
 //   task_state   a spawned task (for authors)
 #pragma once
 
+#include <gyre/tasks/as_result.hpp>
 #include <gyre/tasks/as_task.hpp>
+#include <gyre/tasks/async_scope.hpp>
 #include <gyre/tasks/gather.hpp>
 #include <gyre/tasks/race.hpp>
+#include <gyre/tasks/shared_task.hpp>
 #include <gyre/tasks/shield.hpp>
+#include <gyre/tasks/some.hpp>
 #include <gyre/tasks/spawn.hpp>
 #include <gyre/tasks/task_group.hpp>
 #include <gyre/tasks/task_handle.hpp>
 #include <gyre/tasks/task_state.hpp>
 #include <gyre/tasks/timeout.hpp>
+#include <gyre/tasks/wait.hpp>

@@ -33,4 +33,25 @@ void cancel_scope::cancel() noexcept {
   }
 }
 
+// Cancelled as far as it was cancelled itself, or lies in a scope that is.
+void cancel_scope::inherit() noexcept {
+  cancelled_ = cancel_called_ || (!shielded_ && parent_ != nullptr && parent_->cancelled_);
+  if (task_ != nullptr && task_->scope == this) task_->cancel_pending = cancelled_;
+}
+
+void cancel_scope::uncancel() noexcept {
+  cancel_called_ = false;
+  cancel_scope* scope = this;
+  for (;;) {
+    scope->inherit();
+    cancel_scope* next = scope->children_;
+    while (next == nullptr && scope != this) {
+      next = scope->next_;
+      scope = scope->parent_;
+    }
+    if (next == nullptr) return;
+    scope = next;
+  }
+}
+
 }  // namespace gyre

@@ -12,6 +12,16 @@ child_tasks::child_tasks(task_context& task, void (*ended)(child_tasks&, task_st
     scope_.attach(task.scope);
   else
     scope_.open(task);
+  listen();
+}
+
+child_tasks::child_tasks(cancel_scope& parent, void (*ended)(child_tasks&, task_state&) noexcept) noexcept
+    : ended_(ended) {
+  scope_.attach(&parent);
+  listen();
+}
+
+void child_tasks::listen() noexcept {
   child_ended = [](task_owner& owner, task_state& child) noexcept {
     auto& self = static_cast<child_tasks&>(owner);
     --self.running_;

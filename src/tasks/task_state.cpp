@@ -41,7 +41,10 @@ task_state& task_state::create(frame_base& frame, cancel_scope& parent, task_own
   state->root.open(*state, &parent);
   event_loop& loop = event_loop::current();
   loop.task_began();
-  loop.schedule(*state);
+  if (options.eager && !state->cancel_pending)
+    begin(*state);
+  else
+    loop.schedule(*state);
   return *state;
 }
 

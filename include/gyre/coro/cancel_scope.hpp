@@ -66,6 +66,10 @@ class GYRE_API cancel_scope {
   /// Cancels this scope and all below it. Never resumes anybody before it returns. Idempotent.
   void cancel() noexcept;
 
+  /// Takes a `cancel` of this very scope back: it, and what is below it, is cancelled only as far as others were cancelled.
+  /// An operation that was asked to end still ends. Idempotent.
+  void uncancel() noexcept;
+
   /// An await in this scope fails: it, or a scope around it, has been cancelled.
   [[nodiscard]] bool cancelled() const noexcept { return cancelled_; }
 
@@ -85,6 +89,7 @@ class GYRE_API cancel_scope {
 
  private:
   void mark() noexcept;
+  void inherit() noexcept;
 
   cancel_scope* parent_ = nullptr;
   cancel_scope* children_ = nullptr;

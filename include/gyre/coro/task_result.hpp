@@ -25,6 +25,8 @@ class task_result {
     ::new (static_cast<void*>(&value_)) T(std::forward<U>(value));
     has_value_ = true;
   }
+  /// The value, left in place; there must be one.
+  [[nodiscard]] T& value() noexcept { return value_; }
 
  protected:
   T take_value() { return std::move(value_); }
@@ -41,6 +43,7 @@ template <class T>
 class task_result<T&> {
  public:
   void return_value(T& value) noexcept { value_ = &value; }
+  [[nodiscard]] T& value() noexcept { return *value_; }
 
  protected:
   T& take_value() { return *value_; }
@@ -53,6 +56,7 @@ template <>
 class task_result<void> {
  public:
   void return_void() noexcept {}
+  void value() noexcept {}
 
  protected:
   void take_value() noexcept {}

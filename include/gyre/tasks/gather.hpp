@@ -55,6 +55,8 @@ class GYRE_API gathering : public child_tasks {
   explicit gathering(task_context& task) noexcept : child_tasks(task, &ended) {}
   /// When all have ended: closes the scope and throws what failed, or `cancelled`.
   void finish();
+  /// Not all children were started, because of a cancel.
+  void note_cancel() noexcept { cancelled_ = true; }
 
  private:
   static void ended(child_tasks& children, task_state& child) noexcept;
@@ -92,16 +94,27 @@ task<gather_result<wrap_void<Ts>...>> gather_tasks(std::source_location where, t
   co_return gather_result<wrap_void<Ts>...>{{{take_result_of<Ts>(*started[i++])}...}};
 }
 
+struct gather_options {
+  /// How many run at the same time: the next starts when one has ended.
+  std::size_t at_most = static_cast<std::size_t>(-1);
+};
+
 /// The same for any number of tasks of one type: the results in the order of the tasks.
 template <class T>
-task<std::vector<wrap_void<T>>> gather(std::vector<task<T>> tasks) {
+task<std::vector<wrap_void<T>>> gather(std::vector<task<T>> tasks, gather_options options = {}) {
   gathering children(co_await this_task_context{});
   std::vector<task_reference> started;
   started.reserve(tasks.size());
-  children.launch([&] {
-    for (task<T>& each : tasks)
-      started.emplace_back(children.start(std::move(each), {}, std::source_location::current()));
-  });
+  try {
+    for (task<T>& each : tasks) {
+      if (children.scope().cancelled()) throw_cancelled();
+      if (children.running() >= options.at_most) co_await children.fewer_than(options.at_most);
+      children.launch(
+          [&] { started.emplace_back(children.start(std::move(each), {}, std::source_location::current())); });
+    }
+  } catch (const cancelled&) {  // a child has failed, or the whole was cancelled: the rest is not started
+    children.note_cancel();
+  }
   co_await children.all_ended();
   children.finish();
   std::vector<wrap_void<T>> results;

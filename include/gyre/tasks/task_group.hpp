@@ -52,6 +52,8 @@ class GYRE_API child_tasks : public task_owner {
   /// children only: a cancel of `task` reaches the coroutine that made this, and not them.
   child_tasks(task_context& task, void (*ended)(child_tasks&, task_state&) noexcept,
               shielding shield = shielding::none) noexcept;
+  /// The same for children whose scope lies below `parent` and in no task.
+  child_tasks(cancel_scope& parent, void (*ended)(child_tasks&, task_state&) noexcept) noexcept;
   ~child_tasks();
   child_tasks(const child_tasks&) = delete;
   child_tasks& operator=(const child_tasks&) = delete;
@@ -98,6 +100,7 @@ class GYRE_API child_tasks : public task_owner {
   fewer_children_op* throttled_ = nullptr;
   void (*ended_)(child_tasks&, task_state&) noexcept;
   std::exception_ptr not_launched_;
+  void listen() noexcept;
 };
 
 /// Tasks whose lives are bound to a region of the code: `scope` does not return before all of them have ended.

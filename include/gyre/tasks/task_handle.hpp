@@ -58,6 +58,11 @@ class task_handle {
   void cancel() noexcept {
     if (!state_->done()) state_->root.cancel();
   }
+  /// It has been cancelled, and that was not taken back.
+  [[nodiscard]] bool cancelling() const noexcept { return state_->root.cancel_called(); }
+  /// Takes `cancel` back: later awaits do not fail. The await that the cancel has interrupted still throws, and the task
+  /// must catch that to go on; asyncio's rule for who absorbs a cancel.
+  void uncancel() noexcept { state_->root.uncancel(); }
   [[nodiscard]] bool done() const noexcept { return state_->done(); }
   [[nodiscard]] std::string_view name() const noexcept { return state_->name(); }
 

@@ -15,6 +15,8 @@ namespace gyre {
 
 struct spawn_options {
   std::string_view name = {};  ///< for people: logs, call stacks, the list of tasks. Copied.
+  /// Begins inside the call of spawn and runs there until it first waits; else when the caller next waits.
+  bool eager = false;
 };
 
 struct task_state;

@@ -1,0 +1,102 @@
+// gyre/coro/async_generator.hpp: values that are waited for, one after the other.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/task.hpp>
+
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+namespace gyre {
+
+/// A coroutine that may co_await and gives values with co_yield:
+///
+///   gyre::async_generator<int> ticks() { for (int i = 0;; ++i) { co_await gyre::sleep(1s); co_yield i; } }
+///   auto numbers = ticks();
+///   while (int* number = co_await numbers.next()) use(*number);
+///
+/// It runs only inside `next`, as a part of the task that awaits that: a cancel of the task reaches what the generator
+/// waits for, and leaves the generator through `next`. Left early, its locals are destroyed with the generator; it
+/// cannot wait then, so what needs waiting for belongs to the task around it.
+/// Thread: belongs to one loop. Lifetime: as a task's.
+template <class T>
+class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_CORO_TYPE async_generator {
+ public:
+  using element = std::remove_reference_t<T>;
+
+  struct promise_type : task_promise_base {
+    element* current = nullptr;
+
+    /// To whoever awaits the next value.
+    struct yielded {
+      static constexpr bool ignores_cancel = true;
+      static constexpr bool await_ready() noexcept { return false; }
+      std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {
+        return self.promise().caller->handle();
+      }
+      void await_resume() noexcept {}
+    };
+
+    async_generator get_return_object() noexcept {
+      return async_generator(std::coroutine_handle<promise_type>::from_promise(*this));
+    }
+    yielded yield_value(element& value) noexcept {
+      current = &value;
+      return {};
+    }
+    yielded yield_value(element&& value) noexcept {
+      current = &value;
+      return {};
+    }
+    void return_void() noexcept { current = nullptr; }
+  };
+
+  async_generator(async_generator&& other) noexcept : coroutine_(std::exchange(other.coroutine_, nullptr)) {}
+  async_generator& operator=(async_generator&& other) noexcept {
+    async_generator moved(std::move(other));
+    std::swap(coroutine_, moved.coroutine_);
+    return *this;
+  }
+  ~async_generator() {
+    if (coroutine_) coroutine_.destroy();
+  }
+
+  /// Waits for the next value; null when there are no more.
+  struct [[nodiscard("co_await it")]] next_op {
+    using gyre_awaitable_tag = void;
+    std::coroutine_handle<promise_type> coroutine;
+
+    [[nodiscard]] bool await_ready() const noexcept { return !coroutine || coroutine.done(); }
+    template <class Promise>
+    std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) noexcept {
+      frame_base& frame = caller.promise();
+      coroutine.promise().caller = &frame;
+      coroutine.promise().context = frame.context;
+      return coroutine;
+    }
+    element* await_resume() {
+      if (!coroutine || coroutine.done()) {
+        if (coroutine && coroutine.promise().failure) [[unlikely]]
+          std::rethrow_exception(std::exchange(coroutine.promise().failure, nullptr));
+        return nullptr;
+      }
+      return coroutine.promise().current;
+    }
+  };
+
+  /// Runs the coroutine to its next co_yield. Gives a pointer to what was yielded, null at the end, and from then on.
+  ///
+  /// Lifetime: the value lives until the next call, or the end of the generator.
+  /// Cancel: as what the generator waits for; it has ended then. Errors: what the coroutine throws, once; it has ended.
+  next_op next() noexcept { return {coroutine_}; }
+
+ private:
+  explicit async_generator(std::coroutine_handle<promise_type> coroutine) noexcept : coroutine_(coroutine) {}
+
+  std::coroutine_handle<promise_type> coroutine_;
+};
+
+}  // namespace gyre

@@ -1,0 +1,102 @@
+// gyre/coro/generator.hpp: a range whose elements are computed one after the other, without waiting.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/frame_pool.hpp>
+
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+namespace gyre {
+
+/// A coroutine that gives values with co_yield, for a range-based for. It cannot co_await; see async_generator.
+///
+///   gyre::generator<int> count(int end) { for (int i = 0; i < end; ++i) co_yield i; }
+///   for (int i : count(3)) use(i);
+///
+/// T: what the loop sees; a reference to what was yielded, which lives until the next step. An exception leaves the
+/// loop. Left early, its locals are destroyed with the generator.
+/// Lifetime: what is passed by reference must outlive the generator; the captures of a lambda live in the lambda.
+template <class T>
+class [[nodiscard("a generator does nothing until it is iterated")]] GYRE_CORO_TYPE generator {
+ public:
+  using element = std::remove_reference_t<T>;
+
+  struct promise_type {
+    element* current = nullptr;
+    std::exception_ptr failure;
+
+    static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
+    static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
+    generator get_return_object() noexcept { return generator(handle::from_promise(*this)); }
+    static constexpr std::suspend_always initial_suspend() noexcept { return {}; }
+    static constexpr std::suspend_always final_suspend() noexcept { return {}; }
+    std::suspend_always yield_value(element& value) noexcept {
+      current = &value;
+      return {};
+    }
+    std::suspend_always yield_value(element&& value) noexcept {
+      current = &value;
+      return {};
+    }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { failure = std::current_exception(); }
+    template <class Awaitable>
+    void await_transform(Awaitable&&) = delete;  // nobody could resume it: use an async_generator
+  };
+  using handle = std::coroutine_handle<promise_type>;
+
+  struct sentinel {};
+
+  /// An input iterator.
+  class iterator {
+   public:
+    using difference_type = std::ptrdiff_t;
+    using value_type = std::remove_cvref_t<T>;
+
+    iterator() noexcept = default;
+    explicit iterator(handle coroutine) noexcept : coroutine_(coroutine) {}
+    element& operator*() const noexcept { return *coroutine_.promise().current; }
+    iterator& operator++() {
+      step(coroutine_);
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    friend bool operator==(const iterator& i, sentinel) noexcept { return i.coroutine_.done(); }
+
+   private:
+    handle coroutine_;
+  };
+
+  generator(generator&& other) noexcept : coroutine_(std::exchange(other.coroutine_, nullptr)) {}
+  generator& operator=(generator&& other) noexcept {
+    generator moved(std::move(other));
+    std::swap(coroutine_, moved.coroutine_);
+    return *this;
+  }
+  ~generator() {
+    if (coroutine_) coroutine_.destroy();
+  }
+
+  /// Runs to the first element. Once. Errors: what the coroutine throws, here and at each step.
+  iterator begin() {
+    step(coroutine_);
+    return iterator(coroutine_);
+  }
+  [[nodiscard]] static sentinel end() noexcept { return {}; }
+
+ private:
+  explicit generator(handle coroutine) noexcept : coroutine_(coroutine) {}
+  static void step(handle coroutine) {
+    coroutine.resume();
+    if (coroutine.promise().failure) [[unlikely]]
+      std::rethrow_exception(std::exchange(coroutine.promise().failure, nullptr));
+  }
+
+  handle coroutine_;
+};
+
+}  // namespace gyre

@@ -1,0 +1,50 @@
+// gyre/tasks/async_scope.hpp: background tasks that belong to an object.
+#pragma once
+
+#include <gyre/tasks/task_group.hpp>
+
+#include <cstddef>
+#include <source_location>
+#include <utility>
+
+namespace gyre {
+
+/// Owns tasks that run beside everything else: a member of an object whose tasks must be gone before it is. They fail
+/// alone: an exception goes to the loop's handler. Where the tasks belong to a region of code, use a task_group.
+///
+/// Thread: belongs to one loop. Lifetime: await `join` before it is destroyed; the program is stopped otherwise.
+class GYRE_API async_scope : private child_tasks {
+ public:
+  /// Of the loop of this thread.
+  async_scope() : child_tasks(event_loop::current().root_scope(), &ended) {}
+
+  /// Starts a task. It begins when the caller next waits.
+  template <class T>
+  void spawn(task<T> child, const spawn_options& options = {},
+             std::source_location where = std::source_location::current()) {
+    start(std::move(child), options, where).release();
+  }
+  /// The same for `f()`: a lambda and its captures live as long as the task.
+  template <class F>
+    requires task_function<F>
+  void spawn(F function, const spawn_options& options = {},
+             std::source_location where = std::source_location::current()) {
+    spawn(call_in_frame(std::move(function)), options, where);
+  }
+
+  /// Cancels all tasks, also those yet to be spawned. Await `join` then.
+  void cancel() noexcept { scope().cancel(); }
+
+  /// Waits until no task is left; more may be spawned afterwards.
+  ///
+  /// Cancel: not ended by a cancel, so that it can be awaited while a task is being cancelled; cancel the scope as well.
+  [[nodiscard]] children_ended_op join() noexcept { return all_ended(); }
+
+  /// Tasks that have not ended.
+  [[nodiscard]] std::size_t size() const noexcept { return running(); }
+
+ private:
+  static void ended(child_tasks& children, task_state& child) noexcept;
+};
+
+}  // namespace gyre

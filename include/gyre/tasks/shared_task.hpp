@@ -1,0 +1,90 @@
+// gyre/tasks/shared_task.hpp: a task whose result several tasks want.
+#pragma once
+
+#include <gyre/coro/frame_pool.hpp>
+#include <gyre/tasks/as_task.hpp>
+#include <gyre/tasks/spawn.hpp>
+#include <gyre/tasks/task_handle.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <source_location>
+#include <type_traits>
+#include <utility>
+
+namespace gyre {
+
+/// Runs once, when it is first awaited, and gives its result to everybody who awaits it, then or later. Copies share it.
+///
+/// It runs beside those who wait, as a task of the loop: a cancel of one who waits does not reach it. When the last copy
+/// is gone it is cancelled.
+/// Thread: belongs to one loop.
+template <class T>
+class shared_task {
+ public:
+  using value_type = T;
+  using gyre_awaitable_tag = void;
+
+  explicit shared_task(task<T> work, std::source_location where = std::source_location::current())
+      : state_(new state{std::move(work), where}) {}
+  shared_task(const shared_task& other) noexcept : state_(other.state_) { ++state_->references; }
+  shared_task(shared_task&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  shared_task& operator=(shared_task other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~shared_task() {
+    if (state_ != nullptr && --state_->references == 0) delete state_;
+  }
+
+  struct [[nodiscard("co_await it")]] result_op : join_op {
+    explicit result_op(task_state& task) noexcept : join_op(task), task_(&task) {}
+    std::add_lvalue_reference_t<const T> await_resume() {
+      join_op::await_resume();
+      if (task_->failure()) std::rethrow_exception(task_->was_cancelled() ? cancelled_error() : task_->failure());
+      return task_->template promise<T>().value();
+    }
+
+   private:
+    static std::exception_ptr cancelled_error() { return std::make_exception_ptr(task_cancelled()); }
+    task_state* task_;
+  };
+
+  /// Starts it, if nobody has, and waits for its result.
+  ///
+  /// Lifetime: the reference is good as long as a copy of the shared_task is. Cancel: stops waiting; it goes on for the
+  /// others. Errors: what it throws, to each; task_cancelled when the end of the loop has cancelled it; std::bad_alloc.
+  result_op operator co_await() const { return result_op(state_->running_task()); }
+
+  [[nodiscard]] bool done() const noexcept { return state_->started && (*state_->running).done(); }
+
+ private:
+  struct state {
+    task<T> work;
+    std::source_location where;
+    task_reference running;
+    std::uint32_t references = 1;
+    bool started = false;
+
+    state(task<T>&& lazy, std::source_location made_at) noexcept : work(std::move(lazy)), where(made_at) {}
+    static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
+    static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
+    ~state() {
+      if (started && !(*running).done()) (*running).root.cancel();
+    }
+    task_state& running_task() {
+      if (!started) {
+        task_state& task = task_state::create(std::move(work), event_loop::current().root_scope(), nullptr, {}, where);
+        task.mark_observed();
+        task.add_reference();
+        running = task_reference(task);
+        started = true;
+      }
+      return *running;
+    }
+  };
+  state* state_;
+};
+
+}  // namespace gyre

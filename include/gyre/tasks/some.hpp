@@ -1,0 +1,64 @@
+// gyre/tasks/some.hpp: the first few successes of many tasks.
+#pragma once
+
+#include <gyre/tasks/as_task.hpp>
+#include <gyre/tasks/task_group.hpp>
+
+#include <cstddef>
+#include <source_location>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace gyre {
+
+/// One of the tasks that succeeded.
+template <class T>
+struct some_result {
+  std::size_t index;  ///< position among the tasks
+  T value;
+};
+
+/// The children of one `some`: the n-th success cancels the others, as does the failure that makes n impossible.
+class GYRE_API choosing : public child_tasks {
+ public:
+  choosing(task_context& task, std::size_t wanted, std::size_t total) noexcept
+      : child_tasks(task, &ended), wanted_(wanted), may_fail_(total - wanted) {}
+  /// When all have ended: closes the scope. Throws what failed when there are too few, or `cancelled`.
+  void finish();
+  [[nodiscard]] bool chose(const task_state& child) const noexcept { return !child.failure(); }
+
+ private:
+  static void ended(child_tasks& children, task_state& child) noexcept;
+  exception_collector failures_;
+  std::size_t wanted_;
+  std::size_t may_fail_;
+  std::size_t succeeded_ = 0;
+};
+
+/// Runs all at once and gives the results of the first `count` that succeed, in the order of the tasks; the others are
+/// cancelled and have really stopped when this returns. A success that comes in the same moment is given too.
+///
+/// Cancel: reaches all of them; throws when all have ended. Errors: std::errc::invalid_argument when there are fewer tasks
+/// than `count`; what failed, when fewer than `count` can still succeed (several failures: an exception_group).
+template <class T>
+[[nodiscard]] task<std::vector<some_result<wrap_void<T>>>> some(std::size_t count, std::vector<task<T>> tasks) {
+  if (count > tasks.size())
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument), "some: more wanted than there are");
+  std::vector<some_result<wrap_void<T>>> results;
+  if (count == 0) co_return results;
+  choosing children(co_await this_task_context{}, count, tasks.size());
+  std::vector<task_reference> started;
+  started.reserve(tasks.size());
+  children.launch([&] {
+    for (task<T>& each : tasks)
+      started.emplace_back(children.start(std::move(each), {}, std::source_location::current()));
+  });
+  co_await children.all_ended();
+  children.finish();
+  for (std::size_t i = 0; i < started.size(); ++i)
+    if (children.chose(*started[i])) results.push_back({i, take_wrapped<T>((*started[i]).template promise<T>())});
+  co_return results;
+}
+
+}  // namespace gyre

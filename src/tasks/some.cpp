@@ -1,0 +1,23 @@
+// src/tasks/some.cpp: when enough have succeeded, or too many failed.
+#include <gyre/tasks/some.hpp>
+
+namespace gyre {
+
+void choosing::ended(child_tasks& children, task_state& child) noexcept {
+  auto& self = static_cast<choosing&>(children);
+  if (!child.failure()) {
+    if (++self.succeeded_ == self.wanted_) self.scope().cancel();
+  } else if (!child.was_cancelled()) {
+    collect(self.failures_, child.failure());
+    if (self.may_fail_-- == 0) self.scope().cancel();
+  }
+}
+
+void choosing::finish() {
+  close();
+  if (succeeded_ >= wanted_) return;
+  failures_.rethrow();
+  throw_cancelled();
+}
+
+}  // namespace gyre

@@ -1,0 +1,174 @@
+// tests/coro/generator_test.cpp: values one after the other, computed or waited for.
+#include <gyre/coro/async_generator.hpp>
+#include <gyre/coro/generator.hpp>
+#include <gyre/testing/cancel_at_every_await.hpp>
+
+#include "tests/support/virtual_run.hpp"
+
+#include <memory>
+#include <ranges>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace gyre_test;
+
+namespace {
+
+struct tracked {
+  static inline int alive = 0;
+  tracked() { ++alive; }
+  ~tracked() { --alive; }
+};
+
+gyre::generator<int> count(int end) {
+  const tracked local;
+  for (int i = 0; i < end; ++i) co_yield i;
+}
+gyre::generator<std::string> words() {
+  co_yield "one";
+  std::string two = "two";
+  co_yield two;
+  EXPECT_EQ(two, "changed") << "the loop sees the yielded object itself";
+}
+gyre::generator<int> fails_after(int count) {
+  for (int i = 0; i < count; ++i) co_yield i;
+  throw std::runtime_error("no more");
+}
+
+gyre::async_generator<int> ticks(int end) {
+  const tracked local;
+  for (int i = 0; i < end; ++i) {
+    co_await gyre::sleep(1ms);
+    co_yield i;
+  }
+}
+gyre::async_generator<std::unique_ptr<int>> moved_out() {
+  for (int i = 0; i < 3; ++i) co_yield std::make_unique<int>(i);
+}
+gyre::async_generator<int> fails() {
+  co_yield 1;
+  co_await gyre::sleep(1ms);
+  throw std::runtime_error("no more");
+}
+
+}  // namespace
+
+TEST(generator, gives_its_values_in_order) {
+  std::vector<int> got;
+  for (const int i : count(4)) got.push_back(i);
+  EXPECT_EQ(got, (std::vector{0, 1, 2, 3}));
+  for (const int i : count(0)) ADD_FAILURE() << i;
+}
+
+TEST(generator, gives_the_object_that_was_yielded) {
+  std::string all;
+  for (std::string& word : words()) {
+    all += word;
+    word = "changed";
+  }
+  EXPECT_EQ(all, "onetwo");
+}
+
+TEST(generator, is_a_range_for_the_standard_library) {
+  static_assert(std::ranges::input_range<gyre::generator<int>>);
+  std::vector<int> odd;
+  for (const int i : count(6) | std::views::filter([](int n) { return n % 2 == 1; })) odd.push_back(i);
+  EXPECT_EQ(odd, (std::vector{1, 3, 5}));
+}
+
+TEST(generator, an_exception_leaves_the_loop) {
+  int last = -1;
+  try {
+    for (const int i : fails_after(3)) last = i;
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "no more");
+  }
+  EXPECT_EQ(last, 2);
+}
+
+TEST(generator, left_early_destroys_its_locals) {
+  for (const int i : count(100))
+    if (i == 1) break;
+  EXPECT_EQ(tracked::alive, 0);
+  {
+    const auto never_begun = count(1);
+  }
+  EXPECT_EQ(tracked::alive, 0);
+}
+
+TEST(async_generator, gives_what_it_has_waited_for) {
+  run_virtual([]() -> gyre::task<> {
+    auto numbers = ticks(4);
+    std::vector<int> got;
+    while (const int* number = co_await numbers.next()) got.push_back(*number);
+    EXPECT_EQ(got, (std::vector{0, 1, 2, 3}));
+    EXPECT_EQ(co_await numbers.next(), nullptr);
+  });
+}
+
+TEST(async_generator, a_value_can_be_moved_out) {
+  run_virtual([]() -> gyre::task<> {
+    auto pointers = moved_out();
+    int sum = 0;
+    while (auto* pointer = co_await pointers.next()) {
+      const std::unique_ptr<int> mine = std::move(*pointer);
+      sum += *mine;
+    }
+    EXPECT_EQ(sum, 3);
+  });
+}
+
+TEST(async_generator, an_exception_arrives_once_and_then_it_has_ended) {
+  run_virtual([]() -> gyre::task<> {
+    auto numbers = fails();
+    EXPECT_EQ(*co_await numbers.next(), 1);
+    EXPECT_THROW(co_await numbers.next(), std::runtime_error);
+    EXPECT_EQ(co_await numbers.next(), nullptr);
+  });
+}
+
+TEST(async_generator, left_early_destroys_its_locals) {
+  run_virtual([]() -> gyre::task<> {
+    {
+      auto numbers = ticks(100);
+      (void)co_await numbers.next();
+      EXPECT_EQ(tracked::alive, 1);
+    }
+    EXPECT_EQ(tracked::alive, 0);
+  });
+}
+
+TEST(async_generator, a_cancel_reaches_what_it_waits_for) {
+  run_virtual([]() -> gyre::task<> {
+    int got = 0;
+    auto reader = gyre::spawn([&]() -> gyre::task<> {
+      auto numbers = ticks(1000);
+      while (co_await numbers.next()) ++got;
+    });
+    co_await gyre::sleep(std::chrono::microseconds(3500));
+    reader.cancel();
+    co_await reader.wait();
+    EXPECT_TRUE(reader.state().was_cancelled());
+    EXPECT_EQ(got, 3);
+    EXPECT_EQ(tracked::alive, 0);
+  });
+}
+
+TEST(async_generator, may_be_read_by_different_tasks_one_after_the_other) {
+  run_virtual([]() -> gyre::task<> {
+    auto numbers = ticks(4);
+    auto read_one = [&]() -> gyre::task<int> { co_return *co_await numbers.next(); };
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(co_await gyre::spawn(read_one()), i);
+  });
+}
+
+TEST(async_generator, a_cancel_at_any_await_leaks_nothing) {
+  gyre::testing::cancel_at_every_await(
+      []() -> gyre::task<> {
+        auto numbers = ticks(5);
+        while (co_await numbers.next()) co_await gyre::yield();
+      },
+      [](bool) { EXPECT_EQ(tracked::alive, 0); });
+}
