@@ -1,5 +1,6 @@
 // src/net/tcp_stream.cpp: connecting, and the options of a connected socket.
 #include <gyre/loop/io_operation.hpp>
+#include <gyre/net/happy_eyeballs.hpp>
 #include <gyre/net/resolver.hpp>
 #include <gyre/net/tcp_stream.hpp>
 
@@ -80,16 +81,8 @@ task<tcp_stream> tcp_stream::connect(address peer) {
 }
 
 task<tcp_stream> tcp_stream::connect(std::string host_and_port) {
-  const std::vector<address> addresses = co_await resolve(host_and_port);
-  std::exception_ptr last;
-  for (const address& each : addresses) {
-    try {
-      co_return co_await connect(each);
-    } catch (const io_error&) {
-      last = std::current_exception();
-    }
-  }
-  std::rethrow_exception(last);
+  auto addresses = co_await resolve(host_and_port);
+  co_return co_await connect_to_first(std::move(addresses));
 }
 
 void tcp_stream::shutdown_read() noexcept { ::shutdown(socket_->fd, SHUT_RD); }

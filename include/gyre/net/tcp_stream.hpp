@@ -40,9 +40,9 @@ class GYRE_API tcp_stream {
   /// refused".
   [[nodiscard]] static task<tcp_stream> connect(address peer);
 
-  /// Resolves "host:port" and connects to the first of its addresses that answers, one after the other.
+  /// Resolves "host:port" and connects to the one of its addresses that answers first (happy_eyeballs).
   ///
-  /// Cancel: as above; does not wait for the resolver. Errors: io_error of the resolver or of the last attempt.
+  /// Cancel: as above; does not wait for the resolver. Errors: io_error of the resolver or of the first attempt.
   [[nodiscard]] static task<tcp_stream> connect(std::string host_and_port);
 
   /// Reads what has arrived, at least one byte. Gives the count; 0 at the end of the stream.

@@ -3,6 +3,7 @@
 
 #include <gyre/coro/task.hpp>
 #include <gyre/stream/byte_stream.hpp>
+#include <gyre/tasks/gather.hpp>
 
 #include <array>
 #include <cstddef>
@@ -26,6 +27,34 @@ template <readable_stream From, writable_stream To>
     total += n;
   }
   co_return total;
+}
+
+/// Copies `from` to its end, then tells `to` that this was all.
+///
+/// Cancel: as copy. Errors: what the streams throw.
+template <readable_stream From, half_closable_stream To>
+[[nodiscard]] task<std::uint64_t> copy_to_end(From& from, To& to) {
+  const std::uint64_t total = co_await copy(from, to);
+  co_await to.shutdown_write();
+  co_return total;
+}
+
+/// Bytes that went each way.
+struct copied_both_ways {
+  std::uint64_t first_to_second = 0;
+  std::uint64_t second_to_first = 0;
+};
+
+/// Connects two streams: what comes from one goes to the other, until both have ended; an end is passed on. What a
+/// proxy does.
+///
+/// Lifetime: both streams outlive the await. Cancel: reaches both directions. Errors: the first failure, which ends the
+/// other direction too.
+template <half_closable_stream First, half_closable_stream Second>
+[[nodiscard]] task<copied_both_ways> copy_bidirectional(First& first, Second& second) {
+  auto both = gather(copy_to_end(first, second), copy_to_end(second, first));
+  auto counts = co_await std::move(both);
+  co_return copied_both_ways{counts.template get<0>(), counts.template get<1>()};
 }
 
 }  // namespace gyre

@@ -1,0 +1,80 @@
+// gyre/stream/any_stream.hpp: a byte stream of any type, behind one type.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/task.hpp>
+#include <gyre/stream/byte_stream.hpp>
+
+#include <cstddef>
+#include <span>
+#include <system_error>
+#include <utility>
+
+namespace gyre {
+
+/// Owns a byte stream whose type is not part of its own: TCP, TLS, memory. Each operation costs one small coroutine more
+/// than on the stream itself.
+///
+/// Thread: that of the stream. Empty when it was moved from.
+class GYRE_API any_stream {
+ public:
+  any_stream() noexcept = default;
+  template <byte_stream S>
+    requires(!std::same_as<S, any_stream>)
+  explicit any_stream(S stream) : stream_(new model<S>(std::move(stream))) {}
+  any_stream(any_stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+  any_stream& operator=(any_stream&& other) noexcept {
+    any_stream moved(std::move(other));
+    std::swap(stream_, moved.stream_);
+    return *this;
+  }
+  ~any_stream() { delete stream_; }
+
+  /// Reads at least one byte; 0 at the end.
+  ///
+  /// Lifetime, Cancel, Errors: as of the stream.
+  [[nodiscard]] GYRE_CORO_WRAPPER task<std::size_t> read_some(std::span<std::byte> buffer) {
+    return stream_->read_some(buffer);
+  }
+
+  /// Writes all bytes.
+  ///
+  /// Lifetime, Cancel, Errors: as of the stream.
+  [[nodiscard]] GYRE_CORO_WRAPPER task<> write_all(std::span<const std::byte> bytes) {
+    return stream_->write_all(bytes);
+  }
+
+  /// Tells the reader that no more will come.
+  ///
+  /// Cancel: as of the stream. Errors: std::errc::operation_not_supported when the stream cannot.
+  [[nodiscard]] GYRE_CORO_WRAPPER task<> shutdown_write() { return stream_->shutdown_write(); }
+
+  [[nodiscard]] explicit operator bool() const noexcept { return stream_ != nullptr; }
+
+ private:
+  struct interface {
+    virtual ~interface() = default;
+    virtual task<std::size_t> read_some(std::span<std::byte> buffer) = 0;
+    virtual task<> write_all(std::span<const std::byte> bytes) = 0;
+    virtual task<> shutdown_write() = 0;
+  };
+
+  template <class S>
+  struct model final : interface {
+    explicit model(S&& owned) noexcept : stream(std::move(owned)) {}
+    task<std::size_t> read_some(std::span<std::byte> buffer) override { co_return co_await stream.read_some(buffer); }
+    task<> write_all(std::span<const std::byte> bytes) override { (void)co_await stream.write_all(bytes); }
+    task<> shutdown_write() override {
+      if constexpr (half_closable_stream<S>)
+        co_await stream.shutdown_write();
+      else
+        throw std::system_error(std::make_error_code(std::errc::operation_not_supported), "shutdown_write");
+      co_return;
+    }
+    S stream;
+  };
+
+  interface* stream_ = nullptr;
+};
+
+}  // namespace gyre

@@ -1,0 +1,36 @@
+// gyre/stream/shared_stream.hpp: one stream that a reader and a writer own together.
+#pragma once
+
+#include <gyre/stream/any_stream.hpp>
+
+#include <cstdint>
+#include <utility>
+
+namespace gyre {
+
+/// Counts its owners; the stream is destroyed with the last. Thread: that of the stream.
+class shared_stream {
+ public:
+  explicit shared_stream(any_stream stream) : state_(new state{std::move(stream)}) {}
+  shared_stream(const shared_stream& other) noexcept : state_(other.state_) { ++state_->owners; }
+  shared_stream(shared_stream&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  shared_stream& operator=(shared_stream other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~shared_stream() {
+    if (state_ != nullptr && --state_->owners == 0) delete state_;
+  }
+
+  [[nodiscard]] any_stream& operator*() const noexcept { return state_->stream; }
+  [[nodiscard]] any_stream* operator->() const noexcept { return &state_->stream; }
+
+ private:
+  struct state {
+    any_stream stream;
+    std::uint32_t owners = 1;
+  };
+  state* state_;
+};
+
+}  // namespace gyre

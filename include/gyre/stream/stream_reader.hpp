@@ -1,0 +1,75 @@
+// gyre/stream/stream_reader.hpp: reading lines, records and whole streams.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/task.hpp>
+#include <gyre/stream/shared_stream.hpp>
+
+#include <cstddef>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gyre {
+
+/// Reads from a byte stream through a buffer of its own. asyncio: StreamReader.
+///
+/// Cancel: of every function here: nothing is lost; what had been read stays in the buffer for the next one.
+/// Thread: that of the stream. One task reads at a time.
+class GYRE_API stream_reader {
+ public:
+  static constexpr std::size_t default_limit = std::size_t{64} << 10U;
+
+  explicit stream_reader(any_stream stream) : stream_(shared_stream(std::move(stream))) {}
+  explicit stream_reader(shared_stream stream) noexcept : stream_(std::move(stream)) {}
+
+  /// What is there, at most `most` bytes, at least one; empty at the end of the stream.
+  ///
+  /// Cancel: as said. Errors: what the stream throws.
+  [[nodiscard]] task<std::string> read(std::size_t most = default_limit);
+
+  /// Exactly `count` bytes.
+  ///
+  /// Cancel: as said. Errors: incomplete_transfer when the stream ends before; the bytes stay, and can be read.
+  [[nodiscard]] task<std::string> read_exactly(std::size_t count);
+
+  /// Up to and including a separator; of several the one that ends first.
+  ///
+  /// Cancel: as said. Errors: incomplete_transfer when the stream ends before; std::errc::message_size when none is found
+  /// within `limit` bytes. The bytes stay, and can be read.
+  [[nodiscard]] task<std::string> read_until(std::string separator, std::size_t limit = default_limit);
+  /// Cancel: as said.
+  [[nodiscard]] task<std::string> read_until(std::initializer_list<std::string_view> separators,
+                                             std::size_t limit = default_limit);
+
+  /// The next line without its end ("\n" or "\r\n"); nothing at the end of the stream. The last line needs no end.
+  ///
+  /// Cancel: as said. Errors: std::errc::message_size for a line longer than `limit`.
+  [[nodiscard]] task<std::optional<std::string>> read_line(std::size_t limit = default_limit);
+
+  /// Everything to the end of the stream.
+  ///
+  /// Cancel: as said. Errors: std::errc::message_size when that is more than `limit`.
+  [[nodiscard]] task<std::string> read_all(std::size_t limit);
+
+  /// The stream has ended and the buffer is empty.
+  [[nodiscard]] bool at_eof() const noexcept { return ended_ && buffered() == 0; }
+  /// Bytes that have been read from the stream and not asked for.
+  [[nodiscard]] std::size_t buffered() const noexcept { return buffer_.size() - begin_; }
+
+ private:
+  [[nodiscard]] std::string_view rest() const noexcept { return std::string_view(buffer_).substr(begin_); }
+  [[nodiscard]] std::string take(std::size_t count);
+  [[nodiscard]] task<bool> fill();
+  [[nodiscard]] task<std::string> read_until_any(std::vector<std::string> separators, std::size_t limit);
+
+  shared_stream stream_;
+  std::string buffer_;
+  std::size_t begin_ = 0;
+  bool ended_ = false;
+};
+
+}  // namespace gyre

@@ -1,0 +1,113 @@
+// src/stream/stream_reader.cpp: a buffer, and looking for ends in it.
+#include <gyre/io/io_error.hpp>
+#include <gyre/stream/stream_reader.hpp>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace gyre {
+namespace {
+
+[[noreturn]] void throw_too_long(const char* operation, std::size_t limit) {
+  throw io_error(std::make_error_code(std::errc::message_size), operation,
+                 "more than the limit of " + std::to_string(limit) + " bytes");
+}
+[[noreturn]] void throw_ended(const char* operation, std::size_t there) {
+  throw incomplete_transfer(stream_errc::end_of_stream, operation, "stream", there);
+}
+
+}  // namespace
+
+std::string stream_reader::take(std::size_t count) {
+  std::string taken = buffer_.substr(begin_, count);
+  begin_ += taken.size();
+  if (begin_ == buffer_.size()) {
+    buffer_.clear();
+    begin_ = 0;
+  }
+  return taken;
+}
+
+// Reads once more from the stream. False: it has ended.
+task<bool> stream_reader::fill() {
+  if (ended_) co_return false;
+  std::array<char, 16 * 1024> chunk;
+  const std::size_t count = co_await stream_->read_some(std::as_writable_bytes(std::span(chunk)));
+  if (count == 0) {
+    ended_ = true;
+    co_return false;
+  }
+  if (begin_ > 0) {
+    buffer_.erase(0, begin_);
+    begin_ = 0;
+  }
+  buffer_.append(chunk.data(), count);
+  co_return true;
+}
+
+task<std::string> stream_reader::read(std::size_t most) {
+  if (buffered() == 0 && most > 0) co_await fill();
+  co_return take(most);
+}
+
+task<std::string> stream_reader::read_exactly(std::size_t count) {
+  while (buffered() < count)
+    if (!co_await fill()) throw_ended("read_exactly", buffered());
+  co_return take(count);
+}
+
+GYRE_CORO_WRAPPER task<std::string> stream_reader::read_until(std::string separator, std::size_t limit) {
+  return read_until_any({std::move(separator)}, limit);
+}
+
+GYRE_CORO_WRAPPER task<std::string> stream_reader::read_until(std::initializer_list<std::string_view> separators,
+                                                              std::size_t limit) {
+  return read_until_any(std::vector<std::string>(separators.begin(), separators.end()), limit);
+}
+
+task<std::string> stream_reader::read_until_any(std::vector<std::string> separators, std::size_t limit) {
+  std::size_t longest = 0;
+  for (const std::string& each : separators) {
+    if (each.empty()) throw std::system_error(std::make_error_code(std::errc::invalid_argument), "read_until: empty");
+    longest = std::max(longest, each.size());
+  }
+  for (std::size_t searched = 0;;) {
+    const std::string_view text = rest();
+    std::size_t end = std::string_view::npos;
+    for (const std::string& each : separators)
+      if (const std::size_t at = text.find(each, searched); at != std::string_view::npos)
+        end = std::min(end, at + each.size());
+    if (end <= limit) co_return take(end);
+    if (end != std::string_view::npos || text.size() >= limit) throw_too_long("read_until", limit);
+    searched = text.size() - std::min(text.size(), longest - 1);
+    if (!co_await fill()) throw_ended("read_until", buffered());
+  }
+}
+
+task<std::optional<std::string>> stream_reader::read_line(std::size_t limit) {
+  for (std::size_t searched = 0;;) {
+    const std::size_t end = rest().find('\n', searched);
+    if (end != std::string_view::npos && end < limit) {
+      std::string line = take(end + 1);
+      line.pop_back();
+      if (line.ends_with('\r')) line.pop_back();
+      co_return line;
+    }
+    if (end != std::string_view::npos || buffered() >= limit) throw_too_long("read_line", limit);
+    searched = buffered();
+    if (co_await fill()) continue;
+    if (buffered() == 0) co_return std::nullopt;
+    co_return take(buffered());
+  }
+}
+
+task<std::string> stream_reader::read_all(std::size_t limit) {
+  while (buffered() <= limit)
+    if (!co_await fill()) co_return take(buffered());
+  throw_too_long("read_all", limit);
+}
+
+}  // namespace gyre

@@ -1,0 +1,119 @@
+// tests/net/open_connection_test.cpp: asyncio's open_connection and start_server; happy eyeballs.
+#include <gyre/net/open_connection.hpp>
+
+#include "tests/net/connected_pair.hpp"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+using namespace gyre_test;
+
+namespace {
+
+gyre::task<> upper_case_server(gyre::stream_reader& reader, gyre::stream_writer& writer) {
+  while (auto line = co_await reader.read_line()) {
+    for (char& c : *line) c = static_cast<char>(std::toupper(c));
+    writer.write(*line + "\n");
+    co_await writer.drain();
+  }
+}
+
+/// A listener whose backlog is full: connecting to it neither succeeds nor fails.
+class full_listener {
+ public:
+  full_listener() : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    sockaddr_in local{};
+    local.sin_family = AF_INET;
+    local.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(local);
+    EXPECT_EQ(::bind(fd_, reinterpret_cast<sockaddr*>(&local), size), 0);
+    EXPECT_EQ(::listen(fd_, 0), 0);
+    ::getsockname(fd_, reinterpret_cast<sockaddr*>(&local), &size);
+    where = gyre::address::from_raw(&local, size);
+    for (int& each : fillers_) {
+      each = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+      ::connect(each, reinterpret_cast<sockaddr*>(&local), size);
+    }
+  }
+  ~full_listener() {
+    for (const int each : fillers_) ::close(each);
+    ::close(fd_);
+  }
+  full_listener(const full_listener&) = delete;
+  gyre::address where;
+
+ private:
+  int fd_;
+  int fillers_[4];
+};
+
+}  // namespace
+
+TEST(open_connection, talks_to_start_server_line_by_line) {
+  run_test([]() -> gyre::task<> {
+    // The port is found out by binding once; start_server gives its caller no address.
+    const gyre::address where = gyre::tcp_listener::bind("127.0.0.1:0").local_address();
+    auto server = gyre::spawn(gyre::start_server(upper_case_server, where.string()));
+    co_await gyre::yield();
+    co_await gyre::yield();
+    auto connection = co_await gyre::open_connection(where.string());
+    connection.writer.write("hello\nworld\n");
+    EXPECT_EQ(co_await connection.reader.read_line(), "HELLO");
+    EXPECT_EQ(co_await connection.reader.read_line(), "WORLD");
+    co_await connection.writer.write_eof();
+    EXPECT_EQ(co_await connection.reader.read_line(), std::nullopt);
+    server.cancel();
+    co_await server.wait();
+  });
+}
+
+TEST(happy_eyeballs, families_take_turns_beginning_with_the_first) {
+  const auto v4 = [](int n) { return gyre::address("10.0.0." + std::to_string(n) + ":80"); };
+  const auto v6 = [](int n) { return gyre::address("[fe80::" + std::to_string(n) + "]:80"); };
+  EXPECT_EQ(gyre::interleave_families({v6(1), v6(2), v6(3), v4(1), v4(2)}),
+            (std::vector{v6(1), v4(1), v6(2), v4(2), v6(3)}));
+  EXPECT_EQ(gyre::interleave_families({v4(1), v4(2), v6(1)}), (std::vector{v4(1), v6(1), v4(2)}));
+  EXPECT_EQ(gyre::interleave_families({v4(1)}), (std::vector{v4(1)}));
+}
+
+TEST(happy_eyeballs, goes_on_at_once_when_an_address_refuses) {
+  run_test([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    const gyre::address nobody = gyre::tcp_listener::bind("127.0.0.1:0").local_address();
+    const auto begin = gyre::now();
+    auto stream = co_await gyre::connect_to_first({nobody, listener.local_address()}, {.attempt_delay = 1h});
+    EXPECT_EQ(stream.peer_address(), listener.local_address());
+    EXPECT_LT(gyre::now() - begin, 10s);
+  });
+}
+
+TEST(happy_eyeballs, goes_on_after_the_delay_when_an_address_says_nothing) {
+  run_test([]() -> gyre::task<> {
+    const full_listener silent;
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto stream = co_await gyre::connect_to_first({silent.where, listener.local_address()}, {.attempt_delay = 5ms});
+    EXPECT_EQ(stream.peer_address(), listener.local_address());
+  });
+}
+
+TEST(happy_eyeballs, when_all_fail_throws_what_the_first_said) {
+  run_test([]() -> gyre::task<> {
+    const gyre::address one = gyre::tcp_listener::bind("127.0.0.1:0").local_address();
+    const gyre::address two = gyre::tcp_listener::bind("127.0.0.1:0").local_address();
+    EXPECT_EQ(co_await error_of(gyre::connect_to_first({one, two})),
+              "connect " + one.string() + ": Connection refused");
+    EXPECT_EQ(co_await error_of(gyre::connect_to_first({})), "connect no address: Invalid argument");
+  });
+}
+
+TEST(happy_eyeballs, a_cancel_gives_all_attempts_up) {
+  run_test([]() -> gyre::task<> {
+    const full_listener silent;
+    auto connecting = gyre::spawn(gyre::connect_to_first({silent.where, silent.where}, {.attempt_delay = 1ms}));
+    co_await gyre::sleep(10ms);
+    connecting.cancel();
+    co_await connecting.wait();
+    EXPECT_TRUE(connecting.state().was_cancelled());
+  });
+}
