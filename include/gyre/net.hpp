@@ -6,7 +6,8 @@
 //   host_port     the text "host:port", taken apart
 //   resolver      names to addresses, without blocking the loop
 //   tcp_stream    a connected TCP socket
-//   open_connection  a reader and a writer; start_server
+//   open_connection  a reader and a writer
+//   start_server     a server whose connections are a reader and a writer
 //   happy_eyeballs   the address of a host that answers first
 //   tcp_listener  accepts connections, and serves them
 #pragma once
@@ -16,5 +17,6 @@
 #include <gyre/net/host_port.hpp>
 #include <gyre/net/open_connection.hpp>
 #include <gyre/net/resolver.hpp>
+#include <gyre/net/start_server.hpp>
 #include <gyre/net/tcp_listener.hpp>
 #include <gyre/net/tcp_stream.hpp>

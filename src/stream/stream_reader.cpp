@@ -54,18 +54,17 @@ task<std::string> stream_reader::read(std::size_t most) {
 }
 
 task<std::string> stream_reader::read_exactly(std::size_t count) {
-  while (buffered() < count)
-    if (!co_await fill()) throw_ended("read_exactly", buffered());
+  while (buffered() < count) {
+    const bool more = co_await fill();
+    if (!more) throw_ended("read_exactly", buffered());
+  }
   co_return take(count);
 }
 
-GYRE_CORO_WRAPPER task<std::string> stream_reader::read_until(std::string separator, std::size_t limit) {
-  return read_until_any({std::move(separator)}, limit);
-}
-
-GYRE_CORO_WRAPPER task<std::string> stream_reader::read_until(std::initializer_list<std::string_view> separators,
-                                                              std::size_t limit) {
-  return read_until_any(std::vector<std::string>(separators.begin(), separators.end()), limit);
+task<std::string> stream_reader::read_until(std::string separator, std::size_t limit) {
+  std::vector<std::string> only;
+  only.push_back(std::move(separator));
+  co_return co_await read_until_any(std::move(only), limit);
 }
 
 task<std::string> stream_reader::read_until_any(std::vector<std::string> separators, std::size_t limit) {
@@ -83,7 +82,8 @@ task<std::string> stream_reader::read_until_any(std::vector<std::string> separat
     if (end <= limit) co_return take(end);
     if (end != std::string_view::npos || text.size() >= limit) throw_too_long("read_until", limit);
     searched = text.size() - std::min(text.size(), longest - 1);
-    if (!co_await fill()) throw_ended("read_until", buffered());
+    const bool more = co_await fill();
+    if (!more) throw_ended("read_until", buffered());
   }
 }
 
@@ -98,16 +98,19 @@ task<std::optional<std::string>> stream_reader::read_line(std::size_t limit) {
     }
     if (end != std::string_view::npos || buffered() >= limit) throw_too_long("read_line", limit);
     searched = buffered();
-    if (co_await fill()) continue;
+    const bool more = co_await fill();
+    if (more) continue;
     if (buffered() == 0) co_return std::nullopt;
     co_return take(buffered());
   }
 }
 
 task<std::string> stream_reader::read_all(std::size_t limit) {
-  while (buffered() <= limit)
-    if (!co_await fill()) co_return take(buffered());
-  throw_too_long("read_all", limit);
+  for (bool more = true; more;) {
+    if (buffered() > limit) throw_too_long("read_all", limit);
+    more = co_await fill();
+  }
+  co_return take(buffered());
 }
 
 }  // namespace gyre

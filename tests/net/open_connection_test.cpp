@@ -1,5 +1,6 @@
 // tests/net/open_connection_test.cpp: asyncio's open_connection and start_server; happy eyeballs.
 #include <gyre/net/open_connection.hpp>
+#include <gyre/net/start_server.hpp>
 
 #include "tests/net/connected_pair.hpp"
 
@@ -82,7 +83,9 @@ TEST(happy_eyeballs, goes_on_at_once_when_an_address_refuses) {
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
     const gyre::address nobody = gyre::tcp_listener::bind("127.0.0.1:0").local_address();
     const auto begin = gyre::now();
-    auto stream = co_await gyre::connect_to_first({nobody, listener.local_address()}, {.attempt_delay = 1h});
+    const std::vector<gyre::address> both = {nobody, listener.local_address()};
+    const gyre::happy_eyeballs_options patient{.attempt_delay = 1h};
+    auto stream = co_await gyre::connect_to_first(both, patient);
     EXPECT_EQ(stream.peer_address(), listener.local_address());
     EXPECT_LT(gyre::now() - begin, 10s);
   });
@@ -92,7 +95,9 @@ TEST(happy_eyeballs, goes_on_after_the_delay_when_an_address_says_nothing) {
   run_test([]() -> gyre::task<> {
     const full_listener silent;
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto stream = co_await gyre::connect_to_first({silent.where, listener.local_address()}, {.attempt_delay = 5ms});
+    const std::vector<gyre::address> both = {silent.where, listener.local_address()};
+    const gyre::happy_eyeballs_options impatient{.attempt_delay = 5ms};
+    auto stream = co_await gyre::connect_to_first(both, impatient);
     EXPECT_EQ(stream.peer_address(), listener.local_address());
   });
 }
@@ -101,9 +106,10 @@ TEST(happy_eyeballs, when_all_fail_throws_what_the_first_said) {
   run_test([]() -> gyre::task<> {
     const gyre::address one = gyre::tcp_listener::bind("127.0.0.1:0").local_address();
     const gyre::address two = gyre::tcp_listener::bind("127.0.0.1:0").local_address();
-    EXPECT_EQ(co_await error_of(gyre::connect_to_first({one, two})),
-              "connect " + one.string() + ": Connection refused");
-    EXPECT_EQ(co_await error_of(gyre::connect_to_first({})), "connect no address: Invalid argument");
+    const std::vector<gyre::address> both = {one, two};
+    const std::vector<gyre::address> none;
+    EXPECT_EQ(co_await error_of(gyre::connect_to_first(both)), "connect " + one.string() + ": Connection refused");
+    EXPECT_EQ(co_await error_of(gyre::connect_to_first(none)), "connect no address: Invalid argument");
   });
 }
 

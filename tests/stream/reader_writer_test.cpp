@@ -61,9 +61,11 @@ TEST(stream_reader, read_until_finds_a_separator_wherever_it_is_cut) {
     for (std::size_t cut = 0; cut <= text.size(); ++cut) {
       ends two;
       auto found = gyre::spawn(two.reader.read_until("\r\n\r\n"));
-      co_await two.say(text.substr(0, cut));
+      const std::string head = text.substr(0, cut);
+      const std::string tail = text.substr(cut);
+      co_await two.say(head);
       co_await gyre::sleep(1ms);
-      co_await two.say_and_end(text.substr(cut));
+      co_await two.say_and_end(tail);
       EXPECT_EQ(co_await found, "head\r\n\r\n");
       EXPECT_EQ(co_await two.reader.read_all(100), "body");
     }
@@ -74,9 +76,11 @@ TEST(stream_reader, of_several_separators_the_one_that_ends_first_counts) {
   run_virtual([]() -> gyre::task<> {
     ends two;
     co_await two.say("a;b,c\r\n");
-    EXPECT_EQ(co_await two.reader.read_until({",", ";", "\r\n"}), "a;");
-    EXPECT_EQ(co_await two.reader.read_until({",", ";", "\r\n"}), "b,");
-    EXPECT_EQ(co_await two.reader.read_until({"\n", "\r\n\r\n"}), "c\r\n") << "it does not wait for what may follow";
+    const std::vector<std::string> separators = {",", ";", "\r\n"};
+    EXPECT_EQ(co_await two.reader.read_until_any(separators), "a;");
+    EXPECT_EQ(co_await two.reader.read_until_any(separators), "b,");
+    const std::vector<std::string> ends_of_line = {"\n", "\r\n\r\n"};
+    EXPECT_EQ(co_await two.reader.read_until_any(ends_of_line), "c\r\n") << "it does not wait for what may follow";
   });
 }
 

@@ -32,14 +32,14 @@ class GYRE_API any_stream {
 
   /// Reads at least one byte; 0 at the end.
   ///
-  /// Lifetime, Cancel, Errors: as of the stream.
+  /// Lifetime: `buffer` stays valid until the await returns. Cancel: as of the stream. Errors: those of the stream.
   [[nodiscard]] GYRE_CORO_WRAPPER task<std::size_t> read_some(std::span<std::byte> buffer) {
     return stream_->read_some(buffer);
   }
 
   /// Writes all bytes.
   ///
-  /// Lifetime, Cancel, Errors: as of the stream.
+  /// Lifetime: `bytes` stay valid until the await returns. Cancel: as of the stream. Errors: those of the stream.
   [[nodiscard]] GYRE_CORO_WRAPPER task<> write_all(std::span<const std::byte> bytes) {
     return stream_->write_all(bytes);
   }

@@ -6,7 +6,6 @@
 #include <gyre/stream/shared_stream.hpp>
 
 #include <cstddef>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,14 +35,16 @@ class GYRE_API stream_reader {
   /// Cancel: as said. Errors: incomplete_transfer when the stream ends before; the bytes stay, and can be read.
   [[nodiscard]] task<std::string> read_exactly(std::size_t count);
 
-  /// Up to and including a separator; of several the one that ends first.
+  /// Up to and including `separator`.
   ///
-  /// Cancel: as said. Errors: incomplete_transfer when the stream ends before; std::errc::message_size when none is found
-  /// within `limit` bytes. The bytes stay, and can be read.
+  /// Cancel: as said. Errors: incomplete_transfer when the stream ends before; std::errc::message_size when it is not found
+  /// within `limit` bytes; std::errc::invalid_argument when it is empty. The bytes stay, and can be read.
   [[nodiscard]] task<std::string> read_until(std::string separator, std::size_t limit = default_limit);
-  /// Cancel: as said.
-  [[nodiscard]] task<std::string> read_until(std::initializer_list<std::string_view> separators,
-                                             std::size_t limit = default_limit);
+  /// Up to and including one of several separators, the one that ends first.
+  ///
+  /// Cancel: as said. Errors: as read_until.
+  [[nodiscard]] task<std::string> read_until_any(std::vector<std::string> separators,
+                                                 std::size_t limit = default_limit);
 
   /// The next line without its end ("\n" or "\r\n"); nothing at the end of the stream. The last line needs no end.
   ///
@@ -64,7 +65,6 @@ class GYRE_API stream_reader {
   [[nodiscard]] std::string_view rest() const noexcept { return std::string_view(buffer_).substr(begin_); }
   [[nodiscard]] std::string take(std::size_t count);
   [[nodiscard]] task<bool> fill();
-  [[nodiscard]] task<std::string> read_until_any(std::vector<std::string> separators, std::size_t limit);
 
   shared_stream stream_;
   std::string buffer_;
