@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compiles and runs the C++ of README.md and docs/guide/*.md.
+"""Compiles and runs the C++ of README.md, docs/*.md and docs/guide/*.md, and looks for what their links name.
 
 A fence of one line `// file: examples/x.cpp` stands for that example, which must exist (the build compiles it). Any other
 fence is compiled with gyre.hpp in front; one with a main() is linked with the release build and must exit with 0.
@@ -44,7 +44,7 @@ def check_fence(where, code):
 
 def main():
     problems, count = [], 0
-    for file in [ROOT / "README.md", *sorted((ROOT / "docs/guide").glob("*.md"))]:
+    for file in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/guide").glob("*.md"))]:
         text = file.read_text()
         for line, language, code in fences(text):
             if language == "cpp":

@@ -1,0 +1,110 @@
+"""The examples do what they say."""
+
+import http.server
+import os
+import socket
+import subprocess
+import threading
+import unittest
+from pathlib import Path
+
+BIN = Path(os.environ["GYRE_BIN_DIR"])
+
+
+def run(name, *arguments, timeout=30):
+    return subprocess.run([str(BIN / name), *arguments], capture_output=True, text=True, timeout=timeout)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Examples(unittest.TestCase):
+    def test_structured(self):
+        done = run("02_structured")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout, "first: b fetched\nboth: c fetched, d fetched\ntimed out\n")
+
+    def test_call_stack(self):
+        done = run("03_call_stack")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("factorial", done.stdout + done.stderr)
+
+    def test_producer_and_consumers_do_every_job_once(self):
+        done = run("04_producer_consumer")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[-1], "all done")
+        self.assertEqual(sorted(int(line.split()[-1]) for line in lines[:-1]), list(range(1, 13)))
+
+    def test_chat_brings_what_one_says_to_the_others(self):
+        port = free_port()
+        server = subprocess.Popen([str(BIN / "05_chat_server"), f"127.0.0.1:{port}"], stderr=subprocess.PIPE, text=True)
+        try:
+            self.assertIn("chatting", server.stderr.readline())
+            guests, sockets = [], []
+            for number in (1, 2):
+                for _ in range(100):
+                    try:
+                        guest = socket.create_connection(("127.0.0.1", port), timeout=10)
+                        break
+                    except ConnectionRefusedError:
+                        threading.Event().wait(0.02)
+                sockets.append(guest)
+                guests.append(guest.makefile("rw", newline="\n"))
+                self.assertEqual(guests[-1].readline(), f"welcome, guest {number}\n")
+            self.assertEqual(guests[0].readline(), "guest 2: joined\n")
+            guests[1].write("hello\n")
+            guests[1].flush()
+            self.assertEqual(guests[0].readline(), "guest 2: hello\n")
+            guests[0].write("hello yourself\n")
+            guests[0].flush()
+            self.assertEqual(guests[1].readline(), "guest 1: hello yourself\n")
+            for each in guests + sockets:
+                each.close()
+        finally:
+            server.terminate()
+            self.assertEqual(server.wait(15), 0)
+            server.stderr.close()
+
+    def test_port_scanner_finds_the_open_port(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+            done = run("06_port_scanner", "127.0.0.1", str(max(1, port - 20)), str(min(65535, port + 20)))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"{port} is open\n", done.stdout)
+        self.assertEqual(run("06_port_scanner").returncode, 2)
+
+    def test_parallel_download_fetches_all_and_names_what_failed(self):
+        class Page(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                if self.path == "/missing":
+                    self.send_error(404)
+                    return
+                body = b"x" * int(self.path[1:])
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            base = f"127.0.0.1:{server.server_address[1]}"
+            done = run("07_parallel_download", f"{base}/10", f"{base}/100000")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(sorted(done.stdout.splitlines()), sorted([f"{base}/10: 10 bytes", f"{base}/100000: 100000 bytes"]))
+            done = run("07_parallel_download", f"{base}/missing")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("404", done.stdout)
+        finally:
+            server.shutdown()
+            server.server_close()
+
+
+if __name__ == "__main__":
+    unittest.main()
