@@ -13,10 +13,11 @@
 //   promise, future       one value that many may wait for
 //   broadcast             every item to every subscriber
 //   watch                 the latest state of a value
+//   shared_channel        a channel between loops and threads
 //   sync_error            why waiting came to nothing
 //   wait_queue            who waits, in order (for authors)
 //
-// Everything here belongs to one loop and needs no lock or atomic operation.
+// Everything without shared_ in its name belongs to one loop and needs no lock or atomic operation.
 #pragma once
 
 #include <gyre/sync/barrier.hpp>
@@ -30,5 +31,6 @@
 #include <gyre/sync/oneshot.hpp>
 #include <gyre/sync/queue.hpp>
 #include <gyre/sync/semaphore.hpp>
+#include <gyre/sync/shared_channel.hpp>
 #include <gyre/sync/shared_mutex.hpp>
 #include <gyre/sync/watch.hpp>

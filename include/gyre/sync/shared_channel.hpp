@@ -1,0 +1,205 @@
+// gyre/sync/shared_channel.hpp: a channel between loops and threads.
+#pragma once
+
+#include <gyre/sync/item_storage.hpp>
+#include <gyre/sync/shared_line.hpp>
+#include <gyre/sync/sync_error.hpp>
+
+#include <cstddef>
+#include <expected>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace gyre {
+
+template <class T>
+struct shared_send_slot : shared_waiter {
+  std::optional<T> item;
+};
+template <class T>
+struct shared_receive_slot : shared_waiter {
+  std::optional<T> item;
+};
+
+/// What the copies of a shared_channel share. All but the count is guarded by the lock.
+template <class T>
+struct shared_channel_state {
+  shared_lock lock;
+  fifo_storage<T> items;
+  std::size_t capacity;
+  shared_line senders;
+  shared_line receivers;
+  bool closed = false;
+  int references = 1;
+
+  explicit shared_channel_state(std::size_t most) : capacity(most) {}
+
+  bool accept(std::optional<T>& item) {
+    if (shared_waiter* const first = receivers.first()) {
+      static_cast<shared_receive_slot<T>&>(*first).item = std::move(item);
+      receivers.wake_first();
+      return true;
+    }
+    if (items.size() >= capacity) return false;
+    items.push(std::move(*item));
+    return true;
+  }
+  bool take(std::optional<T>& out) {
+    if (items.empty()) return false;
+    out.emplace(items.pop());
+    if (shared_waiter* const first = senders.first()) {
+      items.push(std::move(*static_cast<shared_send_slot<T>&>(*first).item));
+      senders.wake_first();
+    }
+    return true;
+  }
+  void close() noexcept {
+    closed = true;
+    senders.refuse_all();
+    receivers.refuse_all();  // they wait because it is empty
+  }
+};
+
+/// send() of a shared_channel.
+template <class T>
+class [[nodiscard("co_await it")]] shared_send_op : public shared_operation<shared_send_op<T>, shared_send_slot<T>> {
+ public:
+  shared_send_op(shared_channel_state<T>& target, T&& value) : state_(&target) { this->item.emplace(std::move(value)); }
+  bool attempt() {
+    this->refused = state_->closed;
+    return this->refused || state_->accept(this->item);
+  }
+  shared_line& waits_in() noexcept { return state_->senders; }
+  shared_lock& lock() noexcept { return state_->lock; }
+  std::expected<void, std::error_code> take_result() {
+    if (const std::error_code error = this->outcome(sync_errc::closed)) return std::unexpected(error);
+    return {};
+  }
+  void await_resume() {
+    if (const auto result = take_result(); !result) fail(result.error());
+  }
+  [[noreturn]] void fail(std::error_code reason) const {
+    if (reason == sync_errc::closed) throw channel_closed();
+    throw std::system_error(reason, "send");
+  }
+
+ private:
+  shared_channel_state<T>* state_;
+};
+
+/// receive() of a shared_channel.
+template <class T>
+class [[nodiscard("co_await it")]] shared_receive_op
+    : public shared_operation<shared_receive_op<T>, shared_receive_slot<T>> {
+ public:
+  explicit shared_receive_op(shared_channel_state<T>& source) noexcept : state_(&source) {}
+  bool attempt() { return state_->take(this->item) || state_->closed; }
+  shared_line& waits_in() noexcept { return state_->receivers; }
+  shared_lock& lock() noexcept { return state_->lock; }
+  std::expected<std::optional<T>, std::error_code> take_result() {
+    if (const std::error_code error = this->outcome({})) return std::unexpected(error);
+    return std::move(this->item);
+  }
+  std::optional<T> await_resume() {
+    auto result = take_result();
+    if (!result) fail(result.error());
+    return *std::move(result);
+  }
+  [[noreturn]] void fail(std::error_code reason) const { throw std::system_error(reason, "receive"); }
+
+ private:
+  shared_channel_state<T>* state_;
+};
+
+/// Items from any task or thread to any other, each to one of them, until it is closed. Copies are the same channel; hand
+/// one to each who uses it. First come, first served on both sides.
+///
+/// Thread: any, for every function; an await goes on on the loop that it began on.
+template <class T>
+class shared_channel {
+ public:
+  using value_type = T;
+
+  /// Holds at most `capacity` items, at least one. Errors: std::bad_alloc.
+  explicit shared_channel(std::size_t capacity) : state_(new shared_channel_state<T>(capacity)) {
+    if (capacity == 0) misuse("a shared_channel needs room for one item");
+  }
+  shared_channel(const shared_channel& other) noexcept : state_(other.state_) {
+    __atomic_fetch_add(&state_->references, 1, __ATOMIC_RELAXED);
+  }
+  shared_channel(shared_channel&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  shared_channel& operator=(shared_channel other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~shared_channel() {
+    if (state_ != nullptr && __atomic_fetch_sub(&state_->references, 1, __ATOMIC_ACQ_REL) == 1) delete state_;
+  }
+
+  /// Sends an item, and waits for room before.
+  ///
+  /// Cancel: not sent; a send that came first wins over the cancel. Errors: channel_closed.
+  [[nodiscard("co_await it")]] shared_send_op<T> send(T item) { return {*state_, std::move(item)}; }
+
+  /// Takes the next item; nothing when it is closed and empty.
+  ///
+  /// Cancel: no item was taken; one that came first wins over the cancel.
+  [[nodiscard("co_await it")]] shared_receive_op<T> receive() noexcept { return shared_receive_op<T>(*state_); }
+
+  /// For a thread without a loop: waits as send does, by blocking. False: the channel is closed.
+  bool blocking_send(T item) {
+    shared_send_slot<T> slot;
+    slot.item.emplace(std::move(item));
+    sleeping_thread thread(slot);
+    state_->lock.lock();
+    slot.refused = state_->closed;
+    const bool done = slot.refused || state_->accept(slot.item);
+    if (!done) state_->senders.push_back(slot);
+    state_->lock.unlock();
+    if (!done) thread.sleep(state_->lock);
+    return !slot.refused;
+  }
+  /// For a thread without a loop: waits as receive does, by blocking.
+  std::optional<T> blocking_receive() {
+    shared_receive_slot<T> slot;
+    sleeping_thread thread(slot);
+    state_->lock.lock();
+    const bool done = state_->take(slot.item) || state_->closed;
+    if (!done) state_->receivers.push_back(slot);
+    state_->lock.unlock();
+    if (!done) thread.sleep(state_->lock);
+    return std::move(slot.item);
+  }
+
+  /// True: sent. False: it would have to wait, or the channel is closed; `item` is as it was.
+  [[nodiscard]] bool try_send(T& item) {
+    std::optional<T> carrier(std::move(item));
+    state_->lock.lock();
+    const bool sent = !state_->closed && state_->accept(carrier);
+    state_->lock.unlock();
+    if (!sent) item = *std::move(carrier);
+    return sent;
+  }
+  [[nodiscard]] bool try_send(T&& item) { return try_send(item); }
+  /// The next item, or nothing when there is none now.
+  [[nodiscard]] std::optional<T> try_receive() {
+    std::optional<T> item;
+    state_->lock.lock();
+    (void)state_->take(item);
+    state_->lock.unlock();
+    return item;
+  }
+
+  /// Takes no more items; what is in it can still be received. Idempotent.
+  void close() noexcept {
+    state_->lock.lock();
+    state_->close();
+    state_->lock.unlock();
+  }
+
+ private:
+  shared_channel_state<T>* state_;
+};
+
+}  // namespace gyre

@@ -1,0 +1,133 @@
+// gyre/sync/shared_line.hpp: who waits for something that other threads give. For authors of shared types.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/loop/operation.hpp>
+
+#include <system_error>
+
+namespace gyre {
+
+class shared_line;
+class sleeping_thread;
+
+/// Who waits: a task of some loop, or a thread. Guarded by the lock of the thing that is waited for.
+struct shared_waiter {
+  shared_waiter* previous = nullptr;
+  shared_waiter* next = nullptr;
+  shared_line* stands_in = nullptr;
+  void (*wake)(shared_waiter&) noexcept = nullptr;  ///< any thread; the waiter may be gone when it returns
+  sleeping_thread* thread = nullptr;                ///< set when a thread waits and no task
+  bool refused = false;                             ///< it goes on without what it waited for: closed
+};
+
+/// First-in, first-out line of them.
+class GYRE_API shared_line {
+ public:
+  [[nodiscard]] shared_waiter* first() const noexcept { return first_; }
+  void push_back(shared_waiter& waiter) noexcept;
+  void remove(shared_waiter& waiter) noexcept;
+  /// Takes the first out and lets it go on; there must be one.
+  void wake_first() noexcept;
+  /// Takes all out and lets them go on with an error.
+  void refuse_all() noexcept;
+
+ private:
+  shared_waiter* first_ = nullptr;
+  shared_waiter* last_ = nullptr;
+};
+
+/// A lock that is held for a few instructions. Kept out of the headers with the header that it needs.
+class GYRE_API shared_lock {
+ public:
+  shared_lock();
+  ~shared_lock();
+  shared_lock(const shared_lock&) = delete;
+  void lock() noexcept;
+  void unlock() noexcept;
+
+ private:
+  struct state;
+  state* state_;
+};
+
+/// A thread without a loop that waits in a line.
+class GYRE_API sleeping_thread {
+ public:
+  explicit sleeping_thread(shared_waiter& waiter);
+  ~sleeping_thread();
+  sleeping_thread(const sleeping_thread&) = delete;
+  /// Until the waiter is woken. `lock`: that of the line, which the caller does not hold.
+  void sleep(shared_lock& lock) noexcept;
+
+ private:
+  struct state;
+  state* state_;
+};
+
+/// Base of operations that wait in a shared_line; `Slot`, a shared_waiter, says what is handed over. The task is woken
+/// through the inbox of its loop.
+///
+/// Derived gives `bool attempt()`, which is called with the lock held, and `shared_line& waits_in()`, `shared_lock& lock()`.
+template <class Derived, class Slot>
+class shared_operation : public operation<Derived>, public Slot {
+ public:
+  bool try_now() {
+    self().lock().lock();
+    const bool done = self().attempt();
+    self().lock().unlock();
+    return done;
+  }
+  void start() {
+    shared_lock& lock = self().lock();
+    lock.lock();
+    if (self().attempt()) {  // it has come in between
+      lock.unlock();
+      operation_base::cancel = [](cancellable&) noexcept {};
+      this->finish_soon();
+      return;
+    }
+    loop_ = &event_loop::current();
+    loop_->expect_post();
+    operation_base::cancel = &withdraw;
+    io::completion::complete = [](io::completion& c) noexcept {
+      auto& op = static_cast<shared_operation&>(static_cast<operation<Derived>&>(c));
+      event_loop::current().expected_post_arrived();
+      op.proceed(op);
+    };
+    Slot::wake = [](shared_waiter& w) noexcept {
+      auto& op = static_cast<shared_operation&>(static_cast<Slot&>(w));
+      op.loop_->post(static_cast<io::completion&>(op));
+    };
+    self().waits_in().push_back(*this);
+    lock.unlock();
+  }
+
+ protected:
+  /// The error of an await that ended early or was refused; 0 when it was served.
+  [[nodiscard]] std::error_code outcome(std::error_code refusal) const {
+    if (!withdrawn_) return Slot::refused ? refusal : std::error_code();
+    if (this->scope_cancelled()) throw_cancelled();
+    return std::make_error_code(std::errc::operation_canceled);
+  }
+
+ private:
+  Derived& self() noexcept { return static_cast<Derived&>(*this); }
+  static void withdraw(cancellable& c) noexcept {
+    auto& op = static_cast<shared_operation&>(static_cast<operation_base&>(c));
+    shared_lock& lock = op.self().lock();
+    lock.lock();
+    const bool waits = op.Slot::stands_in != nullptr;
+    if (waits) op.Slot::stands_in->remove(op);
+    lock.unlock();
+    if (!waits) return;  // served: success beats cancel
+    event_loop::current().expected_post_arrived();
+    op.withdrawn_ = true;
+    op.finish_soon();
+  }
+
+  event_loop* loop_ = nullptr;
+  bool withdrawn_ = false;
+};
+
+}  // namespace gyre

@@ -1,0 +1,62 @@
+// src/sync/shared_line.cpp: waiting for other threads.
+#include <gyre/sync/shared_line.hpp>
+
+#include <mutex>
+#include <semaphore>
+
+namespace gyre {
+
+void shared_line::push_back(shared_waiter& waiter) noexcept {
+  waiter.previous = last_;
+  waiter.next = nullptr;
+  waiter.stands_in = this;
+  (last_ == nullptr ? first_ : last_->next) = &waiter;
+  last_ = &waiter;
+}
+
+void shared_line::remove(shared_waiter& waiter) noexcept {
+  (waiter.previous == nullptr ? first_ : waiter.previous->next) = waiter.next;
+  (waiter.next == nullptr ? last_ : waiter.next->previous) = waiter.previous;
+  waiter.stands_in = nullptr;
+}
+
+void shared_line::wake_first() noexcept {
+  shared_waiter& waiter = *first_;
+  remove(waiter);
+  waiter.wake(waiter);
+}
+
+void shared_line::refuse_all() noexcept {
+  while (first_ != nullptr) {
+    first_->refused = true;
+    wake_first();
+  }
+}
+
+struct shared_lock::state {
+  std::mutex mutex;
+};
+
+shared_lock::shared_lock() : state_(new state) {}
+shared_lock::~shared_lock() { delete state_; }
+void shared_lock::lock() noexcept { state_->mutex.lock(); }
+void shared_lock::unlock() noexcept { state_->mutex.unlock(); }
+
+struct sleeping_thread::state {
+  std::binary_semaphore woken{0};
+};
+
+sleeping_thread::sleeping_thread(shared_waiter& waiter) : state_(new state) {
+  waiter.thread = this;
+  waiter.wake = [](shared_waiter& w) noexcept { w.thread->state_->woken.release(); };
+}
+sleeping_thread::~sleeping_thread() { delete state_; }
+
+void sleeping_thread::sleep(shared_lock& lock) noexcept {
+  state_->woken.acquire();
+  // Whoever woke this thread did it with the lock held: now it has left the semaphore.
+  lock.lock();
+  lock.unlock();
+}
+
+}  // namespace gyre
