@@ -10,6 +10,7 @@
 //   timeout_op    a time limit for one operation
 //   sleep         waiting for time to pass
 //   yield         lets the other ready tasks run
+//   task_local    values that flow into spawned tasks
 //   timer_wheel   any number of deadlines
 //   deadline      durations and points of the loop's clock
 #pragma once
@@ -21,6 +22,7 @@
 #include <gyre/loop/io_operation.hpp>
 #include <gyre/loop/operation.hpp>
 #include <gyre/loop/sleep.hpp>
+#include <gyre/loop/task_local.hpp>
 #include <gyre/loop/timeout_op.hpp>
 #include <gyre/loop/timer_wheel.hpp>
 #include <gyre/loop/yield.hpp>

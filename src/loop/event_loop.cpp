@@ -100,6 +100,7 @@ void event_loop::run_ready() noexcept {
     io::completion& item = ready_.pop_front();
     __builtin_prefetch(ready_.front());
     item.complete(item);
+    running_task_ = nullptr;
   }
 }
 

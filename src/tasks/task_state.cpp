@@ -1,5 +1,6 @@
 // src/tasks/task_state.cpp: the life of a spawned task.
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/loop/task_local.hpp>
 #include <gyre/tasks/task_state.hpp>
 
 #include <cstring>
@@ -40,6 +41,7 @@ task_state& task_state::create(frame_base& frame, cancel_scope& parent, task_own
   state->complete = &begin;
   state->root.open(*state, &parent);
   event_loop& loop = event_loop::current();
+  if (loop.running_task() != nullptr) state->locals = task_local_binding::share(loop.running_task()->locals);
   loop.task_began();
   if (options.eager && !state->cancel_pending)
     begin(*state);
@@ -52,7 +54,11 @@ task_state& task_state::create(frame_base& frame, cancel_scope& parent, task_own
 void task_state::begin(io::completion& c) noexcept {
   auto& state = static_cast<task_state&>(c);
   if (!state.cancel_pending) {
+    event_loop& loop = event_loop::current();
+    task_context* const before = loop.running_task();  // of an eager start
+    loop.set_running_task(&state);
     state.outermost->handle().resume();
+    loop.set_running_task(before);
     return;
   }
   state.outermost->failure = std::make_exception_ptr(cancelled());
@@ -100,6 +106,7 @@ void task_state::release() noexcept {
   if (--references_ > 0) return;
   if (!observed_ && failure() && !was_cancelled()) event_loop::report({failure(), name(), spawned_at});
   outermost->handle().destroy();
+  task_local_binding::release(locals);
   if (name_ != nullptr) name_->destroy();
   this->~task_state();
   frame_pool::deallocate(this, sizeof(task_state));

@@ -11,6 +11,7 @@
 namespace gyre {
 
 class cancel_scope;
+struct task_local_binding;
 
 /// The operation in which a task is suspended: how a cancelled scope ends it early.
 ///
@@ -28,6 +29,7 @@ struct task_context {
   cancel_scope* scope = nullptr;    ///< innermost scope that is open in this task
   cancellable* leaf = nullptr;      ///< what it is suspended in; null while it runs or waits for others to end
   frame_base* innermost = nullptr;  ///< the frame that is suspended in it; null while it runs and when it has ended
+  task_local_binding* locals = nullptr;  ///< values bound by task_local
 
   /// Called when the outermost coroutine has ended (it is suspended for the last time, not destroyed).
   void (*ended)(task_context&) noexcept = nullptr;

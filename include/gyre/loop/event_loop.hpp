@@ -100,6 +100,10 @@ class GYRE_API event_loop {
   /// Thread: any; signal handlers.
   void post(io::completion& item) noexcept;
 
+  /// The task whose code runs now, or null: said by whoever resumes it.
+  [[nodiscard]] task_context* running_task() const noexcept { return running_task_; }
+  void set_running_task(task_context* task) noexcept { running_task_ = task; }
+
   /// The scope above all tasks of this loop.
   [[nodiscard]] cancel_scope& root_scope() noexcept { return root_; }
 
@@ -137,6 +141,7 @@ class GYRE_API event_loop {
   GYRE_API static constinit thread_local event_loop* current_;
 
   io::ready_list ready_;
+  task_context* running_task_ = nullptr;
   int inline_budget_ = inline_per_resumption;
   int ready_per_turn_;
   bool virtual_;

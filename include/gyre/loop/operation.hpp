@@ -28,6 +28,7 @@ struct operation_base : cancellable {
     task_context& task = *op.waiter->context;
     task.leaf = nullptr;
     task.innermost = nullptr;
+    event_loop::current().set_running_task(&task);
     op.waiter->handle().resume();
   }
 

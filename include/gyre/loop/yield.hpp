@@ -17,6 +17,7 @@ class [[nodiscard("co_await it")]] yield_op : private io::completion {
     complete = [](io::completion& c) noexcept {
       frame_base& waiter = *static_cast<yield_op&>(c).waiter_;
       waiter.context->innermost = nullptr;
+      event_loop::current().set_running_task(waiter.context);
       waiter.handle().resume();
     };
     event_loop::current().schedule(*this);

@@ -1,0 +1,82 @@
+// gyre/loop/task_local.hpp: values that belong to a task and to the tasks that it spawns.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/context.hpp>
+#include <gyre/coro/frame_pool.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+namespace gyre {
+
+/// One binding; the tasks that see it share it. For authors of ways to run tasks.
+struct GYRE_API task_local_binding {
+  const void* key;
+  task_local_binding* outer;
+  void (*destroy)(task_local_binding&) noexcept;
+  std::uint32_t references = 1;
+
+  /// What the running task of this thread's loop has bound to `key`, or null.
+  [[nodiscard]] static task_local_binding* find(const void* key) noexcept;
+  /// The running task, which there must be.
+  [[nodiscard]] static task_context& running_task() noexcept;
+  /// One owner more, or less, of a chain that may be empty.
+  static task_local_binding* share(task_local_binding* chain) noexcept {
+    if (chain != nullptr) ++chain->references;
+    return chain;
+  }
+  static void release(task_local_binding* chain) noexcept;
+};
+
+/// A value that code deep inside a task can see without its being passed: a request's id, a user, a trace. Tasks that
+/// are spawned while it is bound see it too, as long as they live. asyncio: contextvars.
+///
+///   gyre::task_local<std::string> request_id;            // usually a global
+///   const auto bound = request_id.bind("42");            // until the end of the block
+///   if (const std::string* id = request_id.get()) …      // anywhere inside, in plain functions too
+///
+/// Thread: get and bind only in a task.
+template <class T>
+class task_local {
+ public:
+  task_local() noexcept = default;
+  task_local(const task_local&) = delete;
+  task_local& operator=(const task_local&) = delete;
+
+  /// The value that is bound, or null; outside of tasks too. Lifetime: as long as it is bound.
+  [[nodiscard]] const T* get() const noexcept {
+    auto* const found = static_cast<binding*>(task_local_binding::find(this));
+    return found == nullptr ? nullptr : &found->value;
+  }
+
+  struct binding : task_local_binding {
+    T value;
+    static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
+    static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
+  };
+
+  /// Binds until it dies. Bindings of one task end in the reverse order of their beginning.
+  class [[nodiscard("dropped at once, it ends at once")]] scope {
+   public:
+    scope(const scope&) = delete;
+    scope& operator=(const scope&) = delete;
+    ~scope() { task_local_binding::release(std::exchange(task_->locals, outer_)); }
+
+   private:
+    friend class task_local;
+    scope(task_context& task, binding* made) noexcept : task_(&task), outer_(made->outer) { task.locals = made; }
+    task_context* task_;
+    task_local_binding* outer_;
+  };
+
+  /// Gives it a value in this task, and in tasks that it spawns from now on. Errors: std::bad_alloc.
+  scope bind(T value) const {
+    task_context& task = task_local_binding::running_task();
+    constexpr auto destroy = [](task_local_binding& b) noexcept { delete static_cast<binding*>(&b); };
+    return scope(task, new binding{{this, task_local_binding::share(task.locals), destroy}, std::move(value)});
+  }
+};
+
+}  // namespace gyre
