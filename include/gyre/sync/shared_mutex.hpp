@@ -4,10 +4,14 @@
 #include <gyre/sync/wait_queue.hpp>
 
 #include <cstddef>
+#include <expected>
+#include <system_error>
+#include <utility>
 
 namespace gyre {
 
 class shared_mutex;
+class shared_mutex_guard;
 
 /// lock() and lock_shared(): waits until the mutex is this task's, alone or with other readers.
 class GYRE_API [[nodiscard("co_await it")]] shared_mutex_lock_op : public queued_operation<shared_mutex_lock_op> {
@@ -18,10 +22,51 @@ class GYRE_API [[nodiscard("co_await it")]] shared_mutex_lock_op : public queued
   std::expected<void, std::error_code> take_result();
   void await_resume();
 
+ protected:
+  [[nodiscard]] shared_mutex_guard guard() noexcept;
+
  private:
   friend class shared_mutex;
   shared_mutex* mutex_;
   bool shared_;
+};
+
+/// Holds a shared_mutex, alone or with other readers, until it dies.
+class [[nodiscard("dropped at once, it unlocks at once")]] shared_mutex_guard {
+ public:
+  shared_mutex_guard() noexcept = default;
+  /// Takes over `locked`, which is locked already.
+  shared_mutex_guard(shared_mutex& locked, bool shared) noexcept : mutex_(&locked), shared_(shared) {}
+  shared_mutex_guard(shared_mutex_guard&& other) noexcept
+      : mutex_(std::exchange(other.mutex_, nullptr)), shared_(other.shared_) {}
+  shared_mutex_guard& operator=(shared_mutex_guard&& other) noexcept {
+    shared_mutex_guard moved(std::move(other));
+    std::swap(mutex_, moved.mutex_);
+    std::swap(shared_, moved.shared_);
+    return *this;
+  }
+  ~shared_mutex_guard() { unlock(); }
+
+  /// Gives it up before the end.
+  void unlock() noexcept;
+
+ private:
+  shared_mutex* mutex_ = nullptr;
+  bool shared_ = false;
+};
+
+/// scoped_lock() and scoped_lock_shared(): the same as lock, giving a guard.
+class GYRE_API [[nodiscard("co_await it")]] shared_mutex_guard_op : public shared_mutex_lock_op {
+ public:
+  using shared_mutex_lock_op::shared_mutex_lock_op;
+  std::expected<shared_mutex_guard, std::error_code> take_result() {
+    if (auto locked = shared_mutex_lock_op::take_result(); !locked) return std::unexpected(locked.error());
+    return guard();
+  }
+  shared_mutex_guard await_resume() {
+    shared_mutex_lock_op::await_resume();
+    return guard();
+  }
 };
 
 /// Lets readers in together and writers alone, in the order in which they came: a reader that comes behind a waiting
@@ -39,6 +84,13 @@ class GYRE_API shared_mutex {
   ///
   /// Cancel: as lock.
   [[nodiscard("co_await it")]] shared_mutex_lock_op lock_shared() noexcept { return {*this, true}; }
+
+  /// The same with guards: `const auto guard = co_await mutex.scoped_lock_shared();`
+  ///
+  /// Cancel: as lock.
+  [[nodiscard("co_await it")]] shared_mutex_guard_op scoped_lock() noexcept { return {*this, false}; }
+  /// Cancel: as lock.
+  [[nodiscard("co_await it")]] shared_mutex_guard_op scoped_lock_shared() noexcept { return {*this, true}; }
 
   [[nodiscard]] bool try_lock() noexcept;
   [[nodiscard]] bool try_lock_shared() noexcept;
@@ -58,5 +110,12 @@ class GYRE_API shared_mutex {
   std::size_t readers_ = 0;
   bool written_ = false;
 };
+
+inline void shared_mutex_guard::unlock() noexcept {
+  if (mutex_ == nullptr) return;
+  shared_mutex& owned = *std::exchange(mutex_, nullptr);
+  shared_ ? owned.unlock_shared() : owned.unlock();
+}
+inline shared_mutex_guard shared_mutex_lock_op::guard() noexcept { return {*mutex_, shared_}; }
 
 }  // namespace gyre
