@@ -3,7 +3,6 @@
 #include <gyre/stream/stream_reader.hpp>
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <utility>
 #include <vector>
@@ -31,21 +30,27 @@ std::string stream_reader::take(std::size_t count) {
   return taken;
 }
 
-// Reads once more from the stream. False: it has ended.
+// Reads once more from the stream, straight into the buffer, whose memory stays. False: it has ended.
 task<bool> stream_reader::fill() {
+  constexpr std::size_t chunk = 4096;
   if (ended_) co_return false;
-  std::array<char, 16 * 1024> chunk;
-  const std::size_t count = co_await stream_->read_some(std::as_writable_bytes(std::span(chunk)));
-  if (count == 0) {
-    ended_ = true;
-    co_return false;
-  }
-  if (begin_ > 0) {
-    buffer_.erase(0, begin_);
-    begin_ = 0;
-  }
-  buffer_.append(chunk.data(), count);
-  co_return true;
+  if (begin_ > 0) buffer_.erase(0, std::exchange(begin_, 0));
+  const std::size_t before = buffer_.size();
+  struct room_at_the_end {
+    stream_reader& reader;
+    std::size_t used;
+    ~room_at_the_end() {
+      reader.room_ = 0;
+      reader.buffer_.resize(used);
+    }
+  } room{*this, before};
+  buffer_.resize(before + chunk);
+  room_ = chunk;
+  const std::span<char> tail = std::span(buffer_).subspan(before);
+  const std::size_t count = co_await stream_->read_some(std::as_writable_bytes(tail));
+  room.used += count;
+  ended_ = count == 0;
+  co_return !ended_;
 }
 
 task<std::string> stream_reader::read(std::size_t most) {

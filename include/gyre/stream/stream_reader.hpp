@@ -59,16 +59,17 @@ class GYRE_API stream_reader {
   /// The stream has ended and the buffer is empty.
   [[nodiscard]] bool at_eof() const noexcept { return ended_ && buffered() == 0; }
   /// Bytes that have been read from the stream and not asked for.
-  [[nodiscard]] std::size_t buffered() const noexcept { return buffer_.size() - begin_; }
+  [[nodiscard]] std::size_t buffered() const noexcept { return buffer_.size() - begin_ - room_; }
 
  private:
-  [[nodiscard]] std::string_view rest() const noexcept { return std::string_view(buffer_).substr(begin_); }
+  [[nodiscard]] std::string_view rest() const noexcept { return std::string_view(buffer_).substr(begin_, buffered()); }
   [[nodiscard]] std::string take(std::size_t count);
   [[nodiscard]] task<bool> fill();
 
   shared_stream stream_;
   std::string buffer_;
   std::size_t begin_ = 0;
+  std::size_t room_ = 0;  // at the end of the buffer, while a read is under way
   bool ended_ = false;
 };
 
