@@ -6,29 +6,15 @@
 
 namespace gyre {
 
-void shared_line::push_back(shared_waiter& waiter) noexcept {
-  waiter.previous = last_;
-  waiter.next = nullptr;
-  waiter.stands_in = this;
-  (last_ == nullptr ? first_ : last_->next) = &waiter;
-  last_ = &waiter;
-}
-
-void shared_line::remove(shared_waiter& waiter) noexcept {
-  (waiter.previous == nullptr ? first_ : waiter.previous->next) = waiter.next;
-  (waiter.next == nullptr ? last_ : waiter.next->previous) = waiter.previous;
-  waiter.stands_in = nullptr;
-}
-
 void shared_line::wake_first() noexcept {
-  shared_waiter& waiter = *first_;
+  shared_waiter& waiter = *first();
   remove(waiter);
   waiter.wake(waiter);
 }
 
 void shared_line::refuse_all() noexcept {
-  while (first_ != nullptr) {
-    first_->refused = true;
+  while (!empty()) {
+    first()->refused = true;
     wake_first();
   }
 }

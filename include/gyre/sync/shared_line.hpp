@@ -3,6 +3,7 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/loop/operation.hpp>
+#include <gyre/sync/node_list.hpp>
 
 #include <system_error>
 
@@ -22,19 +23,20 @@ struct shared_waiter {
 };
 
 /// First-in, first-out line of them.
-class GYRE_API shared_line {
+class GYRE_API shared_line : public node_list<shared_waiter> {
  public:
-  [[nodiscard]] shared_waiter* first() const noexcept { return first_; }
-  void push_back(shared_waiter& waiter) noexcept;
-  void remove(shared_waiter& waiter) noexcept;
+  void push_back(shared_waiter& waiter) noexcept {
+    link_last(waiter);
+    waiter.stands_in = this;
+  }
+  void remove(shared_waiter& waiter) noexcept {
+    unlink(waiter);
+    waiter.stands_in = nullptr;
+  }
   /// Takes the first out and lets it go on; there must be one.
   void wake_first() noexcept;
   /// Takes all out and lets them go on with an error.
   void refuse_all() noexcept;
-
- private:
-  shared_waiter* first_ = nullptr;
-  shared_waiter* last_ = nullptr;
 };
 
 /// A lock that is held for a few instructions. Kept out of the headers with the header that it needs.

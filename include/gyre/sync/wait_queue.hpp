@@ -3,6 +3,7 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/loop/operation.hpp>
+#include <gyre/sync/node_list.hpp>
 
 #include <expected>
 #include <system_error>
@@ -25,17 +26,19 @@ struct wait_node {
 /// First-in, first-out queue of those who wait. Intrusive: it owns and allocates nothing.
 ///
 /// Lifetime: must outlive who waits in it. Thread: belongs to one loop.
-class GYRE_API wait_queue {
+class GYRE_API wait_queue : public node_list<wait_node> {
  public:
   wait_queue() noexcept = default;
-  wait_queue(const wait_queue&) = delete;
-  wait_queue& operator=(const wait_queue&) = delete;
   ~wait_queue();
 
-  [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
-  [[nodiscard]] wait_node* first() const noexcept { return first_; }
-  void push_back(wait_node& node) noexcept;
-  void remove(wait_node& node) noexcept;
+  void push_back(wait_node& node) noexcept {
+    link_last(node);
+    node.stands_in = this;
+  }
+  void remove(wait_node& node) noexcept {
+    unlink(node);
+    node.stands_in = nullptr;
+  }
 
   /// Takes the first out and lets it go on. False: nobody waits.
   bool grant_one() noexcept;
@@ -43,10 +46,6 @@ class GYRE_API wait_queue {
   void grant_all() noexcept;
   /// Takes all out and lets them go on with an error.
   void refuse_all() noexcept;
-
- private:
-  wait_node* first_ = nullptr;
-  wait_node* last_ = nullptr;
 };
 
 /// Base of operations that wait in a queue until somebody grants them what they wait for.
