@@ -14,6 +14,8 @@
 //   async_scope  background tasks that belong to an object
 //   as_result    the exception of an awaitable as a value
 //   shield       code that a cancel from outside does not reach
+//   to_thread    a function that blocks, run on a thread
+//   from_callback  awaits what calls back; spawn_then, the reverse
 //   as_task      an awaitable of any kind as a task
 //   task_state   a spawned task (for authors)
 #pragma once
@@ -21,6 +23,7 @@
 #include <gyre/tasks/as_result.hpp>
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/async_scope.hpp>
+#include <gyre/tasks/from_callback.hpp>
 #include <gyre/tasks/gather.hpp>
 #include <gyre/tasks/race.hpp>
 #include <gyre/tasks/shared_task.hpp>
@@ -31,4 +34,5 @@
 #include <gyre/tasks/task_handle.hpp>
 #include <gyre/tasks/task_state.hpp>
 #include <gyre/tasks/timeout.hpp>
+#include <gyre/tasks/to_thread.hpp>
 #include <gyre/tasks/wait.hpp>

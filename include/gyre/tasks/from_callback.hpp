@@ -1,0 +1,212 @@
+// gyre/tasks/from_callback.hpp: awaits what calls back, and calls back what is awaited.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/coro/frame_pool.hpp>
+#include <gyre/loop/operation.hpp>
+#include <gyre/tasks/as_task.hpp>
+#include <gyre/tasks/spawn.hpp>
+
+#include <exception>
+#include <expected>
+#include <optional>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+namespace gyre {
+
+/// Nobody can call back any more: all copies of the callback were destroyed without having been called.
+class GYRE_API callback_dropped : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override;
+};
+
+/// What the awaiting task and the copies of its callback share; freed with the last of them. Any thread may call back.
+template <class T>
+struct callback_state : io::completion {
+  enum : int { waiting, called, abandoned };
+
+  std::optional<wrap_void<T>> value;
+  std::error_code error;
+  std::exception_ptr failure;
+  operation_base* waiter = nullptr;
+  event_loop* loop = nullptr;
+  int phase = waiting;
+  int references = 1;
+
+  /// True for one caller: the first to call back, or who gives up waiting.
+  bool leave_waiting(int to) noexcept {
+    int expected = waiting;
+    return __atomic_compare_exchange_n(&phase, &expected, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  }
+  void add_reference() noexcept { __atomic_fetch_add(&references, 1, __ATOMIC_RELAXED); }
+  void release() noexcept {
+    if (__atomic_fetch_sub(&references, 1, __ATOMIC_ACQ_REL) == 1) delete this;
+  }
+};
+
+/// The function object that is handed to the code that calls back. Copies are the same callback; the first call counts,
+/// later ones are ignored. Thread: any, also at once, inside the function that it was given to.
+template <class T>
+class callback {
+ public:
+  explicit callback(callback_state<T>& state) noexcept : owner_(new owner{&state}) { state.add_reference(); }
+  callback(const callback& other) noexcept : owner_(other.owner_) {
+    __atomic_fetch_add(&owner_->copies, 1, __ATOMIC_RELAXED);
+  }
+  callback(callback&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)) {}
+  callback& operator=(callback other) noexcept {
+    std::swap(owner_, other.owner_);
+    return *this;
+  }
+  ~callback() {
+    if (owner_ == nullptr || __atomic_fetch_sub(&owner_->copies, 1, __ATOMIC_ACQ_REL) > 1) return;
+    deliver([](callback_state<T>& s) { s.failure = std::make_exception_ptr(callback_dropped()); });
+    owner_->state->release();
+    delete owner_;
+  }
+
+  /// Gives the value. No effect when something was given before, or nobody waits any more.
+  template <class... Args>
+    requires std::is_constructible_v<wrap_void<T>, Args...>
+  void operator()(Args&&... value) const {
+    deliver([&](callback_state<T>& s) { s.value.emplace(std::forward<Args>(value)...); });
+  }
+  /// Gives an error, which the await throws as std::system_error (as_expected gives it).
+  void fail(std::error_code error) const {
+    deliver([&](callback_state<T>& s) { s.error = error; });
+  }
+  /// Gives an exception, which the await throws.
+  void fail(std::exception_ptr failure) const {
+    deliver([&](callback_state<T>& s) { s.failure = std::move(failure); });
+  }
+
+ private:
+  struct owner {
+    callback_state<T>* state;
+    int copies = 1;
+  };
+  template <class Store>
+  void deliver(Store store) const {
+    callback_state<T>& state = *owner_->state;
+    if (!state.leave_waiting(callback_state<T>::called)) return;
+    store(state);
+    state.loop->post(static_cast<io::completion&>(state));
+  }
+  owner* owner_;
+};
+
+struct no_cancel_hook {};
+
+/// from_callback(): starts something and waits until it calls back.
+template <class T, class Initiate, class OnCancel>
+class [[nodiscard("co_await it")]] from_callback_op : public operation<from_callback_op<T, Initiate, OnCancel>> {
+ public:
+  from_callback_op(Initiate&& initiate, OnCancel&& on_cancel)
+      : state_(new callback_state<T>), initiate_(std::move(initiate)), on_cancel_(std::move(on_cancel)) {}
+  from_callback_op(from_callback_op&& other) noexcept
+      : operation<from_callback_op>(other),
+        state_(std::exchange(other.state_, nullptr)),
+        initiate_(std::move(other.initiate_)),
+        on_cancel_(std::move(other.on_cancel_)) {}
+  ~from_callback_op() {
+    if (state_ != nullptr) state_->release();
+  }
+
+  bool try_now() noexcept { return false; }
+  void start() noexcept {
+    state_->waiter = this;
+    state_->loop = &event_loop::current();
+    state_->loop->expect_post();
+    state_->complete = [](io::completion& c) noexcept {
+      operation_base& op = *static_cast<callback_state<T>&>(c).waiter;
+      event_loop::current().expected_post_arrived();
+      op.proceed(op);
+    };
+    operation_base::cancel = [](cancellable& c) noexcept {
+      auto& op = static_cast<from_callback_op&>(static_cast<operation_base&>(c));
+      if constexpr (std::is_same_v<OnCancel, no_cancel_hook>) {
+        if (op.withdrawn_ || !op.state_->leave_waiting(callback_state<T>::abandoned)) return;
+        event_loop::current().expected_post_arrived();
+        op.withdrawn_ = true;
+        op.finish_soon();
+      } else {
+        op.on_cancel_();
+      }
+    };
+    const callback<T> done(*state_);
+    try {
+      initiate_(done);
+    } catch (...) {
+      done.fail(std::current_exception());  // thrown where it is awaited
+    }
+  }
+
+  std::expected<T, std::error_code> take_result() {
+    if (withdrawn_ || (state_->error && this->scope_cancelled())) {
+      if (this->scope_cancelled()) throw_cancelled();
+      return std::unexpected(std::make_error_code(std::errc::operation_canceled));
+    }
+    if (state_->failure) std::rethrow_exception(state_->failure);
+    if (state_->error) return std::unexpected(state_->error);
+    if constexpr (std::is_void_v<T>)
+      return {};
+    else
+      return std::move(*state_->value);
+  }
+  T await_resume() {
+    auto result = take_result();
+    if (!result) fail(result.error());
+    if constexpr (!std::is_void_v<T>) return *std::move(result);
+  }
+  [[noreturn]] void fail(std::error_code reason) const { throw std::system_error(reason, "from_callback"); }
+
+ private:
+  callback_state<T>* state_;
+  Initiate initiate_;
+  OnCancel on_cancel_;
+  bool withdrawn_ = false;
+};
+
+/// Calls `initiate(done)`, which starts something and keeps `done`, a copyable function object; the task goes on when it
+/// has been called:
+///
+///   int n = co_await gyre::from_callback<int>([&](auto done) { client.request(url, done); });
+///
+/// `done(value)`, `done.fail(error_code)` and `done.fail(exception_ptr)` may come at once, later, and from any thread. When
+/// every copy is destroyed without a call, the await throws callback_dropped. An exception of `initiate` is thrown.
+/// Cancel: stops waiting; a call that comes later is ignored, so what it writes to must not live in this task. With
+/// `on_cancel`, that is called (once or more) and the await waits for the call that it brings about: an error throws
+/// `cancelled`, a value wins over the cancel.
+template <class T, class Initiate, class OnCancel = no_cancel_hook>
+[[nodiscard("co_await it")]] from_callback_op<T, Initiate, OnCancel> from_callback(Initiate initiate,
+                                                                                   OnCancel on_cancel = {}) {
+  return {std::move(initiate), std::move(on_cancel)};
+}
+
+/// The reverse, for code that lives by callbacks: runs a task in the background and calls `done(outcome)` on the loop when
+/// it has ended, with std::expected<T, std::exception_ptr>; a cancel by the end of the loop is an exception too.
+///
+/// Thread: that of the loop. `done` must not throw.
+template <class T, class Done>
+void spawn_then(task<T> work, Done done, std::source_location where = std::source_location::current()) {
+  constexpr auto run = [](task<T> body, Done tell) -> task<> {
+    std::expected<T, std::exception_ptr> outcome = std::unexpected(std::exception_ptr());
+    try {
+      if constexpr (std::is_void_v<T>) {
+        co_await std::move(body);
+        outcome.emplace();
+      } else {
+        outcome.emplace(co_await std::move(body));
+      }
+    } catch (...) {
+      outcome = std::unexpected(std::current_exception());  // told below
+    }
+    tell(std::move(outcome));
+  };
+  spawn(run(std::move(work), std::move(done)), {}, where).detach();
+}
+
+}  // namespace gyre

@@ -1,0 +1,92 @@
+// gyre/tasks/to_thread.hpp: a function that blocks, run on a thread.
+#pragma once
+
+#include <gyre/io/blocking_pool.hpp>
+#include <gyre/loop/operation.hpp>
+#include <gyre/tasks/as_task.hpp>
+
+#include <exception>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace gyre {
+
+/// to_thread(): waits for the function.
+template <class F>
+class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<F>>, private io::blocking_job {
+ public:
+  using result_type = std::invoke_result_t<F&>;
+
+  explicit to_thread_op(F&& function) : function_(std::move(function)) {}
+  to_thread_op(to_thread_op&& other) noexcept(std::is_nothrow_move_constructible_v<F>)
+      : operation<to_thread_op>(other), function_(std::move(other.function_)) {}
+  ~to_thread_op() {
+    if (loop_ != nullptr) misuse("a coroutine was destroyed while a thread still runs its function");
+  }
+
+  bool try_now() noexcept { return false; }
+  void start() noexcept {
+    operation_base::cancel = [](cancellable& c) noexcept {
+      auto& op = static_cast<to_thread_op&>(static_cast<operation_base&>(c));
+      if (op.loop_ == nullptr || !io::blocking_pool::process_wide().withdraw(op)) return;  // it has begun: wait for it
+      op.arrived();
+      op.withdrawn_ = true;
+      op.finish_soon();
+    };
+    this->complete = [](io::completion& c) noexcept {
+      auto& op = static_cast<to_thread_op&>(static_cast<operation<to_thread_op>&>(c));
+      op.arrived();
+      op.proceed(op);
+    };
+    run = [](io::blocking_job& job) noexcept {
+      auto& op = static_cast<to_thread_op&>(job);
+      op.call();
+      op.loop_->post(static_cast<io::completion&>(op));  // last: the loop may be done with it before this returns
+    };
+    loop_ = &event_loop::current();
+    loop_->expect_post();
+    io::blocking_pool::process_wide().submit(*this);
+  }
+  result_type await_resume() {
+    if (withdrawn_) throw_cancelled();
+    if (failure_) std::rethrow_exception(std::move(failure_));
+    if constexpr (!std::is_void_v<result_type>) return *std::move(result_);
+  }
+
+ private:
+  void call() noexcept {
+    try {
+      if constexpr (std::is_void_v<result_type>)
+        function_();
+      else
+        result_.emplace(function_());
+    } catch (...) {
+      failure_ = std::current_exception();  // thrown where it is awaited
+    }
+  }
+  void arrived() noexcept {
+    loop_->expected_post_arrived();
+    loop_ = nullptr;
+  }
+
+  F function_;
+  std::optional<wrap_void<result_type>> result_;
+  std::exception_ptr failure_;
+  event_loop* loop_ = nullptr;  // set while a thread may touch this
+  bool withdrawn_ = false;
+};
+
+/// Runs `function()` on a thread of the process's bounded pool, and gives its result or throws its exception:
+///
+///   auto image = co_await gyre::to_thread([&] { return decode(bytes); });
+///
+/// Nothing is allocated. Lifetime: what it captures by reference may be the caller's: the await does not end before it has.
+/// Cancel: before a thread has begun it never runs; after that the await waits for it, and its result wins over the cancel.
+template <class F>
+  requires requires(F f) { f(); }
+[[nodiscard("co_await it")]] to_thread_op<F> to_thread(F function) {
+  return to_thread_op<F>(std::move(function));
+}
+
+}  // namespace gyre
