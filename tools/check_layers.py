@@ -37,7 +37,7 @@ def check_file(path, layer, allowed, text):
         include = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
         if include:
             quote, target = include.groups()
-            inside = re.match(r"gyre/(\w+)/", target) or re.match(r"gyre/(io|loop|coro|tasks|runtime|stream|net)\.hpp", target)
+            inside = re.match(r"gyre/(\w+)/", target) or re.match(r"gyre/(io|loop|coro|tasks|runtime|stream|net|fs)\.hpp", target)
             if inside and inside.group(1) not in allowed:
                 problems.append(f"{where}: layer {layer} includes {target}, which is above it")
             if quote == '"' and public:

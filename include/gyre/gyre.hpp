@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro.hpp>
+#include <gyre/fs.hpp>
 #include <gyre/io.hpp>
 #include <gyre/loop.hpp>
 #include <gyre/net.hpp>

@@ -3,6 +3,7 @@
 // May not know: coroutines. A request completes by calling a function.
 //
 //   request         one I/O operation as data
+//   file_request    the same for files and paths
 //   completion      something that a loop will call once
 //   backend         what performs requests
 //   backend_choice  which backend a process uses, and why
@@ -23,6 +24,7 @@
 #include <gyre/io/buffer_pool.hpp>
 #include <gyre/io/completion.hpp>
 #include <gyre/io/descriptor.hpp>
+#include <gyre/io/file_request.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/receive_queue.hpp>
 #include <gyre/io/request.hpp>

@@ -33,6 +33,7 @@ epoll_backend::epoll_backend(const backend_options& options, int& error)
 
 // Nobody is told of what was still in flight, but its memory is free again: no call uses it any more.
 epoll_backend::~epoll_backend() {
+  if (files_.outstanding()) settle_files();
   while (!completed_.empty()) {
     auto& r = static_cast<request&>(completed_.pop_front());
     if (is_multishot(r))
@@ -49,6 +50,17 @@ epoll_backend::~epoll_backend() {
   }
   if (epoll_ >= 0) ::close(epoll_);
   if (doorbell_ >= 0) ::close(doorbell_);
+}
+
+void epoll_backend::settle_files() noexcept {
+  ready_list ended;
+  files_.settle(ended);
+  while (!ended.empty()) {
+    auto& r = static_cast<request&>(ended.pop_front());
+    if (r.code == opcode::open && r.result >= 0) ::close(r.result);
+    r.result = -ECANCELED;
+    no_longer_in_flight(r);
+  }
 }
 
 void epoll_backend::settle(request* r) noexcept {
@@ -109,6 +121,7 @@ void epoll_backend::submit(request& r) noexcept {
   ++in_flight_;
   descriptor& d = *r.target;
   ++d.in_flight;
+  if (concerns_file(r.code)) return files_.submit(static_cast<file_request&>(r));
   parking_place(r) = &r;
   const int error = d.attached ? 0 : add(d);
   if (is_multishot(r)) {
@@ -148,6 +161,10 @@ void epoll_backend::no_longer_in_flight(request& r) noexcept {
 
 void epoll_backend::cancel(request& r) noexcept {
   if (r.where != phase::in_flight || r.cancel_requested) return;
+  if (concerns_file(r.code)) {
+    r.cancel_requested = true;
+    return files_.cancel(static_cast<file_request&>(r));
+  }
   if (parking_place(r) != &r) return;  // done, and about to be handed out: success beats cancel
   r.cancel_requested = true;
   if (is_multishot(r)) {

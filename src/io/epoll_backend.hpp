@@ -5,6 +5,7 @@
 #include <gyre/io/backend_choice.hpp>
 
 #include "multishot_line.hpp"
+#include "offloaded_calls.hpp"
 
 #include <vector>
 
@@ -39,6 +40,7 @@ class epoll_backend final : public backend {
   void complete(request& r, int result) noexcept;
   void no_longer_in_flight(request& r) noexcept;
   void settle(request* r) noexcept;
+  void settle_files() noexcept;
 
   // epoll_wait.cpp: the kernel's events
   [[nodiscard]] bool must_look() noexcept;
@@ -74,6 +76,7 @@ class epoll_backend final : public backend {
   unsigned skipped_looks_ = 0;
   bool has_nanoseconds_ = true;  // epoll_pwait2, Linux 5.11
   std::uint64_t system_calls_ = 0;
+  offloaded_calls files_{*this};
 };
 
 inline bool is_multishot(const request& r) noexcept {

@@ -39,8 +39,10 @@ void epoll_backend::wait(monotonic_time deadline, ready_list& ready) noexcept {
     retry_connects();
     if (!later_.empty()) deadline = std::min(deadline, clock_now() + connect_retry_interval);
   }
+  if (files_.outstanding()) files_.take_ended(completed_);
   if (!completed_.empty() || !turn_.empty() || delivered_) deadline = do_not_wait;
   if (deadline != do_not_wait || must_look()) look(deadline);
+  if (files_.outstanding()) files_.take_ended(completed_);
   hand_out(ready);
 }
 

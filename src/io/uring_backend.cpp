@@ -104,12 +104,14 @@ void uring_backend::wait(monotonic_time deadline, ready_list& ready) noexcept {
   if (!starved_.empty()) rearm_starved(with_kernel_);
   if (!doorbell_armed_) [[unlikely]]
     arm_doorbell();
+  if (offloaded_.outstanding()) something |= take_offloaded(ready);
   something = something || ring_.ready() > 0;
   if (deadline != do_not_wait && !something)
     sleep(deadline);
   else if (must_look())
     enter(0);
   reap(ready);
+  if (offloaded_.outstanding()) (void)take_offloaded(ready);
 }
 
 void uring_backend::sleep(monotonic_time deadline) noexcept {

@@ -5,6 +5,7 @@
 #include <gyre/io/uring.hpp>
 
 #include "multishot_line.hpp"
+#include "offloaded_calls.hpp"
 
 namespace gyre::io {
 
@@ -14,6 +15,7 @@ namespace gyre::io {
 ///   uring_backend.cpp  the ring and what belongs to it, the call, the end
 ///   uring_submit.cpp   requests into the ring
 ///   uring_reap.cpp     completions out of it
+///   uring_files.cpp    both for files, part of which threads of the pool do
 class uring_backend final : public backend {
  public:
   /// `known`: what the self-test of this process has found (tests leave out some of it); nullptr: run it on this ring.
@@ -57,7 +59,20 @@ class uring_backend final : public backend {
   void accepted(multishot& m, int result, bool last, ready_list& ready) noexcept;
   static inline void hand_over(multishot& m, int result, std::uint32_t buffer, ready_list& ready) noexcept;
   void hand_over_last(multishot& m, int result, std::uint32_t buffer, bool repeats, ready_list& ready) noexcept;
-  inline void set_idle(request& r) noexcept;
+  void set_idle(request& r) noexcept {
+    r.where = phase::idle;
+    --in_flight_;
+    --r.target->in_flight;
+  }
+
+  static void fill_file(uring::submission& entry, const file_request& r) noexcept;
+  [[nodiscard]] static bool must_offload(opcode code) noexcept {
+    return code == opcode::resize || code == opcode::read_directory;
+  }
+  void offload(request& r) noexcept;
+  [[nodiscard]] bool file_resumes(request& r, int& result) noexcept;
+  [[nodiscard]] bool take_offloaded(ready_list& ready) noexcept;
+  void settle_offloaded() noexcept;
 
   void rearm_starved(std::uint32_t most) noexcept;
   [[nodiscard]] bool end_cancelled_starved(ready_list& ready) noexcept;
@@ -78,6 +93,7 @@ class uring_backend final : public backend {
   std::uint32_t with_kernel_ = 0;         // buffers in the provided group
   std::uint32_t wanted_with_kernel_ = 0;  // few, so that they stay in the cache; doubled when they run out
   multishot_line starved_;                // receives that stopped because no buffer was left
+  offloaded_calls offloaded_{*this};
 };
 
 }  // namespace gyre::io

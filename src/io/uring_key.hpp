@@ -23,6 +23,7 @@ enum : std::uint8_t {
   state_cancel_unanswered = 1,  ///< the answer will name the request: it must not be handed out before
   state_ended = 2,              ///< the last completion has come, and `result` is what it brought
   state_starved = 4,            ///< the kernel does not have it: it waits for a buffer
+  state_offloaded = 8,          ///< the kernel does not have it: a thread of the pool performs it
 };
 
 [[nodiscard]] inline bool gives_many(const request& r) noexcept {

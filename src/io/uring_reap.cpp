@@ -47,12 +47,6 @@ void learn(const request& r, int result, std::uint32_t flags) noexcept {
 
 }  // namespace
 
-inline void uring_backend::set_idle(request& r) noexcept {
-  r.where = phase::idle;
-  --in_flight_;
-  --r.target->in_flight;
-}
-
 void uring_backend::reap(ready_list& ready) noexcept {
   constexpr int most_rounds = 4;  // so that whoever is ready runs, however fast completions come
   for (int round = 1;; ++round) {
@@ -100,18 +94,20 @@ void uring_backend::end(request& r, int result, ready_list& ready) noexcept {
 
 // A cancel can fail without its target having ended. The kernel does not find what is about to be tried again. And a
 // target that runs in a thread of the kernel (a send ends there when memory is short) is only interrupted, which is
-// lost when it comes before the thread waits. So the cancel is repeated until the target has ended.
+// lost when it comes before the thread waits. So the cancel is repeated until the target has ended. What concerns a file
+// ends by itself.
 void uring_backend::cancel_answered(request& r, int result, ready_list& ready) noexcept {
   r.backend_state &= static_cast<std::uint8_t>(~state_cancel_unanswered);
   if ((r.backend_state & state_ended) != 0)
     end(r, r.result, ready);
-  else if (result < 0)
+  else if (result < 0 && !concerns_file(r.code))
     queue_cancel(r);
 }
 
 // True: the operation was interrupted (or an attempt was vain), and has been queued again. `result` of a cancelled
 // one becomes -ECANCELED.
 bool uring_backend::resumes(request& r, int& result) noexcept {
+  if (concerns_file(r.code)) return file_resumes(r, result);
   const bool paused = result == -ETIME && r.code == opcode::connect;
   if (result != -EINTR && result != -EAGAIN && !paused) return false;
   if (r.cancel_requested) {
@@ -226,7 +222,7 @@ bool uring_backend::end_cancelled_starved(ready_list& ready) noexcept {
 // At the end of the backend nobody is called any more; the memory of the request is free again.
 void uring_backend::set_aside(request& r) noexcept {
   set_idle(r);
-  if (r.code == opcode::accept && r.result >= 0) ::close(r.result);
+  if ((r.code == opcode::accept || r.code == opcode::open) && r.result >= 0) ::close(r.result);
   r.result = -ECANCELED;
   if (!gives_many(r)) return;
   auto& m = static_cast<multishot&>(r);
@@ -255,6 +251,7 @@ bool uring_backend::drain() noexcept {
   constexpr monotonic_time step = 10'000'000;
   constexpr int most_steps = 100;  // a second
   while (!starved_.empty()) set_aside(starved_.pop_front());
+  if (offloaded_.outstanding()) settle_offloaded();
   for (int n = 0; in_flight_ > 0 && n < most_steps; ++n) {
     uring::submission& entry = next_entry();
     uring::prepare_cancel_everything(entry);

@@ -27,6 +27,8 @@ void uring_backend::submit(request& r) noexcept {
   r.backend_state = 0;
   ++in_flight_;
   ++r.target->in_flight;
+  if (must_offload(r.code)) [[unlikely]]
+    return offload(r);
   queue(r);
 }
 
@@ -69,6 +71,8 @@ void uring_backend::fill(uring::submission& entry, const request& r) noexcept {
       return uring::prepare_poll(entry, d.fd, POLLIN | POLLRDHUP);
     case opcode::wait_writable:
       return uring::prepare_poll(entry, d.fd, POLLOUT);
+    default:
+      return fill_file(entry, static_cast<const file_request&>(r));
   }
 }
 
@@ -77,6 +81,8 @@ void uring_backend::cancel(request& r) noexcept {
   r.cancel_requested = true;
   if ((r.backend_state & state_starved) != 0)
     starved_cancelled_ = true;
+  else if ((r.backend_state & state_offloaded) != 0)
+    offloaded_.cancel(static_cast<file_request&>(r));
   else
     queue_cancel(r);
 }

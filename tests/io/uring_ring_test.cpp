@@ -39,6 +39,7 @@ SAME(uring::opcode::shutdown, IORING_OP_SHUTDOWN);
 SAME(uring::opcode::renameat, IORING_OP_RENAMEAT);
 SAME(uring::opcode::unlinkat, IORING_OP_UNLINKAT);
 SAME(uring::opcode::mkdirat, IORING_OP_MKDIRAT);
+SAME(uring::opcode::symlinkat, IORING_OP_SYMLINKAT);
 SAME(uring::opcode::msg_ring, IORING_OP_MSG_RING);
 SAME(uring::opcode::socket, IORING_OP_SOCKET);
 SAME(uring::opcode::send_zc, IORING_OP_SEND_ZC);

@@ -19,7 +19,28 @@ enum class opcode : std::uint8_t {
   send_message,   ///< address: an io::message; result: count, may be short
   wait_readable,  ///< result 0 when a read would not block
   wait_writable,  ///< result 0 when a write would not block
+
+  // Of files and paths: an io::file_request each. They wait for nobody but the disk, and always end by themselves.
+  read,            ///< address/length: where bytes go; result: count, 0 at the end of the file
+  write,           ///< address/length: bytes; result: count, may be short
+  read_vector,     ///< address/length: an array of buffers and their number; result as read
+  write_vector,    ///< address/length: an array of const_buffer and their number; result as write
+  open,            ///< address: a path; result: a descriptor, close-on-exec
+  close,           ///< the target's descriptor, which is gone whatever the result
+  sync,            ///< flags: 1 for the data only
+  stat,            ///< address: a path, flags: AT_…, other: a struct statx
+  resize,          ///< offset: the new size
+  rename,          ///< address, other: paths
+  remove,          ///< address: a path, flags: 0 or AT_REMOVEDIR
+  make_directory,  ///< address: a path
+  make_symlink,    ///< address: what it says, other: its own path
+  read_directory,  ///< address/length: where entries go, see getdents64(2); result: bytes, 0 at the end
 };
+
+/// Whether a request with this code is a file_request.
+[[nodiscard]] constexpr bool concerns_file(opcode code) noexcept {
+  return code >= opcode::read && code <= opcode::read_directory;
+}
 
 /// Where a request is on its way.
 enum class phase : std::uint8_t {
@@ -65,6 +86,12 @@ struct multishot : request {
 /// A range of bytes as the kernel's vectored calls read it (same layout as struct iovec).
 struct const_buffer {
   const void* data = nullptr;
+  std::size_t size = 0;
+};
+
+/// The same for bytes that are to be filled in.
+struct mutable_buffer {
+  void* data = nullptr;
   std::size_t size = 0;
 };
 

@@ -37,6 +37,7 @@ enum class opcode : std::uint8_t {
   renameat = 35,
   unlinkat = 36,
   mkdirat = 37,
+  symlinkat = 38,
   msg_ring = 40,
   socket = 45,
   send_zc = 47,

@@ -1,0 +1,18 @@
+// gyre/fs.hpp: files and directories.
+//
+// May not know: sockets. No call here blocks the loop: the ring performs it, or a thread of io::blocking_pool.
+//
+//   file             an open file, pipe or terminal
+//   open_options     how to open it
+//   status           what is known of a file: kind, size, permissions, times
+//   path_operations  renaming, removing, making directories and links
+//   directory        the entries of a directory, in batches
+//   whole_file       a file read or written as a whole
+#pragma once
+
+#include <gyre/fs/directory.hpp>
+#include <gyre/fs/file.hpp>
+#include <gyre/fs/open_options.hpp>
+#include <gyre/fs/path_operations.hpp>
+#include <gyre/fs/status.hpp>
+#include <gyre/fs/whole_file.hpp>

@@ -1,0 +1,54 @@
+// gyre/fs/directory.hpp: what is in a directory.
+#pragma once
+
+#include <gyre/coro/task.hpp>
+#include <gyre/fs/file.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gyre::fs {
+
+/// One name in a directory.
+struct directory_entry {
+  std::string name;
+  file_kind kind = file_kind::unknown;  ///< of a link, symlink; unknown where the file system does not tell
+  std::uint64_t inode = 0;
+};
+
+/// An open directory, read in batches.
+///
+/// Thread: belongs to the loop it was opened on. Overlap: one read at a time.
+class GYRE_API directory {
+ public:
+  /// Opens the directory at `path`.
+  ///
+  /// Lifetime: the path is copied. Cancel: not opened, or closed again.
+  /// Errors: io_error "open /etc/passwd: Not a directory".
+  [[nodiscard]] static task<directory> open(std::string path);
+
+  /// The next entries, in no order, without "." and ".."; none at the end. What is added or removed meanwhile may be
+  /// among them or not.
+  ///
+  /// Lifetime: this outlives the await. Cancel: nothing is lost; the next read gives what this one would have.
+  /// Errors: io_error "read_some /mnt: Stale file handle". See getdents(2).
+  [[nodiscard]] task<std::vector<directory_entry>> read_some();
+
+  [[nodiscard]] const std::string& path() const noexcept { return file_.path(); }
+
+ private:
+  explicit directory(file&& opened) noexcept : file_(std::move(opened)) {}
+
+  file file_;
+};
+
+/// All entries of a directory, in no order, but at most `limit`.
+///
+/// Cancel: nothing has changed. Errors: as directory; EOVERFLOW when there are more.
+[[nodiscard]] GYRE_API task<std::vector<directory_entry>> list_directory(std::string path, std::size_t limit = 100'000);
+
+}  // namespace gyre::fs

@@ -1,0 +1,102 @@
+// gyre/fs/file_operation.hpp: awaiting one io::file_request. For authors of awaitables.
+#pragma once
+
+#include <gyre/fs/file_state.hpp>
+#include <gyre/io/file_request.hpp>
+#include <gyre/io/io_error.hpp>
+#include <gyre/loop/operation.hpp>
+
+#include <expected>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+namespace gyre::fs {
+
+/// Submits a file request, and has the clock of the loop wait for it: it always ends by itself.
+template <class Op>
+void submit_file_request(Op& op, void (*ended)(io::completion&) noexcept) noexcept {
+  op.cancel = [](cancellable& c) noexcept {
+    event_loop::current().backend().cancel(static_cast<Op&>(static_cast<operation_base&>(c)));
+  };
+  op.complete = ended;
+  event_loop& loop = event_loop::current();
+  loop.expect_post();
+  loop.backend().submit(op);
+}
+
+/// Base of operations that are one file request. Derived gives
+///   void prepare()                                    points the request at what the operation owns
+///   std::expected<T, std::error_code> take_result()   throws only `cancelled`
+///   void fail(std::error_code)                        throws, with the operation's name and object
+/// Cancel: ends it when it has not begun; else the await goes on when it is done, and its result counts.
+template <class Derived>
+class file_operation : public operation<Derived, io::file_request> {
+ public:
+  file_operation(file_operation&&) noexcept = default;
+  file_operation& operator=(file_operation&&) = delete;
+  ~file_operation() {
+    if (this->where == io::phase::in_flight)
+      misuse("a coroutine was destroyed in the middle of an operation on a file; cancel and await it first");
+  }
+
+  bool try_now() noexcept { return false; }
+
+  void start() noexcept {
+    self().prepare();
+    submit_file_request(self(), [](io::completion& c) noexcept {
+      event_loop::current().expected_post_arrived();
+      auto& op = static_cast<file_operation&>(static_cast<io::request&>(c));
+      op.proceed(op);
+    });
+  }
+
+  auto await_resume() {
+    auto outcome = self().take_result();
+    if (!outcome) [[unlikely]]
+      self().fail(outcome.error());
+    if constexpr (!std::is_void_v<typename decltype(outcome)::value_type>) return *std::move(outcome);
+  }
+  [[nodiscard]] bool fully_succeeded() const noexcept { return this->result >= 0; }
+
+ protected:
+  file_operation() noexcept { this->result = -1; }
+
+  /// The error of a negative result. Throws `cancelled` when that is why the operation ended.
+  [[nodiscard]] std::error_code error() const {
+    if (this->result == -static_cast<int>(std::errc::operation_canceled) && this->scope_cancelled()) throw_cancelled();
+    return {-this->result, std::generic_category()};
+  }
+  [[nodiscard]] std::expected<void, std::error_code> done_or_error() const {
+    if (this->result < 0) return std::unexpected(error());
+    return {};
+  }
+
+ private:
+  Derived& self() noexcept { return static_cast<Derived&>(*this); }
+};
+
+/// The same for what takes a path, which is copied into the operation.
+template <class Derived>
+class path_operation : public file_operation<Derived> {
+ public:
+  /// A zero byte would end the path early: it is of no file.
+  bool try_now() noexcept {
+    if (path_.find('\0') == std::string::npos) return false;
+    this->result = -static_cast<int>(std::errc::invalid_argument);
+    return true;
+  }
+  void prepare() noexcept { this->address = path_.data(); }
+
+ protected:
+  path_operation(io::opcode operation, std::string_view path) : path_(path) {
+    this->code = operation;
+    this->target = &io::working_directory();
+  }
+
+  std::string path_;
+};
+
+}  // namespace gyre::fs

@@ -1,0 +1,103 @@
+// src/fs/directory.cpp: the kernel's directory entries, taken apart.
+#include <gyre/fs/directory.hpp>
+
+#include <dirent.h>
+
+#include <cstring>
+#include <iterator>
+
+namespace gyre::fs {
+namespace {
+
+constexpr std::size_t batch_size = 32 * 1024;
+
+class read_directory_op : public file_operation<read_directory_op> {
+ public:
+  read_directory_op(file_state& file, std::vector<std::byte>& buffer) noexcept : file_(&file) {
+    code = io::opcode::read_directory;
+    target = &file.descriptor();
+    address = buffer.data();
+    length = static_cast<std::uint32_t>(buffer.size());
+  }
+  void prepare() noexcept {}
+  std::expected<std::size_t, std::error_code> take_result() {
+    if (result < 0) return std::unexpected(error());
+    return static_cast<std::size_t>(result);
+  }
+  [[noreturn]] void fail(std::error_code reason) const { throw io_error(reason, "read_some", file_->path); }
+
+ private:
+  file_state* file_;
+};
+
+file_kind kind_of(unsigned char type) noexcept {
+  switch (type) {
+    case DT_REG:
+      return file_kind::regular;
+    case DT_DIR:
+      return file_kind::directory;
+    case DT_LNK:
+      return file_kind::symlink;
+    case DT_FIFO:
+      return file_kind::pipe;
+    case DT_SOCK:
+      return file_kind::socket;
+    case DT_CHR:
+      return file_kind::character_device;
+    case DT_BLK:
+      return file_kind::block_device;
+    default:
+      return file_kind::unknown;
+  }
+}
+
+// struct linux_dirent64: inode 8, offset 8, length of the record 2, type 1, name and a zero.
+std::vector<directory_entry> take_apart(std::span<const std::byte> records) {
+  constexpr std::size_t length_at = 16;
+  constexpr std::size_t type_at = 18;
+  constexpr std::size_t name_at = 19;
+  std::vector<directory_entry> entries;
+  while (records.size() > name_at) {
+    std::uint64_t inode = 0;
+    std::uint16_t length = 0;
+    std::memcpy(&inode, records.data(), sizeof(inode));
+    std::memcpy(&length, records.data() + length_at, sizeof(length));
+    if (length <= name_at || length > records.size()) break;
+    const char* const text = reinterpret_cast<const char*>(records.data() + name_at);
+    const std::string_view name(text, ::strnlen(text, length - name_at));
+    if (name != "." && name != "..")
+      entries.push_back({std::string(name), kind_of(static_cast<unsigned char>(records[type_at])), inode});
+    records = records.subspan(length);
+  }
+  return entries;
+}
+
+}  // namespace
+
+task<directory> directory::open(std::string path) {
+  file opened = co_await file::open(path, {.read = true, .directory = true});
+  co_return directory(std::move(opened));
+}
+
+task<std::vector<directory_entry>> directory::read_some() {
+  std::vector<std::byte> buffer(batch_size);
+  for (;;) {
+    const std::size_t size = co_await read_directory_op(file_.state(), buffer);
+    std::vector<directory_entry> entries = take_apart(std::span<const std::byte>(buffer).first(size));
+    if (size == 0 || !entries.empty()) co_return entries;
+  }
+}
+
+task<std::vector<directory_entry>> list_directory(std::string path, std::size_t limit) {
+  directory opened = co_await directory::open(std::move(path));
+  std::vector<directory_entry> all;
+  for (;;) {
+    std::vector<directory_entry> batch = co_await opened.read_some();
+    if (batch.empty()) co_return all;
+    if (batch.size() > limit - all.size())
+      throw io_error(std::make_error_code(std::errc::value_too_large), "list_directory", opened.path());
+    all.insert(all.end(), std::make_move_iterator(batch.begin()), std::make_move_iterator(batch.end()));
+  }
+}
+
+}  // namespace gyre::fs

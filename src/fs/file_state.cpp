@@ -1,0 +1,52 @@
+// src/fs/file_state.cpp: the life of an open file.
+#include <gyre/fs/file_state.hpp>
+#include <gyre/io/io_error.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace gyre::fs {
+
+file_state& file_state::adopt(int number, std::string_view path) {
+  file_state* state = nullptr;
+  try {
+    state = new file_state(path);
+  } catch (...) {
+    ::close(number);
+    throw;
+  }
+  state->fd = number;
+  if (const int error = state->classify(); error != 0) {
+    ::close(number);
+    delete state;
+    throw io_error({error, std::generic_category()}, "open", path);
+  }
+  return *state;
+}
+
+// Asks for what is known already, so that no server is asked. Gives an errno.
+int file_state::classify() noexcept {
+  struct statx found{};
+  if (::statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &found) < 0) return errno;
+  const auto type = found.stx_mode & unsigned{S_IFMT};
+  waits = type != S_IFREG && type != S_IFDIR && type != S_IFBLK;
+  answers_now = type == S_IFREG || type == S_IFBLK;
+  seekable = ::lseek(fd, 0, SEEK_CUR) >= 0;
+  // A ring gives up at once on a non-blocking file, instead of waiting for the disk.
+  const int flags = ::fcntl(fd, F_GETFL);
+  const int wanted = waits ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
+  return flags < 0 || (wanted != flags && ::fcntl(fd, F_SETFL, wanted) < 0) ? errno : 0;
+}
+
+void file_state::release() noexcept {
+  if (in_flight > 0 || reader != nullptr || writer != nullptr)
+    misuse("a file was closed or destroyed while another task reads from it or writes to it");
+  event_loop::current().backend().detach(*this);
+  ::close(fd);
+  forget();
+}
+
+}  // namespace gyre::fs

@@ -1,0 +1,76 @@
+// src/fs/status.cpp: from the kernel's struct statx to ours.
+#include <gyre/fs/status.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <cstring>
+
+namespace gyre::fs {
+namespace {
+
+file_kind kind_of(unsigned mode) noexcept {
+  switch (mode & unsigned{S_IFMT}) {
+    case S_IFREG:
+      return file_kind::regular;
+    case S_IFDIR:
+      return file_kind::directory;
+    case S_IFLNK:
+      return file_kind::symlink;
+    case S_IFIFO:
+      return file_kind::pipe;
+    case S_IFSOCK:
+      return file_kind::socket;
+    case S_IFCHR:
+      return file_kind::character_device;
+    case S_IFBLK:
+      return file_kind::block_device;
+    default:
+      return file_kind::unknown;
+  }
+}
+
+file_time time_of(const statx_timestamp& t) noexcept {
+  return file_time(std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec));
+}
+
+}  // namespace
+
+status_op::status_op(std::string_view path, bool follows_symlink) : path_operation(io::opcode::stat, path) {
+  flags = follows_symlink ? 0 : AT_SYMLINK_NOFOLLOW;
+}
+
+status_op::status_op(file_state& file) : path_operation(io::opcode::stat, {}), file_(&file) {
+  target = &file.descriptor();
+  flags = AT_EMPTY_PATH;
+}
+
+void status_op::prepare() noexcept {
+  path_operation::prepare();
+  other = raw_;
+}
+
+std::expected<status, std::error_code> status_op::take_result() {
+  static_assert(sizeof(struct statx) == sizeof(raw_) && alignof(struct statx) <= 8);
+  if (result < 0) return std::unexpected(error());
+  struct statx found{};
+  std::memcpy(&found, raw_, sizeof(found));
+  return status{.kind = kind_of(found.stx_mode),
+                .permissions = found.stx_mode & 07777U,
+                .size = found.stx_size,
+                .links = found.stx_nlink,
+                .inode = found.stx_ino,
+                .device = makedev(found.stx_dev_major, found.stx_dev_minor),
+                .owner = found.stx_uid,
+                .group = found.stx_gid,
+                .accessed = time_of(found.stx_atime),
+                .modified = time_of(found.stx_mtime),
+                .changed = time_of(found.stx_ctime)};
+}
+
+void status_op::fail(std::error_code reason) const {
+  throw io_error(reason, "stat", file_ == nullptr ? path_ : file_->path);
+}
+
+}  // namespace gyre::fs

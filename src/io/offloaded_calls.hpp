@@ -1,0 +1,43 @@
+// src/io/offloaded_calls.hpp: requests of one backend that threads of the blocking pool perform.
+#pragma once
+
+#include <gyre/io/backend.hpp>
+#include <gyre/io/file_request.hpp>
+
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+
+namespace gyre::io {
+
+/// Hands requests to the pool, and back to the backend's thread when they have ended.
+///
+/// Thread: that of the backend, for all members. Lifetime: `settle` before it ends.
+class offloaded_calls {
+ public:
+  explicit offloaded_calls(backend& owner) noexcept : owner_(&owner) {}
+
+  void submit(file_request& r) noexcept;
+  /// Ends it with -ECANCELED when no thread has begun it.
+  void cancel(file_request& r) noexcept;
+  /// Whether there is anything that `take_ended` has not given yet.
+  [[nodiscard]] bool outstanding() const noexcept { return outstanding_ > 0; }
+  /// Appends what has ended, `result` set.
+  void take_ended(ready_list& list) noexcept;
+  /// Waits until all have ended; appends what `take_ended` has not given.
+  void settle(ready_list& list) noexcept;
+
+ private:
+  static void run_on_thread(blocking_job& job) noexcept;
+  void append(file_request& r, int result) noexcept;
+
+  backend* owner_;
+  std::size_t outstanding_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable ended_one_;
+  ready_list ended_;             // guarded by mutex_
+  std::size_t ended_count_ = 0;  // guarded by mutex_
+};
+
+}  // namespace gyre::io

@@ -1,0 +1,99 @@
+// src/io/uring_files.cpp: operations on files. What the ring cannot do, a thread of the pool does.
+#include "uring_backend.hpp"
+#include "uring_key.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+namespace gyre::io {
+
+void uring_backend::fill_file(uring::submission& entry, const file_request& r) noexcept {
+  const int fd = r.target->fd;
+  // Bytes that the kernel has are copied inside the submission, and the loop waits: not for that many.
+  constexpr std::uint32_t much = 1U << 20U;
+  const auto two_paths = [&](uring::opcode code) {
+    uring::prepare(entry, code, fd, r.address, 0, reinterpret_cast<std::uintptr_t>(r.other));
+  };
+  switch (r.code) {
+    case opcode::read:
+      uring::prepare_read(entry, fd, r.address, r.length, r.offset);
+      if (r.length >= much) entry.flags = uring::sqe_async;
+      return;
+    case opcode::write:
+      return uring::prepare_write(entry, fd, r.address, r.length, r.offset);
+    case opcode::read_vector:
+      return uring::prepare(entry, uring::opcode::readv, fd, r.address, r.length, r.offset);
+    case opcode::write_vector:
+      return uring::prepare(entry, uring::opcode::writev, fd, r.address, r.length, r.offset);
+    case opcode::open:
+      return uring::prepare_openat(entry, fd, static_cast<const char*>(r.address),
+                                   static_cast<int>(r.flags) | O_CLOEXEC, r.mode);
+    case opcode::close:
+      return uring::prepare_close(entry, fd);
+    case opcode::sync:
+      return uring::prepare_fsync(entry, fd, r.flags);
+    case opcode::stat:
+      two_paths(uring::opcode::statx);
+      entry.length = STATX_BASIC_STATS | STATX_BTIME;
+      entry.operation_flags = r.flags;
+      return;
+    case opcode::rename:
+      two_paths(uring::opcode::renameat);
+      entry.length = static_cast<std::uint32_t>(fd);
+      entry.operation_flags = r.flags;
+      return;
+    case opcode::remove:
+      uring::prepare(entry, uring::opcode::unlinkat, fd, r.address, 0);
+      entry.operation_flags = r.flags;
+      return;
+    case opcode::make_directory:
+      return uring::prepare(entry, uring::opcode::mkdirat, fd, r.address, r.mode);
+    case opcode::make_symlink:
+      return two_paths(uring::opcode::symlinkat);
+    default:
+      return uring::prepare_nop(entry);  // is offloaded
+  }
+}
+
+void uring_backend::offload(request& r) noexcept {
+  r.backend_state |= state_offloaded;
+  offloaded_.submit(static_cast<file_request&>(r));
+}
+
+// As resumes. A file that cannot be used without waiting, and says so instead of waiting, is left to a thread.
+bool uring_backend::file_resumes(request& r, int& result) noexcept {
+  if (result != -EINTR && result != -EAGAIN) return false;
+  if (r.code == opcode::close) {
+    result = 0;  // what close has interrupted is closed all the same
+    return false;
+  }
+  if (r.cancel_requested) {
+    result = -ECANCELED;
+    return false;
+  }
+  result == -EINTR ? queue(r) : offload(r);
+  return true;
+}
+
+// True: there was something.
+bool uring_backend::take_offloaded(ready_list& ready) noexcept {
+  ready_list ended;
+  offloaded_.take_ended(ended);
+  const bool some = !ended.empty();
+  while (!ended.empty()) {
+    auto& r = static_cast<request&>(ended.pop_front());
+    set_idle(r);
+    ready.push_back(r);
+  }
+  return some;
+}
+
+void uring_backend::settle_offloaded() noexcept {
+  ready_list ended;
+  offloaded_.settle(ended);
+  while (!ended.empty()) set_aside(static_cast<request&>(ended.pop_front()));
+}
+
+}  // namespace gyre::io
