@@ -36,7 +36,7 @@ open_op::open_op(std::string_view path, const open_options& options) : path_oper
   mode = options.permissions;
 }
 
-open_op::open_op(open_op&& other) noexcept : path_operation(std::move(other)) { other.result = -1; }
+open_op::open_op(open_op&& from) noexcept : path_operation(std::move(from)) { from.result = -1; }
 
 open_op::~open_op() {
   if (result >= 0) ::close(result);  // nobody took it

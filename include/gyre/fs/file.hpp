@@ -32,10 +32,10 @@ class GYRE_API [[nodiscard("co_await it")]] open_op : public path_operation<open
 /// sync(), sync_data(), resize(): calls on an open file that give nothing.
 class GYRE_API [[nodiscard("co_await it")]] file_op : public file_operation<file_op> {
  public:
-  file_op(file_state& file, io::opcode operation, const char* name, std::uint32_t call_flags,
+  file_op(file_state& file, io::opcode call, const char* name, std::uint32_t call_flags,
           std::uint64_t call_offset) noexcept
       : file_(&file), name_(name) {
-    code = operation;
+    code = call;
     target = &file.descriptor();
     flags = call_flags;
     offset = call_offset;
@@ -54,8 +54,8 @@ class GYRE_API [[nodiscard("co_await it")]] file_close_op : public file_operatio
  public:
   static constexpr bool ignores_cancel = true;
   explicit file_close_op(file_state* file) noexcept;
-  file_close_op(file_close_op&& other) noexcept
-      : file_operation(std::move(other)), file_(std::exchange(other.file_, nullptr)) {}
+  file_close_op(file_close_op&& from) noexcept
+      : file_operation(std::move(from)), file_(std::exchange(from.file_, nullptr)) {}
   ~file_close_op();
   bool try_now() noexcept;
   void start() noexcept;
