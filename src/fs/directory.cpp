@@ -9,7 +9,7 @@
 namespace gyre::fs {
 namespace {
 
-constexpr std::size_t batch_size = 32 * 1024;
+constexpr std::size_t batch_size = std::size_t{32} * 1024;
 
 class read_directory_op : public file_operation<read_directory_op> {
  public:

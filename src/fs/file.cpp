@@ -36,6 +36,7 @@ open_op::open_op(std::string_view path, const open_options& options) : path_oper
   mode = options.permissions;
 }
 
+// NOLINTNEXTLINE(bugprone-use-after-move): only the base is moved
 open_op::open_op(open_op&& from) noexcept : path_operation(std::move(from)) { from.result = -1; }
 
 open_op::~open_op() {

@@ -54,8 +54,10 @@ class GYRE_API [[nodiscard("co_await it")]] file_close_op : public file_operatio
  public:
   static constexpr bool ignores_cancel = true;
   explicit file_close_op(file_state* file) noexcept;
+  // Only the base is moved.
   file_close_op(file_close_op&& from) noexcept
-      : file_operation(std::move(from)), file_(std::exchange(from.file_, nullptr)) {}
+      : file_operation(std::move(from)),
+        file_(std::exchange(from.file_, nullptr)) {}  // NOLINT(bugprone-use-after-move)
   ~file_close_op();
   bool try_now() noexcept;
   void start() noexcept;
