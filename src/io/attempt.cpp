@@ -68,11 +68,8 @@ long call(const request& r) noexcept {
       return poll_now(fd, POLLIN | POLLRDHUP);
     case opcode::wait_writable:
       return poll_now(fd, POLLOUT);
-    case opcode::accept_many:
-    case opcode::receive_many:
-      break;  // belong to a backend
     default:
-      break;  // files: a call on them may block
+      break;  // files: a call on them may block; the others belong to a backend
   }
   errno = EOPNOTSUPP;
   return -1;
