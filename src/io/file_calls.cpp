@@ -2,6 +2,7 @@
 #include <gyre/io/file_request.hpp>
 
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -59,6 +60,8 @@ long call(const file_request& r) noexcept {
       return ::mkdirat(fd, path_of(r.address), r.mode);
     case opcode::make_symlink:
       return ::symlinkat(path_of(r.address), fd, path_of(r.other));
+    case opcode::watch:
+      return ::inotify_add_watch(fd, path_of(r.address), r.flags);
     case opcode::read_directory:
       return ::syscall(SYS_getdents64, fd, r.address, r.length);
     default:

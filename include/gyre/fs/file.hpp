@@ -32,10 +32,10 @@ class GYRE_API [[nodiscard("co_await it")]] open_op : public path_operation<open
 /// sync(), sync_data(), resize(): calls on an open file that give nothing.
 class GYRE_API [[nodiscard("co_await it")]] file_op : public file_operation<file_op> {
  public:
-  file_op(file_state& file, io::opcode operation, const char* name, std::uint32_t call_flags,
+  file_op(file_state& file, io::opcode what, const char* name, std::uint32_t call_flags,
           std::uint64_t call_offset) noexcept
       : file_(&file), name_(name) {
-    code = operation;
+    code = what;
     target = &file.descriptor();
     flags = call_flags;
     offset = call_offset;

@@ -91,8 +91,8 @@ class path_operation : public file_operation<Derived> {
   void prepare() noexcept { this->address = path_.data(); }
 
  protected:
-  path_operation(io::opcode operation, std::string_view path) : path_(path) {
-    this->code = operation;
+  path_operation(io::opcode what, std::string_view path) : path_(path) {
+    this->code = what;
     this->target = &io::working_directory();
   }
 

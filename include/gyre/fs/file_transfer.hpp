@@ -37,9 +37,9 @@ class GYRE_API file_transfer_base : public operation<file_transfer_base, io::fil
   }
 
  protected:
-  file_transfer_base(file_state& file, io::opcode operation, std::size_t size, extent wanted, const char* name,
+  file_transfer_base(file_state& file, io::opcode what, std::size_t size, extent wanted, const char* name,
                      std::uint64_t at) noexcept
-      : file_(&file), name_(name), total_(size), call_(operation), extent_(wanted) {
+      : file_(&file), name_(name), total_(size), call_(what), extent_(wanted) {
     offset = at;
   }
   [[nodiscard]] std::size_t done() const noexcept { return done_; }

@@ -14,13 +14,12 @@ namespace gyre::fs {
 /// One call that takes a path, or two, and gives nothing.
 class GYRE_API [[nodiscard("co_await it")]] path_op : public path_operation<path_op> {
  public:
-  path_op(io::opcode operation, const char* name, std::string_view path, std::string_view second = {})
-      : path_operation(operation, path), other_(second), name_(name) {
+  path_op(io::opcode what, const char* name, std::string_view path, std::string_view second = {})
+      : path_operation(what, path), other_(second), name_(name) {
     flags = 0;
   }
-  path_op(io::opcode operation, const char* name, std::string_view path, std::uint32_t call_flags,
-          std::uint32_t call_mode)
-      : path_op(operation, name, path) {
+  path_op(io::opcode what, const char* name, std::string_view path, std::uint32_t call_flags, std::uint32_t call_mode)
+      : path_op(what, name, path) {
     flags = call_flags;
     mode = call_mode;
   }

@@ -34,6 +34,7 @@ enum class opcode : std::uint8_t {
   remove,          ///< address: a path, flags: 0 or AT_REMOVEDIR
   make_directory,  ///< address: a path
   make_symlink,    ///< address: what it says, other: its own path
+  watch,           ///< address: a path, flags: IN_…, the target: an inotify descriptor; result: the watch
   read_directory,  ///< address/length: where entries go, see getdents64(2); result: bytes, 0 at the end
 };
 
