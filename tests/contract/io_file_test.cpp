@@ -147,7 +147,7 @@ TEST_P(io_file, paths_are_made_renamed_and_removed) {
   make.mode = 0700;
   EXPECT_EQ(perform(make), 0);
   file_shot rename(io::opcode::rename, here, a.c_str());
-  rename.other = const_cast<char*>(b.c_str());
+  rename.second = const_cast<char*>(b.c_str());
   EXPECT_EQ(perform(rename), 0);
   file_shot unlink(io::opcode::remove, here, b.c_str());
   EXPECT_EQ(perform(unlink), -EISDIR);
@@ -155,14 +155,14 @@ TEST_P(io_file, paths_are_made_renamed_and_removed) {
   remove.flags = AT_REMOVEDIR;
   EXPECT_EQ(perform(remove), 0);
   file_shot link(io::opcode::make_symlink, here, "nowhere");
-  link.other = const_cast<char*>(a.c_str());
+  link.second = const_cast<char*>(a.c_str());
   EXPECT_EQ(perform(link), 0);
   struct statx found{};
   file_shot stat(io::opcode::stat, here, a.c_str());
-  stat.other = &found;
+  stat.second = &found;
   EXPECT_EQ(perform(stat), -ENOENT);
   file_shot stat_link(io::opcode::stat, here, a.c_str());
-  stat_link.other = &found;
+  stat_link.second = &found;
   stat_link.flags = AT_SYMLINK_NOFOLLOW;
   EXPECT_EQ(perform(stat_link), 0);
   EXPECT_TRUE(S_ISLNK(found.stx_mode));
