@@ -8,6 +8,7 @@
 //   path_operations  renaming, removing, making directories and links
 //   directory        the entries of a directory, in batches
 //   whole_file       a file read or written as a whole
+//   watcher          what changes in directories
 #pragma once
 
 #include <gyre/fs/directory.hpp>
@@ -15,4 +16,5 @@
 #include <gyre/fs/open_options.hpp>
 #include <gyre/fs/path_operations.hpp>
 #include <gyre/fs/status.hpp>
+#include <gyre/fs/watcher.hpp>
 #include <gyre/fs/whole_file.hpp>

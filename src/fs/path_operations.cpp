@@ -16,7 +16,7 @@ bool path_op::try_now() noexcept {
 
 void path_op::prepare() noexcept {
   path_operation::prepare();
-  other = other_.data();
+  second = other_.data();
 }
 
 void path_op::fail(std::error_code reason) const {

@@ -48,7 +48,7 @@ status_op::status_op(file_state& file) : path_operation(io::opcode::stat, {}), f
 
 void status_op::prepare() noexcept {
   path_operation::prepare();
-  other = raw_;
+  second = raw_;
 }
 
 std::expected<status, std::error_code> status_op::take_result() {

@@ -2,6 +2,7 @@
 #include <gyre/io/file_request.hpp>
 
 #include <fcntl.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -48,17 +49,19 @@ long call(const file_request& r) noexcept {
       return r.flags == 0 ? ::fsync(fd) : ::fdatasync(fd);
     case opcode::stat:
       return ::statx(fd, path_of(r.address), static_cast<int>(r.flags), STATX_BASIC_STATS | STATX_BTIME,
-                     static_cast<struct statx*>(r.other));
+                     static_cast<struct statx*>(r.second));
     case opcode::resize:
       return ::ftruncate(fd, static_cast<off_t>(r.offset));
     case opcode::rename:
-      return ::renameat2(fd, path_of(r.address), fd, path_of(r.other), r.flags);
+      return ::renameat2(fd, path_of(r.address), fd, path_of(r.second), r.flags);
     case opcode::remove:
       return ::unlinkat(fd, path_of(r.address), static_cast<int>(r.flags));
     case opcode::make_directory:
       return ::mkdirat(fd, path_of(r.address), r.mode);
     case opcode::make_symlink:
-      return ::symlinkat(path_of(r.address), fd, path_of(r.other));
+      return ::symlinkat(path_of(r.address), fd, path_of(r.second));
+    case opcode::watch:
+      return ::inotify_add_watch(fd, path_of(r.address), r.flags);
     case opcode::read_directory:
       return ::syscall(SYS_getdents64, fd, r.address, r.length);
     default:

@@ -67,7 +67,7 @@ class uring_backend final : public backend {
 
   static void fill_file(uring::submission& entry, const file_request& r) noexcept;
   [[nodiscard]] static bool must_offload(opcode code) noexcept {
-    return code == opcode::resize || code == opcode::read_directory;
+    return code == opcode::resize || code == opcode::watch || code == opcode::read_directory;
   }
   void offload(request& r) noexcept;
   [[nodiscard]] bool file_resumes(request& r, int& result) noexcept;

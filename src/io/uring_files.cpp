@@ -14,7 +14,7 @@ void uring_backend::fill_file(uring::submission& entry, const file_request& r) n
   // Bytes that the kernel has are copied inside the submission, and the loop waits: not for that many.
   constexpr std::uint32_t much = 1U << 20U;
   const auto two_paths = [&](uring::opcode code) {
-    uring::prepare(entry, code, fd, r.address, 0, reinterpret_cast<std::uintptr_t>(r.other));
+    uring::prepare(entry, code, fd, r.address, 0, reinterpret_cast<std::uintptr_t>(r.second));
   };
   switch (r.code) {
     case opcode::read:

@@ -3,6 +3,7 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/io/descriptor.hpp>
+#include <gyre/io/io_error.hpp>
 #include <gyre/loop/operation.hpp>
 
 #include <string>

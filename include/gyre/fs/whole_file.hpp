@@ -3,6 +3,7 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/coro/task.hpp>
+#include <gyre/io/io_error.hpp>
 
 #include <cstddef>
 #include <cstdint>

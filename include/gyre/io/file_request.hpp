@@ -19,7 +19,7 @@ struct file_request : request, blocking_job {
   static constexpr std::uint64_t current_position = ~std::uint64_t{0};
 
   std::uint64_t offset = current_position;
-  void* other = nullptr;              ///< the second address
+  void* second = nullptr;             ///< the second address
   std::uint32_t flags = 0;            ///< as the system call takes them
   std::uint32_t mode = 0;             ///< permissions of what is made, before the umask
   offloaded_calls* thread = nullptr;  ///< kept by the backend

@@ -28,12 +28,13 @@ enum class opcode : std::uint8_t {
   open,            ///< address: a path; result: a descriptor, close-on-exec
   close,           ///< the target's descriptor, which is gone whatever the result
   sync,            ///< flags: 1 for the data only
-  stat,            ///< address: a path, flags: AT_…, other: a struct statx
+  stat,            ///< address: a path, flags: AT_…, second: a struct statx
   resize,          ///< offset: the new size
-  rename,          ///< address, other: paths
+  rename,          ///< address, second: paths
   remove,          ///< address: a path, flags: 0 or AT_REMOVEDIR
   make_directory,  ///< address: a path
-  make_symlink,    ///< address: what it says, other: its own path
+  make_symlink,    ///< address: what it says, second: its own path
+  watch,           ///< address: a path, flags: IN_…, the target: an inotify descriptor; result: the watch
   read_directory,  ///< address/length: where entries go, see getdents64(2); result: bytes, 0 at the end
 };
 

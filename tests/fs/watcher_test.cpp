@@ -1,0 +1,92 @@
+// tests/fs/watcher_test.cpp: what changes in directories.
+#include <gyre/fs/watcher.hpp>
+
+#include "tests/fs/scratch.hpp"
+
+using namespace gyre_test;
+namespace fs = gyre::fs;
+
+namespace {
+
+constexpr const char* words[] = {"created", "written", "removed", "ended", "lost"};
+
+std::string text_of(const fs::change& c) {
+  return std::string(words[static_cast<int>(c.kind)]) + " " + c.name + (c.is_directory ? "/" : "");
+}
+
+/// Reads until `count` changes have come.
+gyre::task<std::vector<std::string>> next(fs::watcher& watcher, std::size_t count) {
+  std::vector<std::string> all;
+  while (all.size() < count) {
+    const auto batch = co_await watcher.read_some();
+    EXPECT_FALSE(batch.empty());
+    for (const fs::change& each : batch) all.push_back(text_of(each));
+  }
+  co_return all;
+}
+
+using lines = std::vector<std::string>;
+
+}  // namespace
+
+TEST(watcher, it_tells_what_is_made_written_renamed_and_removed) {
+  run_test([]() -> gyre::task<> {
+    const scratch dir;
+    fs::watcher watcher;
+    co_await watcher.watch(dir.root());
+    co_await fs::write_all_to(dir.path("a"), "x");
+    lines found = co_await next(watcher, 2);
+    EXPECT_EQ(found, (lines{"created a", "written a"}));
+    co_await fs::rename(dir.path("a"), dir.path("b"));
+    co_await fs::create_directory(dir.path("d"));
+    co_await fs::remove(dir.path("b"));
+    co_await fs::remove_directory(dir.path("d"));
+    found = co_await next(watcher, 5);
+    EXPECT_EQ(found, (lines{"removed a", "created b", "created d/", "removed b", "removed d/"}));
+  });
+}
+
+TEST(watcher, a_read_waits_and_a_cancel_loses_nothing) {
+  run_test([]() -> gyre::task<> {
+    const scratch dir;
+    fs::watcher watcher;
+    co_await watcher.watch(dir.root());
+    const std::string late = co_await error_of(gyre::timeout(5ms, watcher.read_some()));
+    EXPECT_NE(late, "");
+    dir.put("a", "");
+    const lines found = co_await next(watcher, 2);
+    EXPECT_EQ(found, (lines{"created a", "written a"}));
+  });
+}
+
+TEST(watcher, several_directories_are_told_apart_and_their_end_is_told) {
+  run_test([]() -> gyre::task<> {
+    const scratch dir;
+    fs::watcher watcher;
+    co_await fs::create_directory(dir.path("one"));
+    co_await fs::create_directory(dir.path("two"));
+    co_await watcher.watch(dir.path("one"));
+    co_await watcher.watch(dir.path("two"));
+    dir.put("two/a", "");
+    const auto changes = co_await watcher.read_some();
+    EXPECT_EQ(changes.front().directory, dir.path("two"));
+    co_await fs::remove_directory(dir.path("one"));
+    for (;;) {
+      const auto more = co_await watcher.read_some();
+      if (more.back().kind != fs::change_kind::ended) continue;
+      EXPECT_EQ(more.back().directory, dir.path("one"));
+      break;
+    }
+  });
+}
+
+TEST(watcher, what_is_no_directory_is_refused) {
+  run_test([]() -> gyre::task<> {
+    const scratch dir;
+    fs::watcher watcher;
+    std::string text = co_await error_of(watcher.watch(dir.path("a")));
+    EXPECT_EQ(text, "watch " + dir.path("a") + ": No such file or directory");
+    text = co_await error_of(watcher.watch(dir.put("b", "")));
+    EXPECT_EQ(text, "watch " + dir.path("b") + ": Not a directory");
+  });
+}
