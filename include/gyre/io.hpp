@@ -4,6 +4,7 @@
 //
 //   request         one I/O operation as data
 //   file_request    the same for files and paths
+//   raw_request     any operation of the ring, filled by hand
 //   completion      something that a loop will call once
 //   backend         what performs requests
 //   backend_choice  which backend a process uses, and why
@@ -26,5 +27,6 @@
 #include <gyre/io/descriptor.hpp>
 #include <gyre/io/file_request.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/raw_request.hpp>
 #include <gyre/io/receive_queue.hpp>
 #include <gyre/io/request.hpp>

@@ -5,6 +5,8 @@
 //   event_loop    the engine of one thread
 //   operation     the protocol of every awaitable leaf (for authors)
 //   io_operation  awaiting one request (for authors)
+//   readiness     waiting for any descriptor
+//   raw_operation any operation of the ring, filled by hand
 //   as_expected   an operation's error as a value
 //   chain         a && b
 //   timeout_op    a time limit for one operation
@@ -21,6 +23,8 @@
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/io_operation.hpp>
 #include <gyre/loop/operation.hpp>
+#include <gyre/loop/raw_operation.hpp>
+#include <gyre/loop/readiness.hpp>
 #include <gyre/loop/sleep.hpp>
 #include <gyre/loop/task_local.hpp>
 #include <gyre/loop/timeout_op.hpp>

@@ -64,6 +64,8 @@ long call(const request& r) noexcept {
       return ::send(fd, r.address, r.length, MSG_DONTWAIT | MSG_NOSIGNAL);
     case opcode::send_message:
       return ::sendmsg(fd, static_cast<const msghdr*>(r.address), MSG_DONTWAIT | MSG_NOSIGNAL);
+    case opcode::receive_message:
+      return ::recvmsg(fd, static_cast<msghdr*>(r.address), MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     case opcode::wait_readable:
       return poll_now(fd, POLLIN | POLLRDHUP);
     case opcode::wait_writable:
@@ -75,7 +77,7 @@ long call(const request& r) noexcept {
   return -1;
 }
 
-// A short transfer tells that the socket is empty (or full) now.
+// A short transfer tells that the socket is empty (or full) now. Not so a message: it may be one of many datagrams.
 bool was_short(const request& r, long count) noexcept {
   switch (r.code) {
     case opcode::receive:
@@ -92,7 +94,7 @@ bool was_short(const request& r, long count) noexcept {
 
 bool reads(opcode code) noexcept {
   return code == opcode::accept || code == opcode::receive || code == opcode::accept_many ||
-         code == opcode::receive_many || code == opcode::wait_readable;
+         code == opcode::receive_many || code == opcode::receive_message || code == opcode::wait_readable;
 }
 
 bool attempt(request& r) noexcept {

@@ -122,6 +122,11 @@ void epoll_backend::submit(request& r) noexcept {
   descriptor& d = *r.target;
   ++d.in_flight;
   if (concerns_file(r.code)) return files_.submit(static_cast<file_request&>(r));
+  if (r.code == opcode::raw) {
+    r.result = -EOPNOTSUPP;
+    completed_.push_back(r);
+    return;
+  }
   parking_place(r) = &r;
   const int error = d.attached ? 0 : add(d);
   if (is_multishot(r)) {

@@ -1,5 +1,6 @@
 // src/io/file_calls.cpp: each operation on a file as one blocking system call.
 #include <gyre/io/file_request.hpp>
+#include <gyre/io/raw_request.hpp>
 
 #include <fcntl.h>
 #include <sys/inotify.h>
@@ -79,6 +80,11 @@ int perform(const file_request& r) noexcept {
   // What close has interrupted is closed all the same.
   if (result < 0 && errno == EINTR) return 0;
   return result < 0 ? -errno : static_cast<int>(result);
+}
+
+descriptor& unnamed_descriptor() noexcept {
+  static thread_local descriptor unnamed;
+  return unnamed;
 }
 
 descriptor& working_directory() noexcept {

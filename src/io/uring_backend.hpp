@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/io/backend_choice.hpp>
+#include <gyre/io/raw_request.hpp>
 #include <gyre/io/uring.hpp>
 
 #include "multishot_line.hpp"
@@ -56,6 +57,7 @@ class uring_backend final : public backend {
   void cancel_answered(request& r, int result, ready_list& ready) noexcept;
   [[nodiscard]] bool resumes(request& r, int& result) noexcept;
   void received(multishot& m, int result, std::uint32_t flags, ready_list& ready) noexcept;
+  void raw_completed(raw_request& r, int result, std::uint32_t flags, ready_list& ready) noexcept;
   void accepted(multishot& m, int result, bool last, ready_list& ready) noexcept;
   static inline void hand_over(multishot& m, int result, std::uint32_t buffer, ready_list& ready) noexcept;
   void hand_over_last(multishot& m, int result, std::uint32_t buffer, bool repeats, ready_list& ready) noexcept;

@@ -12,7 +12,7 @@ inline constexpr std::uint64_t key_ignored = 8;
 inline constexpr std::uint64_t key_doorbell = 16;
 inline constexpr std::uint64_t key_largest_of_nobody = 63;
 
-/// The address of the request; the low bits say that it is a multishot, or that this is a cancel of it.
+/// The address of the request; the low bits say that it may give many results, or that this is a cancel of it.
 inline constexpr std::uint64_t key_multishot = 1;
 inline constexpr std::uint64_t key_cancel = 2;
 inline constexpr std::uint64_t key_mask = 7;
@@ -30,7 +30,7 @@ enum : std::uint8_t {
   return r.code == opcode::receive_many || r.code == opcode::accept_many;
 }
 [[nodiscard]] inline std::uint64_t key_of(const request& r) noexcept {
-  return reinterpret_cast<std::uintptr_t>(&r) | (gives_many(r) ? key_multishot : 0);
+  return reinterpret_cast<std::uintptr_t>(&r) | (gives_many(r) || r.code == opcode::raw ? key_multishot : 0);
 }
 [[nodiscard]] inline request* request_of(std::uint64_t key) noexcept {
   return reinterpret_cast<request*>(key & ~key_mask);

@@ -27,6 +27,7 @@ void learn(const request& r, int result, std::uint32_t flags) noexcept {
   descriptor& d = *r.target;
   switch (r.code) {
     case opcode::receive:
+    case opcode::receive_message:
       d.readable = (flags & uring::cqe_sock_nonempty) != 0;
       return;
     case opcode::send:
@@ -74,6 +75,8 @@ inline void uring_backend::link_completion(const uring::completion& c, ready_lis
     finish(r, c.result, c.flags, ready);
   else if (r.code == opcode::receive_many)
     received(static_cast<multishot&>(r), c.result, c.flags, ready);
+  else if (r.code == opcode::raw)
+    raw_completed(static_cast<raw_request&>(r), c.result, c.flags, ready);
   else
     accepted(static_cast<multishot&>(r), c.result, (c.flags & uring::cqe_more) == 0, ready);
 }
@@ -193,6 +196,16 @@ void uring_backend::accepted(multishot& m, int result, bool last, ready_list& re
   if (!last) return hand_over(m, result, multishot::no_buffer, ready);
   if (result >= 0) return hand_over_last(m, result, multishot::no_buffer, !capabilities_.multishot_accept, ready);
   end(m, result, ready);
+}
+
+void uring_backend::raw_completed(raw_request& r, int result, std::uint32_t flags, ready_list& ready) noexcept {
+  const bool more = (flags & uring::cqe_more) != 0;
+  if ((flags & uring::cqe_notification) == 0) {
+    r.result = result;
+    r.completion_flags = flags;
+    if (more && r.deliver != nullptr) r.deliver(r);
+  }
+  if (!more) end(r, r.result, ready);
 }
 
 // First come, first served; no more than there are buffers, or the rest would only fail again.

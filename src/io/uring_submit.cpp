@@ -67,6 +67,11 @@ void uring_backend::fill(uring::submission& entry, const request& r) noexcept {
       return uring::prepare_send(entry, d.fd, r.address, r.length, MSG_NOSIGNAL, poll_first_unless(d.writable));
     case opcode::send_message:
       return uring::prepare_send_message(entry, d.fd, r.address, MSG_NOSIGNAL, poll_first_unless(d.writable));
+    case opcode::receive_message:
+      return uring::prepare_receive_message(entry, d.fd, r.address, MSG_CMSG_CLOEXEC, poll_first_unless(d.readable));
+    case opcode::raw:
+      entry = static_cast<const raw_request&>(r).entry;
+      return;
     case opcode::wait_readable:
       return uring::prepare_poll(entry, d.fd, POLLIN | POLLRDHUP);
     case opcode::wait_writable:

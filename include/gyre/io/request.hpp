@@ -10,13 +10,16 @@
 namespace gyre::io {
 
 enum class opcode : std::uint8_t {
-  accept,         ///< one connection: result is the new descriptor, close-on-exec and non-blocking
-  accept_many,    ///< multishot: a delivery for every connection
-  connect,        ///< address/length: a socket address, read before submit returns or kept by the caller
-  receive,        ///< address/length: where bytes go; result: count, 0 at end of stream
-  receive_many,   ///< multishot: bytes arrive in buffers of the backend's pool
-  send,           ///< address/length: bytes; result: count, may be short
-  send_message,   ///< address: an io::message; result: count, may be short
+  accept,        ///< one connection: result is the new descriptor, close-on-exec and non-blocking
+  accept_many,   ///< multishot: a delivery for every connection
+  connect,       ///< address/length: a socket address, read before submit returns or kept by the caller
+  receive,       ///< address/length: where bytes go; result: count, 0 at end of stream
+  receive_many,  ///< multishot: bytes arrive in buffers of the backend's pool
+  send,          ///< address/length: bytes; result: count, may be short
+  send_message,  ///< address: an io::message; result: count, may be short
+  /// address: an io::message, whose lengths and flags are filled in; result: count, which of a datagram that did not fit
+  /// is what did. Descriptors that come along are close-on-exec.
+  receive_message,
   wait_readable,  ///< result 0 when a read would not block
   wait_writable,  ///< result 0 when a write would not block
 
@@ -36,6 +39,8 @@ enum class opcode : std::uint8_t {
   make_symlink,    ///< address: what it says, second: its own path
   watch,           ///< address: a path, flags: IN_…, the target: an inotify descriptor; result: the watch
   read_directory,  ///< address/length: where entries go, see getdents64(2); result: bytes, 0 at the end
+
+  raw,  ///< an io::raw_request: an entry for the ring as it is; a backend without one says EOPNOTSUPP
 };
 
 /// Whether a request with this code is a file_request.

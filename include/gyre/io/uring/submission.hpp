@@ -119,4 +119,13 @@ inline void prepare_timeout(submission& s, const time* when, std::uint32_t compl
   s.operation_flags = flags;
 }
 
+/// splice(2), one of the two a pipe; an offset of -1 means the current position, or that there is none.
+inline void prepare_splice(submission& s, int from, std::int64_t from_offset, int to, std::int64_t to_offset,
+                           std::uint32_t length, std::uint32_t flags) noexcept {
+  prepare(s, opcode::splice, to, nullptr, length, static_cast<std::uint64_t>(to_offset));
+  s.address = static_cast<std::uint64_t>(from_offset);
+  s.file_index = from;
+  s.operation_flags = flags;
+}
+
 }  // namespace gyre::uring

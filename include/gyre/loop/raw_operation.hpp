@@ -1,0 +1,98 @@
+// gyre/loop/raw_operation.hpp: awaiting any operation of the ring, filled by hand.
+#pragma once
+
+#include <gyre/io/raw_request.hpp>
+#include <gyre/io/uring/submission.hpp>
+#include <gyre/loop/io_operation.hpp>
+
+#include <cstdint>
+#include <expected>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+namespace gyre {
+
+/// What the kernel has answered.
+struct raw_result {
+  int value = 0;            ///< ≥ 0: see the operation
+  std::uint32_t flags = 0;  ///< uring::cqe_…
+};
+
+struct ignore_partial_results {
+  void operator()(raw_result) const noexcept {}
+};
+
+/// raw_operation(): one submission entry.
+template <class Each>
+class [[nodiscard("co_await it")]] raw_op : public operation<raw_op<Each>, io::raw_request> {
+ public:
+  raw_op(const uring::submission& filled, Each each) noexcept : each_(std::move(each)) {
+    this->entry = filled;
+    this->code = io::opcode::raw;
+  }
+  raw_op(raw_op&&) noexcept = default;
+  raw_op& operator=(raw_op&&) = delete;
+  ~raw_op() {
+    if (this->where == io::phase::in_flight)
+      misuse("a coroutine was destroyed in the middle of a raw operation; cancel and await it first");
+  }
+
+  bool try_now() noexcept {
+    if ((this->entry.flags & io::refused_entry_flags) == 0) return false;
+    this->result = -static_cast<int>(std::errc::invalid_argument);
+    return true;
+  }
+  void start() noexcept {
+    operation_base::cancel = [](cancellable& c) noexcept {
+      event_loop::current().backend().cancel(static_cast<raw_op&>(static_cast<operation_base&>(c)));
+    };
+    this->complete = [](io::completion& c) noexcept {
+      auto& op = static_cast<raw_op&>(static_cast<io::request&>(c));
+      op.proceed(op);
+    };
+    if constexpr (!std::is_same_v<Each, ignore_partial_results>)
+      this->deliver = [](io::raw_request& r) noexcept {
+        static_cast<raw_op&>(r).each_(raw_result(r.result, r.completion_flags));
+      };
+    this->target = &io::unnamed_descriptor();
+    event_loop::current().backend().submit(*this);
+  }
+
+  std::expected<raw_result, std::error_code> take_result() const {
+    if (this->result >= 0) return raw_result(this->result, this->completion_flags);
+    if (this->result == -static_cast<int>(std::errc::operation_canceled) && this->scope_cancelled()) throw_cancelled();
+    return std::unexpected(std::error_code(-this->result, std::generic_category()));
+  }
+  raw_result await_resume() const {
+    const auto outcome = take_result();
+    if (!outcome) fail(outcome.error());
+    return *outcome;
+  }
+  [[noreturn]] void fail(std::error_code reason) const { throw io_error(reason, "raw_operation", {}); }
+  [[nodiscard]] bool fully_succeeded() const noexcept { return this->result >= 0; }
+
+ private:
+  Each each_;
+};
+
+/// Performs any operation that the ring of this loop knows, with an entry as gyre/io/uring/submission.hpp fills it, or by
+/// hand; so that nobody needs a second ring:
+///
+///   gyre::uring::submission entry;
+///   gyre::uring::prepare_splice(entry, pipe, -1, socket, -1, 65536, 0);
+///   const auto moved = co_await gyre::raw_operation(entry);
+///
+/// Gives the result of the last completion. `each` is called with those before it, for operations that give many
+/// (multishot); it runs inside the loop's turn, must not throw, and may not use the loop.
+/// Lifetime: what the entry points to stays valid until the await returns.
+/// Cancel: asks the kernel to end it, and waits for that; a result that came first wins.
+/// Errors: io_error with the kernel's errno, EAGAIN and EINTR too: nothing is tried again;
+/// std::errc::operation_not_supported on epoll; std::errc::invalid_argument for an entry that is linked to the next,
+/// drains the ring, or asks for no completion. See io_uring_enter(2).
+template <class Each = ignore_partial_results>
+[[nodiscard("co_await it")]] raw_op<Each> raw_operation(const uring::submission& entry, Each each = {}) noexcept {
+  return {entry, std::move(each)};
+}
+
+}  // namespace gyre

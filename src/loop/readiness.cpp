@@ -1,0 +1,69 @@
+// src/loop/readiness.cpp: waiting until any descriptor can be read or written.
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/io/attempt.hpp>
+#include <gyre/io/io_error.hpp>
+#include <gyre/loop/readiness.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <utility>
+
+namespace gyre {
+
+readiness_op::~readiness_op() {
+  if (where == io::phase::in_flight)
+    misuse("a coroutine was destroyed while it waits for a descriptor; cancel and await it first");
+}
+
+bool readiness_op::try_now() noexcept { return io::attempt(*this); }
+
+void readiness_op::start() noexcept {
+  operation_base::cancel = [](cancellable& c) noexcept {
+    auto& self = static_cast<readiness_op&>(static_cast<operation_base&>(c));
+    self.cancelled_ = true;
+    event_loop::current().backend().cancel(self);
+  };
+  complete = [](io::completion& c) noexcept { static_cast<readiness_op&>(static_cast<io::request&>(c)).ended(); };
+  target = &descriptor_;
+  event_loop::current().backend().submit(*this);
+}
+
+void readiness_op::ended() noexcept {
+  io::backend& backend = event_loop::current().backend();
+  // Registered already, by a socket or another wait: a duplicate can be registered beside it.
+  if (result == -EEXIST && cancelled_) result = -ECANCELED;
+  if (result == -EEXIST && duplicate_ < 0) {
+    duplicate_ = ::fcntl(descriptor_.fd, F_DUPFD_CLOEXEC, 0);
+    if (duplicate_ >= 0) {
+      std::swap(descriptor_.fd, duplicate_);  // errors name the number that the caller knows
+      backend.submit(*this);
+      return;
+    }
+    result = -errno;
+  }
+  backend.detach(descriptor_);
+  if (duplicate_ >= 0) {
+    std::swap(descriptor_.fd, duplicate_);
+    ::close(std::exchange(duplicate_, -1));
+  }
+  proceed(*this);
+}
+
+std::expected<void, std::error_code> readiness_op::take_result() const {
+  if (result >= 0) return {};
+  if (result == -ECANCELED && scope_cancelled()) throw_cancelled();
+  return std::unexpected(std::error_code(-result, std::generic_category()));
+}
+
+void readiness_op::await_resume() const {
+  if (const auto outcome = take_result(); !outcome) fail(outcome.error());
+}
+
+void readiness_op::fail(std::error_code reason) const {
+  throw io_error(reason, code == io::opcode::wait_readable ? "readable" : "writable", std::to_string(descriptor_.fd));
+}
+
+}  // namespace gyre
