@@ -14,8 +14,8 @@ namespace gyre::fs {
 /// One call that takes a path, or two, and gives nothing.
 class GYRE_API [[nodiscard("co_await it")]] path_op : public path_operation<path_op> {
  public:
-  path_op(io::opcode call, const char* name, std::string_view path, std::string_view second = {})
-      : path_operation(call, path), other_(second), name_(name) {
+  path_op(io::opcode call, const char* name, std::string_view path, std::string_view other_path = {})
+      : path_operation(call, path), other_(other_path), name_(name) {
     flags = 0;
   }
   path_op(io::opcode call, const char* name, std::string_view path, std::uint32_t call_flags, std::uint32_t call_mode)
