@@ -18,7 +18,7 @@ BANNED = {"functional", "memory", "stop_token", "mutex", "thread", "future", "io
 # Preprocessed lines: what including a header costs. By the most expensive standard header that it needs.
 BUDGET = [("chrono", 41_000), ("system_error", 29_000), ("vector", 29_000), ("string", 24_000), ("string_view", 19_000), ("", 19_000)]
 FOLDER_BUDGET = {"coro": 9_000}
-WHOLE_LIBRARY = 45_000
+WHOLE_LIBRARY = 48_000  # 40,000 of them the standard library's
 
 # Returns something to be awaited: the contract must say what a cancel leaves behind.
 AWAITED = re.compile(r"^\s*(?:\[\[[^\]]*\]\]\s*|GYRE_\w+\s+|static\s+|inline\s+|friend\s+)*"

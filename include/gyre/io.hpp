@@ -14,6 +14,7 @@
 //   receive_queue   what a multishot receive has delivered
 //   attempt         performing a request at once, without waiting
 //   blocking_pool   threads for calls that can only block
+//   owned_fd        closes a descriptor
 //   io_error        what a failed operation throws
 #pragma once
 
@@ -27,6 +28,7 @@
 #include <gyre/io/descriptor.hpp>
 #include <gyre/io/file_request.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/owned_fd.hpp>
 #include <gyre/io/raw_request.hpp>
 #include <gyre/io/receive_queue.hpp>
 #include <gyre/io/request.hpp>

@@ -1,6 +1,6 @@
-// gyre/net.hpp: TCP, addresses, names.
+// gyre/net.hpp: TCP and Unix sockets, addresses, names.
 //
-// May not know: protocols above TCP.
+// May not know: the protocols above them.
 //
 //   address       an IP address with a port
 //   host_port     the text "host:port", taken apart
@@ -10,6 +10,8 @@
 //   start_server     a server whose connections are a reader and a writer
 //   happy_eyeballs   the address of a host that answers first
 //   tcp_listener  accepts connections, and serves them
+//   unix_address, unix_stream, unix_listener   the same for Unix sockets
+//   descriptor_passing   descriptors over a Unix socket
 #pragma once
 
 #include <gyre/net/address.hpp>
@@ -20,3 +22,6 @@
 #include <gyre/net/start_server.hpp>
 #include <gyre/net/tcp_listener.hpp>
 #include <gyre/net/tcp_stream.hpp>
+#include <gyre/net/unix_address.hpp>
+#include <gyre/net/unix_listener.hpp>
+#include <gyre/net/unix_stream.hpp>

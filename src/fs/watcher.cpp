@@ -65,7 +65,7 @@ bool kind_of(std::uint32_t mask, change_kind& kind) noexcept {
 
 }  // namespace
 
-watcher::watcher() : events_(file::from_descriptor(make_inotify(), "watcher")) {}
+watcher::watcher() : events_(file::from_fd(make_inotify(), "watcher")) {}
 
 task<void> watcher::watch(std::string directory) {
   const use alone(in_use_);

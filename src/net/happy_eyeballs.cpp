@@ -2,8 +2,6 @@
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/timeout_op.hpp>
 #include <gyre/net/happy_eyeballs.hpp>
-#include <gyre/net/open_connection.hpp>
-#include <gyre/net/resolver.hpp>
 #include <gyre/sync/event.hpp>
 #include <gyre/tasks/task_group.hpp>
 
@@ -18,9 +16,9 @@ struct attempts {
   std::exception_ptr first_failure;
   event one_failed;
 
-  task<> attempt(address peer, task_group& group) {
+  task<> attempt(address peer, const connect_options& options, task_group& group) {
     try {
-      tcp_stream stream = co_await tcp_stream::connect(peer);
+      tcp_stream stream = co_await tcp_stream::connect(peer, options);
       if (!winner) winner.emplace(std::move(stream));
       group.cancel();
     } catch (const io_error&) {
@@ -54,7 +52,7 @@ task<tcp_stream> connect_to_first(std::vector<address> addresses, happy_eyeballs
     const std::vector<address> ordered = interleave_families(addresses);
     for (const address& each : ordered) {
       all.one_failed.clear();
-      group.spawn(all.attempt(each, group), {.name = "connect"}).detach();
+      group.spawn(all.attempt(each, options.connecting, group), {.name = "connect"}).detach();
       if (&each == &ordered.back()) break;
       (void)co_await as_expected(timeout(options.attempt_delay, all.one_failed.wait()));
     }
@@ -62,11 +60,6 @@ task<tcp_stream> connect_to_first(std::vector<address> addresses, happy_eyeballs
   co_await task_group::scope(body);
   if (!all.winner) std::rethrow_exception(all.first_failure);
   co_return *std::move(all.winner);
-}
-
-task<stream_connection> open_connection(std::string host_and_port, happy_eyeballs_options options) {
-  auto addresses = co_await resolve(host_and_port);
-  co_return make_connection(co_await connect_to_first(std::move(addresses), options));
 }
 
 }  // namespace gyre

@@ -2,7 +2,7 @@
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/net/listening_socket.hpp>
-#include <gyre/net/tcp_stream.hpp>
+#include <gyre/net/stream_socket.hpp>
 
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ bool is_shortage(int error) noexcept {
 
 }  // namespace
 
-listening_socket::listening_socket(int fd, const gyre::address& bound) noexcept : local(bound) {
+listening_socket::listening_socket(int fd, std::string bound) noexcept : name(std::move(bound)) {
   descriptor_.fd = fd;
   code = io::opcode::accept_many;
   target = &descriptor_;
@@ -53,9 +53,8 @@ void listening_socket::deliver_connection(multishot& m, int result, std::uint32_
 }
 
 void listening_socket::pause_accepting(int error) noexcept {
-  std::fprintf(stderr,
-               "gyre: accepting on port %u pauses: %s; raise the limit (ulimit -n) or serve fewer connections\n",
-               static_cast<unsigned>(local.port()), std::strerror(error));
+  std::fprintf(stderr, "gyre: accepting on %s pauses: %s; raise the limit (ulimit -n) or serve fewer connections\n",
+               name.c_str(), std::strerror(error));
   paused_ = true;
   event_loop& loop = event_loop::current();
   deadline = loop.now() + pause;
@@ -75,7 +74,7 @@ void listening_socket::accepted_something(io::completion& c) noexcept {
 
 void listening_socket::serve_waiters() noexcept {
   while (first_waiter_ != nullptr && (has_connection() || failure_ != 0)) {
-    tcp_accept_op& waiter = *first_waiter_;
+    accept_base& waiter = *first_waiter_;
     waiter.unlink();
     if (has_connection()) waiter.fd_ = accepted_[next_++];
     waiter.finish_soon();
@@ -108,18 +107,18 @@ void listening_socket::close_when_quiet() noexcept {
 }
 
 void listening_socket::abandon() noexcept {
-  if (first_waiter_ != nullptr) misuse("a tcp_listener was destroyed while a task waits in its accept");
+  if (first_waiter_ != nullptr) misuse("a listener was destroyed while a task waits in its accept");
   stop();
   abandoned_ = true;
   close_when_quiet();
 }
 
-tcp_accept_op::~tcp_accept_op() {
+accept_base::~accept_base() {
   if (waiting_) misuse("a coroutine was destroyed while it waits in accept");
   if (fd_ >= 0) ::close(fd_);  // accepted for an await that ended otherwise
 }
 
-bool tcp_accept_op::try_now() noexcept {
+bool accept_base::try_now() noexcept {
   listening_socket& listener = *listener_;
   if (listener.failure_ != 0) return true;
   if (listener.first_waiter_ == nullptr && listener.has_connection()) {
@@ -131,9 +130,9 @@ bool tcp_accept_op::try_now() noexcept {
   return false;
 }
 
-void tcp_accept_op::start() noexcept {
+void accept_base::start() noexcept {
   operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<tcp_accept_op&>(c);
+    auto& self = static_cast<accept_base&>(c);
     if (!self.waiting_) return;
     self.unlink();
     self.cancelled_ = true;
@@ -146,21 +145,21 @@ void tcp_accept_op::start() noexcept {
   listener.arm();
 }
 
-void tcp_accept_op::unlink() noexcept {
+void accept_base::unlink() noexcept {
   waiting_ = false;
   listening_socket& listener = *listener_;
   if (listener.first_waiter_ == this) {
     listener.first_waiter_ = next_waiter_;
     return;
   }
-  tcp_accept_op* before = listener.first_waiter_;
+  accept_base* before = listener.first_waiter_;
   while (before->next_waiter_ != this) before = before->next_waiter_;
   before->next_waiter_ = next_waiter_;
   if (listener.last_waiter_ == this) listener.last_waiter_ = before;
 }
 
-std::expected<tcp_stream, std::error_code> tcp_accept_op::take_result() {
-  if (fd_ >= 0) return tcp_stream::from_descriptor(std::exchange(fd_, -1));
+std::expected<stream_socket*, std::error_code> accept_base::take_socket() {
+  if (fd_ >= 0) return &stream_socket::create(std::exchange(fd_, -1));
   if (cancelled_) {
     if (scope_cancelled()) throw_cancelled();
     return std::unexpected(std::make_error_code(std::errc::operation_canceled));
@@ -168,12 +167,6 @@ std::expected<tcp_stream, std::error_code> tcp_accept_op::take_result() {
   return std::unexpected(std::error_code(listener_->failure_, std::generic_category()));
 }
 
-tcp_stream tcp_accept_op::await_resume() {
-  auto result = take_result();
-  if (!result) fail(result.error());
-  return *std::move(result);
-}
-
-void tcp_accept_op::fail(std::error_code reason) const { throw io_error(reason, "accept", listener_->local.string()); }
+void accept_base::fail(std::error_code reason) const { throw io_error(reason, "accept", listener_->name); }
 
 }  // namespace gyre

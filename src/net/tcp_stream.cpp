@@ -1,114 +1,73 @@
 // src/net/tcp_stream.cpp: connecting, and the options of a connected socket.
-#include <gyre/loop/io_operation.hpp>
 #include <gyre/net/happy_eyeballs.hpp>
 #include <gyre/net/resolver.hpp>
 #include <gyre/net/tcp_stream.hpp>
 
-#include <fcntl.h>
+#include "connecting.hpp"
+
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <exception>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gyre {
 namespace {
 
-std::error_code last_error() noexcept { return {errno, std::generic_category()}; }
+int family_of(const address& peer) noexcept { return static_cast<const sockaddr*>(peer.data())->sa_family; }
 
-// A descriptor and its registration that end with the attempt to connect, unless they are taken over.
-class connecting_descriptor {
- public:
-  explicit connecting_descriptor(const address& peer)
-      : descriptor_{.fd = ::socket(static_cast<const sockaddr*>(peer.data())->sa_family,
-                                   SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)} {
-    if (descriptor_.fd < 0) throw io_error(last_error(), "connect", peer.string());
-    event_loop::current().backend().attach(descriptor_);
-  }
-  connecting_descriptor(const connecting_descriptor&) = delete;
-  connecting_descriptor& operator=(const connecting_descriptor&) = delete;
-  ~connecting_descriptor() {
-    if (descriptor_.fd < 0) return;
-    event_loop::current().backend().detach(descriptor_);
-    ::close(descriptor_.fd);
-  }
-  [[nodiscard]] io::descriptor& get() noexcept { return descriptor_; }
-  [[nodiscard]] int release() noexcept {
-    event_loop::current().backend().detach(descriptor_);
-    return std::exchange(descriptor_.fd, -1);
-  }
-
- private:
-  io::descriptor descriptor_;
-};
-
-class [[nodiscard]] connect_op : public io_operation<connect_op> {
- public:
-  connect_op(io::descriptor& descriptor, const gyre::address& peer) noexcept : peer_(&peer) {
-    code = io::opcode::connect;
-    target = &descriptor;
-    io::request::address = const_cast<void*>(peer.data());
-    length = peer.size();
-  }
-  std::expected<void, std::error_code> take_result() {
-    if (result < 0) return std::unexpected(error());
-    return {};
-  }
-  [[noreturn]] void fail(std::error_code reason) const { throw io_error(reason, "connect", peer_->string()); }
-
- private:
-  const gyre::address* peer_;
-};
-
-void set_option(const tcp_socket& socket, int level, int option, int value, const char* name) {
-  if (::setsockopt(socket.fd, level, option, &value, sizeof(value)) < 0)
-    throw io_error(last_error(), name, socket.peer.string());
+void bind_before_connecting(int fd, const connect_options& options) {
+  bind_to_interface(fd, options.interface);
+  if (options.local.empty()) return;
+  // With port 0 the kernel chooses when it knows the peer: the same port can serve connections to several.
+  if (options.local.port() == 0) set_socket_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+  if (::bind(fd, static_cast<const sockaddr*>(options.local.data()), options.local.size()) < 0)
+    throw std::system_error(errno, std::generic_category());
 }
 
 }  // namespace
 
-task<tcp_stream> tcp_stream::connect(address peer) {
-  connecting_descriptor descriptor(peer);
-  co_await connect_op(descriptor.get(), peer);
-  const int fd = descriptor.release();
-  tcp_stream stream = from_descriptor(fd);
-  stream.set_no_delay(true);
-  co_return stream;
+task<tcp_stream> tcp_stream::connect(address peer, connect_options options) {
+  const std::string name = peer.string();
+  try {
+    connecting_socket socket(family_of(peer));
+    bind_before_connecting(socket.fd(), options);
+    connect_op connecting(socket, peer.data(), peer.size(), name);
+    co_await std::move(connecting);
+    tcp_stream stream = from_fd(socket.release());
+    stream.set_no_delay(true);
+    co_return stream;
+  } catch (const io_error&) {
+    throw;
+  } catch (const std::system_error& error) {
+    throw io_error(error.code(), "connect", name);
+  }
 }
 
-task<tcp_stream> tcp_stream::connect(std::string host_and_port) {
+task<tcp_stream> tcp_stream::connect(std::string host_and_port, connect_options options) {
   auto addresses = co_await resolve(host_and_port);
-  co_return co_await connect_to_first(std::move(addresses));
+  happy_eyeballs_options how;
+  how.connecting = std::move(options);
+  co_return co_await connect_to_first(std::move(addresses), std::move(how));
 }
-
-void tcp_stream::shutdown_read() noexcept { ::shutdown(socket_->fd, SHUT_RD); }
 
 address tcp_stream::local_address() const {
   sockaddr_storage local{};
   socklen_t length = sizeof(local);
   if (::getsockname(native_descriptor(), reinterpret_cast<sockaddr*>(&local), &length) < 0)
-    throw io_error(last_error(), "local_address", socket_->peer.string());
+    throw io_error({errno, std::generic_category()}, "local_address", socket_->peer_name());
   return address::from_raw(&local, length);
 }
 
-void tcp_stream::set_no_delay(bool on) { set_option(*socket_, IPPROTO_TCP, TCP_NODELAY, on ? 1 : 0, "set_no_delay"); }
-void tcp_stream::set_keep_alive(bool on) {
-  set_option(*socket_, SOL_SOCKET, SO_KEEPALIVE, on ? 1 : 0, "set_keep_alive");
-}
-void tcp_stream::set_send_buffer_size(int bytes) {
-  set_option(*socket_, SOL_SOCKET, SO_SNDBUF, bytes, "set_send_buffer_size");
-}
-void tcp_stream::set_receive_buffer_size(int bytes) {
-  set_option(*socket_, SOL_SOCKET, SO_RCVBUF, bytes, "set_receive_buffer_size");
-}
+void tcp_stream::set_no_delay(bool on) { set_option(IPPROTO_TCP, TCP_NODELAY, on ? 1 : 0, "set_no_delay"); }
+void tcp_stream::set_keep_alive(bool on) { set_option(SOL_SOCKET, SO_KEEPALIVE, on ? 1 : 0, "set_keep_alive"); }
 void tcp_stream::set_reset_on_close(bool on) {
   const linger value{.l_onoff = on ? 1 : 0, .l_linger = 0};
   if (::setsockopt(native_descriptor(), SOL_SOCKET, SO_LINGER, &value, sizeof(value)) < 0)
-    throw io_error(last_error(), "set_reset_on_close", socket_->peer.string());
+    throw io_error({errno, std::generic_category()}, "set_reset_on_close", socket_->peer_name());
 }
 
 }  // namespace gyre

@@ -150,7 +150,7 @@ TEST(file_error, errors_come_as_values_too) {
 TEST(file_error, a_descriptor_that_is_none_is_refused) {
   run_test([]() -> gyre::task<> {
     try {
-      (void)fs::file::from_descriptor(-1, "nothing");
+      (void)fs::file::from_fd(-1, "nothing");
       ADD_FAILURE() << "did not throw";
     } catch (const gyre::io_error& error) {
       EXPECT_STREQ(error.what(), "open nothing: Bad file descriptor");

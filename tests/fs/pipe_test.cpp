@@ -162,7 +162,7 @@ TEST(pipe, a_terminal_is_waited_for) {
     const int number = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (number < 0 || ::grantpt(number) != 0 || ::unlockpt(number) != 0) co_return;  // none here
     const std::string path = ::ptsname(number);
-    fs::file keyboard = fs::file::from_descriptor(number, "terminal");
+    fs::file keyboard = fs::file::from_fd(number, "terminal");
     fs::file terminal = co_await fs::file::open(path, {.read = true, .write = true});
     std::array<char, 16> line;
     const auto late = co_await gyre::as_expected(gyre::timeout(5ms, terminal.read_some(line)));
@@ -184,8 +184,8 @@ TEST(pipe, reading_and_writing_one_descriptor_at_the_same_time) {
   run_test([]() -> gyre::task<> {
     int ends[2];
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-    fs::file one = fs::file::from_descriptor(ends[0], "one");
-    fs::file two = fs::file::from_descriptor(ends[1], "two");
+    fs::file one = fs::file::from_fd(ends[0], "one");
+    fs::file two = fs::file::from_fd(ends[1], "two");
     const auto bytes = pattern(600'000);
     std::vector<std::byte> there(bytes.size());
     std::vector<std::byte> back(bytes.size());

@@ -70,7 +70,7 @@ struct file_pair {
 inline file_pair make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) < 0) throw std::runtime_error("pipe2");
-  return {gyre::fs::file::from_descriptor(ends[0], "pipe"), gyre::fs::file::from_descriptor(ends[1], "pipe")};
+  return {gyre::fs::file::from_fd(ends[0], "pipe"), gyre::fs::file::from_fd(ends[1], "pipe")};
 }
 
 }  // namespace gyre_test

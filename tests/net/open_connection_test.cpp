@@ -123,3 +123,17 @@ TEST(happy_eyeballs, a_cancel_gives_all_attempts_up) {
     EXPECT_TRUE(connecting.state().was_cancelled());
   });
 }
+
+TEST(open_unix_connection, talks_to_start_unix_server_line_by_line) {
+  run_test([]() -> gyre::task<> {
+    const std::string where = "@gyre-lines-" + std::to_string(::getpid());
+    auto server = gyre::spawn(gyre::start_unix_server(upper_case_server, where), {.eager = true});
+    auto connection = co_await gyre::open_unix_connection(where);
+    connection.writer.write("hello\n");
+    co_await connection.writer.drain();
+    const auto answer = co_await connection.reader.read_line();
+    EXPECT_EQ(answer, "HELLO");
+    server.cancel();
+    co_await server;
+  });
+}

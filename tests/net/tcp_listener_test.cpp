@@ -215,7 +215,7 @@ TEST(tcp_listener, accepting_pauses_without_descriptors_and_goes_on_when_they_re
     co_await gyre::sleep(120ms);
     EXPECT_TRUE(co_await answers(clients[0]));  // the others are served meanwhile
     ::setrlimit(RLIMIT_NOFILE, &before);
-    auto late = gyre::tcp_stream::from_descriptor(waiting);
+    auto late = gyre::tcp_stream::from_fd(waiting);
     EXPECT_TRUE(co_await answers(late));
     clients.clear();
     co_await late.close();

@@ -115,12 +115,12 @@ TEST(tcp_stream, a_descriptor_number_that_is_reused_at_once_belongs_to_the_new_c
   });
 }
 
-TEST(tcp_stream, from_descriptor_takes_over_a_foreign_socket) {
+TEST(tcp_stream, from_fd_takes_over_a_foreign_socket) {
   run_test([]() -> gyre::task<> {
     int ends[2];
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-    auto a = gyre::tcp_stream::from_descriptor(ends[0]);
-    auto b = gyre::tcp_stream::from_descriptor(ends[1]);
+    auto a = gyre::tcp_stream::from_fd(ends[0]);
+    auto b = gyre::tcp_stream::from_fd(ends[1]);
     co_await a.write_all("over");
     const gyre::buffer_lease lease = co_await b.receive();
     EXPECT_EQ(lease.text(), "over");

@@ -104,7 +104,7 @@ class GYRE_API file {
 
   /// Takes over an open descriptor, which is closed when this fails; `name` appears in errors.
   /// Errors: io_error "open name: Bad file descriptor".
-  [[nodiscard]] static file from_descriptor(int fd, std::string_view name) { return file(file_state::adopt(fd, name)); }
+  [[nodiscard]] static file from_fd(int fd, std::string_view name) { return file(file_state::adopt(fd, name)); }
 
   /// Reads at the position, at least one byte, and moves it. Gives the count; 0 at the end of the file.
   ///

@@ -11,6 +11,8 @@ namespace gyre {
 struct happy_eyeballs_options {
   /// How long an attempt has for itself before the next one starts beside it. RFC 8305 §5.
   std::chrono::nanoseconds attempt_delay = std::chrono::milliseconds(250);
+  /// Of each attempt. An address of another family than the local one fails.
+  connect_options connecting = {};
 };
 
 /// The order in which to try: families take turns, beginning with that of the first address. RFC 8305 §4.

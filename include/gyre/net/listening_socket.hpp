@@ -1,35 +1,36 @@
-// gyre/net/listening_socket.hpp: the state of a listening socket, behind the movable tcp_listener.
+// gyre/net/listening_socket.hpp: the state of a listening socket, behind the movable listener.
 // For authors of listeners.
 #pragma once
 
 #include <gyre/attributes.hpp>
 #include <gyre/io/backend.hpp>
 #include <gyre/loop/operation.hpp>
-#include <gyre/net/address.hpp>
 
 #include <cstddef>
 #include <expected>
+#include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace gyre {
 
-class tcp_accept_op;
-class tcp_stream;
+class accept_base;
+struct stream_socket;
 
 /// A listening descriptor, the multishot accept on it, and the connections that nobody has asked for yet.
 struct GYRE_API listening_socket : private io::multishot, private timer {
-  listening_socket(int fd, const gyre::address& bound) noexcept;
+  listening_socket(int fd, std::string bound) noexcept;
 
   /// The listener is gone: stops, and frees this when the kernel has let go.
   void abandon() noexcept;
   /// Stops accepting and closes the descriptor; connections that were accepted and not taken are closed.
   void stop() noexcept;
 
-  gyre::address local;
+  std::string name;  // what it is bound to, for errors
 
  private:
-  friend class tcp_accept_op;
+  friend class accept_base;
   static constexpr std::size_t most_waiting = 256;  // accepted and not taken; more stay in the backlog
   static constexpr io::monotonic_time pause = 50'000'000;
 
@@ -49,33 +50,51 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
   bool paused_ = false;
   bool stopped_ = false;
   bool abandoned_ = false;
-  tcp_accept_op* first_waiter_ = nullptr;
-  tcp_accept_op* last_waiter_ = nullptr;
+  accept_base* first_waiter_ = nullptr;
+  accept_base* last_waiter_ = nullptr;
 };
 
-/// accept(): waits for a connection.
-class GYRE_API [[nodiscard("co_await it")]] tcp_accept_op : public operation<tcp_accept_op> {
+/// What accepting is for all kinds of sockets.
+class GYRE_API accept_base : public operation<accept_base> {
  public:
-  explicit tcp_accept_op(listening_socket& listener) noexcept : listener_(&listener) {}
-  tcp_accept_op(tcp_accept_op&&) noexcept = default;
-  ~tcp_accept_op();
+  explicit accept_base(listening_socket& listener) noexcept : listener_(&listener) {}
+  accept_base(accept_base&&) noexcept = default;
+  ~accept_base();
 
   bool try_now() noexcept;
   void start() noexcept;
-  std::expected<tcp_stream, std::error_code> take_result();
-  tcp_stream await_resume();
   [[noreturn]] void fail(std::error_code reason) const;
   [[nodiscard]] bool fully_succeeded() const noexcept { return fd_ >= 0; }
+
+ protected:
+  [[nodiscard]] std::expected<stream_socket*, std::error_code> take_socket();
 
  private:
   friend struct listening_socket;
   void unlink() noexcept;
 
   listening_socket* listener_;
-  tcp_accept_op* next_waiter_ = nullptr;
+  accept_base* next_waiter_ = nullptr;
   int fd_ = -1;
   bool waiting_ = false;
   bool cancelled_ = false;
+};
+
+/// accept(): waits for a connection.
+template <class Stream>
+class [[nodiscard("co_await it")]] accept_op : public accept_base {
+ public:
+  using accept_base::accept_base;
+  std::expected<Stream, std::error_code> take_result() {
+    const auto socket = take_socket();
+    if (!socket) return std::unexpected(socket.error());
+    return Stream(**socket);
+  }
+  Stream await_resume() {
+    auto stream = take_result();
+    if (!stream) fail(stream.error());
+    return *std::move(stream);
+  }
 };
 
 }  // namespace gyre

@@ -29,4 +29,9 @@ template <byte_stream S>
 [[nodiscard]] GYRE_API task<stream_connection> open_connection(std::string host_and_port,
                                                                happy_eyeballs_options options = {});
 
+/// The same for the socket that listens at a path or an abstract name ("@name"). asyncio: open_unix_connection.
+///
+/// Cancel: given up, and closed. Errors: io_error, as unix_address and unix_stream::connect.
+[[nodiscard]] GYRE_API task<stream_connection> open_unix_connection(std::string path_or_name);
+
 }  // namespace gyre

@@ -3,6 +3,7 @@
 
 #include <gyre/net/open_connection.hpp>
 #include <gyre/net/tcp_listener.hpp>
+#include <gyre/net/unix_listener.hpp>
 
 #include <string>
 #include <string_view>
@@ -10,21 +11,39 @@
 
 namespace gyre {
 
-/// asyncio: start_server. Listens on `where` and runs `client(stream_reader&, stream_writer&)`, which gives a task<>, for each connection. When it
+/// Runs `client(stream_reader&, stream_writer&)`, which gives a task<>, for each connection of a listener. When it
 /// returns, what is in the writer's buffer is sent and the connection closed.
+///
+/// Lifetime: `listener` outlives the await. Cancel: drains, as stream_listener::serve. Errors: as serve.
+template <class Stream, class Client>
+[[nodiscard]] task<> serve_connections(stream_listener<Stream>& listener, Client client, serve_options options = {}) {
+  auto serve_one = [&client](Stream peer) -> task<> {
+    stream_connection connection = make_connection(std::move(peer));
+    co_await client(connection.reader, connection.writer);
+    connection.writer.close();
+    co_await connection.writer.wait_closed();
+  };
+  co_await listener.serve(serve_one, options);
+}
+
+/// Listens on `where`, "host:port", and serves its connections as above. asyncio: start_server.
 ///
 /// Cancel: drains, as tcp_listener::serve. Errors: as tcp_listener::bind and serve.
 template <class Client>
 [[nodiscard]] task<> start_server(Client client, std::string where, listen_options listening = {},
                                   serve_options serving = {}) {
   auto listener = tcp_listener::bind(std::string_view(where), listening);
-  auto serve_one = [&client](tcp_stream peer) -> task<> {
-    stream_connection connection = make_connection(std::move(peer));
-    co_await client(connection.reader, connection.writer);
-    connection.writer.close();
-    co_await connection.writer.wait_closed();
-  };
-  co_await listener.serve(serve_one, serving);
+  co_await serve_connections(listener, std::move(client), serving);
+}
+
+/// The same at a path or an abstract name ("@name"). asyncio: start_unix_server.
+///
+/// Cancel: drains, as unix_listener::serve. Errors: as unix_address, unix_listener::bind and serve.
+template <class Client>
+[[nodiscard]] task<> start_unix_server(Client client, std::string where, unix_listen_options listening = {},
+                                       serve_options serving = {}) {
+  auto listener = unix_listener::bind(unix_address(where), listening);
+  co_await serve_connections(listener, std::move(client), serving);
 }
 
 }  // namespace gyre

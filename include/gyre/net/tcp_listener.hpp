@@ -1,61 +1,25 @@
 // gyre/net/tcp_listener.hpp: accepts TCP connections, and serves them.
 #pragma once
 
-#include <gyre/net/listening_socket.hpp>
+#include <gyre/net/stream_listener.hpp>
 #include <gyre/net/tcp_stream.hpp>
-#include <gyre/tasks/as_task.hpp>
-#include <gyre/tasks/shield.hpp>
-#include <gyre/tasks/task_group.hpp>
-#include <gyre/tasks/timeout.hpp>
 
-#include <chrono>
-#include <cstddef>
+#include <string>
 #include <string_view>
-#include <utility>
 
 namespace gyre {
 
 struct listen_options {
-  int backlog = 4096;         ///< connections the kernel completes before they are accepted; see listen(2)
-  bool reuse_address = true;  ///< bind although old connections linger on the port
-  bool reuse_port = false;    ///< several listeners on one port, among which the kernel spreads connections
-  bool only_ipv6 = false;     ///< an IPv6 listener does not take IPv4 connections
-  bool no_delay = true;       ///< of the accepted sockets
+  int backlog = 4096;          ///< connections the kernel completes before they are accepted; see listen(2)
+  bool reuse_address = true;   ///< bind although old connections linger on the port
+  bool reuse_port = false;     ///< several listeners on one port, among which the kernel spreads connections
+  bool only_ipv6 = false;      ///< an IPv6 listener does not take IPv4 connections
+  bool no_delay = true;        ///< of the accepted sockets
+  std::string interface = {};  ///< only connections that come in there, such as "eth0"; empty: anywhere
 };
 
-struct serve_options {
-  /// Connections that are served at the same time; further ones wait in the backlog.
-  std::size_t max_connections = 65'536;
-  /// How long connections may take to end by themselves when the server is cancelled.
-  std::chrono::nanoseconds drain = std::chrono::seconds(10);
-};
-
-/// The tasks that serve the connections of one listener. They fail alone: an exception is reported to the loop's
-/// handler, except a reset by the peer, which is nobody's fault here.
-class GYRE_API served_connections : public child_tasks {
- public:
-  explicit served_connections(task_context& task) noexcept : child_tasks(task, &ended, shielding::shielded) {}
-  ~served_connections();
-
-  template <class Handler>
-  void serve(Handler& handler, tcp_stream&& peer, std::source_location where) {
-    add(peer.socket());
-    const task_reference started(start(handler(std::move(peer)), {}, where));
-  }
-  /// Lets each connection see the end of its stream once it has consumed what had arrived.
-  void finish_reading() noexcept;
-
- private:
-  void add(tcp_socket& socket) noexcept;
-  static void ended(child_tasks& children, task_state& child) noexcept;
-  tcp_socket* peers_ = nullptr;
-};
-
-/// A listening TCP socket.
-///
-/// When the process is out of descriptors it pauses, says so on standard error, and goes on when there are some.
-/// Thread: belongs to the loop it was made on.
-class GYRE_API tcp_listener {
+/// A listening TCP socket: see stream_listener for accepting and serving.
+class GYRE_API tcp_listener : public stream_listener<tcp_stream> {
  public:
   /// Binds to an address and listens. Port 0: the kernel chooses; see local_address.
   /// Errors: io_error "listen 127.0.0.1:80: Permission denied".
@@ -63,61 +27,13 @@ class GYRE_API tcp_listener {
   /// The same for "127.0.0.1:80", "[::]:80", ":80".
   static tcp_listener bind(std::string_view local, const listen_options& options = {});
 
-  tcp_listener(tcp_listener&& other) noexcept : socket_(std::exchange(other.socket_, nullptr)) {}
-  tcp_listener& operator=(tcp_listener&& other) noexcept {
-    tcp_listener moved(std::move(other));
-    std::swap(socket_, moved.socket_);
-    return *this;
-  }
-  ~tcp_listener() {
-    if (socket_ != nullptr) socket_->abandon();
-  }
-
-  /// Waits for a connection. Several tasks may wait: first come, first served.
-  ///
-  /// Cancel: no connection was taken; one that came first wins over the cancel.
-  /// Errors: io_error for what will not pass. Running out of descriptors is waited out instead.
-  [[nodiscard("co_await it")]] tcp_accept_op accept() noexcept { return tcp_accept_op(*socket_); }
-
-  /// Runs `handler(tcp_stream)`, a function that gives a task<>, for every connection, each in a task of its own.
-  ///
-  /// Runs until it is cancelled (SIGINT and SIGTERM do that to the main task). Then it drains, and returns normally:
-  /// it stops accepting; connections see the end of their stream when they have consumed what had arrived; those that
-  /// have not ended after `options.drain` are cancelled.
-  /// Lifetime: `handler` is kept until then.
-  /// Cancel: as said. Errors: io_error when accepting fails for good; what a handler throws goes to the loop's
-  /// exception handler, resets by the peer apart.
-  template <class Handler>
-  [[nodiscard]] task<> serve(Handler handler, serve_options options = {}) {
-    served_connections connections(co_await this_task_context{});
-    std::exception_ptr failure;
-    try {
-      for (;;) {
-        co_await connections.fewer_than(options.max_connections);
-        tcp_stream peer = co_await accept();
-        connections.serve(handler, std::move(peer), std::source_location::current());
-      }
-    } catch (const cancelled&) {  // the order to drain
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    stop();
-    connections.finish_reading();
-    co_await shield(drain(connections, options.drain));
-    if (failure) std::rethrow_exception(failure);
-  }
-
-  /// Stops listening: the port is free, connections in the backlog are refused.
-  void stop() noexcept { socket_->stop(); }
-
   /// The address it is bound to, with the port that the kernel chose.
-  [[nodiscard]] const address& local_address() const noexcept { return socket_->local; }
+  [[nodiscard]] const address& local_address() const noexcept { return local_; }
 
  private:
-  explicit tcp_listener(listening_socket& socket) noexcept : socket_(&socket) {}
-  static task<> drain(served_connections& connections, std::chrono::nanoseconds limit);
+  tcp_listener(listening_socket& socket, const address& local) noexcept : stream_listener(socket), local_(local) {}
 
-  listening_socket* socket_;
+  address local_;
 };
 
 }  // namespace gyre

@@ -1,8 +1,8 @@
-// gyre/net/tcp_operations.hpp: the awaitables of a tcp_stream. Never spelled by users.
+// gyre/net/socket_operations.hpp: the awaitables of connected sockets. Never spelled by users.
 #pragma once
 
 #include <gyre/io/io_error.hpp>
-#include <gyre/net/tcp_socket.hpp>
+#include <gyre/net/stream_socket.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -14,9 +14,9 @@
 namespace gyre {
 
 /// receive(): waits until a buffer has been filled.
-class GYRE_API [[nodiscard("co_await it")]] tcp_receive_op : public operation<tcp_receive_op> {
+class GYRE_API [[nodiscard("co_await it")]] socket_receive_op : public operation<socket_receive_op> {
  public:
-  explicit tcp_receive_op(tcp_socket& socket) noexcept : socket_(&socket) {}
+  explicit socket_receive_op(stream_socket& socket) noexcept : socket_(&socket) {}
   bool try_now() noexcept {
     if (socket_->received.readable()) return true;
     socket_->received.arm();
@@ -29,20 +29,20 @@ class GYRE_API [[nodiscard("co_await it")]] tcp_receive_op : public operation<tc
   [[nodiscard]] bool fully_succeeded() const noexcept { return socket_->received.has_bytes(); }
 
  private:
-  tcp_socket* socket_;
+  stream_socket* socket_;
   bool cancelled_ = false;
 };
 
 /// read_some() and read_exactly(): fills the caller's buffer with at least `minimum` bytes.
-class GYRE_API [[nodiscard("co_await it")]] tcp_read_op : public operation<tcp_read_op, io::request> {
+class GYRE_API [[nodiscard("co_await it")]] socket_read_op : public operation<socket_read_op, io::request> {
  public:
-  tcp_read_op(tcp_socket& socket, std::span<std::byte> buffer, std::size_t minimum) noexcept
+  socket_read_op(stream_socket& socket, std::span<std::byte> buffer, std::size_t minimum) noexcept
       : buffer_(buffer), minimum_(minimum) {
     code = io::opcode::receive;
     target = &socket.descriptor();
   }
-  tcp_read_op(tcp_read_op&&) noexcept = default;
-  ~tcp_read_op() {
+  socket_read_op(socket_read_op&&) noexcept = default;
+  ~socket_read_op() {
     if (where == io::phase::in_flight) misuse("a coroutine was destroyed in the middle of a read");
   }
 
@@ -54,7 +54,7 @@ class GYRE_API [[nodiscard("co_await it")]] tcp_read_op : public operation<tcp_r
   [[nodiscard]] bool fully_succeeded() const noexcept { return done_ > 0 && done_ >= minimum_; }
 
  private:
-  friend struct tcp_socket;
+  friend struct stream_socket;
   void prepare() noexcept;
   bool take_queued() noexcept;
   bool absorb_result() noexcept;
@@ -70,10 +70,10 @@ class GYRE_API [[nodiscard("co_await it")]] tcp_read_op : public operation<tcp_r
 };
 
 /// What all writes share: waiting in the queue of the socket, one after the other, each to its end.
-class GYRE_API tcp_write_base : public operation<tcp_write_base, io::request> {
+class GYRE_API socket_write_base : public operation<socket_write_base, io::request> {
  public:
-  tcp_write_base(tcp_write_base&&) noexcept = default;
-  ~tcp_write_base() {
+  socket_write_base(socket_write_base&&) noexcept = default;
+  ~socket_write_base() {
     if (queued_) misuse("a coroutine was destroyed in the middle of a write");
   }
 
@@ -91,25 +91,27 @@ class GYRE_API tcp_write_base : public operation<tcp_write_base, io::request> {
  protected:
   enum class extent : std::uint8_t { all, some, nothing };  // nothing: shutdown_write
 
-  tcp_write_base(tcp_socket& socket, io::opcode call, std::size_t size, extent wanted) noexcept
+  socket_write_base(stream_socket& socket, io::opcode call, std::size_t size, extent wanted) noexcept
       : total_(size), extent_(wanted) {
     code = call;
     target = &socket.descriptor();
   }
   [[nodiscard]] std::size_t done() const noexcept { return done_; }
+  /// Ends it with this errno before it begins.
+  void refuse(int reason) noexcept { error_ = reason; }
 
  private:
-  friend struct tcp_socket;
+  friend struct stream_socket;
   static void cancel_write(cancellable& c) noexcept;
   static void request_ended(io::completion& c) noexcept;
-  static void start_next(tcp_socket& socket) noexcept;
+  static void start_next(stream_socket& socket) noexcept;
   void prepare() noexcept;
   void advance(std::size_t count) noexcept;
   void shut_down() noexcept;
   [[nodiscard]] bool finished() const noexcept;
   std::size_t result_or_throw();
 
-  tcp_write_base* next_writer_ = nullptr;
+  socket_write_base* next_writer_ = nullptr;
 
  protected:
   std::size_t total_;
@@ -123,44 +125,57 @@ class GYRE_API tcp_write_base : public operation<tcp_write_base, io::request> {
 };
 
 /// write_some() and write_all() of one range of bytes.
-class GYRE_API [[nodiscard("co_await it")]] tcp_write_op : public tcp_write_base {
+class GYRE_API [[nodiscard("co_await it")]] socket_write_op : public socket_write_base {
  public:
-  tcp_write_op(tcp_socket& socket, std::span<const std::byte> bytes, bool some) noexcept
-      : tcp_write_base(socket, io::opcode::send, bytes.size(), some ? extent::some : extent::all) {
+  socket_write_op(stream_socket& socket, std::span<const std::byte> bytes, bool some) noexcept
+      : socket_write_base(socket, io::opcode::send, bytes.size(), some ? extent::some : extent::all) {
     address = const_cast<std::byte*>(bytes.data());
   }
 };
 
-/// write_some() and write_all() of several ranges, gathered.
-class GYRE_API [[nodiscard("co_await it")]] tcp_write_vector_op : public tcp_write_base {
- public:
-  tcp_write_vector_op(tcp_socket& socket, std::span<const io::const_buffer> buffers, bool some) noexcept;
+/// What the writes of messages share: each describes what is left in its own way.
+class GYRE_API socket_write_message_base : public socket_write_base {
+ protected:
+  using pointing = void (*)(socket_write_message_base&) noexcept;
+  socket_write_message_base(stream_socket& socket, std::size_t size, extent wanted, pointing point_at_rest) noexcept
+      : socket_write_base(socket, io::opcode::send_message, size, wanted), point_at_rest_(point_at_rest) {}
+
+  io::message message_;
 
  private:
-  friend class tcp_write_base;
-  void point_at_rest() noexcept;
+  friend class socket_write_base;
+  pointing point_at_rest_;
+};
+
+/// write_some() and write_all() of several ranges, gathered.
+class GYRE_API [[nodiscard("co_await it")]] socket_write_vector_op : public socket_write_message_base {
+ public:
+  socket_write_vector_op(stream_socket& socket, std::span<const io::const_buffer> buffers, bool some) noexcept;
+
+ private:
+  static void point_at_rest(socket_write_message_base& op) noexcept;
 
   std::span<const io::const_buffer> buffers_;
   io::const_buffer window_[16];
-  io::message message_;
 };
 
 /// shutdown_write(): takes its turn behind the writes that are queued.
-class GYRE_API [[nodiscard("co_await it")]] tcp_shutdown_op : public tcp_write_base {
+class GYRE_API [[nodiscard("co_await it")]] socket_shutdown_op : public socket_write_base {
  public:
-  explicit tcp_shutdown_op(tcp_socket& socket) noexcept
-      : tcp_write_base(socket, io::opcode::send, 0, extent::nothing) {}
+  explicit socket_shutdown_op(stream_socket& socket) noexcept
+      : socket_write_base(socket, io::opcode::send, 0, extent::nothing) {}
   std::expected<void, std::error_code> take_result();
-  void await_resume() { (void)tcp_write_base::await_resume(); }
+  void await_resume() { (void)socket_write_base::await_resume(); }
 };
 
 /// close(): cancels what is in flight and waits until the descriptor is closed.
-class GYRE_API [[nodiscard("co_await it")]] tcp_close_op : public operation<tcp_close_op> {
+class GYRE_API [[nodiscard("co_await it")]] socket_close_op : public operation<socket_close_op> {
  public:
   static constexpr bool ignores_cancel = true;
-  explicit tcp_close_op(tcp_socket* socket) noexcept : socket_(socket) {}
-  tcp_close_op(tcp_close_op&& other) noexcept : operation(other), socket_(std::exchange(other.socket_, nullptr)) {}
-  ~tcp_close_op() {
+  explicit socket_close_op(stream_socket* socket) noexcept : socket_(socket) {}
+  socket_close_op(socket_close_op&& other) noexcept
+      : operation(other), socket_(std::exchange(other.socket_, nullptr)) {}
+  ~socket_close_op() {
     if (socket_ != nullptr) socket_->abandon();
   }
   bool try_now() noexcept { return socket_ == nullptr; }
@@ -169,7 +184,7 @@ class GYRE_API [[nodiscard("co_await it")]] tcp_close_op : public operation<tcp_
   void quiet() noexcept { finish_soon(); }
 
  private:
-  tcp_socket* socket_;
+  stream_socket* socket_;
 };
 
 }  // namespace gyre

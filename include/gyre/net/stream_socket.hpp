@@ -1,4 +1,4 @@
-// gyre/net/tcp_socket.hpp: the state of a connected TCP socket, behind the movable tcp_stream.
+// gyre/net/stream_socket.hpp: the state of a connected socket, behind the movable stream.
 // For authors of stream operations.
 #pragma once
 
@@ -9,18 +9,21 @@
 #include <gyre/net/address.hpp>
 
 #include <cstddef>
+#include <string>
 
 namespace gyre {
 
-class tcp_write_base;
-class tcp_close_op;
+class socket_write_base;
+class socket_close_op;
 
 /// One connected socket: its descriptor, what has been received and not read, who waits to read, who waits to write.
 ///
 /// Lifetime: freed when its stream has let go and nothing is in flight any more.
-struct GYRE_API tcp_socket : private io::descriptor {
-  /// Takes over a connected descriptor.
-  static tcp_socket& create(int fd);
+struct GYRE_API stream_socket : private io::descriptor {
+  /// Takes over a connected descriptor, which is non-blocking.
+  static stream_socket& create(int fd);
+  /// Takes over any connected descriptor, which is closed when that fails. Errors: io_error.
+  static stream_socket& adopt(int fd);
 
   static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
   static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
@@ -37,33 +40,39 @@ struct GYRE_API tcp_socket : private io::descriptor {
 
   [[nodiscard]] io::descriptor& descriptor() noexcept { return *this; }
   /// The socket that a request concerns.
-  [[nodiscard]] static tcp_socket& of(const io::request& r) noexcept { return static_cast<tcp_socket&>(*r.target); }
+  [[nodiscard]] static stream_socket& of(const io::request& r) noexcept {
+    return static_cast<stream_socket&>(*r.target);
+  }
+
+  /// For errors: the peer's address, or the path that either end of a Unix socket is bound to.
+  [[nodiscard]] std::string peer_name() const;
 
   /// The writer that may be in flight; the others wait behind it.
-  [[nodiscard]] tcp_write_base* first_writer() const noexcept;
-  void append_writer(tcp_write_base& op) noexcept;
-  void remove_writer(tcp_write_base& op) noexcept;
+  [[nodiscard]] socket_write_base* first_writer() const noexcept;
+  void append_writer(socket_write_base& op) noexcept;
+  void remove_writer(socket_write_base& op) noexcept;
 
   // First, so that they lie in what the flags of the descriptor leave free of their word.
-  bool reader_copies = false;  // the reader is a tcp_read_op, which may need more than one buffer; else tcp_receive_op
-  bool write_cut = false;      // a write_all ended in the middle
+  bool reader_copies =
+      false;  // the reader is a socket_read_op, which may need more than one buffer; else socket_receive_op
+  bool write_cut = false;  // a write_all ended in the middle
   bool closing = false;
 
   using io::descriptor::fd;
   io::receive_queue received;
   operation_base* waiting_reader = nullptr;  // who waits for bytes
-  tcp_write_base* last_writer = nullptr;     // its successor is the first: a ring
-  tcp_close_op* closer = nullptr;
+  socket_write_base* last_writer = nullptr;  // its successor is the first: a ring
+  socket_close_op* closer = nullptr;
 
   // In the list of connections of the server that accepted it.
-  tcp_socket* next_peer = nullptr;
-  tcp_socket** peer_link = nullptr;
+  stream_socket* next_peer = nullptr;
+  stream_socket** peer_link = nullptr;
 
-  address peer;
+  address peer;  // empty when it is no internet address
 
  private:
-  explicit tcp_socket(int number) noexcept;
-  ~tcp_socket() = default;
+  explicit stream_socket(int number) noexcept;
+  ~stream_socket() = default;
   static void received_something(io::completion& c) noexcept;
 };
 

@@ -1,22 +1,38 @@
-// src/net/tcp_socket.cpp: the life of a connected socket.
-#include <gyre/net/tcp_operations.hpp>
-#include <gyre/net/tcp_socket.hpp>
+// src/net/stream_socket.cpp: the life of a connected socket.
+#include <gyre/io/io_error.hpp>
+#include <gyre/net/socket_operations.hpp>
+#include <gyre/net/stream_socket.hpp>
+#include <gyre/net/unix_address.hpp>
 
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace gyre {
 
-tcp_socket::tcp_socket(int number) noexcept : received(*this, event_loop::current().backend()) {
+stream_socket::stream_socket(int number) noexcept : received(*this, event_loop::current().backend()) {
   fd = number;
   received.complete = &received_something;
 }
 
-tcp_socket& tcp_socket::create(int fd) {
-  auto* const socket = new tcp_socket(fd);
+std::string stream_socket::peer_name() const {
+  if (!peer.empty()) return peer.string();
+  sockaddr_storage name{};
+  socklen_t length = sizeof(name);
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&name), &length) == 0)
+    if (const auto far = unix_address::from_raw(&name, length); !far.is_unnamed()) return far.string();
+  length = sizeof(name);
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&name), &length) == 0)
+    if (const auto near = unix_address::from_raw(&name, length); !near.is_unnamed()) return near.string();
+  return {};
+}
+
+stream_socket& stream_socket::create(int fd) {
+  auto* const socket = new stream_socket(fd);
   sockaddr_storage peer{};
   socklen_t length = sizeof(peer);
   if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) == 0)
@@ -25,9 +41,21 @@ tcp_socket& tcp_socket::create(int fd) {
   return *socket;
 }
 
-void tcp_socket::received_something(io::completion& c) noexcept {
+stream_socket& stream_socket::adopt(int fd) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  sockaddr_storage peer{};
+  socklen_t length = sizeof(peer);
+  if (flags >= 0 && ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) == 0 &&
+      ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0)
+    return create(fd);
+  const std::error_code reason(errno, std::generic_category());
+  if (fd >= 0) ::close(fd);
+  throw io_error(reason, "from_fd", std::to_string(fd));
+}
+
+void stream_socket::received_something(io::completion& c) noexcept {
   auto& queue = static_cast<io::receive_queue&>(static_cast<io::request&>(c));
-  tcp_socket& self = of(queue);
+  stream_socket& self = of(queue);
   queue.listed = false;
   if (self.closing) {
     if (self.closer != nullptr)
@@ -42,7 +70,7 @@ void tcp_socket::received_something(io::completion& c) noexcept {
     return;
   }
   operation_base& reader = *self.waiting_reader;
-  if (self.reader_copies && !static_cast<tcp_read_op&>(reader).take_queued()) {
+  if (self.reader_copies && !static_cast<socket_read_op&>(reader).take_queued()) {
     queue.arm();
     return;
   }
@@ -50,36 +78,36 @@ void tcp_socket::received_something(io::completion& c) noexcept {
   reader.proceed(reader);
 }
 
-tcp_write_base* tcp_socket::first_writer() const noexcept {
+socket_write_base* stream_socket::first_writer() const noexcept {
   return last_writer == nullptr ? nullptr : last_writer->next_writer_;
 }
 
-void tcp_socket::append_writer(tcp_write_base& op) noexcept {
+void stream_socket::append_writer(socket_write_base& op) noexcept {
   op.next_writer_ = last_writer == nullptr ? &op : std::exchange(last_writer->next_writer_, &op);
   last_writer = &op;
 }
 
-void tcp_socket::remove_writer(tcp_write_base& op) noexcept {
-  tcp_write_base* before = last_writer;
+void stream_socket::remove_writer(socket_write_base& op) noexcept {
+  socket_write_base* before = last_writer;
   while (before->next_writer_ != &op) before = before->next_writer_;
   before->next_writer_ = op.next_writer_;
   if (last_writer == &op) last_writer = before == &op ? nullptr : before;
   op.queued_ = false;
 }
 
-void tcp_socket::cancel_all() noexcept {
+void stream_socket::cancel_all() noexcept {
   if (waiting_reader != nullptr) waiting_reader->cancel(*waiting_reader);
-  tcp_write_base* const first = first_writer();
+  socket_write_base* const first = first_writer();
   if (first == nullptr) return;
   while (first->next_writer_ != first) first->next_writer_->cancel(*first->next_writer_);
   first->cancel(*first);  // it may be in flight: it stays in the queue until that has ended
 }
 
-void tcp_socket::note_quiet() noexcept {
+void stream_socket::note_quiet() noexcept {
   if (closer != nullptr && quiet() && last_writer == nullptr) std::exchange(closer, nullptr)->quiet();
 }
 
-void tcp_socket::release() noexcept {
+void stream_socket::release() noexcept {
   event_loop::current().backend().detach(*this);
   ::close(fd);
   if (peer_link != nullptr) {
@@ -89,9 +117,9 @@ void tcp_socket::release() noexcept {
   delete this;
 }
 
-void tcp_socket::abandon() noexcept {
+void stream_socket::abandon() noexcept {
   if (waiting_reader != nullptr || last_writer != nullptr)
-    misuse("a tcp_stream was destroyed while another task reads from it or writes to it");
+    misuse("a stream was destroyed while another task reads from it or writes to it");
   closing = true;
   if (quiet())
     release();

@@ -1,6 +1,6 @@
-// src/net/tcp_operations.cpp: reading, writing and closing a connected socket.
+// src/net/socket_operations.cpp: reading, writing and closing a connected socket.
 #include <gyre/io/attempt.hpp>
-#include <gyre/net/tcp_operations.hpp>
+#include <gyre/net/socket_operations.hpp>
 
 #include <sys/socket.h>
 
@@ -19,14 +19,15 @@ std::error_code ended_early(const operation_base& op) {
   return std::make_error_code(std::errc::operation_canceled);
 }
 
-[[noreturn]] void throw_for(std::error_code reason, const char* operation, const tcp_socket& socket, std::size_t done) {
-  const std::string peer = socket.peer.string();
+[[noreturn]] void throw_for(std::error_code reason, const char* operation, const stream_socket& socket,
+                            std::size_t done) {
+  const std::string peer = socket.peer_name();
   if (done > 0 || reason == stream_errc::end_of_stream) throw incomplete_transfer(reason, operation, peer, done);
   throw io_error(reason, operation, peer);
 }
 
-void check_free_to_read(const tcp_socket& socket) noexcept {
-  if (socket.waiting_reader != nullptr) misuse("two tasks read from one tcp_stream at the same time");
+void check_free_to_read(const stream_socket& socket) noexcept {
+  if (socket.waiting_reader != nullptr) misuse("two tasks read from one stream at the same time");
 }
 
 template <class Op>
@@ -41,12 +42,12 @@ auto value_or_throw(Op& op) {
 
 // ---- receive
 
-void tcp_receive_op::start() noexcept {
+void socket_receive_op::start() noexcept {
   check_free_to_read(*socket_);
   socket_->waiting_reader = this;
   socket_->reader_copies = false;
   operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<tcp_receive_op&>(c);
+    auto& self = static_cast<socket_receive_op&>(c);
     if (self.socket_->waiting_reader != &self) return;  // it has its data: success beats cancel
     self.socket_->waiting_reader = nullptr;
     self.cancelled_ = true;
@@ -54,13 +55,13 @@ void tcp_receive_op::start() noexcept {
   };
 }
 
-buffer_lease tcp_receive_op::await_resume() {
+buffer_lease socket_receive_op::await_resume() {
   if (socket_->received.has_bytes()) [[likely]]
     return socket_->received.take();
   return value_or_throw(*this);
 }
 
-std::expected<buffer_lease, std::error_code> tcp_receive_op::take_result() {
+std::expected<buffer_lease, std::error_code> socket_receive_op::take_result() {
   io::receive_queue& received = socket_->received;
   if (received.has_bytes()) return received.take();
   if (cancelled_ && received.end() == io::receive_queue::open) return std::unexpected(ended_early(*this));
@@ -68,19 +69,19 @@ std::expected<buffer_lease, std::error_code> tcp_receive_op::take_result() {
   return buffer_lease();
 }
 
-void tcp_receive_op::fail(std::error_code reason) const { throw_for(reason, "receive", *socket_, 0); }
+void socket_receive_op::fail(std::error_code reason) const { throw_for(reason, "receive", *socket_, 0); }
 
 // ---- read_some, read_exactly
 
-void tcp_read_op::prepare() noexcept {
+void socket_read_op::prepare() noexcept {
   constexpr std::size_t most = std::size_t{1} << 30U;
   address = buffer_.data() + done_;
   length = static_cast<std::uint32_t>(std::min(most, buffer_.size() - done_));
 }
 
 // Takes what a multishot receive has left. True: the operation is finished.
-bool tcp_read_op::take_queued() noexcept {
-  io::receive_queue& received = tcp_socket::of(*this).received;
+bool socket_read_op::take_queued() noexcept {
+  io::receive_queue& received = stream_socket::of(*this).received;
   done_ += received.copy_to(buffer_.subspan(done_));
   if (done_ >= minimum_) return true;
   end_ = received.end();
@@ -88,7 +89,7 @@ bool tcp_read_op::take_queued() noexcept {
 }
 
 // Takes over what a request of its own has brought. True: the operation is finished.
-bool tcp_read_op::absorb_result() noexcept {
+bool socket_read_op::absorb_result() noexcept {
   if (result > 0)
     done_ += static_cast<std::size_t>(result);
   else if (result != -ECANCELED)
@@ -96,13 +97,13 @@ bool tcp_read_op::absorb_result() noexcept {
   return cancelled_ || done_ >= minimum_ || end_ != io::receive_queue::open;
 }
 
-bool tcp_read_op::try_now() noexcept {
+bool socket_read_op::try_now() noexcept {
   if (buffer_.empty()) {
     minimum_ = 0;
     return true;
   }
   if (take_queued()) return true;
-  if (tcp_socket::of(*this).received.armed() || !target->readable) return false;
+  if (stream_socket::of(*this).received.armed() || !target->readable) return false;
   do {
     prepare();
     if (!io::attempt(*this)) return false;
@@ -111,14 +112,14 @@ bool tcp_read_op::try_now() noexcept {
   return false;
 }
 
-void tcp_read_op::start() noexcept {
-  tcp_socket& socket = tcp_socket::of(*this);
+void socket_read_op::start() noexcept {
+  stream_socket& socket = stream_socket::of(*this);
   check_free_to_read(socket);
   socket.waiting_reader = this;
   socket.reader_copies = true;
   operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<tcp_read_op&>(c);
-    tcp_socket& owner = tcp_socket::of(self);
+    auto& self = static_cast<socket_read_op&>(c);
+    stream_socket& owner = stream_socket::of(self);
     if (owner.waiting_reader != &self || self.cancelled_) return;
     self.cancelled_ = true;
     if (self.requested_) {  // in flight, or ended and about to say so
@@ -129,7 +130,7 @@ void tcp_read_op::start() noexcept {
     self.finish_soon();
   };
   complete = [](io::completion& c) noexcept {
-    static_cast<tcp_read_op&>(static_cast<io::request&>(c)).request_ended();
+    static_cast<socket_read_op&>(static_cast<io::request&>(c)).request_ended();
   };
   if (socket.received.armed()) return;
   requested_ = true;
@@ -137,9 +138,9 @@ void tcp_read_op::start() noexcept {
   event_loop::current().backend().submit(*this);
 }
 
-void tcp_read_op::request_ended() noexcept {
+void socket_read_op::request_ended() noexcept {
   if (absorb_result()) {
-    tcp_socket& socket = tcp_socket::of(*this);
+    stream_socket& socket = stream_socket::of(*this);
     socket.waiting_reader = nullptr;
     socket.note_quiet();
     proceed(*this);
@@ -149,12 +150,12 @@ void tcp_read_op::request_ended() noexcept {
   event_loop::current().backend().submit(*this);
 }
 
-std::size_t tcp_read_op::await_resume() { return value_or_throw(*this); }
+std::size_t socket_read_op::await_resume() { return value_or_throw(*this); }
 
-std::expected<std::size_t, std::error_code> tcp_read_op::take_result() {
+std::expected<std::size_t, std::error_code> socket_read_op::take_result() {
   if (done_ >= minimum_) return done_;
   if (cancelled_ && end_ == io::receive_queue::open) {
-    tcp_socket::of(*this).received.put_back(buffer_.first(done_));
+    stream_socket::of(*this).received.put_back(buffer_.first(done_));
     done_ = 0;
     return std::unexpected(ended_early(*this));
   }
@@ -163,7 +164,7 @@ std::expected<std::size_t, std::error_code> tcp_read_op::take_result() {
   return std::size_t{0};
 }
 
-void tcp_read_op::fail(std::error_code reason) const { throw_for(reason, name(), tcp_socket::of(*this), done_); }
+void socket_read_op::fail(std::error_code reason) const { throw_for(reason, name(), stream_socket::of(*this), done_); }
 
 // ---- writing
 
@@ -172,25 +173,28 @@ constexpr int after_cut_off = -1;  // in error_
 }
 
 // Points the request at what is left.
-void tcp_write_base::prepare() noexcept {
+void socket_write_base::prepare() noexcept {
   constexpr std::size_t most = std::size_t{1} << 30U;
-  if (code == io::opcode::send_message)
-    static_cast<tcp_write_vector_op&>(*this).point_at_rest();
-  else
+  if (code == io::opcode::send_message) {
+    auto& self = static_cast<socket_write_message_base&>(*this);
+    self.point_at_rest_(self);
+  } else {
     length = static_cast<std::uint32_t>(std::min(most, total_ - done_));
+  }
 }
 
-void tcp_write_base::advance(std::size_t count) noexcept {
+void socket_write_base::advance(std::size_t count) noexcept {
   done_ += count;
   if (code == io::opcode::send) address = static_cast<std::byte*>(address) + count;
 }
 
-void tcp_write_base::shut_down() noexcept {
+void socket_write_base::shut_down() noexcept {
   if (::shutdown(target->fd, SHUT_WR) < 0) error_ = errno;
 }
 
-bool tcp_write_base::try_now() noexcept {
-  tcp_socket& socket = tcp_socket::of(*this);
+bool socket_write_base::try_now() noexcept {
+  if (error_ != 0) return true;
+  stream_socket& socket = stream_socket::of(*this);
   if (socket.write_cut) {
     error_ = after_cut_off;
     return true;
@@ -214,23 +218,23 @@ bool tcp_write_base::try_now() noexcept {
   return done_ == total_;
 }
 
-void tcp_write_base::start() noexcept {
+void socket_write_base::start() noexcept {
   operation_base::cancel = &cancel_write;
   complete = &request_ended;
   queued_ = true;
-  tcp_socket& socket = tcp_socket::of(*this);
+  stream_socket& socket = stream_socket::of(*this);
   const bool alone = socket.last_writer == nullptr;
   socket.append_writer(*this);
   if (alone) start_next(socket);
 }
 
-bool tcp_write_base::finished() const noexcept {
+bool socket_write_base::finished() const noexcept {
   return error_ != 0 || stopped_ || done_ == total_ || (extent_ == extent::some && done_ > 0);
 }
 
 // Starts the write at the head of the queue. Whatever ends without the kernel goes on from the ready queue.
-void tcp_write_base::start_next(tcp_socket& socket) noexcept {
-  while (tcp_write_base* const head = socket.first_writer()) {
+void socket_write_base::start_next(stream_socket& socket) noexcept {
+  while (socket_write_base* const head = socket.first_writer()) {
     if (socket.write_cut)
       head->error_ = after_cut_off;
     else if (head->extent_ == extent::nothing)
@@ -245,8 +249,8 @@ void tcp_write_base::start_next(tcp_socket& socket) noexcept {
   }
 }
 
-void tcp_write_base::request_ended(io::completion& c) noexcept {
-  auto& self = static_cast<tcp_write_base&>(static_cast<io::request&>(c));
+void socket_write_base::request_ended(io::completion& c) noexcept {
+  auto& self = static_cast<socket_write_base&>(static_cast<io::request&>(c));
   if (self.result >= 0)
     self.advance(static_cast<std::size_t>(self.result));
   else if (self.result == -ECANCELED)
@@ -254,7 +258,7 @@ void tcp_write_base::request_ended(io::completion& c) noexcept {
   else
     self.error_ = -self.result;
 
-  tcp_socket& socket = tcp_socket::of(self);
+  stream_socket& socket = stream_socket::of(self);
   if (!self.finished()) {
     start_next(socket);  // the head of the queue is still this one
     return;
@@ -266,21 +270,21 @@ void tcp_write_base::request_ended(io::completion& c) noexcept {
   self.proceed(self);  // last: the resumed task may destroy the stream
 }
 
-void tcp_write_base::cancel_write(cancellable& c) noexcept {
-  auto& self = static_cast<tcp_write_base&>(c);
+void socket_write_base::cancel_write(cancellable& c) noexcept {
+  auto& self = static_cast<socket_write_base&>(c);
   if (!self.queued_ || self.stopped_) return;
   self.stopped_ = true;
   if (self.where == io::phase::in_flight) {
     event_loop::current().backend().cancel(self);
     return;
   }
-  tcp_socket& socket = tcp_socket::of(self);
+  stream_socket& socket = stream_socket::of(self);
   if (socket.first_writer() == &self) return;  // its request has ended and is about to say so
   socket.remove_writer(self);
   self.finish_soon();
 }
 
-std::expected<std::size_t, std::error_code> tcp_write_base::take_result() {
+std::expected<std::size_t, std::error_code> socket_write_base::take_result() {
   if (error_ == after_cut_off) return std::unexpected(make_error_code(stream_errc::write_cut_off));
   if (error_ != 0) return std::unexpected(errno_code(error_));
   if (done_ == total_ && !(stopped_ && extent_ == extent::nothing)) return done_;
@@ -288,47 +292,48 @@ std::expected<std::size_t, std::error_code> tcp_write_base::take_result() {
   return std::unexpected(ended_early(*this));
 }
 
-std::size_t tcp_write_base::result_or_throw() { return value_or_throw(*this); }
+std::size_t socket_write_base::result_or_throw() { return value_or_throw(*this); }
 
-void tcp_write_base::fail(std::error_code reason) const {
+void socket_write_base::fail(std::error_code reason) const {
   const char* const name = extent_ == extent::nothing ? "shutdown_write"
                            : extent_ == extent::some  ? "write_some"
                                                       : "write_all";
-  throw_for(reason, name, tcp_socket::of(*this), done_);
+  throw_for(reason, name, stream_socket::of(*this), done_);
 }
 
-tcp_write_vector_op::tcp_write_vector_op(tcp_socket& socket, std::span<const io::const_buffer> buffers,
-                                         bool some) noexcept
-    : tcp_write_base(socket, io::opcode::send_message, 0, some ? extent::some : extent::all), buffers_(buffers) {
+socket_write_vector_op::socket_write_vector_op(stream_socket& socket, std::span<const io::const_buffer> buffers,
+                                               bool some) noexcept
+    : socket_write_message_base(socket, 0, some ? extent::some : extent::all, &point_at_rest), buffers_(buffers) {
   for (const io::const_buffer& each : buffers) total_ += each.size;
 }
 
-void tcp_write_vector_op::point_at_rest() noexcept {
-  std::size_t skip = done();
+void socket_write_vector_op::point_at_rest(socket_write_message_base& op) noexcept {
+  auto& self = static_cast<socket_write_vector_op&>(op);
+  std::size_t skip = self.done();
   std::size_t count = 0;
-  for (const io::const_buffer& each : buffers_) {
+  for (const io::const_buffer& each : self.buffers_) {
     if (skip >= each.size) {
       skip -= each.size;
       continue;
     }
-    window_[count++] = {static_cast<const std::byte*>(each.data) + skip, each.size - skip};
+    self.window_[count++] = {static_cast<const std::byte*>(each.data) + skip, each.size - skip};
     skip = 0;
-    if (count == std::size(window_)) break;
+    if (count == std::size(self.window_)) break;
   }
-  message_ = {};
-  message_.buffers = window_;
-  message_.buffer_count = count;
-  address = &message_;
+  self.message_ = {};
+  self.message_.buffers = self.window_;
+  self.message_.buffer_count = count;
+  self.address = &self.message_;
 }
 
-std::expected<void, std::error_code> tcp_shutdown_op::take_result() {
-  if (auto written = tcp_write_base::take_result(); !written) return std::unexpected(written.error());
+std::expected<void, std::error_code> socket_shutdown_op::take_result() {
+  if (auto written = socket_write_base::take_result(); !written) return std::unexpected(written.error());
   return {};
 }
 
 // ---- closing
 
-void tcp_close_op::start() noexcept {
+void socket_close_op::start() noexcept {
   operation_base::cancel = [](cancellable&) noexcept {};
   socket_->closing = true;
   socket_->closer = this;
@@ -338,7 +343,7 @@ void tcp_close_op::start() noexcept {
 }
 
 // Operations that were cancelled have been resumed by now: they were in the ready queue before this one.
-void tcp_close_op::await_resume() noexcept {
+void socket_close_op::await_resume() noexcept {
   if (socket_ != nullptr) std::exchange(socket_, nullptr)->release();
 }
 

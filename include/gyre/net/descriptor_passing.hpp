@@ -1,0 +1,70 @@
+// gyre/net/descriptor_passing.hpp: the awaitables that pass descriptors over a Unix socket. Never spelled by users.
+#pragma once
+
+#include <gyre/io/owned_fd.hpp>
+#include <gyre/net/socket_operations.hpp>
+
+#include <cstddef>
+#include <expected>
+#include <span>
+#include <system_error>
+#include <vector>
+
+namespace gyre {
+
+/// What a process may send with one message: SCM_MAX_FD of the kernel.
+inline constexpr std::size_t most_passed_descriptors = 253;
+
+/// Room for a control message with that many: see cmsg(3).
+inline constexpr std::size_t passed_descriptors_room = 16 + (most_passed_descriptors * sizeof(int) + 7) / 8 * 8;
+
+/// send_descriptors().
+class GYRE_API [[nodiscard("co_await it")]] send_descriptors_op : public socket_write_message_base {
+ public:
+  send_descriptors_op(stream_socket& socket, std::span<const std::byte> bytes,
+                      std::span<const int> descriptors) noexcept;
+
+ private:
+  static void point_at_rest(socket_write_message_base& op) noexcept;
+
+  std::span<const std::byte> bytes_;
+  std::span<const int> descriptors_;
+  io::const_buffer rest_;
+  alignas(8) std::byte control_[passed_descriptors_room];
+};
+
+/// What came: bytes, and descriptors, which are close-on-exec.
+struct received_descriptors {
+  std::size_t size = 0;  ///< of what is in the buffer; 0 at the end of the stream
+  std::vector<owned_fd> descriptors = {};
+};
+
+/// receive_descriptors().
+class GYRE_API [[nodiscard("co_await it")]] receive_descriptors_op
+    : public operation<receive_descriptors_op, io::request> {
+ public:
+  receive_descriptors_op(stream_socket& socket, std::span<std::byte> buffer) noexcept;
+  receive_descriptors_op(receive_descriptors_op&& from) noexcept
+      : receive_descriptors_op(stream_socket::of(from), from.buffer_) {}
+  ~receive_descriptors_op();
+
+  bool try_now() noexcept;
+  void start() noexcept;
+  received_descriptors await_resume();
+  std::expected<received_descriptors, std::error_code> take_result();
+  [[noreturn]] void fail(std::error_code reason) const;
+  [[nodiscard]] bool fully_succeeded() const noexcept { return result > 0; }
+
+ private:
+  void prepare() noexcept;
+  void request_ended() noexcept;
+  [[nodiscard]] std::vector<owned_fd> take_descriptors();
+
+  std::span<std::byte> buffer_;
+  io::const_buffer piece_;
+  io::message message_;
+  bool holds_descriptors_ = false;  // in the control buffer
+  alignas(8) std::byte control_[passed_descriptors_room];
+};
+
+}  // namespace gyre

@@ -1,0 +1,135 @@
+// gyre/net/socket_stream.hpp: what the streams of all kinds of connected sockets have in common.
+#pragma once
+
+#include <gyre/net/socket_operations.hpp>
+#include <gyre/stream/byte_stream.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace gyre {
+
+/// A connected socket as a stream of bytes; tcp_stream and unix_stream derive from it. Closes when it is destroyed.
+///
+/// Thread: belongs to the loop it was made on.
+/// Overlap: one reader and any number of writers at a time; whole writes never interleave.
+class GYRE_API socket_stream {
+ public:
+  /// Reads what has arrived, at least one byte. Gives the count; 0 at the end of the stream.
+  ///
+  /// Lifetime: `buffer` stays valid until the await returns, also when it is cancelled.
+  /// Cancel: nothing was taken from the socket; bytes that came first win over the cancel.
+  /// Errors: io_error "read_some 10.0.0.7:443: Connection reset by peer". See recv(2).
+  [[nodiscard("co_await it")]] socket_read_op read_some(std::span<std::byte> buffer GYRE_LIFETIMEBOUND) noexcept {
+    return {*socket_, buffer, 1};
+  }
+  [[nodiscard("co_await it")]] socket_read_op read_some(std::span<char> buffer GYRE_LIFETIMEBOUND) noexcept {
+    return {*socket_, std::as_writable_bytes(buffer), 1};
+  }
+
+  /// Fills the whole buffer. Gives its size.
+  ///
+  /// Lifetime: as read_some.
+  /// Cancel: nothing is lost: bytes that were read already are put back, and the next read gets them.
+  /// Errors: incomplete_transfer when the stream ends before; `transferred()` bytes are in the buffer then.
+  [[nodiscard("co_await it")]] socket_read_op read_exactly(std::span<std::byte> buffer GYRE_LIFETIMEBOUND) noexcept {
+    return {*socket_, buffer, buffer.size()};
+  }
+  [[nodiscard("co_await it")]] socket_read_op read_exactly(std::span<char> buffer GYRE_LIFETIMEBOUND) noexcept {
+    return {*socket_, std::as_writable_bytes(buffer), buffer.size()};
+  }
+
+  /// Waits for bytes and lends the buffer that they are in; an empty lease at the end of the stream. A connection
+  /// that waits here holds no buffer: the fastest way to read on a server.
+  ///
+  /// Lifetime: the lease must be gone before the loop is.
+  /// Cancel: nothing was taken; what arrives is kept for the next read. Errors: as read_some.
+  [[nodiscard("co_await it")]] socket_receive_op receive() noexcept { return socket_receive_op(*socket_); }
+
+  /// Writes some of the bytes, at least one. Gives the count.
+  ///
+  /// Lifetime: `bytes` stay valid until the await returns.
+  /// Cancel: nothing was written; a count that came first wins over the cancel. Errors: io_error. See send(2).
+  [[nodiscard("co_await it")]] socket_write_op write_some(
+      std::span<const std::byte> bytes GYRE_LIFETIMEBOUND) noexcept {
+    return {*socket_, bytes, true};
+  }
+  [[nodiscard("co_await it")]] socket_write_op write_some(std::string_view text GYRE_LIFETIMEBOUND) noexcept {
+    return {*socket_, std::as_bytes(std::span(text)), true};
+  }
+  [[nodiscard("co_await it")]] socket_write_vector_op write_some(
+      std::span<const io::const_buffer> buffers GYRE_LIFETIMEBOUND) noexcept {
+    return {*socket_, buffers, true};
+  }
+
+  /// Writes all bytes. Gives their number. Waits behind the writes of other tasks; none comes in between.
+  ///
+  /// Lifetime: `bytes` (and the array of buffers) stay valid until the await returns.
+  /// Cancel: nothing was written, or, when it was cut off in the middle, the stream takes no more writes
+  /// (stream_errc::write_cut_off): what follows would be read as the rest of it. Errors: io_error,
+  /// incomplete_transfer with the count that was written before.
+  [[nodiscard("co_await it")]] socket_write_op write_all(std::span<const std::byte> bytes GYRE_LIFETIMEBOUND) noexcept {
+    return {*socket_, bytes, false};
+  }
+  [[nodiscard("co_await it")]] socket_write_op write_all(std::string_view text GYRE_LIFETIMEBOUND) noexcept {
+    return {*socket_, std::as_bytes(std::span(text)), false};
+  }
+  [[nodiscard("co_await it")]] socket_write_vector_op write_all(
+      std::span<const io::const_buffer> buffers GYRE_LIFETIMEBOUND) noexcept {
+    return {*socket_, buffers, false};
+  }
+
+  /// Tells the peer that nothing more will be written, when the writes that are queued are done. Reading goes on. See
+  /// shutdown(2), RFC 9293 §3.6.
+  ///
+  /// Cancel: done or not done, never half. Errors: io_error when not connected.
+  [[nodiscard("co_await it")]] socket_shutdown_op shutdown_write() noexcept { return socket_shutdown_op(*socket_); }
+
+  /// Makes reads end when what has arrived is consumed, as if the peer had finished. See shutdown(2).
+  void shutdown_read() noexcept;
+
+  /// Closes, and returns when the descriptor is closed. Operations that still wait fail with operation_canceled.
+  /// Destroying the stream does the same without waiting.
+  ///
+  /// Cancel: not ended by a cancel; it takes no longer than the kernel needs to let go.
+  [[nodiscard("co_await it")]] socket_close_op close() noexcept {
+    return socket_close_op(std::exchange(socket_, nullptr));
+  }
+
+  /// Ends every operation that waits on this stream, whoever awaits it, with io_error operation_canceled.
+  void cancel() noexcept { socket_->cancel_all(); }
+
+  /// Options, see socket(7). Units: bytes. Errors: io_error with the option's name.
+  void set_send_buffer_size(int bytes);
+  void set_receive_buffer_size(int bytes);
+
+  /// False for a stream that was moved from or closed.
+  [[nodiscard]] bool is_open() const noexcept { return socket_ != nullptr; }
+  /// The descriptor, still owned by the stream; for options that have no function here.
+  [[nodiscard]] int native_descriptor() const noexcept { return socket_->fd; }
+  [[nodiscard]] stream_socket& socket() const noexcept { return *socket_; }
+
+ protected:
+  socket_stream() noexcept = default;
+  explicit socket_stream(stream_socket& socket) noexcept : socket_(&socket) {}
+  socket_stream(socket_stream&& other) noexcept : socket_(std::exchange(other.socket_, nullptr)) {}
+  socket_stream& operator=(socket_stream&& other) noexcept {
+    socket_stream moved(std::move(other));
+    std::swap(socket_, moved.socket_);
+    return *this;
+  }
+  ~socket_stream() {
+    if (socket_ != nullptr) socket_->abandon();
+  }
+
+  void set_option(int level, int option, int value, const char* name) const;
+
+  stream_socket* socket_ = nullptr;
+};
+
+/// Ends every operation that waits on `stream`, whoever awaits it, with io_error operation_canceled.
+inline void cancel_fd(socket_stream& stream) noexcept { stream.cancel(); }
+
+}  // namespace gyre

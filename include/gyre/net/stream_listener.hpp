@@ -1,0 +1,107 @@
+// gyre/net/stream_listener.hpp: accepting connections and serving them, for all kinds of sockets.
+#pragma once
+
+#include <gyre/net/listening_socket.hpp>
+#include <gyre/net/stream_socket.hpp>
+#include <gyre/tasks/as_task.hpp>
+#include <gyre/tasks/shield.hpp>
+#include <gyre/tasks/task_group.hpp>
+#include <gyre/tasks/timeout.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+namespace gyre {
+
+struct serve_options {
+  /// Connections that are served at the same time; further ones wait in the backlog.
+  std::size_t max_connections = 65'536;
+  /// How long connections may take to end by themselves when the server is cancelled.
+  std::chrono::nanoseconds drain = std::chrono::seconds(10);
+};
+
+/// The tasks that serve the connections of one listener. They fail alone: an exception is reported to the loop's
+/// handler, except a reset by the peer, which is nobody's fault here.
+class GYRE_API served_connections : public child_tasks {
+ public:
+  explicit served_connections(task_context& task) noexcept : child_tasks(task, &ended, shielding::shielded) {}
+  ~served_connections();
+
+  template <class Handler, class Stream>
+  void serve(Handler& handler, Stream&& peer, std::source_location where) {
+    add(peer.socket());
+    const task_reference started(start(handler(std::move(peer)), {}, where));
+  }
+  /// Waits until all have ended; cancels them after `limit`. Cancel: not before `limit`; it is awaited shielded.
+  static task<> drain(served_connections& connections, std::chrono::nanoseconds limit);
+  /// Lets each connection see the end of its stream once it has consumed what had arrived.
+  void finish_reading() noexcept;
+
+ private:
+  void add(stream_socket& socket) noexcept;
+  static void ended(child_tasks& children, task_state& child) noexcept;
+  stream_socket* peers_ = nullptr;
+};
+
+/// A listening socket; tcp_listener and unix_listener derive from it.
+///
+/// When the process is out of descriptors it pauses, says so on standard error, and goes on when there are some.
+/// Thread: belongs to the loop it was made on.
+template <class Stream>
+class stream_listener {
+ public:
+  stream_listener(stream_listener&& other) noexcept : socket_(std::exchange(other.socket_, nullptr)) {}
+  stream_listener& operator=(stream_listener&& other) noexcept {
+    stream_listener moved(std::move(other));
+    std::swap(socket_, moved.socket_);
+    return *this;
+  }
+  ~stream_listener() {
+    if (socket_ != nullptr) socket_->abandon();
+  }
+
+  /// Waits for a connection. Several tasks may wait: first come, first served.
+  ///
+  /// Cancel: no connection was taken; one that came first wins over the cancel.
+  /// Errors: io_error for what will not pass. Running out of descriptors is waited out instead.
+  [[nodiscard("co_await it")]] accept_op<Stream> accept() noexcept { return accept_op<Stream>(*socket_); }
+
+  /// Runs `handler(stream)`, a function that gives a task<>, for every connection, each in a task of its own.
+  ///
+  /// Runs until it is cancelled (SIGINT and SIGTERM do that to the main task). Then it drains, and returns normally:
+  /// it stops accepting; connections see the end of their stream when they have consumed what had arrived; those that
+  /// have not ended after `options.drain` are cancelled.
+  /// Lifetime: `handler` is kept until then.
+  /// Cancel: as said. Errors: io_error when accepting fails for good; what a handler throws goes to the loop's
+  /// exception handler, resets by the peer apart.
+  template <class Handler>
+  [[nodiscard]] task<> serve(Handler handler, serve_options options = {}) {
+    served_connections connections(co_await this_task_context{});
+    std::exception_ptr failure;
+    try {
+      for (;;) {
+        co_await connections.fewer_than(options.max_connections);
+        Stream peer = co_await accept();
+        connections.serve(handler, std::move(peer), std::source_location::current());
+      }
+    } catch (const cancelled&) {  // the order to drain
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    stop();
+    connections.finish_reading();
+    co_await shield(served_connections::drain(connections, options.drain));
+    if (failure) std::rethrow_exception(failure);
+  }
+
+  /// Stops listening: the port is free, connections in the backlog are refused.
+  void stop() noexcept { socket_->stop(); }
+
+ protected:
+  explicit stream_listener(listening_socket& socket) noexcept : socket_(&socket) {}
+
+  listening_socket* socket_;
+};
+
+}  // namespace gyre

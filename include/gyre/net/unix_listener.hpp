@@ -1,0 +1,44 @@
+// gyre/net/unix_listener.hpp: accepts connections at a path or an abstract name, and serves them.
+#pragma once
+
+#include <gyre/net/stream_listener.hpp>
+#include <gyre/net/unix_address.hpp>
+#include <gyre/net/unix_stream.hpp>
+
+#include <cstdint>
+#include <utility>
+
+namespace gyre {
+
+struct unix_listen_options {
+  int backlog = 4096;  ///< connections that may wait to be accepted; see listen(2)
+  /// A socket file that is there already is replaced when nobody listens there any more: a server that was killed leaves
+  /// it behind.
+  bool replace_stale = true;
+  /// Permissions of the socket file, before the umask; who may write to it may connect.
+  std::uint32_t permissions = 0777;
+};
+
+/// A listening Unix socket: see stream_listener for accepting and serving. Removes its file when it is destroyed.
+class GYRE_API unix_listener : public stream_listener<unix_stream> {
+ public:
+  /// Binds and listens. Errors: io_error "listen /run/x.sock: Address already in use".
+  static unix_listener bind(const unix_address& local, const unix_listen_options& options = {});
+
+  unix_listener(unix_listener&& other) noexcept
+      : stream_listener(std::move(other)), local_(other.local_), file_(std::exchange(other.file_, 0)) {}
+  unix_listener& operator=(unix_listener&& other) noexcept;
+  ~unix_listener();
+
+  [[nodiscard]] const unix_address& local_address() const noexcept { return local_; }
+
+ private:
+  unix_listener(listening_socket& socket, const unix_address& local, std::uint64_t file) noexcept
+      : stream_listener(socket), local_(local), file_(file) {}
+  void remove_file() noexcept;
+
+  unix_address local_;
+  std::uint64_t file_;  // its inode; 0: nothing to remove
+};
+
+}  // namespace gyre

@@ -1,0 +1,43 @@
+// src/net/connecting.cpp: a socket on its way to being connected.
+#include "connecting.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace gyre {
+namespace {
+
+std::system_error last_error() { return {errno, std::generic_category()}; }
+
+}  // namespace
+
+connecting_socket::connecting_socket(int family)
+    : descriptor_{.fd = ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)} {
+  if (descriptor_.fd < 0) throw last_error();
+}
+
+connecting_socket::~connecting_socket() {
+  if (descriptor_.fd < 0) return;
+  event_loop::current().backend().detach(descriptor_);
+  ::close(descriptor_.fd);
+}
+
+int connecting_socket::release() noexcept {
+  event_loop::current().backend().detach(descriptor_);
+  return std::exchange(descriptor_.fd, -1);
+}
+
+void set_socket_option(int fd, int level, int option, int value) {
+  if (::setsockopt(fd, level, option, &value, sizeof(value)) < 0) throw last_error();
+}
+
+void bind_to_interface(int fd, const std::string& interface) {
+  if (interface.empty()) return;
+  if (::setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, interface.data(), static_cast<socklen_t>(interface.size())) < 0)
+    throw last_error();
+}
+
+}  // namespace gyre

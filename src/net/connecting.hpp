@@ -1,0 +1,56 @@
+// src/net/connecting.hpp: a socket on its way to being connected.
+#pragma once
+
+#include <gyre/loop/io_operation.hpp>
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <system_error>
+
+namespace gyre {
+
+/// A descriptor and its registration that end with the attempt to connect, unless they are taken over.
+class connecting_socket {
+ public:
+  /// Errors: std::system_error.
+  explicit connecting_socket(int family);
+  connecting_socket(const connecting_socket&) = delete;
+  connecting_socket& operator=(const connecting_socket&) = delete;
+  ~connecting_socket();
+
+  [[nodiscard]] io::descriptor& get() noexcept { return descriptor_; }
+  [[nodiscard]] int fd() const noexcept { return descriptor_.fd; }
+  /// The descriptor is the caller's from here on.
+  [[nodiscard]] int release() noexcept;
+
+ private:
+  io::descriptor descriptor_;
+};
+
+/// Connects to a socket address, which stays until the await returns.
+class [[nodiscard("co_await it")]] connect_op : public io_operation<connect_op> {
+ public:
+  connect_op(connecting_socket& socket, const void* peer, std::uint32_t size, std::string name) noexcept
+      : name_(std::move(name)) {
+    code = io::opcode::connect;
+    target = &socket.get();
+    address = const_cast<void*>(peer);
+    length = size;
+  }
+  std::expected<void, std::error_code> take_result() {
+    if (result < 0) return std::unexpected(error());
+    return {};
+  }
+  [[noreturn]] void fail(std::error_code reason) const { throw io_error(reason, "connect", name_); }
+
+ private:
+  std::string name_;
+};
+
+/// Sets a socket option, for who is about to bind, listen or connect. Errors: std::system_error.
+void set_socket_option(int fd, int level, int option, int value);
+/// Only through this network interface. Empty: no effect. Errors: std::system_error.
+void bind_to_interface(int fd, const std::string& interface);
+
+}  // namespace gyre

@@ -1,0 +1,145 @@
+// src/net/descriptor_passing.cpp: bytes with descriptors in a control message. SCM_RIGHTS in unix(7).
+#include <gyre/io/attempt.hpp>
+#include <gyre/net/descriptor_passing.hpp>
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace gyre {
+
+static_assert(passed_descriptors_room == CMSG_SPACE(most_passed_descriptors * sizeof(int)));
+
+send_descriptors_op::send_descriptors_op(stream_socket& socket, std::span<const std::byte> bytes,
+                                         std::span<const int> descriptors) noexcept
+    : socket_write_message_base(socket, bytes.size(), extent::all, &point_at_rest),
+      bytes_(bytes),
+      descriptors_(descriptors) {
+  if (bytes.empty() || descriptors.empty() || descriptors.size() > most_passed_descriptors) refuse(EINVAL);
+}
+
+void send_descriptors_op::point_at_rest(socket_write_message_base& op) noexcept {
+  auto& self = static_cast<send_descriptors_op&>(op);
+  const std::span<const std::byte> rest = self.bytes_.subspan(self.done());
+  self.rest_ = {rest.data(), rest.size()};
+  self.message_ = {};
+  self.message_.buffers = &self.rest_;
+  self.message_.buffer_count = 1;
+  self.address = &self.message_;
+  if (self.done() > 0) return;  // they went along with the first byte
+  auto* const header = reinterpret_cast<cmsghdr*>(self.control_);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(self.descriptors_.size_bytes());
+  std::memcpy(CMSG_DATA(header), self.descriptors_.data(), self.descriptors_.size_bytes());
+  self.message_.control = self.control_;
+  self.message_.control_length = CMSG_SPACE(self.descriptors_.size_bytes());
+}
+
+receive_descriptors_op::receive_descriptors_op(stream_socket& socket, std::span<std::byte> buffer) noexcept
+    : buffer_(buffer) {
+  code = io::opcode::receive_message;
+  target = &socket.descriptor();
+}
+
+receive_descriptors_op::~receive_descriptors_op() {
+  if (where == io::phase::in_flight) misuse("a coroutine was destroyed in the middle of receive_descriptors");
+  if (holds_descriptors_) (void)take_descriptors();
+}
+
+void receive_descriptors_op::prepare() noexcept {
+  piece_ = {buffer_.data(), buffer_.size()};
+  message_ = {};
+  message_.buffers = &piece_;
+  message_.buffer_count = 1;
+  message_.control = control_;
+  message_.control_length = sizeof(control_);
+  address = &message_;
+}
+
+bool receive_descriptors_op::try_now() noexcept {
+  io::receive_queue& received = stream_socket::of(*this).received;
+  if (buffer_.empty()) return true;
+  if (received.has_bytes()) {  // a read that was cancelled has put them back
+    result = static_cast<int>(received.copy_to(buffer_));
+    return true;
+  }
+  if (received.end() != io::receive_queue::open || received.armed()) {
+    result = received.armed() ? -EBUSY : received.end();
+    return true;
+  }
+  if (!target->readable) return false;
+  prepare();
+  if (!io::attempt(*this)) return false;
+  holds_descriptors_ = result > 0;
+  return true;
+}
+
+void receive_descriptors_op::start() noexcept {
+  stream_socket& socket = stream_socket::of(*this);
+  if (socket.waiting_reader != nullptr) misuse("two tasks read from one stream at the same time");
+  socket.waiting_reader = this;
+  socket.reader_copies = false;
+  operation_base::cancel = [](cancellable& c) noexcept {
+    event_loop::current().backend().cancel(static_cast<receive_descriptors_op&>(c));
+  };
+  complete = [](io::completion& c) noexcept {
+    static_cast<receive_descriptors_op&>(static_cast<io::request&>(c)).request_ended();
+  };
+  prepare();
+  event_loop::current().backend().submit(*this);
+}
+
+void receive_descriptors_op::request_ended() noexcept {
+  holds_descriptors_ = result > 0;
+  stream_socket& socket = stream_socket::of(*this);
+  socket.waiting_reader = nullptr;
+  socket.note_quiet();
+  proceed(*this);
+}
+
+std::vector<owned_fd> receive_descriptors_op::take_descriptors() {
+  std::vector<owned_fd> all;
+  if (!std::exchange(holds_descriptors_, false)) return all;
+  msghdr header{};
+  header.msg_control = message_.control;
+  header.msg_controllen = message_.control_length;
+  for (cmsghdr* each = CMSG_FIRSTHDR(&header); each != nullptr; each = CMSG_NXTHDR(&header, each)) {
+    if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (each->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    all.reserve(all.size() + count);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(each) + i * sizeof(fd), sizeof(fd));
+      all.emplace_back(fd);
+    }
+  }
+  return all;
+}
+
+std::expected<received_descriptors, std::error_code> receive_descriptors_op::take_result() {
+  if (result < 0) {
+    if (result == -ECANCELED && scope_cancelled()) throw_cancelled();
+    return std::unexpected(std::error_code(-result, std::generic_category()));
+  }
+  const auto size = static_cast<std::size_t>(result);
+  const bool some_lost = holds_descriptors_ && (message_.flags & MSG_CTRUNC) != 0;
+  received_descriptors all{size, take_descriptors()};
+  if (!some_lost) return all;
+  stream_socket::of(*this).received.put_back(buffer_.first(size));
+  return std::unexpected(std::make_error_code(std::errc::too_many_files_open));
+}
+
+received_descriptors receive_descriptors_op::await_resume() {
+  auto outcome = take_result();
+  if (!outcome) fail(outcome.error());
+  return *std::move(outcome);
+}
+
+void receive_descriptors_op::fail(std::error_code reason) const {
+  throw io_error(reason, "receive_descriptors", stream_socket::of(*this).peer_name());
+}
+
+}  // namespace gyre

@@ -1,0 +1,55 @@
+// src/net/stream_listener.cpp: serving connections until they are drained.
+#include <gyre/io/io_error.hpp>
+#include <gyre/net/stream_listener.hpp>
+
+#include <sys/socket.h>
+
+namespace gyre {
+namespace {
+
+bool is_reset(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const io_error& error) {
+    return error.code() == std::errc::connection_reset || error.code() == std::errc::broken_pipe;
+  } catch (...) {  // only asked what it is
+    return false;
+  }
+}
+
+}  // namespace
+
+task<> served_connections::drain(served_connections& connections, std::chrono::nanoseconds limit) {
+  struct deadline_timer : timer {
+    served_connections* connections = nullptr;
+  } clock;
+  clock.connections = &connections;
+  clock.fire = [](timer& t) noexcept { static_cast<deadline_timer&>(t).connections->scope().cancel(); };
+  clock.deadline = deadline_after(limit);
+  event_loop::current().timers().arm(clock);
+  co_await connections.all_ended();
+  event_loop::current().timers().disarm(clock);
+}
+
+served_connections::~served_connections() {
+  // A handler may have handed its stream to somebody who outlives it.
+  for (stream_socket* each = peers_; each != nullptr; each = each->next_peer) each->peer_link = nullptr;
+}
+
+void served_connections::add(stream_socket& socket) noexcept {
+  socket.next_peer = peers_;
+  if (peers_ != nullptr) peers_->peer_link = &socket.next_peer;
+  peers_ = &socket;
+  socket.peer_link = &peers_;
+}
+
+void served_connections::finish_reading() noexcept {
+  for (stream_socket* each = peers_; each != nullptr; each = each->next_peer) ::shutdown(each->fd, SHUT_RD);
+}
+
+void served_connections::ended(child_tasks& /*children*/, task_state& child) noexcept {
+  if (!child.failure() || child.was_cancelled() || is_reset(child.failure())) return;
+  event_loop::report({child.failure(), child.name(), child.spawned_at});
+}
+
+}  // namespace gyre

@@ -1,0 +1,77 @@
+// src/net/unix_listener.cpp: binding to a path or an abstract name.
+#include <gyre/io/io_error.hpp>
+#include <gyre/io/owned_fd.hpp>
+#include <gyre/net/unix_listener.hpp>
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+namespace gyre {
+namespace {
+
+std::system_error last_error() { return {errno, std::generic_category()}; }
+const sockaddr* raw(const unix_address& a) noexcept { return static_cast<const sockaddr*>(a.data()); }
+
+owned_fd new_socket() {
+  owned_fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket) throw last_error();
+  return socket;
+}
+
+// A socket file whose server is gone refuses connections.
+bool is_stale(const unix_address& local) {
+  if (local.is_abstract()) return false;
+  const owned_fd probe = new_socket();
+  return ::connect(probe.get(), raw(local), local.size()) < 0 && errno == ECONNREFUSED;
+}
+
+void bind_to(const owned_fd& socket, const unix_address& local, const unix_listen_options& options) {
+  // Linux gives the file the permissions of the socket: it is never there with others.
+  if (::fchmod(socket.get(), options.permissions) < 0) throw last_error();
+  if (::bind(socket.get(), raw(local), local.size()) == 0) return;
+  const std::system_error failure = last_error();
+  if (failure.code() != std::errc::address_in_use || !options.replace_stale || !is_stale(local)) throw failure;
+  ::unlink(std::string(local.name()).c_str());
+  if (::bind(socket.get(), raw(local), local.size()) < 0) throw last_error();
+}
+
+std::uint64_t file_number(const unix_address& local) noexcept {
+  struct stat found{};
+  return ::stat(std::string(local.name()).c_str(), &found) == 0 ? found.st_ino : 0;
+}
+
+}  // namespace
+
+unix_listener unix_listener::bind(const unix_address& local, const unix_listen_options& options) {
+  try {
+    owned_fd socket = new_socket();
+    bind_to(socket, local, options);
+    if (::listen(socket.get(), options.backlog) < 0) throw last_error();
+    const std::uint64_t file = local.is_abstract() ? 0 : file_number(local);
+    return {*new listening_socket(socket.release(), local.string()), local, file};
+  } catch (const std::system_error& error) {
+    throw io_error(error.code(), "listen", local.string());
+  }
+}
+
+unix_listener& unix_listener::operator=(unix_listener&& other) noexcept {
+  if (this == &other) return *this;
+  remove_file();
+  local_ = other.local_;
+  file_ = std::exchange(other.file_, 0);
+  stream_listener::operator=(std::move(other));
+  return *this;
+}
+
+unix_listener::~unix_listener() { remove_file(); }
+
+void unix_listener::remove_file() noexcept {
+  // Another server may have put its own there.
+  if (file_ != 0 && file_number(local_) == file_) ::unlink(std::string(local_.name()).c_str());
+}
+
+}  // namespace gyre

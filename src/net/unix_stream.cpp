@@ -1,0 +1,60 @@
+// src/net/unix_stream.cpp: connecting to a Unix socket, and who is at its ends.
+#include <gyre/net/unix_stream.hpp>
+
+#include "connecting.hpp"
+
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace gyre {
+namespace {
+
+using name_call = int (*)(int, sockaddr*, socklen_t*);
+
+unix_address ask(const stream_socket& socket, name_call call, const char* operation) {
+  sockaddr_storage name{};
+  socklen_t length = sizeof(name);
+  if (call(socket.fd, reinterpret_cast<sockaddr*>(&name), &length) < 0)
+    throw io_error({errno, std::generic_category()}, operation, {});
+  return unix_address::from_raw(&name, length);
+}
+
+}  // namespace
+
+task<unix_stream> unix_stream::connect(unix_address peer) {
+  const std::string name = peer.string();
+  try {
+    connecting_socket socket(AF_UNIX);
+    connect_op connecting(socket, peer.data(), peer.size(), name);
+    co_await std::move(connecting);
+    co_return unix_stream(stream_socket::create(socket.release()));
+  } catch (const io_error&) {
+    throw;
+  } catch (const std::system_error& error) {
+    throw io_error(error.code(), "connect", name);
+  }
+}
+
+unix_stream_pair unix_stream::pair() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) < 0)
+    throw io_error({errno, std::generic_category()}, "pair", {});
+  owned_fd second(ends[1]);
+  unix_stream first(stream_socket::create(ends[0]));
+  return {std::move(first), unix_stream(stream_socket::create(second.release()))};
+}
+
+unix_address unix_stream::local_address() const { return ask(*socket_, &::getsockname, "local_address"); }
+unix_address unix_stream::peer_address() const { return ask(*socket_, &::getpeername, "peer_address"); }
+
+peer_credentials unix_stream::credentials() const {
+  ucred found{};
+  socklen_t length = sizeof(found);
+  if (::getsockopt(socket_->fd, SOL_SOCKET, SO_PEERCRED, &found, &length) < 0)
+    throw io_error({errno, std::generic_category()}, "credentials", socket_->peer_name());
+  return {found.pid, found.uid, found.gid};
+}
+
+}  // namespace gyre
