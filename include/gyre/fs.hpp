@@ -7,6 +7,7 @@
 //   status           what is known of a file: kind, size, permissions, times
 //   path_operations  renaming, removing, making directories and links
 //   directory        the entries of a directory, in batches
+//   standard_streams the standard input and output, and pipes, as files
 //   whole_file       a file read or written as a whole
 //   watcher          what changes in directories
 #pragma once
@@ -15,6 +16,7 @@
 #include <gyre/fs/file.hpp>
 #include <gyre/fs/open_options.hpp>
 #include <gyre/fs/path_operations.hpp>
+#include <gyre/fs/standard_streams.hpp>
 #include <gyre/fs/status.hpp>
 #include <gyre/fs/watcher.hpp>
 #include <gyre/fs/whole_file.hpp>

@@ -6,6 +6,7 @@
 #include <gyre/io.hpp>
 #include <gyre/loop.hpp>
 #include <gyre/net.hpp>
+#include <gyre/process.hpp>
 #include <gyre/runtime.hpp>
 #include <gyre/stream.hpp>
 #include <gyre/sync.hpp>

@@ -15,6 +15,7 @@
 //   attempt         performing a request at once, without waiting
 //   blocking_pool   threads for calls that can only block
 //   owned_fd        closes a descriptor
+//   pipe            both ends of a new pipe
 //   io_error        what a failed operation throws
 #pragma once
 
@@ -29,6 +30,7 @@
 #include <gyre/io/file_request.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/owned_fd.hpp>
+#include <gyre/io/pipe.hpp>
 #include <gyre/io/raw_request.hpp>
 #include <gyre/io/receive_queue.hpp>
 #include <gyre/io/request.hpp>

@@ -1,12 +1,23 @@
-// src/io/owned_fd.cpp: closing a descriptor.
+// src/io/owned_fd.cpp: closing a descriptor, and opening two.
+#include <gyre/io/io_error.hpp>
 #include <gyre/io/owned_fd.hpp>
+#include <gyre/io/pipe.hpp>
 
+#include <fcntl.h>
 #include <unistd.h>
+
+#include <cerrno>
 
 namespace gyre {
 
 void owned_fd::close() noexcept {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+pipe_descriptors open_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) < 0) throw io_error({errno, std::generic_category()}, "open_pipe", {});
+  return {owned_fd(ends[0]), owned_fd(ends[1])};
 }
 
 }  // namespace gyre

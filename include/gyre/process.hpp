@@ -1,0 +1,12 @@
+// gyre/process.hpp: child processes.
+//
+// May not know: sockets.
+//
+//   process          a running child: its streams, its end, signals to it
+//   process_options  how to start one
+//   run_process      starts one, feeds it, and collects what it says
+#pragma once
+
+#include <gyre/process/process.hpp>
+#include <gyre/process/process_options.hpp>
+#include <gyre/process/run_process.hpp>

@@ -1,0 +1,21 @@
+// gyre/process/run_process.hpp: a program run to its end.
+#pragma once
+
+#include <gyre/process/process.hpp>
+
+#include <string>
+#include <vector>
+
+namespace gyre {
+
+/// Starts a program, writes `input` to it, and gives what it said and how it ended. The streams that `options` leaves to
+/// be inherited are pipes here.
+///
+///   const auto listed = co_await gyre::run_process({"ls", "-l"});
+///
+/// Cancel: the program is killed. Errors: as process::start and communicate; a program that fails is no error: see
+/// `status`.
+[[nodiscard]] GYRE_API task<process_result> run_process(std::vector<std::string> arguments,
+                                                        process_options options = {}, std::string input = {});
+
+}  // namespace gyre

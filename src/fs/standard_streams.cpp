@@ -1,0 +1,39 @@
+// src/fs/standard_streams.cpp: descriptors that others use too, as files of our own.
+#include <gyre/fs/standard_streams.hpp>
+#include <gyre/io/pipe.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+namespace gyre::fs {
+namespace {
+
+// Non-blocking is a property of the open file, which a duplicate shares and a second opening does not. What has a
+// position must be shared, or each would begin at the start.
+file open_again(int number, int access, const char* name) {
+  struct stat found{};
+  int fd = -1;
+  if (::fstat(number, &found) == 0 && (S_ISFIFO(found.st_mode) || S_ISCHR(found.st_mode)))
+    fd = ::open(("/proc/self/fd/" + std::to_string(number)).c_str(), access | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (fd < 0) fd = ::fcntl(number, F_DUPFD_CLOEXEC, 0);
+  if (fd < 0) throw io_error({errno, std::generic_category()}, "open", name);
+  return file::from_fd(fd, name);
+}
+
+}  // namespace
+
+file standard_input() { return open_again(STDIN_FILENO, O_RDONLY, "standard input"); }
+file standard_output() { return open_again(STDOUT_FILENO, O_WRONLY, "standard output"); }
+file standard_error() { return open_again(STDERR_FILENO, O_WRONLY, "standard error"); }
+
+pipe_files open_pipe() {
+  pipe_descriptors ends = gyre::open_pipe();
+  file reader = file::from_fd(ends.reader.release(), "pipe");
+  return {std::move(reader), file::from_fd(ends.writer.release(), "pipe")};
+}
+
+}  // namespace gyre::fs
