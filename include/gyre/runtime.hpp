@@ -2,7 +2,9 @@
 //
 // May not know: sockets, protocols.
 //
-//   run  runs a main task on a loop of its own
+//   run         runs a main task on a loop of its own
+//   signal_set  signals, awaited
 #pragma once
 
 #include <gyre/runtime/run.hpp>
+#include <gyre/runtime/signal_set.hpp>

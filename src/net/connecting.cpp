@@ -34,8 +34,16 @@ void set_socket_option(int fd, int level, int option, int value) {
   if (::setsockopt(fd, level, option, &value, sizeof(value)) < 0) throw last_error();
 }
 
-void bind_to_interface(int fd, const std::string& interface) {
-  if (interface.empty()) return;
+interface_name::interface_name(std::string_view name) {
+  if (name.size() > longest || name.find('\0') != std::string_view::npos)
+    throw io_error(std::make_error_code(std::errc::invalid_argument), "interface_name", '"' + std::string(name) + '"');
+  name.copy(text_, longest);
+}
+interface_name::interface_name(const char* name) : interface_name(std::string_view(name)) {}
+
+void bind_to_interface(int fd, const interface_name& name) {
+  if (name.empty()) return;
+  const std::string_view interface = name.view();
   if (::setsockopt(fd, SOL_SOCKET, SO_BINDTODEVICE, interface.data(), static_cast<socklen_t>(interface.size())) < 0)
     throw last_error();
 }

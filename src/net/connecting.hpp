@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/loop/io_operation.hpp>
+#include <gyre/net/interface_name.hpp>
 
 #include <cstdint>
 #include <expected>
@@ -51,6 +52,6 @@ class [[nodiscard("co_await it")]] connect_op : public io_operation<connect_op> 
 /// Sets a socket option, for who is about to bind, listen or connect. Errors: std::system_error.
 void set_socket_option(int fd, int level, int option, int value);
 /// Only through this network interface. Empty: no effect. Errors: std::system_error.
-void bind_to_interface(int fd, const std::string& interface);
+void bind_to_interface(int fd, const interface_name& interface);
 
 }  // namespace gyre

@@ -49,4 +49,9 @@ task<process_result> run_process(std::vector<std::string> arguments, process_opt
   co_return co_await child.communicate(std::move(input));
 }
 
+task<process_result> run_process(std::vector<std::string> arguments) {
+  process_options options;
+  co_return co_await run_process(std::move(arguments), std::move(options));
+}
+
 }  // namespace gyre

@@ -39,9 +39,13 @@ std::string error_of_start(const strings& arguments, const process_options& opti
   }
 }
 
-gyre::task<gyre::process_result> shell(std::string command, process_options options = {}, std::string input = {}) {
+gyre::task<gyre::process_result> shell(std::string command, process_options options, std::string input = "") {
   const strings arguments{"/bin/sh", "-c", std::move(command)};
   co_return co_await gyre::run_process(arguments, std::move(options), std::move(input));
+}
+gyre::task<gyre::process_result> shell(std::string command) {
+  process_options options;
+  co_return co_await shell(std::move(command), std::move(options));
 }
 
 }  // namespace
@@ -72,7 +76,7 @@ TEST(process, input_is_fed_and_output_read_at_the_same_time) {
     std::string much;
     for (int i = 0; i < 200'000; ++i) much += std::to_string(i) + "\n";
     const strings arguments{"cat"};
-    const auto result = co_await gyre::run_process(arguments, {}, much);
+    const auto result = co_await gyre::run_process(arguments, process_options(), much);
     EXPECT_EQ(result.output.size(), much.size());
     EXPECT_EQ(result.output, much);
   });
@@ -81,7 +85,7 @@ TEST(process, input_is_fed_and_output_read_at_the_same_time) {
 TEST(process, a_child_that_does_not_read_its_input_is_no_error) {
   run_test([]() -> gyre::task<> {
     const std::string much(1 << 20, 'x');
-    const auto result = co_await shell("exit 0", {}, much);
+    const auto result = co_await shell("exit 0", process_options(), much);
     EXPECT_TRUE(result.status.success());
   });
 }
@@ -265,7 +269,7 @@ TEST(process, more_output_than_the_limit_is_an_error) {
     process_options options;
     options.standard_output = redirect::pipe();
     process child = process::start({"yes"}, options);
-    const std::string text = co_await error_of(child.communicate({}, 100'000));
+    const std::string text = co_await error_of(child.communicate("", 100'000));
     EXPECT_EQ(text, "communicate standard output of the child: File too large");
   });
   expect_no_children();
@@ -292,7 +296,7 @@ TEST(process, a_conversation_line_by_line) {
 TEST(process, many_children_run_at_once) {
   run_test([]() -> gyre::task<> {
     std::vector<gyre::task<gyre::process_result>> all;
-    for (int i = 0; i < 30; ++i) all.push_back(shell("cat; echo " + std::to_string(i), {}, "in "));
+    for (int i = 0; i < 30; ++i) all.push_back(shell("cat; echo " + std::to_string(i), process_options(), "in "));
     const auto results = co_await gyre::gather(std::move(all));
     for (std::size_t i = 0; i < results.size(); ++i) EXPECT_EQ(results[i].output, "in " + std::to_string(i) + "\n");
   });
@@ -303,7 +307,7 @@ TEST(process, a_cancel_anywhere_leaves_no_child_and_no_descriptor) {
   const auto report = gyre::testing::cancel_at_every_await(
       []() -> gyre::task<> {
         const strings arguments{"cat"};
-        const auto result = co_await gyre::run_process(arguments, {}, "hello");
+        const auto result = co_await gyre::run_process(arguments, process_options(), "hello");
         EXPECT_EQ(result.output, "hello");
       },
       [](bool) { expect_no_children(); });

@@ -1,21 +1,21 @@
 // gyre/net/tcp_listener.hpp: accepts TCP connections, and serves them.
 #pragma once
 
+#include <gyre/net/interface_name.hpp>
 #include <gyre/net/stream_listener.hpp>
 #include <gyre/net/tcp_stream.hpp>
 
-#include <string>
 #include <string_view>
 
 namespace gyre {
 
 struct listen_options {
-  int backlog = 4096;          ///< connections the kernel completes before they are accepted; see listen(2)
-  bool reuse_address = true;   ///< bind although old connections linger on the port
-  bool reuse_port = false;     ///< several listeners on one port, among which the kernel spreads connections
-  bool only_ipv6 = false;      ///< an IPv6 listener does not take IPv4 connections
-  bool no_delay = true;        ///< of the accepted sockets
-  std::string interface = {};  ///< only connections that come in there, such as "eth0"; empty: anywhere
+  int backlog = 4096;             ///< connections the kernel completes before they are accepted; see listen(2)
+  bool reuse_address = true;      ///< bind although old connections linger on the port
+  bool reuse_port = false;        ///< several listeners on one port, among which the kernel spreads connections
+  bool only_ipv6 = false;         ///< an IPv6 listener does not take IPv4 connections
+  bool no_delay = true;           ///< of the accepted sockets
+  interface_name interface = {};  ///< only connections that come in there, such as "eth0"; empty: anywhere
 };
 
 /// A listening TCP socket: see stream_listener for accepting and serving.

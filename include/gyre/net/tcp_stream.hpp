@@ -3,6 +3,7 @@
 
 #include <gyre/coro/task.hpp>
 #include <gyre/net/address.hpp>
+#include <gyre/net/interface_name.hpp>
 #include <gyre/net/socket_stream.hpp>
 
 #include <string>
@@ -13,7 +14,7 @@ struct connect_options {
   /// Where to connect from; port 0: the kernel chooses. Empty: the kernel chooses both.
   address local = {};
   /// The network interface to go through, such as "eth0"; empty: as routes say. See SO_BINDTODEVICE in socket(7).
-  std::string interface = {};
+  interface_name interface = {};
 };
 
 /// A connected TCP socket, used as a stream of bytes: see socket_stream for reading and writing.

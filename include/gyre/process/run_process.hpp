@@ -15,7 +15,10 @@ namespace gyre {
 ///
 /// Cancel: the program is killed. Errors: as process::start and communicate; a program that fails is no error: see
 /// `status`.
-[[nodiscard]] GYRE_API task<process_result> run_process(std::vector<std::string> arguments,
-                                                        process_options options = {}, std::string input = {});
+[[nodiscard]] GYRE_API task<process_result> run_process(std::vector<std::string> arguments, process_options options,
+                                                        std::string input = {});
+/// The same without options: an overload, for g++ 12 destroys defaults of this kind twice in a co_await.
+/// Cancel, Errors: as above.
+[[nodiscard]] GYRE_API task<process_result> run_process(std::vector<std::string> arguments);
 
 }  // namespace gyre
