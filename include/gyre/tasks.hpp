@@ -15,6 +15,7 @@
 //   as_result    the exception of an awaitable as a value
 //   shield       code that a cancel from outside does not reach
 //   to_thread    a function that blocks, run on a thread
+//   run_coroutine_threadsafe  a task started and waited for by another thread; blocking_run
 //   from_callback  awaits what calls back; spawn_then, the reverse
 //   as_task      an awaitable of any kind as a task
 //   task_state   a spawned task (for authors)
@@ -26,6 +27,7 @@
 #include <gyre/tasks/from_callback.hpp>
 #include <gyre/tasks/gather.hpp>
 #include <gyre/tasks/race.hpp>
+#include <gyre/tasks/run_coroutine_threadsafe.hpp>
 #include <gyre/tasks/shared_task.hpp>
 #include <gyre/tasks/shield.hpp>
 #include <gyre/tasks/some.hpp>

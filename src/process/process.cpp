@@ -42,10 +42,10 @@ process_state::~process_state() { ::close(descriptor_.fd); }
 
 int process_state::reap(int how) noexcept {
   siginfo_t info{};
-  int result = 0;
-  do result = ::waitid(P_PIDFD, static_cast<id_t>(descriptor_.fd), &info, WEXITED | how);
-  while (result < 0 && errno == EINTR);
-  if (result < 0) return errno;
+  int answer = 0;
+  do answer = ::waitid(P_PIDFD, static_cast<id_t>(descriptor_.fd), &info, WEXITED | how);
+  while (answer < 0 && errno == EINTR);
+  if (answer < 0) return errno;
   if (info.si_pid == 0) return EAGAIN;  // it runs
   const bool returned = info.si_code == CLD_EXITED;
   status = exit_status{.code = returned ? info.si_status : 0, .signal = returned ? 0 : info.si_status};

@@ -1,0 +1,173 @@
+// gyre/tasks/run_coroutine_threadsafe.hpp: a task of one thread's loop, started and waited for by another thread.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/tasks/as_task.hpp>
+#include <gyre/tasks/spawn.hpp>
+
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <source_location>
+#include <type_traits>
+#include <utility>
+
+namespace gyre {
+
+/// What two threads know of a task: whether it has ended. Reference-counted; the last one frees it.
+class GYRE_API shared_outcome_base {
+ public:
+  shared_outcome_base(const shared_outcome_base&) = delete;
+  shared_outcome_base& operator=(const shared_outcome_base&) = delete;
+
+  void add_reference() noexcept;
+  void release() noexcept;
+
+  /// Blocks the thread until the task has ended. Errors: std::logic_error on the thread of the task's loop, which would
+  /// wait for itself.
+  void wait() const;
+  /// The same for at most `limit`. False: it has not ended.
+  [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const;
+  [[nodiscard]] bool done() const noexcept;
+  /// Has the loop cancel the task, unless it has ended.
+  void cancel();
+
+ protected:
+  explicit shared_outcome_base(event_loop& loop);
+  virtual ~shared_outcome_base();
+
+  /// On the loop: the task is there, and may have been cancelled already.
+  void began(task_state& task) noexcept;
+  /// On the loop: the outcome has been stored.
+  void ended() noexcept;
+  [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
+
+ private:
+  struct gate;
+  event_loop& loop_;
+  gate* gate_;
+  task_state* task_ = nullptr;  // of the loop's thread
+  bool cancelled_ = false;      // of the loop's thread
+};
+
+template <class T>
+class shared_outcome final : public shared_outcome_base {
+ public:
+  explicit shared_outcome(event_loop& loop) : shared_outcome_base(loop) {}
+
+  void start(task<T> work, std::source_location where) {
+    add_reference();
+    loop().post([this, work = std::move(work), where]() mutable noexcept {
+      try {
+        const task_handle<void> handle = spawn(run(this, std::move(work)), {.name = "run_coroutine_threadsafe"}, where);
+        began(handle.state());
+      } catch (...) {  // no memory: the outcome was told on the way
+      }
+    });
+  }
+  T take() {
+    if (failure_) std::rethrow_exception(failure_);
+    if constexpr (!std::is_void_v<T>) return *std::move(value_);
+  }
+
+ private:
+  // Tells of the end also when the task never begins: it is cancelled before that.
+  struct teller {
+    explicit teller(shared_outcome& to) noexcept : outcome(&to) {}
+    teller(teller&& other) noexcept : outcome(std::exchange(other.outcome, nullptr)) {}
+    teller& operator=(teller&&) = delete;
+    ~teller() {
+      if (outcome == nullptr) return;
+      if (!outcome->failure_ && !outcome->value_) outcome->failure_ = std::make_exception_ptr(task_cancelled());
+      outcome->ended();
+      outcome->release();
+    }
+    shared_outcome* outcome;
+  };
+  GYRE_CORO_WRAPPER static task<void> run(shared_outcome* self, task<T> work) {
+    return run_and_tell(teller(*self), std::move(work));
+  }
+  static task<void> run_and_tell(teller tell, task<T> work) {
+    try {
+      if constexpr (std::is_void_v<T>) {
+        co_await std::move(work);
+        tell.outcome->value_.emplace();
+      } else {
+        tell.outcome->value_.emplace(co_await std::move(work));
+      }
+    } catch (const cancelled&) {
+      throw;
+    } catch (...) {
+      tell.outcome->failure_ = std::current_exception();  // thrown where it is waited for
+    }
+  }
+
+  std::optional<wrap_void<T>> value_;
+  std::exception_ptr failure_;
+};
+
+/// A task of a loop, as another thread sees it. Dropping it lets the task go on. asyncio: concurrent.futures.Future.
+///
+/// Thread: any but that of the loop, one at a time.
+template <class T>
+class shared_task_handle {
+ public:
+  explicit shared_task_handle(shared_outcome<T>& outcome) noexcept : outcome_(&outcome) {}
+  shared_task_handle(shared_task_handle&& other) noexcept : outcome_(std::exchange(other.outcome_, nullptr)) {}
+  shared_task_handle& operator=(shared_task_handle&& other) noexcept {
+    shared_task_handle moved(std::move(other));
+    std::swap(outcome_, moved.outcome_);
+    return *this;
+  }
+  ~shared_task_handle() {
+    if (outcome_ != nullptr) outcome_->release();
+  }
+
+  /// Blocks until the task has ended, and gives its value, once, or throws its exception; task_cancelled when it was
+  /// cancelled, by `cancel` or by the end of its loop. Errors: std::logic_error on the loop's own thread.
+  T get() {
+    outcome_->wait();
+    return outcome_->take();
+  }
+  /// Blocks for at most `limit`. False: it has not ended, and goes on. Errors: as get.
+  [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const { return outcome_->wait_for(limit); }
+  [[nodiscard]] bool done() const noexcept { return outcome_->done(); }
+  /// Cancels the task, without waiting for its end.
+  void cancel() { outcome_->cancel(); }
+
+ private:
+  shared_outcome<T>* outcome_;
+};
+
+/// Starts a task on a loop that runs on another thread. asyncio: run_coroutine_threadsafe.
+///
+///   auto answer = gyre::run_coroutine_threadsafe(loop, ask("how many"));
+///   use(answer.get());
+///
+/// Thread: any; the loop must not end before this has returned. The task has not begun, and runs on the loop's thread.
+template <class T>
+[[nodiscard]] shared_task_handle<T> run_coroutine_threadsafe(
+    event_loop& loop, task<T> work, std::source_location where = std::source_location::current()) {
+  auto* const outcome = new shared_outcome<T>(loop);
+  shared_task_handle<T> handle(*outcome);
+  outcome->start(std::move(work), where);
+  return handle;
+}
+/// The same for `f()`, which is called on the loop's thread and gives the task.
+template <class F>
+  requires task_function<F>
+[[nodiscard]] auto run_coroutine_threadsafe(event_loop& loop, F f,
+                                            std::source_location where = std::source_location::current()) {
+  return run_coroutine_threadsafe(loop, call_in_frame(std::move(f)), where);
+}
+
+/// The same, and waits for it: how a plain thread calls a coroutine. Gives its value or throws its exception.
+///
+/// Thread: any but that of the loop. Errors: as shared_task_handle::get.
+template <class Work>
+auto blocking_run(event_loop& loop, Work work, std::source_location where = std::source_location::current()) {
+  return run_coroutine_threadsafe(loop, std::move(work), where).get();
+}
+
+}  // namespace gyre

@@ -1,0 +1,69 @@
+// src/tasks/run_coroutine_threadsafe.cpp: a thread that waits for a task of another thread's loop.
+#include <gyre/tasks/run_coroutine_threadsafe.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+
+namespace gyre {
+
+struct shared_outcome_base::gate {
+  std::atomic<int> references{1};
+  mutable std::mutex mutex;
+  std::condition_variable opened;
+  bool open = false;
+};
+
+shared_outcome_base::shared_outcome_base(event_loop& loop) : loop_(loop), gate_(new gate) {}
+shared_outcome_base::~shared_outcome_base() { delete gate_; }
+
+void shared_outcome_base::add_reference() noexcept { ++gate_->references; }
+void shared_outcome_base::release() noexcept {
+  if (--gate_->references == 0) delete this;
+}
+
+void shared_outcome_base::wait() const {
+  if (event_loop::current_or_null() == &loop_ && !done())
+    throw std::logic_error("blocking_run: called on the thread of the loop, which would wait for itself");
+  std::unique_lock lock(gate_->mutex);
+  gate_->opened.wait(lock, [this] { return gate_->open; });
+}
+
+bool shared_outcome_base::wait_for(std::chrono::nanoseconds limit) const {
+  if (event_loop::current_or_null() == &loop_ && !done())
+    throw std::logic_error("wait_for: called on the thread of the loop, which would wait for itself");
+  std::unique_lock lock(gate_->mutex);
+  return gate_->opened.wait_for(lock, limit, [this] { return gate_->open; });
+}
+
+bool shared_outcome_base::done() const noexcept {
+  const std::scoped_lock lock(gate_->mutex);
+  return gate_->open;
+}
+
+void shared_outcome_base::cancel() {
+  const std::scoped_lock lock(gate_->mutex);  // until it has ended there is a loop
+  if (gate_->open) return;
+  add_reference();
+  loop_.post([this]() noexcept {
+    cancelled_ = true;
+    if (task_ != nullptr) task_->root.cancel();
+    release();
+  });
+}
+
+void shared_outcome_base::began(task_state& task) noexcept {
+  if (done()) return;
+  task_ = &task;
+  if (cancelled_) task.root.cancel();
+}
+
+void shared_outcome_base::ended() noexcept {
+  task_ = nullptr;
+  const std::scoped_lock lock(gate_->mutex);
+  gate_->open = true;
+  gate_->opened.notify_all();
+}
+
+}  // namespace gyre

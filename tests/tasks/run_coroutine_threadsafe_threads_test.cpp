@@ -1,0 +1,171 @@
+// tests/tasks/run_coroutine_threadsafe_threads_test.cpp: threads without a loop that call coroutines.
+#include <gyre/tasks/run_coroutine_threadsafe.hpp>
+
+#include <gyre/gyre.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <semaphore>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A loop on a thread of its own, until the end of the test.
+class loop_thread {
+ public:
+  loop_thread() : thread_([this] { run(); }) { there_.acquire(); }
+  loop_thread(const loop_thread&) = delete;
+  loop_thread& operator=(const loop_thread&) = delete;
+  ~loop_thread() { stop(); }
+
+  void stop() {
+    if (!thread_.joinable()) return;
+    loop_->post([this]() noexcept { stopped_.set(); });
+    thread_.join();
+  }
+  [[nodiscard]] gyre::event_loop& loop() const noexcept { return *loop_; }
+  [[nodiscard]] std::thread::id id() const noexcept { return thread_.get_id(); }
+
+ private:
+  void run() {
+    auto body = [this]() -> gyre::task<> {
+      loop_ = &gyre::event_loop::current();
+      there_.release();
+      co_await stopped_.wait();
+    };
+    gyre::run(body);
+  }
+
+  gyre::event stopped_;
+  gyre::event_loop* loop_ = nullptr;
+  std::binary_semaphore there_{0};
+  std::thread thread_;
+};
+
+gyre::task<std::string> word(int number) {
+  co_await gyre::yield();
+  co_return "word " + std::to_string(number);
+}
+
+gyre::task<int> fail() {
+  co_await gyre::yield();
+  throw std::runtime_error("failed there");
+}
+
+gyre::task<> sleep_long() { co_await gyre::sleep(1h); }
+
+}  // namespace
+
+TEST(run_coroutine_threadsafe_threads, gives_a_thread_the_value_of_a_coroutine) {
+  const loop_thread there;
+  auto answer = gyre::run_coroutine_threadsafe(there.loop(), word(7));
+  EXPECT_EQ(answer.get(), "word 7");
+  EXPECT_EQ(gyre::blocking_run(there.loop(), word(8)), "word 8");
+}
+
+TEST(run_coroutine_threadsafe_threads, the_coroutine_runs_on_the_thread_of_the_loop) {
+  const loop_thread there;
+  const auto id = gyre::blocking_run(there.loop(), []() -> gyre::task<std::thread::id> {
+    co_await gyre::yield();
+    co_return std::this_thread::get_id();
+  });
+  EXPECT_EQ(id, there.id());
+}
+
+TEST(run_coroutine_threadsafe_threads, throws_what_the_coroutine_throws) {
+  const loop_thread there;
+  EXPECT_THROW(gyre::blocking_run(there.loop(), fail()), std::runtime_error);
+}
+
+TEST(run_coroutine_threadsafe_threads, a_task_of_nothing_can_be_waited_for) {
+  const loop_thread there;
+  std::atomic<bool> ran = false;
+  gyre::blocking_run(there.loop(), [&]() -> gyre::task<> {
+    ran = true;
+    co_return;
+  });
+  EXPECT_TRUE(ran);
+}
+
+TEST(run_coroutine_threadsafe_threads, a_value_that_can_only_be_moved_is_moved) {
+  const loop_thread there;
+  auto made = gyre::blocking_run(there.loop(),
+                                 []() -> gyre::task<std::unique_ptr<int>> { co_return std::make_unique<int>(5); });
+  EXPECT_EQ(*made, 5);
+}
+
+TEST(run_coroutine_threadsafe_threads, a_wait_with_a_limit_ends_and_the_task_goes_on) {
+  const loop_thread there;
+  auto sleeping = gyre::run_coroutine_threadsafe(there.loop(), sleep_long());
+  EXPECT_FALSE(sleeping.wait_for(1ms));
+  EXPECT_FALSE(sleeping.done());
+  sleeping.cancel();
+  EXPECT_THROW(sleeping.get(), gyre::task_cancelled);
+  EXPECT_TRUE(sleeping.done());
+  sleeping.cancel();
+}
+
+TEST(run_coroutine_threadsafe_threads, the_end_of_the_loop_cancels_it) {
+  loop_thread there;
+  auto sleeping = gyre::run_coroutine_threadsafe(there.loop(), sleep_long());
+  there.stop();
+  EXPECT_THROW(sleeping.get(), gyre::task_cancelled);
+}
+
+TEST(run_coroutine_threadsafe_threads, dropping_the_handle_lets_the_task_go_on) {
+  const loop_thread there;
+  std::binary_semaphore done(0);
+  {
+    const auto dropped = gyre::run_coroutine_threadsafe(there.loop(), [&]() -> gyre::task<> {
+      co_await gyre::yield();
+      done.release();
+    });
+  }
+  done.acquire();
+}
+
+TEST(run_coroutine_threadsafe_threads, on_the_thread_of_the_loop_it_says_that_it_would_wait_for_itself) {
+  const loop_thread there;
+  const bool refused = gyre::blocking_run(there.loop(), []() -> gyre::task<bool> {
+    auto& loop = gyre::event_loop::current();
+    auto own = gyre::run_coroutine_threadsafe(loop, word(1));
+    try {
+      (void)own.get();
+    } catch (const std::logic_error&) {
+      co_return true;
+    }
+    co_return false;
+  });
+  EXPECT_TRUE(refused);
+}
+
+TEST(run_coroutine_threadsafe_threads, many_threads_call_and_cancel_at_once) {
+  loop_thread there;
+  std::vector<std::thread> threads;
+  std::atomic<int> values = 0;
+  std::atomic<int> cancels = 0;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        auto value = gyre::run_coroutine_threadsafe(there.loop(), word(i));
+        auto sleeping = gyre::run_coroutine_threadsafe(there.loop(), sleep_long());
+        sleeping.cancel();
+        if (value.get() == "word " + std::to_string(i)) ++values;
+        try {
+          if ((i + t) % 2 == 0) sleeping.get();
+        } catch (const gyre::task_cancelled&) {
+          ++cancels;
+        }
+      }
+    });
+  for (std::thread& each : threads) each.join();
+  EXPECT_EQ(values, 800);
+  EXPECT_EQ(cancels, 400);
+}
