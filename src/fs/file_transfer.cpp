@@ -1,8 +1,6 @@
 // src/fs/file_transfer.cpp: reading and writing a file until enough has passed.
 #include <gyre/fs/file_transfer.hpp>
 
-#include "quiet_write.hpp"
-
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -67,12 +65,20 @@ bool file_transfer_base::try_now() noexcept {
 // One call, which must not block: the file is non-blocking, or `flags` say so. Gives a count or -errno.
 long file_transfer_base::call_now(int call_flags) noexcept {
   point_at_rest();
+  if (!reading()) {
+    io::file_request now;
+    now.code = call_;
+    now.target = target;
+    now.address = address;
+    now.length = length;
+    now.offset = offset;
+    return io::perform_without_signal(now);
+  }
   const iovec whole{.iov_base = address, .iov_len = length};
   const iovec* const buffers = vectored() ? static_cast<const iovec*>(address) : &whole;
   const int count = vectored() ? static_cast<int>(length) : 1;
   const auto at = static_cast<off_t>(offset);  // the position is -1 for the kernel too
-  const long n = reading() ? ::preadv2(file_->fd, buffers, count, at, call_flags)
-                           : write_without_signal(file_->fd, buffers, count, at);
+  const long n = ::preadv2(file_->fd, buffers, count, at, call_flags);
   return n < 0 ? -errno : n;
 }
 

@@ -3,7 +3,9 @@
 #include <gyre/io/raw_request.hpp>
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/inotify.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -12,6 +14,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
+#include <ctime>
 
 namespace gyre::io {
 namespace {
@@ -65,6 +68,10 @@ long call(const file_request& r) noexcept {
       return ::inotify_add_watch(fd, path_of(r.address), r.flags);
     case opcode::read_directory:
       return ::syscall(SYS_getdents64, fd, r.address, r.length);
+    case opcode::send_file: {
+      auto from = static_cast<off_t>(r.offset);
+      return ::sendfile(fd, static_cast<int>(r.flags), &from, r.length);
+    }
     default:
       errno = EOPNOTSUPP;
       return -1;
@@ -80,6 +87,25 @@ int perform(const file_request& r) noexcept {
   // What close has interrupted is closed all the same.
   if (result < 0 && errno == EINTR) return 0;
   return result < 0 ? -errno : static_cast<int>(result);
+}
+
+// The signal is for this thread alone: blocked during the call and, if the call brought it, taken away.
+int perform_without_signal(const file_request& r) noexcept {
+  sigset_t pipe_signal;
+  sigset_t before;
+  sigset_t pending;
+  ::sigemptyset(&pipe_signal);
+  ::sigaddset(&pipe_signal, SIGPIPE);
+  ::pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
+  ::sigpending(&pending);
+  const int result = perform(r);
+  if (result == -EPIPE && ::sigismember(&pending, SIGPIPE) == 0) {
+    const timespec at_once{};
+    while (::sigtimedwait(&pipe_signal, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return result;
 }
 
 descriptor& unnamed_descriptor() noexcept {

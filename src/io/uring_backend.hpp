@@ -69,7 +69,8 @@ class uring_backend final : public backend {
 
   static void fill_file(uring::submission& entry, const file_request& r) noexcept;
   [[nodiscard]] static bool must_offload(opcode code) noexcept {
-    return code == opcode::resize || code == opcode::watch || code == opcode::read_directory;
+    return code == opcode::resize || code == opcode::watch || code == opcode::read_directory ||
+           code == opcode::send_file;
   }
   void offload(request& r) noexcept;
   [[nodiscard]] bool file_resumes(request& r, int& result) noexcept;

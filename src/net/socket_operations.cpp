@@ -1,5 +1,6 @@
 // src/net/socket_operations.cpp: reading, writing and closing a connected socket.
 #include <gyre/io/attempt.hpp>
+#include <gyre/net/send_file.hpp>
 #include <gyre/net/socket_operations.hpp>
 
 #include <sys/socket.h>
@@ -204,6 +205,11 @@ bool socket_write_base::try_now() noexcept {
     shut_down();
     return true;
   }
+  if (extent_ == extent::file) return static_cast<send_file_op&>(*this).send_what_is_in_memory();
+  return transfer_now();
+}
+
+bool socket_write_base::transfer_now() noexcept {
   if (total_ > 0 && event_loop::current().prefers_submission()) return false;
   while (done_ < total_ && target->writable) {
     prepare();
@@ -240,8 +246,7 @@ void socket_write_base::start_next(stream_socket& socket) noexcept {
     else if (head->extent_ == extent::nothing)
       head->shut_down();
     else {
-      head->prepare();
-      event_loop::current().backend().submit(*head);
+      head->submit_rest();
       return;
     }
     socket.remove_writer(*head);
@@ -249,39 +254,51 @@ void socket_write_base::start_next(stream_socket& socket) noexcept {
   }
 }
 
+void socket_write_base::submit_rest() noexcept {
+  if (extent_ == extent::file) return static_cast<send_file_op&>(*this).send_rest();
+  prepare();
+  event_loop::current().backend().submit(*this);
+}
+
 void socket_write_base::request_ended(io::completion& c) noexcept {
   auto& self = static_cast<socket_write_base&>(static_cast<io::request&>(c));
-  if (self.result >= 0)
-    self.advance(static_cast<std::size_t>(self.result));
-  else if (self.result == -ECANCELED)
-    self.stopped_ = true;
-  else
-    self.error_ = -self.result;
+  self.step_ended(self.result);
+}
 
-  stream_socket& socket = stream_socket::of(self);
-  if (!self.finished()) {
+void socket_write_base::step_ended(int outcome) noexcept {
+  if (outcome >= 0)
+    advance(static_cast<std::size_t>(outcome));
+  else if (outcome == -ECANCELED)
+    stopped_ = true;
+  else
+    error_ = -outcome;
+
+  stream_socket& socket = stream_socket::of(*this);
+  if (!finished()) {
     start_next(socket);  // the head of the queue is still this one
     return;
   }
-  if (self.extent_ == extent::all && self.done_ > 0 && self.done_ < self.total_) socket.write_cut = true;
-  socket.remove_writer(self);
+  if (extent_ != extent::some && done_ > 0 && done_ < total_) socket.write_cut = true;
+  socket.remove_writer(*this);
   start_next(socket);
   socket.note_quiet();
-  self.proceed(self);  // last: the resumed task may destroy the stream
+  proceed(*this);  // last: the resumed task may destroy the stream
 }
 
 void socket_write_base::cancel_write(cancellable& c) noexcept {
   auto& self = static_cast<socket_write_base&>(c);
   if (!self.queued_ || self.stopped_) return;
   self.stopped_ = true;
-  if (self.where == io::phase::in_flight) {
-    event_loop::current().backend().cancel(self);
-    return;
-  }
   stream_socket& socket = stream_socket::of(self);
-  if (socket.first_writer() == &self) return;  // its request has ended and is about to say so
+  if (socket.first_writer() == &self) return self.cancel_in_flight();
   socket.remove_writer(self);
   self.finish_soon();
+}
+
+// No effect on what has ended and is about to say so.
+void socket_write_base::cancel_in_flight() noexcept {
+  event_loop::current().backend().cancel(*this);
+  if (extent_ == extent::file) static_cast<send_file_op&>(*this).cancel_call();
 }
 
 std::expected<std::size_t, std::error_code> socket_write_base::take_result() {
@@ -296,6 +313,7 @@ std::size_t socket_write_base::result_or_throw() { return value_or_throw(*this);
 
 void socket_write_base::fail(std::error_code reason) const {
   const char* const name = extent_ == extent::nothing ? "shutdown_write"
+                           : extent_ == extent::file  ? "send_file"
                            : extent_ == extent::some  ? "write_some"
                                                       : "write_all";
   throw_for(reason, name, stream_socket::of(*this), done_);

@@ -28,6 +28,9 @@ struct file_request : request, blocking_job {
 /// Performs it with one system call, which may block for as long as the disk wants. Gives what becomes `result`.
 [[nodiscard]] GYRE_API int perform(const file_request& r) noexcept;
 
+/// The same on a thread that does not block SIGPIPE: nobody at the other end gives EPIPE, and not the signal that kills.
+[[nodiscard]] GYRE_API int perform_without_signal(const file_request& r) noexcept;
+
 /// Stands for the directory that relative paths begin in. Thread: each has its own.
 [[nodiscard]] GYRE_API descriptor& working_directory() noexcept;
 

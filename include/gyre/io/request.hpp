@@ -39,13 +39,14 @@ enum class opcode : std::uint8_t {
   make_symlink,    ///< address: what it says, second: its own path
   watch,           ///< address: a path, flags: IN_…, the target: an inotify descriptor; result: the watch
   read_directory,  ///< address/length: where entries go, see getdents64(2); result: bytes, 0 at the end
+  send_file,       ///< flags: a file, offset/length: what of it, the target: a non-blocking socket; result: count
 
   raw,  ///< an io::raw_request: an entry for the ring as it is; a backend without one says EOPNOTSUPP
 };
 
 /// Whether a request with this code is a file_request.
 [[nodiscard]] constexpr bool concerns_file(opcode code) noexcept {
-  return code >= opcode::read && code <= opcode::read_directory;
+  return code >= opcode::read && code <= opcode::send_file;
 }
 
 /// Where a request is on its way.

@@ -89,7 +89,7 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
   [[nodiscard]] bool fully_succeeded() const noexcept { return error_ == 0 && !stopped_ && done_ == total_; }
 
  protected:
-  enum class extent : std::uint8_t { all, some, nothing };  // nothing: shutdown_write
+  enum class extent : std::uint8_t { all, some, nothing, file };  // nothing: shutdown_write
 
   socket_write_base(stream_socket& socket, io::opcode call, std::size_t size, extent wanted) noexcept
       : total_(size), extent_(wanted) {
@@ -97,6 +97,10 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
     target = &socket.descriptor();
   }
   [[nodiscard]] std::size_t done() const noexcept { return done_; }
+  [[nodiscard]] bool stopped() const noexcept { return stopped_; }
+  /// What the kernel has done of it, or -errno: goes on with the rest, or with the next write.
+  void step_ended(int outcome) noexcept;
+  void skip(std::size_t count) noexcept { done_ += count; }
   /// Ends it with this errno before it begins.
   void refuse(int reason) noexcept { error_ = reason; }
 
@@ -105,6 +109,9 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
   static void cancel_write(cancellable& c) noexcept;
   static void request_ended(io::completion& c) noexcept;
   static void start_next(stream_socket& socket) noexcept;
+  void submit_rest() noexcept;
+  [[nodiscard]] bool transfer_now() noexcept;
+  void cancel_in_flight() noexcept;
   void prepare() noexcept;
   void advance(std::size_t count) noexcept;
   void shut_down() noexcept;

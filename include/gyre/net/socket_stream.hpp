@@ -1,10 +1,12 @@
 // gyre/net/socket_stream.hpp: what the streams of all kinds of connected sockets have in common.
 #pragma once
 
+#include <gyre/net/send_file.hpp>
 #include <gyre/net/socket_operations.hpp>
 #include <gyre/stream/byte_stream.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -79,6 +81,15 @@ class GYRE_API socket_stream {
   [[nodiscard("co_await it")]] socket_write_vector_op write_all(
       std::span<const io::const_buffer> buffers GYRE_LIFETIMEBOUND) noexcept {
     return {*socket_, buffers, false};
+  }
+
+  /// Sends `count` bytes of an open regular file, from `offset` on, without copying them through this program. Gives how
+  /// many, fewer only when the file ends before. Waits behind the writes of other tasks; none comes in between.
+  ///
+  /// Lifetime: `file`, a descriptor such as fs::file's, stays open until the await returns.
+  /// Cancel, Errors: as write_all; EINVAL when the descriptor is of no file that can be sent. See sendfile(2).
+  [[nodiscard("co_await it")]] send_file_op send_file(int file, std::uint64_t offset, std::size_t count) noexcept {
+    return {*socket_, file, offset, count};
   }
 
   /// Tells the peer that nothing more will be written, when the writes that are queued are done. Reading goes on. See

@@ -1,0 +1,42 @@
+// gyre/net/send_file.hpp: the awaitable that sends a file over a connected socket. Never spelled by users.
+#pragma once
+
+#include <gyre/io/file_request.hpp>
+#include <gyre/net/socket_operations.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gyre {
+
+/// send_file(): what is in memory goes at once; for the rest a thread of the pool makes the calls, which wait for the
+/// disk. The socket is non-blocking: when it is full this waits as any write.
+class GYRE_API [[nodiscard("co_await it")]] send_file_op : public socket_write_base {
+ public:
+  send_file_op(stream_socket& socket, int file, std::uint64_t offset, std::size_t count) noexcept
+      : socket_write_base(socket, io::opcode::wait_writable, count, extent::file), offset_(offset), file_(file) {}
+  // Only before it has begun, when all there is to move is what it was made from.
+  send_file_op(send_file_op&& from) noexcept
+      : send_file_op(stream_socket::of(from), from.file_, from.offset_, from.total_) {}
+  ~send_file_op();
+
+ private:
+  friend class socket_write_base;
+  struct call : io::file_request {
+    send_file_op* op = nullptr;
+  };
+  [[nodiscard]] bool send_what_is_in_memory() noexcept;
+  void send_rest() noexcept;
+  void cancel_call() noexcept;
+  void prepare_call() noexcept;
+  void wait_for_room() noexcept;
+  static void call_ended(io::completion& c) noexcept;
+  static void there_is_room(io::completion& c) noexcept;
+  [[nodiscard]] bool is_in_memory() const noexcept;
+
+  std::uint64_t offset_;
+  int file_;
+  call call_;
+};
+
+}  // namespace gyre

@@ -1,0 +1,92 @@
+// src/net/send_file.cpp: sendfile(2) without blocking the loop.
+#include <gyre/net/send_file.hpp>
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace gyre {
+namespace {
+
+// Of one call. More would keep the loop, or a thread of the pool, busy for too long.
+constexpr std::size_t most_at_once = std::size_t{512} << 10U;
+
+bool byte_is_in_memory(int file, std::uint64_t offset) noexcept {
+  char byte = 0;
+  const iovec buffer{.iov_base = &byte, .iov_len = 1};
+  return ::preadv2(file, &buffer, 1, static_cast<off_t>(offset), RWF_NOWAIT) >= 0;
+}
+
+}  // namespace
+
+send_file_op::~send_file_op() {
+  if (call_.where == io::phase::in_flight) misuse("a coroutine was destroyed in the middle of send_file");
+}
+
+void send_file_op::prepare_call() noexcept {
+  call_.code = io::opcode::send_file;
+  call_.target = target;
+  call_.flags = static_cast<std::uint32_t>(file_);
+  call_.offset = offset_ + done();
+  call_.length = static_cast<std::uint32_t>(std::min(most_at_once, total_ - done()));
+}
+
+// By its ends: files are read ahead, so that what lies between is there too, nearly always.
+bool send_file_op::is_in_memory() const noexcept {
+  return byte_is_in_memory(file_, call_.offset) && byte_is_in_memory(file_, call_.offset + call_.length - 1);
+}
+
+// True: it is finished.
+bool send_file_op::send_what_is_in_memory() noexcept {
+  while (done() < total_) {
+    prepare_call();
+    if (!is_in_memory()) return false;
+    const int sent = io::perform_without_signal(call_);
+    if (sent == -EAGAIN) return false;
+    if (sent < 0) {
+      refuse(-sent);
+      return true;
+    }
+    if (sent == 0) total_ = done();  // the end of the file
+    skip(static_cast<std::size_t>(sent));
+  }
+  return true;
+}
+
+void send_file_op::send_rest() noexcept {
+  prepare_call();
+  call_.op = this;
+  call_.complete = &call_ended;
+  event_loop& loop = event_loop::current();
+  loop.expect_post();
+  loop.backend().submit(call_);
+}
+
+void send_file_op::call_ended(io::completion& c) noexcept {
+  event_loop::current().expected_post_arrived();
+  send_file_op& self = *static_cast<call&>(static_cast<io::request&>(c)).op;
+  const int sent = self.call_.result;
+  if (sent == -EAGAIN && !self.stopped()) return self.wait_for_room();
+  if (sent == 0) self.total_ = self.done();  // the end of the file
+  self.step_ended(sent == -EAGAIN ? -ECANCELED : sent);
+}
+
+void send_file_op::wait_for_room() noexcept {
+  complete = &there_is_room;
+  event_loop::current().backend().submit(*this);
+}
+
+void send_file_op::there_is_room(io::completion& c) noexcept {
+  auto& self = static_cast<send_file_op&>(static_cast<io::request&>(c));
+  if (self.result < 0)
+    self.step_ended(self.result);
+  else if (self.stopped())
+    self.step_ended(-ECANCELED);
+  else
+    self.send_rest();
+}
+
+void send_file_op::cancel_call() noexcept { event_loop::current().backend().cancel(call_); }
+
+}  // namespace gyre
