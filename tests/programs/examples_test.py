@@ -4,6 +4,7 @@ import http.server
 import os
 import socket
 import subprocess
+import tempfile
 import threading
 import unittest
 from pathlib import Path
@@ -104,6 +105,40 @@ class Examples(unittest.TestCase):
         finally:
             server.shutdown()
             server.server_close()
+
+    def test_copy_file_copies_and_shows_its_end(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, target = Path(folder, "source"), Path(folder, "target")
+            source.write_bytes(os.urandom(5_000_000))
+            done = run("09_copy_file", str(source), str(target))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(source.read_bytes(), target.read_bytes())
+            self.assertTrue(done.stderr.endswith("[" + "#" * 40 + "] 100%\n"), done.stderr)
+            done = run("09_copy_file", str(source) + ".none", str(target))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("No such file or directory", done.stderr)
+
+    def test_subprocess_pipeline_counts_words(self):
+        done = subprocess.run([str(BIN / "10_subprocess_pipeline")], input="b a c a b a " * 1000, capture_output=True,
+                              text=True, timeout=30)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([line.split() for line in done.stdout.splitlines()],
+                         [["3000", "a"], ["2000", "b"], ["1000", "c"]])
+
+    def test_watch_directory_tells_what_changes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            watching = subprocess.Popen([str(BIN / "11_watch_directory"), folder], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+            try:
+                self.assertEqual(watching.stderr.readline(), "watching 1 directories\n")
+                Path(folder, "new").write_text("x")
+                self.assertEqual(watching.stdout.readline(), f"{folder}/new: created\n")
+                self.assertEqual(watching.stdout.readline(), f"{folder}/new: written\n")
+            finally:
+                watching.terminate()
+                self.assertEqual(watching.wait(15), 143)
+                watching.stdout.close()
+                watching.stderr.close()
 
 
 if __name__ == "__main__":

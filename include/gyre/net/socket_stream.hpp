@@ -87,7 +87,7 @@ class GYRE_API socket_stream {
   /// many, fewer only when the file ends before. Waits behind the writes of other tasks; none comes in between.
   ///
   /// Lifetime: `file`, a descriptor such as fs::file's, stays open until the await returns.
-  /// Cancel, Errors: as write_all; EINVAL when the descriptor is of no file that can be sent. See sendfile(2).
+  /// Cancel: as write_all. Errors: as write_all; EINVAL when the descriptor is of no file that can be sent. See sendfile(2).
   [[nodiscard("co_await it")]] send_file_op send_file(int file, std::uint64_t offset, std::size_t count) noexcept {
     return {*socket_, file, offset, count};
   }
