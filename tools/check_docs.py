@@ -50,7 +50,8 @@ def main():
             if language == "cpp":
                 count += 1
                 problems += check_fence(f"{file.relative_to(ROOT)}:{line}", code)
-        for target in re.findall(r"\]\(([^)#:]+)\)", text):
+        prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+        for target in re.findall(r"\]\(([^)#:]+)\)", prose):
             if not (file.parent / target).exists():
                 problems.append(f"{file.relative_to(ROOT)}: link to {target}, which does not exist")
     print("\n".join(problems) or f"documents: {count} pieces of C++ compile, those with a main() run")

@@ -68,7 +68,7 @@ long file_transfer_base::call_now(int call_flags) noexcept {
   if (!reading()) {
     io::file_request now;
     now.code = call_;
-    now.target = target;
+    now.target = &file_->descriptor();
     now.address = address;
     now.length = length;
     now.offset = offset;
