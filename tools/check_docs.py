@@ -5,6 +5,7 @@ A fence of one line `// file: examples/x.cpp` stands for that example, which mus
 fence is compiled with gyre.hpp in front; one with a main() is linked with the release build and must exit with 0.
 """
 
+import asyncio
 import re
 import subprocess
 import sys
@@ -42,8 +43,19 @@ def check_fence(where, code):
     return []
 
 
+def missing_asyncio_names(text):
+    """Public names of asyncio, of this Python and of 3.12 and 3.13, that the table does not mention."""
+    classes = ["AbstractEventLoop", "Task", "Future", "StreamReader", "StreamWriter", "Queue", "Lock", "Event", "Condition",
+               "Semaphore", "Barrier", "Timeout", "TaskGroup", "Runner"]
+    names = {*asyncio.__all__, "QueueShutDown", "EventLoop", "eager_task_factory", "create_eager_task_factory"}
+    for each in classes:
+        names |= {name for name, value in vars(getattr(asyncio, each)).items() if callable(value)}
+    return sorted(name for name in names if name[0] != "_" and not re.search(rf"\b{name}\b", text))
+
+
 def main():
-    problems, count = [], 0
+    names = missing_asyncio_names((ROOT / "docs/from-asyncio.md").read_text())
+    problems, count = [f"docs/from-asyncio.md: says nothing of {name}" for name in names], 0
     for file in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/guide").glob("*.md"))]:
         text = file.read_text()
         for line, language, code in fences(text):

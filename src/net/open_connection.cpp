@@ -7,7 +7,7 @@ namespace gyre {
 
 task<stream_connection> open_connection(std::string host_and_port, happy_eyeballs_options options) {
   auto addresses = co_await resolve(host_and_port);
-  co_return make_connection(co_await connect_to_first(std::move(addresses), std::move(options)));
+  co_return make_connection(co_await connect_to_first(std::move(addresses), options));
 }
 
 task<stream_connection> open_unix_connection(std::string path_or_name) {

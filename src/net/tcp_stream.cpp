@@ -50,8 +50,8 @@ task<tcp_stream> tcp_stream::connect(address peer, connect_options options) {
 task<tcp_stream> tcp_stream::connect(std::string host_and_port, connect_options options) {
   auto addresses = co_await resolve(host_and_port);
   happy_eyeballs_options how;
-  how.connecting = std::move(options);
-  co_return co_await connect_to_first(std::move(addresses), std::move(how));
+  how.connecting = options;
+  co_return co_await connect_to_first(std::move(addresses), how);
 }
 
 address tcp_stream::local_address() const {
