@@ -4,6 +4,7 @@
 //
 //   request         one I/O operation as data
 //   file_request    the same for files and paths
+//   message_multishot  datagrams that arrive in buffers of the pool
 //   raw_request     any operation of the ring, filled by hand
 //   completion      something that a loop will call once
 //   backend         what performs requests
@@ -29,6 +30,7 @@
 #include <gyre/io/descriptor.hpp>
 #include <gyre/io/file_request.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/message_multishot.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/io/pipe.hpp>
 #include <gyre/io/raw_request.hpp>

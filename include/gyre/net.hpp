@@ -11,6 +11,7 @@
 //   happy_eyeballs   the address of a host that answers first
 //   tcp_listener  accepts connections, and serves them
 //   unix_address, unix_stream, unix_listener   the same for Unix sockets
+//   udp_socket, unix_datagram   datagrams
 //   descriptor_passing   descriptors over a Unix socket
 #pragma once
 
@@ -22,6 +23,8 @@
 #include <gyre/net/start_server.hpp>
 #include <gyre/net/tcp_listener.hpp>
 #include <gyre/net/tcp_stream.hpp>
+#include <gyre/net/udp_socket.hpp>
 #include <gyre/net/unix_address.hpp>
+#include <gyre/net/unix_datagram.hpp>
 #include <gyre/net/unix_listener.hpp>
 #include <gyre/net/unix_stream.hpp>

@@ -94,7 +94,8 @@ bool was_short(const request& r, long count) noexcept {
 
 bool reads(opcode code) noexcept {
   return code == opcode::accept || code == opcode::receive || code == opcode::accept_many ||
-         code == opcode::receive_many || code == opcode::receive_message || code == opcode::wait_readable;
+         code == opcode::receive_many || code == opcode::receive_message || code == opcode::receive_messages_many ||
+         code == opcode::wait_readable;
 }
 
 bool attempt(request& r) noexcept {

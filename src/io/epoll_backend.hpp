@@ -7,6 +7,8 @@
 #include "multishot_line.hpp"
 #include "offloaded_calls.hpp"
 
+#include <sys/types.h>
+
 #include <vector>
 
 namespace gyre::io {
@@ -60,6 +62,7 @@ class epoll_backend final : public backend {
   void pump(multishot& m) noexcept;
   [[nodiscard]] bool accept_one(multishot& m) noexcept;
   [[nodiscard]] bool receive_one(multishot& m) noexcept;
+  [[nodiscard]] ssize_t fill_buffer(const multishot& m, std::uint32_t buffer) noexcept;
   void deliver(multishot& m, int result, std::uint32_t buffer) noexcept;
   void end(multishot& m, int result) noexcept;
 
@@ -80,7 +83,7 @@ class epoll_backend final : public backend {
 };
 
 inline bool is_multishot(const request& r) noexcept {
-  return r.code == opcode::receive_many || r.code == opcode::accept_many;
+  return r.code == opcode::receive_many || r.code == opcode::receive_messages_many || r.code == opcode::accept_many;
 }
 
 /// Where a request of this direction is parked.

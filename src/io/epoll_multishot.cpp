@@ -2,11 +2,14 @@
 //
 // Results are delivered in wait only. A multishot is parked in its descriptor until an edge comes, or stands in a
 // line: `turn_` when it can go on without one, `starved_` when it needs a buffer. It never stands in two.
+#include <gyre/io/message_multishot.hpp>
+
 #include "epoll_backend.hpp"
 
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <span>
 
 namespace gyre::io {
 namespace {
@@ -100,23 +103,33 @@ bool epoll_backend::receive_one(multishot& m) noexcept {
     starved_.push_back(m);
     return false;
   }
-  ++system_calls_;
-  const ssize_t count = ::recv(d.fd, buffers().data(buffer), buffers().buffer_size(), MSG_DONTWAIT);
-  const int error = errno;
+  const ssize_t count = fill_buffer(m, buffer);
   if (count > 0) {
-    // Less than fits: the socket is empty, and asking again would only find EAGAIN.
-    if (static_cast<std::size_t>(count) < buffers().buffer_size() && !d.hangup) d.readable = false;
+    // Less than fits: the stream is empty, and asking again would only find EAGAIN. A datagram tells nothing of the next.
+    const bool was_short = static_cast<std::size_t>(count) < buffers().buffer_size();
+    if (was_short && !d.hangup && m.code == opcode::receive_many) d.readable = false;
     deliver(m, static_cast<int>(count), buffer);
     return true;
   }
   buffers().release(buffer);
-  if (count < 0 && error == EINTR) return true;
-  if (count < 0 && error == EAGAIN) {
+  if (count == -EINTR) return true;
+  if (count == -EAGAIN) {
     d.readable = false;
     return true;
   }
-  end(m, count == 0 ? 0 : -error);
+  end(m, static_cast<int>(count));
   return false;
+}
+
+// Gives a count, 0 at the end of the stream, or -errno.
+ssize_t epoll_backend::fill_buffer(const multishot& m, std::uint32_t buffer) noexcept {
+  ++system_calls_;
+  std::byte* const data = buffers().data(buffer);
+  const std::size_t size = buffers().buffer_size();
+  if (m.code == opcode::receive_messages_many)
+    return receive_message_into(static_cast<const message_multishot&>(m), std::span(data, size));
+  const ssize_t count = ::recv(m.target->fd, data, size, MSG_DONTWAIT);
+  return count < 0 ? -errno : count;
 }
 
 void epoll_backend::deliver(multishot& m, int result, std::uint32_t buffer) noexcept {

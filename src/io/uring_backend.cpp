@@ -54,7 +54,7 @@ uring::refusal uring_backend::open(const backend_options& options, const uring::
   doorbell_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (doorbell_ < 0) return {errno, "eventfd"};
   batches_ = true;
-  wanted_with_kernel_ = std::min(first_share, buffers().count());
+  wanted_with_kernel_ = std::min(first_share, most_with_kernel());
   refill_buffers();
   arm_doorbell();
   // Not only with the first wait: a filter that allows a ring and denies its use shows here.
@@ -153,7 +153,7 @@ void uring_backend::refill_buffers() noexcept {
   buffer_pool& pool = buffers();
   if (ran_out_ && pool.available() > 0) {
     ran_out_ = false;
-    wanted_with_kernel_ = std::min(wanted_with_kernel_ * 2, pool.count());
+    wanted_with_kernel_ = std::min(wanted_with_kernel_ * 2, most_with_kernel());
   }
   if (with_kernel_ >= wanted_with_kernel_ || pool.available() == 0) return;
   while (with_kernel_ < wanted_with_kernel_) {

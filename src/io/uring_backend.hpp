@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/io/backend_choice.hpp>
+#include <gyre/io/message_multishot.hpp>
 #include <gyre/io/raw_request.hpp>
 #include <gyre/io/uring.hpp>
 
@@ -43,6 +44,10 @@ class uring_backend final : public backend {
   [[nodiscard]] bool must_look() noexcept;
   void arm_doorbell() noexcept;
   void refill_buffers() noexcept;
+  /// Without multishot operations datagrams are received into buffers that the kernel does not have.
+  [[nodiscard]] std::uint32_t most_with_kernel() noexcept {
+    return capabilities_.multishot_receive ? buffers().count() : buffers().count() / 2;
+  }
 
   [[nodiscard]] uring::submission& next_entry() noexcept;
   void queue(request& r) noexcept;
@@ -57,6 +62,7 @@ class uring_backend final : public backend {
   void cancel_answered(request& r, int result, ready_list& ready) noexcept;
   [[nodiscard]] bool resumes(request& r, int& result) noexcept;
   void received(multishot& m, int result, std::uint32_t flags, ready_list& ready) noexcept;
+  void receive_messages_now(multishot& m, ready_list& ready) noexcept;
   void raw_completed(raw_request& r, int result, std::uint32_t flags, ready_list& ready) noexcept;
   void accepted(multishot& m, int result, bool last, ready_list& ready) noexcept;
   static inline void hand_over(multishot& m, int result, std::uint32_t buffer, ready_list& ready) noexcept;

@@ -27,7 +27,7 @@ enum : std::uint8_t {
 };
 
 [[nodiscard]] inline bool gives_many(const request& r) noexcept {
-  return r.code == opcode::receive_many || r.code == opcode::accept_many;
+  return r.code == opcode::receive_many || r.code == opcode::receive_messages_many || r.code == opcode::accept_many;
 }
 [[nodiscard]] inline std::uint64_t key_of(const request& r) noexcept {
   return reinterpret_cast<std::uintptr_t>(&r) | (gives_many(r) || r.code == opcode::raw ? key_multishot : 0);

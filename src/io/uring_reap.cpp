@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <ctime>
+#include <span>
 
 namespace gyre::io {
 namespace {
@@ -73,7 +74,7 @@ inline void uring_backend::link_completion(const uring::completion& c, ready_lis
     return cancel_answered(r, c.result, ready);
   if ((c.user_data & key_multishot) == 0)
     finish(r, c.result, c.flags, ready);
-  else if (r.code == opcode::receive_many)
+  else if (r.code == opcode::receive_many || r.code == opcode::receive_messages_many)
     received(static_cast<multishot&>(r), c.result, c.flags, ready);
   else if (r.code == opcode::raw)
     raw_completed(static_cast<raw_request&>(r), c.result, c.flags, ready);
@@ -174,7 +175,10 @@ void uring_backend::received(multishot& m, int result, std::uint32_t flags, read
     }
   }
   if ((flags & uring::cqe_more) != 0) return hand_over(m, result, buffer, ready);
-  if (result > 0) return hand_over_last(m, result, buffer, !capabilities_.multishot_receive, ready);
+  if (result > 0 && buffer == multishot::no_buffer) return receive_messages_now(m, ready);
+  // An empty datagram ends the kernel's part, and is no end of anything.
+  const bool repeats = !capabilities_.multishot_receive || m.code == opcode::receive_messages_many;
+  if (result > 0) return hand_over_last(m, result, buffer, repeats, ready);
   if (result == -ENOBUFS) {
     if (!m.cancel_requested) {
       ran_out_ = true;
@@ -185,6 +189,30 @@ void uring_backend::received(multishot& m, int result, std::uint32_t flags, read
     result = -ECANCELED;
   }
   if (!resumes(m, result)) end(m, result, ready);
+}
+
+// Where the ring has no multishot form it says when there is something, and the messages are fetched here.
+void uring_backend::receive_messages_now(multishot& m, ready_list& ready) noexcept {
+  constexpr int most = 32;  // of one socket, before the others get their turn
+  for (int n = 0; n < most && !m.cancel_requested; ++n) {
+    const std::uint32_t buffer = buffers().take();
+    if (buffer == buffer_pool::none) {
+      m.backend_state |= state_starved;
+      starved_.push_back(m);
+      return;
+    }
+    const int size = receive_message_into(static_cast<message_multishot&>(m),
+                                          std::span(buffers().data(buffer), buffers().buffer_size()));
+    if (size > 0) {
+      buffers().at(buffer).length = static_cast<std::uint32_t>(size);
+      hand_over(m, size, buffer, ready);
+      continue;
+    }
+    buffers().release(buffer);
+    if (size == -EAGAIN || size == -EINTR) break;
+    return end(m, size, ready);
+  }
+  m.cancel_requested ? end(m, -ECANCELED, ready) : queue(m);
 }
 
 void uring_backend::accepted(multishot& m, int result, bool last, ready_list& ready) noexcept {

@@ -69,6 +69,10 @@ void uring_backend::fill(uring::submission& entry, const request& r) noexcept {
       return uring::prepare_send_message(entry, d.fd, r.address, MSG_NOSIGNAL, poll_first_unless(d.writable));
     case opcode::receive_message:
       return uring::prepare_receive_message(entry, d.fd, r.address, MSG_CMSG_CLOEXEC, poll_first_unless(d.readable));
+    case opcode::receive_messages_many:
+      if (!capabilities_.multishot_receive) return uring::prepare_poll(entry, d.fd, POLLIN);
+      return uring::prepare_receive_message_multishot(entry, d.fd, &static_cast<const message_multishot&>(r).layout,
+                                                      buffer_group, MSG_CMSG_CLOEXEC, uring::recvsend_poll_first);
     case opcode::raw:
       entry = static_cast<const raw_request&>(r).entry;
       return;

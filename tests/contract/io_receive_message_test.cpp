@@ -29,24 +29,6 @@ struct receiving : one_shot {
   [[nodiscard]] std::string text() const { return {bytes.data(), static_cast<std::size_t>(std::max(result, 0))}; }
 };
 
-/// Two UDP sockets of 127.0.0.1; ours knows nobody, the peer is connected to ours.
-connection udp_pair() {
-  connection c{owned_fd(checked(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket")),
-               owned_fd(checked(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket"))};
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  checked(::bind(c.ours.get(), reinterpret_cast<sockaddr*>(&address), size), "bind");
-  checked(::getsockname(c.ours.get(), reinterpret_cast<sockaddr*>(&address), &size), "getsockname");
-  checked(::connect(c.peer.get(), reinterpret_cast<sockaddr*>(&address), size), "connect");
-  return c;
-}
-
-void tell(const owned_fd& to, std::string_view text) {
-  checked(static_cast<int>(::send(to.get(), text.data(), text.size(), MSG_NOSIGNAL)), "send");
-}
-
 class io_receive_message : public io_contract {};
 
 TEST_P(io_receive_message, gives_a_datagram_and_its_sender) {

@@ -159,4 +159,23 @@ inline std::string random_bytes(std::size_t count, std::uint32_t seed) {
   return bytes;
 }
 
+/// Two UDP sockets of 127.0.0.1; ours knows nobody, the peer is connected to ours.
+inline connection udp_pair() {
+  connection c{owned_fd(checked(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket")),
+               owned_fd(checked(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket"))};
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  checked(::bind(c.ours.get(), reinterpret_cast<sockaddr*>(&address), size), "bind");
+  checked(::getsockname(c.ours.get(), reinterpret_cast<sockaddr*>(&address), &size), "getsockname");
+  checked(::connect(c.peer.get(), reinterpret_cast<sockaddr*>(&address), size), "connect");
+  return c;
+}
+
+/// Sends one datagram.
+inline void tell(const owned_fd& to, std::string_view text) {
+  checked(static_cast<int>(::send(to.get(), text.data(), text.size(), MSG_NOSIGNAL)), "send");
+}
+
 }  // namespace gyre::contract

@@ -1,4 +1,5 @@
 // tests/io/uring_capabilities_test.cpp: older kernels can do less; the results are the same.
+#include "tests/contract/message_receiver.hpp"
 #include "tests/io/uring_fixture.hpp"
 
 #include <algorithm>
@@ -56,6 +57,22 @@ TEST_P(uring_capabilities, every_connection_is_delivered_and_it_goes_on) {
   for (const int fd : m.results) ::close(fd);
   stop(m);
   EXPECT_EQ(m.results.size(), 42U);
+}
+
+TEST_P(uring_capabilities, every_datagram_is_delivered_and_it_goes_on) {
+  const connection c = contract::udp_pair();
+  io::descriptor target = over(c.ours);
+  contract::message_receiver m(*d->backend, target);
+  d->backend->submit(m);
+  for (std::size_t round = 1; round <= 3; ++round) {
+    for (int i = 0; i < 50; ++i) contract::tell(c.peer, std::to_string(i));
+    ASSERT_TRUE(d->turn_until([&] { return m.texts.size() == 50 * round; }));
+    for (std::size_t i = 0; i < 50; ++i) EXPECT_EQ(m.texts[50 * (round - 1) + i], std::to_string(i));
+  }
+  EXPECT_EQ(m.where, io::phase::in_flight);
+  d->backend->cancel(m);
+  ASSERT_TRUE(d->turn_until([&] { return m.ended(); }));
+  EXPECT_EQ(m.last_result, -ECANCELED);
 }
 
 TEST_P(uring_capabilities, a_stream_is_received_in_order_to_its_end) {

@@ -106,6 +106,20 @@ class Examples(unittest.TestCase):
             server.shutdown()
             server.server_close()
 
+    def test_udp_echo_sends_datagrams_back(self):
+        server = subprocess.Popen([str(BIN / "08_udp_echo"), "127.0.0.1:0"], stderr=subprocess.PIPE, text=True)
+        try:
+            host, port = server.stderr.readline().split()[-1].split(":")
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+                client.settimeout(10)
+                for word in (b"one", b"", b"three"):
+                    client.sendto(word, (host, int(port)))
+                    self.assertEqual(client.recvfrom(100)[0], word)
+        finally:
+            server.terminate()
+            self.assertEqual(server.wait(15), 143)
+            server.stderr.close()
+
     def test_copy_file_copies_and_shows_its_end(self):
         with tempfile.TemporaryDirectory() as folder:
             source, target = Path(folder, "source"), Path(folder, "target")

@@ -20,8 +20,9 @@ enum class opcode : std::uint8_t {
   /// address: an io::message, whose lengths and flags are filled in; result: count, which of a datagram that did not fit
   /// is what did. Descriptors that come along are close-on-exec.
   receive_message,
-  wait_readable,  ///< result 0 when a read would not block
-  wait_writable,  ///< result 0 when a write would not block
+  receive_messages_many,  ///< a message_multishot: datagrams arrive in buffers of the backend's pool
+  wait_readable,          ///< result 0 when a read would not block
+  wait_writable,          ///< result 0 when a write would not block
 
   // Of files and paths: an io::file_request each. They wait for nobody but the disk, and always end by themselves.
   read,            ///< address/length: where bytes go; result: count, 0 at the end of the file

@@ -26,9 +26,9 @@ class GYRE_API unix_listener : public stream_listener<unix_stream> {
   static unix_listener bind(const unix_address& local, const unix_listen_options& options = {});
 
   unix_listener(unix_listener&& other) noexcept
-      : stream_listener(std::move(other)),  // only the base is moved
-        local_(other.local_),               // NOLINT(bugprone-use-after-move)
-        file_(std::exchange(other.file_, 0)) {}
+      : stream_listener(std::move(other)),       // only the base is moved
+        local_(other.local_),                    // NOLINT(bugprone-use-after-move)
+        file_(std::exchange(other.file_, 0)) {}  // NOLINT(bugprone-use-after-move)
   unix_listener& operator=(unix_listener&& other) noexcept;
   ~unix_listener();
 

@@ -71,6 +71,16 @@ inline void prepare_receive_message(submission& s, int fd, void* message, int fl
   s.operation_flags = static_cast<std::uint32_t>(flags);
   s.ioprio = how;
 }
+/// The same again and again, each into a buffer of a provided group that begins with a struct io_uring_recvmsg_out, until
+/// it is cancelled, fails or buffers run out. `message` says how much room names and control data get. Since 6.0.
+inline void prepare_receive_message_multishot(submission& s, int fd, const void* message, std::uint16_t group,
+                                              int flags = 0, std::uint16_t how = 0) noexcept {
+  prepare(s, opcode::recvmsg, fd, message, 1);
+  s.operation_flags = static_cast<std::uint32_t>(flags);
+  s.ioprio = static_cast<std::uint16_t>(recv_multishot | how);
+  s.flags = sqe_buffer_select;
+  s.buffer_group = group;
+}
 /// `events`: POLLIN and so on, as in poll(2).
 inline void prepare_poll(submission& s, int fd, std::uint32_t events) noexcept {
   prepare(s, opcode::poll_add, fd, nullptr, 0);

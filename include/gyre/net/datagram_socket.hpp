@@ -1,0 +1,89 @@
+// gyre/net/datagram_socket.hpp: the state of a datagram socket, behind the movable one. For authors.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/io/backend.hpp>
+#include <gyre/io/message_multishot.hpp>
+#include <gyre/loop/operation.hpp>
+#include <gyre/loop/timer_wheel.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gyre {
+
+class datagram_send_base;
+
+/// Longest socket address that is kept: a struct sockaddr_un.
+inline constexpr std::size_t longest_socket_address = 112;
+/// Room for the one control message that is used: the size of the parts of a coalesced datagram.
+inline constexpr std::size_t datagram_control_room = 24;
+
+/// One datagram socket: its descriptor, what has arrived and nobody has taken, who waits to receive, who waits to send.
+///
+/// Lifetime: freed when its socket object has let go and nothing is in flight any more.
+struct GYRE_API datagram_socket : private io::descriptor {
+  /// How a send waits for room. The kernel does not tell when a Unix socket that is no peer has room again.
+  enum class waiting : std::uint8_t { by_event, by_time };
+
+  /// Takes over a non-blocking descriptor.
+  explicit datagram_socket(int number, waiting for_room = waiting::by_event) noexcept;
+
+  /// The socket object is gone: closes the descriptor, at once or when the kernel has let go of it, and frees this.
+  void abandon() noexcept;
+  /// Ends every operation that waits on this socket with operation_canceled.
+  void cancel_all() noexcept;
+
+  [[nodiscard]] io::descriptor& descriptor() noexcept { return *this; }
+  [[nodiscard]] static datagram_socket& of(const io::request& r) noexcept {
+    return static_cast<datagram_socket&>(*r.target);
+  }
+  using io::descriptor::fd;
+
+  // What the multishot receive has brought: buffers of the pool, linked by their slots.
+  [[nodiscard]] bool has_arrivals() const noexcept { return first_ != io::buffer_pool::none; }
+  [[nodiscard]] bool receives_many() const noexcept { return arrivals_.where == io::phase::in_flight; }
+  /// The buffer of the first is the caller's from here on.
+  [[nodiscard]] std::uint32_t take_first() noexcept;
+  [[nodiscard]] io::message_view arrival(std::uint32_t buffer) const noexcept;
+  [[nodiscard]] io::buffer_pool& pool() const noexcept { return pool_; }
+  /// Starts receiving into buffers, unless it does already or enough wait to be taken.
+  void receive_many() noexcept;
+  /// An error that came instead of datagrams, once; 0: none.
+  [[nodiscard]] int take_failure() noexcept;
+
+  operation_base* receiver = nullptr;                   // who waits for a datagram
+  void (*arrived)(operation_base&) noexcept = nullptr;  // tells it that one is there
+  datagram_send_base* first_sender = nullptr;           // the one that may be in flight; the others wait behind it
+  datagram_send_base* last_sender = nullptr;
+
+  [[nodiscard]] bool waits_by_time() const noexcept { return for_room_ == waiting::by_time; }
+  /// Has the first sender try again in a moment.
+  void retry_soon() noexcept;
+  /// False: it was not going to.
+  bool stop_retrying() noexcept;
+
+ private:
+  struct retry_timer : timer {
+    datagram_socket* socket = nullptr;
+  };
+  static constexpr std::uint32_t most_waiting = 64;  // more stay in the queue of the kernel, which drops at its limit
+
+  ~datagram_socket();
+  static void deliver(io::multishot& m, int result, std::uint32_t buffer) noexcept;
+  static void received_something(io::completion& c) noexcept;
+  void release_when_quiet() noexcept;
+
+  io::message_multishot arrivals_;
+  io::buffer_pool& pool_;
+  std::uint32_t first_ = io::buffer_pool::none;
+  std::uint32_t last_ = io::buffer_pool::none;
+  std::uint32_t count_ = 0;
+  int failure_ = 0;
+  bool abandoned_ = false;
+  bool retrying_ = false;
+  waiting for_room_;
+  retry_timer retry_;
+};
+
+}  // namespace gyre

@@ -1,0 +1,97 @@
+// gyre/net/unix_datagram.hpp: datagrams between processes of one machine. unix(7).
+#pragma once
+
+#include <gyre/net/datagram_operations.hpp>
+#include <gyre/net/unix_address.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace gyre {
+
+struct unix_datagram_pair;
+
+/// A Unix datagram socket: nothing is lost or comes out of order; who sends waits while the receiver is full. Removes the
+/// file that it is bound to when it is destroyed.
+///
+/// Thread:  belongs to the loop it was made on.
+/// Overlap: one task receives and any number send at a time.
+class GYRE_API unix_datagram {
+ public:
+  /// Binds to a path or an abstract name. Errors: io_error "unix_datagram /run/x: Address already in use".
+  [[nodiscard]] static unix_datagram bind(const unix_address& local);
+  /// A socket of no name, which sends to one peer. Errors: io_error.
+  [[nodiscard]] static unix_datagram connected(const unix_address& peer);
+  /// Two that are connected to each other. Errors: io_error. See socketpair(2).
+  [[nodiscard]] static unix_datagram_pair pair();
+
+  unix_datagram(unix_datagram&& other) noexcept
+      : socket_(std::exchange(other.socket_, nullptr)), local_(std::exchange(other.local_, {})) {}
+  unix_datagram& operator=(unix_datagram&& other) noexcept {
+    unix_datagram moved(std::move(other));
+    std::swap(socket_, moved.socket_);
+    std::swap(local_, moved.local_);
+    return *this;
+  }
+  ~unix_datagram();
+
+  /// Sends one datagram to an address. Gives its size. Waits while the receiver is full.
+  ///
+  /// Lifetime: `bytes` stay valid until the await returns; the address is copied.
+  /// Cancel: not sent; a send that came first wins over the cancel.
+  /// Errors: io_error "send_to /run/x: Connection refused".
+  [[nodiscard("co_await it")]] datagram_send_op<unix_address> send_to(
+      std::span<const std::byte> bytes GYRE_LIFETIMEBOUND, const unix_address& to) noexcept {
+    return {*socket_, bytes, &to, 0};
+  }
+  [[nodiscard("co_await it")]] datagram_send_op<unix_address> send_to(std::string_view text GYRE_LIFETIMEBOUND,
+                                                                      const unix_address& to) noexcept {
+    return {*socket_, std::as_bytes(std::span(text)), &to, 0};
+  }
+  /// The same to the peer of a connected socket.
+  ///
+  /// Lifetime, Cancel, Errors: as send_to.
+  [[nodiscard("co_await it")]] datagram_send_op<unix_address> send(
+      std::span<const std::byte> bytes GYRE_LIFETIMEBOUND) noexcept {
+    return {*socket_, bytes, nullptr, 0};
+  }
+  [[nodiscard("co_await it")]] datagram_send_op<unix_address> send(std::string_view text GYRE_LIFETIMEBOUND) noexcept {
+    return {*socket_, std::as_bytes(std::span(text)), nullptr, 0};
+  }
+
+  /// Receives one datagram into `buffer`.
+  ///
+  /// Lifetime: `buffer` stays valid until the await returns, also when it is cancelled.
+  /// Cancel: no datagram was taken; one that came first wins over the cancel. Errors: io_error.
+  [[nodiscard("co_await it")]] datagram_receive_op<unix_address> receive_from(
+      std::span<std::byte> buffer GYRE_LIFETIMEBOUND) noexcept {
+    return {*socket_, buffer};
+  }
+  /// Waits for a datagram and lends the buffer that it is in; see udp_socket::receive.
+  ///
+  /// Lifetime: the lease must be gone before the loop is. Cancel, Errors: as receive_from.
+  [[nodiscard("co_await it")]] datagram_lease_op<unix_address> receive() noexcept {
+    return datagram_lease_op<unix_address>(*socket_);
+  }
+
+  /// Ends every operation that waits on this socket, with io_error operation_canceled.
+  void cancel() noexcept { socket_->cancel_all(); }
+  [[nodiscard]] const unix_address& local_address() const noexcept { return local_; }
+  /// The descriptor, still owned by the socket.
+  [[nodiscard]] int native_descriptor() const noexcept { return socket_->fd; }
+
+ private:
+  unix_datagram(datagram_socket& socket, const unix_address& local) noexcept : socket_(&socket), local_(local) {}
+
+  datagram_socket* socket_;
+  unix_address local_;
+};
+
+struct unix_datagram_pair {
+  unix_datagram first;
+  unix_datagram second;
+};
+
+}  // namespace gyre

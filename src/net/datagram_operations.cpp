@@ -1,0 +1,305 @@
+// src/net/datagram_operations.cpp: sending and receiving datagrams.
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/io/attempt.hpp>
+#include <gyre/net/datagram_operations.hpp>
+
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace gyre {
+namespace {
+
+std::error_code errno_code(int error) noexcept { return {error, std::generic_category()}; }
+
+// The end of an operation that was cut short: by its scope, which throws, or by cancel_fd or its own time-out.
+std::error_code ended_early(const operation_base& op) {
+  if (op.scope_cancelled()) throw_cancelled();
+  return std::make_error_code(std::errc::operation_canceled);
+}
+
+void take_receiver_place(datagram_socket& socket, operation_base& op, void (*arrived)(operation_base&) noexcept) {
+  if (socket.receiver != nullptr) misuse("two tasks receive from one datagram socket at the same time");
+  socket.receiver = &op;
+  socket.arrived = arrived;
+}
+
+}  // namespace
+
+static_assert(datagram_control_room >= CMSG_SPACE(sizeof(int)));
+
+std::uint16_t coalesced_segment_size(std::span<const std::byte> control) noexcept {
+  cmsghdr header{};
+  if (control.size() < CMSG_LEN(sizeof(int))) return 0;
+  std::memcpy(&header, control.data(), sizeof(header));
+  if (header.cmsg_level != SOL_UDP || header.cmsg_type != UDP_GRO) return 0;
+  int size = 0;
+  std::memcpy(&size, control.data() + CMSG_LEN(0), sizeof(size));
+  return static_cast<std::uint16_t>(size);
+}
+
+bool was_truncated(std::uint32_t flags) noexcept { return (flags & MSG_TRUNC) != 0; }
+
+// ---- sending
+
+datagram_send_base::datagram_send_base(datagram_socket& socket, std::span<const std::byte> bytes, const void* name,
+                                       std::uint32_t name_length, std::uint16_t segment_size) noexcept
+    : one_{bytes.data(), bytes.size()}, segment_size_(segment_size) {
+  code = io::opcode::send_message;
+  target = &socket.descriptor();
+  set_name(name, name_length);
+}
+
+datagram_send_base::datagram_send_base(datagram_socket& socket, std::span<const io::const_buffer> buffers,
+                                       const void* name, std::uint32_t name_length) noexcept
+    : buffers_(buffers) {
+  code = io::opcode::send_message;
+  target = &socket.descriptor();
+  set_name(name, name_length);
+}
+
+void datagram_send_base::set_name(const void* name, std::uint32_t length) noexcept {
+  name_length_ = std::min<std::uint32_t>(length, sizeof(name_));
+  if (name_length_ > 0) std::memcpy(name_, name, name_length_);
+}
+
+void datagram_send_base::prepare() noexcept {
+  message_ = {};
+  if (name_length_ > 0) {
+    message_.name = name_;
+    message_.name_length = name_length_;
+  }
+  message_.buffers = buffers_.empty() ? &one_ : const_cast<io::const_buffer*>(buffers_.data());
+  message_.buffer_count = buffers_.empty() ? 1 : buffers_.size();
+  address = &message_;
+  if (segment_size_ == 0) return;
+  auto* const header = reinterpret_cast<cmsghdr*>(control_);
+  header->cmsg_level = SOL_UDP;
+  header->cmsg_type = UDP_SEGMENT;
+  header->cmsg_len = CMSG_LEN(sizeof(segment_size_));
+  std::memcpy(CMSG_DATA(header), &segment_size_, sizeof(segment_size_));
+  message_.control = control_;
+  message_.control_length = CMSG_SPACE(sizeof(segment_size_));
+}
+
+bool datagram_send_base::try_now() noexcept {
+  if (datagram_socket::of(*this).first_sender != nullptr || !target->writable) return false;
+  if (event_loop::current().prefers_submission()) return false;
+  prepare();
+  return io::attempt(*this);
+}
+
+void datagram_send_base::submit_first(datagram_socket& socket) noexcept {
+  if (socket.first_sender == nullptr) return;
+  datagram_send_base& first = *socket.first_sender;
+  if (socket.waits_by_time() && first.name_length_ > 0) return socket.retry_soon();
+  first.prepare();
+  event_loop::current().backend().submit(first);
+}
+
+void datagram_send_base::try_again() noexcept {
+  prepare();
+  if (!io::attempt(*this)) return datagram_socket::of(*this).retry_soon();
+  target->writable = true;
+  request_ended(*this);
+}
+
+void datagram_send_base::start() noexcept {
+  operation_base::cancel = [](cancellable& c) noexcept {
+    auto& self = static_cast<datagram_send_base&>(c);
+    if (!self.queued_) return;
+    datagram_socket& owner = datagram_socket::of(self);
+    const bool first = owner.first_sender == &self;
+    if (first && !owner.stop_retrying()) {
+      event_loop::current().backend().cancel(self);
+      return;
+    }
+    self.unlink();
+    if (first) submit_first(owner);
+    self.result = -ECANCELED;
+    self.finish_soon();
+  };
+  complete = &request_ended;
+  queued_ = true;
+  datagram_socket& socket = datagram_socket::of(*this);
+  const bool alone = socket.first_sender == nullptr;
+  (alone ? socket.first_sender : socket.last_sender->next_sender_) = this;
+  socket.last_sender = this;
+  if (alone) submit_first(socket);
+}
+
+void datagram_send_base::unlink() noexcept {
+  queued_ = false;
+  datagram_socket& socket = datagram_socket::of(*this);
+  datagram_send_base* before = nullptr;
+  for (datagram_send_base* each = socket.first_sender; each != this; each = each->next_sender_) before = each;
+  (before == nullptr ? socket.first_sender : before->next_sender_) = next_sender_;
+  if (socket.last_sender == this) socket.last_sender = before;
+  next_sender_ = nullptr;
+}
+
+void datagram_send_base::request_ended(io::completion& c) noexcept {
+  auto& self = static_cast<datagram_send_base&>(static_cast<io::request&>(c));
+  datagram_socket& socket = datagram_socket::of(self);
+  self.unlink();
+  submit_first(socket);
+  self.proceed(self);  // last: the resumed task may destroy the socket
+}
+
+std::size_t datagram_send_base::total() const noexcept {
+  std::size_t size = one_.size;
+  for (const io::const_buffer& each : buffers_) size += each.size;
+  return size;
+}
+
+std::expected<std::size_t, std::error_code> datagram_send_base::take_result() const {
+  if (result >= 0) return static_cast<std::size_t>(result);
+  return std::unexpected(result == -ECANCELED ? ended_early(*this) : errno_code(-result));
+}
+
+void datagram_send_base::fail_with(std::error_code reason, std::string to) const {
+  if (reason == std::errc::message_size) to += (to.empty() ? "" : ", ") + std::to_string(total()) + " bytes";
+  throw io_error(reason, name() == nullptr ? "send" : "send_to", to);
+}
+
+// ---- receiving into a buffer of the caller
+
+datagram_receive_base::datagram_receive_base(datagram_socket& socket, std::span<std::byte> buffer) noexcept
+    : buffer_(buffer) {
+  code = io::opcode::receive_message;
+  target = &socket.descriptor();
+}
+
+void datagram_receive_base::prepare() noexcept {
+  piece_ = {buffer_.data(), buffer_.size()};
+  message_ = {};
+  message_.name = name_;
+  message_.name_length = sizeof(name_);
+  message_.buffers = &piece_;
+  message_.buffer_count = 1;
+  message_.control = control_;
+  message_.control_length = sizeof(control_);
+  address = &message_;
+}
+
+void datagram_receive_base::absorb_message() noexcept {
+  if (result < 0) return;
+  name_length_ = std::min<std::uint32_t>(message_.name_length, sizeof(name_));
+  truncated_ = was_truncated(static_cast<std::uint32_t>(message_.flags));
+  segment_size_ = coalesced_segment_size(std::span(control_, message_.control_length));
+}
+
+// True: finished, by a datagram that receive() has ordered and not taken, or by the error that came instead.
+bool datagram_receive_base::take_arrival() noexcept {
+  datagram_socket& socket = datagram_socket::of(*this);
+  if (const int failure = socket.take_failure(); failure != 0) {
+    result = -failure;
+    return true;
+  }
+  if (!socket.has_arrivals()) return false;
+  const std::uint32_t arrived_buffer = socket.take_first();
+  const io::message_view view = socket.arrival(arrived_buffer);
+  const std::size_t size = std::min(buffer_.size(), view.payload.size());
+  if (size > 0) std::memcpy(buffer_.data(), view.payload.data(), size);
+  name_length_ = static_cast<std::uint32_t>(view.name.size());
+  std::memcpy(name_, view.name.data(), view.name.size());
+  truncated_ = size < view.payload.size() || was_truncated(view.flags);
+  segment_size_ = coalesced_segment_size(view.control);
+  result = static_cast<int>(size);
+  socket.pool().release(arrived_buffer);
+  return true;
+}
+
+bool datagram_receive_base::try_now() noexcept {
+  if (take_arrival()) return true;
+  if (datagram_socket::of(*this).receives_many() || !target->readable) return false;
+  prepare();
+  if (!io::attempt(*this)) return false;
+  absorb_message();
+  return true;
+}
+
+void datagram_receive_base::start() noexcept {
+  datagram_socket& socket = datagram_socket::of(*this);
+  take_receiver_place(socket, *this, &arrived);
+  complete = &request_ended;
+  operation_base::cancel = [](cancellable& c) noexcept {
+    auto& self = static_cast<datagram_receive_base&>(c);
+    datagram_socket& owner = datagram_socket::of(self);
+    if (owner.receiver != &self || self.cancelled_) return;
+    self.cancelled_ = true;
+    if (self.where == io::phase::in_flight) {
+      event_loop::current().backend().cancel(self);
+      return;
+    }
+    if (!owner.receives_many()) return;  // its request has ended and is about to say so
+    owner.receiver = nullptr;
+    self.result = -ECANCELED;
+    self.finish_soon();
+  };
+  if (socket.receives_many()) return;
+  prepare();
+  event_loop::current().backend().submit(*this);
+}
+
+void datagram_receive_base::arrived(operation_base& op) noexcept {
+  auto& self = static_cast<datagram_receive_base&>(op);
+  (void)self.take_arrival();
+  self.proceed(self);
+}
+
+void datagram_receive_base::request_ended(io::completion& c) noexcept {
+  auto& self = static_cast<datagram_receive_base&>(static_cast<io::request&>(c));
+  self.absorb_message();
+  datagram_socket::of(self).receiver = nullptr;
+  self.proceed(self);
+}
+
+std::expected<std::size_t, std::error_code> datagram_receive_base::take_size() const {
+  if (result >= 0) return static_cast<std::size_t>(result);
+  return std::unexpected(result == -ECANCELED ? ended_early(*this) : errno_code(-result));
+}
+
+// ---- borrowing
+
+datagram_lease_base::~datagram_lease_base() {
+  if (buffer_ != io::buffer_pool::none) socket_->pool().release(buffer_);
+}
+
+// True: there is a datagram, or an error instead.
+bool datagram_lease_base::try_now() noexcept {
+  if (socket_->has_arrivals()) {
+    buffer_ = socket_->take_first();
+    socket_->receive_many();  // it may have stopped because too many waited
+    return true;
+  }
+  failure_ = socket_->take_failure();
+  return failure_ != 0;
+}
+
+void datagram_lease_base::start() noexcept {
+  operation_base::cancel = [](cancellable& c) noexcept {
+    auto& self = static_cast<datagram_lease_base&>(c);
+    if (self.socket_->receiver != &self) return;  // it has its datagram: success beats cancel
+    self.socket_->receiver = nullptr;
+    self.finish_soon();
+  };
+  take_receiver_place(*socket_, *this, [](operation_base& op) noexcept {
+    auto& self = static_cast<datagram_lease_base&>(op);
+    (void)self.try_now();
+    self.proceed(self);
+  });
+  socket_->receive_many();
+}
+
+std::error_code datagram_lease_base::take_failure() {
+  if (buffer_ != io::buffer_pool::none) return {};
+  return failure_ != 0 ? errno_code(failure_) : ended_early(*this);
+}
+
+}  // namespace gyre

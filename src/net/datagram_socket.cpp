@@ -1,0 +1,109 @@
+// src/net/datagram_socket.cpp: the life of a datagram socket, and what has arrived on it.
+#include <gyre/net/datagram_operations.hpp>
+#include <gyre/net/datagram_socket.hpp>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace gyre {
+
+datagram_socket::datagram_socket(int number, waiting for_room) noexcept
+    : pool_(event_loop::current().backend().buffers()), for_room_(for_room) {
+  retry_.socket = this;
+  retry_.fire = [](timer& t) noexcept {
+    datagram_socket& self = *static_cast<retry_timer&>(t).socket;
+    self.retrying_ = false;
+    self.first_sender->try_again();
+  };
+  fd = number;
+  arrivals_.code = io::opcode::receive_messages_many;
+  arrivals_.target = this;
+  arrivals_.deliver = &deliver;
+  arrivals_.complete = &received_something;
+  arrivals_.layout.name_length = longest_socket_address;
+  arrivals_.layout.control_length = datagram_control_room;
+  event_loop::current().backend().attach(*this);
+}
+
+datagram_socket::~datagram_socket() {
+  while (has_arrivals()) pool_.release(take_first());
+  event_loop::current().backend().detach(*this);
+  ::close(fd);
+}
+
+void datagram_socket::receive_many() noexcept {
+  if (arrivals_.where == io::phase::idle && count_ < most_waiting) event_loop::current().backend().submit(arrivals_);
+}
+
+void datagram_socket::deliver(io::multishot& m, int result, std::uint32_t buffer) noexcept {
+  datagram_socket& self = of(m);
+  if (result <= 0) {
+    if (result != -ECANCELED) self.failure_ = -result;
+    return;
+  }
+  io::buffer_pool::slot& slot = self.pool_.at(buffer);
+  slot.next = io::buffer_pool::none;
+  slot.length = static_cast<std::uint32_t>(result);
+  (self.has_arrivals() ? self.pool_.at(self.last_).next : self.first_) = buffer;
+  self.last_ = buffer;
+  if (++self.count_ >= most_waiting && self.receives_many()) event_loop::current().backend().cancel(self.arrivals_);
+}
+
+void datagram_socket::received_something(io::completion& c) noexcept {
+  auto& many = static_cast<io::multishot&>(static_cast<io::request&>(c));
+  datagram_socket& self = of(many);
+  many.listed = false;
+  if (self.abandoned_) return self.release_when_quiet();
+  if (self.receiver == nullptr) return;
+  if (!self.has_arrivals() && self.failure_ == 0) return self.receive_many();  // it ended for no reason of its own
+  operation_base& waiting = *std::exchange(self.receiver, nullptr);
+  self.arrived(waiting);
+}
+
+io::message_view datagram_socket::arrival(std::uint32_t buffer) const noexcept {
+  return io::view_message(arrivals_.layout, {pool_.data(buffer), pool_.at(buffer).length});
+}
+
+std::uint32_t datagram_socket::take_first() noexcept {
+  --count_;
+  return std::exchange(first_, pool_.at(first_).next);
+}
+
+int datagram_socket::take_failure() noexcept { return has_arrivals() ? 0 : std::exchange(failure_, 0); }
+
+void datagram_socket::retry_soon() noexcept {
+  constexpr io::monotonic_time pause = 1'000'000;
+  event_loop& loop = event_loop::current();
+  retrying_ = true;
+  retry_.deadline = loop.now() + pause;
+  loop.timers().arm(retry_);
+}
+
+bool datagram_socket::stop_retrying() noexcept {
+  if (!retrying_) return false;
+  retrying_ = false;
+  event_loop::current().timers().disarm(retry_);
+  return true;
+}
+
+void datagram_socket::cancel_all() noexcept {
+  if (receiver != nullptr) receiver->cancel(*receiver);
+  while (last_sender != first_sender) last_sender->cancel(*last_sender);
+  if (first_sender != nullptr) first_sender->cancel(*first_sender);
+}
+
+void datagram_socket::abandon() noexcept {
+  if (receiver != nullptr || first_sender != nullptr)
+    misuse("a datagram socket was destroyed while another task sends or receives with it");
+  abandoned_ = true;
+  if (receives_many()) event_loop::current().backend().cancel(arrivals_);
+  release_when_quiet();
+}
+
+void datagram_socket::release_when_quiet() noexcept {
+  if (in_flight == 0 && !arrivals_.listed) delete this;
+}
+
+}  // namespace gyre

@@ -1,0 +1,44 @@
+// src/net/unix_datagram.cpp: making Unix datagram sockets.
+#include <gyre/io/owned_fd.hpp>
+#include <gyre/net/unix_datagram.hpp>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+namespace gyre {
+namespace {
+
+constexpr int kind = SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
+
+using name_call = int (*)(int, const sockaddr*, socklen_t);
+
+datagram_socket& make(name_call call, const unix_address& name) {
+  owned_fd socket(::socket(AF_UNIX, kind, 0));
+  if (!socket || call(socket.get(), static_cast<const sockaddr*>(name.data()), name.size()) < 0)
+    throw io_error({errno, std::generic_category()}, "unix_datagram", name.string());
+  return *new datagram_socket(socket.release(), datagram_socket::waiting::by_time);
+}
+
+}  // namespace
+
+unix_datagram unix_datagram::bind(const unix_address& local) { return {make(&::bind, local), local}; }
+unix_datagram unix_datagram::connected(const unix_address& peer) { return {make(&::connect, peer), unix_address()}; }
+
+unix_datagram_pair unix_datagram::pair() {
+  int ends[2];
+  if (::socketpair(AF_UNIX, kind, 0, ends) < 0) throw io_error({errno, std::generic_category()}, "pair", {});
+  owned_fd second(ends[1]);
+  unix_datagram first(*new datagram_socket(ends[0]), unix_address());
+  return {std::move(first), unix_datagram(*new datagram_socket(second.release()), unix_address())};
+}
+
+unix_datagram::~unix_datagram() {
+  if (socket_ == nullptr) return;
+  socket_->abandon();
+  if (!local_.is_unnamed() && !local_.is_abstract()) ::unlink(std::string(local_.name()).c_str());
+}
+
+}  // namespace gyre

@@ -1,0 +1,409 @@
+// tests/net/udp_socket_test.cpp: datagrams over IP.
+#include <gyre/net/udp_socket.hpp>
+
+#include <gyre/testing/cancel_at_every_await.hpp>
+
+#include "tests/net/connected_pair.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+
+using namespace gyre_test;
+using gyre::address;
+using gyre::udp_socket;
+
+namespace {
+
+udp_socket here(const gyre::udp_options& options = {}) { return udp_socket::bind("127.0.0.1:0", options); }
+
+gyre::task<std::string> receive_text(udp_socket& socket) {
+  std::array<std::byte, 2048> buffer;
+  const auto datagram = co_await socket.receive_from(buffer);
+  co_return text_of(std::span(buffer).first(datagram.size));
+}
+
+gyre::task<std::string> lease_text(udp_socket& socket) {
+  const auto datagram = co_await socket.receive();
+  co_return std::string(datagram.bytes.text());
+}
+
+bool has_ipv6() {
+  try {
+    (void)udp_socket::bind("[::1]:0");
+    return true;
+  } catch (const gyre::io_error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+TEST(udp_socket, a_datagram_arrives_with_the_address_of_its_sender) {
+  run_test([]() -> gyre::task<> {
+    udp_socket a = here();
+    udp_socket b = here();
+    const std::size_t sent = co_await a.send_to("hello", b.local_address());
+    EXPECT_EQ(sent, 5U);
+    std::array<std::byte, 64> buffer;
+    const auto datagram = co_await b.receive_from(buffer);
+    EXPECT_EQ(text_of(std::span(buffer).first(datagram.size)), "hello");
+    EXPECT_EQ(datagram.from, a.local_address());
+    EXPECT_FALSE(datagram.truncated);
+    EXPECT_EQ(datagram.segment_size, 0U);
+  });
+}
+
+TEST(udp_socket, receiving_waits) {
+  run_test([]() -> gyre::task<> {
+    udp_socket a = here();
+    udp_socket b = here();
+    auto waiting = gyre::spawn(receive_text(b));
+    co_await settle();
+    EXPECT_FALSE(waiting.done());
+    co_await a.send_to("late", b.local_address());
+    const std::string text = co_await waiting;
+    EXPECT_EQ(text, "late");
+  });
+}
+
+TEST(udp_socket, datagrams_keep_their_bounds_and_order) {
+  run_test([]() -> gyre::task<> {
+    udp_socket a = here();
+    udp_socket b = here();
+    for (const char* each : {"one", "", "three"}) co_await a.send_to(each, b.local_address());
+    for (const char* each : {"one", "", "three"}) {
+      const std::string text = co_await receive_text(b);
+      EXPECT_EQ(text, each);
+    }
+  });
+}
+
+TEST(udp_socket, borrowed_buffers_bring_the_same) {
+  run_test([]() -> gyre::task<> {
+    udp_socket a = here();
+    udp_socket b = here();
+    auto waiting = gyre::spawn(lease_text(b));
+    co_await settle();
+    for (const char* each : {"one", "", "three"}) co_await a.send_to(each, b.local_address());
+    const std::string first = co_await waiting;
+    EXPECT_EQ(first, "one");
+    const auto second = co_await b.receive();
+    EXPECT_EQ(second.bytes.size(), 0U);
+    EXPECT_EQ(second.from, a.local_address());
+    const std::string third = co_await receive_text(b);  // both ways see what has arrived in order
+    EXPECT_EQ(third, "three");
+  });
+}
+
+TEST(udp_socket, what_does_not_fit_is_truncated_and_said_so) {
+  run_test([]() -> gyre::task<> {
+    udp_socket a = here();
+    udp_socket b = here();
+    const std::string long_text(10'000, 'x');
+    co_await a.send_to(long_text, b.local_address());
+    std::array<std::byte, 4> buffer;
+    const auto into = co_await b.receive_from(buffer);
+    EXPECT_EQ(into.size, 4U);
+    EXPECT_TRUE(into.truncated);
+    co_await a.send_to(long_text, b.local_address());
+    const auto borrowed = co_await b.receive();
+    EXPECT_TRUE(borrowed.truncated);
+    EXPECT_EQ(borrowed.bytes.size(), 3944U);
+    co_await a.send_to("small", b.local_address());
+    const auto next = co_await b.receive();
+    EXPECT_FALSE(next.truncated);
+    EXPECT_EQ(next.bytes.text(), "small");
+  });
+}
+
+TEST(udp_socket, gathered_buffers_are_one_datagram) {
+  run_test([]() -> gyre::task<> {
+    udp_socket a = here();
+    udp_socket b = here();
+    const std::array<gyre::io::const_buffer, 2> parts{gyre::io::const_buffer{"head ", 5},
+                                                      gyre::io::const_buffer{"body", 4}};
+    const std::size_t sent = co_await a.send_to(parts, b.local_address());
+    EXPECT_EQ(sent, 9U);
+    const std::string text = co_await receive_text(b);
+    EXPECT_EQ(text, "head body");
+  });
+}
+
+TEST(udp_socket, a_connected_socket_hears_its_peer_only) {
+  run_test([]() -> gyre::task<> {
+    udp_socket server = here();
+    udp_socket stranger = here();
+    udp_socket client = udp_socket::connected(server.local_address());
+    EXPECT_EQ(client.peer_address(), server.local_address());
+    co_await stranger.send_to("psst", client.local_address());
+    co_await client.send("question");
+    std::array<std::byte, 64> buffer;
+    const auto question = co_await server.receive_from(buffer);
+    co_await server.send_to("answer", question.from);
+    const std::string text = co_await receive_text(client);
+    EXPECT_EQ(text, "answer");
+  });
+}
+
+TEST(udp_socket, without_a_peer_send_needs_an_address) {
+  run_test([]() -> gyre::task<> {
+    udp_socket a = here();
+    const auto sent = co_await gyre::as_expected(a.send("x"));
+    EXPECT_EQ(sent.error(), std::errc::destination_address_required);
+  });
+}
+
+TEST(udp_socket, what_the_network_says_of_a_send_comes_out_once) {
+  run_test([]() -> gyre::task<> {
+    for (const bool borrows : {false, true}) {
+      const address nobody = here().local_address();
+      udp_socket client = udp_socket::connected(nobody);
+      co_await client.send("x");
+      std::string text;
+      if (borrows)
+        text = co_await error_of(client.receive());
+      else
+        text = co_await error_of(receive_text(client));
+      EXPECT_EQ(text, borrows ? "receive: Connection refused" : "receive_from: Connection refused");
+      udp_socket server = udp_socket::bind(nobody);
+      co_await server.send_to("now", client.local_address());
+      const std::string now = co_await receive_text(client);
+      EXPECT_EQ(now, "now");
+    }
+  });
+}
+
+TEST(udp_socket, a_datagram_that_is_too_long_is_refused_with_its_size) {
+  run_test([]() -> gyre::task<> {
+    udp_socket a = here();
+    const std::string much(70'000, 'x');
+    const address to("127.0.0.1:9");
+    const std::string text = co_await error_of(a.send_to(much, to));
+    EXPECT_EQ(text, "send_to 127.0.0.1:9, 70000 bytes: Message too long");
+  });
+}
+
+TEST(udp_socket, a_port_in_use_is_named) {
+  run_test([]() -> gyre::task<> {
+    const udp_socket a = here();
+    std::string text;
+    try {
+      (void)udp_socket::bind(a.local_address());
+    } catch (const gyre::io_error& error) {
+      text = error.what();
+    }
+    EXPECT_EQ(text, "udp " + a.local_address().string() + ": Address already in use");
+    co_return;
+  });
+}
+
+TEST(udp_socket, ipv6_works_the_same) {
+  run_test([]() -> gyre::task<> {
+    if (!has_ipv6()) co_return;
+    udp_socket a = udp_socket::bind("[::1]:0");
+    udp_socket b = udp_socket::bind("[::1]:0");
+    co_await a.send_to("six", b.local_address());
+    const auto datagram = co_await b.receive();
+    EXPECT_EQ(datagram.bytes.text(), "six");
+    EXPECT_EQ(datagram.from, a.local_address());
+  });
+}
+
+TEST(udp_socket, segments_are_datagrams_of_one_size_and_the_rest) {
+  run_test([]() -> gyre::task<> {
+    udp_socket a = here();
+    udp_socket b = here();
+    const std::vector<std::byte> bytes = pattern(100'000);
+    auto sending = gyre::spawn(a.send_segments(bytes, 1200, b.local_address()));
+    std::vector<std::byte> heard;
+    std::size_t count = 0;
+    while (heard.size() < bytes.size()) {
+      std::array<std::byte, 2048> buffer;
+      const auto datagram = co_await b.receive_from(buffer);
+      heard.insert(heard.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(datagram.size));
+      EXPECT_EQ(datagram.size, heard.size() < bytes.size() ? 1200U : 100'000U % 1200U);
+      ++count;
+    }
+    const std::size_t sent = co_await sending;
+    EXPECT_EQ(sent, bytes.size());
+    EXPECT_EQ(count, 84U);
+    EXPECT_EQ(heard, bytes);
+  });
+}
+
+TEST(udp_socket, coalesced_datagrams_tell_the_size_of_their_parts) {
+  run_test([]() -> gyre::task<> {
+    gyre::udp_options options;
+    options.coalesce = true;
+    udp_socket a = here();
+    udp_socket b = here(options);
+    const std::vector<std::byte> bytes = pattern(12'000);
+    (void)co_await a.send_segments(bytes, 1200, b.local_address());
+    std::vector<std::byte> buffer(65536);
+    std::size_t heard = 0;
+    while (heard < bytes.size()) {
+      const auto datagram = co_await b.receive_from(buffer);
+      EXPECT_TRUE(datagram.size <= 1200 || datagram.segment_size == 1200);
+      EXPECT_TRUE(std::equal(buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(datagram.size),
+                             bytes.begin() + static_cast<std::ptrdiff_t>(heard)));
+      heard += datagram.size;
+    }
+  });
+}
+
+TEST(udp_socket, segments_of_no_size_are_refused) {
+  run_test([]() -> gyre::task<> {
+    udp_socket a = here();
+    const std::vector<std::byte> bytes = pattern(10);
+    const std::string text = co_await error_of(a.send_segments(bytes, 0, a.local_address()));
+    EXPECT_EQ(text, "send_segments " + a.local_address().string() + ": Invalid argument");
+  });
+}
+
+TEST(udp_socket, a_time_out_takes_no_datagram) {
+  run_test([]() -> gyre::task<> {
+    udp_socket a = here();
+    udp_socket b = here();
+    std::array<std::byte, 64> buffer;
+    const auto late = co_await gyre::as_expected(gyre::timeout(2ms, b.receive_from(buffer)));
+    EXPECT_EQ(late.error(), std::errc::timed_out);
+    const auto later = co_await gyre::as_expected(gyre::timeout(2ms, b.receive()));
+    EXPECT_EQ(later.error(), std::errc::timed_out);
+    const auto copying = co_await gyre::as_expected(gyre::timeout(2ms, b.receive_from(buffer)));
+    EXPECT_EQ(copying.error(), std::errc::timed_out);
+    co_await a.send_to("kept", b.local_address());
+    const std::string text = co_await receive_text(b);
+    EXPECT_EQ(text, "kept");
+  });
+}
+
+TEST(udp_socket, cancel_ends_what_waits_and_the_socket_stays_usable) {
+  run_test([]() -> gyre::task<> {
+    udp_socket a = here();
+    udp_socket b = here();
+    auto waiting = gyre::spawn(error_of(receive_text(b)));
+    co_await settle();
+    b.cancel();
+    const std::string text = co_await waiting;
+    EXPECT_EQ(text, "receive_from: Operation canceled");
+    co_await a.send_to("on", b.local_address());
+    const std::string next = co_await receive_text(b);
+    EXPECT_EQ(next, "on");
+  });
+}
+
+TEST(udp_socket, many_tasks_send_at_once) {
+  run_test([]() -> gyre::task<> {
+    gyre::udp_options options;
+    options.receive_buffer_size = 1 << 20;
+    udp_socket a = here();
+    udp_socket b = here(options);
+    const auto send = [](udp_socket& from, address to, int number) -> gyre::task<> {
+      const std::string text = std::to_string(number);
+      co_await from.send_to(text, to);
+    };
+    std::vector<gyre::task<>> all;
+    for (int i = 0; i < 50; ++i) all.push_back(send(a, b.local_address(), i));
+    (void)co_await gyre::gather(std::move(all));
+    for (int i = 0; i < 50; ++i) {
+      const std::string text = co_await lease_text(b);
+      EXPECT_EQ(text, std::to_string(i));
+    }
+  });
+}
+
+TEST(udp_socket, more_arrivals_than_buffers_stay_in_the_kernel_and_come_later) {
+  run_test([]() -> gyre::task<> {
+    gyre::udp_options options;
+    options.receive_buffer_size = 4 << 20;
+    udp_socket a = here();
+    udp_socket b = here(options);
+    const auto late = co_await gyre::as_expected(gyre::timeout(1ms, b.receive()));
+    EXPECT_FALSE(late.has_value());
+    for (int i = 0; i < 500; ++i) {
+      const std::string text = std::to_string(i);
+      co_await a.send_to(text, b.local_address());
+    }
+    co_await settle();
+    for (int i = 0; i < 500; ++i) {
+      const std::string text = co_await lease_text(b);
+      EXPECT_EQ(text, std::to_string(i));
+    }
+  });
+}
+
+TEST(udp_socket, from_fd_refuses_a_stream) {
+  run_test([]() -> gyre::task<> {
+    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    std::string text;
+    try {
+      (void)udp_socket::from_fd(fd);
+    } catch (const gyre::io_error& error) {
+      text = error.what();
+    }
+    EXPECT_EQ(text, "from_fd " + std::to_string(fd) + ": Protocol wrong type for socket");
+    const udp_socket taken = udp_socket::from_fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    EXPECT_GE(taken.native_descriptor(), 0);
+    co_return;
+  });
+}
+
+TEST(udp_socket, multicast_reaches_who_joined_the_group) {
+  run_test([]() -> gyre::task<> {
+    gyre::udp_options options;
+    options.interface = "lo";
+    udp_socket a = here(options);
+    udp_socket b = udp_socket::bind(":0", options);
+    const address group = address("239.1.2.3:0").with_port(b.local_address().port());
+    b.join_group(group, 1);
+    a.set_multicast_hops(1);
+    a.set_multicast_loop(true);
+    co_await a.send_to("all", group);
+    const std::string text = co_await receive_text(b);
+    EXPECT_EQ(text, "all");
+    b.leave_group(group, 1);
+    const std::string again = co_await error_of([&]() -> gyre::task<> {
+      b.leave_group(group, 1);
+      co_return;
+    }());
+    EXPECT_EQ(again, "leave_group: Cannot assign requested address");
+  });
+}
+
+TEST(udp_socket, a_loop_that_ends_while_a_receive_is_armed_frees_it) {
+  gyre::run([]() -> gyre::task<> {
+    auto left_behind = gyre::spawn([]() -> gyre::task<> {
+      udp_socket socket = here();
+      (void)co_await socket.receive();
+    });
+    co_await settle();
+    left_behind.detach();
+  });
+}
+
+TEST(udp_socket, a_cancel_anywhere_loses_no_datagram_that_was_given) {
+  const auto report = gyre::testing::cancel_at_every_await(
+      []() -> gyre::task<> {
+        udp_socket a = here();
+        udp_socket b = here();
+        const auto send = [](udp_socket& from, address to) -> gyre::task<> {
+          for (int i = 0; i < 4; ++i) {
+            const std::string text = std::to_string(i);
+            co_await from.send_to(text, to);
+            co_await gyre::yield();
+          }
+        };
+        const auto receive = [](udp_socket& socket) -> gyre::task<> {
+          for (int i = 0; i < 4; ++i) {
+            const std::string text = i % 2 == 0 ? co_await receive_text(socket) : co_await lease_text(socket);
+            EXPECT_EQ(text, std::to_string(i));
+          }
+        };
+        co_await gyre::gather(send(a, b.local_address()), receive(b));
+      },
+      [](bool) {});
+  EXPECT_GT(report.cancelled, 0U);
+  EXPECT_GT(report.completed, 0U);
+}

@@ -1,0 +1,144 @@
+// tests/net/unix_datagram_test.cpp: datagrams between processes of one machine.
+#include <gyre/net/unix_datagram.hpp>
+
+#include <gyre/testing/cancel_at_every_await.hpp>
+
+#include "tests/net/connected_pair.hpp"
+
+#include <unistd.h>
+
+#include <array>
+
+using namespace gyre_test;
+using gyre::unix_address;
+using gyre::unix_datagram;
+
+namespace {
+
+unix_address name(const std::string& word) { return unix_address("@gyre-dgram-" + word + std::to_string(::getpid())); }
+
+gyre::task<std::string> receive_text(unix_datagram& socket) {
+  std::array<std::byte, 2048> buffer;
+  const auto datagram = co_await socket.receive_from(buffer);
+  co_return text_of(std::span(buffer).first(datagram.size));
+}
+
+/// Sends until nobody has room any more; gives how many.
+gyre::task<int> fill(unix_datagram& from, const unix_address& to) {
+  for (int count = 0;; ++count) {
+    const auto sent = co_await gyre::as_expected(gyre::timeout(5ms, from.send_to("x", to)));
+    if (!sent) co_return count;
+  }
+}
+
+}  // namespace
+
+TEST(unix_datagram, a_datagram_arrives_with_the_name_of_its_sender) {
+  run_test([]() -> gyre::task<> {
+    unix_datagram a = unix_datagram::bind(name("a"));
+    unix_datagram b = unix_datagram::bind(name("b"));
+    co_await a.send_to("hello", b.local_address());
+    const auto datagram = co_await b.receive();
+    EXPECT_EQ(datagram.bytes.text(), "hello");
+    EXPECT_EQ(datagram.from, a.local_address());
+  });
+}
+
+TEST(unix_datagram, a_pair_talks_without_names) {
+  run_test([]() -> gyre::task<> {
+    auto pair = unix_datagram::pair();
+    co_await pair.first.send("one");
+    co_await pair.first.send("");
+    co_await pair.first.send("three");
+    for (const char* each : {"one", "", "three"}) {
+      const std::string text = co_await receive_text(pair.second);
+      EXPECT_EQ(text, each);
+    }
+  });
+}
+
+TEST(unix_datagram, its_file_is_removed_with_it) {
+  run_test([]() -> gyre::task<> {
+    const std::string path = "/tmp/gyre-dgram-" + std::to_string(::getpid());
+    {
+      unix_datagram server = unix_datagram::bind(unix_address(path));
+      unix_datagram client = unix_datagram::connected(unix_address(path));
+      co_await client.send("by path");
+      std::array<std::byte, 64> buffer;
+      const auto datagram = co_await server.receive_from(buffer);
+      EXPECT_EQ(datagram.size, 7U);
+      EXPECT_TRUE(datagram.from.is_unnamed());
+    }
+    EXPECT_NE(::access(path.c_str(), F_OK), 0);
+  });
+}
+
+TEST(unix_datagram, nobody_there_is_an_error_that_names_the_address) {
+  run_test([]() -> gyre::task<> {
+    auto pair = unix_datagram::pair();
+    const unix_address nobody("/tmp/gyre/no/such");
+    const std::string text = co_await error_of(pair.first.send_to("x", nobody));
+    EXPECT_NE(text.find("send_to /tmp/gyre/no/such"), std::string::npos) << text;
+  });
+}
+
+TEST(unix_datagram, a_send_waits_while_a_stranger_has_no_room) {
+  run_test([]() -> gyre::task<> {
+    unix_datagram server = unix_datagram::bind(name("full"));
+    unix_datagram filler = unix_datagram::bind(name("filler"));
+    unix_datagram client = unix_datagram::bind(name("client"));
+    const int count = co_await fill(filler, server.local_address());
+    EXPECT_GT(count, 0);
+    const auto send = [](unix_datagram& from, unix_address to) -> gyre::task<> { co_await from.send_to("last", to); };
+    auto waiting = gyre::spawn(send(client, server.local_address()));
+    co_await settle();
+    EXPECT_FALSE(waiting.done());
+    for (int i = 0; i < count; ++i) (void)co_await receive_text(server);
+    co_await waiting;
+    const std::string text = co_await receive_text(server);
+    EXPECT_EQ(text, "last");
+  });
+}
+
+TEST(unix_datagram, a_send_waits_while_the_peer_has_no_room) {
+  run_test([]() -> gyre::task<> {
+    auto pair = unix_datagram::pair();
+    const auto send_all = [](unix_datagram& from) -> gyre::task<> {
+      for (int i = 0; i < 1000; ++i) {
+        const std::string text = std::to_string(i);
+        co_await from.send(text);
+      }
+    };
+    auto sending = gyre::spawn(send_all(pair.first));
+    co_await settle();
+    EXPECT_FALSE(sending.done());
+    for (int i = 0; i < 1000; ++i) {
+      const std::string text = co_await receive_text(pair.second);
+      EXPECT_EQ(text, std::to_string(i));
+    }
+    co_await sending;
+  });
+}
+
+TEST(unix_datagram, a_cancel_anywhere_leaves_nothing_behind) {
+  const auto report = gyre::testing::cancel_at_every_await(
+      []() -> gyre::task<> {
+        auto pair = unix_datagram::pair();
+        const auto receive = [](unix_datagram& socket) -> gyre::task<> {
+          const std::string first = co_await receive_text(socket);
+          EXPECT_EQ(first, "a");
+          const auto second = co_await socket.receive();
+          EXPECT_EQ(second.bytes.text(), "b");
+        };
+        const auto send = [](unix_datagram& socket) -> gyre::task<> {
+          co_await gyre::yield();
+          co_await socket.send("a");
+          co_await gyre::yield();
+          co_await socket.send("b");
+        };
+        co_await gyre::gather(receive(pair.first), send(pair.second));
+      },
+      [](bool) {});
+  EXPECT_GT(report.cancelled, 0U);
+  EXPECT_GT(report.completed, 0U);
+}
