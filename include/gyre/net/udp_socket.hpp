@@ -107,7 +107,7 @@ class GYRE_API udp_socket {
   ///
   /// Units: a buffer of the loop takes 152 bytes less than backend_options::buffer_size, 3944 by default; what is longer
   /// is truncated.
-  /// Lifetime: the lease must be gone before the loop is. Cancel, Errors: as receive_from.
+  /// Lifetime: the lease must be gone before the loop is. Cancel: as receive_from. Errors: as receive_from.
   [[nodiscard("co_await it")]] datagram_lease_op<address> receive() noexcept {
     return datagram_lease_op<address>(*socket_);
   }

@@ -52,7 +52,7 @@ class GYRE_API unix_datagram {
   }
   /// The same to the peer of a connected socket.
   ///
-  /// Lifetime, Cancel, Errors: as send_to.
+  /// Lifetime: as send_to. Cancel: as send_to. Errors: as send_to.
   [[nodiscard("co_await it")]] datagram_send_op<unix_address> send(
       std::span<const std::byte> bytes GYRE_LIFETIMEBOUND) noexcept {
     return {*socket_, bytes, nullptr, 0};
@@ -71,7 +71,7 @@ class GYRE_API unix_datagram {
   }
   /// Waits for a datagram and lends the buffer that it is in; see udp_socket::receive.
   ///
-  /// Lifetime: the lease must be gone before the loop is. Cancel, Errors: as receive_from.
+  /// Lifetime: the lease must be gone before the loop is. Cancel: as receive_from. Errors: as receive_from.
   [[nodiscard("co_await it")]] datagram_lease_op<unix_address> receive() noexcept {
     return datagram_lease_op<unix_address>(*socket_);
   }
