@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs servers in turn under the same load and prints a table, ratio to the best bare loop first.
 
-usage: bench/run.py [echo|resp|counts|memory|micro|all] [--rounds N] [--seconds S] [--only WORD]
+usage: bench/run.py [echo|resp|counts|memory|primitives|files|micro|all] [--rounds N] [--seconds S] [--only WORD]
 The server runs on one core, the load on another. See bench/README.md.
 """
 
@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+
+import primitives
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / "build/release/bin"
@@ -201,7 +203,7 @@ def build_tokio():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("name", nargs="?", default="all", choices=["echo", "resp", "counts", "memory", "micro", "all"])
+    parser.add_argument("name", nargs="?", default="all", choices=["echo", "resp", "counts", "memory", "primitives", "files", "micro", "all"])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.6)
     parser.add_argument("--only", action="append", default=[], help="servers whose name contains this word")
@@ -211,7 +213,7 @@ def main():
     commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
     print(f"{platform.system()} {platform.release()}, {os.cpu_count()} cores, commit {commit.stdout.strip()}, "
           f"{arguments.rounds} rounds of {arguments.seconds} s in turn, medians of the three fastest")
-    if arguments.name in ("echo", "resp", "all"):
+    if arguments.name not in ("counts", "memory", "micro"):
         build_tokio()
     for work in ("echo", "resp"):
         if arguments.name in (work, "all"):
@@ -220,6 +222,9 @@ def main():
         counts(arguments)
     if arguments.name in ("memory", "all"):
         memory(arguments)
+    for kind in ("primitives", "files"):
+        if arguments.name in (kind, "all"):
+            primitives.compare(kind, min(arguments.rounds, 5))
     if arguments.name in ("micro", "all"):
         micro()
 

@@ -94,6 +94,7 @@ void blocking_pool::submit(blocking_job& job) noexcept {
   (state_->first == nullptr ? state_->first : state_->last->next) = &job;
   state_->last = &job;
   if (++state_->queued <= state_->idle) {
+    lock.unlock();  // before, or the thread that wakes up would wait for this one
     state_->work.notify_one();
     return;
   }
