@@ -130,7 +130,7 @@ task<std::size_t> udp_socket::send_segments(std::span<const std::byte> bytes, st
       // EIO: the device cannot. The others: the kernel does not know of it, or not for this route.
       const bool cannot = sent.error() == std::errc::io_error || sent.error() == std::errc::invalid_argument ||
                           sent.error() == std::errc::no_protocol_option;
-      if (!cannot) sending.fail(sent.error());
+      if (!cannot) throw io_error(sent.error(), "send_segments", to.string());
       kernel_can = false;
     }
     done += co_await send_to(rest.first(std::min(rest.size(), segment_size)), to);
