@@ -33,10 +33,12 @@ int file_state::classify() noexcept {
   if (::statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &found) < 0) return errno;
   const auto type = found.stx_mode & unsigned{S_IFMT};
   waits = type != S_IFREG && type != S_IFDIR && type != S_IFBLK;
-  answers_now = type == S_IFREG || type == S_IFBLK;
   seekable = ::lseek(fd, 0, SEEK_CUR) >= 0;
   // A ring gives up at once on a non-blocking file, instead of waiting for the disk.
   const int flags = ::fcntl(fd, F_GETFL);
+  // What passes by the page cache, or is to be on the disk at once, waits for that even when it must not wait.
+  reads_now = (type == S_IFREG || type == S_IFBLK) && (flags & O_DIRECT) == 0;
+  writes_now = reads_now && (flags & (O_SYNC | O_DSYNC)) == 0;
   const int wanted = waits ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;
   return flags < 0 || (wanted != flags && ::fcntl(fd, F_SETFL, wanted) < 0) ? errno : 0;
 }

@@ -59,13 +59,13 @@ bool file_transfer_base::refuse() noexcept {
 bool file_transfer_base::try_now() noexcept {
   if (refuse() || total_ == 0) return true;
   if (file_->waits) return transfer_without_waiting();
-  return reading() && file_->answers_now && read_from_memory();
+  return (reading() ? file_->reads_now : file_->writes_now) && transfer_in_memory();
 }
 
 // One call, which must not block: the file is non-blocking, or `flags` say so. Gives a count or -errno.
 long file_transfer_base::call_now(int call_flags) noexcept {
   point_at_rest();
-  if (!reading()) {
+  if (!reading() && file_->waits) {
     io::file_request now;
     now.code = call_;
     now.target = &file_->descriptor();
@@ -78,7 +78,8 @@ long file_transfer_base::call_now(int call_flags) noexcept {
   const iovec* const buffers = vectored() ? static_cast<const iovec*>(address) : &whole;
   const int count = vectored() ? static_cast<int>(length) : 1;
   const auto at = static_cast<off_t>(offset);  // the position is -1 for the kernel too
-  const long n = ::preadv2(file_->fd, buffers, count, at, call_flags);
+  const long n = reading() ? ::preadv2(file_->fd, buffers, count, at, call_flags)
+                           : ::pwritev2(file_->fd, buffers, count, at, call_flags);
   return n < 0 ? -errno : n;
 }
 
@@ -92,15 +93,15 @@ bool file_transfer_base::transfer_without_waiting() noexcept {
   return true;
 }
 
-// What the page cache has is there at once, on every backend. True: it is finished.
-bool file_transfer_base::read_from_memory() noexcept {
+// What the page cache has, or takes, is done at once, on every backend. True: it is finished.
+bool file_transfer_base::transfer_in_memory() noexcept {
   constexpr std::size_t most = std::size_t{256} << 10U;  // more would keep the loop busy for too long
   if (total_ > most) return false;
   while (!is_finished()) {
     const long n = call_now(RWF_NOWAIT);
     if (n == -EAGAIN || n == -EINTR) return false;
     if (n == -EOPNOTSUPP || n == -ENOSYS || n == -EINVAL) {
-      file_->answers_now = false;  // or the request finds out what else is wrong
+      (reading() ? file_->reads_now : file_->writes_now) = false;  // or the request finds out what else is wrong
       return false;
     }
     absorb(n);
@@ -127,6 +128,7 @@ void file_transfer_base::submit() noexcept {
     code = reading() ? io::opcode::wait_readable : io::opcode::wait_writable;
   } else {
     code = call_;
+    if (!reading() && !file_->writes_now) flags = io::file_request::may_wait_for_memory;
     point_at_rest();
     expected_ = true;
     event_loop::current().expect_post();

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -22,7 +23,8 @@ struct blocking_pool::state {
   std::size_t max_threads = 1;
   std::size_t threads = 0;
   std::size_t idle = 0;
-  std::size_t queued = 0;
+  std::size_t looking = 0;              // threads that will find what is queued without being woken
+  std::atomic<std::size_t> queued = 0;  // written with the lock held
   bool closing = false;
 
   blocking_job* pop() noexcept {
@@ -35,8 +37,45 @@ struct blocking_pool::state {
     return job;
   }
 
+  // Who has waited for a job often has the next one at once: to look for it for a moment costs less than to sleep and be
+  // woken. A thread that was disappointed gives that up, and tries it again now and then.
+  class eagerness {
+   public:
+    [[nodiscard]] bool looks() noexcept {
+      constexpr unsigned most_misses = 3;
+      constexpr unsigned try_again = 64;
+      return more_than_one_core() && (misses_ < most_misses || misses_++ % try_again == 0);
+    }
+    void found(bool something) noexcept { misses_ = something ? 0 : misses_ + 1; }
+
+   private:
+    static bool more_than_one_core() noexcept {
+      static const bool several = std::thread::hardware_concurrency() > 1;
+      return several;
+    }
+    unsigned misses_ = 0;
+  };
+
+  // Without the lock. True: there is something, unless another thread is quicker.
+  [[nodiscard]] bool look_for_job() const noexcept {
+    using clock = std::chrono::steady_clock;
+    constexpr auto moment = std::chrono::microseconds(20);
+    for (const auto end = clock::now() + moment; clock::now() < end;)
+      for (int i = 0; i < 8; ++i) {
+        if (queued.load(std::memory_order_relaxed) > 0) return true;
+        pause_processor();
+      }
+    return false;
+  }
+  static void pause_processor() noexcept {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+
   void run_jobs() noexcept {
     constexpr auto patience = std::chrono::seconds(10);
+    eagerness eager;
     std::unique_lock lock(mutex);
     for (;;) {
       if (blocking_job* const job = pop()) {
@@ -46,6 +85,14 @@ struct blocking_pool::state {
         continue;
       }
       if (closing) break;
+      if (looking == 0 && eager.looks()) {
+        ++looking;
+        lock.unlock();
+        eager.found(look_for_job());
+        lock.lock();
+        --looking;
+        if (first != nullptr) continue;
+      }
       ++idle;
       const bool woken = work.wait_for(lock, patience, [this] { return first != nullptr || closing; });
       --idle;
@@ -93,7 +140,8 @@ void blocking_pool::submit(blocking_job& job) noexcept {
   job.next = nullptr;
   (state_->first == nullptr ? state_->first : state_->last->next) = &job;
   state_->last = &job;
-  if (++state_->queued <= state_->idle) {
+  if (++state_->queued <= state_->looking) return;
+  if (state_->queued - state_->looking <= state_->idle) {
     lock.unlock();  // before, or the thread that wakes up would wait for this one
     state_->work.notify_one();
     return;

@@ -78,6 +78,11 @@ class uring_backend final : public backend {
     return code == opcode::resize || code == opcode::watch || code == opcode::read_directory ||
            code == opcode::send_file;
   }
+  /// One at a time: a thread of the pool that was busy just now is awake. Many at once are better left to the kernel.
+  [[nodiscard]] bool better_offload(const request& r) noexcept {
+    return (r.code == opcode::write || r.code == opcode::write_vector) && !offloaded_.outstanding() &&
+           static_cast<const file_request&>(r).flags == file_request::may_wait_for_memory;
+  }
   void offload(request& r) noexcept;
   [[nodiscard]] bool file_resumes(request& r, int& result) noexcept;
   [[nodiscard]] bool take_offloaded(ready_list& ready) noexcept;

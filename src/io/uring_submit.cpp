@@ -27,7 +27,7 @@ void uring_backend::submit(request& r) noexcept {
   r.backend_state = 0;
   ++in_flight_;
   ++r.target->in_flight;
-  if (must_offload(r.code)) [[unlikely]]
+  if (must_offload(r.code) || better_offload(r)) [[unlikely]]
     return offload(r);
   queue(r);
 }

@@ -28,7 +28,8 @@ struct GYRE_API file_state : private io::descriptor {
 
   bool waits = false;                // a pipe, a terminal, a socket: ready or not, and non-blocking
   bool seekable = true;              // has a position and offsets
-  bool answers_now = true;           // a read of what is in memory need not wait: RWF_NOWAIT is known to this file
+  bool reads_now = true;             // a read of what is in memory need not wait: RWF_NOWAIT is known to this file
+  bool writes_now = true;            // the same for a write to memory
   operation_base* reader = nullptr;  // reads at the position
   operation_base* writer = nullptr;  // writes at the position
   std::string path;

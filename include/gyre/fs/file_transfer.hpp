@@ -55,7 +55,7 @@ class GYRE_API file_transfer_base : public operation<file_transfer_base, io::fil
   [[nodiscard]] bool refuse() noexcept;
   [[nodiscard]] long call_now(int call_flags) noexcept;
   [[nodiscard]] bool transfer_without_waiting() noexcept;
-  [[nodiscard]] bool read_from_memory() noexcept;
+  [[nodiscard]] bool transfer_in_memory() noexcept;
   void point_at_rest() noexcept;
   void absorb(long count) noexcept;
   void submit() noexcept;

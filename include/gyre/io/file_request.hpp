@@ -16,6 +16,9 @@ class offloaded_calls;
 /// It cannot be interrupted once it has begun: a cancel ends it before that, or comes too late.
 /// The target of what takes a path is `working_directory()`, or an open directory that the path begins in.
 struct file_request : request, blocking_job {
+  /// flags of a write: the file system cannot say that it would not wait. A ring would always leave it to a thread of the
+  /// kernel; one of the pool may be quicker.
+  static constexpr std::uint32_t may_wait_for_memory = 1;
   static constexpr std::uint64_t current_position = ~std::uint64_t{0};
 
   std::uint64_t offset = current_position;
