@@ -44,7 +44,10 @@ struct blocking_pool::state {
     [[nodiscard]] bool looks() noexcept {
       constexpr unsigned most_misses = 3;
       constexpr unsigned try_again = 64;
-      return more_than_one_core() && (misses_ < most_misses || misses_++ % try_again == 0);
+      if (!more_than_one_core()) return false;
+      if (misses_ < most_misses) return true;
+      ++misses_;
+      return misses_ % try_again == 0;
     }
     void found(bool something) noexcept { misses_ = something ? 0 : misses_ + 1; }
 

@@ -1,0 +1,45 @@
+// gyre/http/parse_error.hpp: what can be wrong with a message.
+#pragma once
+
+#include <gyre/attributes.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace gyre::http {
+
+enum class parse_error : std::uint8_t {
+  none,
+  bad_method,
+  bad_target,
+  target_too_long,
+  bad_version,
+  unsupported_version,
+  bad_status_line,
+  bare_line_feed,  ///< a line that does not end with CR LF
+  folded_line,     ///< a line that begins with white space: obs-fold, RFC 9112 §5.2
+  bad_field_name,
+  space_before_colon,  ///< RFC 9112 §5.1: what lets two recipients see two different fields
+  bad_field_value,
+  too_many_fields,
+  head_too_large,
+  missing_host,
+  repeated_host,
+  bad_host,
+  bad_content_length,     ///< not a number, too large, or said more than once
+  bad_transfer_encoding,  ///< chunked is not the last one, or said twice, or in HTTP/1.0
+  unknown_transfer_encoding,
+  length_and_encoding,  ///< both Content-Length and Transfer-Encoding: RFC 9112 §6.1
+  unknown_expectation,
+  bad_chunk_size,
+  bad_chunk_extension,
+  bad_chunk_end,  ///< no CR LF behind the data of a chunk
+  trailer_too_large,
+};
+
+/// The status that a server answers with. RFC 9110 §15.5.
+[[nodiscard]] GYRE_API int status_for(parse_error error) noexcept;
+/// For logs: "a line does not end with CR LF".
+[[nodiscard]] GYRE_API std::string_view describe(parse_error error) noexcept;
+
+}  // namespace gyre::http

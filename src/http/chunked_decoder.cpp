@@ -1,0 +1,139 @@
+// src/http/chunked_decoder.cpp: sizes, data, ends, and the trailer section.
+#include <gyre/http/chunked_decoder.hpp>
+#include <gyre/http/head_parser.hpp>
+
+#include "characters.hpp"
+
+#include <algorithm>
+
+namespace gyre::http {
+namespace {
+
+int hex_value(char c) noexcept {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ), by its characters: nobody here knows one.
+bool is_extension(std::string_view text) noexcept {
+  text = trim(text);
+  return text.empty() || (text.front() == ';' && is_value(text));
+}
+
+}  // namespace
+
+void chunked_decoder::reset() noexcept {
+  place_ = place::size_line;
+  error_ = parse_error::none;
+  left_ = 0;
+  partial_.clear();
+  trailer_.clear();
+}
+
+// False: the line is not there as a whole, or something is wrong with it. Its line end is CR LF and nothing else.
+bool chunked_decoder::take_line(std::string_view& input, std::size_t limit, parse_error too_long,
+                                std::string_view& line) {
+  const std::size_t feed = input.find('\n');
+  const std::size_t size = feed == std::string_view::npos ? input.size() : feed + 1;
+  if (partial_.size() + size > limit) return fail(too_long);
+  if (feed == std::string_view::npos || !partial_.empty()) {
+    partial_.append(input.substr(0, size));
+    line = partial_;
+  } else {
+    line = input.substr(0, size);
+  }
+  input.remove_prefix(size);
+  if (feed == std::string_view::npos) return false;
+  if (line.size() < 2 || line[line.size() - 2] != '\r') return fail(parse_error::bare_line_feed);
+  line.remove_suffix(2);
+  return true;
+}
+
+bool chunked_decoder::parse_size_line(std::string_view line) noexcept {
+  constexpr std::size_t most_digits = 15;  // less than 2^60
+  std::size_t digits = 0;
+  left_ = 0;
+  for (; digits < line.size() && hex_value(line[digits]) >= 0; ++digits) {
+    if (digits == most_digits) return fail(parse_error::bad_chunk_size);
+    left_ = left_ * 16 + static_cast<std::uint64_t>(hex_value(line[digits]));
+  }
+  if (digits == 0) return fail(parse_error::bad_chunk_size);
+  const std::string_view extension = line.substr(digits);
+  if (!extension.empty() && !is_space(extension.front()) && extension.front() != ';')
+    return fail(parse_error::bad_chunk_size);
+  // White space and nothing behind it is no extension: a recipient that is less strict could see another size.
+  if (!extension.empty() && trim(extension).empty()) return fail(parse_error::bad_chunk_size);
+  return is_extension(extension) || fail(parse_error::bad_chunk_extension);
+}
+
+chunked_decoder::step chunked_decoder::next(std::string_view input) {
+  const std::size_t all = input.size();
+  const auto give = [&](state what, std::string_view data = {}) { return step{what, all - input.size(), data}; };
+  std::string_view line;
+  while (error_ == parse_error::none) {
+    switch (place_) {
+      case place::size_line:
+        if (!take_line(input, limits_.line, parse_error::bad_chunk_extension, line)) break;
+        if (!parse_size_line(line)) break;
+        partial_.clear();
+        place_ = left_ == 0 ? place::trailer : place::data;
+        continue;
+      case place::data: {
+        if (input.empty()) return give(state::more);
+        const auto size = static_cast<std::size_t>(std::min<std::uint64_t>(left_, input.size()));
+        const std::string_view data = input.substr(0, size);
+        input.remove_prefix(size);
+        left_ -= size;
+        if (left_ == 0) place_ = place::data_end;
+        return give(state::data, data);
+      }
+      case place::data_end:
+        while (!input.empty() && partial_.size() < 2) {
+          partial_ += input.front();
+          input.remove_prefix(1);
+        }
+        if (!std::string_view("\r\n").starts_with(partial_)) (void)fail(parse_error::bad_chunk_end);
+        if (partial_.size() < 2) break;
+        partial_.clear();
+        place_ = place::size_line;
+        continue;
+      case place::trailer: {
+        if (!take_line(input, limits_.trailer - trailer_.size(), parse_error::trailer_too_large, line)) break;
+        if (line.empty()) {
+          partial_.clear();
+          place_ = place::end;
+          continue;
+        }
+        field found;
+        if (const parse_error error = parse_field_line(line, found); error != parse_error::none) {
+          (void)fail(error);
+          break;
+        }
+        trailer_.append(line).append("\n");
+        partial_.clear();
+        continue;
+      }
+      case place::end:
+        return give(state::complete);
+    }
+    break;
+  }
+  return give(error_ == parse_error::none ? state::more : state::failed);
+}
+
+std::vector<field> chunked_decoder::trailers() const {
+  std::vector<field> all;
+  std::string_view rest = trailer_;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    field found;
+    (void)parse_field_line(rest.substr(0, end), found);
+    all.push_back(found);
+    rest.remove_prefix(end + 1);
+  }
+  return all;
+}
+
+}  // namespace gyre::http

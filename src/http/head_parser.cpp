@@ -1,0 +1,138 @@
+// src/http/head_parser.cpp: line by line, each judged when it is there as a whole.
+#include <gyre/http/head_parser.hpp>
+
+#include "characters.hpp"
+
+#include <cstring>
+
+namespace gyre::http {
+
+parse_state head_parser::fail(parse_error error) noexcept {
+  error_ = error;
+  return parse_state::failed;
+}
+
+void head_parser::reset() noexcept {
+  error_ = parse_error::none;
+  has_start_line_ = false;
+  status_ = 0;
+  at_ = searched_ = 0;
+  method_ = target_ = {};
+  fields_.clear();
+}
+
+// The bytes lie elsewhere than before: so do the parts that were found in them.
+void head_parser::rebase(std::string_view bytes) noexcept {
+  const char* const before = base_;
+  base_ = bytes.data();
+  if (before == base_ || !has_start_line_) return;
+  const auto move = [&](std::string_view& part) { part = {base_ + (part.data() - before), part.size()}; };
+  move(method_);
+  move(target_);
+  for (field& each : fields_) {
+    move(each.name);
+    move(each.value);
+  }
+}
+
+parse_state head_parser::parse(std::string_view bytes) {
+  if (error_ != parse_error::none) return parse_state::failed;
+  rebase(bytes);
+  for (;;) {
+    const char* const from = bytes.data() + searched_;
+    const auto* const feed = static_cast<const char*>(std::memchr(from, '\n', bytes.size() - searched_));
+    const std::size_t end = feed == nullptr ? bytes.size() : static_cast<std::size_t>(feed - bytes.data()) + 1;
+    if (!has_start_line_ && kind_ == kind::request && end - at_ > limits_.target + 256)
+      return fail(parse_error::target_too_long);
+    if (end > limits_.size) return fail(parse_error::head_too_large);
+    if (feed == nullptr) {
+      searched_ = bytes.size();
+      return parse_state::incomplete;
+    }
+    if (end - at_ < 2 || feed[-1] != '\r') return fail(parse_error::bare_line_feed);
+    const std::string_view line = bytes.substr(at_, end - at_ - 2);
+    at_ = searched_ = end;
+    if (!has_start_line_) {
+      if (line.empty() && kind_ == kind::request) continue;  // RFC 9112 §2.2: empty lines before a request
+      if (!parse_start_line(line)) return parse_state::failed;
+      has_start_line_ = true;
+      continue;
+    }
+    if (line.empty()) return parse_state::complete;
+    if (!parse_field_line(line)) return parse_state::failed;
+  }
+}
+
+bool head_parser::parse_start_line(std::string_view line) noexcept {
+  return kind_ == kind::request ? parse_request_line(line) : parse_status_line(line);
+}
+
+// method SP request-target SP HTTP-version, with exactly one space each: RFC 9112 §3.
+bool head_parser::parse_request_line(std::string_view line) noexcept {
+  const auto refuse = [this](parse_error error) { return fail(error) != parse_state::failed; };
+  std::size_t end = 0;
+  while (end < line.size() && is_token_character(line[end])) ++end;
+  if (end == 0 || end == line.size() || line[end] != ' ') return refuse(parse_error::bad_method);
+  method_ = line.substr(0, end);
+  line.remove_prefix(end + 1);
+  const std::size_t last = line.rfind(' ');
+  if (last == std::string_view::npos) return refuse(parse_error::bad_version);
+  target_ = line.substr(0, last);
+  if (target_.size() > limits_.target) return refuse(parse_error::target_too_long);
+  if (target_.empty() || !is_target(target_)) return refuse(parse_error::bad_target);
+  return parse_version(line.substr(last + 1));
+}
+
+bool head_parser::parse_version(std::string_view text) noexcept {
+  constexpr std::string_view name = "HTTP/";
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const bool well_formed = text.size() == name.size() + 3 && text.starts_with(name) && is_digit(text[5]) &&
+                           text[6] == '.' && is_digit(text[7]);
+  if (!well_formed) return fail(parse_error::bad_version) != parse_state::failed;
+  if (text[5] != '1') return fail(parse_error::unsupported_version) != parse_state::failed;
+  minor_version_ = text[7] == '0' ? 0 : 1;
+  return true;
+}
+
+// HTTP-version SP 3DIGIT SP [ reason-phrase ]: RFC 9112 §4. Many servers leave out the space without a reason.
+bool head_parser::parse_status_line(std::string_view line) noexcept {
+  const auto refuse = [this](parse_error error) { return fail(error) != parse_state::failed; };
+  constexpr std::size_t version = 8;
+  if (!parse_version(line.substr(0, version))) return false;
+  line.remove_prefix(version);
+  if (line.size() < 4 || line[0] != ' ') return refuse(parse_error::bad_status_line);
+  status_ = 0;
+  for (std::size_t i = 1; i < 4; ++i) {
+    if (line[i] < '0' || line[i] > '9') return refuse(parse_error::bad_status_line);
+    status_ = status_ * 10 + (line[i] - '0');
+  }
+  line.remove_prefix(4);
+  if (status_ < 100 || (!line.empty() && line[0] != ' ')) return refuse(parse_error::bad_status_line);
+  target_ = line.empty() ? line : line.substr(1);
+  return is_value(target_) || refuse(parse_error::bad_status_line);
+}
+
+parse_error parse_field_line(std::string_view line, field& out) noexcept {
+  if (!line.empty() && is_space(line.front())) return parse_error::folded_line;
+  std::size_t end = 0;
+  while (end < line.size() && is_token_character(line[end])) ++end;
+  if (end == line.size() || line[end] != ':') {
+    const bool spaced = end > 0 && end < line.size() && is_space(line[end]);
+    return spaced ? parse_error::space_before_colon : parse_error::bad_field_name;
+  }
+  if (end == 0) return parse_error::bad_field_name;
+  out.name = line.substr(0, end);
+  out.value = trim(line.substr(end + 1));
+  return is_value(out.value) ? parse_error::none : parse_error::bad_field_value;
+}
+
+bool head_parser::parse_field_line(std::string_view line) {
+  if (fields_.size() == limits_.fields) return fail(parse_error::too_many_fields) != parse_state::failed;
+  field found;
+  if (const parse_error error = http::parse_field_line(line, found); error != parse_error::none)
+    return fail(error) != parse_state::failed;
+  fields_.push_back(found);
+  return true;
+}
+
+}  // namespace gyre::http

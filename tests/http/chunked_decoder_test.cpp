@@ -1,0 +1,90 @@
+// tests/http/chunked_decoder_test.cpp: bodies in chunks, RFC 9112 §7.1. Every input is fed in pieces of every size.
+#include <gyre/http/chunked_decoder.hpp>
+
+#include "tests/http/feed.hpp"
+
+using namespace gyre_test;
+using http::parse_error;
+using state = http::chunked_decoder::state;
+using lines = std::vector<std::string>;
+
+TEST(chunked_decoder, chunks_become_one_body_and_what_follows_is_left) {
+  const decoded_body body = decode_body("4\r\nWiki\r\n5\r\npedia\r\nE\r\n in\r\n\r\nchunks.\r\n0\r\n\r\n");
+  EXPECT_EQ(body.state, state::complete);
+  EXPECT_EQ(body.data, "Wikipedia in\r\n\r\nchunks.");
+  const decoded_body first = decode("1\r\na\r\n0\r\n\r\nGET / HTTP/1.1", 100);
+  EXPECT_EQ(first.consumed, 11U);
+}
+
+TEST(chunked_decoder, sizes_are_hexadecimal_in_both_cases_with_leading_zeros) {
+  EXPECT_EQ(decode_body("a\r\n0123456789\r\n0\r\n\r\n").data, "0123456789");
+  EXPECT_EQ(decode_body("A\r\n0123456789\r\n0\r\n\r\n").data, "0123456789");
+  EXPECT_EQ(decode_body("0001\r\nx\r\n000\r\n\r\n").data, "x");
+}
+
+TEST(chunked_decoder, extensions_are_skipped) {
+  EXPECT_EQ(decode_body("1;a=b;c=\"d;e\"\r\nx\r\n0;last\r\n\r\n").data, "x");
+  EXPECT_EQ(decode_body("1 ; a = b\r\nx\r\n0\r\n\r\n").data, "x");
+}
+
+TEST(chunked_decoder, trailers_are_fields) {
+  const decoded_body body = decode_body("0\r\nExpires: never\r\nX-Sum:  7 \r\n\r\n");
+  EXPECT_EQ(body.state, state::complete);
+  EXPECT_EQ(body.trailers, (lines{"Expires: never", "X-Sum: 7"}));
+}
+
+TEST(chunked_decoder, without_its_end_it_wants_more) {
+  for (const char* part : {"", "4", "4\r", "4\r\n", "4\r\nWi", "4\r\nWiki", "4\r\nWiki\r", "4\r\nWiki\r\n", "0\r\n",
+                           "0\r\n\r", "0\r\nA: b\r\n"})
+    EXPECT_EQ(decode_body(part).state, state::more) << part;
+}
+
+TEST(chunked_decoder, tricks_with_sizes_are_refused) {
+  for (const char* bad :
+       {"\r\n\r\n", "g\r\n", "-1\r\n", "+1\r\n", "0x1\r\n", " 1\r\nx\r\n", "1 \r\nx\r\n", "1\t\r\nx\r\n", "1 2\r\n",
+        "1,\r\n", "1000000000000000\r\n", "ffffffffffffffffffff\r\n", "1\rx\r\n"}) {
+    const parse_error error = decode_body(bad).error;
+    EXPECT_TRUE(error == parse_error::bad_chunk_size || error == parse_error::bad_chunk_extension) << bad;
+  }
+}
+
+TEST(chunked_decoder, line_ends_are_cr_lf_and_nothing_else) {
+  EXPECT_EQ(decode_body("1\nx\r\n0\r\n\r\n").error, parse_error::bare_line_feed);
+  EXPECT_EQ(decode_body("1;a\nx\r\n0\r\n\r\n").error, parse_error::bare_line_feed);
+  EXPECT_EQ(decode_body("0\r\nA: b\n\r\n").error, parse_error::bare_line_feed);
+  EXPECT_EQ(decode_body("0\r\n\n").error, parse_error::bare_line_feed);
+}
+
+TEST(chunked_decoder, data_ends_where_its_size_says) {
+  for (const char* bad :
+       {"1\r\nxy\r\n0\r\n\r\n", "2\r\nx\r\n0\r\n\r\n", "1\r\nx\n0\r\n\r\n", "1\r\nx0\r\n\r\n", "1\r\nx\r0\r\n"})
+    EXPECT_EQ(decode_body(bad).error, parse_error::bad_chunk_end) << bad;
+}
+
+TEST(chunked_decoder, bad_extensions_and_trailers_are_refused) {
+  EXPECT_EQ(decode_body("1;a=\x01\r\nx\r\n").error, parse_error::bad_chunk_extension);
+  EXPECT_EQ(decode_body("1;a\rb\r\nx\r\n").error, parse_error::bad_chunk_extension);
+  EXPECT_EQ(decode_body("0\r\nA : b\r\n\r\n").error, parse_error::space_before_colon);
+  EXPECT_EQ(decode_body("0\r\n A: b\r\n\r\n").error, parse_error::folded_line);
+}
+
+TEST(chunked_decoder, limits_hold) {
+  http::chunk_limits limits;
+  limits.line = 20;
+  limits.trailer = 30;
+  EXPECT_EQ(decode_body("1;" + std::string(16, 'x') + "\r\nx\r\n", limits).error, parse_error::none);
+  EXPECT_EQ(decode_body("1;" + std::string(17, 'x') + "\r\nx\r\n", limits).error, parse_error::bad_chunk_extension);
+  EXPECT_EQ(decode_body("1;" + std::string(1000, 'x'), limits).error, parse_error::bad_chunk_extension);
+  EXPECT_EQ(decode_body("0\r\nA: " + std::string(100, 'x'), limits).error, parse_error::trailer_too_large);
+  std::string many = "0\r\n";
+  for (int i = 0; i < 10; ++i) many += "A: b\r\n";
+  EXPECT_EQ(decode_body(many + "\r\n", limits).error, parse_error::trailer_too_large);
+}
+
+TEST(chunked_decoder, it_can_be_used_again) {
+  http::chunked_decoder decoder;
+  (void)decoder.next("zz\r\n");
+  EXPECT_EQ(decoder.error(), parse_error::bad_chunk_size);
+  decoder.reset();
+  EXPECT_EQ(decoder.next("1\r\nx").what, state::data);
+}

@@ -1,0 +1,149 @@
+// tests/http/framing_test.cpp: what the fields of a message mean, and what smuggling is made of. RFC 9112 §6-11.
+#include <gyre/http/framing.hpp>
+
+#include "tests/http/feed.hpp"
+
+using namespace gyre_test;
+using http::body_kind;
+using http::parse_error;
+
+namespace {
+
+struct understood {
+  parse_error error;
+  http::framing framing;
+};
+
+// The views of the framing lie in `text`, which outlives it.
+understood understand(const std::string& text) {
+  http::head_parser parser(http::head_parser::kind::request);
+  EXPECT_EQ(parser.parse(text), http::parse_state::complete) << text;
+  understood result{};
+  result.error = http::understand_request(parser, result.framing);
+  return result;
+}
+parse_error error_with(const std::string& fields, const std::string& start = "POST / HTTP/1.1") {
+  const std::string text = start + "\r\nHost: a\r\n" + fields + "\r\n";
+  return understand(text).error;
+}
+http::framing framing_with(const std::string& fields, const std::string& start = "POST / HTTP/1.1") {
+  static std::string text;
+  text = start + "\r\nHost: a\r\n" + fields + "\r\n";
+  const understood result = understand(text);
+  EXPECT_EQ(result.error, parse_error::none) << text;
+  return result.framing;
+}
+understood understand_response(const std::string& text, std::string_view method) {
+  http::head_parser parser(http::head_parser::kind::response);
+  EXPECT_EQ(parser.parse(text), http::parse_state::complete) << text;
+  understood result{};
+  result.error = http::understand_response(parser, method, result.framing);
+  return result;
+}
+
+}  // namespace
+
+TEST(framing, a_body_is_sized_chunked_or_not_there) {
+  EXPECT_EQ(framing_with("").body, body_kind::none);
+  EXPECT_EQ(framing_with("Content-Length: 0\r\n").body, body_kind::none);
+  EXPECT_EQ(framing_with("Content-Length: 17\r\n").body, body_kind::sized);
+  EXPECT_EQ(framing_with("content-LENGTH: 17\r\n").length, 17U);
+  EXPECT_EQ(framing_with("Transfer-Encoding: chunked\r\n").body, body_kind::chunked);
+  EXPECT_EQ(framing_with("Transfer-Encoding: CHUNKED\r\n").body, body_kind::chunked);
+  EXPECT_EQ(framing_with("Transfer-Encoding: , chunked ,\r\n").body, body_kind::chunked);
+}
+
+TEST(framing, both_a_length_and_an_encoding_are_refused) {
+  EXPECT_EQ(error_with("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n"), parse_error::length_and_encoding);
+  EXPECT_EQ(error_with("Transfer-Encoding: chunked\r\nContent-Length: 5\r\n"), parse_error::length_and_encoding);
+}
+
+TEST(framing, a_length_is_a_number_said_once) {
+  for (const char* bad :
+       {"", "-1", "+1", "1 2", "1,1", "0x10", "1.0", "9223372036854775808", "99999999999999999999", "1a"})
+    EXPECT_EQ(error_with("Content-Length: " + std::string(bad) + "\r\n"), parse_error::bad_content_length) << bad;
+  EXPECT_EQ(error_with("Content-Length: 5\r\nContent-Length: 5\r\n"), parse_error::bad_content_length);
+  EXPECT_EQ(error_with("Content-Length: 5\r\nContent-Length: 6\r\n"), parse_error::bad_content_length);
+  EXPECT_EQ(framing_with("Content-Length: 9223372036854775807\r\n").length, 9223372036854775807U);
+  EXPECT_EQ(framing_with("Content-Length: 007\r\n").length, 7U);
+}
+
+TEST(framing, an_encoding_is_chunked_once_and_last) {
+  EXPECT_EQ(error_with("Transfer-Encoding: chunked, chunked\r\n"), parse_error::bad_transfer_encoding);
+  EXPECT_EQ(error_with("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n"),
+            parse_error::bad_transfer_encoding);
+  EXPECT_EQ(error_with("Transfer-Encoding: chunked, gzip\r\n"), parse_error::bad_transfer_encoding);
+  EXPECT_EQ(error_with("Transfer-Encoding:\r\n"), parse_error::bad_transfer_encoding);
+  EXPECT_EQ(error_with("Transfer-Encoding: gzip, chunked\r\n"), parse_error::unknown_transfer_encoding);
+  EXPECT_EQ(error_with("Transfer-Encoding: identity\r\n"), parse_error::unknown_transfer_encoding);
+  EXPECT_EQ(error_with("Transfer-Encoding: xchunked\r\n"), parse_error::unknown_transfer_encoding);
+  EXPECT_EQ(error_with("Transfer-Encoding: chunked\r\n", "POST / HTTP/1.0"), parse_error::bad_transfer_encoding);
+}
+
+TEST(framing, there_is_one_host) {
+  EXPECT_EQ(understand("GET / HTTP/1.1\r\n\r\n").error, parse_error::missing_host);
+  EXPECT_EQ(understand("GET / HTTP/1.0\r\n\r\n").error, parse_error::none);
+  EXPECT_EQ(error_with("Host: a\r\n"), parse_error::repeated_host);
+  for (const char* good : {"a", "a:80", "a:", "127.0.0.1:8080", "[::1]", "[::1]:80", "", "a-b.example_c%20"})
+    EXPECT_EQ(understand("GET / HTTP/1.1\r\nHost: " + std::string(good) + "\r\n\r\n").error, parse_error::none) << good;
+  for (const char* bad : {"a b", "a/b", "a@b", "a:80:90", "a:8x", "[::1", "[]:80", "[g::]", "a?b", "a\"", "a:1234567"})
+    EXPECT_EQ(understand("GET / HTTP/1.1\r\nHost: " + std::string(bad) + "\r\n\r\n").error, parse_error::bad_host)
+        << bad;
+}
+
+TEST(framing, a_target_has_the_form_that_its_method_wants) {
+  for (const char* good : {"GET /", "GET /a?b=c", "OPTIONS *", "GET http://a/b", "GET https://a", "CONNECT a:443",
+                           "GET HTTP://a:80/?x", "GET //a"})
+    EXPECT_EQ(error_with("", std::string(good) + " HTTP/1.1"), parse_error::none) << good;
+  for (const char* bad : {"GET *", "GET a", "GET a/b", "GET http://", "GET http:///b", "GET ftp://a/", "CONNECT /",
+                          "CONNECT a", "CONNECT :80", "GET http://a b", "GET ?a"})
+    if (std::string_view(bad).find(' ') == std::string_view(bad).rfind(' '))
+      EXPECT_EQ(error_with("", std::string(bad) + " HTTP/1.1"), parse_error::bad_target) << bad;
+}
+
+TEST(framing, connections_stay_open_as_the_versions_say) {
+  EXPECT_TRUE(framing_with("").keep_alive);
+  EXPECT_FALSE(framing_with("Connection: close\r\n").keep_alive);
+  EXPECT_FALSE(framing_with("Connection: foo, CLOSE\r\n").keep_alive);
+  EXPECT_FALSE(framing_with("Connection: close\r\nConnection: keep-alive\r\n").keep_alive);
+  EXPECT_FALSE(framing_with("", "GET / HTTP/1.0").keep_alive);
+  EXPECT_TRUE(framing_with("Connection: Keep-Alive\r\n", "GET / HTTP/1.0").keep_alive);
+}
+
+TEST(framing, an_expectation_is_100_continue_or_refused) {
+  EXPECT_TRUE(framing_with("Content-Length: 5\r\nExpect: 100-continue\r\n").expects_continue);
+  EXPECT_TRUE(framing_with("Transfer-Encoding: chunked\r\nExpect: 100-Continue\r\n").expects_continue);
+  EXPECT_FALSE(framing_with("Expect: 100-continue\r\n").expects_continue) << "there is no body to wait for";
+  EXPECT_FALSE(framing_with("Content-Length: 5\r\nExpect: 100-continue\r\n", "POST / HTTP/1.0").expects_continue);
+  EXPECT_EQ(error_with("Expect: miracles\r\n"), parse_error::unknown_expectation);
+}
+
+TEST(framing, an_upgrade_needs_both_fields) {
+  EXPECT_EQ(framing_with("Connection: Upgrade\r\nUpgrade: websocket\r\n").upgrade, "websocket");
+  EXPECT_EQ(framing_with("Upgrade: websocket\r\n").upgrade, "");
+  EXPECT_EQ(framing_with("Connection: upgrade\r\n").upgrade, "");
+}
+
+TEST(framing, a_response_has_the_body_that_its_request_allows) {
+  EXPECT_EQ(understand_response("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "GET").framing.body, body_kind::sized);
+  EXPECT_EQ(understand_response("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", "HEAD").framing.body, body_kind::none);
+  EXPECT_EQ(understand_response("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", "GET").framing.body,
+            body_kind::none);
+  EXPECT_EQ(understand_response("HTTP/1.1 204 No Content\r\n\r\n", "GET").framing.body, body_kind::none);
+  EXPECT_EQ(understand_response("HTTP/1.1 100 Continue\r\n\r\n", "POST").framing.body, body_kind::none);
+  EXPECT_EQ(understand_response("HTTP/1.1 200 OK\r\n\r\n", "CONNECT").framing.body, body_kind::none);
+  const understood rest = understand_response("HTTP/1.1 200 OK\r\n\r\n", "GET");
+  EXPECT_EQ(rest.framing.body, body_kind::until_end);
+  EXPECT_FALSE(rest.framing.keep_alive);
+  EXPECT_EQ(
+      understand_response("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n", "GET").error,
+      parse_error::length_and_encoding);
+}
+
+TEST(next_in_list, elements_come_without_white_space_and_quoted_commas_stay) {
+  std::string_view rest = " a , ,b;q=\"x,y\\\"\" ,, c";
+  EXPECT_EQ(http::next_in_list(rest), "a");
+  EXPECT_EQ(http::next_in_list(rest), "b;q=\"x,y\\\"\"");
+  EXPECT_EQ(http::next_in_list(rest), "c");
+  EXPECT_EQ(http::next_in_list(rest), "");
+}
