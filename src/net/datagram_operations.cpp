@@ -3,6 +3,8 @@
 #include <gyre/io/attempt.hpp>
 #include <gyre/net/datagram_operations.hpp>
 
+#include "ended_early.hpp"
+
 #include <netinet/in.h>
 #include <netinet/udp.h>
 #include <sys/socket.h>
@@ -14,14 +16,6 @@
 
 namespace gyre {
 namespace {
-
-std::error_code errno_code(int error) noexcept { return {error, std::generic_category()}; }
-
-// The end of an operation that was cut short: by its scope, which throws, or by cancel_fd or its own time-out.
-std::error_code ended_early(const operation_base& op) {
-  if (op.scope_cancelled()) throw_cancelled();
-  return std::make_error_code(std::errc::operation_canceled);
-}
 
 void take_receiver_place(datagram_socket& socket, operation_base& op, void (*arrived)(operation_base&) noexcept) {
   if (socket.receiver != nullptr) misuse("two tasks receive from one datagram socket at the same time");

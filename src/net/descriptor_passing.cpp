@@ -2,6 +2,8 @@
 #include <gyre/io/attempt.hpp>
 #include <gyre/net/descriptor_passing.hpp>
 
+#include "ended_early.hpp"
+
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -121,8 +123,7 @@ std::vector<owned_fd> receive_descriptors_op::take_descriptors() {
 
 std::expected<received_descriptors, std::error_code> receive_descriptors_op::take_result() {
   if (result < 0) {
-    if (result == -ECANCELED && scope_cancelled()) throw_cancelled();
-    return std::unexpected(std::error_code(-result, std::generic_category()));
+    return std::unexpected(result == -ECANCELED ? ended_early(*this) : errno_code(-result));
   }
   const auto size = static_cast<std::size_t>(result);
   const bool some_lost = holds_descriptors_ && (message_.flags & MSG_CTRUNC) != 0;

@@ -4,6 +4,8 @@
 #include <gyre/net/listening_socket.hpp>
 #include <gyre/net/stream_socket.hpp>
 
+#include "ended_early.hpp"
+
 #include <unistd.h>
 
 #include <cerrno>
@@ -160,11 +162,7 @@ void accept_base::unlink() noexcept {
 
 std::expected<stream_socket*, std::error_code> accept_base::take_socket() {
   if (fd_ >= 0) return &stream_socket::create(std::exchange(fd_, -1));
-  if (cancelled_) {
-    if (scope_cancelled()) throw_cancelled();
-    return std::unexpected(std::make_error_code(std::errc::operation_canceled));
-  }
-  return std::unexpected(std::error_code(listener_->failure_, std::generic_category()));
+  return std::unexpected(cancelled_ ? ended_early(*this) : errno_code(listener_->failure_));
 }
 
 void accept_base::fail(std::error_code reason) const { throw io_error(reason, "accept", listener_->name); }

@@ -3,6 +3,8 @@
 #include <gyre/net/send_file.hpp>
 #include <gyre/net/socket_operations.hpp>
 
+#include "ended_early.hpp"
+
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -11,14 +13,6 @@
 
 namespace gyre {
 namespace {
-
-std::error_code errno_code(int error) noexcept { return {error, std::generic_category()}; }
-
-// The end of an operation that was cut short: by its scope, which throws, or by cancel_fd or its own time-out.
-std::error_code ended_early(const operation_base& op) {
-  if (op.scope_cancelled()) throw_cancelled();
-  return std::make_error_code(std::errc::operation_canceled);
-}
 
 [[noreturn]] void throw_for(std::error_code reason, const char* operation, const stream_socket& socket,
                             std::size_t done) {
