@@ -7,10 +7,16 @@
 //   framing          what the fields say about the body and the connection
 //   chunked_decoder  a body in chunks
 //   parse_error      what can be wrong with a message
+//   head_writer      heads and chunks as bytes
+//   http_date        points of time
+//   status           codes and their reason phrases
 #pragma once
 
 #include <gyre/http/chunked_decoder.hpp>
 #include <gyre/http/field.hpp>
 #include <gyre/http/framing.hpp>
 #include <gyre/http/head_parser.hpp>
+#include <gyre/http/head_writer.hpp>
+#include <gyre/http/http_date.hpp>
 #include <gyre/http/parse_error.hpp>
+#include <gyre/http/status.hpp>

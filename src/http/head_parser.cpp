@@ -26,7 +26,9 @@ void head_parser::rebase(std::string_view bytes) noexcept {
   const char* const before = base_;
   base_ = bytes.data();
   if (before == base_ || !has_start_line_) return;
-  const auto move = [&](std::string_view& part) { part = {base_ + (part.data() - before), part.size()}; };
+  const auto move = [&](std::string_view& part) {
+    if (part.data() != nullptr) part = {base_ + (part.data() - before), part.size()};
+  };
   move(method_);
   move(target_);
   for (field& each : fields_) {

@@ -1,0 +1,54 @@
+// tests/fuzz/http_head_fuzz.cpp: any bytes as a head: no crash, the same result for every split, and what is accepted is
+// what was sent.
+#include <gyre/http/framing.hpp>
+#include <gyre/http/head_parser.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace http = gyre::http;
+
+namespace {
+
+void demand(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+void compare(std::string_view bytes, std::size_t split, http::head_parser::kind kind) {
+  http::head_parser whole(kind);
+  const http::parse_state expected = whole.parse(bytes);
+  http::head_parser parts(kind);
+  const std::string first(bytes.substr(0, split));
+  http::parse_state state = parts.parse(first);
+  if (state == http::parse_state::incomplete) state = parts.parse(bytes);
+  demand(state == expected && parts.error() == whole.error(), "a split makes a difference");
+  if (expected != http::parse_state::complete) return;
+  demand(parts.size() == whole.size() && parts.fields().size() == whole.fields().size(), "a split changes the head");
+  const std::string_view head = bytes.substr(0, whole.size());
+  demand(head.ends_with("\r\n\r\n"), "a head without its end");
+  for (const http::field& each : whole.fields()) {
+    demand(http::is_token(each.name) && http::is_field_value(each.value), "a field that may not be");
+    demand(each.value.empty() || head.find(each.value) != std::string_view::npos, "a value that was not sent");
+  }
+  http::framing framing;
+  if (kind == http::head_parser::kind::request)
+    (void)http::understand_request(whole, framing);
+  else
+    (void)http::understand_response(whole, "GET", framing);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return 0;
+  const std::string_view bytes(reinterpret_cast<const char*>(data) + 2, size - 2);
+  const std::size_t split = bytes.empty() ? 0 : (data[0] * 256U + data[1]) % bytes.size();
+  compare(bytes, split, http::head_parser::kind::request);
+  compare(bytes, split, http::head_parser::kind::response);
+  return 0;
+}

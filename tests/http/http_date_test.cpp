@@ -1,0 +1,74 @@
+// tests/http/http_date_test.cpp: points of time as HTTP writes them, RFC 9110 §5.6.7.
+#include <gyre/http/http_date.hpp>
+
+#include <gtest/gtest.h>
+
+#include <ctime>
+#include <random>
+#include <string>
+
+namespace http = gyre::http;
+
+namespace {
+
+constexpr http::unix_seconds example = 784'111'777;  // the RFC's own
+constexpr http::unix_seconds now = 1'800'000'000;    // 2027
+
+std::string text_of(http::unix_seconds when) {
+  const auto text = http::format_date(when);
+  return {text.data(), text.size()};
+}
+
+}  // namespace
+
+TEST(http_date, the_examples_of_the_rfc_are_one_moment) {
+  EXPECT_EQ(text_of(example), "Sun, 06 Nov 1994 08:49:37 GMT");
+  EXPECT_EQ(http::parse_date("Sun, 06 Nov 1994 08:49:37 GMT", now), example);
+  EXPECT_EQ(http::parse_date("Sunday, 06-Nov-94 08:49:37 GMT", now), example);
+  EXPECT_EQ(http::parse_date("Sun Nov  6 08:49:37 1994", now), example);
+}
+
+TEST(http_date, the_system_agrees_on_every_moment) {
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 20'000; ++i) {
+    const auto when = static_cast<std::time_t>(random() % 253'402'300'800ULL);
+    std::tm parts{};
+    ::gmtime_r(&when, &parts);
+    char expected[64];
+    std::strftime(expected, sizeof(expected), "%a, %d %b %Y %H:%M:%S GMT", &parts);
+    ASSERT_EQ(text_of(when), expected);
+    ASSERT_EQ(http::parse_date(expected, now), when);
+    std::strftime(expected, sizeof(expected), "%a %b %e %H:%M:%S %Y", &parts);
+    ASSERT_EQ(http::parse_date(expected, now), when);
+  }
+}
+
+TEST(http_date, years_out_of_range_become_the_nearest) {
+  EXPECT_EQ(text_of(-1), "Wed, 31 Dec 1969 23:59:59 GMT");
+  EXPECT_EQ(text_of(INT64_MAX), "Fri, 31 Dec 9999 23:59:59 GMT");
+  EXPECT_EQ(text_of(INT64_MIN), "Sat, 01 Jan 0000 00:00:00 GMT");
+}
+
+TEST(http_date, two_digits_of_a_year_are_at_most_fifty_years_ahead) {
+  const auto parse_year = [](const char* text) { return text_of(http::parse_date(text, now).value()).substr(12, 4); };
+  EXPECT_EQ(parse_year("Sunday, 06-Nov-77 08:49:37 GMT"), "2077");
+  EXPECT_EQ(parse_year("Sunday, 06-Nov-78 08:49:37 GMT"), "1978");
+}
+
+TEST(http_date, what_is_no_date_gives_nothing) {
+  for (const char* bad :
+       {"", "0", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 6 Nov 1994 08:49:37 GMT",
+        "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT",
+        "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, 06 Nov 1994 08:49:61 GMT", "Sun, 06 nov 1994 08:49:37 GMT",
+        "Xxx, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT ", "Sun, -6 Nov 1994 08:49:37 GMT",
+        "Sun, 29 Feb 2100 00:00:00 GMT"})
+    EXPECT_FALSE(http::parse_date(bad, now).has_value()) << bad;
+  EXPECT_TRUE(http::parse_date("Tue, 29 Feb 2000 00:00:00 GMT", now).has_value());
+}
+
+TEST(date_cache, the_text_is_that_of_the_second) {
+  http::date_cache cache;
+  EXPECT_EQ(cache.text(example), "Sun, 06 Nov 1994 08:49:37 GMT");
+  EXPECT_EQ(cache.text(example), "Sun, 06 Nov 1994 08:49:37 GMT");
+  EXPECT_EQ(cache.text(example + 1), "Sun, 06 Nov 1994 08:49:38 GMT");
+}
