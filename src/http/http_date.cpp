@@ -104,7 +104,7 @@ clock_time read_time(reader& in) noexcept {
 std::optional<unix_seconds> assemble(const reader& in, civil date, clock_time t) noexcept {
   // A leap second is the first of the next minute: this clock has none.
   if (!in.finished() || !exists(date) || t.hour > 23 || t.minute > 59 || t.second > 60) return std::nullopt;
-  return days_from(date) * seconds_a_day + t.hour * 3600 + t.minute * 60 + t.second;
+  return days_from(date) * seconds_a_day + std::int64_t{t.hour} * 3600 + std::int64_t{t.minute} * 60 + t.second;
 }
 
 // Sun, 06 Nov 1994 08:49:37 GMT
