@@ -9,6 +9,7 @@
 //   parse_error      what can be wrong with a message
 //   head_writer      heads and chunks as bytes
 //   http_date        points of time
+//   target           the target of a request, paths, forms
 //   status           codes and their reason phrases
 #pragma once
 
@@ -20,3 +21,4 @@
 #include <gyre/http/http_date.hpp>
 #include <gyre/http/parse_error.hpp>
 #include <gyre/http/status.hpp>
+#include <gyre/http/target.hpp>
