@@ -57,8 +57,8 @@ datagram_send_base::datagram_send_base(datagram_socket& socket, std::span<const 
   set_name(name, name_length);
 }
 
-void datagram_send_base::set_name(const void* name, std::uint32_t length) noexcept {
-  name_length_ = std::min<std::uint32_t>(length, sizeof(name_));
+void datagram_send_base::set_name(const void* name, std::uint32_t size) noexcept {
+  name_length_ = std::min<std::uint32_t>(size, sizeof(name_));
   if (name_length_ > 0) std::memcpy(name_, name, name_length_);
 }
 

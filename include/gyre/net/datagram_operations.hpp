@@ -57,7 +57,7 @@ class GYRE_API datagram_send_base : public operation<datagram_send_base, io::req
 
  private:
   friend struct datagram_socket;
-  void set_name(const void* name, std::uint32_t length) noexcept;
+  void set_name(const void* name, std::uint32_t size) noexcept;
   void prepare() noexcept;
   void unlink() noexcept;
   void try_again() noexcept;
