@@ -366,10 +366,12 @@ TEST(udp_socket, multicast_reaches_who_joined_the_group) {
     const std::string text = co_await receive_text(b);
     EXPECT_EQ(text, "all");
     b.leave_group(group, 1);
-    const std::string again = co_await error_of([&]() -> gyre::task<> {
+    std::string again;
+    try {
       b.leave_group(group, 1);
-      co_return;
-    }());
+    } catch (const gyre::io_error& error) {
+      again = error.what();
+    }
     EXPECT_EQ(again, "leave_group: Cannot assign requested address");
   });
 }
@@ -399,7 +401,11 @@ TEST(udp_socket, a_cancel_anywhere_loses_no_datagram_that_was_given) {
         };
         const auto receive = [](udp_socket& socket) -> gyre::task<> {
           for (int i = 0; i < 4; ++i) {
-            const std::string text = i % 2 == 0 ? co_await receive_text(socket) : co_await lease_text(socket);
+            std::string text;
+            if (i % 2 == 0)
+              text = co_await receive_text(socket);
+            else
+              text = co_await lease_text(socket);
             EXPECT_EQ(text, std::to_string(i));
           }
         };
