@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs servers in turn under the same load and prints a table, ratio to the best bare loop first.
 
-usage: bench/run.py [echo|resp|counts|memory|primitives|files|micro|all] [--rounds N] [--seconds S] [--only WORD]
+usage: bench/run.py [echo|resp|http|counts|memory|primitives|files|micro|all] [--rounds N] [--seconds S] [--only WORD]
 The server runs on one core, the load on another. See bench/README.md.
 """
 
@@ -20,6 +20,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import http_servers
 import primitives
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,15 +33,21 @@ SERVER_CORE, LOAD_CORE = CORES[0], CORES[-1]
 class Server:
     """A running server, ended when the block is left."""
 
-    def __init__(self, name, command, scratch):
+    def __init__(self, name, command, scratch, files="/nonexistent"):
         self.name = name
-        if name == "redis-server":
+        if name in ("redis-server", "nginx"):
             with socket.socket() as probe:
                 probe.bind(("127.0.0.1", 0))
                 self.port = probe.getsockname()[1]
+        if name == "redis-server":
             command = command + ["--port", str(self.port), "--dir", scratch]
+        if name == "nginx":
+            command = http_servers.nginx(scratch, self.port, files)
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                         preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CORE}))
+        if name == "nginx":  # which says nothing
+            self.wait_until_connected()
+            return
         for line in self.process.stdout:
             found = re.search(r"listening on \S+:(\d+)", line)
             if found:
@@ -48,6 +55,15 @@ class Server:
             if found or "Ready to accept" in line:
                 return
         raise SystemExit(f"bench: {name} did not start")
+
+    def wait_until_connected(self):
+        for _ in range(200):
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                time.sleep(0.02)
+        raise SystemExit(f"bench: {self.name} did not start")
 
     def __enter__(self):
         return self
@@ -62,15 +78,29 @@ class Server:
         self.process.stdout.close()
 
     def cpu(self):
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-        return int(fields[11]) / TICK, int(fields[12]) / TICK
+        """Of the process and its children: nginx serves in one."""
+        user = system = 0
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        for pid in [self.process.pid, *children]:
+            fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+            user, system = user + int(fields[11]), system + int(fields[12])
+        return user / TICK, system / TICK
 
     def resident(self):
         return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def there(found, only):
+    """Those that are built and installed here, and wanted."""
+    return {name: command for name, command in found.items()
+            if shutil.which(command[2] if command[0] == "env" else command[0]) and
+            (not only or any(word in name for word in only))}
+
+
 def servers(work, only):
     """name -> command of what is built and installed here."""
+    if work == "http:/":
+        return there(http_servers.hello_servers(), only)
     ours = str(BIN / f"{work}_server")
     found = {"bare io_uring": [str(BIN / f"bare_uring_{work}")], "bare epoll": [str(BIN / f"bare_epoll_{work}")],
              "gyre io_uring": [ours, "--listen", "127.0.0.1:0", "--backend", "io_uring"],
@@ -79,8 +109,7 @@ def servers(work, only):
              "tokio": [str(ROOT / f"build/bench/tokio/release/tokio_{work}")]}
     if work == "resp":
         found["redis-server"] = ["redis-server", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-    return {name: command for name, command in found.items()
-            if shutil.which(command[0]) and (not only or any(word in name for word in only))}
+    return there(found, only)
 
 
 def load(port, work, connections, depth, seconds):
@@ -92,11 +121,11 @@ def load(port, work, connections, depth, seconds):
     return json.loads(done.stdout)
 
 
-def measure(work, connections, depth, arguments, scratch):
+def measure(work, connections, depth, arguments, scratch, candidates=None, files="/nonexistent"):
     rows = {}
     for _ in range(arguments.rounds):
-        for name, command in servers(work, arguments.only).items():
-            with Server(name, command, scratch) as server:
+        for name, command in (candidates or servers(work, arguments.only)).items():
+            with Server(name, command, scratch, files) as server:
                 load(server.port, work, connections, depth, 0.15)
                 user, system = server.cpu()
                 result = load(server.port, work, connections, depth, arguments.seconds)
@@ -126,6 +155,7 @@ def summary(runs):
 def print_table(title, rows):
     fast = {name: summary(runs) for name, runs in rows.items()}
     best = max((row["rate"] for name, row in fast.items() if name.startswith("bare")), default=None)
+    best = best or max(row["rate"] for name, row in fast.items() if not name.startswith("gyre"))
     print(f"\n{title}")
     print(f"{'':16}{'ratio':>8}{'requests/s':>12}{'(min - median - max)':>34}{'user us':>9}{'system us':>11}{'p50 us':>8}"
           f"{'p99 us':>8}")
@@ -143,6 +173,21 @@ def throughput(work, arguments):
         for connections, depth in cases:
             rows = measure(work, connections, depth, arguments, scratch)
             print_table(f"{work}{' 106 bytes' if work == 'echo' else ' PING'}, {connections} connections, depth {depth}", rows)
+
+
+def http(arguments):
+    http_servers.build_peers()
+    with tempfile.TemporaryDirectory() as scratch:
+        for connections, depth in [(64, 1), (64, 16)]:
+            rows = measure("http:/", connections, depth, arguments, scratch)
+            print_table(f"HTTP hello, {connections} connections, depth {depth}", rows)
+        files = Path(scratch, "files")
+        files.mkdir()
+        http_servers.make_files(files)
+        candidates = there(http_servers.file_servers(files), arguments.only)
+        for name, connections in (("1K", 64), ("64K", 64), ("100M", 4)):
+            rows = measure(f"http:/{name}", connections, 1, arguments, scratch, candidates, files)
+            print_table(f"HTTP file of {name}, {connections} connections", rows)
 
 
 def counts(arguments):
@@ -203,7 +248,7 @@ def build_tokio():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("name", nargs="?", default="all", choices=["echo", "resp", "counts", "memory", "primitives", "files", "micro", "all"])
+    parser.add_argument("name", nargs="?", default="all", choices=["echo", "resp", "http", "counts", "memory", "primitives", "files", "micro", "all"])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.6)
     parser.add_argument("--only", action="append", default=[], help="servers whose name contains this word")
@@ -218,6 +263,8 @@ def main():
     for work in ("echo", "resp"):
         if arguments.name in (work, "all"):
             throughput(work, arguments)
+    if arguments.name in ("http", "all"):
+        http(arguments)
     if arguments.name in ("counts", "all"):
         counts(arguments)
     if arguments.name in ("memory", "all"):

@@ -1,4 +1,4 @@
-// bench/bare/protocol.hpp: what a bare loop answers: an echo, or PONG for each PING, whole ones only.
+// bench/bare/protocol.hpp: what a bare loop answers: an echo, PONG for each PING, a page for each GET; whole ones only.
 #pragma once
 
 #include <cstddef>
@@ -41,6 +41,32 @@ struct ping {
     if (input[0] == '*') return input.size() < array.size() ? 0 : array.size();
     const auto* const end = static_cast<const char*>(std::memchr(input.data(), '\n', input.size()));
     return end == nullptr ? 0 : static_cast<std::size_t>(end - input.data()) + 1;
+  }
+};
+
+/// An HTTP request without a body, of which only the end is looked for.
+struct hello {
+  static constexpr const char* word = "http";
+  std::string partial;
+
+  std::string_view answer(std::string_view input, std::string& scratch) {
+    constexpr std::string_view page =
+        "HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Type: text/plain; charset=utf-8\r\n"
+        "Content-Length: 13\r\n\r\nHello, World!";
+    scratch.clear();
+    if (!partial.empty()) {
+      partial.append(input);
+      input = partial;
+    }
+    constexpr std::string_view end = "\r\n\r\n";
+    while (!input.empty()) {
+      const auto* const found = static_cast<const char*>(::memmem(input.data(), input.size(), end.data(), end.size()));
+      if (found == nullptr) break;
+      input.remove_prefix(static_cast<std::size_t>(found - input.data()) + end.size());
+      scratch += page;
+    }
+    partial = std::string(input);
+    return scratch;
   }
 };
 

@@ -1,7 +1,7 @@
 // bench/load/load.cpp: a closed-loop load on one thread: each connection sends a batch, waits for all of it, sends
 // again.
 //
-// load PORT echo|resp CONNECTIONS DEPTH SECONDS: prints one line of JSON.
+// load PORT echo|resp|http:/PATH CONNECTIONS DEPTH SECONDS: prints one line of JSON.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -53,11 +54,36 @@ int connect_to(int port) {
   return fd;
 }
 
+std::size_t receive_some(int fd, char* buffer, std::size_t size) {
+  const ssize_t n = ::recv(fd, buffer, size, 0);
+  if (n <= 0) fail("recv: the server has closed a connection");
+  return static_cast<std::size_t>(n);
+}
+
+// Asks once, and gives the size of the whole response: the date in it changes, its length does not.
+std::size_t http_response_size(int port, const std::string& request) {
+  const int fd = connect_to(port);
+  if (::send(fd, request.data(), request.size(), MSG_NOSIGNAL) < 0) fail("send");
+  std::string head;
+  char buffer[4096];
+  while (head.find("\r\n\r\n") == std::string::npos) head.append(buffer, receive_some(fd, buffer, sizeof(buffer)));
+  const std::size_t end = head.find("\r\n\r\n") + 4;
+  std::string lower = head.substr(0, end);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return static_cast<char>(std::tolower(c)); });
+  const std::size_t length = lower.find("content-length:");
+  if (!head.starts_with("HTTP/1.1 200 ") || length == std::string::npos) {
+    std::fprintf(stderr, "load: no 200 with a length: %s\n", head.c_str());
+    std::exit(1);
+  }
+  ::close(fd);
+  return end + std::strtoull(lower.c_str() + length + 15, nullptr, 10);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 6) {
-    std::fprintf(stderr, "usage: load PORT echo|resp CONNECTIONS DEPTH SECONDS\n");
+    std::fprintf(stderr, "usage: load PORT echo|resp|http:/PATH CONNECTIONS DEPTH SECONDS\n");
     return 2;
   }
   const int port = std::atoi(argv[1]);
@@ -65,8 +91,13 @@ int main(int argc, char** argv) {
   const auto count = static_cast<std::size_t>(std::atoi(argv[3]));
   const int depth = std::atoi(argv[4]);
   const std::chrono::duration<double> length(std::atof(argv[5]));
-  const std::string request = repeat(echo ? std::string(106, 'g') : "PING\r\n", depth);
-  const std::string expected = echo ? request : repeat("+PONG\r\n", depth);
+  const bool http = std::strncmp(argv[2], "http:", 5) == 0;
+  const std::string get =
+      http ? std::string("GET ") + (argv[2] + 5) + " HTTP/1.1\r\nHost: 127.0.0.1:" + argv[1] + "\r\n\r\n" : "";
+  const std::string request = repeat(http ? get : echo ? std::string(106, 'g') : "PING\r\n", depth);
+  const std::string expected = http ? "" : echo ? request : repeat("+PONG\r\n", depth);
+  const std::size_t expected_size =
+      http ? http_response_size(port, get) * static_cast<std::size_t>(depth) : expected.size();
 
   const int ep = ::epoll_create1(0);
   std::vector<connection> connections(count);
@@ -95,12 +126,16 @@ int main(int argc, char** argv) {
       auto& c = *static_cast<connection*>(events[static_cast<std::size_t>(i)].data.ptr);
       const ssize_t n = ::recv(c.fd, buffer, sizeof(buffer), MSG_DONTWAIT);
       if (n <= 0) fail("recv: the server has closed a connection");
-      if (!c.checked && std::memcmp(buffer, expected.data() + c.received, static_cast<std::size_t>(n)) != 0) {
+      if (!http && !c.checked && std::memcmp(buffer, expected.data() + c.received, static_cast<std::size_t>(n)) != 0) {
         std::fprintf(stderr, "load: a wrong reply\n");
         return 1;
       }
       c.received += static_cast<std::size_t>(n);
-      if (c.received < expected.size()) continue;
+      if (c.received < expected_size) continue;
+      if (c.received > expected_size) {
+        std::fprintf(stderr, "load: a response is longer than the first one\n");
+        return 1;
+      }
       c.received = 0;
       c.checked = true;
       ++batches;

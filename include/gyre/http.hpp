@@ -1,7 +1,18 @@
-// gyre/http.hpp: HTTP/1.1 messages. RFC 9110, RFC 9112.
+// gyre/http.hpp: an HTTP/1.1 server, and what it is made of. RFC 9110, RFC 9112.
 //
 // May not know: TLS, programs.
 //
+//   server           serves HTTP on a port, or on any stream
+//   server_limits    what it takes from a client, and how long it waits for it
+//   router           finds the handler of a request by its method and path
+//   handler          a callable that answers requests, of any type
+//   middleware       what stands around handlers
+//   request          what a handler sees
+//   body_reader      the body of a request, as a stream
+//   response         what a handler answers
+//   body_writer      what a response that is made piece by piece is written to
+//   status_error     an error that is answered with a status
+//   value_from_text  numbers from parameters
 //   field            a header field, and how names are compared
 //   head_parser      the start line and the fields of a message
 //   framing          what the fields say about the body and the connection
@@ -13,12 +24,23 @@
 //   status           codes and their reason phrases
 #pragma once
 
+#include <gyre/http/body_reader.hpp>
+#include <gyre/http/body_writer.hpp>
 #include <gyre/http/chunked_decoder.hpp>
 #include <gyre/http/field.hpp>
 #include <gyre/http/framing.hpp>
+#include <gyre/http/handler.hpp>
 #include <gyre/http/head_parser.hpp>
 #include <gyre/http/head_writer.hpp>
 #include <gyre/http/http_date.hpp>
+#include <gyre/http/middleware.hpp>
 #include <gyre/http/parse_error.hpp>
+#include <gyre/http/request.hpp>
+#include <gyre/http/response.hpp>
+#include <gyre/http/router.hpp>
+#include <gyre/http/server.hpp>
+#include <gyre/http/server_limits.hpp>
 #include <gyre/http/status.hpp>
+#include <gyre/http/status_error.hpp>
 #include <gyre/http/target.hpp>
+#include <gyre/http/value_from_text.hpp>

@@ -64,7 +64,16 @@ void stream_socket::received_something(io::completion& c) noexcept {
       self.release();
     return;
   }
-  if (self.waiting_reader == nullptr) return;
+  if (self.waiting_reader == nullptr) {
+    if (self.watcher == nullptr) return;
+    if (queue.end() == io::receive_queue::open) {
+      if (!queue.has_bytes()) queue.arm();
+      return;
+    }
+    end_watch& watch = *std::exchange(self.watcher, nullptr);
+    watch.ended(watch);
+    return;
+  }
   if (!queue.readable()) {
     queue.arm();  // it ended for no reason of its own: a full completion queue, a cancel that came too late
     return;
@@ -76,6 +85,18 @@ void stream_socket::received_something(io::completion& c) noexcept {
   }
   self.waiting_reader = nullptr;
   reader.proceed(reader);
+}
+
+// A queue that has ended already tells it from the ready queue, as one that ends later does.
+void stream_socket::watch_end(end_watch* watch) noexcept {
+  watcher = watch;
+  if (watch == nullptr || received.where != io::phase::idle) return;
+  if (received.end() == io::receive_queue::open)
+    received.arm();
+  else if (!received.listed) {
+    received.listed = true;
+    event_loop::current().schedule(received);
+  }
 }
 
 socket_write_base* stream_socket::first_writer() const noexcept {

@@ -59,6 +59,9 @@ class [[nodiscard]] buffer_lease {
     size_ -= count;
   }
 
+  /// Keeps the first `size` bytes, at most all.
+  void shorten(std::size_t size) noexcept { size_ = size < size_ ? size : size_; }
+
   /// Gives the buffer back now.
   void release() noexcept { *this = buffer_lease(); }
 

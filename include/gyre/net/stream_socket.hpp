@@ -16,6 +16,11 @@ namespace gyre {
 class socket_write_base;
 class socket_close_op;
 
+/// Who wants to hear that a stream has ended while nobody reads from it: its peer has left. Called on the loop, once.
+struct end_watch {
+  void (*ended)(end_watch&) noexcept = nullptr;
+};
+
 /// One connected socket: its descriptor, what has been received and not read, who waits to read, who waits to write.
 ///
 /// Lifetime: freed when its stream has let go and nothing is in flight any more.
@@ -44,6 +49,10 @@ struct GYRE_API stream_socket : private io::descriptor {
     return static_cast<stream_socket&>(*r.target);
   }
 
+  /// Tells `watch`, from the loop and never in this call, when the stream ends and no reader waits for it; what has arrived
+  /// before the end stays to be read. Null ends it. Lifetime: `watch` lives until it was told, or replaced.
+  void watch_end(end_watch* watch) noexcept;
+
   /// For errors: the peer's address, or the path that either end of a Unix socket is bound to.
   [[nodiscard]] std::string peer_name() const;
 
@@ -63,6 +72,7 @@ struct GYRE_API stream_socket : private io::descriptor {
   operation_base* waiting_reader = nullptr;  // who waits for bytes
   socket_write_base* last_writer = nullptr;  // its successor is the first: a ring
   socket_close_op* closer = nullptr;
+  end_watch* watcher = nullptr;
 
   // In the list of connections of the server that accepted it.
   stream_socket* next_peer = nullptr;

@@ -1,0 +1,56 @@
+// gyre/http/body_writer.hpp: what a response that is made piece by piece is written to.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/task.hpp>
+#include <gyre/fs/file.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace gyre::http {
+
+class message_output;
+
+/// Writes the body of a response. What is written goes out when 16 KiB have gathered, or as soon as the task waits for
+/// something else; so that an event is sent when it happens, and many small pieces in one system call.
+///
+/// A response to HEAD takes everything and sends nothing. Thread: that of the response. One task writes at a time.
+class GYRE_API body_writer {
+ public:
+  explicit body_writer(message_output& output) noexcept : output_(&output) {}
+
+  /// Adds to the body; waits while the client does not take what was written before.
+  ///
+  /// Lifetime: `piece` stays valid until the await returns. Cancel: the response is cut off, and the connection closed.
+  /// Errors: io_error of the connection; std::logic_error when it is more than the announced length.
+  [[nodiscard]] task<> write(std::string_view piece);
+
+  /// Adds a part of a file, without copying it through this program where the connection can do that.
+  ///
+  /// Lifetime: `file` stays open until the await returns. Cancel, Errors: as write; io_error when the file cannot be read,
+  /// or has become shorter.
+  [[nodiscard]] task<> send_file(const fs::file& file, std::uint64_t offset, std::uint64_t count);
+
+  /// Returns when everything written has been handed to the kernel.
+  ///
+  /// Cancel, Errors: as write.
+  [[nodiscard]] task<> flush();
+
+  /// Bytes of the body so far.
+  [[nodiscard]] std::uint64_t written() const noexcept { return written_; }
+
+ private:
+  friend class response_sender;
+  enum class form : std::uint8_t { chunked, plain, discarded };
+  static constexpr std::uint64_t any = ~std::uint64_t{0};
+  void count(std::uint64_t bytes);
+
+  message_output* output_;
+  std::uint64_t written_ = 0;
+  std::uint64_t announced_ = any;
+  form form_ = form::chunked;
+};
+
+}  // namespace gyre::http

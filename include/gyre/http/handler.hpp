@@ -1,0 +1,69 @@
+// gyre/http/handler.hpp: what answers requests: a callable of any type, behind one type.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/task.hpp>
+#include <gyre/http/request.hpp>
+#include <gyre/http/response.hpp>
+
+#include <concepts>
+#include <type_traits>
+#include <utility>
+
+namespace gyre::http {
+
+/// Callable with a request&; gives a task<response>, or a response when it need not wait for anything.
+template <class F>
+concept request_function = requires(F& f, request& r) {
+  { f(r) } -> std::same_as<task<response>>;
+} || requires(F& f, request& r) {
+  { f(r) } -> std::same_as<response>;
+};
+
+/// Owns a callable that answers requests: a function, a lambda, a router. The callable outlives every request that it
+/// answers.
+///
+/// Thread: one loop's at a time. Empty when it was moved from.
+class handler {
+ public:
+  handler() noexcept = default;
+  template <request_function F>
+    requires(!std::same_as<std::remove_cvref_t<F>, handler>)
+  handler(F f) : model_(new model<F>(std::move(f))) {}  // NOLINT(google-explicit-constructor): routes.get("/", f)
+  handler(handler&& other) noexcept : model_(std::exchange(other.model_, nullptr)) {}
+  handler& operator=(handler&& other) noexcept {
+    handler moved(std::move(other));
+    std::swap(model_, moved.model_);
+    return *this;
+  }
+  ~handler() { delete model_; }
+
+  /// Answers a request.
+  ///
+  /// Lifetime: the request outlives the await. Cancel: as the callable does. Errors: what it throws.
+  [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r) { return model_->call(r); }
+
+  [[nodiscard]] explicit operator bool() const noexcept { return model_ != nullptr; }
+
+ private:
+  struct interface {
+    virtual ~interface() = default;
+    virtual task<response> call(request& r) = 0;
+  };
+  template <class F>
+  struct model final : interface {
+    explicit model(F&& f) : function(std::move(f)) {}
+    GYRE_CORO_WRAPPER task<response> call(request& r) override {
+      if constexpr (std::same_as<std::invoke_result_t<F&, request&>, response>)
+        return call_now(r);
+      else
+        return function(r);
+    }
+    task<response> call_now(request& r) { co_return function(r); }
+    F function;
+  };
+
+  interface* model_ = nullptr;
+};
+
+}  // namespace gyre::http

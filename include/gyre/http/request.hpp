@@ -1,0 +1,115 @@
+// gyre/http/request.hpp: a request, as a handler sees it.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/task.hpp>
+#include <gyre/http/body_reader.hpp>
+#include <gyre/http/field.hpp>
+#include <gyre/http/target.hpp>
+#include <gyre/http/value_from_text.hpp>
+#include <gyre/net/address.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gyre::http {
+
+/// A request that is being answered.
+///
+/// Lifetime: made by the server; it, and every view that it gives, stays valid until its response has been sent.
+/// Thread: that of its connection.
+class GYRE_API request {
+ public:
+  request() noexcept = default;
+  request(const request&) = delete;
+  request& operator=(const request&) = delete;
+
+  [[nodiscard]] std::string_view method() const noexcept { return method_; }
+  /// As it was sent.
+  [[nodiscard]] std::string_view target() const noexcept { return target_; }
+  /// Percent-encoded, as it was sent.
+  [[nodiscard]] std::string_view path() const noexcept { return parts_.path; }
+  [[nodiscard]] std::string_view query() const noexcept { return parts_.query; }
+  /// The host that the client wants, with its port if it named one.
+  [[nodiscard]] std::string_view host() const noexcept { return host_; }
+  /// 0 for HTTP/1.0, 1 for HTTP/1.1.
+  [[nodiscard]] int minor_version() const noexcept { return minor_version_; }
+
+  [[nodiscard]] std::span<const http::field> fields() const noexcept { return fields_; }
+  /// The value of the first field of that name, empty when there is none.
+  [[nodiscard]] std::string_view field(std::string_view name) const noexcept;
+  /// Protocols that the client would rather speak: see response::switch_protocols.
+  [[nodiscard]] std::string_view upgrade() const noexcept { return upgrade_; }
+
+  /// What stands in the place of "{name}" in the pattern of the route, decoded.
+  /// Errors: std::out_of_range when the pattern has none of that name.
+  [[nodiscard]] std::string_view path_parameter(std::string_view name) const;
+  /// The same as a number. Errors: status_error with 404 when it is none: there is no such resource.
+  template <number_from_text T>
+  [[nodiscard]] T path_parameter(std::string_view name) const {
+    const auto value = value_from_text<T>(path_parameter(name));
+    if (!value) no_such_resource();
+    return *value;
+  }
+
+  /// The fields of the query, decoded when they are first asked for. Errors: status_error with 400 when malformed.
+  [[nodiscard]] std::span<const form_field> query_parameters();
+  /// The first of that name. Errors: as above.
+  [[nodiscard]] std::optional<std::string_view> query_parameter(std::string_view name);
+  /// The same as a number. Errors: as above; 400 when it is none.
+  template <number_from_text T>
+  [[nodiscard]] std::optional<T> query_parameter(std::string_view name) {
+    const auto text = query_parameter(name);
+    if (!text) return std::nullopt;
+    const auto value = value_from_text<T>(*text);
+    if (!value) malformed_parameter(name);
+    return value;
+  }
+
+  [[nodiscard]] body_reader& body() noexcept { return body_; }
+  /// Reads the body as the fields of a form (application/x-www-form-urlencoded).
+  ///
+  /// Cancel: what had been read is lost. Errors: those of the body; status_error with 415 for a body of another type, 400 for
+  /// a malformed one.
+  [[nodiscard]] task<std::vector<form_field>> form();
+
+  /// Who sent it; empty when the connection has no internet address.
+  [[nodiscard]] const address& peer() const noexcept { return peer_; }
+
+  /// Something that middleware tells the handlers behind it: who has logged in, the number of the request. The last value
+  /// set; empty when there is none. Lifetime: until another one is set.
+  void set_attribute(std::string name, std::string value);
+  [[nodiscard]] std::string_view attribute(std::string_view name) const noexcept;
+
+ private:
+  friend class connection;
+  friend class router;
+  struct path_value {
+    std::string_view name;  // of the route
+    std::string_view value;
+  };
+  [[noreturn]] static void no_such_resource();
+  [[noreturn]] static void malformed_parameter(std::string_view name);
+  void add_path_value(std::string_view name, std::string_view encoded);
+
+  std::string_view method_;
+  std::string_view target_;
+  target_parts parts_;
+  std::string_view host_;
+  std::string_view upgrade_;
+  std::span<const http::field> fields_;
+  int minor_version_ = 1;
+  bool query_parsed_ = false;
+  std::vector<path_value> path_values_;
+  std::vector<std::string> decoded_;  // of path values that were encoded; never grows beyond its capacity
+  std::vector<form_field> query_fields_;
+  std::vector<form_field> attributes_;
+  body_reader body_;
+  address peer_;
+};
+
+}  // namespace gyre::http

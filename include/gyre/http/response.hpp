@@ -1,0 +1,163 @@
+// gyre/http/response.hpp: what a handler answers.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/async_generator.hpp>
+#include <gyre/coro/task.hpp>
+#include <gyre/http/body_writer.hpp>
+#include <gyre/http/field.hpp>
+#include <gyre/stream/any_stream.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gyre::http {
+
+/// Makes the body of a response piece by piece. For authors of kinds of bodies; users give a callable.
+struct body_producer {
+  virtual ~body_producer() = default;
+  virtual task<> produce(body_writer& out) = 0;
+};
+
+/// Speaks another protocol on a connection that was HTTP. For authors; users give a callable.
+struct protocol_handler {
+  virtual ~protocol_handler() = default;
+  virtual task<> speak(any_stream stream) = 0;
+};
+
+struct response_state;
+
+/// A status, fields and a body: a value, a file, or something that makes it piece by piece.
+///
+/// Content-Length, Date, Connection and Transfer-Encoding are the server's business and cannot be set as fields. The memory
+/// of responses is used again: one with a small body allocates nothing.
+/// Thread: any, one at a time.
+class GYRE_API response {
+ public:
+  /// Errors, here and everywhere: std::invalid_argument for a status outside of 200 to 999, a field whose name is no token or
+  /// whose value has a line end in it.
+  explicit response(int status = 200);
+  response(response&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  response& operator=(response&& other) noexcept {
+    response moved(std::move(other));
+    std::swap(state_, moved.state_);
+    return *this;
+  }
+  ~response() {
+    if (state_ != nullptr) recycle();
+  }
+
+  // The body is copied, or moved in when it is a std::string.
+  static response text(std::string_view body);
+  static response text(const char* body) { return text(std::string_view(body)); }
+  static response text(std::string&& body);
+  static response html(std::string_view body);
+  static response html(const char* body) { return html(std::string_view(body)); }
+  static response html(std::string&& body);
+  /// The text of a JSON value: any JSON library's.
+  static response json(std::string_view body);
+  static response json(const char* body) { return json(std::string_view(body)); }
+  static response json(std::string&& body);
+  static response bytes(std::string&& body, std::string_view media_type = "application/octet-stream");
+  /// Not copied. Lifetime: `body` lives until the response has been sent; what the program has compiled in, does.
+  static response borrowed(std::string_view body, std::string_view media_type);
+
+  /// 204. RFC 9110 §15.3.5.
+  static response no_content() { return response(204); }
+  /// A redirect, by default 303: get the result there. RFC 9110 §15.4. Errors: as said.
+  static response redirect(std::string_view location, int status = 303);
+  /// A status with a line of text that says it, or `message`.
+  static response error(int status, std::string_view message = {});
+
+  /// A part of an open file, sent without copying it through this program where the connection can do that.
+  static response file(fs::file file, std::uint64_t offset, std::uint64_t length, std::string_view media_type);
+
+  /// A body that `f(body_writer&)`, which gives a task<>, writes; in chunks, unless its length is announced with
+  /// set_length. It runs when the handler has returned, and is cancelled when the client leaves.
+  /// Lifetime: `f` is kept until the body has been sent; so is the request.
+  template <class F>
+    requires requires(F f, body_writer& out) {
+      { f(out) } -> std::same_as<task<>>;
+    }
+  static response stream(F f, std::string_view media_type = "application/octet-stream") {
+    struct model final : body_producer {
+      explicit model(F&& g) : function(std::move(g)) {}
+      GYRE_CORO_WRAPPER task<> produce(body_writer& out) override { return function(out); }
+      F function;
+    };
+    return produced(new model(std::move(f)), media_type);
+  }
+  /// A body of what a generator gives, something that is convertible to std::string_view.
+  template <std::convertible_to<std::string_view> T>
+  static response stream(async_generator<T> pieces, std::string_view media_type = "application/octet-stream") {
+    struct model final : body_producer {
+      explicit model(async_generator<T>&& g) : generator(std::move(g)) {}
+      task<> produce(body_writer& out) override {
+        while (auto* const piece = co_await generator.next()) co_await out.write(*piece);
+      }
+      async_generator<T> generator;
+    };
+    return produced(new model(std::move(pieces)), media_type);
+  }
+
+  /// 101, or 2xx for CONNECT: from then on `f(any_stream)`, which gives a task<>, has the connection for itself.
+  /// RFC 9110 §7.8. Errors: as said, for a protocol that is no field value.
+  template <class F>
+  static response switch_protocols(std::string_view protocol, F f) {
+    struct model final : protocol_handler {
+      explicit model(F&& g) : function(std::move(g)) {}
+      GYRE_CORO_WRAPPER task<> speak(any_stream stream) override { return function(std::move(stream)); }
+      F function;
+    };
+    return switched(protocol, new model(std::move(f)));
+  }
+
+  [[nodiscard]] int status() const noexcept;
+  response& set_status(int status) &;
+  response&& set_status(int status) && { return std::move(set_status(status)); }
+
+  /// Adds a field, besides others of that name; Content-Type is the media type. Errors: as said; std::invalid_argument for
+  /// those of the server.
+  response& add_field(std::string_view name, std::string_view value) &;
+  response&& add_field(std::string_view name, std::string_view value) && { return std::move(add_field(name, value)); }
+  /// Replaces all fields of that name by this one.
+  response& set_field(std::string_view name, std::string_view value) &;
+  response&& set_field(std::string_view name, std::string_view value) && { return std::move(set_field(name, value)); }
+  void remove_field(std::string_view name) noexcept;
+  /// The first of that name. Lifetime: until the fields are changed.
+  [[nodiscard]] std::optional<std::string_view> field(std::string_view name) const noexcept;
+
+  [[nodiscard]] std::string_view media_type() const noexcept;
+  void set_media_type(std::string_view type) &;
+  /// Announces how long a body will be that is made piece by piece.
+  void set_length(std::uint64_t bytes) & noexcept;
+  /// As far as it is known: nothing for a body made piece by piece without an announcement.
+  [[nodiscard]] std::optional<std::uint64_t> length() const noexcept;
+  /// The body when it is a value, else nothing. Lifetime: as this; until it is changed.
+  [[nodiscard]] std::optional<std::string_view> body() const noexcept;
+  void set_body(std::string&& body) &;
+  /// Takes the producer of a body that is made piece by piece, to be given to another one that changes what passes: what
+  /// middleware does that compresses. Null when the body is of another kind. Owned by the caller.
+  [[nodiscard]] body_producer* release_producer() noexcept;
+  /// Takes over `producer`; the length is not known any more.
+  void set_producer(body_producer* producer) & noexcept;
+
+  /// The connection is closed when this has been sent.
+  void close_connection() & noexcept;
+
+  /// For the server.
+  [[nodiscard]] response_state& state() const noexcept { return *state_; }
+
+ private:
+  static response produced(body_producer* producer, std::string_view media_type);
+  static response switched(std::string_view protocol, protocol_handler* handler);
+  void recycle() noexcept;
+
+  response_state* state_;
+};
+
+}  // namespace gyre::http

@@ -1,0 +1,94 @@
+// gyre/http/router.hpp: finds the handler of a request by its method and its path.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/http/handler.hpp>
+#include <gyre/http/middleware.hpp>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gyre::http {
+
+/// Routes, as a tree of path segments.
+///
+///   http::router routes;
+///   routes.get("/users/{id}", show_user);       // request.path_parameter<int>("id")
+///   routes.get("/files/{path...}", send_file);  // the rest of the path, which may be empty
+///   auto api = routes.at("/api/v1");
+///   api.use(authenticated);                     // around the routes of the group only
+///   api.post("/users", add_user);
+///
+/// A segment that is spelled out goes before "{name}", and that before "{rest...}"; the order of the calls does not matter.
+/// Segments are compared decoded; "//" is an empty segment. HEAD is answered by the handler of GET, OPTIONS by the list of
+/// methods, another method with 405 and that list, another path with 404.
+/// Thread: routes are added before the first request; then one loop's at a time.
+class GYRE_API router {
+ public:
+  router();
+  router(router&& other) noexcept : tree_(std::exchange(other.tree_, nullptr)) {}
+  router& operator=(router&& other) noexcept {
+    router moved(std::move(other));
+    std::swap(tree_, moved.tree_);
+    return *this;
+  }
+  ~router();
+
+  /// A part of the router: its routes begin with a prefix and share middleware. Lifetime: as the router.
+  class group;
+
+  /// Errors: std::invalid_argument for a method that is no token, a pattern that does not begin with "/", a parameter without a
+  /// name or twice with the same, a rest that is not the last; std::logic_error for a route that is there already.
+  router& add(std::string_view method, std::string_view pattern, handler h);
+  router& get(std::string_view pattern, handler h) { return add("GET", pattern, std::move(h)); }
+  router& post(std::string_view pattern, handler h) { return add("POST", pattern, std::move(h)); }
+  router& put(std::string_view pattern, handler h) { return add("PUT", pattern, std::move(h)); }
+  router& patch(std::string_view pattern, handler h) { return add("PATCH", pattern, std::move(h)); }
+  router& del(std::string_view pattern, handler h) { return add("DELETE", pattern, std::move(h)); }
+  /// Every method that has no route of its own at this pattern.
+  router& any(std::string_view pattern, handler h) { return add("*", pattern, std::move(h)); }
+
+  /// Stands around all routes, those added before too, and around 404 and 405; the first one used is outermost.
+  router& use(middleware around);
+  /// Errors: as add, for the prefix.
+  [[nodiscard]] group at(std::string_view prefix);
+  /// Moves the routes of another router below a prefix. Errors: as add.
+  router& mount(std::string_view prefix, router other);
+  /// Answers what no route is there for, instead of 404.
+  router& not_found(handler h);
+
+  /// Answers a request.
+  ///
+  /// Lifetime: this and the request outlive the await. Cancel: as the handler does. Errors: what it throws.
+  [[nodiscard]] task<response> operator()(request& r);
+
+  struct tree;
+
+ private:
+  tree* tree_;
+};
+
+class router::group {
+ public:
+  group& add(std::string_view method, std::string_view pattern, handler h);
+  group& get(std::string_view pattern, handler h) { return add("GET", pattern, std::move(h)); }
+  group& post(std::string_view pattern, handler h) { return add("POST", pattern, std::move(h)); }
+  group& put(std::string_view pattern, handler h) { return add("PUT", pattern, std::move(h)); }
+  group& patch(std::string_view pattern, handler h) { return add("PATCH", pattern, std::move(h)); }
+  group& del(std::string_view pattern, handler h) { return add("DELETE", pattern, std::move(h)); }
+  group& any(std::string_view pattern, handler h) { return add("*", pattern, std::move(h)); }
+  /// Stands around the routes that are added to this group from now on, inside of what stands around the router.
+  group& use(middleware around);
+  /// A group inside this one, which begins with its middleware.
+  [[nodiscard]] group at(std::string_view prefix) const;
+
+ private:
+  friend class router;
+  group(router::tree& routes, std::string prefix) : routes_(&routes), prefix_(std::move(prefix)) {}
+  router::tree* routes_;
+  std::string prefix_;
+  std::vector<middleware> around_;
+};
+
+}  // namespace gyre::http

@@ -1,0 +1,95 @@
+// gyre/http/server.hpp: serves HTTP/1.1 and HTTP/1.0 over any byte stream. RFC 9110, RFC 9112.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/task.hpp>
+#include <gyre/http/handler.hpp>
+#include <gyre/http/server_limits.hpp>
+#include <gyre/net/tcp_listener.hpp>
+#include <gyre/stream/any_stream.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gyre::http {
+
+/// A request that has been answered, for logs and counters.
+struct exchange {
+  const http::request& request;
+  int status;                         ///< 499 when the client left before there was an answer
+  std::uint64_t body_bytes;           ///< of the response's body that were handed to the kernel
+  std::chrono::nanoseconds duration;  ///< from the end of the request's head
+  bool complete;                      ///< the response was sent to its end
+};
+
+/// Hears of every request that has been answered. Thread: that of the connection.
+struct exchange_observer {
+  virtual ~exchange_observer() = default;
+  virtual void answered(const exchange& what) noexcept = 0;
+};
+
+struct server_options {
+  /// "127.0.0.1:8080", ":8080", "[::]:80"; port 0: the kernel chooses. Or "unix:" and a path. Empty: nowhere, for a server
+  /// that is only given connections.
+  std::string listen = "127.0.0.1:8080";
+  handler routes = {};
+  server_limits limits = {};
+  server_timeouts timeouts = {};
+  listen_options socket = {};
+  std::string name = {};                  ///< of the Server field; empty: none is sent
+  exchange_observer* observer = nullptr;  ///< outlives the server
+};
+
+struct server_state;
+
+/// A server on one loop.
+///
+/// Handlers run in the task of their connection, and are cancelled when their client leaves (a client that has only closed
+/// its sending side counts as gone), when their time is over, and at the end of a drain. An exception becomes 500 and goes to
+/// the loop's exception handler, which prints it.
+/// Thread: belongs to the loop that it runs on.
+class GYRE_API server {
+ public:
+  /// Listens. Errors: io_error "listen 127.0.0.1:80: Permission denied"; std::invalid_argument without routes.
+  explicit server(server_options options);
+  server(server&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  server& operator=(server&& other) noexcept {
+    server moved(std::move(other));
+    std::swap(state_, moved.state_);
+    return *this;
+  }
+  ~server();
+
+  /// Accepts and serves until it is cancelled (SIGINT and SIGTERM do that to the main task). Then it drains and returns
+  /// normally: what was accepted is answered, with "Connection: close"; idle connections are closed; what takes longer than
+  /// timeouts.drain is cancelled.
+  ///
+  /// Cancel: as said. Errors: io_error when accepting fails for good; std::logic_error when it listens nowhere.
+  [[nodiscard]] task<> run();
+
+  /// Serves one connection of any kind: TLS, memory. Gives when it has ended.
+  ///
+  /// Cancel: the connection is cut off. Errors: none of the connection's; they end it.
+  [[nodiscard]] task<> serve_connection(any_stream stream, address peer = {});
+
+  /// Where it listens, with the port that the kernel chose: "127.0.0.1:34567", "unix:/run/x".
+  [[nodiscard]] const std::string& where() const noexcept;
+  /// Connections that are open.
+  [[nodiscard]] std::size_t connections() const noexcept;
+  /// It has been told to stop.
+  [[nodiscard]] bool draining() const noexcept;
+
+ private:
+  server_state* state_;
+};
+
+/// Makes a server and runs it.
+///
+/// Cancel: drains, as server::run. Errors: as server and server::run.
+[[nodiscard]] GYRE_API task<> serve(server_options options);
+
+}  // namespace gyre::http

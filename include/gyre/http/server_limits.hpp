@@ -1,0 +1,40 @@
+// gyre/http/server_limits.hpp: what a server takes from a client, and how long it waits for it.
+#pragma once
+
+#include <gyre/http/head_parser.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace gyre::http {
+
+struct server_limits {
+  head_limits head = {};                         ///< more is answered with 414 or 431
+  std::uint64_t body = std::uint64_t{2} << 20U;  ///< bytes, more: 413; body_reader::set_limit raises it for a route
+  std::size_t connections = 65'536;              ///< in all; further ones are answered with 503 and closed
+  std::size_t connections_per_address = 65'536;  ///< the same for those from one IP address
+  std::uint64_t requests_per_connection = 1'000'000;  ///< the last one is answered with "Connection: close"
+};
+
+/// A time-out that never comes is std::chrono::nanoseconds::max().
+struct server_timeouts {
+  /// From the first byte of a head, or from the beginning of the connection, to the end of the head. Later: 408, or nothing
+  /// for a connection that never sent a byte.
+  std::chrono::nanoseconds head = std::chrono::seconds(15);
+  /// Between two requests; then the connection is closed.
+  std::chrono::nanoseconds idle = std::chrono::seconds(75);
+  /// For each 16 KiB of a body that a handler waits for; so no sender can be slower than that for long. Later: 408.
+  std::chrono::nanoseconds body = std::chrono::seconds(30);
+  /// For each 64 KiB of a response that the client has to take. Later: the connection is reset.
+  std::chrono::nanoseconds write = std::chrono::seconds(30);
+  /// From the call of the handler to the end of its response. Later: 503, or a response cut off.
+  std::chrono::nanoseconds handler = std::chrono::nanoseconds::max();
+  /// For requests that are being answered when the server is told to stop; then they are cancelled.
+  std::chrono::nanoseconds drain = std::chrono::seconds(10);
+  /// For idle connections at that time: a request that is on its way is still answered.
+  std::chrono::nanoseconds last_request = std::chrono::milliseconds(250);
+};
+
+}  // namespace gyre::http

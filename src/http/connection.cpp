@@ -1,0 +1,254 @@
+// src/http/connection.cpp: the life of a connection: wait, parse, answer, again.
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/http/status.hpp>
+#include <gyre/http/status_error.hpp>
+#include <gyre/loop/deadline.hpp>
+
+#include "connection.hpp"
+#include "response_sender.hpp"
+#include "upgraded_stream.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gyre::http {
+namespace {
+
+constexpr std::uint64_t skipped_at_most = std::uint64_t{64} << 10U;  // of a body that the handler did not want
+constexpr std::chrono::seconds lingers(2);
+
+// From when to when, without a look at the clock when nobody wants to know.
+class stopwatch {
+ public:
+  explicit stopwatch(bool wanted) noexcept : began_(wanted ? now() : time_point()), wanted_(wanted) {}
+  [[nodiscard]] std::chrono::nanoseconds passed() const noexcept {
+    return wanted_ ? now() - began_ : std::chrono::nanoseconds();
+  }
+
+ private:
+  time_point began_;
+  bool wanted_;
+};
+
+}  // namespace
+
+// Of one request, on its way through.
+struct connection::progress {
+  stopwatch clock;
+  bool keep_alive;  // the client wants to send more
+  bool http_1_0;
+  bool client_left = false;
+  int status = 499;
+  std::uint64_t body_bytes = 0;
+  bool complete = false;
+  exchange_scope* scope;
+};
+
+connection::connection(server_state& server, transport& carrier, const address& peer) noexcept
+    : next(server.connections), server_(server), transport_(carrier), peer_(peer) {
+  if (next != nullptr) next->link = &next;
+  link = &server.connections;
+  server.connections = this;
+  ++server.open;
+}
+
+connection::~connection() {
+  *link = next;
+  if (next != nullptr) next->link = link;
+  --server_.open;
+}
+
+task<> connection::run() {
+  next_step step = next_step::go_on;
+  const server_timeouts& limits = server_.options.timeouts;
+  while (step == next_step::go_on) {
+    buffer_lease received;
+    idle_ = true;
+    const transfer outcome = co_await transport_.receive(received, requests_ == 0 ? limits.head : limits.idle);
+    idle_ = false;
+    if (outcome != transfer::done) co_return;
+    const workspaces::lent work(server_.work, server_.options.limits, limits, transport_);
+    (*work).input.append(received.text());
+    received.release();
+    step = co_await serve_available(*work);
+  }
+  if (step == next_step::reset) transport_.reset_at_end();
+  if (step == next_step::linger) co_await finish();
+}
+
+// Until nothing is left of what has been received.
+task<connection::next_step> connection::serve_available(workspace& work) {
+  std::optional<time_point> head_due;
+  for (;;) {
+    const parse_state state = work.parser.parse(work.input.head());
+    if (state == parse_state::failed) co_return co_await refuse(work, status_for(work.parser.error()));
+    if (state == parse_state::incomplete) {
+      if (co_await work.output.flush() != transfer::done) co_return next_step::reset;
+      if (work.input.empty()) co_return next_step::go_on;
+      if (!head_due)
+        head_due = now() + std::min(server_.options.timeouts.head, std::chrono::nanoseconds(std::chrono::hours(24)));
+      buffer_lease received;
+      const transfer outcome =
+          co_await transport_.receive(received, std::max<std::chrono::nanoseconds>(*head_due - now(), {}));
+      if (outcome == transfer::timed_out) co_return co_await refuse(work, 408);
+      if (outcome != transfer::done) co_return next_step::close;
+      work.input.append(received.text());
+      continue;
+    }
+    head_due.reset();
+    framing body;
+    if (const parse_error error = understand_request(work.parser, body); error != parse_error::none)
+      co_return co_await refuse(work, status_for(error));
+    const next_step step = co_await answer(work, body);
+    if (step != next_step::go_on) co_return step;
+    work.parser.reset();
+    work.input.begin_next_message();
+  }
+}
+
+void connection::start_request(workspace& work, const framing& body) {
+  const head_parser& head = work.parser;
+  request& r = work.request;
+  r.method_ = head.method();
+  r.target_ = head.target();
+  r.parts_ = split_target(head.target());
+  r.host_ = r.parts_.authority.empty() ? body.host : r.parts_.authority;
+  r.upgrade_ = body.upgrade;
+  r.fields_ = head.fields();
+  r.minor_version_ = head.minor_version();
+  r.query_parsed_ = false;
+  r.path_values_.clear();
+  r.decoded_.clear();
+  r.attributes_.clear();
+  r.query_fields_.clear();
+  r.peer_ = peer_;
+  work.input.consume(head.size());
+  work.input.on_continue = this;
+  r.body_.start(work.input, body, server_.options.limits.body);
+}
+
+task<connection::next_step> connection::answer(workspace& work, const framing& body) {
+  start_request(work, body);
+  ++requests_;
+  work_ = &work;
+  // Responses to requests before this one do not wait for it.
+  if (!work.output.buffer().empty()) work.output.flush_when_waiting();
+  exchange_scope scope(co_await this_task_context{}, transport_, server_.options.timeouts.handler);
+  progress p{.clock = stopwatch(server_.options.observer != nullptr),
+             .keep_alive = body.keep_alive,
+             .http_1_0 = work.request.minor_version() == 0,
+             .scope = &scope};
+  std::optional<response> made;
+  try {
+    made = co_await server_.options.routes(work.request);
+  } catch (const cancelled&) {
+    if (!scope.absorbs_cancel()) throw;
+    if (!scope.client_left()) made = response::error(503, "this took too long");
+  } catch (...) {
+    made = response_for_failure(work);
+  }
+  next_step step = next_step::close;
+  if (made) step = co_await send(work, *made, p);
+  if (server_.options.observer != nullptr) tell_observer(work, p);
+  co_return step;
+}
+
+// Called while the exception is handled. Nothing: there is nobody to be answered.
+std::optional<response> connection::response_for_failure(workspace& work) noexcept {
+  try {
+    throw;
+  } catch (const status_error& error) {
+    const int status = error.status();
+    return response::error(status >= 200 && status <= 999 ? status : 500, error.what());
+  } catch (...) {
+    if (work.input.broken) return std::nullopt;  // the client left in the middle of its body
+    event_loop::report({std::current_exception(), "a request's handler", std::source_location::current()});
+    return response::error(500);
+  }
+}
+
+task<connection::next_step> connection::send(workspace& work, response& r, progress& p) {
+  response_state& state = r.state();
+  body_reader& unread = work.request.body();
+  const bool takes_over = state.source == body_source::protocol;
+  if (!takes_over && !unread.at_end() && !work.input.broken && !co_await unread.skip(skipped_at_most))
+    work.input.broken = true;
+  const bool last = work.input.broken || last_request() || state.close_connection;
+  const sending how{.common_fields = server_.common_fields(),
+                    .head_only = work.request.method() == "HEAD",
+                    .close = last || !p.keep_alive,
+                    .http_1_0 = p.http_1_0,
+                    .connect = work.request.method() == "CONNECT"};
+  response_sender sender(work.output, state, how);
+  sender.begin();
+  p.status = state.status;
+  if (takes_over && (state.status == 101 || how.connect)) {
+    p.scope->close();
+    p.complete = true;
+    co_return co_await switch_protocols(work, *state.protocol);
+  }
+  if (sender.sends_now()) p.scope->close();
+  if (!sender.append_body() || sender.closes()) {
+    bool sent = false;
+    try {
+      sent = co_await sender.send();
+    } catch (const cancelled&) {
+      if (!p.scope->absorbs_cancel()) throw;
+    } catch (...) {
+      if (!work.output.failed() && !work.input.broken)
+        event_loop::report({std::current_exception(), "a response's body", std::source_location::current()});
+    }
+    if (sent && sender.closes()) sent = co_await work.output.flush() == transfer::done;
+    p.body_bytes = sender.body_bytes();
+    p.complete = sent;
+    if (!sent) co_return next_step::reset;
+  } else {
+    p.body_bytes = sender.body_bytes();
+    p.complete = true;
+  }
+  if (!sender.closes()) co_return next_step::go_on;
+  co_return last || !work.input.empty() ? next_step::linger : next_step::close;
+}
+
+task<connection::next_step> connection::refuse(workspace& work, int status) {
+  ++requests_;
+  response answer = response::error(status);
+  start_request(work, {});
+  response_sender sender(work.output, answer.state(), {.common_fields = server_.common_fields(), .close = true});
+  sender.begin();
+  (void)sender.append_body();
+  const bool sent = co_await work.output.flush() == transfer::done;
+  if (server_.options.observer != nullptr)
+    server_.options.observer->answered({work.request, status, sender.body_bytes(), {}, sent});
+  co_return sent ? next_step::linger : next_step::reset;
+}
+
+task<> connection::refuse_service() {
+  const workspaces::lent work(server_.work, server_.options.limits, server_.options.timeouts, transport_);
+  if (co_await refuse(*work, 503) == next_step::linger) co_await finish();
+}
+
+task<connection::next_step> connection::switch_protocols(workspace& work, protocol_handler& protocol) {
+  if (co_await work.output.flush() != transfer::done) co_return next_step::reset;
+  co_await protocol.speak(any_stream(upgraded_stream(work.input)));
+  co_return next_step::linger;
+}
+
+task<transfer> connection::send_continue() {
+  work_->output.buffer().append("HTTP/1.1 100 Continue\r\n\r\n");
+  co_return co_await work_->output.flush();
+}
+
+// Closing with input unread would reset the connection, and the client might never see our last words: RFC 9112 §9.6.
+task<> connection::finish() {
+  co_await transport_.shutdown_write();
+  const time_point until = now() + lingers;
+  buffer_lease ignored;
+  while (now() < until && co_await transport_.receive(ignored, until - now()) == transfer::done) ignored.release();
+}
+
+void connection::tell_observer(const workspace& work, const progress& p) const noexcept {
+  server_.options.observer->answered({work.request, p.status, p.body_bytes, p.clock.passed(), p.complete});
+}
+
+}  // namespace gyre::http

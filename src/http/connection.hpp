@@ -1,0 +1,72 @@
+// src/http/connection.hpp: serves the requests of one connection, one after the other.
+#pragma once
+
+#include <gyre/coro/task.hpp>
+#include <gyre/http/framing.hpp>
+#include <gyre/http/response.hpp>
+#include <gyre/net/address.hpp>
+
+#include "exchange_scope.hpp"
+#include "server_state.hpp"
+#include "transport.hpp"
+#include "workspace.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace gyre::http {
+
+class connection final : private message_input::continue_sender {
+ public:
+  connection(server_state& server, transport& carrier, const address& peer) noexcept;
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+  ~connection();
+
+  /// Returns when nothing more is to be done; the transport may be closed then.
+  task<> run();
+  /// Answers 503 to a connection that is one too many.
+  task<> refuse_service();
+  /// Ends it if it waits for a request.
+  void interrupt_if_idle() noexcept {
+    if (idle_) transport_.interrupt();
+  }
+
+  connection* next = nullptr;
+  connection** link = nullptr;
+
+ private:
+  /// What becomes of the connection.
+  enum class next_step : std::uint8_t {
+    go_on,
+    close,   // the client has asked for it, or is gone
+    linger,  // the client may still be sending, and has to see our last words first
+    reset,   // a response was cut off
+  };
+  struct progress;
+
+  task<next_step> serve_available(workspace& work);
+  task<next_step> answer(workspace& work, const framing& body);
+  task<next_step> send(workspace& work, response& r, progress& p);
+  task<next_step> refuse(workspace& work, int status);
+  task<next_step> switch_protocols(workspace& work, protocol_handler& protocol);
+  task<> finish();
+  task<transfer> send_continue() override;
+
+  void start_request(workspace& work, const framing& body);
+  std::optional<response> response_for_failure(workspace& work) noexcept;
+  void tell_observer(const workspace& work, const progress& p) const noexcept;
+  [[nodiscard]] bool last_request() const noexcept {
+    return server_.draining || requests_ >= server_.options.limits.requests_per_connection;
+  }
+
+  server_state& server_;
+  transport& transport_;
+  const address& peer_;
+  workspace* work_ = nullptr;  // while a request is being answered
+  std::uint64_t requests_ = 0;
+  bool idle_ = false;
+};
+
+}  // namespace gyre::http

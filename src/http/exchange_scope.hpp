@@ -1,0 +1,60 @@
+// src/http/exchange_scope.hpp: the scope of a request's handler: what ends it early.
+#pragma once
+
+#include <gyre/coro/cancel_scope.hpp>
+#include <gyre/loop/deadline.hpp>
+#include <gyre/net/stream_socket.hpp>
+
+#include "transport.hpp"
+
+#include <chrono>
+
+namespace gyre::http {
+
+/// Cancels the code inside when the client leaves and when the time is over.
+class exchange_scope : private end_watch, private timer {
+ public:
+  exchange_scope(task_context& task, transport& client, std::chrono::nanoseconds limit) noexcept : client_(client) {
+    scope_.open(task);
+    end_watch::ended = [](end_watch& w) noexcept {
+      auto& self = static_cast<exchange_scope&>(w);
+      self.client_left_ = true;
+      self.scope_.cancel();
+    };
+    client.watch_end(this);
+    if (limit == std::chrono::nanoseconds::max()) return;
+    fire = [](timer& t) noexcept {
+      auto& self = static_cast<exchange_scope&>(t);
+      self.expired_ = true;
+      self.scope_.cancel();
+    };
+    deadline = deadline_after(limit);
+    event_loop::current().timers().arm(*this);
+  }
+  exchange_scope(const exchange_scope&) = delete;
+  exchange_scope& operator=(const exchange_scope&) = delete;
+  ~exchange_scope() { close(); }
+
+  /// Ends it: what comes is not cancelled by it. Idempotent.
+  void close() noexcept {
+    if (closed_) return;
+    closed_ = true;
+    client_.watch_end(nullptr);
+    event_loop::current().timers().disarm(*this);
+    scope_.close();
+  }
+
+  [[nodiscard]] bool client_left() const noexcept { return client_left_; }
+  [[nodiscard]] bool expired() const noexcept { return expired_; }
+  /// While `cancelled` passes: true when it is this scope's and nobody else's.
+  [[nodiscard]] bool absorbs_cancel() const noexcept { return scope_.absorbs_cancel(); }
+
+ private:
+  transport& client_;
+  cancel_scope scope_;
+  bool client_left_ = false;
+  bool expired_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace gyre::http

@@ -1,0 +1,34 @@
+// src/http/message_input.cpp: waiting for bodies, not for ever.
+#include <gyre/loop/deadline.hpp>
+
+#include "message_input.hpp"
+
+#include <algorithm>
+
+namespace gyre::http {
+
+void message_input::attach(http::transport& from) noexcept {
+  constexpr std::size_t kept = std::size_t{64} << 10U;
+  transport_ = &from;
+  gathered_.clear();
+  if (gathered_.capacity() > kept) std::string().swap(gathered_);
+  begin_ = 0;
+  lease_.release();
+  broken = false;
+  waited_ = {};
+  arrived_ = 0;
+}
+
+task<transfer> message_input::receive() {
+  const time_point began = now();
+  const transfer outcome = co_await transport_->receive(lease_, std::max(body_limit_ - waited_, {}));
+  waited_ += now() - began;
+  arrived_ += lease_.size();
+  if (arrived_ >= progress) {
+    waited_ = {};
+    arrived_ = 0;
+  }
+  co_return outcome;
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,75 @@
+// src/http/message_output.hpp: the bytes that a connection is about to send.
+#pragma once
+
+#include <gyre/coro/frame_pool.hpp>
+#include <gyre/coro/task.hpp>
+#include <gyre/io/completion.hpp>
+
+#include "transport.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gyre::http {
+
+/// Gathers what is small, so that a batch of responses goes out in one write, and writes what is large from where it is.
+///
+/// What has been gathered is also sent when the task that answers waits for something else: nobody has to wait for a
+/// response because the one behind it takes long.
+/// Errors: after the first, everything is dropped.
+class message_output {
+ public:
+  static constexpr std::size_t gathered_at_most = std::size_t{16} << 10U;
+  static constexpr std::size_t piece = std::size_t{64} << 10U;  // has to be taken within the time limit
+
+  explicit message_output(std::chrono::nanoseconds limit) noexcept : limit_(limit) {}
+  message_output(const message_output&) = delete;
+  message_output& operator=(const message_output&) = delete;
+  ~message_output();
+
+  /// Begins to serve a connection, without a byte of the one before.
+  void attach(transport& to) noexcept;
+
+  /// Where to append; `flush` before waiting for the client.
+  [[nodiscard]] std::string& buffer() noexcept { return buffer_; }
+  [[nodiscard]] bool wants_flush() const noexcept { return buffer_.size() >= gathered_at_most; }
+
+  task<transfer> flush();
+  /// The buffer, and then bytes of any number from where they are.
+  task<transfer> write(std::string_view bytes);
+  /// The buffer, and then a part of a file. done only when all of it was sent.
+  task<transfer> send_file(int file, std::uint64_t offset, std::uint64_t count);
+
+  /// Has the loop send the buffer when the task that runs now waits.
+  void flush_when_waiting();
+
+  [[nodiscard]] transfer state() const noexcept { return state_; }
+  [[nodiscard]] bool failed() const noexcept { return state_ != transfer::done; }
+  [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
+
+ private:
+  // In the ready queue it must outlive the connection.
+  struct flusher : io::completion {
+    static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
+    static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
+    message_output* output;
+  };
+  static void flush_now(io::completion& c) noexcept;
+  transfer ended(transfer outcome) noexcept {
+    if (outcome != transfer::done) state_ = outcome;
+    return outcome;
+  }
+
+  transport* transport_ = nullptr;
+  std::chrono::nanoseconds limit_;
+  std::string buffer_;
+  flusher* scheduled_ = nullptr;
+  bool writing_ = false;  // the buffer is being written, and must stay as it is
+  transfer state_ = transfer::done;
+  std::uint64_t sent_ = 0;
+};
+
+}  // namespace gyre::http

@@ -1,0 +1,251 @@
+// src/http/response.cpp: making responses, out of memory that was used by others before.
+#include <gyre/http/head_writer.hpp>
+#include <gyre/http/status.hpp>
+
+#include "response_state.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace gyre::http {
+namespace {
+
+constexpr std::string_view plain_text = "text/plain; charset=utf-8";
+constexpr std::string_view html_text = "text/html; charset=utf-8";
+constexpr std::string_view json_text = "application/json";
+
+// One a thread. What the thread leaves behind is freed at its end.
+struct free_states {
+  static constexpr std::size_t most = 256;
+  response_state* first = nullptr;
+  std::size_t count = 0;
+  ~free_states() {
+    while (first != nullptr) delete std::exchange(first, first->next_free);
+    count = most;  // those that are destroyed later are not kept
+  }
+};
+thread_local free_states free_list;
+
+void check_status(int status) {
+  if (status < 200 || status > 999)
+    throw std::invalid_argument("response: status " + std::to_string(status) + " is not between 200 and 999");
+}
+
+// Content-Type has a place of its own; what frames messages is not for handlers: two lengths in one head are what smuggling
+// is made of.
+bool is_media_type(std::string_view name) {
+  for (const std::string_view own : {"date", "connection", "content-length", "transfer-encoding"})
+    if (equal_ignoring_case(name, own))
+      throw std::invalid_argument("response: the field \"" + std::string(name) + "\" is set by the server");
+  return equal_ignoring_case(name, "content-type");
+}
+
+// The line of the first field of that name, with its end; empty when there is none.
+std::string_view find_line(std::string_view fields, std::string_view name) noexcept {
+  while (!fields.empty()) {
+    const std::size_t size = fields.find('\n') + 1;
+    if (fields.size() > name.size() && fields[name.size()] == ':' &&
+        equal_ignoring_case(fields.substr(0, name.size()), name))
+      return fields.substr(0, size);
+    fields.remove_prefix(size);
+  }
+  return {};
+}
+
+response with_value(std::string_view body, std::string_view type) {
+  response made;
+  made.state().source = body_source::value;
+  made.state().value.assign(body);
+  made.state().media_type.assign(type);
+  return made;
+}
+response with_value(std::string&& body, std::string_view type) {
+  response made;
+  made.state().source = body_source::value;
+  made.state().value = std::move(body);
+  made.state().media_type.assign(type);
+  return made;
+}
+
+}  // namespace
+
+void response_state::clear() noexcept {
+  constexpr std::size_t kept = 4096;
+  for (std::string* const each : {&media_type, &fields, &value}) {
+    each->clear();
+    if (each->capacity() > kept) std::string().swap(*each);
+  }
+  borrowed = {};
+  status = 200;
+  close_connection = false;
+  source = body_source::none;
+  file = fs::file();
+  length.reset();
+  delete std::exchange(producer, nullptr);
+  delete std::exchange(protocol, nullptr);
+}
+
+response_state& response_state::make() {
+  if (free_list.first == nullptr) return *new response_state;
+  response_state& state = *free_list.first;
+  free_list.first = state.next_free;
+  --free_list.count;
+  return state;
+}
+
+void response_state::recycle(response_state& state) noexcept {
+  if (free_list.count >= free_states::most) {
+    delete &state;
+    return;
+  }
+  state.clear();
+  state.next_free = std::exchange(free_list.first, &state);
+  ++free_list.count;
+}
+
+response::response(int status) : state_((check_status(status), &response_state::make())) { state_->status = status; }
+void response::recycle() noexcept { response_state::recycle(*state_); }
+
+response response::text(std::string_view body) { return with_value(body, plain_text); }
+response response::text(std::string&& body) { return with_value(std::move(body), plain_text); }
+response response::html(std::string_view body) { return with_value(body, html_text); }
+response response::html(std::string&& body) { return with_value(std::move(body), html_text); }
+response response::json(std::string_view body) { return with_value(body, json_text); }
+response response::json(std::string&& body) { return with_value(std::move(body), json_text); }
+
+response response::bytes(std::string&& body, std::string_view media_type) {
+  response made = with_value(std::move(body), {});
+  made.set_media_type(media_type);
+  return made;
+}
+
+response response::borrowed(std::string_view body, std::string_view media_type) {
+  response made;
+  made.state_->source = body_source::borrowed;
+  made.state_->borrowed = body;
+  made.set_media_type(media_type);
+  return made;
+}
+
+response response::redirect(std::string_view location, int status) {
+  return response::error(status).add_field("Location", location);
+}
+
+response response::error(int status, std::string_view message) {
+  check_status(status);
+  if (is_bodyless(status)) return response(status);
+  response made = with_value(message.empty() ? reason_phrase(status) : message, plain_text);
+  made.state_->status = status;
+  made.state_->value += '\n';
+  return made;
+}
+
+response response::file(fs::file file, std::uint64_t offset, std::uint64_t length, std::string_view media_type) {
+  response made;
+  made.set_media_type(media_type);
+  made.state_->source = body_source::file;
+  made.state_->file = std::move(file);
+  made.state_->file_offset = offset;
+  made.state_->length = length;
+  return made;
+}
+
+response response::produced(body_producer* producer, std::string_view media_type) {
+  response made;
+  made.state_->source = body_source::producer;
+  made.state_->producer = producer;
+  made.set_media_type(media_type);
+  return made;
+}
+
+response response::switched(std::string_view protocol, protocol_handler* handler) {
+  response made;
+  made.state_->source = body_source::protocol;
+  made.state_->protocol = handler;
+  made.state_->status = 101;
+  if (!protocol.empty()) made.add_field("Upgrade", protocol);
+  return made;
+}
+
+int response::status() const noexcept { return state_->status; }
+
+response& response::set_status(int status) & {
+  check_status(status);
+  state_->status = status;
+  return *this;
+}
+
+response& response::add_field(std::string_view name, std::string_view value) & {
+  if (is_media_type(name)) {
+    set_media_type(value);
+    return *this;
+  }
+  head_writer(state_->fields).field(name, value);
+  return *this;
+}
+
+response& response::set_field(std::string_view name, std::string_view value) & {
+  if (is_media_type(name)) return add_field(name, value);
+  std::string line;
+  head_writer(line).field(name, value);  // first: what is refused changes nothing
+  remove_field(name);
+  state_->fields.append(line);
+  return *this;
+}
+
+void response::remove_field(std::string_view name) noexcept {
+  std::string& fields = state_->fields;
+  for (;;) {
+    const std::string_view line = find_line(fields, name);
+    if (line.empty()) return;
+    fields.erase(static_cast<std::size_t>(line.data() - fields.data()), line.size());
+  }
+}
+
+std::optional<std::string_view> response::field(std::string_view name) const noexcept {
+  if (equal_ignoring_case(name, "content-type") && !state_->media_type.empty()) return state_->media_type;
+  const std::string_view line = find_line(state_->fields, name);
+  if (line.empty()) return std::nullopt;
+  return line.substr(name.size() + 2, line.size() - name.size() - 4);
+}
+
+std::string_view response::media_type() const noexcept { return state_->media_type; }
+
+void response::set_media_type(std::string_view type) & {
+  if (!is_field_value(type)) throw std::invalid_argument("response: the media type holds a control character");
+  state_->media_type.assign(type);
+}
+
+void response::set_length(std::uint64_t bytes) & noexcept { state_->length = bytes; }
+
+void response::close_connection() & noexcept { state_->close_connection = true; }
+
+std::optional<std::uint64_t> response::length() const noexcept {
+  if (state_->source == body_source::value || state_->source == body_source::borrowed) return state_->bytes().size();
+  if (state_->source == body_source::none) return 0;
+  return state_->length;
+}
+
+std::optional<std::string_view> response::body() const noexcept {
+  if (state_->source == body_source::value || state_->source == body_source::borrowed) return state_->bytes();
+  return std::nullopt;
+}
+
+void response::set_body(std::string&& body) & {
+  delete std::exchange(state_->producer, nullptr);
+  state_->file = fs::file();
+  state_->length.reset();
+  state_->source = body_source::value;
+  state_->value = std::move(body);
+}
+
+body_producer* response::release_producer() noexcept { return std::exchange(state_->producer, nullptr); }
+
+void response::set_producer(body_producer* producer) & noexcept {
+  delete std::exchange(state_->producer, producer);
+  state_->file = fs::file();
+  state_->length.reset();
+  state_->source = body_source::producer;
+}
+
+}  // namespace gyre::http

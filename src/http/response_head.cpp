@@ -1,0 +1,86 @@
+// src/http/response_head.cpp: one pass over memory that is there already.
+#include <gyre/http/status.hpp>
+
+#include "response_head.hpp"
+
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+
+namespace gyre::http {
+namespace {
+
+// Appends to memory whose size was reckoned before.
+class cursor {
+ public:
+  explicit cursor(char* at) noexcept : at_(at) {}
+  void put(std::string_view text) noexcept {
+    std::memcpy(at_, text.data(), text.size());
+    at_ += text.size();
+  }
+  void put(std::uint64_t number) noexcept { at_ = std::to_chars(at_, at_ + 20, number).ptr; }
+  [[nodiscard]] char* at() const noexcept { return at_; }
+
+ private:
+  char* at_;
+};
+
+constexpr std::string_view connection_line(connection_field which) noexcept {
+  switch (which) {
+    case connection_field::none:
+      break;
+    case connection_field::close:
+      return "Connection: close\r\n";
+    case connection_field::keep_alive:
+      return "Connection: keep-alive\r\n";
+    case connection_field::upgrade:
+      return "Connection: Upgrade\r\n";
+  }
+  return {};
+}
+
+}  // namespace
+
+void append_head(std::string& out, const response_head& head) {
+  constexpr std::size_t fixed = 192;  // more than everything here that has a largest size
+  const std::string_view reason = reason_phrase(head.status);
+  const std::size_t before = out.size();
+  const std::size_t most =
+      before + fixed + reason.size() + head.common_fields.size() + head.media_type.size() + head.fields.size();
+  out.resize_and_overwrite(most, [&](char* memory, std::size_t) noexcept {
+    cursor to(memory + before);
+    if (head.status == 200) {
+      to.put("HTTP/1.1 200 OK\r\n");
+    } else {
+      to.put("HTTP/1.1 ");
+      to.put(static_cast<std::uint64_t>(head.status));
+      to.put(" ");
+      to.put(reason);
+      to.put("\r\n");
+    }
+    to.put(head.common_fields);
+    if (!head.media_type.empty()) {
+      to.put("Content-Type: ");
+      to.put(head.media_type);
+      to.put("\r\n");
+    }
+    to.put(head.fields);
+    if (head.length) {
+      to.put("Content-Length: ");
+      to.put(*head.length);
+      to.put("\r\n");
+    }
+    if (head.chunked) to.put("Transfer-Encoding: chunked\r\n");
+    to.put(connection_line(head.connection));
+    to.put("\r\n");
+    return static_cast<std::size_t>(to.at() - memory);
+  });
+}
+
+void append_chunk_size(std::string& out, std::uint64_t size) {
+  char digits[16];
+  const auto end = std::to_chars(digits, digits + sizeof(digits), size, 16).ptr;
+  out.append(digits, static_cast<std::size_t>(end - digits)).append("\r\n");
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,99 @@
+// src/http/response_sender.cpp: how each kind of body is framed and sent. RFC 9112 §6.
+#include <gyre/http/status.hpp>
+
+#include "response_sender.hpp"
+
+#include <algorithm>
+
+namespace gyre::http {
+
+void response_sender::begin() {
+  response_head head{.status = response_.status,
+                     .common_fields = how_.common_fields,
+                     .media_type = response_.media_type,
+                     .fields = response_.fields,
+                     .length = {}};
+  const bool successful_connect = how_.connect && response_.status >= 200 && response_.status < 300;
+  const bool bodyless = is_bodyless(response_.status) || successful_connect;
+  if (!bodyless) {
+    switch (response_.source) {
+      case body_source::none:
+        head.length = 0;
+        break;
+      case body_source::value:
+      case body_source::borrowed:
+        head.length = response_.bytes().size();
+        break;
+      case body_source::file:
+        head.length = response_.length;
+        break;
+      case body_source::producer:
+        head.length = response_.length;
+        head.chunked = chunked_ = !head.length && !how_.http_1_0;
+        if (!head.length && how_.http_1_0) how_.close = true;  // RFC 9112 §6.3: the end of the connection is the end
+        break;
+      case body_source::protocol:
+        break;
+    }
+  }
+  has_body_ = !bodyless && !how_.head_only && response_.source != body_source::none;
+  if (response_.source == body_source::protocol && (response_.status == 101 || successful_connect)) {
+    if (response_.status == 101) head.connection = connection_field::upgrade;
+  } else if (how_.close) {
+    head.connection = connection_field::close;
+  } else if (how_.http_1_0) {
+    head.connection = connection_field::keep_alive;
+  }
+  append_head(output_.buffer(), head);
+}
+
+bool response_sender::append_body() {
+  if (!has_body_) return true;
+  if (response_.source != body_source::value && response_.source != body_source::borrowed) return false;
+  const std::string_view bytes = response_.bytes();
+  if (bytes.size() > message_output::gathered_at_most) return false;
+  output_.buffer().append(bytes);
+  body_bytes_ = bytes.size();
+  return !output_.wants_flush();
+}
+
+task<bool> response_sender::send() {
+  if (body_bytes_ > 0 || !has_body_) {
+    (void)co_await output_.flush();
+  } else if (response_.source == body_source::file) {
+    co_return co_await send_file();
+  } else if (response_.source == body_source::producer) {
+    co_return co_await produce();
+  } else {
+    (void)co_await output_.write(response_.bytes());
+    body_bytes_ = response_.bytes().size();
+  }
+  co_return !output_.failed();
+}
+
+task<bool> response_sender::send_file() {
+  const std::uint64_t head = output_.sent() + output_.buffer().size();
+  (void)co_await output_.send_file(response_.file.native_descriptor(), response_.file_offset,
+                                   response_.length.value_or(0));
+  body_bytes_ = output_.sent() - std::min(head, output_.sent());
+  co_return !output_.failed();
+}
+
+task<bool> response_sender::produce() {
+  body_writer writer(output_);
+  writer.form_ = chunked_ ? body_writer::form::chunked : body_writer::form::plain;
+  if (response_.length) writer.announced_ = *response_.length;
+  output_.flush_when_waiting();
+  try {
+    co_await response_.producer->produce(writer);
+  } catch (...) {
+    body_bytes_ = writer.written();
+    throw;
+  }
+  body_bytes_ = writer.written();
+  if (response_.length && writer.written() != *response_.length) co_return false;
+  if (chunked_) output_.buffer().append("0\r\n\r\n");
+  co_return !output_.failed();
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,57 @@
+// src/http/response_sender.hpp: turns a response into bytes of a connection.
+#pragma once
+
+#include <gyre/coro/task.hpp>
+#include <gyre/http/body_writer.hpp>
+
+#include "message_output.hpp"
+#include "response_head.hpp"
+#include "response_state.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace gyre::http {
+
+/// What the request and the connection say about the response.
+struct sending {
+  std::string_view common_fields;
+  bool head_only = false;  // the answer to HEAD
+  bool close = false;      // nothing comes after it
+  bool http_1_0 = false;   // the client knows no chunks, and has to be told that the connection stays
+  bool connect = false;    // the answer to CONNECT: success has no body
+};
+
+class response_sender {
+ public:
+  response_sender(message_output& output, response_state& r, const sending& how) noexcept
+      : output_(output), response_(r), how_(how) {}
+
+  /// Appends the head. Sets what `sends_body` and `closes` tell.
+  void begin();
+  /// Whether the client knows the end of the body only by the end of the connection, or was told that nothing follows.
+  [[nodiscard]] bool closes() const noexcept { return how_.close; }
+  /// A body that takes time: the rest of the response, when `sends_now` is false.
+  [[nodiscard]] bool sends_now() const noexcept {
+    return !has_body_ || response_.source == body_source::value || response_.source == body_source::borrowed;
+  }
+  /// A small body that is in memory: to the output, without waiting. False: call `send`.
+  [[nodiscard]] bool append_body();
+  /// The body, whatever it is. False: it was cut off. Errors: what the producer of the body throws.
+  task<bool> send();
+
+  [[nodiscard]] std::uint64_t body_bytes() const noexcept { return body_bytes_; }
+
+ private:
+  task<bool> send_file();
+  task<bool> produce();
+
+  message_output& output_;
+  response_state& response_;
+  sending how_;
+  bool has_body_ = false;
+  bool chunked_ = false;
+  std::uint64_t body_bytes_ = 0;
+};
+
+}  // namespace gyre::http

@@ -1,0 +1,46 @@
+// src/http/response_state.hpp: what is behind a response, and used again for the next one.
+#pragma once
+
+#include <gyre/fs/file.hpp>
+#include <gyre/http/response.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gyre::http {
+
+enum class body_source : std::uint8_t { none, value, borrowed, file, producer, protocol };
+
+struct response_state {
+  int status = 200;
+  body_source source = body_source::none;
+  bool close_connection = false;
+  std::string media_type;
+  std::string fields;  // as they are sent: "Name: value\r\n" each
+  std::string value;
+  std::string_view borrowed;
+  fs::file file;
+  std::uint64_t file_offset = 0;
+  std::optional<std::uint64_t> length;  // of a file, or as announced
+  body_producer* producer = nullptr;
+  protocol_handler* protocol = nullptr;
+  response_state* next_free = nullptr;
+
+  response_state() = default;
+  response_state(const response_state&) = delete;
+  response_state& operator=(const response_state&) = delete;
+  ~response_state() { clear(); }
+
+  void clear() noexcept;
+  /// The body when it is in memory.
+  [[nodiscard]] std::string_view bytes() const noexcept {
+    return source == body_source::value ? std::string_view(value) : borrowed;
+  }
+
+  static response_state& make();
+  static void recycle(response_state& state) noexcept;
+};
+
+}  // namespace gyre::http

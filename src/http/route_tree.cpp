@@ -1,0 +1,146 @@
+// src/http/route_tree.cpp: building the tree, and finding a path in it.
+#include <gyre/http/field.hpp>
+#include <gyre/http/target.hpp>
+
+#include "route_tree.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace gyre::http {
+namespace {
+
+[[noreturn]] void refuse(std::string_view pattern, const char* why) {
+  throw std::invalid_argument("route \"" + std::string(pattern) + "\": " + why);
+}
+
+// Takes the next segment and the slash before it.
+std::string_view take_segment(std::string_view& rest) noexcept {
+  rest.remove_prefix(1);
+  const std::string_view segment = rest.substr(0, rest.find('/'));
+  rest.remove_prefix(segment.size());
+  return segment;
+}
+
+bool is_same(std::string_view segment, const std::string& text) {
+  if (segment.find('%') == std::string_view::npos) return segment == text;
+  const auto decoded = percent_decode(segment);
+  return decoded && *decoded == text;
+}
+
+route_node& child_of(route_node& node, std::string_view text) {
+  for (const auto& each : node.children)
+    if (each->text == text) return *each;
+  node.children.push_back(std::make_unique<route_node>());
+  node.children.back()->text = text;
+  return *node.children.back();
+}
+
+// The name inside the braces, without the dots of a rest.
+std::string_view parameter_name(std::string_view pattern, std::string_view segment, bool& is_rest,
+                                const std::vector<std::string>& names) {
+  std::string_view name = segment.substr(1, segment.size() - 2);
+  is_rest = name.ends_with("...");
+  if (is_rest) name.remove_suffix(3);
+  if (name.empty()) refuse(pattern, "a parameter needs a name");
+  if (name.find_first_of("{}") != std::string_view::npos) refuse(pattern, "a name has no braces");
+  if (names.size() == route_search::most) refuse(pattern, "it has too many parameters");
+  if (std::find(names.begin(), names.end(), name) != names.end()) refuse(pattern, "two parameters have the same name");
+  return name;
+}
+
+bool is_parameter(std::string_view segment) noexcept { return segment.starts_with('{') && segment.ends_with('}'); }
+
+// Where the routes of a pattern are kept.
+std::vector<std::unique_ptr<route>>& place_of(route_node& root, std::string_view pattern,
+                                              std::vector<std::string>& names) {
+  if (!pattern.starts_with('/')) refuse(pattern, "it must begin with \"/\"");
+  route_node* node = &root;
+  std::string_view rest = pattern;
+  while (!rest.empty()) {
+    const std::string_view segment = take_segment(rest);
+    if (is_parameter(segment)) {
+      bool is_rest = false;
+      names.emplace_back(parameter_name(pattern, segment, is_rest, names));
+      if (is_rest && !rest.empty()) refuse(pattern, "\"{name...}\" must be the last segment");
+      if (is_rest) return node->rest;
+      if (!node->parameter) node->parameter = std::make_unique<route_node>();
+      node = node->parameter.get();
+    } else {
+      if (segment.find_first_of("{}?#") != std::string_view::npos)
+        refuse(pattern, "a parameter is a whole segment, \"{name}\", and a query is no part of a pattern");
+      node = &child_of(*node, segment);
+    }
+  }
+  return node->routes;
+}
+
+template <class F>
+void for_each_route(route_node& node, const F& f) {
+  for (auto* const list : {&node.routes, &node.rest})
+    for (auto& each : *list) f(*each);
+  for (auto& each : node.children) for_each_route(*each, f);
+  if (node.parameter) for_each_route(*node.parameter, f);
+}
+
+}  // namespace
+
+void router::tree::add(std::string_view method, std::string_view pattern, handler&& answer,
+                       const std::vector<middleware>& inner) {
+  if (method != "*" && !is_token(method)) refuse(pattern, "the method is no token");
+  if (!answer) refuse(pattern, "it has no handler");
+  auto added = std::make_unique<route>();
+  auto& place = place_of(root, pattern, added->names);
+  for (const auto& each : place)
+    if (each->method == method)
+      throw std::logic_error("route \"" + std::string(pattern) + "\": there is one for " + std::string(method) +
+                             " already");
+  added->method = method;
+  added->pattern = pattern;
+  added->answer = std::move(answer);
+  added->around = inner;
+  place.push_back(std::move(added));
+  link_chains();
+}
+
+void router::tree::link_chains() {
+  chain.clear();
+  for (const middleware& each : around) chain.push_back(&each);
+  for_each_route(root, [this](route& each) {
+    each.chain = chain;
+    for (const middleware& inner : each.around) each.chain.push_back(&inner);
+  });
+}
+
+void router::tree::mount(std::string_view prefix, tree&& other) {
+  for_each_route(other.root, [&](route& each) {
+    std::vector<middleware> inner = other.around;
+    inner.insert(inner.end(), each.around.begin(), each.around.end());
+    add(each.method, std::string(prefix) + each.pattern, std::move(each.answer), inner);
+  });
+}
+
+bool find_routes(const route_node& node, std::string_view path, route_search& search) {
+  if (path.empty() && !node.routes.empty()) {
+    search.found = &node.routes;
+    return true;
+  }
+  if (!path.empty()) {
+    std::string_view rest = path;
+    const std::string_view segment = take_segment(rest);
+    for (const auto& each : node.children)
+      if (is_same(segment, each->text) && find_routes(*each, rest, search)) return true;
+    if (node.parameter && !segment.empty()) {
+      search.values[search.count++] = segment;
+      if (find_routes(*node.parameter, rest, search)) return true;
+      --search.count;
+    }
+  }
+  if (node.rest.empty()) return false;
+  search.values[search.count++] = path.empty() ? path : path.substr(1);
+  search.found = &node.rest;
+  return true;
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,119 @@
+// src/http/router.cpp: from a request to its handler, through what stands around it.
+#include <gyre/http/router.hpp>
+#include <gyre/http/status_error.hpp>
+
+#include "route_tree.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gyre::http {
+namespace {
+
+// "DELETE, GET, HEAD, OPTIONS"
+std::string allowed_methods(const std::vector<std::unique_ptr<route>>& routes) {
+  std::vector<std::string_view> all = {"OPTIONS"};
+  for (const auto& each : routes) {
+    if (each->method != "*") all.emplace_back(each->method);
+    if (each->method == "GET") all.emplace_back("HEAD");
+  }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  std::string text;
+  for (const std::string_view each : all) text.append(text.empty() ? "" : ", ").append(each);
+  return text;
+}
+
+route* route_for(const std::vector<std::unique_ptr<route>>& routes, std::string_view method) noexcept {
+  route* any = nullptr;
+  for (const auto& each : routes) {
+    if (each->method == method) return each.get();
+    if (each->method == "*") any = each.get();
+  }
+  return any;
+}
+
+// Says which methods there are, or that the one asked for is none of them.
+response answer_without_route(std::string_view method, const std::string& allowed) {
+  response made = method == "OPTIONS" ? response::no_content() : response::error(405);
+  made.add_field("Allow", allowed);
+  return made;
+}
+
+}  // namespace
+
+router::router() : tree_(new tree) {
+  tree_->no_route = [](request&) -> response { throw status_error(404); };
+}
+router::~router() { delete tree_; }
+
+router& router::add(std::string_view method, std::string_view pattern, handler h) {
+  tree_->add(method, pattern, std::move(h), {});
+  return *this;
+}
+
+router& router::use(middleware around) {
+  tree_->around.push_back(std::move(around));
+  tree_->link_chains();
+  return *this;
+}
+
+router& router::mount(std::string_view prefix, router other) {
+  tree_->mount(prefix, std::move(*other.tree_));
+  return *this;
+}
+
+router& router::not_found(handler h) {
+  tree_->not_found = std::move(h);
+  return *this;
+}
+
+router::group router::at(std::string_view prefix) { return {*tree_, std::string(prefix)}; }
+
+router::group& router::group::add(std::string_view method, std::string_view pattern, handler h) {
+  routes_->add(method, prefix_ + std::string(pattern), std::move(h), around_);
+  return *this;
+}
+
+router::group& router::group::use(middleware around) {
+  around_.push_back(std::move(around));
+  return *this;
+}
+
+router::group router::group::at(std::string_view prefix) const {
+  group inner(*routes_, prefix_ + std::string(prefix));
+  inner.around_ = around_;
+  return inner;
+}
+
+GYRE_CORO_WRAPPER task<response> next_handler::operator()(request& r) const {
+  if (left_ == 0) return (*last_)(r);
+  return (**around_)(r, next_handler(around_ + 1, left_ - 1, *last_));
+}
+
+namespace {
+
+GYRE_CORO_WRAPPER task<response> pass(request& r, const std::vector<const middleware*>& chain, handler& last) {
+  return next_handler(chain.data(), chain.size(), last)(r);
+}
+
+task<response> answer_others(request& r, const std::vector<const middleware*>& chain, std::string allowed) {
+  handler last = [&allowed](request& asked) { return answer_without_route(asked.method(), allowed); };
+  co_return co_await pass(r, chain, last);
+}
+
+}  // namespace
+
+GYRE_CORO_WRAPPER task<response> router::operator()(request& r) {
+  route_search search;
+  const std::string_view path = r.path();
+  if (!path.starts_with('/') || !find_routes(tree_->root, path, search))
+    return pass(r, tree_->chain, tree_->not_found ? tree_->not_found : tree_->no_route);
+  route* found = route_for(*search.found, r.method());
+  if (found == nullptr && r.method() == "HEAD") found = route_for(*search.found, "GET");
+  if (found == nullptr) return answer_others(r, tree_->chain, allowed_methods(*search.found));
+  for (std::size_t i = 0; i < search.count; ++i) r.add_path_value(found->names[i], search.values[i]);
+  return pass(r, found->chain, found->answer);
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,179 @@
+// src/http/server.cpp: accepting connections, and draining.
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/http/head_writer.hpp>
+#include <gyre/http/server.hpp>
+#include <gyre/loop/as_expected.hpp>
+#include <gyre/loop/sleep.hpp>
+#include <gyre/loop/timeout_op.hpp>
+
+#include "connection.hpp"
+#include "server_state.hpp"
+#include "socket_transport.hpp"
+#include "stream_transport.hpp"
+
+#include <ctime>
+#include <exception>
+#include <stdexcept>
+
+namespace gyre::http {
+namespace {
+
+constexpr std::string_view unix_prefix = "unix:";
+
+any_listener listen(const server_options& options) {
+  const std::string_view where = options.listen;
+  if (where.empty()) return {};
+  if (where.starts_with(unix_prefix)) return unix_listener::bind(unix_address(where.substr(unix_prefix.size())));
+  return tcp_listener::bind(where, options.socket);
+}
+
+std::string name_of(const any_listener& listener, const server_options& options) {
+  if (const auto* const tcp = std::get_if<tcp_listener>(&listener)) return tcp->local_address().string();
+  return options.listen;
+}
+
+server_options&& checked(server_options&& options) {
+  if (!options.routes) throw std::invalid_argument("http::server: there are no routes; give a router or a handler");
+  return std::move(options);
+}
+
+// Counts a connection of an address for as long as it lives.
+class counted_address {
+ public:
+  counted_address(server_state& server, const address& peer) : server_(server) {
+    if (peer.empty() || server.options.limits.connections_per_address >= server.options.limits.connections) return;
+    place_ = &*server.per_address.try_emplace(peer.host()).first;
+    ++place_->second;
+  }
+  counted_address(const counted_address&) = delete;
+  counted_address& operator=(const counted_address&) = delete;
+  ~counted_address() {
+    if (place_ != nullptr && --place_->second == 0) server_.per_address.erase(place_->first);
+  }
+  [[nodiscard]] bool too_many() const noexcept {
+    return place_ != nullptr && place_->second > server_.options.limits.connections_per_address;
+  }
+
+ private:
+  server_state& server_;
+  std::pair<const std::string, std::size_t>* place_ = nullptr;
+};
+
+task<> refuse_service(server_state& server, connection& client) {
+  constexpr std::size_t most = 128;  // that are told so; more are closed without a word
+  if (server.refused >= most) co_return;
+  struct counted {
+    std::size_t& count;
+    explicit counted(std::size_t& c) noexcept : count(++c) {}
+    counted(const counted&) = delete;
+    counted& operator=(const counted&) = delete;
+    ~counted() { --count; }
+  } const here(server.refused);
+  co_await client.refuse_service();
+}
+
+task<> serve_on(server_state& server, transport& carrier, const address& peer) {
+  const counted_address from(server, peer);
+  connection client(server, carrier, peer);
+  if (server.open > server.options.limits.connections || from.too_many())
+    co_await refuse_service(server, client);
+  else
+    co_await client.run();
+}
+
+task<> serve_socket(server_state& server, tcp_stream peer) {
+  const address from = peer.peer_address();
+  socket_transport carrier(peer);
+  co_await serve_on(server, carrier, from);
+}
+task<> serve_socket(server_state& server, unix_stream peer) {
+  const address none;
+  socket_transport carrier(peer);
+  co_await serve_on(server, carrier, none);
+}
+
+// Those whose handshake the kernel has completed are ours: the clients believe that they are connected.
+template <class Listener, class Serve>
+task<> accept_the_last(Listener& listener, served_connections& connections, Serve& serve) {
+  using namespace std::chrono_literals;
+  for (;;) {
+    auto peer = co_await as_expected(timeout(1ms, listener.accept()));
+    if (!peer) co_return;
+    connections.serve(serve, *std::move(peer), std::source_location::current());
+  }
+}
+
+task<> close_idle(server_state& server) {
+  co_await sleep(server.options.timeouts.last_request);
+  for (connection* each = server.connections; each != nullptr; each = each->next) each->interrupt_if_idle();
+}
+
+task<> drain(server_state& server, served_connections& connections) {
+  auto idle = spawn(close_idle(server), {.name = "closing idle connections"});
+  co_await served_connections::drain(connections, server.options.timeouts.drain);
+  idle.cancel();
+  co_await idle.wait();
+}
+
+template <class Listener>
+task<> run_on(server_state& server, Listener& listener) {
+  using stream = decltype(listener.accept().await_resume());
+  served_connections connections(co_await this_task_context{});
+  auto serve = [&server] GYRE_CORO_WRAPPER(stream peer) { return serve_socket(server, std::move(peer)); };
+  std::exception_ptr failure;
+  try {
+    for (;;) {
+      stream peer = co_await listener.accept();
+      connections.serve(serve, std::move(peer), std::source_location::current());
+    }
+  } catch (const cancelled&) {  // the order to drain
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  server.draining = true;
+  if (!failure) co_await shield(accept_the_last(listener, connections, serve));
+  listener.stop();
+  co_await shield(drain(server, connections));
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+server_state::server_state(server_options&& chosen)
+    : options(checked(std::move(chosen))), listener(listen(options)), where(name_of(listener, options)) {}
+
+std::string_view server_state::common_fields() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  if (now.tv_sec != second_) {
+    second_ = now.tv_sec;
+    common_fields_.assign("Date: ").append(date_.text(second_)).append("\r\n");
+    if (!options.name.empty()) head_writer(common_fields_).field("Server", options.name);
+  }
+  return common_fields_;
+}
+
+server::server(server_options options) : state_(new server_state(std::move(options))) {}
+server::~server() { delete state_; }
+
+GYRE_CORO_WRAPPER task<> server::run() {
+  if (auto* const tcp = std::get_if<tcp_listener>(&state_->listener)) return run_on(*state_, *tcp);
+  if (auto* const local = std::get_if<unix_listener>(&state_->listener)) return run_on(*state_, *local);
+  throw std::logic_error("http::server::run: it listens nowhere");
+}
+
+task<> server::serve_connection(any_stream stream, address peer) {
+  stream_transport carrier(stream);
+  co_await serve_on(*state_, carrier, peer);
+}
+
+const std::string& server::where() const noexcept { return state_->where; }
+std::size_t server::connections() const noexcept { return state_->open; }
+bool server::draining() const noexcept { return state_->draining; }
+
+task<> serve(server_options options) {
+  server here(std::move(options));
+  co_await here.run();
+}
+
+}  // namespace gyre::http

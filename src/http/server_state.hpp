@@ -1,0 +1,43 @@
+// src/http/server_state.hpp: what the connections of a server share.
+#pragma once
+
+#include <gyre/http/http_date.hpp>
+#include <gyre/http/server.hpp>
+#include <gyre/net/unix_listener.hpp>
+
+#include "workspace.hpp"
+
+#include <cstddef>
+#include <string>
+#include <unordered_map>
+#include <variant>
+
+namespace gyre::http {
+
+class connection;
+
+using any_listener = std::variant<std::monostate, tcp_listener, unix_listener>;
+
+struct server_state {
+  explicit server_state(server_options&& chosen);
+
+  /// "Date: ...\r\n", with the Server field behind it if there is one. Lifetime: until the next call.
+  [[nodiscard]] std::string_view common_fields();
+
+  server_options options;
+  any_listener listener;
+  std::string where;
+  workspaces work;
+  connection* connections = nullptr;  // all that are open
+  std::size_t open = 0;
+  std::size_t refused = 0;  // connections that are being told so
+  std::unordered_map<std::string, std::size_t> per_address;
+  bool draining = false;
+
+ private:
+  date_cache date_;
+  unix_seconds second_ = -1;
+  std::string common_fields_;
+};
+
+}  // namespace gyre::http

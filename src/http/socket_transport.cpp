@@ -1,0 +1,61 @@
+// src/http/socket_transport.cpp: every await has its limit, and gives its errors as values.
+#include <gyre/loop/as_expected.hpp>
+#include <gyre/loop/timeout_op.hpp>
+
+#include "socket_transport.hpp"
+
+#include <sys/socket.h>
+
+#include <array>
+
+namespace gyre::http {
+namespace {
+
+transfer failure(std::error_code reason) noexcept {
+  return reason == std::errc::timed_out ? transfer::timed_out : transfer::failed;
+}
+
+}  // namespace
+
+task<transfer> socket_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
+  auto got = co_await as_expected(timeout(limit, stream_.receive()));
+  if (!got) co_return failure(got.error());
+  if (got->empty()) co_return transfer::ended;
+  into = *std::move(got);
+  co_return transfer::done;
+}
+
+task<transfer> socket_transport::write(std::string_view first, std::string_view second,
+                                       std::chrono::nanoseconds limit) {
+  if (first.empty() || second.empty()) {
+    const auto written = co_await as_expected(timeout(limit, stream_.write_all(first.empty() ? second : first)));
+    co_return written ? transfer::done : failure(written.error());
+  }
+  const std::array<io::const_buffer, 2> both{
+      {{.data = first.data(), .size = first.size()}, {.data = second.data(), .size = second.size()}}};
+  const auto written = co_await as_expected(timeout(limit, stream_.write_all(std::span<const io::const_buffer>(both))));
+  co_return written ? transfer::done : failure(written.error());
+}
+
+task<transfer> socket_transport::send_file(int file, std::uint64_t offset, std::size_t count,
+                                           std::chrono::nanoseconds limit, std::size_t& sent) {
+  const auto outcome = co_await as_expected(timeout(limit, stream_.send_file(file, offset, count)));
+  if (!outcome) co_return failure(outcome.error());
+  sent = *outcome;
+  co_return transfer::done;
+}
+
+std::size_t socket_transport::write_now(std::string_view bytes) noexcept {
+  if (stream_.socket().first_writer() != nullptr) return 0;
+  const auto sent = ::send(stream_.native_descriptor(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  return sent < 0 ? 0 : static_cast<std::size_t>(sent);
+}
+
+void socket_transport::reset_at_end() noexcept {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(stream_.native_descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+}
+
+task<> socket_transport::shutdown_write() { (void)co_await as_expected(stream_.shutdown_write()); }
+
+}  // namespace gyre::http

@@ -1,0 +1,29 @@
+// src/http/socket_transport.hpp: a TCP or Unix connection that carries HTTP.
+#pragma once
+
+#include <gyre/net/socket_stream.hpp>
+
+#include "transport.hpp"
+
+namespace gyre::http {
+
+class socket_transport final : public transport {
+ public:
+  /// Lifetime: `stream` outlives this.
+  explicit socket_transport(socket_stream& stream) noexcept : stream_(stream) {}
+
+  task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) override;
+  task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) override;
+  task<transfer> send_file(int file, std::uint64_t offset, std::size_t count, std::chrono::nanoseconds limit,
+                           std::size_t& sent) override;
+  std::size_t write_now(std::string_view bytes) noexcept override;
+  task<> shutdown_write() override;
+  void reset_at_end() noexcept override;
+  void interrupt() noexcept override { stream_.cancel(); }
+  void watch_end(end_watch* watch) noexcept override { stream_.socket().watch_end(watch); }
+
+ private:
+  socket_stream& stream_;
+};
+
+}  // namespace gyre::http

@@ -1,0 +1,12 @@
+// src/http/status_error.cpp: what a handler throws to be answered with a status.
+#include <gyre/http/status.hpp>
+#include <gyre/http/status_error.hpp>
+
+namespace gyre::http {
+
+status_error::status_error(int status, const std::string& message)
+    : std::runtime_error(message.empty() ? std::string(reason_phrase(status)) : message), status_(status) {}
+
+status_error::~status_error() = default;
+
+}  // namespace gyre::http

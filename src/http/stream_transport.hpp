@@ -1,0 +1,30 @@
+// src/http/stream_transport.hpp: any byte stream that carries HTTP: TLS, memory.
+#pragma once
+
+#include <gyre/stream/any_stream.hpp>
+
+#include "transport.hpp"
+
+namespace gyre::http {
+
+class stream_transport final : public transport {
+ public:
+  /// Lifetime: `stream` outlives this.
+  explicit stream_transport(any_stream& stream) noexcept : stream_(stream) {}
+
+  task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) override;
+  task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) override;
+  task<transfer> send_file(int file, std::uint64_t offset, std::size_t count, std::chrono::nanoseconds limit,
+                           std::size_t& sent) override;
+  std::size_t write_now(std::string_view) noexcept override { return 0; }
+  task<> shutdown_write() override;
+  void reset_at_end() noexcept override {}
+  void interrupt() noexcept override;
+  void watch_end(end_watch*) noexcept override {}
+
+ private:
+  any_stream& stream_;
+  cancel_scope* receiving_ = nullptr;
+};
+
+}  // namespace gyre::http

@@ -1,0 +1,49 @@
+// src/http/transport.hpp: what carries the bytes of a connection: a socket, or any byte stream.
+#pragma once
+
+#include <gyre/coro/task.hpp>
+#include <gyre/io/buffer_lease.hpp>
+#include <gyre/net/stream_socket.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace gyre::http {
+
+enum class transfer : std::uint8_t {
+  done,
+  ended,      // the peer has finished sending
+  timed_out,  // the limit has passed
+  failed,     // the connection is broken, or the program has interrupted it
+};
+
+/// Errors of the connection are results here: they are everyday for a server.
+class transport {
+ public:
+  transport() = default;
+  transport(const transport&) = delete;
+  transport& operator=(const transport&) = delete;
+  virtual ~transport() = default;
+
+  /// Waits for bytes. Cancel: nothing is lost.
+  virtual task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) = 0;
+  /// Writes one range, or two. Cancel: may be cut off.
+  virtual task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) = 0;
+  /// Gives how many bytes were sent in `sent`; done with less: the file has ended before.
+  virtual task<transfer> send_file(int file, std::uint64_t offset, std::size_t count, std::chrono::nanoseconds limit,
+                                   std::size_t& sent) = 0;
+  /// What the kernel takes without waiting, perhaps nothing.
+  virtual std::size_t write_now(std::string_view bytes) noexcept = 0;
+  /// Says that nothing more will be written. Errors do not matter any more.
+  virtual task<> shutdown_write() = 0;
+  /// The end will be a reset: the peer is to see that something is missing, and the kernel keeps nothing for it.
+  virtual void reset_at_end() noexcept = 0;
+  /// A waiting receive ends, with `failed`.
+  virtual void interrupt() noexcept = 0;
+  /// Tells when the peer leaves while nothing is being received; null ends it. What cannot, never tells.
+  virtual void watch_end(end_watch* watch) noexcept = 0;
+};
+
+}  // namespace gyre::http

@@ -1,0 +1,66 @@
+// src/http/workspace.hpp: what a connection needs while it receives and answers requests, and an idle one does not have.
+#pragma once
+
+#include <gyre/http/head_parser.hpp>
+#include <gyre/http/request.hpp>
+#include <gyre/http/server_limits.hpp>
+
+#include "message_input.hpp"
+#include "message_output.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace gyre::http {
+
+struct workspace {
+  workspace(const server_limits& limits, const server_timeouts& timeouts)
+      : parser(head_parser::kind::request, limits.head), input(timeouts.body), output(timeouts.write) {}
+
+  head_parser parser;
+  message_input input;
+  message_output output;
+  http::request request;
+};
+
+/// Lends workspaces; as many are kept as have been needed at the same time, within a bound.
+class workspaces {
+ public:
+  /// Gives it back at its end.
+  class lent {
+   public:
+    lent(workspaces& all, const server_limits& limits, const server_timeouts& timeouts, transport& use)
+        : all_(&all), work_(all.take(limits, timeouts)) {
+      work_->parser.reset();
+      work_->input.attach(use);
+      work_->output.attach(use);
+    }
+    lent(const lent&) = delete;
+    lent& operator=(const lent&) = delete;
+    ~lent() { all_->give_back(std::move(work_)); }
+    workspace& operator*() const noexcept { return *work_; }
+
+   private:
+    workspaces* all_;
+    std::unique_ptr<workspace> work_;
+  };
+
+  workspaces() { free_.reserve(most_kept); }
+
+ private:
+  static constexpr std::size_t most_kept = 256;
+  std::unique_ptr<workspace> take(const server_limits& limits, const server_timeouts& timeouts) {
+    if (free_.empty()) return std::make_unique<workspace>(limits, timeouts);
+    std::unique_ptr<workspace> work = std::move(free_.back());
+    free_.pop_back();
+    return work;
+  }
+  void give_back(std::unique_ptr<workspace> work) noexcept {
+    if (free_.size() < most_kept) free_.push_back(std::move(work));
+  }
+  std::vector<std::unique_ptr<workspace>> free_;
+};
+
+}  // namespace gyre::http

@@ -1,0 +1,182 @@
+// src/testing/http_test_client.cpp: a client that trusts nobody, over a connection in memory.
+#include <gyre/http/chunked_decoder.hpp>
+#include <gyre/http/framing.hpp>
+#include <gyre/http/head_parser.hpp>
+#include <gyre/io/io_error.hpp>
+#include <gyre/stream/memory_stream.hpp>
+#include <gyre/tasks/spawn.hpp>
+#include <gyre/testing/http_test_client.hpp>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+namespace gyre::testing {
+namespace {
+
+using owned_fields = std::vector<std::pair<std::string, std::string>>;
+
+owned_fields owned(std::span<const http::field> fields) {
+  owned_fields all;
+  for (const http::field& each : fields) all.emplace_back(each.name, each.value);
+  return all;
+}
+
+bool has(const owned_fields& fields, std::string_view name) {
+  return std::any_of(fields.begin(), fields.end(),
+                     [&](const auto& each) { return http::equal_ignoring_case(each.first, name); });
+}
+
+std::string text_of_request(const std::string& method, const std::string& target, const owned_fields& fields,
+                            const std::string& body) {
+  std::string text = method + " " + target + " HTTP/1.1\r\n";
+  if (!has(fields, "Host")) text += "Host: test\r\n";
+  if (!body.empty() && !has(fields, "Content-Length") && !has(fields, "Transfer-Encoding"))
+    text += "Content-Length: " + std::to_string(body.size()) + "\r\n";
+  for (const auto& [name, value] : fields) text.append(name).append(": ").append(value).append("\r\n");
+  return text + "\r\n" + body;
+}
+
+}  // namespace
+
+// A connection that is left alone sees its end in a later turn of the loop, when the client may be gone.
+namespace {
+task<> serve(std::shared_ptr<http::server> server, any_stream connection) {
+  co_await server->serve_connection(std::move(connection));
+}
+}  // namespace
+
+struct http_test_state {
+  explicit http_test_state(http::server_options&& options)
+      : server(std::make_shared<http::server>(std::move(options))) {}
+
+  memory_stream connect() {
+    memory_pair pair;
+    spawn(serve(server, any_stream(std::move(pair.second))), {.name = "application"}).detach();
+    return std::move(pair.first);
+  }
+  task<bool> receive(memory_stream& from) {
+    std::array<std::byte, 16'384> buffer;
+    const std::size_t n = co_await from.read_some(buffer);
+    received.append(reinterpret_cast<const char*>(buffer.data()), n);
+    co_return n > 0;
+  }
+  task<http_answer> read_answer(std::string method);
+  task<> read_body(const http::framing& body, http_answer& answer);
+  task<> receive_or_fail() {
+    if (!co_await receive(*client)) throw io_error(make_error_code(stream_errc::end_of_stream), "request", "the test");
+  }
+
+  std::shared_ptr<http::server> server;
+  std::optional<memory_stream> client;
+  std::string received;
+};
+
+task<http_answer> http_test_state::read_answer(std::string method) {
+  for (;;) {
+    http::head_parser parser(http::head_parser::kind::response);
+    while (parser.parse(received) == http::parse_state::incomplete) co_await receive_or_fail();
+    http::framing body;
+    if (parser.error() != http::parse_error::none ||
+        http::understand_response(parser, method, body) != http::parse_error::none)
+      throw std::runtime_error("this is no HTTP: " + received);
+    http_answer answer{
+        .status = parser.status(), .reason = std::string(parser.reason()), .fields = owned(parser.fields())};
+    received.erase(0, parser.size());
+    if (answer.status < 200 && answer.status != 101) continue;
+    co_await read_body(body, answer);
+    if (!body.keep_alive) client.reset();
+    co_return answer;
+  }
+}
+
+task<> http_test_state::read_body(const http::framing& body, http_answer& answer) {
+  http::chunked_decoder chunks;
+  switch (body.body) {
+    case http::body_kind::none:
+      break;
+    case http::body_kind::sized:
+      while (received.size() < body.length) co_await receive_or_fail();
+      answer.body = received.substr(0, static_cast<std::size_t>(body.length));
+      received.erase(0, answer.body.size());
+      break;
+    case http::body_kind::until_end:
+      for (bool more = true; more;) more = co_await receive(*client);
+      answer.body = std::move(received);
+      received.clear();
+      break;
+    case http::body_kind::chunked:
+      for (;;) {
+        const auto step = chunks.next(received);
+        answer.body.append(step.data);
+        received.erase(0, step.consumed);
+        if (step.what == http::chunked_decoder::state::complete) break;
+        if (step.what == http::chunked_decoder::state::failed) throw std::runtime_error("malformed chunks");
+        if (step.what == http::chunked_decoder::state::more) co_await receive_or_fail();
+      }
+      answer.trailers = owned(chunks.trailers());
+      break;
+  }
+}
+
+std::string_view http_answer::field(std::string_view name) const noexcept {
+  for (const auto& [each, value] : fields)
+    if (http::equal_ignoring_case(each, name)) return value;
+  return {};
+}
+
+namespace {
+http::server_options nowhere(http::server_options options) {
+  options.listen.clear();
+  return options;
+}
+http::server_options with_routes(http::handler routes) {
+  http::server_options options;
+  options.routes = std::move(routes);
+  return options;
+}
+}  // namespace
+
+http_test_client::http_test_client(http::handler routes) : http_test_client(with_routes(std::move(routes))) {}
+http_test_client::http_test_client(http::server_options options)
+    : state_(new http_test_state(nowhere(std::move(options)))) {}
+http_test_client::~http_test_client() { delete state_; }
+
+task<http_answer> http_test_client::request(std::string method, std::string target, owned_fields fields,
+                                            std::string body) {
+  if (!state_->client) {
+    state_->received.clear();
+    state_->client = state_->connect();
+  }
+  const std::string text = text_of_request(method, target, fields, body);
+  (void)co_await state_->client->write_all(std::as_bytes(std::span(text)));
+  co_return co_await state_->read_answer(method);
+}
+GYRE_CORO_WRAPPER task<http_answer> http_test_client::request(std::string method, std::string target) {
+  return request(std::move(method), std::move(target), {}, {});
+}
+GYRE_CORO_WRAPPER task<http_answer> http_test_client::get(std::string target) {
+  return request("GET", std::move(target), {}, {});
+}
+GYRE_CORO_WRAPPER task<http_answer> http_test_client::post(std::string target, std::string body,
+                                                           std::string media_type) {
+  return request("POST", std::move(target), {{"Content-Type", std::move(media_type)}}, std::move(body));
+}
+
+task<std::string> http_test_client::exchange_bytes(std::string bytes, bool half_close) {
+  memory_stream connection = state_->connect();
+  std::string answer;
+  std::array<std::byte, 16'384> buffer;
+  try {
+    (void)co_await connection.write_all(std::as_bytes(std::span(bytes)));
+    if (half_close) co_await connection.shutdown_write();
+  } catch (const io_error&) {  // it has closed: what it said before is to be read
+  }
+  while (const std::size_t n = co_await connection.read_some(buffer))
+    answer.append(reinterpret_cast<const char*>(buffer.data()), n);
+  co_return answer;
+}
+
+}  // namespace gyre::testing
