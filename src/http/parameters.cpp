@@ -25,8 +25,8 @@ std::size_t token_size(std::string_view text) noexcept {
 std::size_t quoted_size(std::string_view text) noexcept {
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (text[i] == '"') return i + 1;
-    if (text[i] == '\\' && ++i == text.size()) return 0;
-    if (!is_value_character(text[i])) return 0;
+    if (text[i] == '\\') ++i;
+    if (i == text.size() || !is_value_character(text[i])) return 0;
   }
   return 0;
 }

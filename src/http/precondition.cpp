@@ -110,13 +110,14 @@ precondition evaluate_preconditions(std::string_view method, std::span<const fie
   // These select no representation: RFC 9110 §13.2.1.
   if (method == "CONNECT" || method == "OPTIONS" || method == "TRACE") return precondition::proceed;
   const bool reads = method == "GET" || method == "HEAD";
-  const std::optional<unix_seconds> modified = state.exists ? state.last_modified : std::nullopt;
+  const bool has_date = state.exists && state.last_modified;
+  const unix_seconds modified = has_date ? *state.last_modified : 0;
 
   const finding match = find_in_fields(fields, "If-Match", state, &strongly_equal);
   if (match == finding::none || match == finding::malformed) return precondition::failed;
   if (match == finding::absent) {
     const auto since = find_date(fields, "If-Unmodified-Since", now);
-    if (since && modified && *modified > *since) return precondition::failed;
+    if (has_date && since && modified > *since) return precondition::failed;
   }
 
   const finding none_match = find_in_fields(fields, "If-None-Match", state, &weakly_equal);
@@ -124,7 +125,7 @@ precondition evaluate_preconditions(std::string_view method, std::span<const fie
   if (none_match == finding::malformed && !reads) return precondition::failed;
   if (none_match == finding::absent && reads) {
     const auto since = find_date(fields, "If-Modified-Since", now);
-    if (since && modified && *modified <= *since) return precondition::not_modified;
+    if (has_date && since && modified <= *since) return precondition::not_modified;
   }
   return precondition::proceed;
 }
