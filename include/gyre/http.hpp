@@ -21,20 +21,30 @@
 //   head_writer      heads and chunks as bytes
 //   http_date        points of time
 //   target           the target of a request, paths, forms
+//   byte_range       which bytes of a representation are asked for
+//   precondition     entity tags, and requests for a certain state only
+//   cookie           the cookies of a request, and one to be set
+//   negotiation      which of several codings or types the client likes best
+//   media_type       types of files, and parameters of Content-Type
 //   status           codes and their reason phrases
 #pragma once
 
 #include <gyre/http/body_reader.hpp>
 #include <gyre/http/body_writer.hpp>
+#include <gyre/http/byte_range.hpp>
 #include <gyre/http/chunked_decoder.hpp>
+#include <gyre/http/cookie.hpp>
 #include <gyre/http/field.hpp>
 #include <gyre/http/framing.hpp>
 #include <gyre/http/handler.hpp>
 #include <gyre/http/head_parser.hpp>
 #include <gyre/http/head_writer.hpp>
 #include <gyre/http/http_date.hpp>
+#include <gyre/http/media_type.hpp>
 #include <gyre/http/middleware.hpp>
+#include <gyre/http/negotiation.hpp>
 #include <gyre/http/parse_error.hpp>
+#include <gyre/http/precondition.hpp>
 #include <gyre/http/request.hpp>
 #include <gyre/http/response.hpp>
 #include <gyre/http/router.hpp>

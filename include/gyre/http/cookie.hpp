@@ -1,0 +1,64 @@
+// gyre/http/cookie.hpp: the cookies of a request, and the cookie that a response sets. RFC 6265.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/http/field.hpp>
+#include <gyre/http/http_date.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace gyre::http {
+
+/// Lifetime: lies where the field does.
+struct cookie {
+  std::string_view name;
+  std::string_view value;  ///< without the quotes, if it had some
+  friend bool operator==(const cookie&, const cookie&) noexcept = default;
+};
+
+/// Takes the field value of a Cookie apart: each call gives the next cookie and removes it from `rest`; nothing at the end.
+/// What is no cookie-pair of RFC 6265 §4.1.1 is skipped. A semicolon separates also when it stands between quotes, so that
+/// nobody can hide a cookie in the value of another. Allocates nothing.
+[[nodiscard]] GYRE_API std::optional<cookie> next_cookie(std::string_view& rest) noexcept;
+
+/// The value of the first cookie of that name, which is the one of the longest path. Names have a case.
+/// A cookie does not say who has set it: a neighbouring host may have, unless the name begins with "__Host-".
+[[nodiscard]] GYRE_API std::optional<std::string_view> find_cookie(std::string_view value,
+                                                                   std::string_view name) noexcept;
+/// In all fields Cookie of a request: HTTP/2 has one for each.
+[[nodiscard]] GYRE_API std::optional<std::string_view> find_cookie(std::span<const field> fields,
+                                                                   std::string_view name) noexcept;
+
+/// Whether a cookie goes along when another site causes the request.
+enum class same_site_policy : std::uint8_t {
+  unset,   ///< what the browser thinks best, mostly lax
+  strict,  ///< never
+  lax,     ///< when the user follows a link
+  none,    ///< always; wants `secure`
+};
+
+/// A cookie to be set. Lifetime: names memory of whoever made it.
+struct set_cookie {
+  std::string_view name;
+  std::string_view value = {};
+  std::string_view path = {};                ///< empty: the folder of the request's path
+  std::string_view domain = {};              ///< empty: this host only; otherwise those below it, too
+  std::optional<std::int64_t> max_age = {};  ///< in seconds; 0 deletes the cookie
+  std::optional<unix_seconds> expires = {};  ///< for clients that do not know max_age
+  bool secure = false;                       ///< over TLS only
+  bool http_only = false;                    ///< hidden from scripts
+  same_site_policy same_site = same_site_policy::unset;
+};
+
+/// "SID=31d4; Path=/; Secure; HttpOnly", the value of a field Set-Cookie.
+///
+/// Errors: std::invalid_argument `cookie "a b": the name is no token`: for whatever clients would understand otherwise or
+/// not keep. Such are values with white space, commas, semicolons, quotes or backslashes, paths that do not begin with "/",
+/// SameSite=None without Secure, a "__Host-" name with a domain, name and value of more than 4096 bytes together.
+[[nodiscard]] GYRE_API std::string format_set_cookie(const set_cookie& wanted);
+
+}  // namespace gyre::http

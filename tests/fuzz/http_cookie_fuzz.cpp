@@ -1,0 +1,73 @@
+// tests/fuzz/http_cookie_fuzz.cpp: any bytes as cookies, and as parts of one to be set: nothing gets in that splits it.
+#include <gyre/http/cookie.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace http = gyre::http;
+
+namespace {
+
+void demand(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+std::vector<http::cookie> all_of(std::string_view value) {
+  std::vector<http::cookie> all;
+  while (const auto each = http::next_cookie(value)) all.push_back(*each);
+  return all;
+}
+
+void check_reading(std::string_view value) {
+  const std::vector<http::cookie> all = all_of(value);
+  std::string again;
+  for (const http::cookie& each : all) {
+    demand(http::is_token(each.name), "a name that is no token");
+    demand(each.value.find_first_of(" \t\r\n\",;\\") == std::string_view::npos, "a value that holds what separates");
+    const auto first =
+        std::find_if(all.begin(), all.end(), [&](const http::cookie& one) { return one.name == each.name; });
+    demand(http::find_cookie(value, each.name) == first->value, "not the first of its name");
+    again.append(each.name).append("=").append(each.value).append("; ");
+  }
+  demand(all_of(again) == all, "cookies that do not come back");
+}
+
+// The parts are separated by line ends.
+void check_writing(std::string_view text) {
+  std::string_view parts[4];
+  for (std::string_view& part : parts) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    part = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  http::set_cookie cookie = {.name = parts[0], .value = parts[1], .path = parts[2], .domain = parts[3]};
+  cookie.secure = text.starts_with('s');
+  cookie.expires = static_cast<http::unix_seconds>(text.size()) * 1'000'000'000 - 20'000'000'000;
+  std::string set;
+  try {
+    set = http::format_set_cookie(cookie);
+  } catch (const std::invalid_argument&) {
+    return;
+  }
+  demand(http::is_field_value(set), "a cookie that is no field value");
+  const auto attributes = 1 + (cookie.path.empty() ? 0 : 1) + (cookie.domain.empty() ? 0 : 1) + (cookie.secure ? 1 : 0);
+  demand(std::count(set.begin(), set.end(), ';') == attributes, "a cookie that falls apart");
+  demand(http::find_cookie(set, cookie.name) == cookie.value, "a cookie that does not come back");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  check_reading(text);
+  check_writing(text);
+  return 0;
+}
