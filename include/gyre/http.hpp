@@ -11,6 +11,7 @@
 //   body_reader      the body of a request, as a stream
 //   response         what a handler answers
 //   body_writer      what a response that is made piece by piece is written to
+//   static_files     the files of a directory
 //   status_error     an error that is answered with a status
 //   value_from_text  numbers from parameters
 //   field            a header field, and how names are compared
@@ -50,6 +51,7 @@
 #include <gyre/http/router.hpp>
 #include <gyre/http/server.hpp>
 #include <gyre/http/server_limits.hpp>
+#include <gyre/http/static_files.hpp>
 #include <gyre/http/status.hpp>
 #include <gyre/http/status_error.hpp>
 #include <gyre/http/target.hpp>
