@@ -1,7 +1,8 @@
 // tests/http/differential/verdict.cpp: what gyre makes of streams of requests, for comparison with other parsers.
 //
 // Standard input: for each stream its size in four bytes, least significant first, and its bytes. Standard output: a line of
-// JSON each, whose texts are hexadecimal: {"requests": [...], "end": "done", "reason": "", "status": 0}.
+// JSON each, whose texts are hexadecimal: {"requests": [...], "at": 0, "end": "done", "reason": "", "status": 0}. Each request
+// begins "at" an offset in the stream, as does what comes behind the last one.
 #include <gyre/http.hpp>
 
 #include <array>
@@ -36,6 +37,7 @@ std::string list_of(const Fields& fields) {
 // How a stream ends: "done", "more" (is incomplete), "rejected", "closed" (a request says that it is the last), "tunnel".
 struct verdict {
   std::string requests;
+  std::size_t at = 0;
   std::string_view end;
   http::parse_error error = http::parse_error::none;
 };
@@ -90,18 +92,21 @@ bool take_request(std::string_view& bytes, verdict& out) {
     out.end = "more";
     return false;
   }
-  out.requests += (out.requests.empty() ? "" : ", ") + std::string(R"({"method": )") + hex(parser.method()) +
-                  R"(, "target": )" + hex(parser.target()) + R"(, "minor": )" + std::to_string(parser.minor_version()) +
-                  R"(, "fields": )" + list_of(parser.fields()) + R"(, "body": )" + hex(read.data) +
-                  R"(, "trailers": )" + list_of(read.trailers) + "}";
+  out.requests += std::string(out.requests.empty() ? "" : ", ") + R"({"at": )" + std::to_string(out.at) +
+                  R"(, "method": )" + hex(parser.method()) + R"(, "target": )" + hex(parser.target()) +
+                  R"(, "minor": )" + std::to_string(parser.minor_version()) + R"(, "fields": )" +
+                  list_of(parser.fields()) + R"(, "body": )" + hex(read.data) + R"(, "trailers": )" +
+                  list_of(read.trailers) + "}";
   out.end = parser.method() == "CONNECT" ? "tunnel" : framing.keep_alive ? "done" : "closed";
   return out.end == "done";
 }
 
 verdict judge(std::string_view bytes) {
+  const std::size_t all = bytes.size();
   verdict result;
   result.end = "done";
   for (;;) {
+    result.at = all - bytes.size();
     while (bytes.starts_with("\r\n")) bytes.remove_prefix(2);  // of no meaning before a request
     if (bytes.empty() || !take_request(bytes, result)) return result;
   }
@@ -120,8 +125,9 @@ int main() {
     if (!read_exactly(bytes.data(), size)) return 1;
     const verdict result = judge(bytes);
     const bool rejected = result.error != http::parse_error::none;
-    std::printf("{\"requests\": [%s], \"end\": \"%s\", \"reason\": \"%s\", \"status\": %d}\n", result.requests.c_str(),
-                std::string(result.end).c_str(), rejected ? std::string(http::describe(result.error)).c_str() : "",
+    std::printf("{\"requests\": [%s], \"at\": %zu, \"end\": \"%s\", \"reason\": \"%s\", \"status\": %d}\n",
+                result.requests.c_str(), result.at, std::string(result.end).c_str(),
+                rejected ? std::string(http::describe(result.error)).c_str() : "",
                 rejected ? http::status_for(result.error) : 0);
   }
   return 0;
