@@ -1,116 +1,113 @@
 #!/usr/bin/env python3
-"""The demo: resp_server on both backends beside redis-server, under redis-benchmark; prints a table, stops everything."""
+"""The demo: `gyre serve` on the repository's own documents, checked with curl; then it stays until Ctrl-C.
+
+usage: ./gyre demo [--once] [--listen HOST:PORT]
+"""
 
 import argparse
-import csv
-import io
-import os
 import re
-import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import demo_site
+
 ROOT = Path(__file__).resolve().parent.parent
-BIN = ROOT / "build/release/bin"
-TESTS = "ping_inline,ping_mbulk,set,get,incr,mset"
+PROGRAM = ROOT / "build/release/bin/gyre"
 
 
 class Server:
-    """A server process on a free port of 127.0.0.1, ended when the block is left, however that happens."""
+    """`gyre serve`, ended when the block is left, however that happens."""
 
-    def __init__(self, name, command, ready, port=None, core=None):
-        self.name, self.command, self.ready, self.port, self.core = name, command, ready, port, core
+    def __init__(self, arguments):
+        self.arguments = arguments
 
     def __enter__(self):
-        pin = (lambda: os.sched_setaffinity(0, {self.core})) if self.core is not None else None
-        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                        preexec_fn=pin)
-        for line in self.process.stdout:
-            found = re.search(self.ready, line)
+        self.process = subprocess.Popen([str(PROGRAM), "serve", *self.arguments], stderr=subprocess.PIPE, text=True)
+        for line in self.process.stderr:
+            found = re.match(r"listening on (\S+)", line)
             if found:
-                self.port = self.port or int(found.group(1))
+                self.url = f"http://{found.group(1)}"
                 return self
-        raise SystemExit(f"demo: {self.name} ended before it was ready (exit {self.process.wait()}): "
-                         f"{' '.join(map(str, self.command))}")
+            print(line, end="", flush=True)
+        raise SystemExit(f"demo: the server ended before it was ready (exit {self.process.wait()})")
 
     def __exit__(self, *_):
-        self.process.terminate()
+        self.process.send_signal(signal.SIGTERM)
         try:
-            self.process.wait(timeout=15)
+            self.process.wait(15)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self.process.stdout.close()
+        self.process.stderr.close()
 
 
-def free_port():
-    import socket
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def servers(scratch, core):
-    ours = [str(BIN / "resp_server"), "--listen", "127.0.0.1:0", "--backend"]
-    for backend in ("io_uring", "epoll"):
-        yield Server(f"gyre {backend}", ours + [backend], r"listening on .*:(\d+) \(", core=core)
-    port = free_port()
-    yield Server("redis-server", ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "",
-                                  "--appendonly", "no", "--dir", scratch], r"Ready to accept connections", port, core)
-
-
-def benchmark(port, pipeline, requests, core):
-    command = ["redis-benchmark", "-h", "127.0.0.1", "-p", str(port), "-t", TESTS, "-n", str(requests),
-               "-P", str(pipeline), "-c", "50", "--csv"]
-    pin = (lambda: os.sched_setaffinity(0, {core})) if core is not None else None
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, preexec_fn=pin)
+def curl(url, *options):
+    """Status, fields and body of one request."""
+    done = subprocess.run(["curl", "--silent", "--show-error", "--include", "--max-time", "10", *options, url],
+                          capture_output=True, timeout=15)
     if done.returncode != 0:
-        raise SystemExit(f"demo: redis-benchmark failed:\n{done.stdout}{done.stderr}")
-    rows = csv.reader(io.StringIO(done.stdout))
-    return {row[0].split(" (")[0]: float(row[1]) for row in rows if len(row) > 1 and row[0] != "test"}
+        raise SystemExit(f"demo: curl {url}: {done.stderr.decode().strip()}")
+    head, _, body = done.stdout.partition(b"\r\n\r\n")
+    lines = head.decode("latin-1").split("\r\n")
+    fields = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines[1:])}
+    return int(lines[0].split()[1]), fields, body
 
 
-def io_uring_available():
-    probe = subprocess.run([str(BIN / "gyre"), "doctor"], capture_output=True, text=True)
-    return re.search(r"^backend: *io_uring", probe.stdout, re.M) is not None, probe.stdout
+def check(url, site, upload):
+    """Asks for what a person and a browser would; gives what was checked, or ends the program."""
+    index = (site / "index.html").read_bytes()
+
+    def expect(what, true):
+        if not true:
+            raise SystemExit(f"demo: FAILED: {what}")
+        print(f"  ok  {what}", flush=True)
+
+    status, fields, body = curl(url + "/")
+    expect("GET / is the index page, as it is on the disk", status == 200 and body == index)
+    expect("it has a type, an entity tag and a date", all(fields.get(name) for name in ("content-type", "etag", "date")))
+    status, _, body = curl(url + "/", "--header", f"If-None-Match: {fields['etag']}")
+    expect("who has it already gets 304 and no body", status == 304 and not body)
+    status, part, body = curl(url + "/", "--range", "0-99")
+    expect("the first 100 bytes are 206", status == 206 and body == index[:100] and
+           part["content-range"] == f"bytes 0-99/{len(index)}")
+    status, fields, body = curl(url + "/docs/")
+    expect("a directory is listed", status == 200 and b"guide" in body)
+    status, fields, _ = curl(url + "/docs")
+    expect("without its slash it is a redirect", status == 308 and fields["location"] == "./docs/")
+    status, _, _ = curl(url + "/../../etc/passwd", "--path-as-is")
+    expect("nothing outside of the directory is served", status == 404)
+    status, fields, _ = curl(url + "/", "--request", "DELETE")
+    expect("another method is 405 and says which are allowed", status == 405 and "GET" in fields["allow"])
+    compressed = curl(url + "/", "--header", "Accept-Encoding: gzip")[1]
+    expect("text is compressed for who takes that", compressed.get("content-encoding") == "gzip")
+    status, _, _ = curl(url + "/_upload", "--form", f"file=@{site / 'LICENSE'}", "--header", "Accept: application/json")
+    expect("a file is uploaded", status == 201 and (upload / "LICENSE").read_bytes() == (site / "LICENSE").read_bytes())
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--requests", type=int, default=200_000, help="requests of each test (default 200000)")
+    parser = argparse.ArgumentParser(prog="./gyre demo", description=__doc__.splitlines()[0])
+    parser.add_argument("--once", action="store_true", help="check, and exit")
+    parser.add_argument("--listen", default="127.0.0.1:0", help="HOST:PORT; port 0, as without this, is any free one")
     arguments = parser.parse_args()
-    if not shutil.which("redis-benchmark"):
-        raise SystemExit("demo: redis-benchmark is missing; install redis-tools (./gyre demo does that)")
-
-    cores = sorted(os.sched_getaffinity(0))
-    server_core, load_core = (cores[0], cores[1]) if len(cores) > 1 else (None, None)
-    available, doctor = io_uring_available()
-    print(doctor)
-    results = {}
-    with tempfile.TemporaryDirectory() as scratch:
-        for server in servers(scratch, server_core):
-            if server.name == "gyre io_uring" and not available:
-                print("io_uring cannot be used here (see above): skipped")
-                continue
-            if server.name == "redis-server" and not shutil.which("redis-server"):
-                print("redis-server is not installed: skipped")
-                continue
-            with server:
-                for pipeline in (1, 16):
-                    print(f"{server.name}, pipeline {pipeline} …", file=sys.stderr)
-                    results[server.name, pipeline] = benchmark(server.port, pipeline,
-                                                               arguments.requests * (5 if pipeline > 1 else 1), load_core)
-
-    names = list(dict.fromkeys(name for name, _ in results))
-    print("Requests per second, 50 connections" +
-          ("" if load_core is None else f", server on core {server_core}, load on core {load_core}"))
-    for pipeline in (1, 16):
-        print(f"\npipeline {pipeline:<14}" + "".join(f"{name:>16}" for name in names))
-        for test in results[names[0], pipeline]:
-            print(f"  {test:<22}" + "".join(f"{results[name, pipeline].get(test, 0):>16,.0f}" for name in names))
-    print("\nEverything that was started has been stopped.")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with tempfile.TemporaryDirectory(prefix="gyre-demo-") as scratch:
+        site, upload = Path(scratch, "site"), Path(scratch, "uploads")
+        site.mkdir()
+        upload.mkdir()
+        print(f"made {demo_site.build(ROOT, site)} pages of the documents", flush=True)
+        with Server([str(site), "--listen", arguments.listen, "--threads", "0", "--compress", "--access-log", "off",
+                     "--upload", str(upload)]) as server:
+            check(server.url, site, upload)
+            if arguments.once:
+                return
+            print(f"\nLook at {server.url}/ (and {server.url}/_upload). Ctrl-C ends it.", flush=True)
+            try:
+                server.process.wait()
+            except KeyboardInterrupt:
+                print()
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@
 //   framing            what the fields say about the body and the connection
 //   chunked_decoder    a body in chunks
 //   multipart_decoder  a form with files
+//   multipart_reader  the same as it arrives, part by part
 //   parse_error        what can be wrong with a message
 //   head_writer        heads and chunks as bytes
 //   http_date          points of time
@@ -54,6 +55,7 @@
 #include <gyre/http/media_type.hpp>
 #include <gyre/http/middleware.hpp>
 #include <gyre/http/multipart_decoder.hpp>
+#include <gyre/http/multipart_reader.hpp>
 #include <gyre/http/negotiation.hpp>
 #include <gyre/http/parse_error.hpp>
 #include <gyre/http/precondition.hpp>

@@ -1,6 +1,8 @@
 // programs/gyre/serve/site.cpp: files, and what stands around them.
 #include "programs/gyre/serve/site.hpp"
 
+#include "programs/gyre/serve/upload.hpp"
+
 #include <gyre/http/router.hpp>
 #include <gyre/http/static_files.hpp>
 
@@ -50,6 +52,7 @@ http::handler make_site(const serve_settings& settings) {
   http::router routes;
   if (!settings.headers.empty()) routes.use(extra_fields(settings.headers));
   routes.get("/{path...}", http::static_files(settings.root, file_options(settings)));
+  if (!settings.upload.empty()) add_upload(routes, settings.upload, settings.upload_limit);
   return routes;
 }
 

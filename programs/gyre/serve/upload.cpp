@@ -1,0 +1,181 @@
+// programs/gyre/serve/upload.cpp: the form, and writing what it sends.
+#include "programs/gyre/serve/upload.hpp"
+
+#include <gyre/fs/file.hpp>
+#include <gyre/http/multipart_reader.hpp>
+#include <gyre/http/status_error.hpp>
+#include <gyre/io/io_error.hpp>
+#include <gyre/tasks/to_thread.hpp>
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+namespace programs {
+namespace {
+
+namespace http = gyre::http;
+
+constexpr std::string_view page = R"(<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Upload</title><style>
+:root{color-scheme:light dark}
+body{font:16px/1.5 system-ui,sans-serif;max-width:40rem;margin:0 auto;padding:1rem}
+form{display:grid;gap:1rem}
+progress{width:100%}
+button{font:inherit;padding:.5rem 1rem}
+li{overflow-wrap:anywhere}
+</style></head><body>
+<h1>Upload</h1>
+<form method="post" enctype="multipart/form-data">
+<input type="file" name="file" multiple required aria-label="Files">
+<button>Upload</button>
+<progress value="0" max="1" hidden></progress>
+<p role="status"></p>
+</form>
+<ul></ul>
+<script>
+const form = document.querySelector("form"), bar = document.querySelector("progress");
+const status = document.querySelector("[role=status]"), list = document.querySelector("ul");
+form.addEventListener("submit", event => {
+  event.preventDefault();
+  const request = new XMLHttpRequest();
+  const finish = text => { bar.hidden = true; status.textContent = text; };
+  request.upload.addEventListener("progress", e => {
+    if (!e.lengthComputable) return;
+    bar.hidden = false;
+    bar.value = e.loaded / e.total;
+    status.textContent = Math.floor(100 * e.loaded / e.total) + " %";
+  });
+  request.addEventListener("load", () => {
+    if (request.status !== 201) return finish("Refused: " + request.responseText);
+    for (const name of JSON.parse(request.responseText).files) {
+      const item = document.createElement("li");
+      item.textContent = name;
+      list.append(item);
+    }
+    finish("Done.");
+    form.reset();
+  });
+  request.addEventListener("error", () => finish("The connection failed."));
+  request.open("POST", location.href);
+  request.setRequestHeader("Accept", "application/json");
+  request.send(new FormData(form));
+});
+</script></body></html>
+)";
+
+[[noreturn]] void fail(const char* operation, const std::string& name) {
+  throw gyre::io_error({errno, std::generic_category()}, operation, name);
+}
+
+// A file without a name until it is complete, so that what is cut off leaves nothing behind. See O_TMPFILE in open(2).
+class new_file {
+ public:
+  explicit new_file(const std::string& directory) : directory_(directory) {
+    const int fd = ::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
+    if (fd < 0) fail("create a file in", directory);
+    file_ = gyre::fs::file::from_fd(fd, directory);
+  }
+  gyre::fs::file& file() noexcept { return file_; }
+
+  // Gives the name that it got. Blocks.
+  std::string keep_as(const std::string& wanted) {
+    const std::string source = fmt::format("/proc/self/fd/{}", file_.native_descriptor());
+    const auto dot = wanted.rfind('.');
+    const std::string stem = wanted.substr(0, dot);
+    const std::string extension = dot == std::string::npos ? "" : wanted.substr(dot);
+    for (int number = 1; number < 10'000; ++number) {
+      const std::string name = number == 1 ? wanted : fmt::format("{} ({}){}", stem, number, extension);
+      const std::string target = directory_ + "/" + name;
+      if (::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, target.c_str(), AT_SYMLINK_FOLLOW) == 0) return name;
+      if (errno != EEXIST) fail("write", target);
+    }
+    throw http::status_error(409, "there are too many files of that name");
+  }
+
+ private:
+  std::string directory_;
+  gyre::fs::file file_;
+};
+
+gyre::task<std::string> receive_file(http::multipart_reader& form, const std::string& directory, std::string name) {
+  new_file out(directory);
+  for (;;) {
+    const std::string_view piece = co_await form.receive();
+    if (piece.empty()) break;
+    (void)co_await out.file().write_all(piece);
+  }
+  auto keep = [&] { return out.keep_as(name); };
+  co_return co_await gyre::to_thread(keep);
+}
+
+std::string json_list(const std::vector<std::string>& names) {
+  std::string text = "{\"files\":[";
+  for (const std::string& each : names) {
+    if (&each != &names.front()) text += ',';
+    text += '"';
+    for (const char c : each) {  // harmless names have no control characters
+      if (c == '"' || c == '\\') text += '\\';
+      text += c;
+    }
+    text += '"';
+  }
+  return text + "]}\n";
+}
+
+// A page of another site could have the browser send a form here: its Origin tells. Programs send none.
+bool comes_from_another_site(const http::request& request) {
+  std::string_view origin = request.field("Origin");
+  if (origin.empty()) return false;
+  const auto scheme = origin.find("://");
+  if (scheme != std::string_view::npos) origin.remove_prefix(scheme + 3);
+  return origin != request.host();
+}
+
+struct uploads {
+  std::string directory;
+  std::uint64_t limit;
+
+  gyre::task<http::response> operator()(http::request& request) const {
+    if (comes_from_another_site(request)) throw http::status_error(403, "this form belongs to another site");
+    request.body().set_limit(limit);
+    http::multipart_reader form(request);
+    std::vector<std::string> names;
+    for (;;) {
+      const http::multipart_part* const part = co_await form.next_part();
+      if (part == nullptr) break;
+      if (!part->file_name || part->file_name->empty()) continue;
+      std::string name = http::harmless_file_name(*part->file_name);
+      names.push_back(co_await receive_file(form, directory, std::move(name)));
+    }
+    if (names.empty()) throw http::status_error(400, "the form holds no file");
+    if (request.field("Accept") != "application/json") co_return http::response::redirect("/_upload");
+    co_return http::response::json(json_list(names)).set_status(201);
+  }
+};
+
+http::response form_page(http::request&) {
+  http::response made = http::response::borrowed(page, "text/html; charset=utf-8");
+  made.add_field("Content-Security-Policy",
+                 "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
+                 "form-action 'self'; frame-ancestors 'none'");
+  return made;
+}
+
+}  // namespace
+
+void add_upload(http::router& routes, const std::string& directory, std::uint64_t limit) {
+  routes.get("/_upload", form_page);
+  routes.post("/_upload", uploads{.directory = directory, .limit = limit});
+}
+
+}  // namespace programs
