@@ -158,8 +158,7 @@ std::optional<response> connection::response_for_failure(workspace& work) noexce
   try {
     throw;
   } catch (const status_error& error) {
-    const int status = error.status();
-    return response::error(status >= 200 && status <= 999 ? status : 500, error.what());
+    return response::error(error);
   } catch (...) {
     if (work.input.broken) return std::nullopt;  // the client left in the middle of its body
     event_loop::report({std::current_exception(), "a request's handler", std::source_location::current()});

@@ -86,14 +86,28 @@ router::group router::group::at(std::string_view prefix) const {
   return inner;
 }
 
+namespace {
+
+// What stands around a handler sees a response, also when the handler has thrown one.
+task<response> answer_or_status(request& r, handler& last) {
+  try {
+    co_return co_await last(r);
+  } catch (const status_error& error) {
+    co_return response::error(error);
+  }
+}
+
+}  // namespace
+
 GYRE_CORO_WRAPPER task<response> next_handler::operator()(request& r) const {
-  if (left_ == 0) return (*last_)(r);
+  if (left_ == 0) return answer_or_status(r, *last_);
   return (**around_)(r, next_handler(around_ + 1, left_ - 1, *last_));
 }
 
 namespace {
 
 GYRE_CORO_WRAPPER task<response> pass(request& r, const std::vector<const middleware*>& chain, handler& last) {
+  if (chain.empty()) return last(r);
   return next_handler(chain.data(), chain.size(), last)(r);
 }
 

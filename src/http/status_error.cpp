@@ -5,7 +5,8 @@
 namespace gyre::http {
 
 status_error::status_error(int status, const std::string& message)
-    : std::runtime_error(message.empty() ? std::string(reason_phrase(status)) : message), status_(status) {}
+    : std::runtime_error(message.empty() ? std::string(reason_phrase(status)) : message),
+      status_(status >= 200 && status <= 999 ? status : 500) {}
 
 status_error::~status_error() = default;
 

@@ -50,3 +50,29 @@ def skip_without(*names):
     if missing:
         print(f"skipped: {', '.join(missing)} not installed")
         sys.exit(77)
+
+
+class Serve:
+    """`gyre serve` on a directory; `lines` is what it has said before it was ready."""
+
+    def __init__(self, directory, *arguments, environment=None, output=None):
+        self.command = [str(BIN / "gyre"), "serve", str(directory), "--listen", "127.0.0.1:0", *map(str, arguments)]
+        self.environment = {**os.environ, **(environment or {})}
+        self.output = output or subprocess.DEVNULL
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.command, stdout=self.output, stderr=subprocess.PIPE, text=True,
+                                        env=self.environment)
+        self.lines = []
+        for line in self.process.stderr:
+            found = re.match(r"listening on \S*:(\d+)$", line)
+            if found:
+                self.port = int(found.group(1))
+                admin = re.search(r"admin +http://127\.0\.0\.1:(\d+)/", "".join(self.lines))
+                self.admin = int(admin.group(1)) if admin else None
+                return self
+            self.lines.append(line)
+        raise AssertionError(f"gyre serve did not start: {self.lines}")
+
+    stop = Program.stop
+    __exit__ = Program.__exit__

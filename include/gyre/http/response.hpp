@@ -6,6 +6,7 @@
 #include <gyre/coro/task.hpp>
 #include <gyre/http/body_writer.hpp>
 #include <gyre/http/field.hpp>
+#include <gyre/http/status_error.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/stream/any_stream.hpp>
 
@@ -73,6 +74,9 @@ class GYRE_API response {
   static response redirect(std::string_view location, int status = 303);
   /// A status with a line of text that says it, or `message`.
   static response error(int status, std::string_view message = {});
+
+  /// What a handler has thrown.
+  static response error(const status_error& thrown) { return error(thrown.status(), thrown.what()); }
 
   /// A part of an open file, sent without copying it through this program where the connection can do that.
   static response file(fs::file file, std::uint64_t offset, std::uint64_t length, std::string_view media_type);

@@ -17,6 +17,7 @@ class GYRE_API status_error : public std::runtime_error {
   explicit status_error(int status, const std::string& message = {});
   ~status_error() override;
 
+  /// 200 to 999; what is no status becomes 500.
   [[nodiscard]] int status() const noexcept { return status_; }
 
  private:

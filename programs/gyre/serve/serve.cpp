@@ -114,7 +114,6 @@ class site_server {
       co_await gyre::sleep(std::chrono::nanoseconds::max());
     } catch (const gyre::cancelled&) {
       for (auto& each : workers_) each->stop();
-      throw;
     }
   }
 

@@ -1,0 +1,314 @@
+"""gyre serve, used by http.client, plain sockets and signals."""
+
+import gzip
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+from pathlib import Path
+
+from support import BIN, Serve, run
+
+
+def ask(port, path="/", method="GET", headers=None, body=None):
+    """Status, fields (lower case) and body of one request on a connection of its own."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    try:
+        connection.request(method, path, body=body, headers=headers or {})
+        response = connection.getresponse()
+        return response.status, {k.lower(): v for k, v in response.getheaders()}, response.read()
+    finally:
+        connection.close()
+
+
+def read_all(peer):
+    """Everything until the peer closes."""
+    received = b""
+    while chunk := peer.recv(65_536):
+        received += chunk
+    return received
+
+
+def multipart(name, content):
+    boundary = "gyre-test-boundary"
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
+    return head.encode() + content + f"\r\n--{boundary}--\r\n".encode(), f"multipart/form-data; boundary={boundary}"
+
+
+class WithTree(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.root = Path(scratch.name, "root")
+        (self.root / "sub").mkdir(parents=True)
+        (self.root / "a.txt").write_text("alpha\n" * 1000)
+        (self.root / "sub/b.txt").write_text("beta\n")
+        (self.root / "large").write_bytes(os.urandom(8 << 20))
+        self.uploads = Path(scratch.name, "uploads")
+        self.uploads.mkdir()
+
+
+class Files(WithTree):
+    def test_files_directories_and_what_is_not_there(self):
+        with Serve(self.root) as server:
+            self.assertEqual(ask(server.port, "/a.txt")[2], b"alpha\n" * 1000)
+            self.assertIn(b"sub/", ask(server.port, "/")[2])
+            self.assertEqual(ask(server.port, "/sub")[1]["location"], "./sub/")
+            self.assertEqual(ask(server.port, "/nothing")[0], 404)
+
+    def test_a_large_file_arrives_whole_on_every_thread(self):
+        content = (self.root / "large").read_bytes()
+        with Serve(self.root, "--threads", 3) as server:
+            for _ in range(8):
+                self.assertTrue(ask(server.port, "/large")[2] == content)
+
+    def test_an_application_of_one_page_gets_its_index_for_every_page(self):
+        (self.root / "index.html").write_text("<p>app")
+        with Serve(self.root, "--spa") as server:
+            self.assertEqual(ask(server.port, "/some/page", headers={"Accept": "text/html"})[2], b"<p>app")
+            self.assertEqual(ask(server.port, "/some/script.js", headers={"Accept": "application/octet-stream"})[0], 404)
+
+    def test_no_listing_and_hidden_files(self):
+        (self.root / ".secret").write_text("s")
+        with Serve(self.root, "--no-listing") as server:
+            self.assertEqual(ask(server.port, "/")[0], 404)
+            self.assertEqual(ask(server.port, "/.secret")[0], 404)
+        with Serve(self.root, "--hidden") as server:
+            self.assertEqual(ask(server.port, "/.secret")[2], b"s")
+
+    def test_fields_that_were_asked_for_are_in_every_response(self):
+        with Serve(self.root, "--header", "X-One: 1", "--header", "X-Two: two words", "--cache-control", "max-age=60") as server:
+            fields = ask(server.port, "/a.txt")[1]
+            self.assertEqual((fields["x-one"], fields["x-two"], fields["cache-control"]), ("1", "two words", "max-age=60"))
+            self.assertEqual(ask(server.port, "/nothing")[1]["x-one"], "1")
+
+    def test_text_is_compressed_when_asked_for(self):
+        with Serve(self.root, "--compress") as server:
+            _, fields, body = ask(server.port, "/a.txt", headers={"Accept-Encoding": "gzip"})
+            self.assertEqual(fields["content-encoding"], "gzip")
+            self.assertEqual(gzip.decompress(body), b"alpha\n" * 1000)
+            self.assertNotIn("content-encoding", ask(server.port, "/a.txt")[1])
+
+    def test_other_origins_may_read_when_they_are_named(self):
+        with Serve(self.root, "--cors", "https://example.com") as server:
+            allowed = ask(server.port, "/a.txt", headers={"Origin": "https://example.com"})[1]
+            self.assertEqual(allowed["access-control-allow-origin"], "https://example.com")
+            self.assertNotIn("access-control-allow-origin", ask(server.port, "/a.txt", headers={"Origin": "https://evil.example"})[1])
+
+    def test_a_file_that_shrinks_while_it_is_sent_cuts_the_connection(self):
+        (self.root / "large").write_bytes(os.urandom(64 << 20))
+        with Serve(self.root) as server, socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+            peer.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+            received = peer.recv(4096)
+            os.truncate(self.root / "large", 1 << 20)
+            try:
+                while chunk := peer.recv(65_536):
+                    received += chunk
+            except ConnectionResetError:
+                pass
+            self.assertLess(len(received), 64 << 20)
+            self.assertEqual(ask(server.port, "/a.txt")[0], 200)
+
+
+class Uploads(WithTree):
+    def test_a_file_is_written_and_none_is_replaced(self):
+        with Serve(self.root, "--upload", self.uploads) as server:
+            for content in (b"one", b"two"):
+                body, kind = multipart("../x.txt", content)
+                status, _, answer = ask(server.port, "/_upload", "POST", {"Content-Type": kind, "Accept": "application/json"}, body)
+                self.assertEqual(status, 201, answer)
+            self.assertEqual((self.uploads / "x.txt").read_bytes(), b"one")
+            self.assertEqual((self.uploads / "x (2).txt").read_bytes(), b"two")
+
+    def test_one_that_is_too_large_is_413_and_leaves_nothing(self):
+        with Serve(self.root, "--upload", self.uploads, "--max-upload", "100kb") as server:
+            body, kind = multipart("x", b"y" * 1_000_000)
+            with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+                peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: a\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode())
+                self.assertIn(b" 413 ", peer.recv(4096))
+            self.assertEqual(list(self.uploads.iterdir()), [])
+
+    def test_one_that_is_cut_off_leaves_nothing(self):
+        with Serve(self.root, "--upload", self.uploads) as server:
+            body, kind = multipart("x", b"y" * 1_000_000)
+            with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+                peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: a\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode())
+                peer.sendall(body[:500_000])
+            self.assertEqual(ask(server.port, "/_upload")[0], 200)
+            self.assertEqual(list(self.uploads.iterdir()), [])
+
+    def test_a_form_of_another_site_is_refused(self):
+        with Serve(self.root, "--upload", self.uploads) as server:
+            body, kind = multipart("x", b"y")
+            status = ask(server.port, "/_upload", "POST", {"Content-Type": kind, "Origin": "https://evil.example"}, body)[0]
+            self.assertEqual(status, 403)
+            own = f"http://127.0.0.1:{server.port}"
+            status = ask(server.port, "/_upload", "POST", {"Content-Type": kind, "Origin": own, "Accept": "application/json"}, body)[0]
+            self.assertEqual(status, 201)
+
+    def test_without_the_flag_there_is_no_upload(self):
+        with Serve(self.root) as server:
+            self.assertEqual(ask(server.port, "/_upload", "POST")[0], 405)
+
+
+class Operating(WithTree):
+    def test_the_settings_come_from_the_environment_too_and_flags_win(self):
+        with Serve(self.root, environment={"GYRE_HEADER": "X-From: environment", "GYRE_LISTING": "false"}) as server:
+            status, fields, _ = ask(server.port, "/")
+            self.assertEqual((status, fields["x-from"]), (404, "environment"))
+        with Serve(self.root, "--header", "X-From: flag", environment={"GYRE_HEADER": "X-From: environment"}) as server:
+            self.assertEqual(ask(server.port, "/a.txt")[1]["x-from"], "flag")
+
+    def test_it_says_where_it_listens_and_what_holds_without_colours(self):
+        with Serve(self.root, "--threads", 2, "--admin", "127.0.0.1:0") as server:
+            text = "".join(server.lines)
+            for word in (str(self.root), f"http://127.0.0.1:{server.port}/", "threads       2", "time-outs", "limits"):
+                self.assertIn(word, text)
+            self.assertNotIn("\x1b", text)
+
+    def test_wrong_settings_are_named_and_nothing_is_served(self):
+        for arguments, word in ((["--listen", "nowhere"], "HOST:PORT"), (["--threads", "-1"], "--threads"),
+                                (["--access-log", "xml"], "xml"), (["--header", "nonsense"], "Name: value"),
+                                (["--header", "Content-Length: 5"], "Content-Length"), (["--idle-timeout", "0"], "--idle-timeout"),
+                                (["--unknown"], "--unknown")):
+            done = run(BIN / "gyre", "serve", self.root, *arguments, timeout=20)
+            self.assertIn(done.returncode, (1, 2), arguments)
+            self.assertIn(word.encode(), done.stderr, arguments)
+        done = run(BIN / "gyre", "serve", self.root / "nothing", timeout=20)
+        self.assertEqual(done.returncode, 2)
+
+    def test_an_address_that_is_taken_is_named(self):
+        with Serve(self.root) as server:
+            done = run(BIN / "gyre", "serve", self.root, "--listen", f"127.0.0.1:{server.port}", timeout=20)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"127.0.0.1:{server.port}: Address already in use".encode(), done.stderr)
+
+    def test_health_readiness_and_metrics(self):
+        with Serve(self.root, "--admin", "127.0.0.1:0", "--threads", 2) as server:
+            self.assertEqual(ask(server.admin, "/healthz")[0], 200)
+            self.assertEqual(ask(server.admin, "/readyz")[0], 200)
+            for _ in range(10):
+                ask(server.port, "/a.txt")
+            ask(server.port, "/nothing")
+            text = ask(server.admin, "/metrics")[2].decode()
+            self.assertIn('http_requests_total{code="200"} 10\n', text)
+            self.assertIn('http_requests_total{code="404"} 1\n', text)
+            self.assertIn("http_request_duration_seconds_count 11\n", text)
+            self.assertRegex(text, r"process_resident_memory_bytes \d+\n")
+
+    def test_the_log_has_a_line_for_each_request(self):
+        for kind in ("text", "json", "off"):
+            with tempfile.TemporaryFile("w+") as log:
+                with Serve(self.root, "--access-log", kind, output=log) as server:
+                    ask(server.port, "/a.txt?x=%22%0a")
+                    ask(server.port, "/nothing", headers={"User-Agent": 'evil"\\'})
+                    server.stop()
+                log.seek(0)
+                lines = log.read().splitlines()
+            self.assertEqual(len(lines), 0 if kind == "off" else 2, lines)
+            if kind == "json":
+                entries = [json.loads(line) for line in lines]
+                self.assertEqual([entry["status"] for entry in entries], [200, 404])
+            if kind == "text":
+                self.assertIn('"GET /a.txt?x=%22%0a HTTP/1.1" 200 6000', lines[0])
+
+    def test_limits_and_time_outs_are_those_of_the_flags(self):
+        with Serve(self.root, "--max-target", 100, "--max-header-fields", 5, "--header-timeout", 0.2, "--idle-timeout", 0.2) as server:
+            self.assertEqual(ask(server.port, "/" + "a" * 200)[0], 414)
+            self.assertEqual(ask(server.port, "/", headers={f"X-{i}": "1" for i in range(9)})[0], 431)
+            with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+                peer.sendall(b"GET / HT")
+                self.assertIn(b" 408 ", read_all(peer))
+            with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+                peer.sendall(b"GET /a.txt HTTP/1.1\r\nHost: a\r\n\r\n")
+                self.assertTrue(read_all(peer).endswith(b"alpha\n"))  # and closed, idle
+
+    def test_too_many_connections_are_503(self):
+        with Serve(self.root, "--max-connections", 2) as server:
+            held = [socket.create_connection(("127.0.0.1", server.port), 20) for _ in range(2)]
+            for each in held:
+                each.sendall(b"GET /sub/b.txt HTTP/1.1\r\nHost: a\r\n\r\n")
+                self.assertIn(b" 200 ", each.recv(4096))
+            with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+                peer.shutdown(socket.SHUT_WR)
+                self.assertIn(b" 503 ", read_all(peer))
+            for each in held:
+                each.close()
+
+
+class Ending(WithTree):
+    def test_a_signal_ends_it_with_exit_code_0_and_a_second_one_at_once(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with Serve(self.root, "--threads", 2) as server:
+                ask(server.port, "/a.txt")
+                self.assertEqual(server.stop(number), 0)
+
+    def test_what_is_under_way_is_finished_and_it_is_not_ready_meanwhile(self):
+        (self.root / "large").write_bytes(os.urandom(64 << 20))
+        with Serve(self.root, "--admin", "127.0.0.1:0") as server, socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+            peer.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+            received = peer.recv(4096)
+            server.process.send_signal(signal.SIGTERM)
+            deadline = time.monotonic() + 10
+            while ask(server.admin, "/readyz")[0] != 503 and time.monotonic() < deadline:
+                pass
+            self.assertEqual(ask(server.admin, "/readyz")[0], 503)
+            while self.accepts_connections(server.port) and time.monotonic() < deadline:
+                pass
+            self.assertFalse(self.accepts_connections(server.port))
+            while chunk := peer.recv(1 << 20):
+                received += chunk
+            self.assertTrue(received.endswith((self.root / "large").read_bytes()))
+            self.assertEqual(server.process.wait(20), 0)
+
+    def accepts_connections(self, port):
+        try:
+            socket.create_connection(("127.0.0.1", port), 5).close()
+            return True
+        except OSError:
+            return False
+
+    def test_no_accepted_request_is_lost_under_load(self):
+        """Clients that go on until they are told to close, or cannot connect any more."""
+        failures, answered = [], []
+
+        def client(port):
+            count = 0
+            try:
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+                connection.connect()
+                while True:
+                    connection.request("GET", "/sub/b.txt")
+                    response = connection.getresponse()
+                    body = response.read()
+                    if response.status != 200 or body != b"beta\n":
+                        failures.append((response.status, body))
+                        break
+                    count += 1
+                    if response.getheader("Connection") == "close":
+                        break
+            except Exception as error:  # whatever it is, it is a lost request
+                failures.append(error)
+            answered.append(count)
+
+        with Serve(self.root, "--threads", 2) as server:
+            clients = [threading.Thread(target=client, args=(server.port,)) for _ in range(24)]
+            for each in clients:
+                each.start()
+            time.sleep(0.5)
+            self.assertEqual(server.stop(), 0)
+            for each in clients:
+                each.join(30)
+        self.assertEqual(failures, [])
+        self.assertEqual(len(answered), 24)
+        self.assertGreater(sum(answered), 24)
+
+
+if __name__ == "__main__":
+    unittest.main()
