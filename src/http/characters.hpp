@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string_view>
 
 #if defined(__SSE2__)
@@ -69,21 +71,71 @@ template <bool (*may_stand)(char) noexcept>
 }
 #endif
 
-template <bool (*sixteen_may)(const char*) noexcept, bool (*may_stand)(char) noexcept>
+/// A number from memory at any address.
+template <class T>
+[[nodiscard]] inline T load(const char* from) noexcept {
+  T value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+
+/// Up to fifteen characters as sixteen, some of them twice: what is true for all of these is true for all of those.
+inline void spread(std::string_view few, char (&sixteen)[16]) noexcept {
+  const char* const begin = few.data();
+  const char* const end = begin + few.size();
+  const auto put = [&](std::uint64_t first, std::uint64_t last) {
+    std::memcpy(sixteen, &first, 8);
+    std::memcpy(sixteen + 8, &last, 8);
+  };
+  if (few.size() >= 8) {
+    put(load<std::uint64_t>(begin), load<std::uint64_t>(end - 8));
+  } else if (few.size() >= 4) {
+    const std::uint64_t both = load<std::uint32_t>(begin) | std::uint64_t{load<std::uint32_t>(end - 4)} << 32U;
+    put(both, both);
+  } else {
+    constexpr std::uint64_t in_each = 0x0101'0101'0101'0101U;
+    const auto at = [&](std::size_t i) { return in_each * static_cast<unsigned char>(begin[i]); };
+    put((at(0) & 0xffffffffU) | at(few.size() / 2) << 32U, at(few.size() - 1));
+  }
+}
+
+template <bool (*sixteen_may)(const char*) noexcept>
 [[nodiscard]] inline bool all_may_stand(std::string_view text) noexcept {
   const char* at = text.data();
-  const char* const end = at + text.size();
-  for (; end - at >= 16; at += 16)
+  std::size_t left = text.size();
+  if (left < 16) {
+    if (left == 0) return true;
+    char sixteen[16];
+    spread(text, sixteen);
+    return sixteen_may(sixteen);
+  }
+  for (; left > 16; left -= 16, at += 16)
     if (!sixteen_may(at)) return false;
-  for (; at != end; ++at)
-    if (!may_stand(*at)) return false;
-  return true;
+  return sixteen_may(at + left - 16);
 }
-[[nodiscard]] inline bool is_value(std::string_view text) noexcept {
-  return all_may_stand<are_value_characters, is_value_character>(text);
-}
+[[nodiscard]] inline bool is_value(std::string_view text) noexcept { return all_may_stand<are_value_characters>(text); }
 [[nodiscard]] inline bool is_target(std::string_view text) noexcept {
-  return all_may_stand<are_target_characters, is_target_character>(text);
+  return all_may_stand<are_target_characters>(text);
+}
+
+/// Whether a token is this name, which is spelled in lower case: of the characters of tokens only letters become a letter, and
+/// only a hyphen stays one, by the bit that tells upper from lower case.
+template <std::size_t Size>
+[[nodiscard]] inline bool is_name(std::string_view token, const char (&name)[Size]) noexcept {
+  constexpr std::size_t length = Size - 1;
+  if (token.size() != length) return false;
+  const auto same = [&]<class T>(T, std::size_t at) {
+    constexpr T lower = static_cast<T>(0x2020'2020'2020'2020U);
+    return (load<T>(token.data() + at) | lower) == load<T>(name + at);
+  };
+  static_assert(length >= 4);
+  if constexpr (length < 8) {
+    return same(std::uint32_t{}, 0) && same(std::uint32_t{}, length - 4);
+  } else {
+    for (std::size_t at = 0; at + 8 <= length; at += 8)
+      if (!same(std::uint64_t{}, at)) return false;
+    return same(std::uint64_t{}, length - 8);
+  }
 }
 
 [[nodiscard]] inline std::string_view trim(std::string_view text) noexcept {

@@ -3,6 +3,7 @@
 
 #include "characters.hpp"
 
+#include <array>
 #include <limits>
 #include <optional>
 
@@ -38,26 +39,26 @@ struct seen_fields {
 void seen_fields::see(const field& f) noexcept {
   switch (f.name.size()) {
     case 4:
-      if (!equal_ignoring_case(f.name, "host")) return;
+      if (!is_name(f.name, "host")) return;
       if (host) refuse(parse_error::repeated_host);
       host = f.value;
       return;
     case 6:
-      if (equal_ignoring_case(f.name, "expect")) expect = f.value;
+      if (is_name(f.name, "expect")) expect = f.value;
       return;
     case 7:
-      if (equal_ignoring_case(f.name, "upgrade")) upgrade = f.value;
+      if (is_name(f.name, "upgrade")) upgrade = f.value;
       return;
     case 10:
-      if (equal_ignoring_case(f.name, "connection")) see_connection(f.value);
+      if (is_name(f.name, "connection")) see_connection(f.value);
       return;
     case 14:
-      if (!equal_ignoring_case(f.name, "content-length")) return;
+      if (!is_name(f.name, "content-length")) return;
       if (length) refuse(parse_error::bad_content_length);
       length = f.value;
       return;
     case 17:
-      if (equal_ignoring_case(f.name, "transfer-encoding")) see_encoding(f.value);
+      if (is_name(f.name, "transfer-encoding")) see_encoding(f.value);
       return;
     default:
       return;
@@ -99,6 +100,16 @@ seen_fields look_at(const head_parser& head) noexcept {
   return seen;
 }
 
+// Of a reg-name or an IPv4 address.
+constexpr std::array<bool, 256> host_characters = [] {
+  std::array<bool, 256> table{};
+  for (unsigned c = '0'; c <= '9'; ++c) table[c] = true;
+  for (unsigned c = 'a'; c <= 'z'; ++c) table[c] = true;
+  for (unsigned c = 'A'; c <= 'Z'; ++c) table[c] = true;
+  for (const char c : std::string_view("-._~!$&'()*+,;=%")) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}();
+
 // uri-host [ ":" port ], by its characters: RFC 9110 §7.2. Empty when the target has no authority.
 bool is_host(std::string_view host) noexcept {
   std::string_view port;
@@ -110,13 +121,10 @@ bool is_host(std::string_view host) noexcept {
     port = host.substr(end + 1);
     if (!port.empty() && port.front() != ':') return false;
   } else {
-    const std::size_t colon = host.find(':');
-    for (const char c : host.substr(0, colon)) {
-      constexpr std::string_view allowed = "-._~!$&'()*+,;=%";
-      const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-      if (!letter && !is_digit(c) && allowed.find(c) == std::string_view::npos) return false;
-    }
-    port = colon == std::string_view::npos ? std::string_view() : host.substr(colon);
+    std::size_t end = 0;
+    while (end < host.size() && host_characters[static_cast<unsigned char>(host[end])]) ++end;
+    port = host.substr(end);
+    if (!port.empty() && port.front() != ':') return false;
   }
   if (port.size() > 6) return false;
   for (std::size_t i = 1; i < port.size(); ++i)

@@ -77,6 +77,13 @@ bool head_parser::parse_request_line(std::string_view line) noexcept {
   if (end == 0 || end == line.size() || line[end] != ' ') return refuse(parse_error::bad_method);
   method_ = line.substr(0, end);
   line.remove_prefix(end + 1);
+  constexpr std::string_view usual = " HTTP/1.1";
+  if (line.size() > usual.size() && line.ends_with(usual)) {
+    minor_version_ = 1;
+    target_ = line.substr(0, line.size() - usual.size());
+    if (target_.size() > limits_.target) return refuse(parse_error::target_too_long);
+    return is_target(target_) || refuse(parse_error::bad_target);
+  }
   const std::size_t last = line.rfind(' ');
   if (last == std::string_view::npos) return refuse(parse_error::bad_version);
   target_ = line.substr(0, last);
