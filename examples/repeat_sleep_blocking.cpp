@@ -1,4 +1,4 @@
-// examples/repeat_sleep_blocking.cpp: one connection after the other, on plain sockets: the next one waits until the first has left.
+// examples/repeat_sleep_blocking.cpp: one connection at a time, on plain sockets; others wait until it has ended.
 // GET /repeat?count=N answers N letters, GET /sleep?ms=X answers after X milliseconds.
 #include "repeat_sleep_plain.hpp"
 

@@ -15,13 +15,13 @@ namespace http = gyre::http;
 
 http::response repeat(http::request& request) {
   const auto count = request.query_parameter<std::size_t>("count");
-  if (!count || *count > 10'000'000) throw http::status_error(400, "count is a number up to 10000000\n");
+  if (!count || *count > 10'000'000) throw http::status_error(400, "count is a number up to 10000000");
   return http::response::text(std::string(*count, 'x'));
 }
 
 gyre::task<http::response> sleep(http::request& request) {
   const auto ms = request.query_parameter<double>("ms");
-  if (!ms || !(*ms >= 0 && *ms <= 60'000)) throw http::status_error(400, "ms is a number up to 60000\n");
+  if (!ms || !(*ms >= 0 && *ms <= 60'000)) throw http::status_error(400, "ms is a number up to 60000");
   co_await gyre::sleep(std::chrono::duration<double, std::milli>(*ms));  // ends early when the client leaves
   co_return http::response::text("slept " + std::string(*request.query_parameter("ms")) + " ms\n");
 }
