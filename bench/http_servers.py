@@ -9,7 +9,7 @@ BIN = ROOT / "build/release/bin"
 BUILT = ROOT / "build/bench"
 
 NGINX = """
-daemon off; worker_processes 1; pid {scratch}/nginx.pid; error_log stderr crit;
+user root; daemon off; worker_processes 1; pid {scratch}/nginx.pid; error_log stderr crit;
 events {{ worker_connections 20000; }}
 http {{
   access_log off; sendfile on; tcp_nopush off; keepalive_requests 1000000000; default_type text/plain; server_tokens off;

@@ -11,6 +11,7 @@
 //   body_reader      the body of a request, as a stream
 //   response         what a handler answers
 //   body_writer      what a response that is made piece by piece is written to
+//   static_files     the files of a directory
 //   status_error     an error that is answered with a status
 //   value_from_text  numbers from parameters
 //   field            a header field, and how names are compared
@@ -27,6 +28,16 @@
 //   negotiation      which of several codings or types the client likes best
 //   media_type       types of files, and parameters of Content-Type
 //   status           codes and their reason phrases
+//   field              a header field, and how names are compared
+//   head_parser        the start line and the fields of a message
+//   framing            what the fields say about the body and the connection
+//   chunked_decoder    a body in chunks
+//   multipart_decoder  a form with files
+//   parse_error        what can be wrong with a message
+//   head_writer        heads and chunks as bytes
+//   http_date          points of time
+//   target             the target of a request, paths, forms
+//   status             codes and their reason phrases
 #pragma once
 
 #include <gyre/http/body_reader.hpp>
@@ -42,6 +53,7 @@
 #include <gyre/http/http_date.hpp>
 #include <gyre/http/media_type.hpp>
 #include <gyre/http/middleware.hpp>
+#include <gyre/http/multipart_decoder.hpp>
 #include <gyre/http/negotiation.hpp>
 #include <gyre/http/parse_error.hpp>
 #include <gyre/http/precondition.hpp>
@@ -50,6 +62,7 @@
 #include <gyre/http/router.hpp>
 #include <gyre/http/server.hpp>
 #include <gyre/http/server_limits.hpp>
+#include <gyre/http/static_files.hpp>
 #include <gyre/http/status.hpp>
 #include <gyre/http/status_error.hpp>
 #include <gyre/http/target.hpp>

@@ -1,6 +1,7 @@
 // programs/gyre/main.cpp: the command that an operator types.
 #include "programs/common/server_options.hpp"
 #include "programs/gyre/doctor.hpp"
+#include "programs/gyre/serve/serve.hpp"
 
 #include <gyre/version.hpp>
 
@@ -9,7 +10,11 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", std::string("gyre ") + gyre::version_string);
   app.require_subcommand(1);
   CLI::App* const doctor = app.add_subcommand("doctor", "Tells what this machine lets gyre do, and why");
+  CLI::App* const serve = app.add_subcommand("serve", "Serves a directory over HTTP");
+  programs::serve_settings settings;
+  programs::add_serve_options(*serve, settings);
   if (const int code = programs::parse(app, argc, argv); code >= 0) return code;
   if (doctor->parsed()) return programs::doctor();
+  if (serve->parsed()) return programs::serve(settings);
   return 2;
 }

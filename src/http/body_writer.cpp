@@ -32,11 +32,15 @@ task<> body_writer::write(std::string_view piece) {
   output_->flush_when_waiting();
 }
 
-task<> body_writer::send_file(const fs::file& file, std::uint64_t offset, std::uint64_t size) {
+GYRE_CORO_WRAPPER task<> body_writer::send_file(const fs::file& file, std::uint64_t offset, std::uint64_t size) {
+  return send_file(file.native_descriptor(), offset, size);
+}
+
+task<> body_writer::send_file(int file, std::uint64_t offset, std::uint64_t size) {
   count(size);
   if (size == 0) co_return;
   if (form_ == form::chunked) append_chunk_size(output_->buffer(), size);
-  check(co_await output_->send_file(file.native_descriptor(), offset, size));
+  check(co_await output_->send_file(file, offset, size));
   if (form_ == form::chunked) output_->buffer().append("\r\n");
   output_->flush_when_waiting();
 }

@@ -1,4 +1,5 @@
 // src/http/request.cpp: what is in a request, found when it is asked for.
+#include <gyre/http/cookie.hpp>
 #include <gyre/http/request.hpp>
 #include <gyre/http/status_error.hpp>
 
@@ -9,6 +10,10 @@ namespace gyre::http {
 std::string_view request::field(std::string_view name) const noexcept {
   const http::field* const found = find_field(fields_, name);
   return found == nullptr ? std::string_view() : found->value;
+}
+
+std::string_view request::cookie(std::string_view name) const noexcept {
+  return find_cookie(fields_, name).value_or(std::string_view());
 }
 
 std::string_view request::path_parameter(std::string_view name) const {

@@ -80,6 +80,7 @@ void response_state::clear() noexcept {
   close_connection = false;
   source = body_source::none;
   file = fs::file();
+  descriptor.close();
   length.reset();
   delete std::exchange(producer, nullptr);
   delete std::exchange(protocol, nullptr);
@@ -140,13 +141,26 @@ response response::error(int status, std::string_view message) {
   return made;
 }
 
-response response::file(fs::file file, std::uint64_t offset, std::uint64_t length, std::string_view media_type) {
+namespace {
+response with_file(std::uint64_t offset, std::uint64_t length, std::string_view media_type) {
   response made;
   made.set_media_type(media_type);
-  made.state_->source = body_source::file;
+  made.state().source = body_source::file;
+  made.state().file_offset = offset;
+  made.state().length = length;
+  return made;
+}
+}  // namespace
+
+response response::file(fs::file file, std::uint64_t offset, std::uint64_t length, std::string_view media_type) {
+  response made = with_file(offset, length, media_type);
   made.state_->file = std::move(file);
-  made.state_->file_offset = offset;
-  made.state_->length = length;
+  return made;
+}
+
+response response::file(owned_fd file, std::uint64_t offset, std::uint64_t length, std::string_view media_type) {
+  response made = with_file(offset, length, media_type);
+  made.state_->descriptor = std::move(file);
   return made;
 }
 
@@ -234,6 +248,7 @@ std::optional<std::string_view> response::body() const noexcept {
 void response::set_body(std::string&& body) & {
   delete std::exchange(state_->producer, nullptr);
   state_->file = fs::file();
+  state_->descriptor.close();
   state_->length.reset();
   state_->source = body_source::value;
   state_->value = std::move(body);
@@ -244,6 +259,7 @@ body_producer* response::release_producer() noexcept { return std::exchange(stat
 void response::set_producer(body_producer* producer) & noexcept {
   delete std::exchange(state_->producer, producer);
   state_->file = fs::file();
+  state_->descriptor.close();
   state_->length.reset();
   state_->source = body_source::producer;
 }

@@ -73,8 +73,7 @@ task<bool> response_sender::send() {
 
 task<bool> response_sender::send_file() {
   const std::uint64_t head = output_.sent() + output_.buffer().size();
-  (void)co_await output_.send_file(response_.file.native_descriptor(), response_.file_offset,
-                                   response_.length.value_or(0));
+  (void)co_await output_.send_file(response_.file_descriptor(), response_.file_offset, response_.length.value_or(0));
   body_bytes_ = output_.sent() - std::min(head, output_.sent());
   co_return !output_.failed();
 }

@@ -22,6 +22,7 @@ struct response_state {
   std::string value;
   std::string_view borrowed;
   fs::file file;
+  owned_fd descriptor;  // of a file that has no more than this
   std::uint64_t file_offset = 0;
   std::optional<std::uint64_t> length;  // of a file, or as announced
   body_producer* producer = nullptr;
@@ -37,6 +38,10 @@ struct response_state {
   /// The body when it is in memory.
   [[nodiscard]] std::string_view bytes() const noexcept {
     return source == body_source::value ? std::string_view(value) : borrowed;
+  }
+
+  [[nodiscard]] int file_descriptor() const noexcept {
+    return descriptor ? descriptor.get() : file.native_descriptor();
   }
 
   static response_state& make();

@@ -139,6 +139,7 @@ bool find_routes(const route_node& node, std::string_view path, route_search& se
   }
   if (node.rest.empty()) return false;
   search.values[search.count++] = path.empty() ? path : path.substr(1);
+  search.rest = path.empty() ? std::string_view("/") : path;
   search.found = &node.rest;
   return true;
 }

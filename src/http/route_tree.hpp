@@ -48,6 +48,7 @@ struct route_search {
   static constexpr std::size_t most = 16;
   std::array<std::string_view, most> values;  // as sent
   std::size_t count = 0;
+  std::string_view rest;  // of the path, with its slash
   const std::vector<std::unique_ptr<route>>* found = nullptr;
 };
 

@@ -112,6 +112,7 @@ GYRE_CORO_WRAPPER task<response> router::operator()(request& r) {
   route* found = route_for(*search.found, r.method());
   if (found == nullptr && r.method() == "HEAD") found = route_for(*search.found, "GET");
   if (found == nullptr) return answer_others(r, tree_->chain, allowed_methods(*search.found));
+  r.rest_ = search.rest;
   for (std::size_t i = 0; i < search.count; ++i) r.add_path_value(found->names[i], search.values[i]);
   return pass(r, found->chain, found->answer);
 }

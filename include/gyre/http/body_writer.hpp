@@ -32,6 +32,8 @@ class GYRE_API body_writer {
   /// Lifetime: `file` stays open until the await returns. Cancel, Errors: as write; io_error when the file cannot be read,
   /// or has become shorter.
   [[nodiscard]] task<> send_file(const fs::file& file, std::uint64_t offset, std::uint64_t count);
+  /// The same for a descriptor. Cancel, Errors: as above.
+  [[nodiscard]] task<> send_file(int file, std::uint64_t offset, std::uint64_t count);
 
   /// Returns when everything written has been handed to the kernel.
   ///

@@ -42,6 +42,8 @@ class GYRE_API request {
   [[nodiscard]] std::span<const http::field> fields() const noexcept { return fields_; }
   /// The value of the first field of that name, empty when there is none.
   [[nodiscard]] std::string_view field(std::string_view name) const noexcept;
+  /// The value of a cookie, empty when there is none. RFC 6265 §4.2.
+  [[nodiscard]] std::string_view cookie(std::string_view name) const noexcept;
   /// Protocols that the client would rather speak: see response::switch_protocols.
   [[nodiscard]] std::string_view upgrade() const noexcept { return upgrade_; }
 
@@ -55,6 +57,10 @@ class GYRE_API request {
     if (!value) no_such_resource();
     return *value;
   }
+
+  /// What "{name...}" stands for, percent-encoded, as it was sent, with a slash before it: the path as a mounted tree sees it.
+  /// The whole path when the route has no such parameter.
+  [[nodiscard]] std::string_view rest_of_path() const noexcept { return rest_.empty() ? parts_.path : rest_; }
 
   /// The fields of the query, decoded when they are first asked for. Errors: status_error with 400 when malformed.
   [[nodiscard]] std::span<const form_field> query_parameters();
@@ -99,6 +105,7 @@ class GYRE_API request {
   std::string_view method_;
   std::string_view target_;
   target_parts parts_;
+  std::string_view rest_;
   std::string_view host_;
   std::string_view upgrade_;
   std::span<const http::field> fields_;

@@ -6,6 +6,7 @@
 #include <gyre/coro/task.hpp>
 #include <gyre/http/body_writer.hpp>
 #include <gyre/http/field.hpp>
+#include <gyre/io/owned_fd.hpp>
 #include <gyre/stream/any_stream.hpp>
 
 #include <concepts>
@@ -75,6 +76,7 @@ class GYRE_API response {
 
   /// A part of an open file, sent without copying it through this program where the connection can do that.
   static response file(fs::file file, std::uint64_t offset, std::uint64_t length, std::string_view media_type);
+  static response file(owned_fd file, std::uint64_t offset, std::uint64_t length, std::string_view media_type);
 
   /// A body that `f(body_writer&)`, which gives a task<>, writes; in chunks, unless its length is announced with
   /// set_length. It runs when the handler has returned, and is cancelled when the client leaves.

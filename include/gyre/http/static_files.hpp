@@ -1,0 +1,55 @@
+// gyre/http/static_files.hpp: the files of a directory, as they are.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/task.hpp>
+#include <gyre/http/request.hpp>
+#include <gyre/http/response.hpp>
+#include <gyre/io/owned_fd.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace gyre::http {
+
+struct static_files_options {
+  std::string index = "index.html";  ///< what a directory is answered with, if it has that; empty: nothing
+  bool listing = false;              ///< a directory without one is answered with the list of what is in it
+  bool hidden = false;               ///< files and directories whose names begin with a dot are served, too
+  /// "style.css.br", ".zst" and ".gz" beside a file are sent in its place to clients that take them.
+  bool precompressed = true;
+  std::string fallback = {};  ///< for pages that are not there: "index.html" of an application that routes by itself
+  std::string cache_control = {};  ///< of the field Cache-Control; empty: none
+};
+
+/// Serves the files below a directory: `routes.get("/assets/{path...}", http::static_files("public"))`.
+///
+/// The path is what "{path...}" stands for, else that of the request. Nothing outside of the directory is
+/// served, whatever the path or a symbolic link says; links that stay inside are followed. Types go by the extension;
+/// conditional requests and ranges are answered; files are not copied through this program. A directory without a slash
+/// at the end is a redirect.
+/// 404 for what is not there, 403 for what must not be read.
+/// Thread: that of its server.
+class GYRE_API static_files {
+ public:
+  /// Errors: io_error "open public: No such file or directory".
+  explicit static_files(std::string_view root, static_files_options options = {});
+
+  /// Answers a request. Cancel: nothing has happened. Errors: io_error when a file cannot be read; status_error.
+  [[nodiscard]] task<response> operator()(request& r) const;
+
+ private:
+  struct wanted;
+  [[nodiscard]] task<response> serve_directory(request& r, owned_fd directory, std::string path) const;
+  [[nodiscard]] task<response> serve_missing(request& r, int error) const;
+
+  owned_fd root_;
+  static_files_options options_;
+};
+
+/// Answers a request with one file: its type, conditions, ranges. For handlers that have decided which.
+///
+/// Lifetime: the path is copied. Cancel: nothing has happened. Errors: status_error with 404 or 403; io_error.
+[[nodiscard]] GYRE_API task<response> file_response(request& r, std::string path);
+
+}  // namespace gyre::http

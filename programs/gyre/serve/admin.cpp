@@ -1,0 +1,27 @@
+// programs/gyre/serve/admin.cpp: the routes of the admin address.
+#include "programs/gyre/serve/admin.hpp"
+
+#include <gyre/http/router.hpp>
+
+#include <memory>
+#include <utility>
+
+namespace programs {
+
+gyre::http::handler make_admin(std::function<bool()> draining, std::function<void(traffic&)> collect) {
+  using gyre::http::request;
+  using gyre::http::response;
+  gyre::http::router routes;
+  routes.get("/healthz", [](request&) { return response::text("ok\n"); });
+  routes.get("/readyz", [draining = std::move(draining)](request&) {
+    return draining() ? response::error(503, "draining") : response::text("ready\n");
+  });
+  routes.get("/metrics", [collect = std::move(collect)](request&) {
+    const auto sum = std::make_unique<traffic>();
+    collect(*sum);
+    return response::bytes(sum->text() + process_metrics(), "text/plain; version=0.0.4; charset=utf-8");
+  });
+  return routes;
+}
+
+}  // namespace programs

@@ -1,0 +1,28 @@
+// programs/gyre/serve/observer.cpp: telling the counters and the log.
+#include "programs/gyre/serve/observer.hpp"
+
+#include "programs/gyre/serve/site.hpp"
+
+#include <utility>
+
+namespace programs {
+
+observer::observer(const serve_settings& /*settings*/, traffic& counted) : counted_(counted) {}
+
+void observer::answered(const gyre::http::exchange& what) noexcept {
+  counted_.count(what.status, what.body_bytes, what.duration);
+  if (log_) log_->answered(what);
+}
+
+gyre::http::server_options make_server_options(const serve_settings& settings, observer& heard) {
+  gyre::http::server_options options;
+  options.listen = settings.listen;
+  options.routes = make_site(settings);
+  options.limits = settings.limits;
+  options.timeouts = settings.timeouts;
+  options.socket.reuse_port = settings.threads > 1;
+  options.observer = &heard;
+  return options;
+}
+
+}  // namespace programs

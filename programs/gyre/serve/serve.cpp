@@ -1,0 +1,165 @@
+// programs/gyre/serve/serve.cpp: the main loop of `gyre serve`, its threads, and what it says.
+#include "programs/gyre/serve/serve.hpp"
+
+#include "programs/common/server_options.hpp"
+#include "programs/common/usable_cores.hpp"
+#include "programs/gyre/serve/admin.hpp"
+#include "programs/gyre/serve/observer.hpp"
+#include "programs/gyre/serve/worker.hpp"
+
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/loop/sleep.hpp>
+#include <gyre/runtime/run.hpp>
+#include <gyre/tasks/shield.hpp>
+#include <gyre/tasks/task_group.hpp>
+
+#include <fmt/color.h>
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace programs {
+namespace {
+
+std::string url_of(const std::string& where) {
+  return where.starts_with("unix:") ? where : fmt::format("http://{}/", where);
+}
+
+class terminal {
+ public:
+  terminal() : colours_(::isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr) {}
+  void line(std::string_view name, std::string_view value, fmt::text_style style = {}) const {
+    fmt::print(stderr, "  {:<14}", name);
+    if (colours_)
+      fmt::print(stderr, style, "{}", value);
+    else
+      fmt::print(stderr, "{}", value);
+    fmt::print(stderr, "\n");
+  }
+
+ private:
+  bool colours_;
+};
+
+class site_server {
+ public:
+  explicit site_server(serve_settings settings) : settings_(std::move(settings)) {}
+
+  gyre::task<> run() {
+    observer heard(settings_, own_);
+    gyre::http::server server(make_server_options(settings_, heard));
+    settings_.listen = server.where();
+    start_workers();
+    std::optional<gyre::http::server> admin;
+    if (!settings_.admin.empty()) admin.emplace(admin_options(server));
+    announce(server, admin);
+    if (admin)
+      co_await serve_with(server, *admin);
+    else
+      co_await serve_on_all_threads(server);
+  }
+
+  [[nodiscard]] bool wait_for_workers() {
+    bool failed = false;
+    for (auto& each : workers_) each->stop();
+    for (auto& each : workers_) {
+      each->join();
+      failed = failed || each->failed();
+    }
+    return !failed;
+  }
+
+ private:
+  // The admin address answers until the end of the drain.
+  gyre::task<> serve_with(gyre::http::server& server, gyre::http::server& admin) {
+    auto operators = gyre::spawn(admin.run(), {.name = "admin"});
+    std::exception_ptr failure;
+    try {
+      co_await serve_on_all_threads(server);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    operators.cancel();
+    co_await gyre::shield(operators.wait());
+    if (failure) std::rethrow_exception(failure);
+    operators.result();
+  }
+
+  gyre::task<> serve_on_all_threads(gyre::http::server& server) {
+    auto serve = [&](gyre::task_group& group) -> gyre::task<> {
+      group.spawn(stop_workers_with_us(), {.name = "stop of the threads"});
+      co_await server.run();
+    };
+    co_await gyre::task_group::scope(serve);
+  }
+
+  void start_workers() {
+    for (unsigned i = 1; i < settings_.threads; ++i) {
+      counted_.push_back(std::make_unique<traffic>());
+      workers_.push_back(std::make_unique<worker>(settings_, *counted_.back()));
+    }
+  }
+
+  gyre::task<> stop_workers_with_us() {
+    try {
+      co_await gyre::sleep(std::chrono::nanoseconds::max());
+    } catch (const gyre::cancelled&) {
+      for (auto& each : workers_) each->stop();
+      throw;
+    }
+  }
+
+  gyre::http::server_options admin_options(const gyre::http::server& server) {
+    gyre::http::server_options options;
+    options.listen = settings_.admin;
+    options.routes = make_admin([&server] { return server.draining(); },
+                                [this](traffic& sum) {
+                                  sum.add(own_);
+                                  for (const auto& each : counted_) sum.add(*each);
+                                });
+    return options;
+  }
+
+  void announce(const gyre::http::server& server, const std::optional<gyre::http::server>& admin) const {
+    const terminal out;
+    fmt::print(stderr, "gyre serves {}\n", std::filesystem::absolute(settings_.root).lexically_normal().string());
+    out.line("address", url_of(server.where()), fmt::emphasis::bold | fmt::fg(fmt::terminal_color::green));
+    if (admin) out.line("admin", url_of(admin->where()) + "metrics", fmt::fg(fmt::terminal_color::green));
+    out.line("backend", gyre::event_loop::current().backend().name());
+    out.line("threads", std::to_string(settings_.threads));
+    for (const auto& [name, value] : describe(settings_)) out.line(name, value);
+    fmt::print(stderr, "listening on {}\n", server.where());
+    std::fflush(stderr);
+  }
+
+  serve_settings settings_;
+  traffic own_;
+  std::vector<std::unique_ptr<traffic>> counted_;
+  std::vector<std::unique_ptr<worker>> workers_;
+};
+
+}  // namespace
+
+int serve(const serve_settings& given) {
+  serve_settings settings = given;
+  if (settings.threads == 0) settings.threads = usable_cores();
+  if (settings.threads > 1 && settings.listen.starts_with("unix:")) {
+    fmt::print(stderr, "error: a Unix socket has one listener: use --threads 1, or a TCP address\n");
+    return 2;
+  }
+  const gyre::run_options options = run_with(settings.backend);
+  site_server server(std::move(settings));
+  const int code = gyre::run_main(server.run(), options);
+  return server.wait_for_workers() ? code : 1;
+}
+
+}  // namespace programs

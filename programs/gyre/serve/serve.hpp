@@ -1,0 +1,11 @@
+// programs/gyre/serve/serve.hpp: serves a directory over HTTP.
+#pragma once
+
+#include "programs/gyre/serve/settings.hpp"
+
+namespace programs {
+
+/// Serves until SIGINT or SIGTERM; then drains. Gives the exit code: 0, or 1 after an error, which is on standard error.
+int serve(const serve_settings& settings);
+
+}  // namespace programs

@@ -1,0 +1,143 @@
+// programs/gyre/serve/settings.cpp: the flags of `gyre serve`.
+#include "programs/gyre/serve/settings.hpp"
+
+#include <gyre/net/address.hpp>
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <utility>
+
+namespace programs {
+namespace {
+
+std::string check_listen(const std::string& text) {
+  if (text.starts_with("unix:") && text.size() > 5) return {};
+  if (gyre::address::parse(text)) return {};
+  return fmt::format("expected HOST:PORT with a numeric host, or unix:PATH, got \"{}\"", text);
+}
+
+std::string check_header(const std::string& text) {
+  const auto colon = text.find(':');
+  if (colon != std::string::npos && colon > 0) return {};
+  return fmt::format("expected \"Name: value\", got \"{}\"", text);
+}
+
+void add_seconds(CLI::App& app, const std::string& flag, const std::string& variable, std::chrono::nanoseconds& value,
+                 const std::string& what) {
+  const double seconds = std::chrono::duration<double>(value).count();
+  app.add_option_function<double>(
+         flag,
+         [&value](double given) {
+           value = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(given));
+         },
+         fmt::format("{}, in seconds", what))
+      ->check(CLI::Range(0.001, 1e6))
+      ->envname(variable)
+      ->default_str(fmt::format("{:g}", seconds))
+      ->group("Limits");
+}
+
+void add_limits(CLI::App& app, serve_settings& settings) {
+  auto& limits = settings.limits;
+  auto& timeouts = settings.timeouts;
+  const auto number = [&app](const std::string& flag, const std::string& variable, auto& value, const char* what) {
+    app.add_option(flag, value, what)
+        ->check(CLI::PositiveNumber)
+        ->envname(variable)
+        ->capture_default_str()
+        ->group("Limits");
+  };
+  number("--max-connections", "GYRE_MAX_CONNECTIONS", limits.connections, "connections in all; more are answered 503");
+  number("--max-connections-per-address", "GYRE_MAX_CONNECTIONS_PER_ADDRESS", limits.connections_per_address,
+         "the same for one client address");
+  number("--max-requests-per-connection", "GYRE_MAX_REQUESTS_PER_CONNECTION", limits.requests_per_connection,
+         "requests before a connection is closed");
+  number("--max-target", "GYRE_MAX_TARGET", limits.head.target, "bytes of a request's target; more is answered 414");
+  number("--max-header-fields", "GYRE_MAX_HEADER_FIELDS", limits.head.fields, "header fields; more is answered 431");
+  number("--max-header-bytes", "GYRE_MAX_HEADER_BYTES", limits.head.size, "bytes of a request's head; more: 431");
+  add_seconds(app, "--header-timeout", "GYRE_HEADER_TIMEOUT", timeouts.head,
+              "time for the head of a request; later: 408");
+  add_seconds(app, "--body-timeout", "GYRE_BODY_TIMEOUT", timeouts.body, "time for each 16 KiB of a body; later: 408");
+  add_seconds(app, "--idle-timeout", "GYRE_IDLE_TIMEOUT", timeouts.idle, "time between two requests");
+  add_seconds(app, "--write-timeout", "GYRE_WRITE_TIMEOUT", timeouts.write, "time for each 64 KiB of a response");
+  add_seconds(app, "--drain", "GYRE_DRAIN", timeouts.drain, "time for what is under way at SIGINT or SIGTERM");
+}
+
+}  // namespace
+
+void add_serve_options(CLI::App& app, serve_settings& settings) {
+  app.add_option("DIR", settings.root, "the directory to serve")->check(CLI::ExistingDirectory)->capture_default_str();
+  app.add_option("--listen", settings.listen, "HOST:PORT, port 0 for any free one; or unix:PATH")
+      ->check(check_listen)
+      ->envname("GYRE_LISTEN")
+      ->capture_default_str();
+  app.add_option("--admin", settings.admin, "HOST:PORT for /healthz, /readyz and /metrics (default: not served)")
+      ->check(check_listen)
+      ->envname("GYRE_ADMIN");
+  app.add_option("--threads", settings.threads, "event loops, each on a thread of its own; 0: one for each core")
+      ->check(CLI::Range(0U, 1024U))
+      ->envname("GYRE_THREADS")
+      ->capture_default_str();
+  app.add_option("--backend", settings.backend, "auto, io_uring or epoll (auto also obeys GYRE_BACKEND)")
+      ->check(CLI::IsMember({"auto", "io_uring", "epoll"}))
+      ->capture_default_str();
+  app.add_option("--access-log", settings.access_log, "a line for each request on standard output: text, json or off")
+      ->check(CLI::IsMember({"text", "json", "off"}))
+      ->envname("GYRE_ACCESS_LOG")
+      ->capture_default_str();
+  app.add_option("--cors", settings.cors, "an origin whose pages may read the files, or * for any; may be repeated")
+      ->envname("GYRE_CORS");
+  app.add_flag("--compress", settings.compress, "compress text for clients that take that")->envname("GYRE_COMPRESS");
+  app.add_option("--header", settings.headers, "\"Name: value\" added to every response; may be repeated")
+      ->check(check_header)
+      ->envname("GYRE_HEADER");
+  app.add_option("--index", settings.index, "the file that answers for its directory")
+      ->envname("GYRE_INDEX")
+      ->capture_default_str();
+  app.add_option("--cache-control", settings.cache_control, "the Cache-Control of files (default: none)")
+      ->envname("GYRE_CACHE_CONTROL");
+  app.add_flag("--listing,!--no-listing", settings.listing, "list directories without an index (default)")
+      ->envname("GYRE_LISTING");
+  app.add_flag("--hidden", settings.hidden, "serve names that begin with a dot")->envname("GYRE_HIDDEN");
+  app.add_flag("--spa", settings.spa, "answer pages that are not there with the index of the root")
+      ->envname("GYRE_SPA");
+  app.add_option("--upload", settings.upload, "a directory that takes uploads, from the form at /_upload")
+      ->check(CLI::ExistingDirectory)
+      ->envname("GYRE_UPLOAD");
+  app.add_option("--max-upload", settings.upload_limit,
+                 "bytes of an upload, also with kb, mb, gb; more is answered 413")
+      ->transform(CLI::AsSizeValue(false))
+      ->envname("GYRE_MAX_UPLOAD")
+      ->capture_default_str()
+      ->group("Limits");
+  add_limits(app, settings);
+}
+
+std::vector<std::pair<std::string, std::string>> describe(const serve_settings& settings) {
+  const auto seconds = [](std::chrono::nanoseconds time) {
+    return fmt::format("{:g} s", std::chrono::duration<double>(time).count());
+  };
+  std::vector<std::pair<std::string, std::string>> all = {
+      {"access log", settings.access_log},
+      {"directories", settings.listing ? "listed when they have no " + settings.index : "not listed"},
+      {"compress", settings.compress ? "on" : "off"},
+      {"limits", fmt::format("{} connections, {} per address, head {} bytes", settings.limits.connections,
+                             settings.limits.connections_per_address, settings.limits.head.size)},
+      {"time-outs", fmt::format("head {}, body {}, idle {}, write {}, drain {}", seconds(settings.timeouts.head),
+                                seconds(settings.timeouts.body), seconds(settings.timeouts.idle),
+                                seconds(settings.timeouts.write), seconds(settings.timeouts.drain))}};
+  const auto add = [&all](bool wanted, const char* name, std::string value) {
+    if (wanted) all.emplace_back(name, std::move(value));
+  };
+  add(settings.hidden, "hidden files", "served");
+  add(settings.spa, "missing pages", settings.index);
+  add(!settings.cors.empty(), "cors", fmt::format("{}", fmt::join(settings.cors, ", ")));
+  add(!settings.headers.empty(), "headers", fmt::format("{}", fmt::join(settings.headers, "; ")));
+  add(!settings.cache_control.empty(), "cache control", settings.cache_control);
+  add(!settings.upload.empty(), "uploads",
+      fmt::format("to {}, at most {} bytes, form at /_upload", settings.upload, settings.upload_limit));
+  return all;
+}
+
+}  // namespace programs

@@ -1,0 +1,41 @@
+// programs/gyre/serve/settings.hpp: what `gyre serve` can be told.
+#pragma once
+
+#include <gyre/http/server_limits.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace programs {
+
+struct serve_settings {
+  std::string root = ".";
+  std::string listen = "127.0.0.1:8080";
+  std::string admin;  // empty: none
+  std::string backend = "auto";
+  unsigned threads = 1;  // 0: one a core
+  std::string access_log = "text";
+  std::vector<std::string> cors;  // origins, "*" for any
+  bool compress = false;
+  std::vector<std::string> headers;  // "Name: value"
+  std::string index = "index.html";
+  std::string cache_control;
+  bool listing = true;
+  bool hidden = false;
+  bool spa = false;
+  std::string upload;  // the directory; empty: none
+  std::uint64_t upload_limit = std::uint64_t{4} << 30U;
+  gyre::http::server_limits limits = {};
+  gyre::http::server_timeouts timeouts = {};
+};
+
+/// Adds the flags, each with its GYRE_ variable of the environment.
+void add_serve_options(CLI::App& app, serve_settings& settings);
+
+/// What is not the same as without flags, for people: "threads 4, compress on".
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> describe(const serve_settings& settings);
+
+}  // namespace programs

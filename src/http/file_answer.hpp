@@ -1,0 +1,24 @@
+// src/http/file_answer.hpp: an open file as the answer to a request.
+#pragma once
+
+#include <gyre/http/request.hpp>
+#include <gyre/http/response.hpp>
+
+#include "found_file.hpp"
+
+#include <string_view>
+
+namespace gyre::http {
+
+struct file_answer {
+  std::string_view media_type;
+  std::string_view content_coding = {};  // of a file that is compressed already
+  std::string_view cache_control = {};
+  bool varies = false;  // another client may get it in another coding
+  int status = 200;
+};
+
+/// Judges conditions and ranges, and gives the file, a part of it, or 304, 412, 416. RFC 9110 §13, §14.
+[[nodiscard]] response answer_with_file(const request& r, found_file&& file, const file_answer& how);
+
+}  // namespace gyre::http

@@ -1,0 +1,154 @@
+// src/http/static_files.cpp: from a path to an open file, and to its answer.
+#include <gyre/http/media_type.hpp>
+#include <gyre/http/negotiation.hpp>
+#include <gyre/http/static_files.hpp>
+#include <gyre/http/status_error.hpp>
+#include <gyre/http/target.hpp>
+#include <gyre/io/io_error.hpp>
+
+#include "directory_listing.hpp"
+#include "file_answer.hpp"
+#include "found_file.hpp"
+
+#include <fcntl.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+namespace gyre::http {
+namespace {
+
+bool has_hidden_segment(std::string_view path) noexcept {
+  return path.starts_with('.') || path.find("/.") != std::string_view::npos;
+}
+
+[[noreturn]] void fail(int error, std::string_view path) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case ENAMETOOLONG:
+    case ELOOP:
+    case EXDEV:  // it leads out of the directory
+    case ENXIO:
+      throw status_error(404);
+    case EACCES:
+    case EPERM:
+      throw status_error(403);
+    default:
+      throw io_error({error, std::generic_category()}, "open", path);
+  }
+}
+
+// The compressed neighbour that the client likes best, with its coding; an error in `found` when there is none.
+task<found_file> find_compressed(int root, const request& r, const std::string& path, std::string_view& coding) {
+  struct neighbour {
+    std::string_view coding;
+    std::string_view extension;
+  };
+  static constexpr std::array<neighbour, 3> known = {{{"br", ".br"}, {"zstd", ".zst"}, {"gzip", ".gz"}}};
+  std::array<std::string_view, 3> left = {known[0].coding, known[1].coding, known[2].coding};
+  found_file found;
+  for (std::size_t count = left.size(); count > 0; --count) {
+    coding = choose_coding(r.fields(), std::span<const std::string_view>(left).first(count));
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      if (known[i].coding != coding) continue;
+      found = co_await find_below(root, path + std::string(known[i].extension));
+      if (found.error == 0 && found.what == found_file::kind::regular) co_return found;
+      for (std::size_t k = 0, out = 0; k < count; ++k)
+        if (left[k] != coding) left[out++] = left[k];
+    }
+    if (coding == "identity" || coding.empty()) break;
+  }
+  coding = {};
+  found.error = ENOENT;
+  co_return found;
+}
+
+struct chosen_file {
+  found_file file;
+  std::string_view coding;
+  bool varies = false;
+};
+
+task<chosen_file> choose_file(int root, const request& r, std::string path, found_file plain, bool precompressed) {
+  chosen_file chosen{.file = std::move(plain), .coding = {}};
+  chosen.varies = precompressed && is_compressible(media_type_of(path));
+  if (!chosen.varies || r.field("Accept-Encoding").empty()) co_return chosen;
+  found_file smaller = co_await find_compressed(root, r, path, chosen.coding);
+  if (smaller.error == 0) chosen.file = std::move(smaller);
+  co_return chosen;
+}
+
+task<response> serve_regular(int root, const static_files_options& options, const request& r, std::string path,
+                             found_file file, int status) {
+  const std::string_view type = media_type_of(path);
+  chosen_file chosen = co_await choose_file(root, r, path, std::move(file), options.precompressed);
+  co_return answer_with_file(r, std::move(chosen.file),
+                             {.media_type = type,
+                              .content_coding = chosen.coding,
+                              .cache_control = options.cache_control,
+                              .varies = chosen.varies,
+                              .status = status});
+}
+
+// Relative, so that it holds wherever the tree is mounted, and leads to no other host.
+response redirect_to_directory(std::string_view path) {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  return response::redirect("./" + percent_encode(name, encode_for::path_segment) + "/", 308);
+}
+
+}  // namespace
+
+static_files::static_files(std::string_view root, static_files_options options) : options_(std::move(options)) {
+  root_ = owned_fd(::open(std::string(root).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root_) throw io_error({errno, std::generic_category()}, "open", root);
+}
+
+task<response> static_files::operator()(request& r) const {
+  std::optional<std::string> path = normalize_path(r.rest_of_path());
+  if (!path) throw status_error(404);
+  path->erase(0, 1);
+  const bool as_directory = path->empty() || path->back() == '/';
+  if (as_directory && !path->empty()) path->pop_back();
+  if (!options_.hidden && has_hidden_segment(*path)) throw status_error(404);
+
+  found_file found = co_await find_below(root_.get(), path->empty() ? "." : *path);
+  if (found.error != 0) co_return co_await serve_missing(r, found.error);
+  if (found.what == found_file::kind::directory) {
+    if (!as_directory) co_return redirect_to_directory(*path);
+    co_return co_await serve_directory(r, std::move(found.descriptor), *std::move(path));
+  }
+  if (found.what != found_file::kind::regular || as_directory) co_return co_await serve_missing(r, ENOENT);
+  co_return co_await serve_regular(root_.get(), options_, r, *std::move(path), std::move(found), 200);
+}
+
+task<response> static_files::serve_directory(request& r, owned_fd directory, std::string path) const {
+  if (!options_.index.empty()) {
+    const std::string index = path.empty() ? options_.index : path + "/" + options_.index;
+    found_file found = co_await find_below(root_.get(), index);
+    if (found.error == 0 && found.what == found_file::kind::regular)
+      co_return co_await serve_regular(root_.get(), options_, r, index, std::move(found), 200);
+  }
+  if (!options_.listing) co_return co_await serve_missing(r, ENOENT);
+  co_return co_await list_as_response(r, root_.get(), std::move(directory), path, options_.hidden);
+}
+
+task<response> static_files::serve_missing(request& r, int error) const {
+  constexpr std::array<std::string_view, 2> kinds = {"text/html", "application/octet-stream"};
+  const bool page =
+      choose_media_type(r.fields(), kinds) == kinds[0];  // a browser asks for pages so, and not for scripts
+  if (options_.fallback.empty() || !page || error == EACCES) fail(error, r.path());
+  found_file found = co_await find_below(root_.get(), options_.fallback);
+  if (found.error != 0) fail(found.error, options_.fallback);
+  co_return co_await serve_regular(root_.get(), options_, r, options_.fallback, std::move(found), 200);
+}
+
+task<response> file_response(request& r, std::string path) {
+  found_file found = co_await find_anywhere(path);
+  if (found.error != 0) fail(found.error, path);
+  if (found.what != found_file::kind::regular) throw status_error(404);
+  co_return answer_with_file(r, std::move(found), {.media_type = media_type_of(path)});
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,116 @@
+"""Why parsers differ: each rule is a row of docs/http-parser-differences.md.
+
+There is no rule for a request that both parsers accept with another method, target, version, body or trailer section: that is
+how requests are smuggled, and a bug.
+"""
+
+import re
+from dataclasses import dataclass
+
+START = rb"(?s)\A(?:\r\n)*"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Explains differences of this kind with these peers, when `gyre` and `said` are what the two say, and `seen` holds for
+    the bytes from the beginning of the request on, or for all when one of the two stops before it: the reason must be true.
+    `seen` is a pattern to be found, or a function."""
+
+    name: str
+    peers: tuple
+    kind: str
+    seen: object
+    gyre: str = ""
+    said: str = ""
+
+    def explains(self, difference):
+        where = difference.stream if self.kind.endswith("stops") else difference.request
+        return (difference.peer in self.peers and difference.kind == self.kind and difference.gyre.startswith(self.gyre)
+                and re.search(self.said, difference.said) is not None
+                and (self.seen(where) if callable(self.seen) else re.search(self.seen, where) is not None))
+
+
+def lacks_end_of_chunk(request):
+    """Whether something else than CR LF stands behind the data of a chunk."""
+    rest = request.lstrip(b"\r\n").partition(b"\r\n\r\n")[2]
+    while line := re.match(rb"([0-9A-Fa-f]{1,15})[^\r\n]*\r\n", rest):
+        size = int(line[1], 16)
+        rest = rest[line.end() + size:]
+        if size == 0:
+            return False
+        if not b"\r\n".startswith(rest[:2]):
+            return True
+        rest = rest[2:]
+    return False
+
+
+BOTH, LLHTTP, H11 = ("llhttp", "h11"), ("llhttp",), ("h11",)
+
+
+def stricter(name, peers, gyre, seen):
+    return Rule(name, peers, "gyre-rejects", seen, gyre=gyre)
+
+
+def laxer(name, peers, said, seen):
+    return Rule(name, peers, "peer-rejects", seen, said=said)
+
+
+BARE_RETURN = rb"\r(?!\n)"
+LAST_CHUNK = rb"(?is)\n0+[ \t]*(?:;[^\n]*)?\r\n(?:.*\n)?"
+
+RULES = [
+    stricter("bare-line-feed", BOTH, "a line does not end", rb"(?<!\r)\n"),
+    stricter("bare-return-before-request", LLHTTP, "the method", rb"\A[\r\n]*\r(?!\n)"),
+    stricter("bare-return-as-line-end", LLHTTP, "the name of a field", BARE_RETURN),
+    stricter("bare-return-as-line-end", LLHTTP, "the value of a field", BARE_RETURN),
+    stricter("bare-return-as-line-end", LLHTTP, "the size of a chunk", BARE_RETURN),
+    stricter("bare-return-as-line-end", LLHTTP, "the extension of a chunk", BARE_RETURN),
+    Rule("bare-return-as-line-end", LLHTTP, "gyre-waits", BARE_RETURN),
+    stricter("spaces-in-request-line", LLHTTP, "the target", START + rb"[^ \r\n]+ (?: |[^ \r\n]+  )"),
+    stricter("form-of-target", BOTH, "the target", START + rb"(?:[^ \r\n]+ [^/ ]|CONNECT )"),
+    stricter("bytes-of-target", LLHTTP, "the target", START + rb"[^ \r\n]+ /[^ \r\n]*[^ \r\n!-~]"),
+    stricter("fragment-in-target", BOTH, "the target", START + rb"[^ \r\n]+ /[^ \r\n]*#"),
+    stricter("request-without-version", LLHTTP, "the version of the protocol is malformed", START + rb"[^ \r\n]+ [^ \r\n]*\r\n"),
+    stricter("other-protocols", LLHTTP, "the version of the protocol is malformed", rb" (?:RTSP|ICE)/\d\.\d\r\n"),
+    stricter("other-versions", BOTH, "the version of the protocol is not", rb" HTTP/[02-9]\.\d\r\n"),
+    stricter("host-missing", BOTH, "there is no Host", rb"(?is)\A(?:(?!\r\n\r\n|\nhost:).)*\r\n\r\n"),
+    stricter("host-repeated", LLHTTP, "there is more than one Host", rb"(?is)\nhost:.*\nhost:"),
+    stricter("syntax-of-host", BOTH, "the Host", rb"(?i)\nhost:[ \t]*(?!(?:\[[0-9a-fv:.%]{2,}\]|[-.\w~!$&'()*+,;=%]*)"
+                                                 rb"(?::\d{0,5})?[ \t]*\r\n)"),
+    stricter("folded-line", BOTH, "a field goes on", rb"\n[ \t]"),
+    stricter("space-before-colon", LLHTTP, "white space stands", rb"\n[^:\r\n]*[ \t]+:"),
+    stricter("space-in-field-name", LLHTTP, "white space stands", rb"\n[^:\r\n]*[ \t][^:\r\n]*:"),
+    stricter("field-without-name", LLHTTP, "the name of a field", rb"\n:"),
+    stricter("control-characters-in-field", H11, "the value of a field", rb":[^\r\n]*[\x01-\x08\x0b\x0c\x0e-\x1f\x7f]"),
+    stricter("length-as-list", H11, "the Content-Length", rb"(?is)\ncontent-length:(?:[^\r\n]*,|.*\ncontent-length:)"),
+    stricter("length-and-encoding", H11, "there are both", rb"(?is)\ntransfer-encoding:.*\ncontent-length:|"
+                                                          rb"\ncontent-length:.*\ntransfer-encoding:"),
+    stricter("encoding-in-http-1.0", BOTH, "the Transfer-Encoding is malformed", rb"(?is)HTTP/1\.0\r\n.*\ntransfer-encoding:"),
+    stricter("encoding-that-is-empty", LLHTTP, "the Transfer-Encoding is malformed", rb"(?i)\ntransfer-encoding:[ ,\t]*\r\n"),
+    stricter("encoding-that-is-unknown", LLHTTP, "the Transfer-Encoding is unknown", rb"(?i)\ntransfer-encoding:(?![ \t]*chunked[ \t]*\r)"),
+    stricter("expectation-that-is-unknown", BOTH, "the expectation", rb"(?i)\nexpect:(?![ \t]*100-continue[ \t]*\r)"),
+    stricter("space-behind-chunk-size", H11, "the size of a chunk", rb"(?i)\n[0-9a-f]+[ \t]+\r\n"),
+    stricter("digits-of-chunk-size", BOTH, "the size of a chunk", rb"(?i)\n[0-9a-f]{16,}"),
+    stricter("control-characters-in-extension", H11, "the extension of a chunk", rb"\n[^\n]*;[^\n]*[\x00-\x08\x0b-\x1f\x7f]"),
+    stricter("end-of-chunk", BOTH, "the data of a chunk", lacks_end_of_chunk),
+    laxer("empty-lines-before-request", H11, "no request line", rb"\A\r\n"),
+    laxer("methods-that-are-unknown", LLHTTP, "METHOD", START + rb"(?!(?:GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH) )[-!#$%&'*+.^_`|~0-9A-Za-z]+ "),
+    laxer("method-of-http-2", LLHTTP, "VERSION", START + rb"PRI "),
+    laxer("minor-versions", LLHTTP, "VERSION", rb" HTTP/1\.[2-9]\r\n"),
+    laxer("empty-elements-in-encoding", BOTH, "Only Transfer-Encoding|INVALID_TRANSFER_ENCODING",
+          rb"(?i)\ntransfer-encoding:(?:[^\r\n]*,)?[ \t]*(?:,|chunked[ \t]*,)"),
+    laxer("space-before-extension", BOTH, "illegal chunk header|CHUNK_SIZE", rb"(?i)\n[0-9a-f]+[ \t]+;"),
+    laxer("syntax-of-extension", LLHTTP, "CHUNK_SIZE|STRICT", rb"(?i)\n[0-9a-f]+;"),
+    laxer("tab-behind-length", LLHTTP, "INVALID_CONTENT_LENGTH", rb"(?i)\ncontent-length:[ \t]*[0-9]+ *\t[ \t]*\r\n"),
+    laxer("framing-in-trailers", BOTH, "INVALID_TRANSFER_ENCODING|CONTENT_LENGTH|Transfer-Encoding|Content-Length",
+          LAST_CHUNK + rb"(?:transfer-encoding|content-length):"),
+    Rule("framing-in-trailers", LLHTTP, "peer-stops", LAST_CHUNK + rb"connection:.*close"),
+    Rule("case-of-encoding", H11, "fields", rb"(?i:\ntransfer-encoding:)[^\r\n]*[A-Z]"),
+    Rule("keep-alive-in-http-1.0", H11, "peer-stops", rb"(?is) HTTP/1\.0\r\n.*\nconnection:.*keep-alive"),
+    Rule("close-and-keep-alive", LLHTTP, "gyre-stops", rb"(?is) HTTP/1\.0\r\n.*\nconnection:.*(?:close.*keep-alive|keep-alive.*close)"),
+]
+
+
+def explain(difference):
+    """The name of the rule, or nothing."""
+    return next((rule.name for rule in RULES if rule.explains(difference)), None)
