@@ -49,12 +49,9 @@ class listener {
 
   /// The next connection, -1 at the end. Whoever takes it closes it.
   int accept() {
-    for (;;) {
+    while (true) {
       const int peer = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
-      const std::scoped_lock lock(mutex_);
-      if (peer >= 0) open_.insert(peer);
-      if (peer >= 0 && stopping_) ::shutdown(peer, SHUT_RD);
-      if (peer >= 0 || stopping_) return peer;
+      if (enter(peer)) return peer;
       std::this_thread::sleep_for(std::chrono::milliseconds(10));  // no descriptors, or the client has left already
     }
   }
@@ -84,6 +81,12 @@ class listener {
   }
 
  private:
+  bool enter(int peer) {
+    const std::scoped_lock lock(mutex_);
+    if (peer >= 0) open_.insert(peer);
+    if (peer >= 0 && stopping_) ::shutdown(peer, SHUT_RD);
+    return peer >= 0 || stopping_;
+  }
   void stop_at_signal() {
     int number = 0;
     sigwait(&signals_, &number);

@@ -1,6 +1,7 @@
 // examples/reverse_proxy.cpp: passes every request on to one server behind it, and streams the bodies both ways.
 //
 // A response is passed on when the request's body has been sent; one that comes earlier and is an error ends the sending.
+// Upgrades and trailers are not passed on.
 #include <gyre/gyre.hpp>
 #include <gyre/http.hpp>
 
@@ -73,12 +74,13 @@ class proxy {
       idle_.pop_back();
       try {
         co_await exchange(request, *upstream);
-        co_return make_response(request, std::move(upstream));
       } catch (const gyre::timed_out&) {
         throw;
       } catch (const std::exception&) {
         if (!upstream->silent()) throw;
+        continue;
       }
+      co_return make_response(request, std::move(upstream));
     }
     auto connecting = gyre::tcp_stream::connect(upstream_);
     auto upstream = std::make_unique<upstream_connection>(co_await gyre::timeout(patience_, std::move(connecting)));
