@@ -1,0 +1,248 @@
+// examples/reverse_proxy.cpp: passes every request on to one server behind it, and streams the bodies both ways.
+//
+// A response is passed on when the request's body has been sent; one that comes earlier and is an error ends the sending.
+// Upgrades and trailers are not passed on.
+#include <gyre/gyre.hpp>
+#include <gyre/http.hpp>
+
+#include "upstream_connection.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace http = gyre::http;
+using namespace std::chrono_literals;
+using upstream_pointer = std::unique_ptr<upstream_connection>;
+
+// Of one connection only: not passed on. RFC 9110 §7.6.1. Bodies get frames of their own, and trailers are dropped.
+bool is_hop_by_hop(std::string_view name, std::span<const http::field> all) {
+  for (const std::string_view each : {"Connection", "Keep-Alive", "Proxy-Connection", "TE", "Trailer", "Upgrade",
+                                      "Transfer-Encoding", "Content-Length"})
+    if (http::equal_ignoring_case(name, each)) return true;
+  for (const http::field& each : all) {
+    if (!http::equal_ignoring_case(each.name, "Connection")) continue;
+    std::string_view options = each.value;
+    for (auto option = http::next_in_list(options); !option.empty(); option = http::next_in_list(options))
+      if (http::equal_ignoring_case(name, option)) return true;
+  }
+  return false;
+}
+
+class proxy {
+ public:
+  proxy(std::string upstream, std::chrono::nanoseconds patience)
+      : upstream_(std::move(upstream)), patience_(patience) {}
+
+  gyre::task<http::response> answer(http::request& request) {
+    if (request.method() == "CONNECT") co_return http::response::error(501);
+    request.body().set_limit(std::numeric_limits<std::uint64_t>::max());
+    try {
+      co_return co_await forward(request);
+    } catch (const gyre::timed_out&) {
+      co_return http::response::error(504, "the server behind this one takes too long");
+    } catch (const gyre::incomplete_transfer&) {
+      throw;  // the client left in the middle of its body
+    } catch (const gyre::io_error& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+      co_return http::response::error(502, "the server behind this one cannot be reached");
+    } catch (const upstream_connection::bad_answer& error) {
+      std::fprintf(stderr, "%s: %s\n", upstream_.c_str(), error.what());
+      co_return http::response::error(502, "the server behind this one gave no proper answer");
+    }
+  }
+
+ private:
+  static constexpr std::size_t idle_at_most = 64;
+
+  gyre::task<http::response> forward(http::request& request) {
+    // The server may close an idle connection just when it is used again. So only a request that can be sent twice is sent
+    // on such a one.
+    const bool repeatable = request.body().at_end() && (request.method() == "GET" || request.method() == "HEAD");
+    while (repeatable && !idle_.empty()) {
+      upstream_pointer upstream = std::move(idle_.back());
+      idle_.pop_back();
+      try {
+        co_await exchange(request, *upstream);
+      } catch (const gyre::timed_out&) {
+        throw;
+      } catch (const std::exception&) {
+        if (!upstream->silent()) throw;
+        continue;
+      }
+      co_return make_response(request, std::move(upstream));
+    }
+    auto connecting = gyre::tcp_stream::connect(upstream_);
+    auto upstream = std::make_unique<upstream_connection>(co_await gyre::timeout(patience_, std::move(connecting)));
+    co_await exchange(request, *upstream);
+    co_return make_response(request, std::move(upstream));
+  }
+
+  // Sends the request and receives the head of the response, as long as there is progress.
+  gyre::task<> exchange(http::request& request, upstream_connection& upstream) {
+    auto limited = [&](gyre::timeout_scope& limit) -> gyre::task<> {
+      auto both = [&](gyre::task_group& group) -> gyre::task<> {
+        auto sending = group.spawn(send(request, upstream, limit));
+        co_await upstream.receive_head(request.method());
+        if (upstream.head().status() >= 400 && !sending.done()) group.cancel();  // of a body that nobody wants
+        co_await group.wait();
+      };
+      co_await gyre::task_group::scope(both);
+    };
+    co_await gyre::timeout(patience_, limited);
+  }
+
+  gyre::task<> send(http::request& request, upstream_connection& upstream, gyre::timeout_scope& limit) {
+    upstream.set_request_sent(false);
+    http::body_reader& body = request.body();
+    const bool chunked = !body.length();
+    std::string bytes = request_head(request);
+    for (;;) {
+      try {
+        co_await upstream.stream().write_all(bytes);
+      } catch (const gyre::io_error&) {
+        co_return;  // there may be a response all the same: whoever waits for it will know
+      }
+      if (body.at_end()) break;
+      limit.reschedule(1h);  // the server has a limit for the client
+      const std::string_view piece = co_await body.receive();
+      limit.reschedule(patience_);
+      bytes.clear();
+      http::head_writer out(bytes);
+      if (chunked && !piece.empty()) out.chunk_begin(piece.size());
+      bytes += piece;
+      if (chunked && !piece.empty()) out.chunk_end();
+      if (chunked && body.at_end()) out.last_chunk();
+    }
+    upstream.set_request_sent(true);
+  }
+
+  std::string request_head(http::request& request) const {
+    std::string text, forwarded_for;
+    http::head_writer out(text);
+    std::string target(request.target());
+    if (!target.starts_with('/')) {  // the absolute form, or "*"
+      target = request.path();
+      if (!request.query().empty()) target += '?' + std::string(request.query());
+    }
+    out.request_line(request.method(), target);
+    out.field("Host", request.host().empty() ? std::string_view(upstream_) : request.host());
+    for (const http::field& each : request.fields()) {
+      if (http::equal_ignoring_case(each.name, "X-Forwarded-For"))
+        forwarded_for.append(each.value).append(", ");
+      else if (!http::equal_ignoring_case(each.name, "Host") && !http::equal_ignoring_case(each.name, "Expect") &&
+               !is_hop_by_hop(each.name, request.fields()))
+        out.field(each.name, each.value);
+    }
+    out.field("X-Forwarded-For", forwarded_for + request.peer().host());
+    out.field("Via", request.minor_version() == 0 ? "1.0 gyre" : "1.1 gyre");
+    if (!request.body().length())
+      out.field("Transfer-Encoding", "chunked");
+    else if (!request.field("Content-Length").empty())
+      out.field("Content-Length", *request.body().length());
+    out.end();
+    return text;
+  }
+
+  http::response make_response(http::request& request, upstream_pointer upstream) {
+    const http::head_parser& head = upstream->head();
+    const bool has_body = upstream->framing().body != http::body_kind::none;
+    http::response made;
+    if (has_body)
+      made = http::response::stream(passed_on(*this, std::move(upstream)), "");
+    else if (request.method() == "HEAD")  // the body is announced only
+      made = http::response::stream([](http::body_writer&) -> gyre::task<> { co_return; }, "");
+    made.set_status(head.status());
+    for (const http::field& each : head.fields()) {
+      std::uint64_t length = 0;
+      if (http::equal_ignoring_case(each.name, "Content-Length") && http::parse_length(each.value, length))
+        made.set_length(length);
+      if (!http::equal_ignoring_case(each.name, "Date") && !is_hop_by_hop(each.name, head.fields()))
+        made.add_field(each.name, each.value);
+    }
+    made.add_field("Via", "1.1 gyre");
+    if (!has_body) keep(std::move(upstream));
+    return made;
+  }
+
+  // The rest of a response.
+  struct passed_on {
+    passed_on(proxy& p, upstream_pointer u) : owner(&p), upstream(std::move(u)) {}
+    gyre::task<> operator()(http::body_writer& out) {
+      for (;;) {
+        auto receiving = upstream->receive_body();
+        const std::string_view piece = co_await gyre::timeout(owner->patience_, std::move(receiving));
+        if (piece.empty()) break;
+        co_await out.write(piece);
+      }
+      owner->keep(std::move(upstream));
+    }
+    proxy* owner;
+    upstream_pointer upstream;
+  };
+
+  void keep(upstream_pointer connection) {
+    if (connection->reusable() && idle_.size() < idle_at_most) idle_.push_back(std::move(connection));
+  }
+
+  std::string upstream_;
+  std::chrono::nanoseconds patience_;
+  std::vector<upstream_pointer> idle_;
+};
+
+struct settings {
+  std::string listen = "127.0.0.1:8080";
+  std::string upstream;
+  double timeout = 30;
+};
+
+gyre::task<> serve(settings wanted) {
+  proxy forwarder(wanted.upstream, std::chrono::nanoseconds(static_cast<std::int64_t>(wanted.timeout * 1e9)));
+  http::server_options options;
+  options.listen = wanted.listen;
+  options.routes = [&forwarder](http::request& request) -> gyre::task<http::response> {
+    co_return co_await forwarder.answer(request);
+  };
+  http::server server(std::move(options));
+  std::printf("listening on http://%s\n", server.where().c_str());
+  std::fflush(stdout);
+  co_await server.run();
+}
+
+std::optional<settings> parse(int count, char** arguments) {
+  settings wanted;
+  for (int i = 1; i + 1 < count; i += 2) {
+    const std::string_view name = arguments[i], value = arguments[i + 1];
+    if (name == "--listen")
+      wanted.listen = value;
+    else if (name == "--upstream")
+      wanted.upstream = value;
+    else if (name == "--timeout")
+      wanted.timeout = http::value_from_text<double>(value).value_or(0);
+    else
+      return std::nullopt;
+  }
+  if (count % 2 == 0 || wanted.upstream.empty() || !(wanted.timeout > 0 && wanted.timeout < 1e9)) return std::nullopt;
+  return wanted;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const auto wanted = parse(count, arguments);
+  if (!wanted) {
+    std::fprintf(stderr, "usage: reverse_proxy --upstream HOST:PORT [--listen HOST:PORT] [--timeout SECONDS]\n");
+    return 2;
+  }
+  return gyre::run_main(serve(*wanted));
+}

@@ -1,0 +1,116 @@
+// examples/upstream_connection.hpp: a connection of reverse_proxy to the server behind it: HTTP/1.1, as a client.
+#pragma once
+
+#include <gyre/gyre.hpp>
+#include <gyre/http.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+
+/// One request and its response at a time. Errors: io_error of the connection; bad_answer.
+class upstream_connection {
+ public:
+  struct bad_answer : std::runtime_error {
+    using std::runtime_error::runtime_error;
+  };
+
+  explicit upstream_connection(gyre::tcp_stream stream) : stream_(std::move(stream)) {}
+
+  /// To be written to; what is read goes through this.
+  [[nodiscard]] gyre::tcp_stream& stream() noexcept { return stream_; }
+
+  /// Receives the head of the response to a request with this method, which then is in head(). Interim ones are dropped.
+  gyre::task<> receive_head(std::string_view method) {
+    drop_used();
+    for (;;) {
+      parser_.reset();
+      while (true) {
+        const gyre::http::parse_state state = parser_.parse(received_);
+        if (state == gyre::http::parse_state::complete) break;
+        if (state == gyre::http::parse_state::failed) throw bad_answer(std::string(describe(parser_.error())));
+        const bool more = co_await receive();
+        if (!more) throw bad_answer("the connection ended before the response");
+      }
+      const auto error = gyre::http::understand_response(parser_, method, framing_);
+      if (error != gyre::http::parse_error::none) throw bad_answer(std::string(describe(error)));
+      used_ = parser_.size();
+      if (parser_.status() == 101) throw bad_answer("it switches to a protocol that nobody has asked for");
+      if (parser_.status() >= 200) break;
+      drop_used();
+    }
+    chunks_.reset();
+    at_end_ = framing_.body == gyre::http::body_kind::none;
+    left_ = framing_.body == gyre::http::body_kind::sized ? framing_.length : ~std::uint64_t{0};
+  }
+  /// Lifetime: its views until receive_body is called.
+  [[nodiscard]] const gyre::http::head_parser& head() const noexcept { return parser_; }
+  [[nodiscard]] const gyre::http::framing& framing() const noexcept { return framing_; }
+
+  /// The next piece of the body, without the frames of chunks; empty at its end. Lifetime: until the next call.
+  gyre::task<std::string_view> receive_body() {
+    while (!at_end_) {
+      const std::string_view piece = take();
+      if (!piece.empty()) co_return piece;
+      if (at_end_) break;
+      drop_used();
+      const bool more = co_await receive();
+      if (more) continue;
+      if (framing_.body != gyre::http::body_kind::until_end)
+        throw bad_answer("the connection ended within the response");
+      at_end_ = true;
+    }
+    co_return std::string_view();
+  }
+
+  /// Nothing has been received for this request: if the connection is broken, the server had closed it before.
+  [[nodiscard]] bool silent() const noexcept { return received_.size() == used_; }
+  /// For whoever writes the request: it has begun, it is complete.
+  void set_request_sent(bool sent) noexcept { request_sent_ = sent; }
+  /// Request and response are over, and another request may follow.
+  [[nodiscard]] bool reusable() const noexcept {
+    return request_sent_ && at_end_ && framing_.keep_alive && received_.size() == used_;
+  }
+
+ private:
+  // Waits for more bytes; false at the end of the stream.
+  gyre::task<bool> receive() {
+    const gyre::buffer_lease lease = co_await stream_.receive();
+    received_.append(lease.text());
+    co_return !lease.empty();
+  }
+  void drop_used() { received_.erase(0, std::exchange(used_, 0)); }
+
+  std::string_view take() {
+    const std::string_view available = std::string_view(received_).substr(used_);
+    if (framing_.body == gyre::http::body_kind::chunked) {
+      const auto step = chunks_.next(available);
+      used_ += step.consumed;
+      if (step.what == gyre::http::chunked_decoder::state::failed)
+        throw bad_answer(std::string(describe(chunks_.error())));
+      at_end_ = step.what == gyre::http::chunked_decoder::state::complete;
+      return step.data;
+    }
+    const std::string_view piece = available.substr(0, std::min<std::uint64_t>(available.size(), left_));
+    used_ += piece.size();
+    if (framing_.body == gyre::http::body_kind::sized) {
+      left_ -= piece.size();
+      at_end_ = left_ == 0;
+    }
+    return piece;
+  }
+
+  gyre::tcp_stream stream_;
+  gyre::http::head_parser parser_{gyre::http::head_parser::kind::response};
+  gyre::http::framing framing_;
+  gyre::http::chunked_decoder chunks_;
+  std::string received_;  // since the beginning of the head, or of the piece
+  std::size_t used_ = 0;  // of it
+  std::uint64_t left_ = 0;
+  bool request_sent_ = false;
+  bool at_end_ = false;
+};
