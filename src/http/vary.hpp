@@ -1,30 +1,33 @@
-// src/http/vary.hpp: says what a response depends on. RFC 9110 §12.5.5.
+// src/http/vary.hpp: lists in the fields of responses, and what a response depends on. RFC 9110 §12.5.5.
 #pragma once
 
 #include <gyre/http/field.hpp>
 #include <gyre/http/response.hpp>
 
-#include <optional>
-#include <string>
+#include "response_state.hpp"
+
 #include <string_view>
 
 namespace gyre::http {
 
-/// Whether a list such as the value of Vary or Cache-Control names `wanted`.
-inline bool lists(std::string_view list, std::string_view wanted) noexcept {
-  for (std::string_view each = next_in_list(list); !each.empty(); each = next_in_list(list))
-    if (equal_ignoring_case(each, wanted)) return true;
+/// Whether a field of that name names `wanted` in its list.
+inline bool lists(const response& r, std::string_view name, std::string_view wanted) noexcept {
+  std::string_view lines = r.state().fields;
+  while (!lines.empty()) {
+    std::string_view line = lines.substr(0, lines.find('\r'));
+    lines.remove_prefix(line.size() + 2);
+    if (line.size() <= name.size() || line[name.size()] != ':') continue;
+    if (!equal_ignoring_case(line.substr(0, name.size()), name)) continue;
+    line.remove_prefix(name.size() + 1);
+    for (std::string_view each = next_in_list(line); !each.empty(); each = next_in_list(line))
+      if (equal_ignoring_case(each, wanted)) return true;
+  }
   return false;
 }
 
 /// Adds to Vary what is not there yet.
 inline void add_vary(response& to, std::string_view name) {
-  const std::optional<std::string_view> there = to.field("Vary");
-  if (!there) {
-    to.add_field("Vary", name);
-  } else if (!lists(*there, name) && !lists(*there, "*")) {
-    to.add_field("Vary", name);
-  }
+  if (!lists(to, "Vary", name) && !lists(to, "Vary", "*")) to.add_field("Vary", name);
 }
 
 }  // namespace gyre::http
