@@ -6,13 +6,12 @@
 
 namespace gyre::http {
 
-/// As the connection would, and sooner: for middleware whose fields belong on such answers, too.
+/// What other middleware throws, too: for those whose fields belong on such answers.
 inline task<response> answer_of(request& r, next_handler next) {
   try {
     co_return co_await next(r);
   } catch (const status_error& error) {
-    const int status = error.status();
-    co_return response::error(status >= 200 && status <= 999 ? status : 500, error.what());
+    co_return response::error(error);
   }
 }
 
