@@ -1,11 +1,17 @@
 // src/http/body_writer.cpp: pieces of a body, with the frames of chunks around them. RFC 9112 §7.1.
 #include <gyre/http/body_writer.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/tasks/to_thread.hpp>
 
 #include "message_output.hpp"
 #include "response_head.hpp"
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <stdexcept>
+#include <string>
 
 namespace gyre::http {
 namespace {
@@ -26,8 +32,23 @@ void body_writer::count(std::uint64_t bytes) {
 task<> body_writer::write(std::string_view piece) {
   count(piece.size());
   if (piece.empty()) co_return;
+  if (filter_ != nullptr) {
+    co_await filter_->write(piece);
+    co_return;
+  }
   if (form_ == form::chunked) append_chunk_size(output_->buffer(), piece.size());
   check(co_await output_->write(piece));
+  if (form_ == form::chunked) output_->buffer().append("\r\n");
+  output_->flush_when_waiting();
+}
+
+void body_writer::append(std::string_view piece) {
+  count(piece.size());
+  if (piece.empty()) return;
+  if (filter_ != nullptr) return filter_->append(piece);
+  if (output_->failed()) return;
+  if (form_ == form::chunked) append_chunk_size(output_->buffer(), piece.size());
+  output_->buffer().append(piece);
   if (form_ == form::chunked) output_->buffer().append("\r\n");
   output_->flush_when_waiting();
 }
@@ -39,12 +60,45 @@ GYRE_CORO_WRAPPER task<> body_writer::send_file(const fs::file& file, std::uint6
 task<> body_writer::send_file(int file, std::uint64_t offset, std::uint64_t size) {
   count(size);
   if (size == 0) co_return;
+  if (filter_ != nullptr) {
+    co_await filter_file(file, offset, size);
+    co_return;
+  }
   if (form_ == form::chunked) append_chunk_size(output_->buffer(), size);
   check(co_await output_->send_file(file, offset, size));
   if (form_ == form::chunked) output_->buffer().append("\r\n");
   output_->flush_when_waiting();
 }
 
-task<> body_writer::flush() { check(co_await output_->flush()); }
+// A filter has to see the bytes, and a file may block.
+task<> body_writer::filter_file(int file, std::uint64_t offset, std::uint64_t size) {
+  constexpr std::uint64_t most = std::uint64_t{64} << 10U;
+  std::string piece;
+  while (size > 0) {
+    int error = 0;
+    auto read = [&] {
+      piece.resize_and_overwrite(static_cast<std::size_t>(std::min(size, most)), [&](char* to, std::size_t room) {
+        const ssize_t n = ::pread(file, to, room, static_cast<off_t>(offset));
+        if (n < 0) error = errno;
+        return n < 0 ? 0 : static_cast<std::size_t>(n);
+      });
+    };
+    co_await to_thread(read);
+    if (error == EINTR) continue;
+    if (error != 0) throw io_error({error, std::generic_category()}, "read", "the response's body");
+    if (piece.empty()) throw io_error(std::make_error_code(std::errc::io_error), "read", "a file that became shorter");
+    co_await filter_->write(piece);
+    offset += piece.size();
+    size -= piece.size();
+  }
+}
+
+task<> body_writer::flush() {
+  if (filter_ != nullptr) {
+    co_await filter_->flush();
+    co_return;
+  }
+  check(co_await output_->flush());
+}
 
 }  // namespace gyre::http

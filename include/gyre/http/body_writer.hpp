@@ -13,19 +13,37 @@ namespace gyre::http {
 
 class message_output;
 
+/// Changes a body on its way, as compression does. For authors of middleware.
+struct body_filter {
+  virtual ~body_filter() = default;
+  /// Cancel, Errors: as those of body_writer, here and below.
+  virtual task<> write(std::string_view piece) = 0;
+  virtual void append(std::string_view piece) = 0;
+  virtual task<> flush() = 0;
+};
+
 /// Writes the body of a response. What is written goes out when 16 KiB have gathered, or as soon as the task waits for
 /// something else; so that an event is sent when it happens, and many small pieces in one system call.
 ///
 /// A response to HEAD takes everything and sends nothing. Thread: that of the response. One task writes at a time.
 class GYRE_API body_writer {
  public:
+  static constexpr std::uint64_t any_length = ~std::uint64_t{0};
+
   explicit body_writer(message_output& output) noexcept : output_(&output) {}
+  /// What is written goes through `filter`, which outlives this. `announced`: how long the body will be.
+  explicit body_writer(body_filter& filter, std::uint64_t announced = any_length) noexcept
+      : filter_(&filter), announced_(announced) {}
 
   /// Adds to the body; waits while the client does not take what was written before.
   ///
   /// Lifetime: `piece` stays valid until the await returns. Cancel: the response is cut off, and the connection closed.
   /// Errors: io_error of the connection; std::logic_error when it is more than the announced length.
   [[nodiscard]] task<> write(std::string_view piece);
+
+  /// Adds something small without waiting, and with no regard to whether the client takes it: a sign of life, the end of
+  /// something. Not while another call is awaited. Errors: as write; those of the connection come later.
+  void append(std::string_view piece);
 
   /// Adds a part of a file, without copying it through this program where the connection can do that.
   ///
@@ -46,12 +64,13 @@ class GYRE_API body_writer {
  private:
   friend class response_sender;
   enum class form : std::uint8_t { chunked, plain, discarded };
-  static constexpr std::uint64_t any = ~std::uint64_t{0};
   void count(std::uint64_t bytes);
+  task<> filter_file(int file, std::uint64_t offset, std::uint64_t count);
 
-  message_output* output_;
+  message_output* output_ = nullptr;
+  body_filter* filter_ = nullptr;  // instead of the output
   std::uint64_t written_ = 0;
-  std::uint64_t announced_ = any;
+  std::uint64_t announced_ = any_length;
   form form_ = form::chunked;
 };
 

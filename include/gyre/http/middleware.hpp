@@ -19,7 +19,7 @@ class GYRE_API next_handler {
       : around_(around), left_(left), last_(&last) {}
 
   /// Answers the request by what is further inside. Cancel: as that does. Errors: what that throws.
-  [[nodiscard]] task<response> operator()(request& r) const;
+  [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r) const;
 
  private:
   const middleware* const* around_;

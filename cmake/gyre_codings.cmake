@@ -1,0 +1,57 @@
+# The libraries of content codings (http/compress). Each is used when it is found, and seen by nobody outside of src/http.
+option(GYRE_WITH_ZLIB "gzip, when zlib is found" ON)
+option(GYRE_WITH_BROTLI "br, when the encoder of Brotli is found" ON)
+option(GYRE_WITH_ZSTD "zstd, when it is found" ON)
+
+set(GYRE_CODINGS "")               # GYRE_WITH_... of those that are there
+set(GYRE_CODING_NAMES "")          # for the linkers of others: z, brotlienc
+set(GYRE_CODING_LIBRARIES "")      # files, for this build
+set(GYRE_CODING_INCLUDES "")
+
+# gyre_coding(ZLIB source.cpp header library...): whether all of it is there. The source is compiled only then.
+macro(gyre_coding name source header)
+  find_path(GYRE_${name}_INCLUDE ${header})
+  set(found ${GYRE_WITH_${name}})
+  set(files "")
+  if(NOT GYRE_${name}_INCLUDE)
+    set(found OFF)
+  endif()
+  foreach(library ${ARGN})
+    find_library(GYRE_${library}_LIBRARY ${library})
+    list(APPEND files ${GYRE_${library}_LIBRARY})
+    if(NOT GYRE_${library}_LIBRARY)
+      set(found OFF)
+    endif()
+  endforeach()
+  mark_as_advanced(GYRE_${name}_INCLUDE)
+  if(found)
+    list(APPEND GYRE_CODINGS GYRE_WITH_${name})
+    list(APPEND GYRE_CODING_NAMES ${ARGN})
+    list(APPEND GYRE_CODING_LIBRARIES ${files})
+    list(APPEND GYRE_CODING_INCLUDES ${GYRE_${name}_INCLUDE})
+  else()
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/http/${source} PROPERTIES HEADER_FILE_ONLY ON)
+  endif()
+endmacro()
+
+gyre_coding(ZLIB gzip_encoder.cpp zlib.h z)
+gyre_coding(BROTLI brotli_encoder.cpp brotli/encode.h brotlienc brotlicommon)
+gyre_coding(ZSTD zstd_encoder.cpp zstd.h zstd)
+list(REMOVE_DUPLICATES GYRE_CODING_INCLUDES)
+list(REMOVE_ITEM GYRE_CODING_INCLUDES ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
+
+# Who links a static library links what is in it by name, from wherever the linker finds it.
+set(GYRE_PC_LIBRARIES "")
+if(NOT BUILD_SHARED_LIBS)
+  foreach(library ${GYRE_CODING_NAMES})
+    string(APPEND GYRE_PC_LIBRARIES " -l${library}")
+  endforeach()
+endif()
+
+# To be called when the targets are there.
+function(gyre_use_codings)
+  target_compile_definitions(gyre_http PRIVATE ${GYRE_CODINGS})
+  target_include_directories(gyre_http SYSTEM PRIVATE ${GYRE_CODING_INCLUDES})
+  target_link_libraries(gyre PRIVATE $<BUILD_INTERFACE:${GYRE_CODING_LIBRARIES}>
+                        $<INSTALL_INTERFACE:${GYRE_CODING_NAMES}>)
+endfunction()

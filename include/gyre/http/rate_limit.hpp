@@ -1,0 +1,83 @@
+// gyre/http/rate_limit.hpp: how many requests one client may send. RFC 6585 §4.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/http/middleware.hpp>
+#include <gyre/http/request.hpp>
+#include <gyre/loop/deadline.hpp>
+
+#include <chrono>
+#include <concepts>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gyre::http {
+
+struct rate_limit_options {
+  double rate = 10;            ///< requests a second, in the long run
+  double burst = 20;           ///< at once, after a pause
+  std::size_t keys = 100'000;  ///< that are remembered; the one not seen for the longest time is forgotten
+};
+
+/// A bucket of tokens for each key. A request takes one token, and buckets fill up again at a rate.
+///
+/// Thread: one at a time.
+class GYRE_API token_buckets {
+ public:
+  /// Errors: std::invalid_argument when rate or burst is less than would ever let a request pass, or there are no keys.
+  explicit token_buckets(const rate_limit_options& options);
+  token_buckets(token_buckets&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  token_buckets& operator=(token_buckets&& other) noexcept {
+    token_buckets moved(std::move(other));
+    std::swap(state_, moved.state_);
+    return *this;
+  }
+  ~token_buckets();
+
+  /// Takes a token: zero. Or takes none, and says how long it is until there is one.
+  [[nodiscard]] std::chrono::nanoseconds take(std::string_view key, time_point when);
+  /// Keys that are remembered.
+  [[nodiscard]] std::size_t size() const noexcept;
+
+ private:
+  struct state;
+  state* state_;
+};
+
+/// The client's IPv4 address, or the first 64 bits of its IPv6 address: one household has all of those. Empty for other
+/// connections.
+[[nodiscard]] GYRE_API std::string client_of(const request& r);
+
+/// 429 with Retry-After. Units: rounded up to seconds.
+[[nodiscard]] GYRE_API response too_many_requests(std::chrono::nanoseconds wait);
+
+/// Answers 429 to requests that come faster than the rate, counted for each key that `key(request&)` gives; an empty one is
+/// not limited. Behind a proxy, where every request comes from one address, the key has to be something else.
+/// Errors: as token_buckets; of a request: what `key` throws.
+template <class F>
+  requires requires(F& key, request& r) {
+    { key(r) } -> std::convertible_to<std::string>;
+  }
+[[nodiscard]] middleware rate_limit(const rate_limit_options& options, F key) {
+  struct limiter {
+    token_buckets buckets;
+    F key;
+    task<response> refuse(std::chrono::nanoseconds wait) { co_return too_many_requests(wait); }
+    GYRE_CORO_WRAPPER task<response> operator()(request& r, next_handler next) {
+      const std::string who = key(r);
+      const auto wait = who.empty() ? std::chrono::nanoseconds::zero() : buckets.take(who, now());
+      if (wait > std::chrono::nanoseconds::zero()) return refuse(wait);
+      return next(r);
+    }
+  };
+  return limiter{token_buckets(options), std::move(key)};
+}
+
+/// The same for each client_of. Errors: as token_buckets.
+[[nodiscard]] inline middleware rate_limit(const rate_limit_options& options = {}) {
+  return rate_limit(options, [](request& r) { return client_of(r); });
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,137 @@
+// src/http/compress.cpp: what is compressed, and what is said about it.
+#include <gyre/http/compress.hpp>
+#include <gyre/http/media_type.hpp>
+#include <gyre/http/negotiation.hpp>
+#include <gyre/http/precondition.hpp>
+#include <gyre/http/status.hpp>
+#include <gyre/tasks/to_thread.hpp>
+
+#include "compressed_body.hpp"
+#include "content_encoder.hpp"
+#include "response_state.hpp"
+#include "vary.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <utility>
+
+namespace gyre::http {
+namespace {
+
+constexpr std::string_view identity = "identity";
+
+// A file whose bytes have to be seen.
+class file_producer final : public body_producer {
+ public:
+  explicit file_producer(response_state& from) noexcept
+      : file_(std::move(from.file)),
+        descriptor_(std::move(from.descriptor)),
+        offset_(from.file_offset),
+        length_(from.length.value_or(0)) {}
+  task<> produce(body_writer& out) override {
+    co_await out.send_file(descriptor_ ? descriptor_.get() : file_.native_descriptor(), offset_, length_);
+  }
+
+ private:
+  fs::file file_;
+  owned_fd descriptor_;
+  std::uint64_t offset_;
+  std::uint64_t length_;
+};
+
+bool may_be_changed(const response& r) noexcept {
+  const body_source source = r.state().source;
+  if (source == body_source::none || source == body_source::protocol) return false;
+  if (is_bodyless(r.status()) || r.status() == 206 || !is_compressible(r.media_type())) return false;
+  for (const std::string_view name :
+       {"Content-Encoding", "Content-Range", "Content-MD5", "Digest", "Content-Digest", "Repr-Digest"})
+    if (r.field(name)) return false;
+  return !lists(r, "Cache-Control", "no-transform");
+}
+
+// The same content, in other bytes. RFC 9110 §8.8.1.
+void weaken_tag(response& r) {
+  const auto tag = r.field("ETag");
+  if (tag && tag->starts_with('"')) r.set_field("ETag", "W/" + std::string(*tag));
+}
+
+class compressor {
+ public:
+  explicit compressor(compress_options&& options) : options_(std::move(options)) {
+    for (const std::string& each : options_.codings) {
+      if (each != "zstd" && each != "br" && each != "gzip")
+        throw std::invalid_argument("compress: no coding is called \"" + each + "\"");
+      for (const std::string_view built_in : built_in_codings())
+        if (each == built_in) codings_.push_back(built_in);
+    }
+  }
+
+  task<response> operator()(request& r, next_handler next) const {
+    response made = co_await next(r);
+    if (made.status() == 304) confirm(r, made);
+    const auto length = made.length();
+    if (codings_.empty() || r.method() == "CONNECT" || !may_be_changed(made)) co_return made;
+    if (length && *length < options_.least) co_return made;
+    add_vary(made, "Accept-Encoding");
+    const std::string_view coding = choose_coding(r.fields(), codings_);
+    if (coding.empty() || coding == identity) co_return made;
+    if (made.body() && !co_await compress_value(made, coding)) co_return made;
+    if (!made.body()) compress_on_its_way(made, coding);
+    made.add_field("Content-Encoding", coding);
+    made.remove_field("Accept-Ranges");
+    weaken_tag(made);
+    co_return made;
+  }
+
+ private:
+  [[nodiscard]] encoder_options how(std::optional<std::uint64_t> size) const noexcept {
+    return {.gzip_level = options_.gzip_level,
+            .brotli_quality = options_.brotli_quality,
+            .zstd_level = options_.zstd_level,
+            .size = size};
+  }
+
+  // What the client has may be what was compressed for it: its tag is confirmed as it knows it. RFC 9110 §15.4.5.
+  static void confirm(const request& r, response& made) {
+    const std::string_view known = r.field("If-None-Match");
+    const auto tag = made.field("ETag");
+    if (!tag || known.find("W/" + std::string(*tag)) == std::string_view::npos) return;
+    weaken_tag(made);
+    add_vary(made, "Accept-Encoding");
+  }
+
+  // False: it does not become smaller.
+  task<bool> compress_value(response& made, std::string_view coding) const {
+    const std::string_view body = *made.body();
+    std::string compressed;
+    auto work = [&] { make_encoder(coding, how(body.size()))->encode(body, encode_until::end, compressed); };
+    if (body.size() < options_.on_thread_from)
+      work();
+    else
+      co_await to_thread(work);
+    if (compressed.size() >= body.size()) co_return false;
+    made.set_body(std::move(compressed));
+    co_return true;
+  }
+
+  void compress_on_its_way(response& made, std::string_view coding) const {
+    const auto length = made.length();
+    std::unique_ptr<body_producer> inner(made.release_producer());
+    if (inner == nullptr) inner = std::make_unique<file_producer>(made.state());
+    auto producer = std::make_unique<compressing_producer>(std::move(inner), length, std::string(coding), how({}),
+                                                           options_.on_thread_from);
+    made.set_producer(producer.release());
+  }
+
+  compress_options options_;
+  std::vector<std::string_view> codings_;
+};
+
+}  // namespace
+
+std::span<const std::string_view> available_codings() noexcept { return built_in_codings(); }
+
+middleware compress(compress_options options) { return compressor(std::move(options)); }
+
+}  // namespace gyre::http

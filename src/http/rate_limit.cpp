@@ -1,0 +1,100 @@
+// src/http/rate_limit.cpp: buckets in the order of their last use.
+#include <gyre/http/rate_limit.hpp>
+
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <list>
+#include <stdexcept>
+#include <unordered_map>
+
+namespace gyre::http {
+namespace {
+
+// Far behind what anybody waits for, and not too far for nanoseconds.
+constexpr double longest_wait = 1.0e9;
+
+struct bucket {
+  std::string key;
+  double tokens;
+  time_point filled;
+};
+
+rate_limit_options checked(const rate_limit_options& options) {
+  const bool rate_fits = options.rate > 0 && std::isfinite(options.rate);
+  const bool burst_fits = options.burst >= 1 && std::isfinite(options.burst);
+  if (!rate_fits || !burst_fits || options.keys == 0)
+    throw std::invalid_argument("rate_limit: a rate above 0, a burst of at least 1 and room for a key are needed");
+  return options;
+}
+
+}  // namespace
+
+struct token_buckets::state {
+  explicit state(const rate_limit_options& chosen) : options(checked(chosen)) {}
+
+  // The bucket of a key, first in the list. A new one is full.
+  bucket& find(std::string_view key, time_point when) {
+    if (const auto known = by_key.find(key); known != by_key.end()) {
+      in_order.splice(in_order.begin(), in_order, known->second);
+      return in_order.front();
+    }
+    if (by_key.size() >= options.keys) {
+      by_key.erase(in_order.back().key);
+      in_order.pop_back();
+    }
+    in_order.push_front({.key = std::string(key), .tokens = options.burst, .filled = when});
+    try {
+      by_key.emplace(in_order.front().key, in_order.begin());
+    } catch (...) {
+      in_order.pop_front();
+      throw;
+    }
+    return in_order.front();
+  }
+
+  rate_limit_options options;
+  std::list<bucket> in_order;                                                // the last used first
+  std::unordered_map<std::string_view, std::list<bucket>::iterator> by_key;  // named by the list
+};
+
+token_buckets::token_buckets(const rate_limit_options& options) : state_(new state(options)) {}
+token_buckets::~token_buckets() { delete state_; }
+
+std::chrono::nanoseconds token_buckets::take(std::string_view key, time_point when) {
+  using seconds = std::chrono::duration<double>;
+  const rate_limit_options& options = state_->options;
+  bucket& of_key = state_->find(key, when);
+  const double passed = std::max(0.0, seconds(when - of_key.filled).count());
+  of_key.tokens = std::min(options.burst, of_key.tokens + passed * options.rate);
+  of_key.filled = std::max(of_key.filled, when);
+  constexpr double rounding = 1e-9;  // of sums of fractions: who waits as long as was said is let in
+  if (of_key.tokens >= 1 - rounding) {
+    of_key.tokens = std::max(0.0, of_key.tokens - 1);
+    return std::chrono::nanoseconds::zero();
+  }
+  return std::chrono::ceil<std::chrono::nanoseconds>(
+      seconds(std::min(longest_wait, (1 - of_key.tokens) / options.rate)));
+}
+
+std::size_t token_buckets::size() const noexcept { return state_->by_key.size(); }
+
+std::string client_of(const request& r) {
+  const address& peer = r.peer();
+  if (!peer.is_v6()) return peer.host();
+  sockaddr_in6 raw{};
+  std::memcpy(&raw, peer.data(), std::min<std::size_t>(sizeof(raw), peer.size()));
+  if (IN6_IS_ADDR_V4MAPPED(&raw.sin6_addr)) return peer.host();
+  constexpr std::size_t network = 8;
+  std::memset(raw.sin6_addr.s6_addr + network, 0, sizeof(raw.sin6_addr) - network);
+  return address::from_raw(&raw, sizeof(raw)).host() + "/64";
+}
+
+response too_many_requests(std::chrono::nanoseconds wait) {
+  const auto seconds = std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(wait).count());
+  return response::error(429).add_field("Retry-After", std::to_string(seconds));
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,61 @@
+// src/http/request_id.cpp: random bits as text.
+#include <gyre/http/field.hpp>
+#include <gyre/http/request_id.hpp>
+
+#include "answer_of.hpp"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <stdexcept>
+#include <system_error>
+
+namespace gyre::http {
+namespace {
+
+struct numbering {
+  request_id_options options;
+
+  task<response> operator()(request& r, next_handler next) const {
+    const std::string_view brought = options.trust_client ? r.field(options.field) : std::string_view();
+    std::string id = is_request_id(brought) ? std::string(brought) : make_request_id();
+    r.set_attribute("request_id", id);
+    response made = co_await answer_of(r, next);
+    made.set_field(options.field, id);
+    co_return made;
+  }
+};
+
+}  // namespace
+
+std::string make_request_id() {
+  std::array<unsigned char, 16> bytes;
+  while (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "make_request_id: getrandom");
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * bytes.size());
+  for (const unsigned byte : bytes) {
+    text += digits[byte >> 4U];
+    text += digits[byte & 15U];
+  }
+  return text;
+}
+
+bool is_request_id(std::string_view text) noexcept {
+  constexpr std::size_t most = 128;
+  constexpr std::string_view punctuation = "-._~+/=:@";
+  return !text.empty() && text.size() <= most && std::all_of(text.begin(), text.end(), [&](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           punctuation.find(c) != std::string_view::npos;
+  });
+}
+
+middleware request_id(request_id_options options) {
+  if (!is_token(options.field)) throw std::invalid_argument("request_id: the name of the field is no token");
+  return numbering{std::move(options)};
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,318 @@
+// tests/http/compress_test.cpp: what is compressed comes back as it was, and what must not be is not.
+#include <gyre/http/compress.hpp>
+
+#include <gyre/http/router.hpp>
+#include <gyre/http/static_files.hpp>
+#include <gyre/testing/http_test_client.hpp>
+
+#include "decoding.hpp"
+#include "tests/support/co_assert.hpp"
+#include "tests/support/virtual_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+namespace http = gyre::http;
+using gyre::task;
+using gyre::testing::http_answer;
+using gyre::testing::http_test_client;
+using gyre_test::decode;
+using gyre_test::run_virtual;
+using namespace std::chrono_literals;
+using owned_fields = std::vector<std::pair<std::string, std::string>>;
+
+namespace {
+
+std::string make_text(std::size_t size) {
+  std::string text;
+  for (unsigned i = 0; text.size() < size; ++i)
+    text += "line " + std::to_string(i * 7919) + " of many that are alike\n";
+  text.resize(size);
+  return text;
+}
+const std::string page = make_text(10'000);
+const std::string book = make_text(300'000);
+
+std::string make_noise(std::size_t size) {
+  std::mt19937 random(1);
+  std::string noise;
+  while (noise.size() < size) noise += static_cast<char>(random());
+  return noise;
+}
+
+task<> write_book(http::body_writer& out) {
+  for (std::size_t at = 0; at < book.size(); at += 777) co_await out.write(std::string_view(book).substr(at, 777));
+}
+task<> write_book_at_once(http::body_writer& out) { co_await out.write(book); }
+
+http::response with(http::response made, std::string_view name, std::string_view value) {
+  made.add_field(name, value);
+  return made;
+}
+
+http::router make_routes(http::compress_options options = {}) {
+  http::router routes;
+  routes.use(http::compress(std::move(options)));
+  const auto add = [&routes](std::string_view pattern, auto make) {
+    routes.get(pattern, [make](http::request&) -> http::response { return make(); });
+  };
+  add("/page", [] { return http::response::text(page); });
+  add("/book", [] { return http::response::text(book); });
+  add("/borrowed", [] { return http::response::borrowed(page, "text/css"); });
+  add("/streamed", [] { return http::response::stream(write_book, "text/plain"); });
+  add("/at-once", [] { return http::response::stream(write_book_at_once, "text/plain"); });
+  add("/announced", [] {
+    http::response made = http::response::stream(write_book, "text/plain");
+    made.set_length(book.size());
+    return made;
+  });
+  add("/short", [] {
+    http::response made = http::response::stream(write_book, "text/plain");
+    made.set_length(book.size() + 1);
+    return made;
+  });
+  add("/small", [] { return http::response::text(page.substr(0, 1023)); });
+  add("/noise", [] { return http::response::bytes(make_noise(5000), "text/plain"); });
+  add("/picture", [] { return http::response::bytes(std::string(page), "image/jpeg"); });
+  add("/encoded", [] { return with(http::response::text(page), "Content-Encoding", "identity"); });
+  add("/fixed", [] { return with(http::response::text(page), "cache-control", "max-age=1, No-Transform"); });
+  add("/part",
+      [] { return http::response::text(page).set_status(206).add_field("Content-Range", "bytes 0-9999/20000"); });
+  add("/digest", [] { return with(http::response::text(page), "Repr-Digest", "sha-256=:x:"); });
+  add("/tagged", [] { return with(with(http::response::text(page), "ETag", "\"v1\""), "Accept-Ranges", "bytes"); });
+  add("/unchanged", [] { return with(http::response(304), "ETag", "\"v1\""); });
+  add("/empty", [] { return http::response::no_content(); });
+  add("/varied", [] { return with(http::response::text(page), "Vary", "accept-encoding"); });
+  return routes;
+}
+
+task<http_answer> ask(http_test_client& app, std::string method, std::string target, std::string codings,
+                      std::string known = {}) {
+  owned_fields fields;
+  if (!codings.empty()) fields.emplace_back("Accept-Encoding", std::move(codings));
+  if (!known.empty()) fields.emplace_back("If-None-Match", std::move(known));
+  co_return co_await app.request(std::move(method), std::move(target), std::move(fields), "");
+}
+task<> receive_all(gyre::tcp_stream& from, std::string& received) {
+  std::array<std::byte, 4096> buffer;
+  while (const std::size_t n = co_await from.read_some(buffer))
+    received.append(reinterpret_cast<const char*>(buffer.data()), n);
+}
+task<http_answer> get(http_test_client& app, std::string target, std::string codings) {
+  co_return co_await ask(app, "GET", std::move(target), std::move(codings));
+}
+
+}  // namespace
+
+TEST(compress, every_coding_gives_the_same_back) {
+  run_virtual([]() -> task<> {
+    http_test_client app(make_routes());
+    for (const std::string_view coding : http::available_codings()) {
+      for (const auto& [target, expected] : {std::pair{"/page", &page},
+                                             {"/book", &book},
+                                             {"/borrowed", &page},
+                                             {"/streamed", &book},
+                                             {"/at-once", &book},
+                                             {"/announced", &book}}) {
+        const auto answer = co_await get(app, target, std::string(coding));
+        EXPECT_EQ(answer.status, 200);
+        EXPECT_EQ(answer.field("Content-Encoding"), coding) << target;
+        EXPECT_EQ(answer.field("Vary"), "Accept-Encoding") << target;
+        EXPECT_LT(answer.body.size(), expected->size() / 3) << target;
+        const auto plain = decode(coding, answer.body);
+        EXPECT_TRUE(plain.ended && !plain.failed) << coding << target;
+        EXPECT_EQ(plain.text, *expected) << coding << target;
+      }
+    }
+  });
+}
+
+TEST(compress, a_client_that_takes_none_gets_none) {
+  run_virtual([]() -> task<> {
+    http_test_client app(make_routes());
+    for (const char* codings :
+         {"", "identity", "compress", "gzip;q=0, br;q=0, zstd;q=0", "identity;q=1, gzip;q=0.5", "*;q=0"}) {
+      const auto answer = co_await get(app, "/page", codings);
+      EXPECT_EQ(answer.status, 200) << codings;
+      EXPECT_EQ(answer.field("Content-Encoding"), "") << codings;
+      EXPECT_EQ(answer.body, page) << codings;
+      EXPECT_EQ(answer.field("Vary"), "Accept-Encoding") << codings;
+    }
+  });
+}
+
+TEST(compress, the_preferred_coding_is_taken_unless_the_client_prefers_another) {
+  if (http::available_codings().size() < 3) GTEST_SKIP() << "this build does not have all codings";
+  run_virtual([]() -> task<> {
+    http_test_client app(make_routes());
+    EXPECT_EQ((co_await get(app, "/page", "gzip, deflate, br, zstd")).field("Content-Encoding"), "zstd");
+    EXPECT_EQ((co_await get(app, "/page", "gzip, br")).field("Content-Encoding"), "br");
+    EXPECT_EQ((co_await get(app, "/page", "br;q=0.5, gzip")).field("Content-Encoding"), "gzip");
+    http_test_client other(make_routes({.codings = {"gzip", "zstd"}}));
+    EXPECT_EQ((co_await get(other, "/page", "br, zstd, gzip")).field("Content-Encoding"), "gzip");
+  });
+}
+
+TEST(compress, what_must_stay_as_it_is_does) {
+  run_virtual([]() -> task<> {
+    http_test_client app(make_routes());
+    for (const char* target : {"/small", "/picture", "/fixed", "/part", "/digest", "/empty", "/nowhere"}) {
+      const auto answer = co_await get(app, target, "gzip, br, zstd");
+      EXPECT_EQ(answer.field("Content-Encoding"), "") << target;
+      EXPECT_EQ(answer.field("Vary"), "") << target;
+    }
+    const auto encoded = co_await get(app, "/encoded", "gzip, br, zstd");
+    EXPECT_EQ(encoded.field("Content-Encoding"), "identity");
+    EXPECT_EQ(encoded.body, page);
+    const auto noise = co_await get(app, "/noise", "gzip, br, zstd");
+    EXPECT_EQ(noise.field("Content-Encoding"), "") << "it does not become smaller";
+    EXPECT_EQ(noise.body.size(), 5000u);
+    EXPECT_EQ(noise.field("Vary"), "Accept-Encoding");
+  });
+}
+
+TEST(compress, head_says_what_get_would) {
+  run_virtual([]() -> task<> {
+    http_test_client app(make_routes());
+    for (const char* target : {"/page", "/book", "/streamed", "/announced", "/small", "/tagged"}) {
+      auto got = co_await get(app, target, "gzip");
+      auto head = co_await ask(app, "HEAD", target, "gzip");
+      EXPECT_EQ(head.body, "");
+      EXPECT_EQ(head.fields, got.fields) << target;
+    }
+  });
+}
+
+TEST(compress, a_strong_tag_becomes_weak_and_ranges_are_no_longer_offered) {
+  run_virtual([]() -> task<> {
+    http_test_client app(make_routes());
+    const auto answer = co_await get(app, "/tagged", "gzip, br, zstd");
+    EXPECT_EQ(answer.field("ETag"), "W/\"v1\"");
+    EXPECT_EQ(answer.field("Accept-Ranges"), "");
+    const auto plain = co_await get(app, "/tagged", "");
+    EXPECT_EQ(plain.field("ETag"), "\"v1\"");
+    EXPECT_EQ(plain.field("Accept-Ranges"), "bytes");
+    EXPECT_EQ((co_await ask(app, "GET", "/unchanged", "gzip", "W/\"v1\"")).field("ETag"), "W/\"v1\"");
+    EXPECT_EQ((co_await ask(app, "GET", "/unchanged", "gzip", "\"v1\"")).field("ETag"), "\"v1\"");
+  });
+}
+
+TEST(compress, what_varies_already_is_not_said_twice) {
+  run_virtual([]() -> task<> {
+    http_test_client app(make_routes());
+    const auto answer = co_await get(app, "/varied", "gzip, br, zstd");
+    int count = 0;
+    for (const auto& [name, value] : answer.fields) count += name == "Vary";
+    EXPECT_EQ(count, 1);
+  });
+}
+
+TEST(compress, a_body_shorter_than_announced_is_cut_off) {
+  run_virtual([]() -> task<> {
+    http_test_client app(make_routes());
+    const auto silent = [](const gyre::background_failure&, void*) noexcept {};
+    gyre::event_loop::current().set_exception_handler(silent, nullptr);
+    const std::string bytes = co_await app.exchange_bytes(
+        "GET /short HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip, br, zstd\r\nConnection: close\r\n\r\n", false);
+    EXPECT_TRUE(bytes.starts_with("HTTP/1.1 200 "));
+    EXPECT_FALSE(bytes.ends_with("\r\n0\r\n\r\n")) << "the end of the chunks says that all of it has come";
+  });
+}
+
+TEST(compress, an_event_arrives_when_it_happens) {
+  for (const std::string_view coding : http::available_codings()) {
+    run_virtual([coding]() -> task<> {
+      http::router routes;
+      routes.use(http::compress());
+      const auto tick = [](http::body_writer& out) -> task<> {
+        for (int i = 0; i < 3; ++i) {
+          co_await out.write("tick " + std::to_string(i) + "\n");
+          co_await out.write("tock\n");
+          co_await gyre::sleep(1s);
+        }
+      };
+      routes.get("/", [tick](http::request&) { return http::response::stream(tick, "text/plain"); });
+      http::server_options options;
+      options.listen = "127.0.0.1:0";
+      options.routes = std::move(routes);
+      http::server server(std::move(options));
+      auto running = gyre::spawn(server.run());
+      gyre::tcp_stream client = co_await gyre::tcp_stream::connect(gyre::address(server.where()));
+      const std::string request = "GET / HTTP/1.0\r\nHost: a\r\nAccept-Encoding: " + std::string(coding) + "\r\n\r\n";
+      (void)co_await client.write_all(std::as_bytes(std::span(request)));
+      std::string received;
+      auto reader = gyre::spawn(receive_all(client, received));
+      std::string expected;
+      for (int i = 0; i < 3; ++i) {
+        co_await gyre::sleep(500ms);
+        expected += "tick " + std::to_string(i) + "\ntock\n";
+        const std::size_t head = received.find("\r\n\r\n");
+        CO_ASSERT_TRUE(head != std::string::npos);
+        const auto plain = decode(coding, std::string_view(received).substr(head + 4));
+        EXPECT_EQ(plain.text, expected) << coding;
+        EXPECT_FALSE(plain.failed) << coding;
+        co_await gyre::sleep(500ms);
+      }
+      co_await reader.wait();
+      const auto all = decode(coding, received.substr(received.find("\r\n\r\n") + 4));
+      EXPECT_TRUE(all.ended) << coding;
+      EXPECT_EQ(all.text, expected);
+      running.cancel();
+      co_await running.wait();
+    });
+  }
+}
+
+TEST(compress, a_producer_that_flushes_is_heard_at_once) {
+  run_virtual([]() -> task<> {
+    http::router routes;
+    routes.use(http::compress());
+    const auto write = [](http::body_writer& out) -> task<> {
+      co_await out.write(page);
+      co_await out.flush();
+      co_await out.flush();
+      out.append("the end");
+    };
+    routes.get("/", [write](http::request&) { return http::response::stream(write, "text/plain"); });
+    http_test_client app(std::move(routes));
+    for (const std::string_view coding : http::available_codings()) {
+      const auto answer = co_await get(app, "/", std::string(coding));
+      EXPECT_EQ(decode(coding, answer.body).text, page + "the end") << coding;
+    }
+  });
+}
+
+TEST(compress, files_are_compressed_on_their_way) {
+  std::string folder = std::filesystem::temp_directory_path() / "gyre-compress-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  std::ofstream(folder + "/book.txt") << book;
+  run_virtual([folder]() -> task<> {
+    http::router routes;
+    routes.use(http::compress());
+    routes.get("/{path...}", http::static_files(folder));
+    http_test_client app(std::move(routes));
+    for (const std::string_view coding : http::available_codings()) {
+      const auto answer = co_await get(app, "/book.txt", std::string(coding));
+      EXPECT_EQ(answer.field("Content-Encoding"), coding);
+      EXPECT_TRUE(answer.field("ETag").starts_with("W/\""));
+      EXPECT_EQ(decode(coding, answer.body).text, book) << coding;
+      const auto again = co_await ask(app, "GET", "/book.txt", std::string(coding), std::string(answer.field("ETag")));
+      EXPECT_EQ(again.status, 304);
+      EXPECT_EQ(again.field("ETag"), answer.field("ETag"));
+    }
+    owned_fields range = {{"Range", "bytes=1-4"}, {"Accept-Encoding", "gzip, br, zstd"}};
+    const auto part = co_await app.request("GET", "/book.txt", std::move(range), "");
+    EXPECT_EQ(part.status, 206);
+    EXPECT_EQ(part.body, book.substr(1, 4));
+  });
+  std::filesystem::remove_all(folder);
+}
+
+TEST(compress, a_coding_that_there_is_not_is_refused) {
+  EXPECT_THROW((void)http::compress({.codings = {"deflate"}}), std::invalid_argument);
+}

@@ -1,0 +1,151 @@
+// tests/http/cors_test.cpp: what browsers are told about pages of other origins.
+#include <gyre/http/cors.hpp>
+
+#include <gyre/http/router.hpp>
+#include <gyre/http/status_error.hpp>
+#include <gyre/testing/http_test_client.hpp>
+
+#include "tests/support/virtual_run.hpp"
+
+#include <gtest/gtest.h>
+
+namespace http = gyre::http;
+using gyre::task;
+using gyre::testing::http_answer;
+using gyre::testing::http_test_client;
+using gyre_test::run_virtual;
+using owned_fields = std::vector<std::pair<std::string, std::string>>;
+
+namespace {
+
+const std::string good = "https://example.org";
+
+http::router routes_with(http::cors_options options, int* calls = nullptr) {
+  http::router routes;
+  routes.use(http::cors(std::move(options)));
+  routes.any("/", [calls](http::request&) {
+    if (calls != nullptr) ++*calls;
+    return http::response::text("data");
+  });
+  routes.get("/private", [](http::request&) -> http::response { throw http::status_error(403); });
+  routes.get("/varied", [](http::request&) { return http::response::text("x").add_field("Vary", "Accept, origin"); });
+  return routes;
+}
+
+task<http_answer> get_from(http_test_client& app, std::string target, std::string origin) {
+  owned_fields fields = {{"Origin", std::move(origin)}};
+  co_return co_await app.request("GET", std::move(target), std::move(fields), "");
+}
+
+task<http_answer> preflight(http_test_client& app, std::string origin, std::string method, std::string names) {
+  owned_fields fields = {{"Origin", std::move(origin)}, {"Access-Control-Request-Method", std::move(method)}};
+  if (!names.empty()) fields.emplace_back("Access-Control-Request-Headers", std::move(names));
+  co_return co_await app.request("OPTIONS", "/", std::move(fields), "");
+}
+
+}  // namespace
+
+TEST(cors, a_listed_origin_is_named_and_others_are_not) {
+  run_virtual([]() -> task<> {
+    http_test_client app(routes_with({.origins = {good, "http://localhost:3000"}, .exposed = {"X-Total", "Link"}}));
+    const auto allowed = co_await get_from(app, "/", good);
+    EXPECT_EQ(allowed.body, "data");
+    EXPECT_EQ(allowed.field("Access-Control-Allow-Origin"), good);
+    EXPECT_EQ(allowed.field("Access-Control-Expose-Headers"), "X-Total, Link");
+    EXPECT_EQ(allowed.field("Access-Control-Allow-Credentials"), "");
+    EXPECT_EQ(allowed.field("Vary"), "Origin");
+    for (const char* other : {"https://evil.org", "http://example.org", "https://example.org.evil.org", "null",
+                              "https://example.org:444", "HTTPS://EXAMPLE.ORG"}) {
+      const auto answer = co_await get_from(app, "/", other);
+      EXPECT_EQ(answer.status, 200) << other;
+      EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), "") << other;
+      EXPECT_EQ(answer.field("Vary"), "Origin") << other;
+    }
+    const auto none = co_await app.get("/");
+    EXPECT_EQ(none.field("Vary"), "Origin") << "or a cache would give this one to pages";
+    EXPECT_EQ(none.field("Access-Control-Allow-Origin"), "");
+  });
+}
+
+TEST(cors, any_origin_is_a_star_that_does_not_vary) {
+  run_virtual([]() -> task<> {
+    http_test_client app(routes_with({.origins = {"*"}}));
+    const auto answer = co_await get_from(app, "/", "https://whoever.net");
+    EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), "*");
+    EXPECT_EQ(answer.field("Vary"), "");
+  });
+}
+
+TEST(cors, credentials_name_the_origin) {
+  run_virtual([]() -> task<> {
+    http_test_client app(routes_with({.origins = {good}, .credentials = true}));
+    const auto answer = co_await get_from(app, "/", good);
+    EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), good);
+    EXPECT_EQ(answer.field("Access-Control-Allow-Credentials"), "true");
+  });
+  EXPECT_THROW((void)http::cors({.origins = {"*"}, .credentials = true}), std::invalid_argument);
+}
+
+TEST(cors, a_preflight_is_answered_without_the_handler) {
+  run_virtual([]() -> task<> {
+    int calls = 0;
+    http_test_client app(routes_with(
+        {.origins = {good}, .methods = {"PUT", "DELETE"}, .fields = {"X-A", "X-B"}, .max_age = std::chrono::hours(1)},
+        &calls));
+    const auto answer = co_await preflight(app, good, "PUT", "x-a");
+    EXPECT_EQ(answer.status, 204);
+    EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), good);
+    EXPECT_EQ(answer.field("Access-Control-Allow-Methods"), "PUT, DELETE");
+    EXPECT_EQ(answer.field("Access-Control-Allow-Headers"), "X-A, X-B");
+    EXPECT_EQ(answer.field("Access-Control-Max-Age"), "3600");
+    const auto refused = co_await preflight(app, "https://evil.org", "PUT", "x-a");
+    EXPECT_EQ(refused.status, 204);
+    for (const auto& [name, value] : refused.fields) EXPECT_FALSE(name.starts_with("Access-Control")) << name;
+    EXPECT_EQ(calls, 0);
+    const auto plain = co_await app.request("OPTIONS", "/");
+    EXPECT_EQ(plain.body, "data") << "an OPTIONS that is no preflight is the handler's";
+    EXPECT_EQ(calls, 1);
+  });
+}
+
+TEST(cors, a_star_for_methods_and_fields_says_what_was_asked_for) {
+  run_virtual([]() -> task<> {
+    http_test_client app(routes_with({.origins = {good}, .methods = {"*"}, .fields = {"*"}, .credentials = true}));
+    const auto answer = co_await preflight(app, good, "PURGE", "authorization,x-anything");
+    EXPECT_EQ(answer.field("Access-Control-Allow-Methods"), "PURGE");
+    EXPECT_EQ(answer.field("Access-Control-Allow-Headers"), "authorization,x-anything");
+    const auto odd = co_await preflight(app, good, "PUT", "a b, \"c\"");
+    EXPECT_EQ(odd.field("Access-Control-Allow-Headers"), "");
+  });
+}
+
+TEST(cors, errors_can_be_read_too) {
+  run_virtual([]() -> task<> {
+    http_test_client app(routes_with({.origins = {good}}));
+    const auto refused = co_await get_from(app, "/private", good);
+    EXPECT_EQ(refused.status, 403);
+    EXPECT_EQ(refused.field("Access-Control-Allow-Origin"), good);
+    const auto missing = co_await get_from(app, "/nowhere", good);
+    EXPECT_EQ(missing.status, 404);
+    EXPECT_EQ(missing.field("Access-Control-Allow-Origin"), good);
+  });
+}
+
+TEST(cors, what_varies_already_is_not_said_twice) {
+  run_virtual([]() -> task<> {
+    http_test_client app(routes_with({.origins = {good}}));
+    const auto answer = co_await get_from(app, "/varied", good);
+    int count = 0;
+    for (const auto& [name, value] : answer.fields) count += name == "Vary";
+    EXPECT_EQ(count, 1);
+    EXPECT_EQ(answer.field("Vary"), "Accept, origin");
+  });
+}
+
+TEST(cors, what_can_never_match_is_refused) {
+  for (const char* bad :
+       {"example.org", "https://example.org/", "https://", "null", "", "https://*.example.org", "https://a\r\nb"})
+    EXPECT_THROW((void)http::cors({.origins = {bad}}), std::invalid_argument) << bad;
+  EXPECT_THROW((void)http::cors({.origins = {good}, .methods = {"A B"}}), std::invalid_argument);
+  EXPECT_THROW((void)http::cors({.origins = {good}, .fields = {"A,B"}}), std::invalid_argument);
+}
