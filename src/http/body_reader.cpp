@@ -91,7 +91,7 @@ GYRE_CORO_WRAPPER task<std::string_view> body_reader::receive() { return receive
 task<std::size_t> body_reader::read_some(std::span<std::byte> buffer) {
   if (buffer.empty()) co_return std::size_t{0};
   const std::string_view piece = co_await receive_at_most(buffer.size());
-  std::memcpy(buffer.data(), piece.data(), piece.size());
+  if (!piece.empty()) std::memcpy(buffer.data(), piece.data(), piece.size());
   co_return piece.size();
 }
 

@@ -4,6 +4,7 @@
 #include "response_sender.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace gyre::http {
 
@@ -91,7 +92,8 @@ task<bool> response_sender::produce() {
     throw;
   }
   body_bytes_ = writer.written();
-  if (response_.length && writer.written() != *response_.length) co_return false;
+  if (response_.length && writer.written() != *response_.length)
+    throw std::logic_error("the body of the response is shorter than was announced");
   if (chunked_) output_.buffer().append("0\r\n\r\n");
   co_return !output_.failed();
 }

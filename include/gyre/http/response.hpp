@@ -133,7 +133,8 @@ class GYRE_API response {
 
   [[nodiscard]] std::string_view media_type() const noexcept;
   void set_media_type(std::string_view type) &;
-  /// Announces how long a body will be that is made piece by piece.
+  /// Announces how long a body will be that is made piece by piece. One of another length is cut off, and reported to the loop's
+  /// exception handler.
   void set_length(std::uint64_t bytes) & noexcept;
   /// As far as it is known: nothing for a body made piece by piece without an announcement.
   [[nodiscard]] std::optional<std::uint64_t> length() const noexcept;
