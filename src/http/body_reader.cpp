@@ -68,7 +68,8 @@ task<std::string_view> body_reader::receive_at_most(std::size_t most) {
   if (kind_ == body_kind::sized) check_limit(received_ + left_);
   if (continue_wanted_) {
     continue_wanted_ = false;
-    if (input_->available().empty()) (void)co_await input_->on_continue->send_continue();
+    if (input_->available().empty() && input_->on_continue != nullptr)
+      (void)co_await input_->on_continue->send_continue();
   }
   std::string_view piece;
   while (left_ != 0 && piece.empty()) {

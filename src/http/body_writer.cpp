@@ -30,6 +30,7 @@ task<> body_writer::write(std::string_view piece) {
   check(co_await output_->write(piece));
   if (form_ == form::chunked) output_->buffer().append("\r\n");
   output_->flush_when_waiting();
+  if (!output_->flushes_when_waiting()) check(co_await output_->flush());
 }
 
 task<> body_writer::send_file(const fs::file& file, std::uint64_t offset, std::uint64_t size) {
@@ -39,6 +40,7 @@ task<> body_writer::send_file(const fs::file& file, std::uint64_t offset, std::u
   check(co_await output_->send_file(file.native_descriptor(), offset, size));
   if (form_ == form::chunked) output_->buffer().append("\r\n");
   output_->flush_when_waiting();
+  if (!output_->flushes_when_waiting()) check(co_await output_->flush());
 }
 
 task<> body_writer::flush() { check(co_await output_->flush()); }

@@ -104,7 +104,8 @@ class GYRE_API response {
     return produced(new model(std::move(pieces)), media_type);
   }
 
-  /// 101, or 2xx for CONNECT: from then on `f(any_stream)`, which gives a task<>, has the connection for itself.
+  /// 101, or 200 for CONNECT: from then on `f(any_stream)`, which gives a task<>, has the connection for itself. A client
+  /// that has not asked for another protocol gets 426 instead. What `f` throws goes to the loop's exception handler.
   /// RFC 9110 §7.8. Errors: as said, for a protocol that is no field value.
   template <class F>
   static response switch_protocols(std::string_view protocol, F f) {
