@@ -70,7 +70,10 @@ task<> connection::run() {
   while (step == next_step::go_on) {
     buffer_lease received;
     idle_ = true;
-    const transfer outcome = co_await transport_.receive(received, requests_ == 0 ? limits.head : limits.idle);
+    const std::chrono::nanoseconds patience = server_.draining ? limits.last_request
+                                              : requests_ == 0 ? limits.head
+                                                               : limits.idle;
+    const transfer outcome = co_await transport_.receive(received, patience);
     idle_ = false;
     if (outcome != transfer::done) co_return;
     const workspaces::lent work(server_.work, server_.options.limits, limits, transport_);

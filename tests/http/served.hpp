@@ -3,11 +3,21 @@
 
 #include "tests/http/http_client.hpp"
 
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <memory>
 #include <string>
 #include <utility>
 
 namespace gyre_test {
+
+/// Leaves with a reset.
+inline void reset(tcp_client& client) {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(client.stream().native_descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  client.stream() = gyre::tcp_stream();
+}
 
 class served {
  public:
