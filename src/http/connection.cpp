@@ -92,7 +92,9 @@ task<connection::next_step> connection::serve_available(workspace& work) {
     const parse_state state = work.parser.parse(work.input.head());
     if (state == parse_state::failed) co_return co_await refuse(work, status_for(work.parser.error()));
     if (state == parse_state::incomplete) {
-      if (co_await work.output.flush() != transfer::done) co_return next_step::reset;
+      if (!work.output.buffer().empty() && !work.output.failed())
+        work.output.end_flush(co_await transport_.write(work.output.begin_flush(), {}, work.output.limit()));
+      if (work.output.failed()) co_return next_step::reset;
       if (work.input.empty()) co_return next_step::go_on;
       if (!head_due)
         head_due = now() + std::min(server_.options.timeouts.head, std::chrono::nanoseconds(std::chrono::hours(24)));
@@ -108,8 +110,13 @@ task<connection::next_step> connection::serve_available(workspace& work) {
     framing body;
     if (const parse_error error = understand_request(work.parser, body); error != parse_error::none)
       co_return co_await refuse(work, status_for(error));
-    const next_step step = co_await answer(work, body);
-    if (step != next_step::go_on) co_return step;
+    started_response started;
+    if (!answer_at_once(work, body, started)) {
+      const next_step step = co_await answer(work, body, std::move(started));
+      if (step != next_step::go_on) co_return step;
+    } else if (work.output.wants_flush() && co_await work.output.flush() != transfer::done) {
+      co_return next_step::reset;
+    }
     work.parser.reset();
     work.input.begin_next_message();
   }
@@ -136,10 +143,33 @@ void connection::start_request(workspace& work, const framing& body) {
   r.body_.start(work.input, body, server_.options.limits.body);
 }
 
-task<connection::next_step> connection::answer(workspace& work, const framing& body) {
+bool connection::is_simple(const workspace& work, const framing& body, const response_state& r) const noexcept {
+  const bool in_memory = r.source == body_source::value || r.source == body_source::borrowed;
+  return (r.source == body_source::none || (in_memory && r.bytes().size() <= message_output::gathered_at_most)) &&
+         body.body == body_kind::none && body.keep_alive && work.parser.minor_version() > 0 && !r.close_connection &&
+         !last_request() && server_.options.observer == nullptr && work.parser.method() != "CONNECT";
+}
+
+// Most responses are small and there as soon as they are asked for: no coroutine is needed for them, and nothing that could
+// end them early. False: it is for `answer`, with what was started.
+bool connection::answer_at_once(workspace& work, const framing& body, started_response& started) {
   start_request(work, body);
   ++requests_;
   work_ = &work;
+  try {
+    started = server_.options.routes.start(work.request);
+  } catch (...) {
+    started.now = response_for_failure(work);
+  }
+  if (!started.now || !is_simple(work, body, started.now->state())) return false;
+  response_sender sender(work.output, started.now->state(),
+                         {.common_fields = server_.common_fields(), .head_only = work.request.method() == "HEAD"});
+  sender.begin();
+  (void)sender.append_body();
+  return true;
+}
+
+task<connection::next_step> connection::answer(workspace& work, const framing& body, started_response started) {
   // Responses to requests before this one do not wait for it.
   if (!work.output.buffer().empty()) {
     work.output.flush_when_waiting();
@@ -153,7 +183,10 @@ task<connection::next_step> connection::answer(workspace& work, const framing& b
              .scope = &scope};
   std::optional<response> made;
   try {
-    made = co_await server_.options.routes(work.request);
+    if (started.later)
+      made = co_await *std::move(started.later);
+    else
+      made = std::move(started.now);
   } catch (const cancelled&) {
     if (!scope.absorbs_cancel()) throw;
     made = response::error(503, too_late);
@@ -186,9 +219,7 @@ std::optional<response> connection::response_for_failure(workspace& work) noexce
   }
 }
 
-bool connection::needs_skip(workspace& work) noexcept {
-  return !work.request.body().at_end() && !work.input.broken;
-}
+bool connection::needs_skip(workspace& work) noexcept { return !work.request.body().at_end() && !work.input.broken; }
 
 // What the handler has left of the body; behind it is the next request.
 task<> connection::skip_body(workspace& work, progress& p) {

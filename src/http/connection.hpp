@@ -47,7 +47,9 @@ class connection final : private message_input::continue_sender {
   struct progress;
 
   task<next_step> serve_available(workspace& work);
-  task<next_step> answer(workspace& work, const framing& body);
+  [[nodiscard]] bool answer_at_once(workspace& work, const framing& body, started_response& started);
+  [[nodiscard]] bool is_simple(const workspace& work, const framing& body, const response_state& r) const noexcept;
+  task<next_step> answer(workspace& work, const framing& body, started_response started);
   task<next_step> send(workspace& work, response& r, progress& p);
   [[nodiscard]] static bool needs_skip(workspace& work) noexcept;
   static task<> skip_body(workspace& work, progress& p);

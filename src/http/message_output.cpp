@@ -26,11 +26,7 @@ void message_output::attach(transport& to) noexcept {
 
 task<transfer> message_output::flush() {
   if (failed() || buffer_.empty()) co_return state_;
-  begin_transfer();
-  const transfer outcome = co_await transport_->write(buffer_, {}, limit_);
-  end_transfer(outcome, buffer_.size());
-  buffer_.clear();
-  co_return outcome;
+  co_return end_flush(co_await transport_->write(begin_flush(), {}, limit_));
 }
 
 task<transfer> message_output::write(std::string_view bytes) {

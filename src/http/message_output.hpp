@@ -41,6 +41,17 @@ class message_output {
   [[nodiscard]] bool wants_flush() const noexcept { return buffer_.size() >= gathered_at_most; }
 
   task<transfer> flush();
+  /// The same in two halves, for whoever writes the bytes to the transport itself.
+  [[nodiscard]] std::string_view begin_flush() noexcept {
+    begin_transfer();
+    return buffer_;
+  }
+  transfer end_flush(transfer outcome) noexcept {
+    end_transfer(outcome, buffer_.size());
+    buffer_.clear();
+    return outcome;
+  }
+  [[nodiscard]] std::chrono::nanoseconds limit() const noexcept { return limit_; }
   /// The buffer, and then bytes of any number from where they are.
   task<transfer> write(std::string_view bytes);
   /// The buffer, and then a part of a file. done only when all of it was sent.

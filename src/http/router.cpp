@@ -122,16 +122,45 @@ task<response> answer_others(request& r, const std::vector<const middleware*>& c
 
 }  // namespace
 
-GYRE_CORO_WRAPPER task<response> router::operator()(request& r) {
+// What stands around the handler, and the handler: null when there is none for the method, but for those in `allowed`.
+const std::vector<const middleware*>& router::find(request& r, handler*& last, std::string& allowed) {
   route_search search;
   const std::string_view path = r.path();
-  if (!path.starts_with('/') || !find_routes(tree_->root, path, search))
-    return pass(r, tree_->chain, tree_->not_found ? tree_->not_found : tree_->no_route);
+  if (!path.starts_with('/') || !find_routes(tree_->root, path, search)) {
+    last = tree_->not_found ? &tree_->not_found : &tree_->no_route;
+    return tree_->chain;
+  }
   route* const found = route_for(*search.found, r.method());
-  if (found == nullptr) return answer_others(r, tree_->chain, allowed_methods(*search.found));
+  if (found == nullptr) {
+    allowed = allowed_methods(*search.found);
+    last = nullptr;
+    return tree_->chain;
+  }
   r.rest_ = search.rest;
   for (std::size_t i = 0; i < search.count; ++i) r.add_path_value(found->names[i], search.values[i]);
-  return pass(r, found->chain, found->answer);
+  last = &found->answer;
+  return found->chain;
+}
+
+GYRE_CORO_WRAPPER task<response> router::operator()(request& r) {
+  handler* last = nullptr;
+  std::string allowed;
+  const auto& around = find(r, last, allowed);
+  if (last == nullptr) return answer_others(r, around, std::move(allowed));
+  return pass(r, around, *last);
+}
+
+started_response router::start(request& r) {
+  handler* last = nullptr;
+  std::string allowed;
+  const auto& around = find(r, last, allowed);
+  if (last != nullptr && around.empty()) return last->start(r);
+  started_response started;
+  if (last == nullptr)
+    started.later.emplace(answer_others(r, around, std::move(allowed)));
+  else
+    started.later.emplace(pass(r, around, *last));
+  return started;
 }
 
 }  // namespace gyre::http

@@ -1,6 +1,5 @@
 // src/http/socket_transport.cpp: every await has its limit, and gives its errors as values.
 #include <gyre/loop/as_expected.hpp>
-#include <gyre/loop/timeout_op.hpp>
 
 #include "socket_transport.hpp"
 
@@ -9,17 +8,10 @@
 #include <array>
 
 namespace gyre::http {
-namespace {
-
-transfer failure(std::error_code reason) noexcept {
-  return reason == std::errc::timed_out ? transfer::timed_out : transfer::failed;
-}
-
-}  // namespace
-
 task<transfer> socket_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
-  auto got = co_await as_expected(timeout(limit, stream_.receive()));
-  if (!got) co_return failure(got.error());
+  const transfer_deadline::during waiting(receiving_, limit);
+  auto got = co_await as_expected(stream_.receive());
+  if (!got) co_return waiting.expired() ? transfer::timed_out : transfer::failed;
   if (got->empty()) co_return transfer::ended;
   into = *std::move(got);
   co_return transfer::done;
@@ -27,20 +19,25 @@ task<transfer> socket_transport::receive(buffer_lease& into, std::chrono::nanose
 
 task<transfer> socket_transport::write(std::string_view first, std::string_view second,
                                        std::chrono::nanoseconds limit) {
+  const transfer_deadline::during waiting(sending_, limit);
+  bool written = false;
   if (first.empty() || second.empty()) {
-    const auto written = co_await as_expected(timeout(limit, stream_.write_all(first.empty() ? second : first)));
-    co_return written ? transfer::done : failure(written.error());
+    const auto outcome = co_await as_expected(stream_.write_all(first.empty() ? second : first));
+    written = outcome.has_value();
+  } else {
+    const std::array<io::const_buffer, 2> both{
+        {{.data = first.data(), .size = first.size()}, {.data = second.data(), .size = second.size()}}};
+    const auto outcome = co_await as_expected(stream_.write_all(std::span<const io::const_buffer>(both)));
+    written = outcome.has_value();
   }
-  const std::array<io::const_buffer, 2> both{
-      {{.data = first.data(), .size = first.size()}, {.data = second.data(), .size = second.size()}}};
-  const auto written = co_await as_expected(timeout(limit, stream_.write_all(std::span<const io::const_buffer>(both))));
-  co_return written ? transfer::done : failure(written.error());
+  co_return written ? transfer::done : waiting.expired() ? transfer::timed_out : transfer::failed;
 }
 
 task<transfer> socket_transport::send_file(int file, std::uint64_t offset, std::size_t count,
                                            std::chrono::nanoseconds limit, std::size_t& sent) {
-  const auto outcome = co_await as_expected(timeout(limit, stream_.send_file(file, offset, count)));
-  if (!outcome) co_return failure(outcome.error());
+  const transfer_deadline::during waiting(sending_, limit);
+  const auto outcome = co_await as_expected(stream_.send_file(file, offset, count));
+  if (!outcome) co_return waiting.expired() ? transfer::timed_out : transfer::failed;
   sent = *outcome;
   co_return transfer::done;
 }

@@ -3,6 +3,7 @@
 
 #include <gyre/net/socket_stream.hpp>
 
+#include "transfer_deadline.hpp"
 #include "transport.hpp"
 
 namespace gyre::http {
@@ -10,7 +11,7 @@ namespace gyre::http {
 class socket_transport final : public transport {
  public:
   /// Lifetime: `stream` outlives this.
-  explicit socket_transport(socket_stream& stream) noexcept : stream_(stream) {}
+  explicit socket_transport(socket_stream& stream) noexcept : stream_(stream), receiving_(stream), sending_(stream) {}
 
   task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) override;
   task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) override;
@@ -25,6 +26,8 @@ class socket_transport final : public transport {
 
  private:
   socket_stream& stream_;
+  transfer_deadline receiving_;
+  transfer_deadline sending_;
 };
 
 }  // namespace gyre::http

@@ -117,6 +117,7 @@ void event_loop::turn(bool may_wait) {
     wait_in_virtual_time();
   else
     wait_for_events();
+  recent_ = 0;
   run_ready();
 }
 

@@ -7,6 +7,7 @@
 #include <gyre/http/response.hpp>
 
 #include <concepts>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -18,6 +19,12 @@ concept request_function = requires(F& f, request& r) {
   { f(r) } -> std::same_as<task<response>>;
 } || requires(F& f, request& r) {
   { f(r) } -> std::same_as<response>;
+};
+
+/// What a handler gives when it is called: the response, when that is there already, or the task that will give it.
+struct started_response {
+  std::optional<response> now = {};
+  std::optional<task<response>> later = {};
 };
 
 /// Owns a callable that answers requests: a function, a lambda, a router. The callable outlives every request that it
@@ -43,12 +50,17 @@ class handler {
   /// Lifetime: the request outlives the await. Cancel: as the callable does. Errors: what it throws.
   [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r) { return model_->call(r); }
 
+  /// The same for servers, which spare themselves the coroutine when there is nothing to wait for.
+  /// Lifetime: the request outlives the task. Errors: what the callable throws.
+  [[nodiscard]] started_response start(request& r) { return model_->start(r); }
+
   [[nodiscard]] explicit operator bool() const noexcept { return model_ != nullptr; }
 
  private:
   struct interface {
     virtual ~interface() = default;
     virtual task<response> call(request& r) = 0;
+    virtual started_response start(request& r) = 0;
   };
   template <class F>
   struct model final : interface {
@@ -60,6 +72,16 @@ class handler {
         return function(r);
     }
     task<response> call_now(request& r) { co_return function(r); }
+    started_response start(request& r) override {
+      started_response started;
+      if constexpr (std::same_as<std::invoke_result_t<F&, request&>, response>)
+        started.now.emplace(function(r));
+      else if constexpr (requires { function.start(r); })  // a router: what it finds may be there at once
+        started = function.start(r);
+      else
+        started.later.emplace(function(r));
+      return started;
+    }
     F function;
   };
 

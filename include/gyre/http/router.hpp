@@ -62,10 +62,14 @@ class GYRE_API router {
   ///
   /// Lifetime: this and the request outlive the await. Cancel: as the handler does. Errors: what it throws.
   [[nodiscard]] task<response> operator()(request& r);
+  /// The same for servers: see handler::start. Lifetime, Errors: as above.
+  [[nodiscard]] started_response start(request& r);
 
   struct tree;
 
  private:
+  const std::vector<const middleware*>& find(request& r, handler*& last, std::string& allowed);
+
   tree* tree_;
 };
 

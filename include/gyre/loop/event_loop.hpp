@@ -64,6 +64,11 @@ class GYRE_API event_loop {
 
   /// Time as this loop sees it. Units: nanoseconds of CLOCK_MONOTONIC, or of the virtual clock.
   [[nodiscard]] io::monotonic_time now() const noexcept { return virtual_ ? virtual_now_ : clock(); }
+  /// The same, looked up at most once a turn: for limits that need not be exact, many times a turn.
+  [[nodiscard]] io::monotonic_time recent() noexcept {
+    if (recent_ == 0) recent_ = now();
+    return recent_;
+  }
   [[nodiscard]] bool has_virtual_time() const noexcept { return virtual_; }
   [[nodiscard]] timer_wheel& timers() noexcept { return timers_; }
   [[nodiscard]] io::backend& backend() noexcept { return *backend_; }
@@ -147,6 +152,7 @@ class GYRE_API event_loop {
   bool virtual_;
   bool shut_down_ = false;
   io::monotonic_time virtual_now_;
+  io::monotonic_time recent_ = 0;  // 0: not asked for since the loop has waited
   io::backend_owner backend_;
   timer_wheel timers_;
   cancel_scope root_;

@@ -1,0 +1,68 @@
+// src/http/transfer_deadline.hpp: a time limit that is set anew for each transfer and hardly ever passes.
+#pragma once
+
+#include <gyre/loop/event_loop.hpp>
+#include <gyre/net/socket_stream.hpp>
+
+#include <chrono>
+
+namespace gyre::http {
+
+/// Interrupts what waits on a socket when the limit has passed. The timer stays armed from one transfer to the next, and
+/// finds out when it fires how much later it is wanted now: a transfer costs two stores.
+class transfer_deadline : private timer {
+ public:
+  explicit transfer_deadline(socket_stream& stream) noexcept : stream_(stream) {
+    fire = [](timer& t) noexcept { static_cast<transfer_deadline&>(t).look(); };
+  }
+  transfer_deadline(const transfer_deadline&) = delete;
+  transfer_deadline& operator=(const transfer_deadline&) = delete;
+  ~transfer_deadline() { event_loop::current().timers().disarm(*this); }
+
+  /// A transfer, from its beginning to its end, however it ends.
+  class during {
+   public:
+    during(transfer_deadline& deadline, std::chrono::nanoseconds limit) noexcept : deadline_(deadline) {
+      deadline.begin(limit);
+    }
+    during(const during&) = delete;
+    during& operator=(const during&) = delete;
+    ~during() { deadline_.active_ = false; }
+    [[nodiscard]] bool expired() const noexcept { return deadline_.expired_; }
+
+   private:
+    transfer_deadline& deadline_;
+  };
+
+ private:
+  void begin(std::chrono::nanoseconds limit) noexcept {
+    expired_ = false;
+    if (limit == std::chrono::nanoseconds::max()) return;
+    event_loop& loop = event_loop::current();
+    const io::monotonic_time now = loop.recent();
+    wanted_ = limit.count() < io::wait_forever - now ? now + limit.count() : io::wait_forever;
+    active_ = true;
+    if (armed() && deadline <= wanted_) return;
+    loop.timers().disarm(*this);
+    deadline = wanted_;
+    loop.timers().arm(*this);
+  }
+  void look() noexcept {
+    if (!active_) return;
+    event_loop& loop = event_loop::current();
+    if (loop.now() < wanted_) {
+      deadline = wanted_;
+      loop.timers().arm(*this);
+      return;
+    }
+    expired_ = true;
+    stream_.cancel();
+  }
+
+  socket_stream& stream_;
+  io::monotonic_time wanted_ = 0;
+  bool active_ = false;
+  bool expired_ = false;
+};
+
+}  // namespace gyre::http
