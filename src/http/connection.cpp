@@ -187,9 +187,7 @@ std::optional<response> connection::response_for_failure(workspace& work) noexce
   }
 }
 
-bool connection::needs_skip(workspace& work) noexcept {
-  return !work.request.body().at_end() && !work.input.broken;
-}
+bool connection::needs_skip(workspace& work) noexcept { return !work.request.body().at_end() && !work.input.broken; }
 
 // What the handler has left of the body; behind it is the next request.
 task<> connection::skip_body(workspace& work, progress& p) {

@@ -14,9 +14,7 @@ namespace {
 class cursor {
  public:
   explicit cursor(char* at) noexcept : at_(at) {}
-  void put(std::string_view text) noexcept {
-    at_ = std::copy(text.begin(), text.end(), at_);
-  }
+  void put(std::string_view text) noexcept { at_ = std::copy(text.begin(), text.end(), at_); }
   void put(std::uint64_t number) noexcept { at_ = std::to_chars(at_, at_ + 20, number).ptr; }
   [[nodiscard]] char* at() const noexcept { return at_; }
 
