@@ -169,7 +169,8 @@ GYRE_CORO_WRAPPER task<> server::run() {
 }
 
 task<> server::serve_connection(any_stream stream, address peer) {
-  stream_transport carrier(stream);
+  any_stream here = std::move(stream);  // closed when this returns, and not when somebody lets go of the task
+  stream_transport carrier(here);
   co_await serve_on(*state_, carrier, peer);
 }
 

@@ -137,7 +137,9 @@ class reports {
         this);
   }
   reports(const reports&) = delete;
-  ~reports() { gyre::event_loop::current().set_exception_handler([](auto&, void*) noexcept {}, nullptr); }
+  ~reports() {
+    gyre::event_loop::current().set_exception_handler([](auto&, void*) noexcept {}, nullptr);
+  }
   std::vector<std::string> texts;
 };
 

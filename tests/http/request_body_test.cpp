@@ -159,7 +159,8 @@ TEST(request_body, a_route_may_raise_the_limit_or_lower_it) {
 }
 
 TEST(request_body, malformed_chunks_are_answered_with_400_and_end_the_connection) {
-  for (const char* const chunks : {"x\r\n", "5\r\nhelloXX0\r\n\r\n", "-1\r\n", "fffffffffffffffff\r\n", "1\nx\n0\n\n"}) {
+  for (const char* const chunks :
+       {"x\r\n", "5\r\nhelloXX0\r\n\r\n", "-1\r\n", "fffffffffffffffff\r\n", "1\nx\n0\n\n"}) {
     const auto bytes = bytes_from(echo, chunked(chunks) + get);
     EXPECT_EQ(status_of(bytes), 400) << chunks;
     EXPECT_EQ(answers_in(bytes), 1U) << chunks;

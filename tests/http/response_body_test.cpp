@@ -101,23 +101,23 @@ TEST(response_body, large_values_arrive_whole) {
 }
 
 TEST(response_body, a_part_of_a_file_arrives_with_its_length) {
-  const auto answer = answer_to(
-      "GET", [](http::request&) { return response::file(file_of("0123456789"), 2, 5, "text/plain"); });
+  const auto answer =
+      answer_to("GET", [](http::request&) { return response::file(file_of("0123456789"), 2, 5, "text/plain"); });
   EXPECT_EQ(answer.body, "23456");
   EXPECT_EQ(answer.field("Content-Length"), "5");
 }
 
 TEST(response_body, a_file_that_is_shorter_than_was_said_ends_the_connection_early) {
   std::vector<std::string> failures;
-  const auto bytes = bytes_from([](http::request&) { return response::file(file_of("0123"), 2, 5, "a/b"); }, failures,
-                                get + get);
+  const auto bytes =
+      bytes_from([](http::request&) { return response::file(file_of("0123"), 2, 5, "a/b"); }, failures, get + get);
   EXPECT_EQ(body_of(bytes), "23");
 }
 
 TEST(response_body, a_stream_arrives_in_chunks) {
   std::vector<std::string> failures;
-  const auto bytes = bytes_from([](http::request&) { return response::stream(write_three, "text/plain"); }, failures,
-                                get);
+  const auto bytes =
+      bytes_from([](http::request&) { return response::stream(write_three, "text/plain"); }, failures, get);
   EXPECT_NE(bytes.find("Transfer-Encoding: chunked\r\n"), std::string::npos);
   EXPECT_EQ(bytes.find("Content-Length"), std::string::npos);
   EXPECT_EQ(body_of(bytes), "4\r\none \r\n4\r\ntwo \r\n5\r\nthree\r\n0\r\n\r\n");
@@ -187,8 +187,8 @@ TEST(response_body, nothing_is_behind_a_head_that_answers_head) {
 TEST(response_body, answers_204_and_304_have_neither_a_body_nor_a_length) {
   for (const int status : {204, 304}) {
     std::vector<std::string> failures;
-    const auto bytes = bytes_from([&](http::request&) { return response::text("hello").set_status(status); }, failures,
-                                  get + get);
+    const auto bytes =
+        bytes_from([&](http::request&) { return response::text("hello").set_status(status); }, failures, get + get);
     EXPECT_EQ(bytes.find("Content-Length"), std::string::npos);
     EXPECT_EQ(bytes.find("hello"), std::string::npos);
     EXPECT_EQ(bytes.find("Transfer-Encoding"), std::string::npos);

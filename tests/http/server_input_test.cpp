@@ -110,7 +110,8 @@ TEST(server_input, what_is_malformed_is_refused_with_400) {
         with(" folded\r\n"), with("A: \x01\r\n"), with("Host: b\r\n"), with("Content-Length: 1, 1\r\n"),
         with("Content-Length: x\r\n"), with("Content-Length: 1\r\nTransfer-Encoding: chunked\r\n"),
         with("Transfer-Encoding: chunked, chunked\r\n"), std::string("GET / HTTP/1.1\r\n\r\n"),
-        std::string("GET a HTTP/1.1\r\nHost: a\r\n\r\n"), std::string("GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"),
+        std::string("GET a HTTP/1.1\r\nHost: a\r\n\r\n"),
+        std::string("GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"),
         std::string("GET / HTTP/x\r\nHost: a\r\n\r\n")})
     EXPECT_EQ(status_for(each), 400) << each;
 }

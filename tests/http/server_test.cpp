@@ -232,3 +232,19 @@ TEST(server, sends_files_and_large_values_to_sockets_whole) {
     EXPECT_EQ(file.body.size(), 500'000U);
   });
 }
+
+TEST(server, a_connection_that_has_ended_is_closed_though_somebody_holds_its_task) {
+  run_virtual([]() -> gyre::task<> {
+    http::server_options options = options_for(says("bye"));
+    options.listen.clear();
+    http::server server(std::move(options));
+    gyre::memory_pair pair;
+    auto serving = gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second))));
+    memory_client client(std::move(pair.first));
+    co_await client.send(get("/", "Connection: close\r\n"));
+    (void)co_await client.answer();
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "");
+    co_await serving;
+  });
+}

@@ -1,0 +1,152 @@
+// tests/http/server_steady_state_test.cpp: what a busy server takes from the heap for a request: nothing, counted.
+#include <gyre/http/server.hpp>
+
+#include "tests/http/http_client.hpp"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <semaphore>
+#include <thread>
+
+#ifndef GYRE_NO_FRAME_POOL  // under sanitizers every frame comes from the heap
+
+namespace {
+
+thread_local bool counting = false;  // on the thread of the server
+std::atomic<long> allocations = 0;
+
+}  // namespace
+
+// The whole test program counts; the memory is malloc's as ever.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  if (counting) ++allocations;
+  if (void* const memory = std::malloc(size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace {
+
+using namespace gyre_test;
+using http::response;
+
+constexpr std::size_t connections = 20;
+
+/// Clients on a thread of their own: each round sends requests on every connection, then reads all answers.
+class clients {
+ public:
+  explicit clients(const gyre::address& server) {
+    for (int& fd : sockets_) {
+      fd = ::socket(AF_INET, SOCK_STREAM, 0);
+      EXPECT_EQ(::connect(fd, static_cast<const sockaddr*>(server.data()), server.size()), 0);
+    }
+  }
+  ~clients() {
+    for (const int fd : sockets_) ::close(fd);
+  }
+  clients(const clients&) = delete;
+
+  void round(const std::string& requests, std::size_t answered_with) {
+    std::string answers(answered_with, '\0');
+    for (const int fd : sockets_)
+      EXPECT_EQ(::send(fd, requests.data(), requests.size(), MSG_NOSIGNAL), static_cast<ssize_t>(requests.size()));
+    for (const int fd : sockets_) {
+      EXPECT_EQ(::recv(fd, answers.data(), answers.size(), MSG_WAITALL), static_cast<ssize_t>(answers.size()));
+      EXPECT_TRUE(answers.starts_with("HTTP/1.1 200 OK\r\n"));
+    }
+  }
+  /// All answers are of the same size.
+  std::size_t size_of_answer(const std::string& request) {
+    std::array<char, 4096> buffer{};
+    EXPECT_EQ(::send(sockets_[0], request.data(), request.size(), 0), static_cast<ssize_t>(request.size()));
+    const auto size = ::recv(sockets_[0], buffer.data(), buffer.size(), 0);
+    EXPECT_GT(size, 0);
+    return static_cast<std::size_t>(size);
+  }
+
+ private:
+  std::array<int, connections> sockets_{};
+};
+
+/// What `rounds` of `depth` requests on each connection take from the heap of a server that has served some before.
+long allocations_of_a_busy_server(http::handler routes, const std::string& request, int depth) {
+  long result = -1;
+  gyre::run([&]() -> gyre::task<> {
+    http::server server(options_for(std::move(routes)));
+    auto serving = gyre::spawn(server.run());
+    gyre::event_loop& loop = gyre::event_loop::current();
+    counting = true;
+    std::thread thread([&, where = gyre::address::parse(server.where()).value()] {
+      {
+        clients load(where);
+        std::string requests;
+        for (int i = 0; i < depth; ++i) requests += request;
+        const std::size_t size = load.size_of_answer(request) * static_cast<std::size_t>(depth);
+        for (int i = 0; i < 50; ++i) load.round(requests, size);
+        const long before = allocations;
+        for (int i = 0; i < 200; ++i) load.round(requests, size);
+        result = allocations - before;
+      }
+      loop.post([&] { serving.cancel(); });
+    });
+    co_await serving.wait();
+    counting = false;
+    thread.join();
+  });
+  return result;
+}
+
+gyre::task<response> hello(http::request&) { co_return response::text("hello"); }
+
+response show_name(http::request& r) { return response::text(r.path_parameter("name")); }
+
+gyre::task<response> echo(http::request& r) {
+  const std::string_view body = co_await r.body().receive();
+  co_return response::bytes({}, "text/plain").set_status(200).add_field("X-Length", body.size() == 4 ? "4" : "other");
+}
+
+gyre::task<response> echo_body(http::request& r) { co_return response::text(co_await r.body().receive()); }
+
+const std::string get = "GET /hello/gyre HTTP/1.1\r\nHost: localhost:8080\r\nUser-Agent: test\r\nAccept: */*\r\n\r\n";
+const std::string post =
+    "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nbody";
+const std::string chunks =
+    "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n";
+
+TEST(busy_http_server, takes_nothing_from_the_heap_for_hello) {
+  EXPECT_EQ(allocations_of_a_busy_server(hello, get, 1), 0);
+}
+
+TEST(busy_http_server, takes_nothing_from_the_heap_for_hello_at_pipeline_depth_16) {
+  EXPECT_EQ(allocations_of_a_busy_server(hello, get, 16), 0);
+}
+
+TEST(busy_http_server, takes_nothing_from_the_heap_for_a_route_with_a_parameter) {
+  http::router routes;
+  routes.get("/hello/{name}", show_name);
+  EXPECT_EQ(allocations_of_a_busy_server(std::move(routes), get, 1), 0);
+}
+
+TEST(busy_http_server, takes_nothing_from_the_heap_for_a_body_that_is_received_and_sent_back) {
+  EXPECT_EQ(allocations_of_a_busy_server(echo_body, post, 1), 0);
+  EXPECT_EQ(allocations_of_a_busy_server(echo_body, post, 16), 0);
+}
+
+TEST(busy_http_server, takes_nothing_from_the_heap_for_a_body_in_chunks) {
+  EXPECT_EQ(allocations_of_a_busy_server(echo_body, chunks, 1), 0);
+}
+
+TEST(busy_http_server, takes_nothing_from_the_heap_for_fields_of_the_answer) {
+  EXPECT_EQ(allocations_of_a_busy_server(echo, post, 1), 0);
+}
+
+}  // namespace
+
+#endif
