@@ -36,7 +36,8 @@ void append_lines(std::string& out, std::string_view name, std::string_view text
 void append_event(std::string& out, const server_event& what) {
   check_single_line(what.event, "type");
   if (what.id) check_single_line(*what.id, "id");
-  if (what.retry && what.retry->count() < 0) throw std::invalid_argument("server_event: a time before now to come back");
+  if (what.retry && what.retry->count() < 0)
+    throw std::invalid_argument("server_event: a time before now to come back");
   if (!what.event.empty()) append_line(out, "event", what.event);
   if (what.id) append_line(out, "id", *what.id);
   if (what.retry) append_line(out, "retry", std::to_string(what.retry->count()));

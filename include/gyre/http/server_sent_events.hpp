@@ -19,9 +19,9 @@ namespace gyre::http {
 
 /// One event. Lifetime: names memory of the caller.
 struct server_event {
-  std::string_view event = {};                  ///< its type; empty: "message"
-  std::optional<std::string_view> data = {};    ///< any number of lines; without any the page hears of nothing
-  std::optional<std::string_view> id = {};      ///< what the page says when it comes back: see last_event_id
+  std::string_view event = {};                          ///< its type; empty: "message"
+  std::optional<std::string_view> data = {};            ///< any number of lines; without any the page hears of nothing
+  std::optional<std::string_view> id = {};              ///< what the page says when it comes back: see last_event_id
   std::optional<std::chrono::milliseconds> retry = {};  ///< how long the page waits before it comes back
 };
 
