@@ -28,27 +28,31 @@
 //   negotiation      which of several codings or types the client likes best
 //   media_type       types of files, and parameters of Content-Type
 //   status           codes and their reason phrases
-//   field              a header field, and how names are compared
-//   head_parser        the start line and the fields of a message
-//   framing            what the fields say about the body and the connection
-//   chunked_decoder    a body in chunks
 //   multipart_decoder  a form with files
 //   multipart_reader  the same as it arrives, part by part
-//   parse_error        what can be wrong with a message
-//   head_writer        heads and chunks as bytes
-//   http_date          points of time
-//   target             the target of a request, paths, forms
-//   status             codes and their reason phrases
+//   compress           compresses responses for clients that can read it
+//   cors               which pages of other origins may use this from a browser
+//   authentication     who is asking: Basic and Bearer
+//   request_id         a number for each request
+//   rate_limit         how many requests one client may send
+//   handler_timeout    a limit on the time that handlers take
+//   access_log         one line for each request
+//   server_sent_events  a stream of events for a page
 #pragma once
 
+#include <gyre/http/access_log.hpp>
+#include <gyre/http/authentication.hpp>
 #include <gyre/http/body_reader.hpp>
 #include <gyre/http/body_writer.hpp>
 #include <gyre/http/byte_range.hpp>
 #include <gyre/http/chunked_decoder.hpp>
+#include <gyre/http/compress.hpp>
 #include <gyre/http/cookie.hpp>
+#include <gyre/http/cors.hpp>
 #include <gyre/http/field.hpp>
 #include <gyre/http/framing.hpp>
 #include <gyre/http/handler.hpp>
+#include <gyre/http/handler_timeout.hpp>
 #include <gyre/http/head_parser.hpp>
 #include <gyre/http/head_writer.hpp>
 #include <gyre/http/http_date.hpp>
@@ -59,11 +63,14 @@
 #include <gyre/http/negotiation.hpp>
 #include <gyre/http/parse_error.hpp>
 #include <gyre/http/precondition.hpp>
+#include <gyre/http/rate_limit.hpp>
 #include <gyre/http/request.hpp>
+#include <gyre/http/request_id.hpp>
 #include <gyre/http/response.hpp>
 #include <gyre/http/router.hpp>
 #include <gyre/http/server.hpp>
 #include <gyre/http/server_limits.hpp>
+#include <gyre/http/server_sent_events.hpp>
 #include <gyre/http/static_files.hpp>
 #include <gyre/http/status.hpp>
 #include <gyre/http/status_error.hpp>

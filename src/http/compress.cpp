@@ -76,8 +76,11 @@ class compressor {
     add_vary(made, "Accept-Encoding");
     const std::string_view coding = choose_coding(r.fields(), codings_);
     if (coding.empty() || coding == identity) co_return made;
-    if (made.body() && !co_await compress_value(made, coding)) co_return made;
-    if (!made.body()) compress_on_its_way(made, coding);
+    const auto body = made.body();
+    if (!body)
+      compress_on_its_way(made, coding);
+    else if (!co_await compress_value(made, *body, coding))
+      co_return made;
     made.add_field("Content-Encoding", coding);
     made.remove_field("Accept-Ranges");
     weaken_tag(made);
@@ -102,8 +105,7 @@ class compressor {
   }
 
   // False: it does not become smaller.
-  task<bool> compress_value(response& made, std::string_view coding) const {
-    const std::string_view body = *made.body();
+  task<bool> compress_value(response& made, std::string_view body, std::string_view coding) const {
     std::string compressed;
     auto work = [&] { make_encoder(coding, how(body.size()))->encode(body, encode_until::end, compressed); };
     if (body.size() < options_.on_thread_from)

@@ -121,7 +121,10 @@ TEST(append_event, nothing_in_the_data_makes_another_event) {
 TEST(append_event, a_line_end_in_a_name_is_refused) {
   std::string out = "before";
   const std::string nul("a\0b", 3);
-  for (const http::server_event& bad : {http::server_event{.event = "a\nb"}, {.event = "a\r"}, {.id = "1\n"}, {.id = nul},
+  for (const http::server_event& bad : {http::server_event{.event = "a\nb"},
+                                        {.event = "a\r"},
+                                        {.id = "1\n"},
+                                        {.id = nul},
                                         {.data = "x", .retry = -1ms}}) {
     EXPECT_THROW(http::append_event(out, bad), std::invalid_argument);
     EXPECT_EQ(out, "before");

@@ -16,7 +16,7 @@ class message_output;
 /// Changes a body on its way, as compression does. For authors of middleware.
 struct body_filter {
   virtual ~body_filter() = default;
-  /// Cancel, Errors: as those of body_writer, here and below.
+  /// Cancel: as body_writer, here and below. Errors: as body_writer.
   virtual task<> write(std::string_view piece) = 0;
   virtual void append(std::string_view piece) = 0;
   virtual task<> flush() = 0;
@@ -47,15 +47,15 @@ class GYRE_API body_writer {
 
   /// Adds a part of a file, without copying it through this program where the connection can do that.
   ///
-  /// Lifetime: `file` stays open until the await returns. Cancel, Errors: as write; io_error when the file cannot be read,
-  /// or has become shorter.
+  /// Lifetime: `file` stays open until the await returns. Cancel: as write. Errors: as write; io_error when the file
+  /// cannot be read, or has become shorter.
   [[nodiscard]] task<> send_file(const fs::file& file, std::uint64_t offset, std::uint64_t count);
-  /// The same for a descriptor. Cancel, Errors: as above.
+  /// The same for a descriptor. Cancel: as above. Errors: as above.
   [[nodiscard]] task<> send_file(int file, std::uint64_t offset, std::uint64_t count);
 
   /// Returns when everything written has been handed to the kernel.
   ///
-  /// Cancel, Errors: as write.
+  /// Cancel: as write. Errors: as write.
   [[nodiscard]] task<> flush();
 
   /// Bytes of the body so far.

@@ -1,0 +1,93 @@
+// src/http/log_output.cpp: non-blocking is a property of the open file, which others may share: see fs/standard_streams.
+#include <gyre/io/io_error.hpp>
+
+#include "log_output.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <ctime>
+#include <string>
+
+namespace gyre::http {
+namespace {
+
+// For this thread; a signal that the call has brought is taken away.
+class without_sigpipe {
+ public:
+  without_sigpipe() noexcept {
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+    sigset_t pending;
+    ::sigpending(&pending);
+    was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
+  }
+  without_sigpipe(const without_sigpipe&) = delete;
+  without_sigpipe& operator=(const without_sigpipe&) = delete;
+  void take_away() noexcept {
+    const timespec at_once{};
+    while (!was_pending_ && ::sigtimedwait(&pipe_, nullptr, &at_once) < 0 && errno == EINTR) {
+    }
+  }
+  ~without_sigpipe() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t pipe_;
+  sigset_t before_;
+  bool was_pending_ = false;
+};
+
+}  // namespace
+
+log_output::log_output(int descriptor) {
+  struct stat found{};
+  if (::fstat(descriptor, &found) < 0) throw io_error({errno, std::generic_category()}, "open", "the access log");
+  if (S_ISFIFO(found.st_mode) || S_ISCHR(found.st_mode)) {
+    const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
+    fd_ = owned_fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+    kind_ = fd_ ? kind::own : kind::shared_pipe;
+  } else if (S_ISSOCK(found.st_mode)) {
+    kind_ = kind::socket;
+  }
+  if (!fd_) fd_ = owned_fd(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  if (!fd_) throw io_error({errno, std::generic_category()}, "open", "the access log");
+}
+
+std::ptrdiff_t log_output::write_some(std::string_view bytes) noexcept {
+  if (kind_ == kind::socket) return ::send(fd_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (kind_ == kind::shared_pipe) {
+    pollfd ready{.fd = fd_.get(), .events = POLLOUT, .revents = 0};
+    if (::poll(&ready, 1, 0) <= 0) {
+      errno = EAGAIN;
+      return -1;
+    }
+    bytes = bytes.substr(0, PIPE_BUF);  // a pipe that is ready takes so much without waiting
+  }
+  return ::write(fd_.get(), bytes.data(), bytes.size());
+}
+
+std::ptrdiff_t log_output::write(std::string_view bytes) noexcept {
+  const bool may_signal = kind_ == kind::own || kind_ == kind::shared_pipe;
+  if (!may_signal) {
+    std::ptrdiff_t n = 0;
+    do n = write_some(bytes);
+    while (n < 0 && errno == EINTR);
+    return n < 0 ? -errno : n;
+  }
+  without_sigpipe guard;
+  std::ptrdiff_t n = 0;
+  do n = write_some(bytes);
+  while (n < 0 && errno == EINTR);
+  const int error = n < 0 ? errno : 0;
+  if (error == EPIPE) guard.take_away();
+  return n < 0 ? -error : n;
+}
+
+}  // namespace gyre::http
