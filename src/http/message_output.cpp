@@ -3,6 +3,8 @@
 
 #include "message_output.hpp"
 
+#include <sys/uio.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -46,7 +48,31 @@ task<transfer> message_output::write(std::string_view bytes) {
   co_return state_;
 }
 
+// A small file that is in memory costs less in the buffer than a system call of its own. False: it has to be sent.
+bool message_output::append_file(int file, std::uint64_t offset, std::uint64_t count) {
+  if (count > gathered_at_most || failed()) return false;
+  const std::size_t before = buffer_.size();
+  const auto size = static_cast<std::size_t>(count);
+  bool whole = false;
+  buffer_.resize_and_overwrite(before + size, [&](char* memory, std::size_t) noexcept {
+    const iovec into{.iov_base = memory + before, .iov_len = size};
+    whole = ::preadv2(file, &into, 1, static_cast<off_t>(offset), RWF_NOWAIT) == static_cast<ssize_t>(size);
+    return whole ? before + size : before;
+  });
+  return whole;
+}
+
 task<transfer> message_output::send_file(int file, std::uint64_t offset, std::uint64_t count) {
+  if (append_file(file, offset, count)) {
+    if (wants_flush()) co_return co_await flush();
+    co_return state_;
+  }
+  // The head in one segment with the beginning of the file.
+  if (!failed() && transport_->writes_now()) {
+    const std::size_t sent = transport_->write_now(buffer_, count > 0);
+    sent_ += sent;
+    buffer_.erase(0, sent);
+  }
   (void)co_await flush();
   while (!failed() && count > 0) {
     std::size_t moved = 0;
@@ -74,7 +100,7 @@ void message_output::flush_now(io::completion& c) noexcept {
   if (message_output* const output = self->output; output != nullptr) {
     output->scheduled_ = nullptr;
     if (!output->failed() && !output->buffer_.empty()) {
-      const std::size_t sent = output->transport_->write_now(output->buffer_);
+      const std::size_t sent = output->transport_->write_now(output->buffer_, false);
       output->sent_ += sent;
       output->buffer_.erase(0, sent);
     }

@@ -73,6 +73,7 @@ class message_output {
     static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
     message_output* output;
   };
+  [[nodiscard]] bool append_file(int file, std::uint64_t offset, std::uint64_t count);
   static void flush_now(io::completion& c) noexcept;
   // Until it has ended it has failed: so it has when it is cancelled, and meanwhile nobody touches the buffer.
   void begin_transfer() noexcept { state_ = transfer::failed; }

@@ -52,18 +52,19 @@ std::string_view find_line(std::string_view fields, std::string_view name) noexc
   return {};
 }
 
+// `type` is compiled in.
 response with_value(std::string_view body, std::string_view type) {
   response made;
   made.state().source = body_source::value;
   made.state().value.assign(body);
-  made.state().media_type.assign(type);
+  made.state().media_type = type;
   return made;
 }
 response with_value(std::string&& body, std::string_view type) {
   response made;
   made.state().source = body_source::value;
   made.state().value = std::move(body);
-  made.state().media_type.assign(type);
+  made.state().media_type = type;
   return made;
 }
 
@@ -71,11 +72,11 @@ response with_value(std::string&& body, std::string_view type) {
 
 void response_state::clear() noexcept {
   constexpr std::size_t kept = 4096;
-  for (std::string* const each : {&media_type, &fields, &value}) {
+  for (std::string* const each : {&own_media_type, &fields, &value}) {
     each->clear();
     if (each->capacity() > kept) std::string().swap(*each);
   }
-  borrowed = {};
+  borrowed = media_type = {};
   status = 200;
   close_connection = false;
   source = body_source::none;
@@ -208,7 +209,7 @@ response& response::set_field(std::string_view name, std::string_view value) & {
 }
 
 void response::remove_field(std::string_view name) noexcept {
-  if (equal_ignoring_case(name, "content-type")) state_->media_type.clear();
+  if (equal_ignoring_case(name, "content-type")) state_->media_type = {};
   std::string& fields = state_->fields;
   for (;;) {
     const std::string_view line = find_line(fields, name);
@@ -228,7 +229,7 @@ std::string_view response::media_type() const noexcept { return state_->media_ty
 
 void response::set_media_type(std::string_view type) & {
   if (!is_field_value(type)) throw std::invalid_argument("response: the media type holds a control character");
-  state_->media_type.assign(type);
+  state_->media_type = state_->own_media_type.assign(type);
 }
 
 void response::set_length(std::uint64_t bytes) & noexcept { state_->length = bytes; }

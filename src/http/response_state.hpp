@@ -17,7 +17,8 @@ struct response_state {
   int status = 200;
   body_source source = body_source::none;
   bool close_connection = false;
-  std::string media_type;
+  std::string_view media_type;  // of this, or compiled in
+  std::string own_media_type;
   std::string fields;  // as they are sent: "Name: value\r\n" each
   std::string value;
   std::string_view borrowed;

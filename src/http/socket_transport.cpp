@@ -42,9 +42,10 @@ task<transfer> socket_transport::send_file(int file, std::uint64_t offset, std::
   co_return transfer::done;
 }
 
-std::size_t socket_transport::write_now(std::string_view bytes) noexcept {
+std::size_t socket_transport::write_now(std::string_view bytes, bool more) noexcept {
   if (stream_.socket().first_writer() != nullptr) return 0;
-  const auto sent = ::send(stream_.native_descriptor(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  const int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
+  const auto sent = ::send(stream_.native_descriptor(), bytes.data(), bytes.size(), flags);
   return sent < 0 ? 0 : static_cast<std::size_t>(sent);
 }
 

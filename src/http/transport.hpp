@@ -34,8 +34,8 @@ class transport {
   /// Gives how many bytes were sent in `sent`; done with less: the file has ended before.
   virtual task<transfer> send_file(int file, std::uint64_t offset, std::size_t count, std::chrono::nanoseconds limit,
                                    std::size_t& sent) = 0;
-  /// What the kernel takes without waiting, perhaps nothing.
-  virtual std::size_t write_now(std::string_view bytes) noexcept = 0;
+  /// What the kernel takes without waiting, perhaps nothing. With `more` it may keep that until more comes, at once.
+  virtual std::size_t write_now(std::string_view bytes, bool more) noexcept = 0;
   /// Whether that can ever be something.
   [[nodiscard]] virtual bool writes_now() const noexcept = 0;
   /// Says that nothing more will be written. Errors do not matter any more.

@@ -3,11 +3,18 @@
 
 #include "programs/gyre/serve/site.hpp"
 
-#include <utility>
+#include <gyre/http/access_log.hpp>
+
+#include <unistd.h>
 
 namespace programs {
 
-observer::observer(const serve_settings& /*settings*/, traffic& counted) : counted_(counted) {}
+observer::observer(const serve_settings& settings, traffic& counted) : counted_(counted) {
+  if (settings.access_log == "off") return;
+  gyre::http::access_log_options options;
+  if (settings.access_log == "json") options.format = gyre::http::log_format::json;
+  log_ = std::make_unique<gyre::http::access_log>(STDOUT_FILENO, options);
+}
 
 void observer::answered(const gyre::http::exchange& what) noexcept {
   counted_.count(what.status, what.body_bytes, what.duration);
