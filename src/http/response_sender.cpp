@@ -71,7 +71,8 @@ task<bool> response_sender::send() {
     } else {
       (void)co_await output_.write(response_.bytes());
     }
-    body_bytes_ = output_.sent() - std::min(head, output_.sent());
+    const std::uint64_t taken = output_.sent() + output_.buffer().size();
+    body_bytes_ = taken - std::min(head, taken);
   }
   co_return !output_.failed();
 }
