@@ -63,13 +63,15 @@ std::string with(const std::string& fields) { return "GET / HTTP/1.1\r\nHost: a\
 TEST(server_input, requests_are_the_same_in_every_split_and_byte_by_byte) {
   run_virtual([]() -> gyre::task<> {
     memory_server server(options_for(show));
-    const std::string whole = co_await answers_to(server, {requests});
+    const std::vector<std::string> at_once = {requests};
+    const std::string whole = co_await answers_to(server, at_once);
     EXPECT_NE(whole.find("GET /a?b 1 "), std::string::npos) << whole;
     EXPECT_NE(whole.find("POST /b  hello"), std::string::npos) << whole;
     EXPECT_NE(whole.find("PUT /c  fooba"), std::string::npos) << whole;
     EXPECT_TRUE(whole.ends_with("GET /e last ")) << whole;
     for (std::size_t at = 1; at < requests.size(); ++at) {
-      const std::string split = co_await answers_to(server, {requests.substr(0, at), requests.substr(at)});
+      const std::vector<std::string> halves = {requests.substr(0, at), requests.substr(at)};
+      const std::string split = co_await answers_to(server, halves);
       EXPECT_EQ(split, whole) << "at " << at;
     }
     std::vector<std::string> bytes;
