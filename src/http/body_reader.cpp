@@ -68,7 +68,8 @@ task<std::string_view> body_reader::receive_at_most(std::size_t most) {
   if (kind_ == body_kind::sized) check_limit(received_ + left_);
   if (continue_wanted_) {
     continue_wanted_ = false;
-    if (input_->available().empty()) (void)co_await input_->on_continue->send_continue();
+    if (input_->available().empty() && input_->on_continue != nullptr)
+      (void)co_await input_->on_continue->send_continue();
   }
   std::string_view piece;
   while (left_ != 0 && piece.empty()) {
@@ -91,7 +92,7 @@ GYRE_CORO_WRAPPER task<std::string_view> body_reader::receive() { return receive
 task<std::size_t> body_reader::read_some(std::span<std::byte> buffer) {
   if (buffer.empty()) co_return std::size_t{0};
   const std::string_view piece = co_await receive_at_most(buffer.size());
-  std::memcpy(buffer.data(), piece.data(), piece.size());
+  if (!piece.empty()) std::memcpy(buffer.data(), piece.data(), piece.size());
   co_return piece.size();
 }
 

@@ -40,6 +40,7 @@ task<> body_writer::write(std::string_view piece) {
   check(co_await output_->write(piece));
   if (form_ == form::chunked) output_->buffer().append("\r\n");
   output_->flush_when_waiting();
+  if (!output_->flushes_when_waiting()) check(co_await output_->flush());
 }
 
 void body_writer::append(std::string_view piece) {
@@ -51,6 +52,7 @@ void body_writer::append(std::string_view piece) {
   output_->buffer().append(piece);
   if (form_ == form::chunked) output_->buffer().append("\r\n");
   output_->flush_when_waiting();
+  if (!output_->flushes_when_waiting()) check(co_await output_->flush());
 }
 
 GYRE_CORO_WRAPPER task<> body_writer::send_file(const fs::file& file, std::uint64_t offset, std::uint64_t size) {

@@ -5,10 +5,11 @@
 #include <gyre/loop/deadline.hpp>
 
 #include "connection.hpp"
+#include "protocol_switch.hpp"
 #include "response_sender.hpp"
-#include "upgraded_stream.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 namespace gyre::http {
@@ -16,6 +17,11 @@ namespace {
 
 constexpr std::uint64_t skipped_at_most = std::uint64_t{64} << 10U;  // of a body that the handler did not want
 constexpr std::chrono::seconds lingers(2);
+constexpr std::string_view too_late = "this took too long";
+
+bool takes_time(const response_state& answer) noexcept {
+  return answer.source == body_source::producer || answer.source == body_source::file;
+}
 
 // From when to when, without a look at the clock when nobody wants to know.
 class stopwatch {
@@ -64,7 +70,10 @@ task<> connection::run() {
   while (step == next_step::go_on) {
     buffer_lease received;
     idle_ = true;
-    const transfer outcome = co_await transport_.receive(received, requests_ == 0 ? limits.head : limits.idle);
+    const std::chrono::nanoseconds patience = server_.draining ? limits.last_request
+                                              : requests_ == 0 ? limits.head
+                                                               : limits.idle;
+    const transfer outcome = co_await transport_.receive(received, patience);
     idle_ = false;
     if (outcome != transfer::done) co_return;
     const workspaces::lent work(server_.work, server_.options.limits, limits, transport_);
@@ -132,7 +141,11 @@ task<connection::next_step> connection::answer(workspace& work, const framing& b
   ++requests_;
   work_ = &work;
   // Responses to requests before this one do not wait for it.
-  if (!work.output.buffer().empty()) work.output.flush_when_waiting();
+  if (!work.output.buffer().empty()) {
+    work.output.flush_when_waiting();
+    if (!work.output.flushes_when_waiting() && co_await work.output.flush() != transfer::done)
+      co_return next_step::reset;
+  }
   exchange_scope scope(co_await this_task_context{}, transport_, server_.options.timeouts.handler);
   progress p{.clock = stopwatch(server_.options.observer != nullptr),
              .keep_alive = body.keep_alive,
@@ -143,9 +156,16 @@ task<connection::next_step> connection::answer(workspace& work, const framing& b
     made = co_await server_.options.routes(work.request);
   } catch (const cancelled&) {
     if (!scope.absorbs_cancel()) throw;
-    if (!scope.client_left()) made = response::error(503, "this took too long");
+    made = response::error(503, too_late);
   } catch (...) {
     made = response_for_failure(work);
+  }
+  if (scope.cancelled()) {  // awaits would fail; what there is to be said at once is said
+    if (scope.client_left())
+      made.reset();
+    else if (made && takes_time(made->state()))
+      made = response::error(503, too_late);
+    scope.close();
   }
   next_step step = next_step::close;
   if (made) step = co_await send(work, *made, p);
@@ -166,22 +186,39 @@ std::optional<response> connection::response_for_failure(workspace& work) noexce
   }
 }
 
+bool connection::needs_skip(workspace& work) noexcept {
+  return !work.request.body().at_end() && !work.input.broken;
+}
+
+// What the handler has left of the body; behind it is the next request.
+task<> connection::skip_body(workspace& work, progress& p) {
+  bool skipped = false;
+  try {
+    skipped = co_await work.request.body().skip(skipped_at_most);
+  } catch (const cancelled&) {
+    if (!p.scope->absorbs_cancel()) throw;
+  }
+  if (!skipped) work.input.broken = true;
+}
+
 task<connection::next_step> connection::send(workspace& work, response& r, progress& p) {
   response_state& state = r.state();
-  body_reader& unread = work.request.body();
-  const bool takes_over = state.source == body_source::protocol;
-  if (!takes_over && !unread.at_end() && !work.input.broken && !co_await unread.skip(skipped_at_most))
-    work.input.broken = true;
+  const bool connect = work.request.method() == "CONNECT";
+  const bool takes_over = begins_protocol(state, connect, !work.request.upgrade().empty());
+  // A body made piece by piece may read the request's meanwhile.
+  const bool skips_later = state.source == body_source::producer;
+  if (!takes_over && !skips_later && needs_skip(work)) co_await skip_body(work, p);
+  work.input.on_continue = nullptr;  // nothing may come in between any more
   const bool last = work.input.broken || last_request() || state.close_connection;
   const sending how{.common_fields = server_.common_fields(),
                     .head_only = work.request.method() == "HEAD",
                     .close = last || !p.keep_alive,
                     .http_1_0 = p.http_1_0,
-                    .connect = work.request.method() == "CONNECT"};
+                    .connect = connect};
   response_sender sender(work.output, state, how);
   sender.begin();
   p.status = state.status;
-  if (takes_over && (state.status == 101 || how.connect)) {
+  if (takes_over) {
     p.scope->close();
     p.complete = true;
     co_return co_await switch_protocols(work, *state.protocol);
@@ -197,6 +234,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
       if (!work.output.failed() && !work.input.broken)
         event_loop::report({std::current_exception(), "a response's body", std::source_location::current()});
     }
+    p.scope->close();
     if (sent && sender.closes()) sent = co_await work.output.flush() == transfer::done;
     p.body_bytes = sender.body_bytes();
     p.complete = sent;
@@ -205,6 +243,8 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
     p.body_bytes = sender.body_bytes();
     p.complete = true;
   }
+  if (skips_later && needs_skip(work)) co_await skip_body(work, p);
+  if (work.input.broken) co_return next_step::linger;
   if (!sender.closes()) co_return next_step::go_on;
   co_return last || !work.input.empty() ? next_step::linger : next_step::close;
 }
@@ -229,8 +269,8 @@ task<> connection::refuse_service() {
 
 task<connection::next_step> connection::switch_protocols(workspace& work, protocol_handler& protocol) {
   if (co_await work.output.flush() != transfer::done) co_return next_step::reset;
-  co_await protocol.speak(any_stream(upgraded_stream(work.input)));
-  co_return next_step::linger;
+  const bool ended_well = co_await speak(protocol, work.input);
+  co_return ended_well ? next_step::linger : next_step::reset;
 }
 
 task<transfer> connection::send_continue() {

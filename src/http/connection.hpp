@@ -49,6 +49,8 @@ class connection final : private message_input::continue_sender {
   task<next_step> serve_available(workspace& work);
   task<next_step> answer(workspace& work, const framing& body);
   task<next_step> send(workspace& work, response& r, progress& p);
+  [[nodiscard]] static bool needs_skip(workspace& work) noexcept;
+  static task<> skip_body(workspace& work, progress& p);
   task<next_step> refuse(workspace& work, int status);
   task<next_step> switch_protocols(workspace& work, protocol_handler& protocol);
   task<> finish();

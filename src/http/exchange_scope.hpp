@@ -45,7 +45,7 @@ class exchange_scope : private end_watch, private timer {
   }
 
   [[nodiscard]] bool client_left() const noexcept { return client_left_; }
-  [[nodiscard]] bool expired() const noexcept { return expired_; }
+  [[nodiscard]] bool cancelled() const noexcept { return client_left_ || expired_; }
   /// While `cancelled` passes: true when it is this scope's and nobody else's.
   [[nodiscard]] bool absorbs_cancel() const noexcept { return scope_.absorbs_cancel(); }
 

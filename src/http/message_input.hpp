@@ -61,7 +61,7 @@ class message_input {
 
   [[nodiscard]] http::transport& transport() const noexcept { return *transport_; }
 
-  // For a client that waits for "100 Continue" before it sends its body.
+  // For a client that waits for "100 Continue" before it sends its body. Null: it is too late to say so.
   struct continue_sender {
     virtual task<transfer> send_continue() = 0;
 

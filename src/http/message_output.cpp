@@ -8,8 +8,11 @@
 
 namespace gyre::http {
 
-message_output::~message_output() {
-  if (scheduled_ != nullptr) scheduled_->output = nullptr;
+message_output::~message_output() { detach(); }
+
+void message_output::detach() noexcept {
+  if (scheduled_ != nullptr) std::exchange(scheduled_, nullptr)->output = nullptr;
+  transport_ = nullptr;
 }
 
 void message_output::attach(transport& to) noexcept {
@@ -17,19 +20,17 @@ void message_output::attach(transport& to) noexcept {
   transport_ = &to;
   buffer_.clear();
   if (buffer_.capacity() > kept) std::string().swap(buffer_);
-  writing_ = false;
   state_ = transfer::done;
   sent_ = 0;
 }
 
 task<transfer> message_output::flush() {
   if (failed() || buffer_.empty()) co_return state_;
-  writing_ = true;
+  begin_transfer();
   const transfer outcome = co_await transport_->write(buffer_, {}, limit_);
-  writing_ = false;
-  sent_ += buffer_.size();
+  end_transfer(outcome, buffer_.size());
   buffer_.clear();
-  co_return ended(outcome);
+  co_return outcome;
 }
 
 task<transfer> message_output::write(std::string_view bytes) {
@@ -40,13 +41,11 @@ task<transfer> message_output::write(std::string_view bytes) {
   }
   while (!failed() && (!bytes.empty() || !buffer_.empty())) {
     const std::string_view next = bytes.substr(0, piece);
-    writing_ = true;
+    begin_transfer();
     const transfer outcome = co_await transport_->write(buffer_, next, limit_);
-    writing_ = false;
-    sent_ += buffer_.size() + next.size();
+    end_transfer(outcome, buffer_.size() + next.size());
     buffer_.clear();
     bytes.remove_prefix(next.size());
-    ended(outcome);
   }
   co_return state_;
 }
@@ -56,18 +55,18 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
   while (!failed() && count > 0) {
     std::size_t moved = 0;
     const std::size_t next = static_cast<std::size_t>(std::min<std::uint64_t>(count, 4 * piece));
+    begin_transfer();
     const transfer outcome = co_await transport_->send_file(file, offset, next, limit_, moved);
-    sent_ += moved;
+    end_transfer(outcome, moved);
     offset += moved;
     count -= moved;
-    ended(outcome);
-    if (outcome == transfer::done && moved < next) ended(transfer::failed);  // the file has become shorter
+    if (moved < next) begin_transfer();  // the file has become shorter: this does not end
   }
   co_return state_;
 }
 
 void message_output::flush_when_waiting() {
-  if (scheduled_ != nullptr) return;
+  if (scheduled_ != nullptr || !flushes_when_waiting()) return;
   scheduled_ = new flusher;
   scheduled_->output = this;
   scheduled_->complete = &flush_now;
@@ -78,7 +77,7 @@ void message_output::flush_now(io::completion& c) noexcept {
   flusher* const self = &static_cast<flusher&>(c);
   if (message_output* const output = self->output; output != nullptr) {
     output->scheduled_ = nullptr;
-    if (!output->writing_ && !output->failed() && !output->buffer_.empty()) {
+    if (!output->failed() && !output->buffer_.empty()) {
       const std::size_t sent = output->transport_->write_now(output->buffer_);
       output->sent_ += sent;
       output->buffer_.erase(0, sent);

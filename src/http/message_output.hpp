@@ -19,7 +19,8 @@ namespace gyre::http {
 ///
 /// What has been gathered is also sent when the task that answers waits for something else: nobody has to wait for a
 /// response because the one behind it takes long.
-/// Errors: after the first, everything is dropped.
+/// Errors: after the first, everything is dropped. A write that was cancelled counts as one: what comes behind it would be
+/// read as the rest of it.
 class message_output {
  public:
   static constexpr std::size_t gathered_at_most = std::size_t{16} << 10U;
@@ -32,6 +33,8 @@ class message_output {
 
   /// Begins to serve a connection, without a byte of the one before.
   void attach(transport& to) noexcept;
+  /// The connection is over: what is scheduled is not done any more.
+  void detach() noexcept;
 
   /// Where to append; `flush` before waiting for the client.
   [[nodiscard]] std::string& buffer() noexcept { return buffer_; }
@@ -43,8 +46,10 @@ class message_output {
   /// The buffer, and then a part of a file. done only when all of it was sent.
   task<transfer> send_file(int file, std::uint64_t offset, std::uint64_t count);
 
-  /// Has the loop send the buffer when the task that runs now waits.
+  /// Has the loop send the buffer when the task that runs now waits, if the transport can do that.
   void flush_when_waiting();
+  /// Else whoever has written something that must not wait has to flush.
+  [[nodiscard]] bool flushes_when_waiting() const noexcept { return transport_->writes_now(); }
 
   [[nodiscard]] transfer state() const noexcept { return state_; }
   [[nodiscard]] bool failed() const noexcept { return state_ != transfer::done; }
@@ -58,16 +63,17 @@ class message_output {
     message_output* output;
   };
   static void flush_now(io::completion& c) noexcept;
-  transfer ended(transfer outcome) noexcept {
-    if (outcome != transfer::done) state_ = outcome;
-    return outcome;
+  // Until it has ended it has failed: so it has when it is cancelled, and meanwhile nobody touches the buffer.
+  void begin_transfer() noexcept { state_ = transfer::failed; }
+  void end_transfer(transfer outcome, std::uint64_t bytes) noexcept {
+    state_ = outcome;
+    if (outcome == transfer::done) sent_ += bytes;
   }
 
   transport* transport_ = nullptr;
   std::chrono::nanoseconds limit_;
   std::string buffer_;
   flusher* scheduled_ = nullptr;
-  bool writing_ = false;  // the buffer is being written, and must stay as it is
   transfer state_ = transfer::done;
   std::uint64_t sent_ = 0;
 };

@@ -208,6 +208,7 @@ response& response::set_field(std::string_view name, std::string_view value) & {
 }
 
 void response::remove_field(std::string_view name) noexcept {
+  if (equal_ignoring_case(name, "content-type")) state_->media_type.clear();
   std::string& fields = state_->fields;
   for (;;) {
     const std::string_view line = find_line(fields, name);

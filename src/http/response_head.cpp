@@ -3,9 +3,9 @@
 
 #include "response_head.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <cstring>
 
 namespace gyre::http {
 namespace {
@@ -15,8 +15,7 @@ class cursor {
  public:
   explicit cursor(char* at) noexcept : at_(at) {}
   void put(std::string_view text) noexcept {
-    std::memcpy(at_, text.data(), text.size());
-    at_ += text.size();
+    at_ = std::copy(text.begin(), text.end(), at_);
   }
   void put(std::uint64_t number) noexcept { at_ = std::to_chars(at_, at_ + 20, number).ptr; }
   [[nodiscard]] char* at() const noexcept { return at_; }

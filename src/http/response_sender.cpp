@@ -4,6 +4,7 @@
 #include "response_sender.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace gyre::http {
 
@@ -60,21 +61,18 @@ bool response_sender::append_body() {
 task<bool> response_sender::send() {
   if (body_bytes_ > 0 || !has_body_) {
     (void)co_await output_.flush();
-  } else if (response_.source == body_source::file) {
-    co_return co_await send_file();
   } else if (response_.source == body_source::producer) {
     co_return co_await produce();
   } else {
-    (void)co_await output_.write(response_.bytes());
-    body_bytes_ = response_.bytes().size();
+    const std::uint64_t head = output_.sent() + output_.buffer().size();
+    if (response_.source == body_source::file) {
+      (void)co_await output_.send_file(response_.file_descriptor(), response_.file_offset,
+                                       response_.length.value_or(0));
+    } else {
+      (void)co_await output_.write(response_.bytes());
+    }
+    body_bytes_ = output_.sent() - std::min(head, output_.sent());
   }
-  co_return !output_.failed();
-}
-
-task<bool> response_sender::send_file() {
-  const std::uint64_t head = output_.sent() + output_.buffer().size();
-  (void)co_await output_.send_file(response_.file_descriptor(), response_.file_offset, response_.length.value_or(0));
-  body_bytes_ = output_.sent() - std::min(head, output_.sent());
   co_return !output_.failed();
 }
 
@@ -83,6 +81,7 @@ task<bool> response_sender::produce() {
   writer.form_ = chunked_ ? body_writer::form::chunked : body_writer::form::plain;
   if (response_.length) writer.announced_ = *response_.length;
   output_.flush_when_waiting();
+  if (!output_.flushes_when_waiting() && co_await output_.flush() != transfer::done) co_return false;
   try {
     co_await response_.producer->produce(writer);
   } catch (...) {
@@ -90,7 +89,8 @@ task<bool> response_sender::produce() {
     throw;
   }
   body_bytes_ = writer.written();
-  if (response_.length && writer.written() != *response_.length) co_return false;
+  if (response_.length && writer.written() != *response_.length)
+    throw std::logic_error("the body of the response is shorter than was announced");
   if (chunked_) output_.buffer().append("0\r\n\r\n");
   co_return !output_.failed();
 }

@@ -43,7 +43,6 @@ class response_sender {
   [[nodiscard]] std::uint64_t body_bytes() const noexcept { return body_bytes_; }
 
  private:
-  task<bool> send_file();
   task<bool> produce();
 
   message_output& output_;

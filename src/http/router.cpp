@@ -24,13 +24,17 @@ std::string allowed_methods(const std::vector<std::unique_ptr<route>>& routes) {
   return text;
 }
 
-route* route_for(const std::vector<std::unique_ptr<route>>& routes, std::string_view method) noexcept {
-  route* any = nullptr;
-  for (const auto& each : routes) {
+route* route_of(const std::vector<std::unique_ptr<route>>& routes, std::string_view method) noexcept {
+  for (const auto& each : routes)
     if (each->method == method) return each.get();
-    if (each->method == "*") any = each.get();
-  }
-  return any;
+  return nullptr;
+}
+
+route* route_for(const std::vector<std::unique_ptr<route>>& routes, std::string_view method) noexcept {
+  if (route* const own = route_of(routes, method)) return own;
+  if (method == "HEAD")
+    if (route* const get = route_of(routes, "GET")) return get;
+  return route_of(routes, "*");
 }
 
 // Says which methods there are, or that the one asked for is none of them.
@@ -123,8 +127,7 @@ GYRE_CORO_WRAPPER task<response> router::operator()(request& r) {
   const std::string_view path = r.path();
   if (!path.starts_with('/') || !find_routes(tree_->root, path, search))
     return pass(r, tree_->chain, tree_->not_found ? tree_->not_found : tree_->no_route);
-  route* found = route_for(*search.found, r.method());
-  if (found == nullptr && r.method() == "HEAD") found = route_for(*search.found, "GET");
+  route* const found = route_for(*search.found, r.method());
   if (found == nullptr) return answer_others(r, tree_->chain, allowed_methods(*search.found));
   r.rest_ = search.rest;
   for (std::size_t i = 0; i < search.count; ++i) r.add_path_value(found->names[i], search.values[i]);

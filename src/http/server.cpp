@@ -47,8 +47,10 @@ class counted_address {
   }
   counted_address(const counted_address&) = delete;
   counted_address& operator=(const counted_address&) = delete;
-  ~counted_address() {
+  ~counted_address() { release(); }
+  void release() noexcept {
     if (place_ != nullptr && --place_->second == 0) server_.per_address.erase(place_->first);
+    place_ = nullptr;
   }
   [[nodiscard]] bool too_many() const noexcept {
     return place_ != nullptr && place_->second > server_.options.limits.connections_per_address;
@@ -73,12 +75,14 @@ task<> refuse_service(server_state& server, connection& client) {
 }
 
 task<> serve_on(server_state& server, transport& carrier, const address& peer) {
-  const counted_address from(server, peer);
+  counted_address from(server, peer);
   connection client(server, carrier, peer);
-  if (server.open > server.options.limits.connections || from.too_many())
-    co_await refuse_service(server, client);
-  else
+  if (server.open - server.refused <= server.options.limits.connections && !from.too_many()) {
     co_await client.run();
+  } else {
+    from.release();  // who is refused takes nobody's place
+    co_await refuse_service(server, client);
+  }
 }
 
 task<> serve_socket(server_state& server, tcp_stream peer) {
@@ -92,11 +96,13 @@ task<> serve_socket(server_state& server, unix_stream peer) {
   co_await serve_on(server, carrier, none);
 }
 
-// Those whose handshake the kernel has completed are ours: the clients believe that they are connected.
+// Those whose handshake the kernel has completed are ours: the clients believe that they are connected. There are not more
+// than fit into the backlog; clients that never stop to connect do not keep the server alive.
 template <class Listener, class Serve>
-task<> accept_the_last(Listener& listener, served_connections& connections, Serve& serve) {
+task<> accept_the_last(Listener& listener, served_connections& connections, Serve& serve, int backlog) {
   using namespace std::chrono_literals;
-  for (;;) {
+  const time_point until = now() + 100ms;
+  for (int i = 0; i <= backlog && now() < until; ++i) {
     auto peer = co_await as_expected(timeout(1ms, listener.accept()));
     if (!peer) co_return;
     connections.serve(serve, *std::move(peer), std::source_location::current());
@@ -131,7 +137,7 @@ task<> run_on(server_state& server, Listener& listener) {
     failure = std::current_exception();
   }
   server.draining = true;
-  if (!failure) co_await shield(accept_the_last(listener, connections, serve));
+  if (!failure) co_await shield(accept_the_last(listener, connections, serve, server.options.socket.backlog));
   listener.stop();
   co_await shield(drain(server, connections));
   if (failure) std::rethrow_exception(failure);

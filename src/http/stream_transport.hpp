@@ -17,6 +17,7 @@ class stream_transport final : public transport {
   task<transfer> send_file(int file, std::uint64_t offset, std::size_t count, std::chrono::nanoseconds limit,
                            std::size_t& sent) override;
   std::size_t write_now(std::string_view) noexcept override { return 0; }
+  [[nodiscard]] bool writes_now() const noexcept override { return false; }
   task<> shutdown_write() override;
   void reset_at_end() noexcept override {}
   void interrupt() noexcept override;

@@ -36,6 +36,8 @@ class transport {
                                    std::size_t& sent) = 0;
   /// What the kernel takes without waiting, perhaps nothing.
   virtual std::size_t write_now(std::string_view bytes) noexcept = 0;
+  /// Whether that can ever be something.
+  [[nodiscard]] virtual bool writes_now() const noexcept = 0;
   /// Says that nothing more will be written. Errors do not matter any more.
   virtual task<> shutdown_write() = 0;
   /// The end will be a reset: the peer is to see that something is missing, and the kernel keeps nothing for it.

@@ -26,7 +26,7 @@ class upgraded_stream {
       if (outcome != transfer::done) throw_failure("read_some");
     }
     const std::string_view piece = input_->available().substr(0, buffer.size());
-    std::memcpy(buffer.data(), piece.data(), piece.size());
+    if (!piece.empty()) std::memcpy(buffer.data(), piece.data(), piece.size());
     input_->consume(piece.size());
     co_return piece.size();
   }

@@ -39,7 +39,10 @@ class workspaces {
     }
     lent(const lent&) = delete;
     lent& operator=(const lent&) = delete;
-    ~lent() { all_->give_back(std::move(work_)); }
+    ~lent() {
+      work_->output.detach();
+      all_->give_back(std::move(work_));
+    }
     workspace& operator*() const noexcept { return *work_; }
 
    private:

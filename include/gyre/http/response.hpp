@@ -110,7 +110,8 @@ class GYRE_API response {
     return produced(new model(std::move(pieces)), media_type);
   }
 
-  /// 101, or 2xx for CONNECT: from then on `f(any_stream)`, which gives a task<>, has the connection for itself.
+  /// 101, or 200 for CONNECT: from then on `f(any_stream)`, which gives a task<>, has the connection for itself. A client
+  /// that has not asked for another protocol gets 426 instead. What `f` throws goes to the loop's exception handler.
   /// RFC 9110 §7.8. Errors: as said, for a protocol that is no field value.
   template <class F>
   static response switch_protocols(std::string_view protocol, F f) {
@@ -139,7 +140,8 @@ class GYRE_API response {
 
   [[nodiscard]] std::string_view media_type() const noexcept;
   void set_media_type(std::string_view type) &;
-  /// Announces how long a body will be that is made piece by piece.
+  /// Announces how long a body will be that is made piece by piece. One of another length is cut off, and reported to the loop's
+  /// exception handler.
   void set_length(std::uint64_t bytes) & noexcept;
   /// As far as it is known: nothing for a body made piece by piece without an announcement.
   [[nodiscard]] std::optional<std::uint64_t> length() const noexcept;

@@ -3,6 +3,8 @@
 
 #include "programs/gyre/serve/upload.hpp"
 
+#include <gyre/http/compress.hpp>
+#include <gyre/http/cors.hpp>
 #include <gyre/http/router.hpp>
 #include <gyre/http/static_files.hpp>
 
@@ -51,6 +53,12 @@ http::static_files_options file_options(const serve_settings& settings) {
 http::handler make_site(const serve_settings& settings) {
   http::router routes;
   if (!settings.headers.empty()) routes.use(extra_fields(settings.headers));
+  if (!settings.cors.empty()) {
+    http::cors_options options;
+    options.origins = settings.cors;
+    routes.use(http::cors(std::move(options)));
+  }
+  if (settings.compress) routes.use(http::compress());
   routes.get("/{path...}", http::static_files(settings.root, file_options(settings)));
   if (!settings.upload.empty()) add_upload(routes, settings.upload, settings.upload_limit);
   return routes;

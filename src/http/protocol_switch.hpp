@@ -1,0 +1,19 @@
+// src/http/protocol_switch.hpp: when a connection stops to be HTTP. RFC 9110 §7.8, §9.3.6.
+#pragma once
+
+#include <gyre/coro/task.hpp>
+#include <gyre/http/response.hpp>
+
+namespace gyre::http {
+
+class message_input;
+struct response_state;
+
+/// Whether another protocol begins with this answer, whose status is put right: a tunnel is 200, and a protocol that the
+/// client has not asked for is only offered to it.
+[[nodiscard]] bool begins_protocol(response_state& answer, bool connect, bool wanted) noexcept;
+
+/// Lets `protocol` have the connection. False: it has failed, which has been reported.
+[[nodiscard]] task<bool> speak(protocol_handler& protocol, message_input& input);
+
+}  // namespace gyre::http

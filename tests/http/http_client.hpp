@@ -1,0 +1,168 @@
+// tests/http/http_client.hpp: a client that sends bytes as it is told, and takes answers apart.
+#pragma once
+
+#include <gyre/gyre.hpp>
+#include <gyre/http.hpp>
+#include <gyre/testing/http_test_client.hpp>
+
+#include "tests/support/co_assert.hpp"
+#include "tests/support/virtual_run.hpp"
+
+#include <array>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace gyre_test {
+
+namespace http = gyre::http;
+using gyre::testing::http_answer;
+using gyre::testing::http_test_client;
+
+template <class Stream>
+class http_client {
+ public:
+  explicit http_client(Stream stream) : stream_(std::move(stream)) {}
+
+  gyre::task<> send(std::string bytes) { (void)co_await stream_.write_all(std::as_bytes(std::span(bytes))); }
+
+  /// The next response. Errors: std::runtime_error when there is none, or only a part of one.
+  gyre::task<http_answer> answer(std::string method = "GET") {
+    for (;;) {
+      http::head_parser parser(http::head_parser::kind::response);
+      while (parser.parse(received_) == http::parse_state::incomplete) co_await receive_or_fail();
+      http::framing body;
+      if (parser.error() != http::parse_error::none ||
+          http::understand_response(parser, method, body) != http::parse_error::none)
+        throw std::runtime_error("no HTTP: " + received_);
+      http_answer result;
+      result.status = parser.status();
+      for (const http::field& each : parser.fields()) result.fields.emplace_back(each.name, each.value);
+      received_.erase(0, parser.size());
+      if (result.status == 100) {
+        ++interim_;
+        continue;
+      }
+      co_await read_body(body, result.body);
+      co_return result;
+    }
+  }
+
+  /// Waits for something that has not been looked at.
+  gyre::task<bool> receive() {
+    std::array<std::byte, 16'384> buffer;
+    std::size_t size = 0;
+    try {
+      size = co_await stream_.read_some(buffer);
+    } catch (const gyre::io_error&) {
+      was_reset_ = true;
+    }
+    received_.append(reinterpret_cast<const char*>(buffer.data()), size);
+    co_return size > 0;
+  }
+  /// Everything until the server closes.
+  gyre::task<std::string> rest() {
+    for (bool more = true; more;) more = co_await receive();
+    co_return std::exchange(received_, {});
+  }
+
+  [[nodiscard]] Stream& stream() noexcept { return stream_; }
+  [[nodiscard]] bool was_reset() const noexcept { return was_reset_; }
+  /// "100 Continue" that were passed over.
+  [[nodiscard]] int interim() const noexcept { return interim_; }
+  /// What has come and was not asked for.
+  [[nodiscard]] const std::string& received() const noexcept { return received_; }
+
+ private:
+  gyre::task<> receive_or_fail() {
+    const bool more = co_await receive();
+    if (!more) throw std::runtime_error("the connection has ended behind \"" + received_ + '"');
+  }
+  gyre::task<> read_body(const http::framing& body, std::string& out) {
+    http::chunked_decoder chunks;
+    if (body.body == http::body_kind::until_end) out = co_await rest();
+    if (body.body == http::body_kind::sized) {
+      while (received_.size() < body.length) co_await receive_or_fail();
+      out = received_.substr(0, static_cast<std::size_t>(body.length));
+      received_.erase(0, out.size());
+    }
+    while (body.body == http::body_kind::chunked) {
+      const auto step = chunks.next(received_);
+      out.append(step.data);
+      received_.erase(0, step.consumed);
+      if (step.what == http::chunked_decoder::state::complete) co_return;
+      if (step.what == http::chunked_decoder::state::failed) throw std::runtime_error("malformed chunks");
+      if (step.what == http::chunked_decoder::state::more) co_await receive_or_fail();
+    }
+  }
+
+  Stream stream_;
+  std::string received_;
+  bool was_reset_ = false;
+  int interim_ = 0;
+};
+
+using memory_client = http_client<gyre::memory_stream>;
+using tcp_client = http_client<gyre::tcp_stream>;
+
+inline http::server_options options_for(http::handler routes) {
+  http::server_options options;
+  options.routes = std::move(routes);
+  options.listen = "127.0.0.1:0";
+  return options;
+}
+
+/// Answers everything with that text.
+inline http::handler says(std::string text) {
+  return [text = std::move(text)](http::request&) { return http::response::text(std::string_view(text)); };
+}
+
+/// Does not end by itself.
+inline gyre::task<> forever() { co_await gyre::sleep(std::chrono::hours(100'000)); }
+
+/// What has been reported to the loop's exception handler since this was made.
+class reports {
+ public:
+  reports() {
+    gyre::event_loop::current().set_exception_handler(
+        [](const gyre::background_failure& failure, void* all) noexcept {
+          try {
+            std::rethrow_exception(failure.exception);
+          } catch (const std::exception& error) {
+            static_cast<reports*>(all)->texts.emplace_back(error.what());
+          }
+        },
+        this);
+  }
+  reports(const reports&) = delete;
+  ~reports() { gyre::event_loop::current().set_exception_handler([](auto&, void*) noexcept {}, nullptr); }
+  std::vector<std::string> texts;
+};
+
+/// A server that is given connections in memory.
+class memory_server {
+ public:
+  explicit memory_server(http::server_options options)
+      : server_(std::make_shared<http::server>(without_port(std::move(options)))) {}
+
+  [[nodiscard]] memory_client connect(std::size_t capacity = 65'536) {
+    gyre::memory_pair pair(capacity);
+    gyre::spawn(serve(server_, gyre::any_stream(std::move(pair.second)))).detach();
+    return memory_client(std::move(pair.first));
+  }
+  [[nodiscard]] http::server& server() noexcept { return *server_; }
+
+ private:
+  static http::server_options without_port(http::server_options options) {
+    options.listen.clear();
+    return options;
+  }
+  static gyre::task<> serve(std::shared_ptr<http::server> server, gyre::any_stream stream) {
+    co_await server->serve_connection(std::move(stream));
+  }
+  std::shared_ptr<http::server> server_;
+};
+
+}  // namespace gyre_test

@@ -1,0 +1,109 @@
+// tests/http/middleware_test.cpp: what stands around handlers: middleware, groups, routers in routers.
+#include <gyre/http/middleware.hpp>
+
+#include "tests/http/router_answers.hpp"
+
+using namespace gyre_test;
+
+namespace {
+
+/// Leaves its mark in the request before the handler, and in the response behind it.
+http::middleware marks(std::string mark) {
+  return [mark = std::move(mark)](http::request& r, http::next_handler next) -> gyre::task<http::response> {
+    r.set_attribute("way", std::string(r.attribute("way")) + mark);
+    http::response made = co_await next(r);
+    const std::string so_far(made.field("Way-Back").value_or(""));
+    made.set_field("Way-Back", so_far + mark);
+    co_return made;
+  };
+}
+
+http::response show_way(http::request& r) { return http::response::text(r.attribute("way")); }
+
+}  // namespace
+
+TEST(router, the_first_middleware_used_is_outermost_and_the_order_of_routes_does_not_matter) {
+  http::router routes;
+  routes.use(marks("a"));
+  routes.get("/", show_way);
+  routes.use(marks("b"));
+  const auto answer = answer_to(std::move(routes), "GET", "/");
+  EXPECT_EQ(answer.body, "ab");
+  EXPECT_EQ(answer.field("Way-Back"), "ba");
+}
+
+TEST(router, middleware_stands_around_404_and_405_and_options_too) {
+  http::router routes;
+  routes.use(marks("a")).get("/a", says("")).not_found([](http::request&) { return http::response::error(404); });
+  run_virtual([&]() -> gyre::task<> {
+    http_test_client app(std::move(routes));
+    const auto other_path = co_await app.request("GET", "/b");
+    EXPECT_EQ(other_path.field("Way-Back"), "a");
+    const auto other_method = co_await app.request("POST", "/a");
+    EXPECT_EQ(other_method.field("Way-Back"), "a");
+    const auto options = co_await app.request("OPTIONS", "/a");
+    EXPECT_EQ(options.field("Way-Back"), "a");
+  });
+}
+
+TEST(router, middleware_may_answer_by_itself) {
+  http::router routes;
+  routes.use([](http::request& r, http::next_handler next) -> gyre::task<http::response> {
+    if (r.field("Authorization").empty()) co_return http::response::error(401);
+    co_return co_await next(r);
+  });
+  routes.get("/", says("secret"));
+  EXPECT_EQ(answers(std::move(routes), {"GET /"}), (lines{"401 Unauthorized\n"}));
+}
+
+TEST(router, a_group_has_a_prefix_and_middleware_of_its_own_inside_of_the_routers) {
+  http::router routes;
+  routes.get("/", show_way);
+  auto api = routes.at("/api/{version}");
+  api.get("/early", show_way);
+  api.use(marks("g"));
+  api.get("/users", show_way);
+  auto admin = api.at("/admin");
+  admin.use(marks("h")).get("/users", show_way);
+  api.get("/late", show_way);
+  routes.use(marks("r"));
+  EXPECT_EQ(answers(std::move(routes),
+                    {"GET /", "GET /api/1/early", "GET /api/1/users", "GET /api/1/admin/users", "GET /api/1/late"}),
+            (lines{"200 r", "200 r", "200 rg", "200 rgh", "200 rg"}));
+}
+
+TEST(router, mounted_routes_keep_their_middleware_and_get_the_routers_around_it) {
+  http::router inner;
+  inner.use(marks("i"));
+  inner.get("/x/{id}", show_way);
+  http::router routes;
+  routes.use(marks("o"));
+  routes.mount("/inner", std::move(inner)).get("/", show_way);
+  EXPECT_EQ(answers(std::move(routes), {"GET /inner/x/1", "GET /x/1", "GET /"}),
+            (lines{"200 oi", "404 Not Found\n", "200 o"}));
+}
+
+TEST(router, is_a_handler_itself) {
+  http::router inner;
+  inner.get("/a/{x}", shows({"x"}));
+  http::router routes;
+  routes.any("/{path...}", std::move(inner));
+  EXPECT_EQ(answers(std::move(routes), {"GET /a/1"}), (lines{"200 [1]"}));
+}
+
+TEST(router, attributes_of_one_request_are_not_there_in_the_next) {
+  http::router routes;
+  routes.get("/", [](http::request& r) {
+    const std::string before(r.attribute("user"));
+    r.set_attribute("user", "anna");
+    r.set_attribute("user", "berta");
+    return http::response::text(before + '>' + std::string(r.attribute("user")));
+  });
+  EXPECT_EQ(answers(std::move(routes), {"GET /", "GET /"}), (lines{"200 >berta", "200 >berta"}));
+}
+
+TEST(router, a_wrong_prefix_is_found_when_a_route_is_added_to_its_group) {
+  http::router routes;
+  auto group = routes.at("api");
+  EXPECT_THROW(group.get("/a", says("")), std::invalid_argument);
+}

@@ -1,0 +1,154 @@
+// tests/http/protocol_switch_test.cpp: connections that become something else.
+#include <gyre/http/response.hpp>
+
+#include "tests/http/served.hpp"
+
+using namespace gyre_test;
+using http::response;
+
+namespace {
+
+/// Answers each byte with the next one of the alphabet, until the client has finished.
+gyre::task<> shout(gyre::any_stream peer) {
+  std::array<std::byte, 3> buffer;
+  for (;;) {
+    const std::size_t n = co_await peer.read_some(buffer);
+    if (n == 0) break;
+    for (std::byte& each : buffer) each = static_cast<std::byte>(static_cast<int>(each) + 1);
+    co_await peer.write_all(std::span<const std::byte>(buffer).first(n));
+  }
+  const std::string bye = "bye";
+  co_await peer.write_all(std::as_bytes(std::span(bye)));
+}
+
+response switches(http::request&) { return response::switch_protocols("shout", shout); }
+
+const std::string upgrade = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: shout\r\n\r\n";
+
+}  // namespace
+
+TEST(protocol_switch, the_other_protocol_begins_with_what_was_sent_behind_the_head) {
+  run_served(options_for(switches), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(upgrade + "ABCDEFG");
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.status, 101);
+    EXPECT_EQ(answer.field("Upgrade"), "shout");
+    EXPECT_EQ(answer.field("Connection"), "Upgrade");
+    co_await client.send("HI");
+    co_await client.stream().shutdown_write();
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "BCDEFGHIJbye");
+    EXPECT_FALSE(client.was_reset());
+  });
+}
+
+TEST(protocol_switch, works_over_any_stream_and_behind_other_answers) {
+  auto some = [](http::request& r) { return r.upgrade().empty() ? response::text("plain") : switches(r); };
+  run_virtual([&]() -> gyre::task<> {
+    memory_server server(options_for(some));
+    auto client = server.connect();
+    co_await client.send(hello_request + upgrade + "A");
+    const auto plain = co_await client.answer();
+    EXPECT_EQ(plain.body, "plain");
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.status, 101);
+    co_await client.stream().shutdown_write();
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "Bbye");
+  });
+}
+
+TEST(protocol_switch, connect_opens_a_tunnel_with_200_whatever_status_was_left) {
+  auto tunnel = [](http::request& r) {
+    EXPECT_EQ(r.host(), "db.example:5432");
+    return response::switch_protocols("", shout);
+  };
+  run_served(options_for(tunnel), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send("CONNECT db.example:5432 HTTP/1.1\r\nHost: db.example:5432\r\n\r\nA");
+    const auto answer = co_await client.answer("CONNECT");
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(answer.field("Content-Length"), "");
+    EXPECT_EQ(answer.field("Transfer-Encoding"), "");
+    co_await client.stream().shutdown_write();
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "Bbye");
+  });
+}
+
+TEST(protocol_switch, connect_that_is_refused_is_an_ordinary_answer) {
+  auto refuse = [](http::request&) { return response::switch_protocols("", shout).set_status(403); };
+  run_served(options_for(refuse), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n" + hello_request);
+    const auto answer = co_await client.answer("CONNECT");
+    EXPECT_EQ(answer.status, 403);
+    EXPECT_EQ(answer.field("Content-Length"), "0");
+    const auto next = co_await client.answer();
+    EXPECT_EQ(next.status, 403);
+  });
+}
+
+TEST(protocol_switch, a_client_that_has_not_asked_is_offered_the_protocol_with_426) {
+  run_served(options_for(switches), [](served& here) -> gyre::task<> {
+    const auto answer = co_await here.get("/");
+    EXPECT_EQ(answer.status, 426);
+    EXPECT_EQ(answer.field("Upgrade"), "shout");
+    EXPECT_EQ(answer.field("Connection"), "");
+    auto old = co_await here.connect();
+    co_await old.send("GET / HTTP/1.0\r\nConnection: Upgrade\r\nUpgrade: shout\r\n\r\n");
+    const auto old_answer = co_await old.answer();
+    EXPECT_EQ(old_answer.status, 426);
+  });
+}
+
+TEST(protocol_switch, what_the_other_protocol_throws_is_reported_and_ends_the_connection) {
+  auto fail = [](gyre::any_stream) -> gyre::task<> {
+    co_await gyre::yield();
+    throw std::runtime_error("no such word");
+  };
+  run_served(options_for([&](http::request&) { return response::switch_protocols("shout", fail); }),
+             [](served& here) -> gyre::task<> {
+               reports heard;
+               auto client = co_await here.connect();
+               co_await client.send(upgrade);
+               (void)co_await client.rest();
+               EXPECT_EQ(heard.texts, (std::vector<std::string>{"no such word"}));
+             });
+}
+
+TEST(protocol_switch, a_client_that_resets_ends_the_other_protocol_and_is_not_reported) {
+  gyre::event ended;
+  auto read = [&](gyre::any_stream peer) -> gyre::task<> {
+    const auto outcome = co_await gyre::as_result(shout(std::move(peer)));
+    ended.set();
+    if (!outcome) std::rethrow_exception(outcome.error());
+  };
+  run_served(options_for([&](http::request&) { return response::switch_protocols("shout", read); }),
+             [&](served& here) -> gyre::task<> {
+               reports heard;
+               auto client = co_await here.connect();
+               co_await client.send(upgrade);
+               (void)co_await client.answer();
+               reset(client);
+               co_await ended.wait();
+               co_await gyre::yield();
+               EXPECT_EQ(heard.texts, std::vector<std::string>());
+             });
+}
+
+TEST(protocol_switch, is_cancelled_at_the_end_of_a_drain) {
+  http::server_options options = options_for(switches);
+  options.timeouts.drain = 3s;
+  run_served(std::move(options), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(upgrade);
+    (void)co_await client.answer();
+    const auto begin = gyre::now();
+    here.tell_to_stop();
+    co_await here.stopped();
+    EXPECT_GE(since(begin), 3s);
+    EXPECT_LT(since(begin), 4s);
+  });
+}

@@ -1,0 +1,241 @@
+// tests/http/request_body_timing_test.cpp: bodies that come late, are asked for, or are read while the answer is made.
+#include <gyre/http/body_reader.hpp>
+
+#include "tests/http/http_client.hpp"
+
+using namespace gyre_test;
+using http::response;
+
+namespace {
+
+const std::string post = "POST / HTTP/1.1\r\nHost: a\r\n";
+const std::string get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+gyre::task<response> echo(http::request& r) {
+  std::string all = co_await r.body().read_all();
+  co_return response::text(std::move(all));
+}
+response ignore(http::request&) { return response::text("ignored"); }
+
+http::server_options patient_for(std::chrono::nanoseconds time, http::handler routes) {
+  http::server_options options = options_for(std::move(routes));
+  options.timeouts.body = time;
+  return options;
+}
+
+}  // namespace
+
+TEST(request_body_timing, one_that_stops_coming_is_answered_with_408) {
+  run_virtual([]() -> gyre::task<> {
+    memory_server server(patient_for(5s, echo));
+    auto client = server.connect();
+    const auto begin = gyre::now();
+    co_await client.send(post + "Content-Length: 10\r\n\r\n01234");
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.status, 408);
+    EXPECT_EQ(since(begin), 5s);
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "");
+  });
+}
+
+TEST(request_body_timing, a_byte_now_and_then_does_not_keep_a_slow_sender_alive) {
+  run_virtual([]() -> gyre::task<> {
+    memory_server server(patient_for(5s, echo));
+    auto client = server.connect();
+    co_await client.send(post + "Content-Length: 1000\r\n\r\n");
+    const auto begin = gyre::now();
+    auto drip = [&]() -> gyre::task<> {
+      for (;;) {
+        co_await client.send("x");
+        co_await gyre::sleep(1s);
+      }
+    };
+    auto dripping = gyre::spawn(drip);
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.status, 408);
+    EXPECT_LE(since(begin), 6s);
+    dripping.cancel();
+    co_await dripping.wait();
+  });
+}
+
+TEST(request_body_timing, a_steady_sender_may_take_longer_than_the_limit_in_all) {
+  run_virtual([]() -> gyre::task<> {
+    memory_server server(patient_for(5s, echo));
+    auto client = server.connect();
+    co_await client.send(post + "Content-Length: 163840\r\n\r\n");
+    const auto begin = gyre::now();
+    for (int i = 0; i < 10; ++i) {
+      co_await gyre::sleep(4s);
+      co_await client.send(std::string(16'384, 'x'));
+    }
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(since(begin), 40s);
+  });
+}
+
+TEST(request_body_timing, the_time_a_handler_takes_between_reads_is_not_the_senders) {
+  auto slow = [](http::request& r) -> gyre::task<response> {
+    (void)co_await r.body().receive();
+    co_await gyre::sleep(100s);
+    co_return co_await echo(r);
+  };
+  run_virtual([&]() -> gyre::task<> {
+    memory_server server(patient_for(5s, slow));
+    auto client = server.connect();
+    co_await client.send(post + "Content-Length: 4\r\n\r\nab");
+    co_await gyre::sleep(102s);
+    co_await client.send("cd");
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body, "cd");
+  });
+}
+
+TEST(request_body_timing, the_senders_time_begins_anew_with_each_request) {
+  run_virtual([]() -> gyre::task<> {
+    memory_server server(patient_for(5s, echo));
+    auto client = server.connect();
+    for (int i = 0; i < 3; ++i) {
+      co_await client.send(post + "Content-Length: 4\r\n\r\nab");
+      co_await gyre::sleep(4s);
+      co_await client.send("cd" + post.substr(0, 4));  // the next request has begun: the connection does not go idle
+      const auto answer = co_await client.answer();
+      EXPECT_EQ(answer.status, 200);
+      co_await client.send(post.substr(4) + "Content-Length: 0\r\n\r\n");
+      const auto empty = co_await client.answer();
+      EXPECT_EQ(empty.status, 200);
+    }
+  });
+}
+
+TEST(request_body_timing, a_client_that_waits_for_100_gets_it_when_the_body_is_read) {
+  run_virtual([]() -> gyre::task<> {
+    memory_server server(options_for(echo));
+    auto client = server.connect();
+    co_await client.send(post + "Content-Length: 5\r\nExpect: 100-Continue\r\n\r\n");
+    const bool more = co_await client.receive();
+    EXPECT_TRUE(more);
+    EXPECT_EQ(client.received(), "HTTP/1.1 100 Continue\r\n\r\n");
+    co_await client.send("hello" + get);
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body, "hello");
+    const auto next = co_await client.answer();
+    EXPECT_EQ(next.status, 200);
+    EXPECT_EQ(client.interim(), 1) << "and once";
+  });
+}
+
+TEST(request_body_timing, a_client_that_has_sent_the_body_already_is_not_told_to_continue) {
+  run_virtual([]() -> gyre::task<> {
+    memory_server server(options_for(echo));
+    auto client = server.connect();
+    co_await client.send(post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\nhello");
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body, "hello");
+    EXPECT_EQ(client.interim(), 0);
+  });
+}
+
+TEST(request_body_timing, a_handler_that_does_not_want_the_body_answers_without_asking_for_it) {
+  run_virtual([]() -> gyre::task<> {
+    memory_server server(options_for(ignore));
+    auto client = server.connect();
+    co_await client.send(post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n");
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body, "ignored");
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(client.interim(), 0);
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "") << "nobody knows whether the body comes: the connection ends";
+  });
+}
+
+TEST(request_body_timing, another_expectation_is_answered_with_417) {
+  run_virtual([]() -> gyre::task<> {
+    http_test_client app{http::handler(ignore)};
+    const auto bytes = co_await app.exchange_bytes(post + "Content-Length: 0\r\nExpect: miracles\r\n\r\n");
+    EXPECT_TRUE(bytes.starts_with("HTTP/1.1 417 "));
+  });
+}
+
+TEST(request_body_timing, a_client_of_http_1_0_is_not_told_to_continue) {
+  run_virtual([]() -> gyre::task<> {
+    memory_server server(options_for(echo));
+    auto client = server.connect();
+    co_await client.send("POST / HTTP/1.0\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
+    co_await gyre::sleep(1s);
+    co_await client.send("hello");
+    const auto bytes = co_await client.rest();
+    EXPECT_TRUE(bytes.starts_with("HTTP/1.1 200 OK\r\n")) << bytes;
+  });
+}
+
+TEST(request_body_timing, a_stream_may_read_the_body_while_it_writes_the_answer) {
+  auto echo_stream = [](http::request& r) {
+    auto produce = [&r](http::body_writer& out) -> gyre::task<> {
+      for (;;) {
+        const std::string_view piece = co_await r.body().receive();
+        if (piece.empty()) break;
+        co_await out.write(piece);
+      }
+    };
+    return response::stream(produce);
+  };
+  run_virtual([&]() -> gyre::task<> {
+    memory_server server(options_for(echo_stream));
+    auto client = server.connect();
+    const std::string body(200'000, 'b');
+    co_await client.send(post + "Content-Length: 200000\r\n\r\n" + body.substr(0, 10));
+    bool more = co_await client.receive();
+    while (more && client.received().find("bbbbb") == std::string::npos) more = co_await client.receive();
+    EXPECT_TRUE(more) << "the beginning comes back before the rest has been sent";
+    auto sending = gyre::spawn(client.send(body.substr(10) + get));
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body.size(), body.size());
+    co_await sending;
+    const auto next = co_await client.answer();
+    EXPECT_EQ(next.status, 200) << "and the connection goes on";
+  });
+}
+
+TEST(request_body_timing, a_stream_that_reads_a_body_nobody_was_asked_for_does_not_ask_inside_of_its_answer) {
+  auto read_late = [](http::request& r) {
+    auto produce = [&r](http::body_writer& out) -> gyre::task<> {
+      co_await out.write("first ");
+      const std::string body = co_await r.body().read_all();
+      co_await out.write(body);
+    };
+    return response::stream(produce);
+  };
+  run_virtual([&]() -> gyre::task<> {
+    reports here;
+    memory_server server(patient_for(5s, read_late));
+    auto client = server.connect();
+    co_await client.send(post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n");
+    const auto bytes = co_await client.rest();
+    EXPECT_EQ(bytes.find("100 Continue"), std::string::npos) << bytes;
+    EXPECT_EQ(bytes.find("0\r\n\r\n"), std::string::npos);
+  });
+}
+
+TEST(request_body_timing, a_handler_whose_time_is_over_is_answered_with_503_also_when_a_body_is_unread) {
+  auto too_long = [](http::request&) -> gyre::task<response> {
+    co_await forever();
+    co_return response();
+  };
+  run_virtual([&]() -> gyre::task<> {
+    http::server_options options = options_for(too_long);
+    options.timeouts.handler = 3s;
+    memory_server server(std::move(options));
+    auto client = server.connect();
+    co_await client.send(post + "Content-Length: 5\r\n\r\n01");
+    co_await gyre::sleep(4s);
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_EQ(answer.body, "this took too long\n");
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "");
+  });
+}

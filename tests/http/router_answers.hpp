@@ -1,0 +1,52 @@
+// tests/http/router_answers.hpp: asking a router, in a line.
+#pragma once
+
+#include "tests/http/http_client.hpp"
+
+namespace gyre_test {
+
+using lines = std::vector<std::string>;
+
+/// What `routes` answer to each of "GET /path": "200 body".
+inline lines answers(http::router routes, const lines& requests) {
+  lines all;
+  run_virtual([&]() -> gyre::task<> {
+    http_test_client app(std::move(routes));
+    for (const std::string& each : requests) {
+      const std::size_t space = each.find(' ');
+      const http_answer answer = co_await app.request(each.substr(0, space), each.substr(space + 1));
+      all.push_back(std::to_string(answer.status) + ' ' + answer.body);
+    }
+  });
+  return all;
+}
+
+inline http_answer answer_to(http::router routes, std::string method, std::string target) {
+  http_answer result;
+  run_virtual([&]() -> gyre::task<> {
+    http_test_client app(std::move(routes));
+    result = co_await app.request(method, target);
+  });
+  return result;
+}
+
+/// Answers with the parameters of those names.
+inline http::handler shows(lines names) {
+  return [names = std::move(names)](http::request& r) {
+    std::string text;
+    for (const std::string& each : names) text.append("[").append(r.path_parameter(each)).append("]");
+    return http::response::text(std::move(text));
+  };
+}
+
+template <class Error, class F>
+std::string message_of(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+
+}  // namespace gyre_test

@@ -1,0 +1,63 @@
+// tests/http/served.hpp: an HTTP server on a real socket, for the duration of a test.
+#pragma once
+
+#include "tests/http/http_client.hpp"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace gyre_test {
+
+/// Leaves with a reset.
+inline void reset(tcp_client& client) {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(client.stream().native_descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  client.stream() = gyre::tcp_stream();
+}
+
+class served {
+ public:
+  explicit served(http::server_options options)
+      : server_(std::make_shared<http::server>(std::move(options))), running_(gyre::spawn(run(server_))) {}
+
+  gyre::task<tcp_client> connect() {
+    auto stream = co_await gyre::tcp_stream::connect(server_->where());
+    co_return tcp_client(std::move(stream));
+  }
+  /// One request on a connection of its own.
+  gyre::task<http_answer> get(std::string target) {
+    auto client = co_await connect();
+    co_await client.send("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    co_return co_await client.answer();
+  }
+
+  void tell_to_stop() { running_.cancel(); }
+  gyre::task<> stopped() { co_await running_.wait(); }
+  [[nodiscard]] bool has_stopped() const noexcept { return running_.done(); }
+  [[nodiscard]] http::server& server() noexcept { return *server_; }
+
+ private:
+  static gyre::task<> run(std::shared_ptr<http::server> server) { co_await server->run(); }
+  std::shared_ptr<http::server> server_;
+  gyre::task_handle<void> running_;
+};
+
+/// Serves on a port of this machine on virtual time, runs `body(served&)`, and stops the server, whatever happens.
+template <class Body>
+void run_served(http::server_options options, Body body) {
+  run_virtual([&]() -> gyre::task<> {
+    served here(std::move(options));
+    const auto outcome = co_await gyre::as_result(body(here));
+    here.tell_to_stop();
+    co_await here.stopped();
+    if (!outcome) std::rethrow_exception(outcome.error());
+  });
+}
+
+inline const std::string hello_request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+}  // namespace gyre_test

@@ -1,0 +1,195 @@
+// tests/http/server_drain_test.cpp: how a server ends.
+#include <gyre/http/server.hpp>
+
+#include "tests/http/served.hpp"
+
+using namespace gyre_test;
+using http::response;
+
+namespace {
+
+/// Answers "/" at once, and anything else when it is told to.
+struct gated {
+  gyre::event began;
+  gyre::event go_on;
+  bool was_cancelled = false;
+
+  http::handler routes() {
+    return [this](http::request& r) -> gyre::task<response> {
+      if (r.path() == "/") co_return response::text("at once");
+      began.set();
+      try {
+        co_await go_on.wait();
+      } catch (const gyre::cancelled&) {
+        was_cancelled = true;
+        throw;
+      }
+      co_return response::text("at last");
+    };
+  }
+};
+
+const std::string slow_request = "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n";
+
+}  // namespace
+
+TEST(server_drain, closes_idle_connections_soon_and_refuses_new_ones) {
+  gated app;
+  run_served(options_for(app.routes()), [&](served& here) -> gyre::task<> {
+    auto idle = co_await here.connect();
+    co_await idle.send(hello_request);
+    (void)co_await idle.answer();
+    auto silent = co_await here.connect();
+    co_await gyre::yield();
+    const auto begin = gyre::now();
+    here.tell_to_stop();
+    const auto rest = co_await idle.rest();
+    EXPECT_EQ(rest, "");
+    EXPECT_FALSE(idle.was_reset());
+    (void)co_await silent.rest();
+    co_await here.stopped();
+    EXPECT_LE(since(begin), 260ms);
+    EXPECT_TRUE(here.server().draining());
+    EXPECT_EQ(here.server().connections(), 0U);
+    const auto refused = co_await error_of(here.connect());
+    EXPECT_NE(refused.find("Connection refused"), std::string::npos) << refused;
+  });
+}
+
+TEST(server_drain, finishes_requests_under_way_and_says_close) {
+  gated app;
+  run_served(options_for(app.routes()), [&](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(slow_request);
+    co_await app.began.wait();
+    here.tell_to_stop();
+    co_await gyre::sleep(3s);
+    EXPECT_FALSE(here.has_stopped());
+    app.go_on.set();
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body, "at last");
+    EXPECT_EQ(answer.field("Connection"), "close");
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "");
+    client.stream() = gyre::tcp_stream();
+    const auto begin = gyre::now();
+    co_await here.stopped();
+    EXPECT_LT(since(begin), 1s);
+    EXPECT_FALSE(app.was_cancelled);
+  });
+}
+
+TEST(server_drain, a_request_that_is_on_its_way_is_still_answered) {
+  gated app;
+  run_served(options_for(app.routes()), [&](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(hello_request);
+    (void)co_await client.answer();
+    here.tell_to_stop();
+    co_await gyre::sleep(100ms);
+    co_await client.send(hello_request);
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body, "at once");
+    EXPECT_EQ(answer.field("Connection"), "close");
+  });
+}
+
+TEST(server_drain, connections_in_the_backlog_are_still_answered) {
+  gated app;
+  run_served(options_for(app.routes()), [&](served& here) -> gyre::task<> {
+    co_await gyre::yield();
+    // The kernel completes the handshakes; the server does not run in between.
+    std::vector<tcp_client> clients;
+    const auto where = gyre::address::parse(here.server().where()).value();
+    for (int i = 0; i < 20; ++i) {
+      const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      const bool connected = ::connect(fd, static_cast<const sockaddr*>(where.data()), where.size()) == 0;
+      CO_ASSERT_TRUE(connected);
+      clients.emplace_back(gyre::tcp_stream::from_fd(fd));
+    }
+    here.tell_to_stop();
+    for (auto& each : clients) co_await each.send(hello_request);
+    for (auto& each : clients) {
+      const auto answer = co_await each.answer();
+      EXPECT_EQ(answer.status, 200);
+      EXPECT_EQ(answer.field("Connection"), "close");
+    }
+  });
+}
+
+TEST(server_drain, cancels_what_takes_longer_than_its_time) {
+  gated app;
+  http::server_options options = options_for(app.routes());
+  options.timeouts.drain = 4s;
+  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(slow_request);
+    co_await app.began.wait();
+    const auto begin = gyre::now();
+    here.tell_to_stop();
+    co_await here.stopped();
+    EXPECT_TRUE(app.was_cancelled);
+    EXPECT_GE(since(begin), 4s);
+    EXPECT_LT(since(begin), 5s);
+  });
+}
+
+TEST(server_drain, a_stream_that_ends_during_it_does_not_leave_an_idle_connection) {
+  gyre::event began;
+  gyre::event go_on;
+  auto events = [&](http::request&) {
+    auto produce = [&](http::body_writer& out) -> gyre::task<> {
+      co_await out.write("one;");
+      began.set();
+      co_await go_on.wait();
+      co_await out.write("two;");
+    };
+    return response::stream(produce);
+  };
+  http::server_options options = options_for(events);
+  options.timeouts.drain = 60s;
+  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(hello_request);
+    co_await began.wait();
+    here.tell_to_stop();
+    co_await gyre::sleep(5s);
+    go_on.set();
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body, "one;two;");
+    const auto begin = gyre::now();
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "");
+    client.stream() = gyre::tcp_stream();
+    co_await here.stopped();
+    EXPECT_LE(since(begin), 1s);
+  });
+}
+
+TEST(server_drain, clients_that_keep_connecting_do_not_keep_the_server_alive) {
+  gated app;
+  run_served(options_for(app.routes()), [&](served& here) -> gyre::task<> {
+    co_await gyre::yield();
+    int connected = 0;
+    auto connect = [&]() -> gyre::task<> {
+      for (;; ++connected) (void)co_await here.connect();
+    };
+    auto connecting = gyre::spawn(connect);
+    for (int i = 0; i < 10; ++i) co_await gyre::yield();
+    here.tell_to_stop();
+    co_await connecting.wait();  // until it is refused
+    EXPECT_LT(connected, 10'000);
+    co_await here.stopped();
+  });
+}
+
+TEST(server_drain, serve_returns_when_it_is_cancelled) {
+  run_virtual([]() -> gyre::task<> {
+    auto serving = gyre::spawn(http::serve(options_for(says(""))));
+    co_await gyre::sleep(1s);
+    serving.cancel();
+    co_await serving.wait();
+    EXPECT_FALSE(serving.state().was_cancelled());
+    serving.result();
+  });
+}

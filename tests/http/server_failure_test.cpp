@@ -1,0 +1,218 @@
+// tests/http/server_failure_test.cpp: handlers that throw, take too long, or whose clients leave.
+#include <gyre/http/server.hpp>
+
+#include "tests/http/served.hpp"
+
+using namespace gyre_test;
+using http::response;
+
+namespace {
+
+/// What happened to the one that waits.
+struct waiter {
+  gyre::event began;
+  gyre::event ended;
+  bool was_cancelled = false;
+
+  gyre::task<> wait() {
+    struct at_end {
+      waiter& self;
+      bool done = false;
+      ~at_end() {
+        self.was_cancelled = !done;
+        self.ended.set();
+      }
+    } guard{*this};
+    began.set();
+    co_await forever();
+    guard.done = true;
+  }
+};
+
+http::handler waits_in_handler(waiter& who) {
+  return [&who](http::request&) -> gyre::task<response> {
+    co_await who.wait();
+    co_return response();
+  };
+}
+http::handler waits_in_stream(waiter& who) {
+  return [&who](http::request&) {
+    auto produce = [&who](http::body_writer& out) -> gyre::task<> {
+      co_await out.write("first");
+      co_await who.wait();
+    };
+    return response::stream(produce);
+  };
+}
+
+struct log : http::exchange_observer {
+  void answered(const http::exchange& what) noexcept override {
+    statuses.push_back(what.status);
+    complete.push_back(what.complete);
+  }
+  std::vector<int> statuses;
+  std::vector<bool> complete;
+};
+
+/// The client sends a request and leaves in that way while somebody waits: he is cancelled.
+template <class Leave>
+void expect_cancelled_when(http::handler (*make)(waiter&), Leave leave, int status) {
+  waiter who;
+  log heard;
+  http::server_options options = options_for(make(who));
+  options.observer = &heard;
+  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+    reports none;
+    auto client = co_await here.connect();
+    co_await client.send(hello_request);
+    co_await who.began.wait();
+    co_await leave(client);
+    co_await who.ended.wait();
+    EXPECT_TRUE(who.was_cancelled);
+    for (int i = 0; i < 100 && here.server().connections() > 0; ++i) co_await gyre::yield();
+    EXPECT_EQ(heard.statuses, std::vector<int>{status});
+    EXPECT_EQ(heard.complete, std::vector<bool>{false});
+    EXPECT_EQ(none.texts, std::vector<std::string>());
+  });
+}
+
+gyre::task<> leave_by_reset(tcp_client& client) {
+  reset(client);
+  co_return;
+}
+gyre::task<> leave_by_close(tcp_client& client) {
+  client.stream() = gyre::tcp_stream();
+  co_return;
+}
+gyre::task<> leave_by_half(tcp_client& client) { co_await client.stream().shutdown_write(); }
+
+}  // namespace
+
+TEST(server_failure, a_handler_is_cancelled_when_its_client_closes) {
+  expect_cancelled_when(waits_in_handler, leave_by_close, 499);
+}
+TEST(server_failure, a_handler_is_cancelled_when_its_client_has_finished_sending) {
+  expect_cancelled_when(waits_in_handler, leave_by_half, 499);
+}
+TEST(server_failure, a_handler_is_cancelled_when_its_client_resets) {
+  expect_cancelled_when(waits_in_handler, leave_by_reset, 499);
+}
+TEST(server_failure, a_body_is_cancelled_when_its_client_closes) {
+  expect_cancelled_when(waits_in_stream, leave_by_close, 200);
+}
+TEST(server_failure, a_body_is_cancelled_when_its_client_resets) {
+  expect_cancelled_when(waits_in_stream, leave_by_reset, 200);
+}
+
+TEST(server_failure, a_client_that_leaves_in_the_middle_of_its_body_cancels_the_handler_that_reads_it) {
+  waiter who;
+  auto read_then_wait = [&](http::request& r) -> gyre::task<response> {
+    try {
+      (void)co_await r.body().read_all();
+    } catch (const gyre::incomplete_transfer&) {
+      who.was_cancelled = true;
+      who.ended.set();
+      throw;
+    }
+    co_return response();
+  };
+  run_served(options_for(read_then_wait), [&](served& here) -> gyre::task<> {
+    reports none;
+    auto client = co_await here.connect();
+    co_await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n01234");
+    co_await client.stream().shutdown_write();
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "");
+    EXPECT_TRUE(who.was_cancelled);
+    EXPECT_EQ(none.texts, std::vector<std::string>());
+  });
+}
+
+TEST(server_failure, a_handler_whose_time_is_over_is_cancelled_and_answered_with_503) {
+  waiter who;
+  http::server_options options = options_for(waits_in_handler(who));
+  options.timeouts.handler = 5s;
+  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    const auto begin = gyre::now();
+    co_await client.send(hello_request + hello_request);
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_EQ(answer.body, "this took too long\n");
+    EXPECT_EQ(since(begin), 5s);
+    EXPECT_TRUE(who.was_cancelled);
+    const auto next = co_await client.answer();
+    EXPECT_EQ(next.status, 503) << "the connection goes on, and the next request has its own time";
+    EXPECT_EQ(since(begin), 10s);
+  });
+}
+
+TEST(server_failure, a_body_whose_time_is_over_is_cut_off) {
+  waiter who;
+  http::server_options options = options_for(waits_in_stream(who));
+  options.timeouts.handler = 5s;
+  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(hello_request);
+    const auto rest = co_await client.rest();
+    EXPECT_TRUE(who.was_cancelled);
+    EXPECT_NE(rest.find("first"), std::string::npos);
+    EXPECT_EQ(rest.find("0\r\n\r\n"), std::string::npos);
+    EXPECT_TRUE(client.was_reset()) << "so that a client of HTTP/1.0 sees it too";
+  });
+}
+
+TEST(server_failure, an_answer_that_was_ready_in_spite_of_its_deadline_is_sent) {
+  auto stubborn = [](http::request&) -> gyre::task<response> {
+    auto work = []() -> gyre::task<> { co_await gyre::sleep(10s); };
+    co_await gyre::shield(work);
+    co_return response::text("ready");
+  };
+  http::server_options options = options_for(stubborn);
+  options.timeouts.handler = 5s;
+  run_served(std::move(options), [](served& here) -> gyre::task<> {
+    const auto answer = co_await here.get("/");
+    EXPECT_TRUE(answer.status == 200 || answer.status == 503) << answer.status;
+  });
+}
+
+TEST(server_failure, an_exception_is_answered_with_500_without_detail_and_reported) {
+  auto fail = [](http::request&) -> gyre::task<response> {
+    co_await gyre::yield();
+    throw std::runtime_error("the password is 1234");
+  };
+  run_served(options_for(fail), [](served& here) -> gyre::task<> {
+    reports heard;
+    auto client = co_await here.connect();
+    for (int i = 0; i < 2; ++i) {
+      co_await client.send(hello_request);
+      const auto answer = co_await client.answer();
+      EXPECT_EQ(answer.status, 500);
+      EXPECT_EQ(answer.body, "Internal Server Error\n");
+    }
+    EXPECT_EQ(heard.texts, (std::vector<std::string>{"the password is 1234", "the password is 1234"}));
+  });
+}
+
+TEST(server_failure, a_handler_that_throws_before_it_is_awaited_is_answered_too) {
+  auto fail = [](http::request&) -> response { throw http::status_error(418, "short and stout"); };
+  run_served(options_for(fail), [](served& here) -> gyre::task<> {
+    const auto answer = co_await here.get("/");
+    EXPECT_EQ(answer.status, 418);
+    EXPECT_EQ(answer.body, "short and stout\n");
+  });
+}
+
+TEST(server_failure, a_status_that_no_answer_can_have_becomes_500) {
+  auto fail = [](http::request& r) -> response {
+    throw http::status_error(r.path() == "/low" ? 100 : r.path() == "/high" ? 1000 : 204);
+  };
+  run_served(options_for(fail), [](served& here) -> gyre::task<> {
+    const auto low = co_await here.get("/low");
+    EXPECT_EQ(low.status, 500);
+    const auto high = co_await here.get("/high");
+    EXPECT_EQ(high.status, 500);
+    const auto empty = co_await here.get("/");
+    EXPECT_EQ(empty.status, 204);
+  });
+}

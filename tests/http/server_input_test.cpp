@@ -1,0 +1,163 @@
+// tests/http/server_input_test.cpp: the pieces in which requests come make no difference, and what is wrong is refused.
+#include <gyre/http/server.hpp>
+
+#include "tests/http/served.hpp"
+
+using namespace gyre_test;
+using http::response;
+
+namespace {
+
+gyre::task<response> show(http::request& r) {
+  std::string text = std::string(r.method()) + ' ' + std::string(r.target()) + ' ' + std::string(r.field("X")) + ' ';
+  text += co_await r.body().read_all();
+  co_return response::text(std::move(text));
+}
+
+/// One of every kind, one behind the other.
+const std::string requests =
+    "GET /a?b HTTP/1.1\r\nHost: a\r\nX: 1\r\n\r\n"
+    "POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"
+    "\r\nPUT /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3;x=y\r\nfoo\r\n2\r\nba\r\n0\r\nT: 1\r\n\r\n"
+    "HEAD /d HTTP/1.1\r\nHost: a\r\n\r\n"
+    "GET /e HTTP/1.0\r\nX: last\r\n\r\n";
+
+/// Dates differ.
+std::string without_dates(std::string bytes) {
+  for (std::size_t at = bytes.find("Date: "); at != std::string::npos; at = bytes.find("Date: "))
+    bytes.erase(at, bytes.find("\r\n", at) + 2 - at);
+  return bytes;
+}
+
+gyre::task<std::string> answers_to(memory_server& server, const std::vector<std::string>& pieces) {
+  auto client = server.connect();
+  for (const std::string& each : pieces) {
+    co_await client.send(each);
+    co_await gyre::sleep(1ms);  // of virtual time: the server has seen it
+  }
+  co_return without_dates(co_await client.rest());
+}
+
+int status_of(const std::string& bytes) { return bytes.size() < 12 ? 0 : std::stoi(bytes.substr(9, 3)); }
+
+int status_for(const std::string& request, const http::head_limits& limits = {}) {
+  int status = 0;
+  run_virtual([&]() -> gyre::task<> {
+    http::server_options options = options_for(show);
+    options.limits.head = limits;
+    http_test_client app(std::move(options));
+    const std::string bytes = co_await app.exchange_bytes(request);
+    status = status_of(bytes);
+    if (status >= 400) {
+      EXPECT_NE(bytes.find("Connection: close\r\n"), std::string::npos) << request;
+      EXPECT_EQ(bytes.find("HTTP/1.1", 1), std::string::npos) << "only one answer to " << request;
+    }
+  });
+  return status;
+}
+
+std::string with(const std::string& fields) { return "GET / HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n"; }
+
+}  // namespace
+
+TEST(server_input, requests_are_the_same_in_every_split_and_byte_by_byte) {
+  run_virtual([]() -> gyre::task<> {
+    memory_server server(options_for(show));
+    const std::string whole = co_await answers_to(server, {requests});
+    EXPECT_NE(whole.find("GET /a?b 1 "), std::string::npos) << whole;
+    EXPECT_NE(whole.find("POST /b  hello"), std::string::npos) << whole;
+    EXPECT_NE(whole.find("PUT /c  fooba"), std::string::npos) << whole;
+    EXPECT_TRUE(whole.ends_with("GET /e last ")) << whole;
+    for (std::size_t at = 1; at < requests.size(); ++at) {
+      const std::string split = co_await answers_to(server, {requests.substr(0, at), requests.substr(at)});
+      EXPECT_EQ(split, whole) << "at " << at;
+    }
+    std::vector<std::string> bytes;
+    for (const char c : requests) bytes.emplace_back(1, c);
+    const std::string by_byte = co_await answers_to(server, bytes);
+    EXPECT_EQ(by_byte, whole);
+  });
+}
+
+TEST(server_input, requests_over_a_socket_are_the_same_in_pieces_of_every_size) {
+  run_served(options_for(show), [](served& here) -> gyre::task<> {
+    std::string whole;
+    for (std::size_t piece = requests.size(); piece > 0; piece = piece * 2 / 3) {
+      auto client = co_await here.connect();
+      for (std::size_t at = 0; at < requests.size(); at += piece) {
+        co_await client.send(requests.substr(at, piece));
+        co_await gyre::yield();
+      }
+      const std::string all = without_dates(co_await client.rest());
+      if (whole.empty()) whole = all;
+      EXPECT_EQ(all, whole) << "in pieces of " << piece;
+    }
+  });
+}
+
+TEST(server_input, what_is_too_long_is_refused_by_name) {
+  const http::head_limits limits{.target = 20, .fields = 3, .size = 200};
+  EXPECT_EQ(status_for(with("X: 1\r\n"), limits), 200);
+  EXPECT_EQ(status_for("GET /" + std::string(20, 'a') + " HTTP/1.1\r\nHost: a\r\n\r\n", limits), 414);
+  EXPECT_EQ(status_for(with("A: 1\r\nB: 2\r\nC: 3\r\n"), limits), 431);
+  EXPECT_EQ(status_for(with("A: " + std::string(200, 'a') + "\r\n"), limits), 431);
+  EXPECT_EQ(status_for(std::string(300, 'a'), limits), 414);
+}
+
+TEST(server_input, what_is_malformed_is_refused_with_400) {
+  for (const std::string& each :
+       {std::string("nonsense\r\n\r\n"), std::string("GET / HTTP/1.1\nHost: a\n\n"), with("A : 1\r\n"), with("A\r\n"),
+        with(" folded\r\n"), with("A: \x01\r\n"), with("Host: b\r\n"), with("Content-Length: 1, 1\r\n"),
+        with("Content-Length: x\r\n"), with("Content-Length: 1\r\nTransfer-Encoding: chunked\r\n"),
+        with("Transfer-Encoding: chunked, chunked\r\n"), std::string("GET / HTTP/1.1\r\n\r\n"),
+        std::string("GET a HTTP/1.1\r\nHost: a\r\n\r\n"), std::string("GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"),
+        std::string("GET / HTTP/x\r\nHost: a\r\n\r\n")})
+    EXPECT_EQ(status_for(each), 400) << each;
+}
+
+TEST(server_input, what_is_not_known_is_refused_with_501_or_505) {
+  EXPECT_EQ(status_for(with("Transfer-Encoding: gzip, chunked\r\n")), 501);
+  EXPECT_EQ(status_for("GET / HTTP/2.0\r\nHost: a\r\n\r\n"), 505);
+}
+
+TEST(server_input, requests_before_a_malformed_one_are_answered) {
+  run_virtual([]() -> gyre::task<> {
+    memory_server server(options_for(show));
+    auto client = server.connect();
+    co_await client.send(with("X: 1\r\n") + "nonsense\r\n\r\n");
+    const auto first = co_await client.answer();
+    EXPECT_EQ(first.status, 200);
+    const auto second = co_await client.answer();
+    EXPECT_EQ(second.status, 400);
+  });
+}
+
+TEST(server_input, a_refusal_arrives_though_the_client_goes_on_sending) {
+  run_served(options_for(show), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send("nonsense\r\n\r\n" + std::string(500'000, 'x'));
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.status, 400);
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "");
+    EXPECT_FALSE(client.was_reset());
+  });
+}
+
+TEST(server_input, the_observer_hears_of_refusals_too) {
+  struct log : http::exchange_observer {
+    void answered(const http::exchange& what) noexcept override {
+      lines.push_back(std::to_string(what.status) + ' ' + std::string(what.request.method()) + ' ' +
+                      std::string(what.request.target()) + ' ' + std::to_string(what.body_bytes) +
+                      (what.complete ? "" : " cut off"));
+    }
+    std::vector<std::string> lines;
+  } heard;
+  http::server_options options = options_for(says("hello"));
+  options.observer = &heard;
+  run_virtual([&]() -> gyre::task<> {
+    http_test_client app(std::move(options));
+    (void)co_await app.exchange_bytes(with("") + "HEAD /b HTTP/1.1\r\nHost: a\r\n\r\n" + "nonsense\r\n\r\n");
+  });
+  EXPECT_EQ(heard.lines, (std::vector<std::string>{"200 GET / 5", "200 HEAD /b 0", "400   12"}));
+}

@@ -1,0 +1,205 @@
+// tests/http/server_limits_test.cpp: how many, and how long.
+#include <gyre/http/server_limits.hpp>
+
+#include "tests/http/served.hpp"
+
+using namespace gyre_test;
+using http::response;
+
+TEST(server_limits, a_connection_too_many_is_told_503_and_closed) {
+  http::server_options options = options_for(says("hello"));
+  options.limits.connections = 2;
+  run_served(std::move(options), [](served& here) -> gyre::task<> {
+    auto first = co_await here.connect();
+    auto second = co_await here.connect();
+    auto third = co_await here.connect();
+    const auto refused = co_await third.answer();
+    EXPECT_EQ(refused.status, 503);
+    EXPECT_EQ(refused.field("Connection"), "close");
+    const auto rest = co_await third.rest();
+    EXPECT_EQ(rest, "");
+    co_await first.send(hello_request);
+    const auto served_one = co_await first.answer();
+    EXPECT_EQ(served_one.status, 200);
+  });
+}
+
+TEST(server_limits, who_was_refused_takes_nobodys_place) {
+  http::server_options options = options_for(says("hello"));
+  options.limits.connections = 1;
+  run_served(std::move(options), [](served& here) -> gyre::task<> {
+    auto first = co_await here.connect();
+    co_await first.send(hello_request);
+    (void)co_await first.answer();
+    auto refused = co_await here.connect();
+    const auto refusal = co_await refused.answer();
+    EXPECT_EQ(refusal.status, 503);
+    co_await first.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    (void)co_await first.rest();  // closed, while the refused one is still there
+    const auto next = co_await here.get("/");
+    EXPECT_EQ(next.status, 200);
+  });
+}
+
+TEST(server_limits, connections_of_one_address_are_counted_by_themselves) {
+  http::server_options options = options_for(says("hello"));
+  options.limits.connections_per_address = 1;
+  run_served(std::move(options), [](served& here) -> gyre::task<> {
+    const auto port = here.server().where().substr(here.server().where().find(':'));
+    auto connect_from = [&](const char* host) -> gyre::task<tcp_client> {
+      gyre::connect_options from;
+      from.local = gyre::address::parse(std::string(host) + ":0").value();
+      auto stream = co_await gyre::tcp_stream::connect(gyre::address::parse("127.0.0.1" + port).value(), from);
+      co_return tcp_client(std::move(stream));
+    };
+    auto first = co_await connect_from("127.0.0.2");
+    co_await first.send(hello_request);
+    const auto answer = co_await first.answer();
+    EXPECT_EQ(answer.status, 200);
+    auto second = co_await connect_from("127.0.0.2");
+    const auto refused = co_await second.answer();
+    EXPECT_EQ(refused.status, 503);
+    auto other = co_await connect_from("127.0.0.3");
+    co_await other.send(hello_request);
+    const auto other_answer = co_await other.answer();
+    EXPECT_EQ(other_answer.status, 200);
+    co_await first.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    (void)co_await first.rest();  // gone, while the refused one is still there
+    auto third = co_await connect_from("127.0.0.2");
+    co_await third.send(hello_request);
+    const auto third_answer = co_await third.answer();
+    EXPECT_EQ(third_answer.status, 200);
+  });
+}
+
+TEST(server_limits, the_last_request_of_a_connection_is_answered_with_close) {
+  http::server_options options = options_for(says("hello"));
+  options.limits.requests_per_connection = 3;
+  run_served(std::move(options), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(hello_request + hello_request + hello_request + hello_request);
+    for (int i = 1; i <= 3; ++i) {
+      const auto answer = co_await client.answer();
+      EXPECT_EQ(answer.field("Connection"), i < 3 ? "" : "close");
+    }
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "");
+    EXPECT_FALSE(client.was_reset());
+  });
+}
+
+TEST(server_limits, an_idle_connection_is_closed_without_a_word) {
+  http::server_options options = options_for(says("hello"));
+  options.timeouts.idle = 10s;
+  run_served(std::move(options), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(hello_request);
+    (void)co_await client.answer();
+    const auto begin = gyre::now();
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "");
+    EXPECT_EQ(since(begin), 10s);
+  });
+}
+
+TEST(server_limits, a_connection_that_never_says_anything_is_closed_without_a_word) {
+  http::server_options options = options_for(says("hello"));
+  options.timeouts.head = 3s;
+  run_served(std::move(options), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    const auto begin = gyre::now();
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "");
+    EXPECT_EQ(since(begin), 3s);
+  });
+}
+
+TEST(server_limits, a_head_that_takes_too_long_is_answered_with_408_however_steadily_it_comes) {
+  http::server_options options = options_for(says("hello"));
+  options.timeouts.head = 3s;
+  run_served(std::move(options), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(hello_request);  // the time counts from the first byte of each head
+    (void)co_await client.answer();
+    co_await gyre::sleep(20s);
+    const auto begin = gyre::now();
+    auto drip = [&]() -> gyre::task<> {
+      co_await client.send("GET / HTTP/1.1\r\nX: ");
+      for (;;) {
+        co_await client.send("x");
+        co_await gyre::sleep(500ms);
+      }
+    };
+    auto dripping = gyre::spawn(drip);
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.status, 408);
+    EXPECT_GE(since(begin), 3s);
+    EXPECT_LT(since(begin), 4s);
+    dripping.cancel();
+    co_await dripping.wait();
+  });
+}
+
+TEST(server_limits, a_client_that_does_not_take_its_answer_is_reset) {
+  const std::string large(30'000'000, 'l');
+  http::server_options options = options_for([&](http::request&) { return response::borrowed(large, "a/b"); });
+  options.timeouts.write = 5s;
+  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    client.stream().set_receive_buffer_size(10'000);
+    co_await client.send(hello_request);
+    (void)co_await client.receive();
+    co_await gyre::sleep(20s);
+    EXPECT_EQ(here.server().connections(), 0U);
+    const auto rest = co_await client.rest();
+    EXPECT_LT(rest.size(), large.size());
+    EXPECT_TRUE(client.was_reset());
+  });
+}
+
+TEST(server_limits, a_client_that_takes_its_answer_slowly_is_not_reset) {
+  const std::string large(2'000'000, 'l');
+  http::server_options options = options_for([&](http::request&) { return response::borrowed(large, "a/b"); });
+  options.timeouts.write = 5s;
+  run_virtual([&]() -> gyre::task<> {
+    memory_server server(std::move(options));
+    auto client = server.connect(16'384);
+    co_await client.send(hello_request);
+    const auto begin = gyre::now();
+    bool more = true;
+    while (more && client.received().size() < large.size()) {
+      co_await gyre::sleep(1s);  // 16 KiB a second
+      more = co_await client.receive();
+    }
+    EXPECT_TRUE(more);
+    EXPECT_GT(since(begin), 100s);
+  });
+}
+
+TEST(server_limits, pieces_of_a_stream_that_were_given_up_are_not_the_beginning_of_others) {
+  auto produce = [](http::body_writer& out) -> gyre::task<> {
+    const std::string piece(8'000, 'p');
+    auto write = [&]() -> gyre::task<> { co_await out.write(piece); };
+    bool blocked = false;
+    for (int i = 0; i < 100'000 && !blocked; ++i) {
+      try {
+        co_await gyre::timeout(1s, write);
+        co_await gyre::yield();  // so that it is sent piece by piece, and the last one not at all
+      } catch (const gyre::timed_out&) {
+        blocked = true;
+      }
+    }
+    EXPECT_TRUE(blocked);
+    co_await gyre::sleep(2s);
+    co_await out.write("another piece");
+    ADD_FAILURE() << "that was taken as a part of the piece before";
+  };
+  run_served(options_for([&](http::request&) { return response::stream(produce); }), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(hello_request);
+    co_await gyre::sleep(10s);
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest.find("another"), std::string::npos);
+    EXPECT_TRUE(client.was_reset());
+  });
+}

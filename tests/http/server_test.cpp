@@ -1,0 +1,234 @@
+// tests/http/server_test.cpp: connections of real clients: how long they last, and in which order they are answered.
+#include <gyre/http/server.hpp>
+
+#include "tests/http/served.hpp"
+
+#include <unistd.h>
+
+using namespace gyre_test;
+using http::response;
+
+namespace {
+
+response show_target(http::request& r) { return response::text(r.target()); }
+
+std::string get(const std::string& target, const std::string& more = "") {
+  return "GET " + target + " HTTP/1.1\r\nHost: a\r\n" + more + "\r\n";
+}
+
+}  // namespace
+
+TEST(server, keeps_a_connection_for_many_requests) {
+  run_served(options_for(show_target), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    for (int i = 0; i < 100; ++i) {
+      co_await client.send(get("/" + std::to_string(i)));
+      const auto answer = co_await client.answer();
+      EXPECT_EQ(answer.body, "/" + std::to_string(i));
+      EXPECT_EQ(answer.field("Connection"), "");
+    }
+    EXPECT_EQ(here.server().connections(), 1U);
+  });
+}
+
+TEST(server, closes_when_the_client_asks_for_it) {
+  run_served(options_for(show_target), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(get("/a", "Connection: close\r\n"));
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.field("Connection"), "close");
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "");
+    EXPECT_FALSE(client.was_reset());
+  });
+}
+
+TEST(server, closes_behind_an_answer_to_http_1_0_unless_asked_to_stay) {
+  run_served(options_for(show_target), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    const auto kept = co_await client.answer();
+    EXPECT_EQ(kept.field("Connection"), "keep-alive");
+    co_await client.send("GET /b HTTP/1.0\r\n\r\n");
+    const auto last = co_await client.answer();
+    EXPECT_EQ(last.body, "/b");
+    EXPECT_EQ(last.field("Connection"), "close");
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "");
+  });
+}
+
+TEST(server, answers_pipelined_requests_in_their_order) {
+  auto uneven = [](http::request& r) -> gyre::task<response> {
+    if (r.path() == "/slow") co_await gyre::sleep(1s);
+    co_return show_target(r);
+  };
+  run_served(options_for(uneven), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(get("/slow") + get("/2") + get("/slow") + get("/4"));
+    for (const char* const each : {"/slow", "/2", "/slow", "/4"}) {
+      const auto answer = co_await client.answer();
+      EXPECT_EQ(answer.body, each);
+    }
+  });
+}
+
+TEST(server, answers_to_pipelined_requests_go_out_together) {
+  run_served(options_for(show_target), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    std::string all;
+    for (int i = 0; i < 16; ++i) all += get("/" + std::to_string(i));
+    co_await client.send(all);
+    const bool more = co_await client.receive();
+    EXPECT_TRUE(more);
+    EXPECT_NE(client.received().find("/15"), std::string::npos) << "in the first piece";
+  });
+}
+
+TEST(server, an_answer_does_not_wait_for_a_slow_one_behind_it) {
+  gyre::event go_on;
+  auto second_waits = [&](http::request& r) -> gyre::task<response> {
+    if (r.path() == "/2") co_await go_on.wait();
+    co_return show_target(r);
+  };
+  run_served(options_for(second_waits), [&](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(get("/1") + get("/2"));
+    const auto first = co_await client.answer();
+    EXPECT_EQ(first.body, "/1");
+    go_on.set();
+    const auto second = co_await client.answer();
+    EXPECT_EQ(second.body, "/2");
+  });
+}
+
+TEST(server, an_answer_in_memory_does_not_wait_for_a_slow_one_behind_it_either) {
+  gyre::event go_on;
+  auto second_waits = [&](http::request& r) -> gyre::task<response> {
+    if (r.path() == "/2") co_await go_on.wait();
+    co_return show_target(r);
+  };
+  run_virtual([&]() -> gyre::task<> {
+    memory_server server(options_for(second_waits));
+    auto client = server.connect();
+    co_await client.send(get("/1") + get("/2"));
+    const auto first = co_await client.answer();
+    EXPECT_EQ(first.body, "/1");
+    go_on.set();
+    const auto second = co_await client.answer();
+    EXPECT_EQ(second.body, "/2");
+  });
+}
+
+TEST(server, a_piece_of_a_stream_is_sent_when_it_is_made_also_in_memory) {
+  gyre::event go_on;
+  auto events = [&](http::request&) {
+    auto produce = [&](http::body_writer& out) -> gyre::task<> {
+      co_await out.write("first;");
+      co_await go_on.wait();
+      co_await out.write("second;");
+    };
+    return response::stream(produce, "text/event-stream");
+  };
+  auto look = [&](auto& client) -> gyre::task<> {
+    go_on.clear();
+    co_await client.send(hello_request);
+    bool more = true;
+    while (more && client.received().find("first;") == std::string::npos) more = co_await client.receive();
+    EXPECT_TRUE(more);
+    go_on.set();
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body, "first;second;");
+  };
+  run_served(options_for(events), [&](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await look(client);
+    memory_server server(options_for(events));
+    auto local = server.connect();
+    co_await look(local);
+  });
+}
+
+TEST(server, tells_handlers_what_the_request_is_and_whose) {
+  auto look = [](http::request& r) {
+    EXPECT_EQ(r.method(), "PUT");
+    EXPECT_EQ(r.target(), "http://b:81/p%20q/?x=1");
+    EXPECT_EQ(r.path(), "/p%20q/");
+    EXPECT_EQ(r.query(), "x=1");
+    EXPECT_EQ(r.host(), "b:81") << "that of the target goes before the field";
+    EXPECT_EQ(r.minor_version(), 1);
+    EXPECT_EQ(r.fields().size(), 3U);
+    EXPECT_EQ(r.field("x-b"), "2");
+    EXPECT_EQ(r.field("X-C"), "");
+    return response::text(r.peer().string());
+  };
+  run_served(options_for(look), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send("PUT http://b:81/p%20q/?x=1 HTTP/1.1\r\nHost: a\r\nX-B: 2\r\nx-b: 3\r\n\r\n");
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body, client.stream().local_address().string());
+  });
+}
+
+TEST(server, tells_its_name_and_the_date_when_it_has_one) {
+  http::server_options options = options_for(says(""));
+  options.name = "gyre/1";
+  run_served(std::move(options), [](served& here) -> gyre::task<> {
+    const auto answer = co_await here.get("/");
+    EXPECT_EQ(answer.field("Server"), "gyre/1");
+    EXPECT_EQ(answer.field("Date").size(), 29U);
+  });
+}
+
+TEST(server, needs_routes_and_says_where_it_cannot_listen) {
+  run_virtual([]() -> gyre::task<> {
+    EXPECT_THROW(http::server{http::server_options{}}, std::invalid_argument);
+    http::server first(options_for(says("")));
+    http::server_options same = options_for(says(""));
+    same.listen = first.where();
+    std::string error;
+    try {
+      const http::server second(std::move(same));
+    } catch (const gyre::io_error& e) {
+      error = e.what();
+    }
+    EXPECT_EQ(error, "listen " + first.where() + ": Address already in use");
+    http::server_options none = options_for(says(""));
+    none.listen.clear();
+    http::server nowhere(std::move(none));
+    EXPECT_THROW((void)nowhere.run(), std::logic_error);
+    co_return;
+  });
+}
+
+TEST(server, listens_at_a_path_and_removes_it) {
+  const std::string path = "/tmp/gyre_http_" + std::to_string(::getpid());
+  http::server_options options = options_for(show_target);
+  options.listen = "unix:" + path;
+  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+    EXPECT_EQ(here.server().where(), "unix:" + path);
+    auto stream = co_await gyre::unix_stream::connect(gyre::unix_address(path));
+    http_client<gyre::unix_stream> client(std::move(stream));
+    co_await client.send(get("/a") + get("/b"));
+    const auto first = co_await client.answer();
+    EXPECT_EQ(first.body, "/a");
+    const auto second = co_await client.answer();
+    EXPECT_EQ(second.body, "/b");
+  });
+  EXPECT_NE(::access(path.c_str(), F_OK), 0);
+}
+
+TEST(server, sends_files_and_large_values_to_sockets_whole) {
+  const std::string large(3'000'000, 'l');
+  auto send = [&](http::request& r) -> gyre::task<response> {
+    if (r.path() == "/value") co_return response::borrowed(large, "a/b");
+    auto file = co_await gyre::fs::file::open("/proc/self/exe");
+    co_return response::file(std::move(file), 4096, 500'000, "a/b");
+  };
+  run_served(options_for(send), [&](served& here) -> gyre::task<> {
+    const auto value = co_await here.get("/value");
+    EXPECT_EQ(value.body, large);
+    const auto file = co_await here.get("/file");
+    EXPECT_EQ(file.body.size(), 500'000U);
+  });
+}
