@@ -52,7 +52,6 @@ void body_writer::append(std::string_view piece) {
   output_->buffer().append(piece);
   if (form_ == form::chunked) output_->buffer().append("\r\n");
   output_->flush_when_waiting();
-  if (!output_->flushes_when_waiting()) check(co_await output_->flush());
 }
 
 GYRE_CORO_WRAPPER task<> body_writer::send_file(const fs::file& file, std::uint64_t offset, std::uint64_t size) {
@@ -70,6 +69,7 @@ task<> body_writer::send_file(int file, std::uint64_t offset, std::uint64_t size
   check(co_await output_->send_file(file, offset, size));
   if (form_ == form::chunked) output_->buffer().append("\r\n");
   output_->flush_when_waiting();
+  if (!output_->flushes_when_waiting()) check(co_await output_->flush());
 }
 
 // A filter has to see the bytes, and a file may block.
