@@ -171,6 +171,7 @@ class proxy {
         made.add_field(each.name, each.value);
     }
     made.add_field("Via", "1.1 gyre");
+    if (!request.body().at_end()) made.close_connection();  // the rest is not wanted
     if (!has_body) keep(std::move(upstream));
     return made;
   }
