@@ -66,7 +66,7 @@ struct http_test_state {
   task<http_answer> read_answer(std::string method);
   task<> read_body(const http::framing& body, http_answer& answer);
   task<> receive_or_fail() {
-    const bool more = co_await receive(*client);  // named: g++ 12 does not resume behind it else
+    const bool more = client && co_await receive(*client);  // named: g++ 12 does not resume behind it else
     if (!more) throw io_error(make_error_code(stream_errc::end_of_stream), "request", "the test");
   }
 
@@ -104,7 +104,7 @@ task<> http_test_state::read_body(const http::framing& body, http_answer& answer
       received.erase(0, answer.body.size());
       break;
     case http::body_kind::until_end:
-      for (bool more = true; more;) more = co_await receive(*client);
+      for (bool more = client.has_value(); client && more;) more = co_await receive(*client);
       answer.body = std::move(received);
       received.clear();
       break;
