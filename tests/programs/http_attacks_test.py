@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import struct
+import subprocess
 import tempfile
 import threading
 import time
@@ -411,6 +412,47 @@ class Many(Attack):
         self.assertEqual(len(received), 8)
         self.assertGreater(min(received), 0)
         print(f"  the downloads got {min(received) >> 20} to {max(received) >> 20} MiB each", flush=True)
+
+    # A piece of a file that a client takes at once does not wait: 64 pieces of 256 KiB are sent before the task lets go, and
+    # it is the next one again, 64 times (event_loop::run_ready), before the loop looks at its descriptors: 1 GiB in all.
+    @unittest.expectedFailure
+    @unittest.skipUnless(shutil.which("strace"), "strace not installed")
+    def test_a_client_that_keeps_up_does_not_have_the_loop_for_itself(self):
+        size = 1 << 30
+        os.truncate(self.root / "large", size)  # mostly a hole: takes no room on the disk
+        server = self.serve("--write-timeout", 60)
+        # Every call takes a millisecond more, so that the client keeps up, always.
+        tracer = subprocess.Popen(["strace", "-f", "-o", "/dev/null", "-e", "inject=sendfile:delay_exit=1000", "-p", str(server.process.pid)],
+                                  stderr=subprocess.PIPE, text=True)
+        if "attached" not in tracer.stderr.readline():
+            tracer.communicate(timeout=10)
+            self.skipTest("strace may not attach")
+        begun, received = threading.Event(), [0]
+
+        def download():
+            buffer = bytearray(1 << 20)
+            with connect(server.port) as peer:
+                peer.sendall(get("/large", "Connection: close\r\n"))
+                while count := peer.recv_into(buffer, len(buffer), socket.MSG_TRUNC):
+                    received[0] += count
+                    begun.set()
+
+        client, gaps = threading.Thread(target=download), []
+        try:
+            with connect(server.port) as peer, peer.makefile("rb") as reader:
+                client.start()
+                self.assertTrue(begun.wait(20))
+                while received[0] < size:
+                    before = received[0]
+                    peer.sendall(get("/small.txt"))
+                    self.assertEqual(read_response(reader)[2], self.small)
+                    gaps.append((received[0] - before) >> 20)
+        finally:
+            client.join(60)
+            tracer.terminate()
+            tracer.communicate(timeout=10)
+        print(f"\n  {len(gaps)} answers beside a download of 1 GiB, at most {max(gaps)} MiB of it between two", flush=True)
+        self.assertLess(max(gaps), 128)
 
     def test_responses_are_never_mixed(self):
         contents = []
