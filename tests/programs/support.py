@@ -76,3 +76,24 @@ class Serve:
 
     stop = Program.stop
     __exit__ = Program.__exit__
+
+
+class Example:
+    """An example that speaks HTTP and says on standard output where."""
+
+    def __init__(self, name):
+        self.command = [str(BIN / name), "--listen", "127.0.0.1:0"]
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        self.process.stdout.close()
+        found = re.fullmatch(r"listening on http://127\.0\.0\.1:(\d+)\n", line)
+        if not found:
+            self.process.kill()
+            raise AssertionError(f"unexpected first line: {line!r}")
+        self.port = int(found.group(1))
+        return self
+
+    stop = Program.stop
+    __exit__ = Program.__exit__
