@@ -53,7 +53,8 @@ task<found_file> find_compressed(int root, const request& r, const std::string& 
     coding = choose_coding(r.fields(), std::span<const std::string_view>(left).first(count));
     for (std::size_t i = 0; i < known.size(); ++i) {
       if (known[i].coding != coding) continue;
-      found = co_await find_below(root, path + std::string(known[i].extension));
+      const std::string beside = path + std::string(known[i].extension);
+      found = co_await find_below(root, beside);
       if (found.error == 0 && found.what == found_file::kind::regular) co_return found;
       for (std::size_t k = 0, out = 0; k < count; ++k)
         if (left[k] != coding) left[out++] = left[k];
@@ -113,7 +114,8 @@ task<response> static_files::operator()(request& r) const {
   if (as_directory && !path->empty()) path->pop_back();
   if (!options_.hidden && has_hidden_segment(*path)) throw status_error(404);
 
-  found_file found = co_await find_below(root_.get(), path->empty() ? "." : *path);
+  const std::string below = path->empty() ? "." : *path;  // named, as all in awaits here: g++ 12 destroys it twice else
+  found_file found = co_await find_below(root_.get(), below);
   if (found.error != 0) co_return co_await serve_missing(r, found.error);
   if (found.what == found_file::kind::directory) {
     if (!as_directory) co_return redirect_to_directory(*path);
