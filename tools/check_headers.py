@@ -18,6 +18,7 @@ BANNED = {"functional", "memory", "stop_token", "mutex", "thread", "future", "io
 # Preprocessed lines: what including a header costs. By the most expensive standard header that it needs.
 BUDGET = [("chrono", 41_000), ("system_error", 29_000), ("vector", 29_000), ("string", 24_000), ("string_view", 19_000), ("", 19_000)]
 FOLDER_BUDGET = {"coro": 9_000}
+TOP_LAYERS = {"http": 1_000, "testing": 1_000}  # more of our own lines below them
 WHOLE_LIBRARY = 48_000  # 40,000 of them the standard library's
 
 # Returns something to be awaited: the contract must say what a cancel leaves behind.
@@ -86,6 +87,7 @@ def budget(name, text):
     closure = included(name, set())
     for header, limit in BUDGET:
         if not header or header in closure:
+            limit += TOP_LAYERS.get(name.split("/")[0], 0)
             own = FOLDER_BUDGET.get(name.split("/")[0], limit)
             return max(own, limit) if header in ("chrono", "system_error", "vector") else own
     return 19_000

@@ -1,4 +1,5 @@
 // src/http/body_writer.cpp: pieces of a body, with the frames of chunks around them. RFC 9112 §7.1.
+#include <gyre/fs/file.hpp>
 #include <gyre/http/body_writer.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/tasks/to_thread.hpp>

@@ -79,7 +79,7 @@ class compressor {
     const auto body = made.body();
     if (!body)
       compress_on_its_way(made, coding);
-    else if (!co_await compress_value(made, *body, coding))
+    else if (const bool smaller = co_await compress_value(made, *body, coding); !smaller)
       co_return made;
     made.add_field("Content-Encoding", coding);
     made.remove_field("Accept-Ranges");

@@ -114,8 +114,9 @@ task<connection::next_step> connection::serve_available(workspace& work) {
     if (!answer_at_once(work, body, started)) {
       const next_step step = co_await answer(work, body, std::move(started));
       if (step != next_step::go_on) co_return step;
-    } else if (work.output.wants_flush() && co_await work.output.flush() != transfer::done) {
-      co_return next_step::reset;
+    } else if (work.output.wants_flush()) {
+      const transfer sent = co_await work.output.flush();
+      if (sent != transfer::done) co_return next_step::reset;
     }
     work.parser.reset();
     work.input.begin_next_message();
@@ -158,7 +159,7 @@ bool connection::answer_at_once(workspace& work, const framing& body, started_re
   work_ = &work;
   try {
     started = server_.options.routes.start(work.request);
-  } catch (...) {
+  } catch (...) {  // nothing was awaited: it is no cancel
     started.now = response_for_failure(work);
   }
   if (!started.now || !is_simple(work, body, started.now->state())) return false;
@@ -173,8 +174,10 @@ task<connection::next_step> connection::answer(workspace& work, const framing& b
   // Responses to requests before this one do not wait for it.
   if (!work.output.buffer().empty()) {
     work.output.flush_when_waiting();
-    if (!work.output.flushes_when_waiting() && co_await work.output.flush() != transfer::done)
-      co_return next_step::reset;
+    if (!work.output.flushes_when_waiting()) {
+      const transfer sent = co_await work.output.flush();
+      if (sent != transfer::done) co_return next_step::reset;
+    }
   }
   exchange_scope scope(co_await this_task_context{}, transport_, server_.options.timeouts.handler);
   progress p{.clock = stopwatch(server_.options.observer != nullptr),
@@ -190,7 +193,7 @@ task<connection::next_step> connection::answer(workspace& work, const framing& b
   } catch (const cancelled&) {
     if (!scope.absorbs_cancel()) throw;
     made = response::error(503, too_late);
-  } catch (...) {
+  } catch (...) {  // what is left is no cancel
     made = response_for_failure(work);
   }
   if (scope.cancelled()) {  // awaits would fail; what there is to be said at once is said
@@ -255,29 +258,30 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
     co_return co_await switch_protocols(work, *state.protocol);
   }
   if (sender.sends_now()) p.scope->close();
-  if (!sender.append_body() || sender.closes()) {
-    bool sent = false;
-    try {
-      sent = co_await sender.send();
-    } catch (const cancelled&) {
-      if (!p.scope->absorbs_cancel()) throw;
-    } catch (...) {
-      if (!work.output.failed() && !work.input.broken)
-        event_loop::report({std::current_exception(), "a response's body", std::source_location::current()});
-    }
-    p.scope->close();
-    if (sent && sender.closes()) sent = co_await work.output.flush() == transfer::done;
-    p.body_bytes = sender.body_bytes();
-    p.complete = sent;
-    if (!sent) co_return next_step::reset;
-  } else {
-    p.body_bytes = sender.body_bytes();
-    p.complete = true;
-  }
+  p.complete = true;
+  if (!sender.append_body() || sender.closes()) p.complete = co_await send_body(work, sender, p);
+  p.body_bytes = sender.body_bytes();
+  if (!p.complete) co_return next_step::reset;
   if (skips_later && needs_skip(work)) co_await skip_body(work, p);
-  if (work.input.broken) co_return next_step::linger;
-  if (!sender.closes()) co_return next_step::go_on;
-  co_return last || !work.input.empty() ? next_step::linger : next_step::close;
+  if (!sender.closes() && !work.input.broken) co_return next_step::go_on;
+  const transfer flushed = co_await work.output.flush();
+  if (flushed != transfer::done) co_return next_step::reset;
+  co_return last || work.input.broken || !work.input.empty() ? next_step::linger : next_step::close;
+}
+
+// What takes time, or has to be gone before the connection closes. False: it was cut off.
+task<bool> connection::send_body(workspace& work, response_sender& sender, progress& p) {
+  bool sent = false;
+  try {
+    sent = co_await sender.send();
+  } catch (const cancelled&) {
+    if (!p.scope->absorbs_cancel()) throw;
+  } catch (...) {
+    if (!work.output.failed() && !work.input.broken)
+      event_loop::report({std::current_exception(), "a response's body", std::source_location::current()});
+  }
+  p.scope->close();
+  co_return sent;
 }
 
 task<connection::next_step> connection::refuse(workspace& work, int status) {
@@ -295,11 +299,13 @@ task<connection::next_step> connection::refuse(workspace& work, int status) {
 
 task<> connection::refuse_service() {
   const workspaces::lent work(server_.work, server_.options.limits, server_.options.timeouts, transport_);
-  if (co_await refuse(*work, 503) == next_step::linger) co_await finish();
+  const next_step step = co_await refuse(*work, 503);
+  if (step == next_step::linger) co_await finish();
 }
 
 task<connection::next_step> connection::switch_protocols(workspace& work, protocol_handler& protocol) {
-  if (co_await work.output.flush() != transfer::done) co_return next_step::reset;
+  const transfer sent = co_await work.output.flush();
+  if (sent != transfer::done) co_return next_step::reset;
   const bool ended_well = co_await speak(protocol, work.input);
   co_return ended_well ? next_step::linger : next_step::reset;
 }
@@ -314,7 +320,11 @@ task<> connection::finish() {
   co_await transport_.shutdown_write();
   const time_point until = now() + lingers;
   buffer_lease ignored;
-  while (now() < until && co_await transport_.receive(ignored, until - now()) == transfer::done) ignored.release();
+  while (now() < until) {
+    const transfer outcome = co_await transport_.receive(ignored, until - now());
+    if (outcome != transfer::done) co_return;
+    ignored.release();
+  }
 }
 
 void connection::tell_observer(const workspace& work, const progress& p) const noexcept {

@@ -17,6 +17,8 @@
 
 namespace gyre::http {
 
+class response_sender;
+
 class connection final : private message_input::continue_sender {
  public:
   connection(server_state& server, transport& carrier, const address& peer) noexcept;
@@ -51,6 +53,7 @@ class connection final : private message_input::continue_sender {
   [[nodiscard]] bool is_simple(const workspace& work, const framing& body, const response_state& r) const noexcept;
   task<next_step> answer(workspace& work, const framing& body, started_response started);
   task<next_step> send(workspace& work, response& r, progress& p);
+  task<bool> send_body(workspace& work, response_sender& sender, progress& p);
   [[nodiscard]] static bool needs_skip(workspace& work) noexcept;
   static task<> skip_body(workspace& work, progress& p);
   task<next_step> refuse(workspace& work, int status);

@@ -1,5 +1,6 @@
 // src/http/message_output.cpp: gathering, and writing in pieces that have a time limit each.
 #include <gyre/loop/event_loop.hpp>
+#include <gyre/loop/yield.hpp>
 
 #include "message_output.hpp"
 
@@ -31,6 +32,7 @@ task<transfer> message_output::flush() {
   co_return end_flush(co_await transport_->write(begin_flush(), {}, limit_));
 }
 
+// A client that takes each piece at once must not have the loop for itself: hence the yields.
 task<transfer> message_output::write(std::string_view bytes) {
   if (bytes.size() <= gathered_at_most && buffer_.size() + bytes.size() <= 2 * gathered_at_most) {
     buffer_.append(bytes);
@@ -44,6 +46,7 @@ task<transfer> message_output::write(std::string_view bytes) {
     end_transfer(outcome, buffer_.size() + next.size());
     buffer_.clear();
     bytes.remove_prefix(next.size());
+    if (!bytes.empty()) co_await yield();
   }
   co_return state_;
 }
@@ -83,6 +86,7 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
     offset += moved;
     count -= moved;
     if (moved < next) begin_transfer();  // the file has become shorter: this does not end
+    if (count > 0) co_await yield();
   }
   co_return state_;
 }

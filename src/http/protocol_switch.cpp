@@ -43,7 +43,7 @@ task<bool> speak(protocol_handler& protocol, message_input& input) {
     co_return true;
   } catch (const cancelled&) {
     throw;
-  } catch (...) {
+  } catch (...) {  // what is left is no cancel
     report_failure();
   }
   co_return false;

@@ -82,7 +82,10 @@ task<bool> response_sender::produce() {
   writer.form_ = chunked_ ? body_writer::form::chunked : body_writer::form::plain;
   if (response_.length) writer.announced_ = *response_.length;
   output_.flush_when_waiting();
-  if (!output_.flushes_when_waiting() && co_await output_.flush() != transfer::done) co_return false;
+  if (!output_.flushes_when_waiting()) {
+    const transfer sent = co_await output_.flush();
+    if (sent != transfer::done) co_return false;
+  }
   try {
     co_await response_.producer->produce(writer);
   } catch (...) {

@@ -47,7 +47,11 @@ response answer_without_route(std::string_view method, const std::string& allowe
 }  // namespace
 
 router::router() : tree_(new tree) {
-  tree_->no_route = [](request&) -> response { throw status_error(404); };
+  // "OPTIONS *" asks for the server as a whole: RFC 9110 §9.3.7.
+  tree_->no_route = [](request& r) -> response {
+    if (r.method() == "OPTIONS" && r.target() == "*") return response::no_content();
+    throw status_error(404);
+  };
 }
 router::~router() { delete tree_; }
 

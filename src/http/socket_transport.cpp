@@ -17,19 +17,25 @@ task<transfer> socket_transport::receive(buffer_lease& into, std::chrono::nanose
   co_return transfer::done;
 }
 
-task<transfer> socket_transport::write(std::string_view first, std::string_view second,
-                                       std::chrono::nanoseconds limit) {
+GYRE_CORO_WRAPPER task<transfer> socket_transport::write(std::string_view first, std::string_view second,
+                                                         std::chrono::nanoseconds limit) {
+  if (first.empty() || second.empty()) return write_one(first.empty() ? second : first, limit);
+  return write_both(first, second, limit);
+}
+
+task<transfer> socket_transport::write_one(std::string_view bytes, std::chrono::nanoseconds limit) {
   const transfer_deadline::during waiting(sending_, limit);
-  bool written = false;
-  if (first.empty() || second.empty()) {
-    const auto outcome = co_await as_expected(stream_.write_all(first.empty() ? second : first));
-    written = outcome.has_value();
-  } else {
-    const std::array<io::const_buffer, 2> both{
-        {{.data = first.data(), .size = first.size()}, {.data = second.data(), .size = second.size()}}};
-    const auto outcome = co_await as_expected(stream_.write_all(std::span<const io::const_buffer>(both)));
-    written = outcome.has_value();
-  }
+  const auto written = co_await as_expected(stream_.write_all(bytes));
+  co_return written ? transfer::done : waiting.expired() ? transfer::timed_out : transfer::failed;
+}
+
+// Apart, because a frame with both would be larger than what the pool of frames keeps, with g++.
+task<transfer> socket_transport::write_both(std::string_view first, std::string_view second,
+                                            std::chrono::nanoseconds limit) {
+  const transfer_deadline::during waiting(sending_, limit);
+  const std::array<io::const_buffer, 2> both{
+      {{.data = first.data(), .size = first.size()}, {.data = second.data(), .size = second.size()}}};
+  const auto written = co_await as_expected(stream_.write_all(std::span<const io::const_buffer>(both)));
   co_return written ? transfer::done : waiting.expired() ? transfer::timed_out : transfer::failed;
 }
 

@@ -25,6 +25,9 @@ class socket_transport final : public transport {
   void watch_end(end_watch* watch) noexcept override { stream_.socket().watch_end(watch); }
 
  private:
+  task<transfer> write_one(std::string_view bytes, std::chrono::nanoseconds limit);
+  task<transfer> write_both(std::string_view first, std::string_view second, std::chrono::nanoseconds limit);
+
   socket_stream& stream_;
   transfer_deadline receiving_;
   transfer_deadline sending_;

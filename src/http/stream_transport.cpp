@@ -45,7 +45,7 @@ task<transfer> stream_transport::receive(buffer_lease& into, std::chrono::nanose
   } catch (const cancelled&) {
     receiving_ = nullptr;
     if (!scope.absorbs_cancel()) throw;
-  } catch (...) {
+  } catch (...) {  // what is left is no cancel
     outcome = outcome_of_failure();
   }
   receiving_ = nullptr;

@@ -32,8 +32,8 @@ class upgraded_stream {
   }
   task<> write_all(std::span<const std::byte> bytes) {
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (co_await input_->transport().write(text, {}, std::chrono::nanoseconds::max()) != transfer::done)
-      throw_failure("write_all");
+    const transfer outcome = co_await input_->transport().write(text, {}, std::chrono::nanoseconds::max());
+    if (outcome != transfer::done) throw_failure("write_all");
   }
   task<> shutdown_write() { co_await input_->transport().shutdown_write(); }
 

@@ -89,7 +89,8 @@ int perform(const file_request& r) noexcept {
   return result < 0 ? -errno : static_cast<int>(result);
 }
 
-// The signal is for this thread alone: blocked during the call and, if the call brought it, taken away.
+// The signal is for this thread alone: blocked during the call and, if the call brought it, taken away. sendfile(2) may bring
+// it and give the count of what went before the peer was found to be gone: so whatever is not everything is looked at.
 int perform_without_signal(const file_request& r) noexcept {
   sigset_t pipe_signal;
   sigset_t before;
@@ -99,7 +100,7 @@ int perform_without_signal(const file_request& r) noexcept {
   ::pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
   ::sigpending(&pending);
   const int result = perform(r);
-  if (result == -EPIPE && ::sigismember(&pending, SIGPIPE) == 0) {
+  if (result < static_cast<int>(r.length) && ::sigismember(&pending, SIGPIPE) == 0) {
     const timespec at_once{};
     while (::sigtimedwait(&pipe_signal, nullptr, &at_once) < 0 && errno == EINTR) {
     }

@@ -86,6 +86,19 @@ gyre::task<> leave_by_close(tcp_client& client) {
 }
 gyre::task<> leave_by_half(tcp_client& client) { co_await client.stream().shutdown_write(); }
 
+TEST(server_failure, a_streamed_answer_is_sent_to_its_end_when_the_body_of_its_request_is_not_wanted) {
+  const auto stream = [](http::request&) {
+    return http::response::stream([](http::body_writer& out) -> gyre::task<> { co_await out.write("all of it"); });
+  };
+  auto body = [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\nabc");
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body, "all of it");
+  };
+  run_served(options_for(stream), body);
+}
+
 }  // namespace
 
 TEST(server_failure, a_handler_is_cancelled_when_its_client_closes) {

@@ -106,7 +106,7 @@ TEST(append_event, nothing_in_the_data_makes_another_event) {
   constexpr const char* pieces[] = {"\n", "\r", "\r\n", "data: x", "id: 1", ":", " ", "a", "event: y"};
   for (int i = 0; i < 20'000; ++i) {
     std::string data;
-    for (unsigned n = random() % 7; n > 0; --n) data += pieces[random() % std::size(pieces)];
+    for (unsigned n = static_cast<unsigned>(random()) % 7; n > 0; --n) data += pieces[random() % std::size(pieces)];
     const auto events = data_of_events(text_of({.data = data}));
     ASSERT_EQ(events.size(), 1u) << testing::PrintToString(data);
     std::string expected;

@@ -342,9 +342,7 @@ class Many(Attack):
         warm.close()
         self.ends_quietly(server)
 
-    # sendfile(2) of which the client takes only the first piece gives that piece's size and brings SIGPIPE nevertheless:
-    # gyre::io::perform_without_signal (src/io/file_calls.cpp) looks for the signal at EPIPE only, and so it kills the server.
-    @unittest.expectedFailure
+    # sendfile(2) of which the client takes only the first piece gives that piece's size and brings SIGPIPE nevertheless.
     def test_a_client_that_has_left_before_its_file_is_sent(self):
         server = self.serve()
         server.process.send_signal(signal.SIGSTOP)
@@ -358,7 +356,6 @@ class Many(Attack):
             self.assertTrue(peer.recv(4096).startswith(b"HTTP/1.1 200 "))
         self.ends_quietly(server)
 
-    @unittest.expectedFailure  # as above
     def test_clients_that_leave_in_the_middle(self):
         server = self.serve()
         large, form = get("/large"), (b"POST /_upload HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=b\r\n"
@@ -417,9 +414,7 @@ class Many(Attack):
         self.assertGreater(min(received), 0)
         print(f"  the downloads got {min(received) >> 20} to {max(received) >> 20} MiB each", flush=True)
 
-    # A piece of a file that a client takes at once does not wait: 64 pieces of 256 KiB are sent before the task lets go, and
-    # it is the next one again, 64 times (event_loop::run_ready), before the loop looks at its descriptors: 1 GiB in all.
-    @unittest.expectedFailure
+    # A piece of a file that a client takes at once does not wait.
     @unittest.skipUnless(shutil.which("strace"), "strace not installed")
     def test_a_client_that_keeps_up_does_not_have_the_loop_for_itself(self):
         size = 1 << 30

@@ -3,11 +3,14 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/coro/task.hpp>
-#include <gyre/fs/file.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+
+namespace gyre::fs {
+class file;
+}
 
 namespace gyre::http {
 

@@ -51,7 +51,8 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
   result_type await_resume() {
     if (withdrawn_) throw_cancelled();
     if (failure_) std::rethrow_exception(std::move(failure_));
-    if constexpr (!std::is_void_v<result_type>) return *std::move(result_);
+    if constexpr (!std::is_void_v<result_type>)
+      return *std::move(result_);  // NOLINT(bugprone-unchecked-optional-access): no failure
   }
 
  private:
