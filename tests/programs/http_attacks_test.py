@@ -87,6 +87,11 @@ def descriptors(server):
     return len(os.listdir(f"/proc/{server.process.pid}/fd"))
 
 
+def named_descriptors(server):
+    there = f"/proc/{server.process.pid}/fd"
+    return [os.readlink(f"{there}/{each}") for each in os.listdir(there)]
+
+
 def resident(server):
     return int(re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{server.process.pid}/status").read_text()).group(1)) * 1024
 
@@ -383,7 +388,7 @@ class Many(Attack):
                         peer.close()
             leaving = time.monotonic()
         self.assertTrue(wait_until(lambda: descriptors(server) == before, 15),
-                        f"{before} descriptors before, {descriptors(server)} after")
+                        f"{before} descriptors before; now {named_descriptors(server)}")
         print(f"  all descriptors were given back {time.monotonic() - leaving:.2f} s later", flush=True)
         self.assertEqual(list(self.uploads.iterdir()), [])
         self.ends_quietly(server)
