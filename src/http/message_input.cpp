@@ -20,6 +20,7 @@ void message_input::attach(http::transport& from) noexcept {
 }
 
 task<transfer> message_input::receive() {
+  lease_.release();
   const time_point began = now();
   const transfer outcome = co_await transport_->receive(lease_, std::max(body_limit_ - waited_, {}));
   waited_ += now() - began;

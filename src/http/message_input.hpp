@@ -23,6 +23,9 @@ class message_input {
   /// Begins to serve a connection, without a byte of the one before.
   void attach(http::transport& from) noexcept;
 
+  /// The connection has no use for it any more: holds nothing of others.
+  void detach() noexcept { lease_.release(); }
+
   /// Everything since the beginning of the message that is being looked at.
   [[nodiscard]] std::string_view head() const noexcept { return std::string_view(gathered_).substr(begin_); }
   [[nodiscard]] bool empty() const noexcept { return begin_ == gathered_.size() && lease_.empty(); }
@@ -34,10 +37,8 @@ class message_input {
   }
   /// Ends the use of views of the message before: what was received behind its body is the beginning of the next head.
   void begin_next_message() {
-    if (!lease_.empty()) {
-      append(lease_.text());
-      lease_.release();
-    }
+    if (!lease_.empty()) append(lease_.text());
+    lease_.release();
     if (begin_ == gathered_.size()) drop_used();
   }
 
@@ -52,10 +53,11 @@ class message_input {
       lease_.consume(count);
   }
   /// When nothing is available: waits for more. The time limit is for all waits until `progress` bytes have come, so that
-  /// a byte now and then does not keep a slow sender alive.
+  /// a byte now and then does not keep a slow sender alive. Who waits holds no buffer: others may need it to go on.
   task<transfer> receive();
 
   GYRE_CORO_WRAPPER task<transfer> receive_forever() {
+    lease_.release();
     return transport_->receive(lease_, std::chrono::nanoseconds::max());
   }
 

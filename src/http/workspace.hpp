@@ -41,6 +41,7 @@ class workspaces {
     lent& operator=(const lent&) = delete;
     ~lent() {
       work_->output.detach();
+      work_->input.detach();
       all_->give_back(std::move(work_));
     }
     workspace& operator*() const noexcept { return *work_; }

@@ -58,6 +58,39 @@ int status_for(const std::string& request, const http::head_limits& limits = {})
 
 std::string with(const std::string& fields) { return "GET / HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n"; }
 
+// More senders than the loop has buffers, each in the middle of its body.
+gyre::task<> send_in_two_parts(served& here, std::size_t senders) {
+  std::vector<tcp_client> clients;
+  for (std::size_t i = 0; i < senders; ++i) {
+    clients.push_back(co_await here.connect());
+    co_await clients.back().send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n");
+    co_await clients.back().send("first");
+  }
+  for (tcp_client& each : clients) co_await each.send("secon");
+  for (tcp_client& each : clients) {
+    const auto answer = co_await each.answer();
+    EXPECT_EQ(answer.body, "firstsecon");
+  }
+}
+
+TEST(server_input, who_waits_for_the_rest_of_a_body_keeps_no_buffer_from_others) {
+  gyre::run_options few;
+  few.loop.backend.buffer_count = 8;
+  const auto repeat = [](http::request& r) -> gyre::task<http::response> {
+    std::string body = co_await r.body().read_all();
+    co_return http::response::text(std::move(body));
+  };
+  const auto main = [&]() -> gyre::task<> {
+    served here(options_for(repeat));
+    auto limited = gyre::timeout(std::chrono::seconds(20), send_in_two_parts(here, 40));
+    const auto outcome = co_await gyre::as_result(std::move(limited));
+    EXPECT_TRUE(outcome.has_value());
+    here.tell_to_stop();
+    co_await here.stopped();
+  };
+  gyre::run(main, few);
+}
+
 }  // namespace
 
 TEST(server_input, requests_are_the_same_in_every_split_and_byte_by_byte) {
