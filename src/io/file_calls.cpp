@@ -89,23 +89,33 @@ int perform(const file_request& r) noexcept {
   return result < 0 ? -errno : static_cast<int>(result);
 }
 
-// The signal is for this thread alone: blocked during the call and, if the call brought it, taken away. sendfile(2) may bring
-// it and give the count of what went before the peer was found to be gone: so whatever is not everything is looked at.
+namespace {
+
+sigset_t pipe_signal() noexcept {
+  sigset_t set;
+  ::sigemptyset(&set);
+  ::sigaddset(&set, SIGPIPE);
+  return set;
+}
+
+bool block_pipe_signal() noexcept {
+  const sigset_t set = pipe_signal();
+  return ::pthread_sigmask(SIG_BLOCK, &set, nullptr) == 0;
+}
+
+}  // namespace
+
+// The signal is for the thread that makes the call. It stays blocked there from the first such call on, which spares each
+// call three others; what a call has brought is taken away. sendfile(2) may bring it and give the count of what went before
+// the peer was found to be gone: so whatever is not everything is looked at.
 int perform_without_signal(const file_request& r) noexcept {
-  sigset_t pipe_signal;
-  sigset_t before;
-  sigset_t pending;
-  ::sigemptyset(&pipe_signal);
-  ::sigaddset(&pipe_signal, SIGPIPE);
-  ::pthread_sigmask(SIG_BLOCK, &pipe_signal, &before);
-  ::sigpending(&pending);
+  [[maybe_unused]] static thread_local const bool blocked = block_pipe_signal();
   const int result = perform(r);
-  if (result < static_cast<int>(r.length) && ::sigismember(&pending, SIGPIPE) == 0) {
-    const timespec at_once{};
-    while (::sigtimedwait(&pipe_signal, nullptr, &at_once) < 0 && errno == EINTR) {
-    }
+  if (result >= static_cast<int>(r.length)) return result;
+  const sigset_t set = pipe_signal();
+  const timespec at_once{};
+  while (::sigtimedwait(&set, nullptr, &at_once) < 0 && errno == EINTR) {
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return result;
 }
 

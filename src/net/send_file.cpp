@@ -32,9 +32,12 @@ void send_file_op::prepare_call() noexcept {
   call_.length = static_cast<std::uint32_t>(std::min(most_at_once, total_ - done()));
 }
 
-// By its ends: files are read ahead, so that what lies between is there too, nearly always.
+// By its ends: files are read ahead, so that what lies between is there too, nearly always. A short piece was read with its
+// last byte.
 bool send_file_op::is_in_memory() const noexcept {
-  return byte_is_in_memory(file_, call_.offset) && byte_is_in_memory(file_, call_.offset + call_.length - 1);
+  constexpr std::uint32_t read_ahead = std::uint32_t{64} << 10U;
+  return byte_is_in_memory(file_, call_.offset + call_.length - 1) &&
+         (call_.length <= read_ahead || byte_is_in_memory(file_, call_.offset));
 }
 
 // True: it is finished.

@@ -31,7 +31,8 @@ struct file_request : request, blocking_job {
 /// Performs it with one system call, which may block for as long as the disk wants. Gives what becomes `result`.
 [[nodiscard]] GYRE_API int perform(const file_request& r) noexcept;
 
-/// The same on a thread that does not block SIGPIPE: nobody at the other end gives EPIPE, and not the signal that kills.
+/// The same without the signal that kills: nobody at the other end gives EPIPE. SIGPIPE stays blocked for this thread from
+/// the first call on; processes that gyre starts do not inherit that.
 [[nodiscard]] GYRE_API int perform_without_signal(const file_request& r) noexcept;
 
 /// Stands for the directory that relative paths begin in. Thread: each has its own.
