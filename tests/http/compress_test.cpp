@@ -184,7 +184,8 @@ TEST(compress, head_says_what_get_would) {
       auto head = co_await ask(app, "HEAD", target, "gzip");
       EXPECT_EQ(head.body, "");
       for (owned_fields* const each : {&got.fields, &head.fields})
-        std::erase_if(*each, [](const auto& field) { return field.first == "Date"; });  // a second may pass between them
+        std::erase_if(*each,
+                      [](const auto& field) { return field.first == "Date"; });  // a second may pass between them
       EXPECT_EQ(head.fields, got.fields) << target;
     }
   });
