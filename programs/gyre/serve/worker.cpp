@@ -32,14 +32,15 @@ void worker::run(const serve_settings& settings, traffic& counted) {
   } catch (const std::exception& error) {
     fmt::print(stderr, "error: {}\n", error.what());
     failed_ = true;
-    ::raise(SIGTERM);  // a server with fewer threads than it was asked for is no server to rely on
+    const std::scoped_lock lock(mutex_);
+    if (!stopped_) ::raise(SIGTERM);  // a server with fewer threads than it was asked for is no server to rely on
   }
 }
 
 gyre::task<> worker::serve(const serve_settings& settings, traffic& counted) {
   observer heard(settings, counted);
   gyre::http::server server(make_server_options(settings, heard));
-  auto serving = gyre::spawn(server.run(), {.name = "server"});
+  auto serving = gyre::spawn(server.run(), {.name = "server", .eager = true});  // it drains, even when it is stopped now
   {
     const std::scoped_lock lock(mutex_);
     loop_ = &gyre::event_loop::current();
