@@ -40,7 +40,8 @@ void worker::run(const serve_settings& settings, traffic& counted) {
 gyre::task<> worker::serve(const serve_settings& settings, traffic& counted) {
   observer heard(settings, counted);
   gyre::http::server server(make_server_options(settings, heard));
-  auto serving = gyre::spawn(server.run(), {.name = "server", .eager = true});  // it drains, even when it is stopped now
+  auto serving =
+      gyre::spawn(server.run(), {.name = "server", .eager = true});  // it drains, even when it is stopped now
   {
     const std::scoped_lock lock(mutex_);
     loop_ = &gyre::event_loop::current();
