@@ -41,7 +41,7 @@ def hello_servers():
 
 
 def file_servers(files):
-    ours = [str(BIN / "gyre"), "serve", str(files), "--listen", "127.0.0.1:0"]
+    ours = [str(BIN / "gyre"), "serve", str(files), "--listen", "127.0.0.1:0", "--access-log", "off"]
     return {"gyre io_uring": ["env", "GYRE_BACKEND=io_uring", *ours], "gyre epoll": ["env", "GYRE_BACKEND=epoll", *ours],
             "nginx": ["nginx"]}
 

@@ -40,21 +40,27 @@ inline constexpr std::array<bool, 256> token_characters = [] {
 }
 
 #if defined(__SSE2__)
-/// True: all sixteen may stand in a value.
-[[nodiscard]] inline bool are_value_characters(const char* sixteen) noexcept {
-  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(sixteen));
+/// Which of sixteen bytes may not stand in a value: a bit for each.
+[[nodiscard]] inline int no_value_characters(__m128i bytes) noexcept {
   const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
   const __m128i tab = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\t'));
   const __m128i deleted = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f));
-  return _mm_movemask_epi8(_mm_or_si128(_mm_andnot_si128(tab, control), deleted)) == 0;
+  return _mm_movemask_epi8(_mm_or_si128(_mm_andnot_si128(tab, control), deleted));
 }
-[[nodiscard]] inline bool are_target_characters(const char* sixteen) noexcept {
-  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(sixteen));
+/// Which of sixteen bytes may not stand in a target.
+[[nodiscard]] inline int no_target_characters(__m128i bytes) noexcept {
   // Signed: what is outside of ASCII is less than the space, too.
   const __m128i low = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x21));
   const __m128i deleted = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f));
   const __m128i fragment = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('#'));
-  return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(low, deleted), fragment)) == 0;
+  return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(low, deleted), fragment));
+}
+/// True: all sixteen may stand in a value.
+[[nodiscard]] inline bool are_value_characters(const char* sixteen) noexcept {
+  return no_value_characters(_mm_loadu_si128(reinterpret_cast<const __m128i*>(sixteen))) == 0;
+}
+[[nodiscard]] inline bool are_target_characters(const char* sixteen) noexcept {
+  return no_target_characters(_mm_loadu_si128(reinterpret_cast<const __m128i*>(sixteen))) == 0;
 }
 #else
 template <bool (*may_stand)(char) noexcept>

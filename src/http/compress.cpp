@@ -30,12 +30,12 @@ class file_producer final : public body_producer {
         offset_(from.file_offset),
         length_(from.length.value_or(0)) {}
   task<> produce(body_writer& out) override {
-    co_await out.send_file(descriptor_ ? descriptor_.get() : file_.native_descriptor(), offset_, length_);
+    co_await out.send_file(descriptor_ ? descriptor_->get() : file_.native_descriptor(), offset_, length_);
   }
 
  private:
   fs::file file_;
-  owned_fd descriptor_;
+  std::shared_ptr<const owned_fd> descriptor_;
   std::uint64_t offset_;
   std::uint64_t length_;
 };

@@ -139,6 +139,7 @@ void connection::start_request(workspace& work, const framing& body) {
   r.attributes_.clear();
   r.query_fields_.clear();
   r.peer_ = peer_;
+  r.files_ = &server_.files;
   work.input.consume(head.size());
   work.input.on_continue = this;
   r.body_.start(work.input, body, server_.options.limits.body);
@@ -165,8 +166,7 @@ bool connection::answer_at_once(workspace& work, const framing& body, started_re
   if (!started.now || !is_simple(work, body, started.now->state())) return false;
   response_sender sender(work.output, started.now->state(),
                          {.common_fields = server_.common_fields(), .head_only = work.request.method() == "HEAD"});
-  sender.begin();
-  (void)sender.append_body();
+  (void)sender.begin();
   return true;
 }
 
@@ -250,7 +250,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
                     .http_1_0 = p.http_1_0,
                     .connect = connect};
   response_sender sender(work.output, state, how);
-  sender.begin();
+  const bool whole = sender.begin();
   p.status = state.status;
   if (takes_over) {
     p.scope->close();
@@ -259,7 +259,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   }
   if (sender.sends_now()) p.scope->close();
   p.complete = true;
-  if (!sender.append_body() || sender.closes()) p.complete = co_await send_body(work, sender, p);
+  if (!whole || sender.closes()) p.complete = co_await send_body(work, sender, p);
   p.body_bytes = sender.body_bytes();
   if (!p.complete) co_return next_step::reset;
   if (skips_later && needs_skip(work)) co_await skip_body(work, p);
@@ -289,8 +289,7 @@ task<connection::next_step> connection::refuse(workspace& work, int status) {
   response answer = response::error(status);
   start_request(work, {});
   response_sender sender(work.output, answer.state(), {.common_fields = server_.common_fields(), .close = true});
-  sender.begin();
-  (void)sender.append_body();
+  (void)sender.begin();
   const bool sent = co_await work.output.flush() == transfer::done;
   if (server_.options.observer != nullptr)
     server_.options.observer->answered({work.request, status, sender.body_bytes(), {}, sent});

@@ -4,11 +4,13 @@
 #include <gyre/http/precondition.hpp>
 
 #include "file_answer.hpp"
+#include "response_state.hpp"
 
 #include <sys/random.h>
 
 #include <cstddef>
 #include <ctime>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,12 +39,12 @@ std::string make_boundary() {
 
 // RFC 9110 §14.6.
 struct range_parts {
-  owned_fd file;
+  std::shared_ptr<const owned_fd> file;
   std::vector<byte_range> ranges;
   std::vector<std::string> heads;
   std::string end;
 
-  range_parts(owned_fd&& from, std::vector<byte_range>&& wanted, std::string_view media_type,
+  range_parts(std::shared_ptr<const owned_fd> from, std::vector<byte_range>&& wanted, std::string_view media_type,
               const std::string& boundary, std::uint64_t size)
       : file(std::move(from)), ranges(std::move(wanted)), end("\r\n--" + boundary + "--\r\n") {
     for (const byte_range& each : ranges) {
@@ -61,16 +63,16 @@ struct range_parts {
   task<> operator()(body_writer& out) {
     for (std::size_t i = 0; i < ranges.size(); ++i) {
       co_await out.write(heads[i]);
-      co_await out.send_file(file.get(), ranges[i].first, ranges[i].length);
+      co_await out.send_file(file->get(), ranges[i].first, ranges[i].length);
     }
     co_await out.write(end);
   }
 };
 
-response several_ranges(owned_fd&& file, std::vector<byte_range>&& ranges, std::string_view media_type,
-                        std::uint64_t size) {
+response several_ranges(const open_file& file, std::vector<byte_range>&& ranges, std::string_view media_type) {
+  const std::uint64_t size = file.version.size;
   const std::string boundary = make_boundary();
-  range_parts parts(std::move(file), std::move(ranges), media_type, boundary, size);
+  range_parts parts(file.descriptor, std::move(ranges), media_type, boundary, size);
   const std::uint64_t length = parts.length();
   response made = response::stream(std::move(parts), "multipart/byteranges; boundary=" + boundary);
   made.set_length(length);
@@ -78,12 +80,24 @@ response several_ranges(owned_fd&& file, std::vector<byte_range>&& ranges, std::
   return made;
 }
 
-response whole_or_part(const request& r, found_file&& file, const file_answer& how, const resource_state& state) {
+// The type is compiled in, as those of media_type_of are.
+response one_part(const open_file& file, byte_range part, std::string_view media_type, int status) {
+  response made(status);
+  response_state& state = made.state();
+  state.source = body_source::file;
+  state.descriptor = file.descriptor;
+  state.file_offset = part.first;
+  state.length = part.length;
+  state.media_type = media_type;
+  return made;
+}
+
+response whole_or_part(const request& r, const open_file& file, const file_answer& how, const resource_state& state) {
   const std::uint64_t size = file.version.size;
   const std::string_view range = r.field("Range");
   const std::string_view condition = r.field("If-Range");
-  const bool wants_part = !range.empty() && r.method() == "GET" && how.status == 200 &&
-                          (condition.empty() || range_applies(condition, state, wall_clock()));
+  const bool wants_part =
+      !range.empty() && r.method() == "GET" && (condition.empty() || range_applies(condition, state, wall_clock()));
   range_request wanted;
   if (wants_part) wanted = parse_range(range, size);
   if (wanted.kind == range_kind::unsatisfiable) {
@@ -91,37 +105,27 @@ response whole_or_part(const request& r, found_file&& file, const file_answer& h
     made.add_field("Content-Range", unsatisfied_range(size));
     return made;
   }
-  if (wanted.kind == range_kind::whole) {
-    response made = response::file(std::move(file.descriptor), 0, size, how.media_type);
-    made.set_status(how.status);
-    return made;
-  }
-  if (wanted.ranges.size() > 1)
-    return several_ranges(std::move(file.descriptor), std::move(wanted.ranges), how.media_type, size);
+  if (wanted.kind == range_kind::whole) return one_part(file, {.first = 0, .length = size}, how.media_type, 200);
+  if (wanted.ranges.size() > 1) return several_ranges(file, std::move(wanted.ranges), how.media_type);
   const byte_range part = wanted.ranges.front();
-  response made = response::file(std::move(file.descriptor), part.first, part.length, how.media_type);
-  made.set_status(206);
+  response made = one_part(file, part, how.media_type, 206);
   made.add_field("Content-Range", content_range(part, size));
   return made;
 }
 
 }  // namespace
 
-response answer_with_file(const request& r, found_file&& file, const file_answer& how) {
-  const std::string etag = make_entity_tag(file.version);
-  const auto modified = format_date(file.modified);
-  const resource_state state{.etag = etag, .last_modified = file.modified};
-  const precondition judged =
-      how.status == 200 ? evaluate_preconditions(r.method(), r.fields(), state, wall_clock()) : precondition::proceed;
+response answer_with_file(const request& r, const open_file& file, const file_answer& how) {
+  const resource_state state{.etag = file.etag, .last_modified = file.modified};
+  const precondition judged = evaluate_preconditions(r.method(), r.fields(), state, wall_clock());
   if (judged == precondition::failed) return response::error(412);
-  response made = judged == precondition::not_modified ? response(304) : whole_or_part(r, std::move(file), how, state);
+  response made = judged == precondition::not_modified ? response(304) : whole_or_part(r, file, how, state);
   if (made.status() == 416) return made;
-  made.add_field("ETag", etag);
-  made.add_field("Last-Modified", std::string_view(modified.data(), modified.size()));
+  made.state().fields.append(file.fields);
   if (!how.cache_control.empty()) made.add_field("Cache-Control", how.cache_control);
   if (how.varies) made.add_field("Vary", "Accept-Encoding");
   if (judged == precondition::not_modified) return made;
-  made.add_field("Accept-Ranges", "bytes");
+  made.state().fields.append("Accept-Ranges: bytes\r\n");
   if (!how.content_coding.empty()) made.add_field("Content-Encoding", how.content_coding);
   return made;
 }

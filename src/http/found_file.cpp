@@ -62,9 +62,7 @@ found_file describe(int descriptor) noexcept {
   if (S_ISREG(status.st_mode)) found.what = found_file::kind::regular;
   if (S_ISDIR(status.st_mode)) found.what = found_file::kind::directory;
   found.modified = status.st_mtim.tv_sec;
-  found.version = {.size = static_cast<std::uint64_t>(status.st_size),
-                   .modified_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec,
-                   .inode = status.st_ino};
+  found.version = version_of(status);
   return found;
 }
 
@@ -86,6 +84,12 @@ task<found_file> find(int root, std::string path, std::uint64_t resolve) {
 }
 
 }  // namespace
+
+file_version version_of(const struct stat& status) noexcept {
+  return {.size = static_cast<std::uint64_t>(status.st_size),
+          .modified_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec,
+          .inode = status.st_ino};
+}
 
 found_file look_below(int root, const std::string& path) noexcept {
   return describe(open_resolving(root, path, below, O_PATH | O_CLOEXEC));

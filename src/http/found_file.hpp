@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string>
 
+struct stat;
+
 namespace gyre::http {
 
 struct found_file {
@@ -19,6 +21,8 @@ struct found_file {
   file_version version = {};
   unix_seconds modified = 0;
 };
+
+[[nodiscard]] file_version version_of(const struct stat& status) noexcept;
 
 /// Opens `path`, which is relative and not empty, below the directory `root`: what leads out of it, as a link or by "..", is
 /// not found. Does not wait where the kernel knows the way; asks a thread else.

@@ -5,21 +5,23 @@
 
 #include <array>
 #include <limits>
-#include <optional>
 
 namespace gyre::http {
 namespace {
 
 bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+constexpr std::size_t longest_port = 5;
+
 bool is_hex_digit(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 // What the fields that matter here say, one after the other.
 struct seen_fields {
-  std::optional<std::string_view> length;
+  // Without data: there is no such field.
+  std::string_view length;
+  std::string_view host;
   bool has_encoding = false;
   bool chunked = false;
   bool unknown_encoding = false;
-  std::optional<std::string_view> host;
   bool close = false;
   bool keep_alive = false;
   bool connection_upgrade = false;
@@ -40,7 +42,7 @@ void seen_fields::see(const field& f) noexcept {
   switch (f.name.size()) {
     case 4:
       if (!is_name(f.name, "host")) return;
-      if (host) refuse(parse_error::repeated_host);
+      if (host.data() != nullptr) refuse(parse_error::repeated_host);
       host = f.value;
       return;
     case 6:
@@ -54,7 +56,7 @@ void seen_fields::see(const field& f) noexcept {
       return;
     case 14:
       if (!is_name(f.name, "content-length")) return;
-      if (length) refuse(parse_error::bad_content_length);
+      if (length.data() != nullptr) refuse(parse_error::bad_content_length);
       length = f.value;
       return;
     case 17:
@@ -110,6 +112,13 @@ constexpr std::array<bool, 256> host_characters = [] {
   return table;
 }();
 
+// Without a way out in the middle, which costs more than it saves.
+bool are_host_characters(std::string_view text) noexcept {
+  bool all = true;
+  for (const char c : text) all &= host_characters[static_cast<unsigned char>(c)];
+  return all;
+}
+
 // uri-host [ ":" port ], by its characters: RFC 9110 §7.2. Empty when the target has no authority.
 bool is_host(std::string_view host) noexcept {
   std::string_view port;
@@ -121,12 +130,13 @@ bool is_host(std::string_view host) noexcept {
     port = host.substr(end + 1);
     if (!port.empty() && port.front() != ':') return false;
   } else {
-    std::size_t end = 0;
-    while (end < host.size() && host_characters[static_cast<unsigned char>(host[end])]) ++end;
-    port = host.substr(end);
-    if (!port.empty() && port.front() != ':') return false;
+    std::size_t digits = 0;
+    while (digits < host.size() && is_digit(host[host.size() - 1 - digits])) ++digits;
+    const std::size_t end = host.size() - digits;
+    if (end == 0 || host[end - 1] != ':') return are_host_characters(host);
+    return digits <= longest_port && are_host_characters(host.substr(0, end - 1));
   }
-  if (port.size() > 6) return false;
+  if (port.size() > longest_port + 1) return false;
   for (std::size_t i = 1; i < port.size(); ++i)
     if (!is_digit(port[i])) return false;
   return true;
@@ -150,12 +160,12 @@ bool is_target_for(std::string_view method, std::string_view target) noexcept {
 parse_error find_body(const seen_fields& seen, int minor_version, framing& out) noexcept {
   if (seen.error != parse_error::none) return seen.error;
   if (seen.has_encoding) {
-    if (seen.length) return parse_error::length_and_encoding;
+    if (seen.length.data() != nullptr) return parse_error::length_and_encoding;
     if (minor_version == 0) return parse_error::bad_transfer_encoding;  // RFC 9112 §6.1: faulty framing
     if (seen.unknown_encoding) return parse_error::unknown_transfer_encoding;
     out.body = body_kind::chunked;
-  } else if (seen.length) {
-    if (!parse_length(*seen.length, out.length)) return parse_error::bad_content_length;
+  } else if (seen.length.data() != nullptr) {
+    if (!parse_length(seen.length, out.length)) return parse_error::bad_content_length;
     out.body = out.length == 0 ? body_kind::none : body_kind::sized;
   }
   return parse_error::none;
@@ -185,10 +195,10 @@ parse_error understand_request(const head_parser& head, framing& out) noexcept {
   out = {};
   const seen_fields seen = look_at(head);
   if (const parse_error error = find_body(seen, head.minor_version(), out); error != parse_error::none) return error;
-  if (!seen.host && head.minor_version() > 0) return parse_error::missing_host;
-  if (seen.host && !is_host(*seen.host)) return parse_error::bad_host;
+  if (seen.host.data() == nullptr && head.minor_version() > 0) return parse_error::missing_host;
+  if (!is_host(seen.host)) return parse_error::bad_host;
   if (!is_target_for(head.method(), head.target())) return parse_error::bad_target;
-  out.host = seen.host.value_or(std::string_view());
+  out.host = seen.host;
   out.keep_alive = stays_open(seen, head.minor_version());
   if (!seen.expect.empty() && head.minor_version() > 0) {  // an HTTP/1.0 client means nothing by it
     if (!equal_ignoring_case(seen.expect, "100-continue")) return parse_error::unknown_expectation;
@@ -212,7 +222,7 @@ parse_error understand_response(const head_parser& head, std::string_view reques
     return seen.error == parse_error::none ? parse_error::none : error;
   }
   if (error != parse_error::none) return error;
-  if (!seen.has_encoding && !seen.length) {
+  if (!seen.has_encoding && seen.length.data() == nullptr) {
     out.body = body_kind::until_end;
     out.keep_alive = false;
   }

@@ -2,7 +2,9 @@
 #include <gyre/http/head_parser.hpp>
 
 #include "characters.hpp"
+#include "usual_lines.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace gyre::http {
@@ -37,10 +39,44 @@ void head_parser::rebase(std::string_view bytes) noexcept {
   }
 }
 
+// True: the head is complete. Else the line at `at_` is for the rules; so is what a limit refuses.
+bool head_parser::take_usual_lines(std::string_view bytes) {
+  const char* const end = bytes.data() + std::min(bytes.size(), limits_.size);
+  const char* at = bytes.data() + at_;
+  if (!has_start_line_ && kind_ == kind::request) {
+    std::string_view method;
+    std::string_view target;
+    const char* const next = take_usual_request_line(at, end, method, target);
+    if (next == nullptr || target.size() > limits_.target) return false;
+    method_ = method;
+    target_ = target;
+    minor_version_ = 1;
+    has_start_line_ = true;
+    at = next;
+  }
+  bool complete = false;
+  while (has_start_line_ && !complete) {
+    if (at != end && *at == '\r') {
+      if (!ends_line(at, end)) break;
+      complete = true;
+      at += 2;
+    } else {
+      field found;
+      const char* const next = fields_.size() < limits_.fields ? take_usual_field(at, end, found) : nullptr;
+      if (next == nullptr) break;
+      fields_.push_back(found);
+      at = next;
+    }
+  }
+  at_ = searched_ = static_cast<std::size_t>(at - bytes.data());
+  return complete;
+}
+
 parse_state head_parser::parse(std::string_view bytes) {
   if (error_ != parse_error::none) return parse_state::failed;
   rebase(bytes);
   for (;;) {
+    if (searched_ == at_ && take_usual_lines(bytes)) return parse_state::complete;
     const char* const from = bytes.data() + searched_;
     const auto* const feed = static_cast<const char*>(std::memchr(from, '\n', bytes.size() - searched_));
     const std::size_t end = feed == nullptr ? bytes.size() : static_cast<std::size_t>(feed - bytes.data()) + 1;

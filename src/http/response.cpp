@@ -76,15 +76,31 @@ void response_state::clear() noexcept {
     each->clear();
     if (each->capacity() > kept) std::string().swap(*each);
   }
-  borrowed = media_type = {};
+  media_type = {};
   status = 200;
   close_connection = false;
-  source = body_source::none;
-  file = fs::file();
-  descriptor.close();
+  drop_body();
+}
+
+// What there may be is told by the source: most have nothing to be closed.
+void response_state::drop_body() noexcept {
+  switch (std::exchange(source, body_source::none)) {
+    case body_source::none:
+    case body_source::value:
+    case body_source::borrowed:
+      break;
+    case body_source::file:
+      file = fs::file();
+      descriptor.reset();
+      break;
+    case body_source::producer:
+      delete std::exchange(producer, nullptr);
+      break;
+    case body_source::protocol:
+      delete std::exchange(protocol, nullptr);
+      break;
+  }
   length.reset();
-  delete std::exchange(producer, nullptr);
-  delete std::exchange(protocol, nullptr);
 }
 
 response_state& response_state::make() {
@@ -161,7 +177,7 @@ response response::file(fs::file file, std::uint64_t offset, std::uint64_t lengt
 
 response response::file(owned_fd file, std::uint64_t offset, std::uint64_t length, std::string_view media_type) {
   response made = with_file(offset, length, media_type);
-  made.state_->descriptor = std::move(file);
+  made.state_->descriptor = std::make_shared<owned_fd>(std::move(file));
   return made;
 }
 
@@ -248,10 +264,7 @@ std::optional<std::string_view> response::body() const noexcept {
 }
 
 void response::set_body(std::string&& body) & {
-  delete std::exchange(state_->producer, nullptr);
-  state_->file = fs::file();
-  state_->descriptor.close();
-  state_->length.reset();
+  state_->drop_body();
   state_->source = body_source::value;
   state_->value = std::move(body);
 }
@@ -259,11 +272,9 @@ void response::set_body(std::string&& body) & {
 body_producer* response::release_producer() noexcept { return std::exchange(state_->producer, nullptr); }
 
 void response::set_producer(body_producer* producer) & noexcept {
-  delete std::exchange(state_->producer, producer);
-  state_->file = fs::file();
-  state_->descriptor.close();
-  state_->length.reset();
+  state_->drop_body();
   state_->source = body_source::producer;
+  state_->producer = producer;
 }
 
 }  // namespace gyre::http

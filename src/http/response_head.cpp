@@ -42,8 +42,8 @@ void append_head(std::string& out, const response_head& head) {
   constexpr std::size_t fixed = 192;  // more than everything here that has a largest size
   const std::string_view reason = reason_phrase(head.status);
   const std::size_t before = out.size();
-  const std::size_t most =
-      before + fixed + reason.size() + head.common_fields.size() + head.media_type.size() + head.fields.size();
+  const std::size_t most = before + fixed + reason.size() + head.common_fields.size() + head.media_type.size() +
+                           head.fields.size() + head.body.size();
   out.resize_and_overwrite(most, [&](char* memory, std::size_t) noexcept {
     cursor to(memory + before);
     if (head.status == 200) {
@@ -70,6 +70,7 @@ void append_head(std::string& out, const response_head& head) {
     if (head.chunked) to.put("Transfer-Encoding: chunked\r\n");
     to.put(connection_line(head.connection));
     to.put("\r\n");
+    to.put(head.body);
     return static_cast<std::size_t>(to.at() - memory);
   });
 }

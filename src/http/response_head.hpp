@@ -20,6 +20,7 @@ struct response_head {
   std::optional<std::uint64_t> length;
   bool chunked = false;
   connection_field connection = connection_field::none;
+  std::string_view body;  // what comes right behind it
 };
 
 void append_head(std::string& out, const response_head& head);

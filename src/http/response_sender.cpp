@@ -8,12 +8,13 @@
 
 namespace gyre::http {
 
-void response_sender::begin() {
+bool response_sender::begin() {
   response_head head{.status = response_.status,
                      .common_fields = how_.common_fields,
                      .media_type = response_.media_type,
                      .fields = response_.fields,
-                     .length = {}};
+                     .length = {},
+                     .body = {}};
   const bool successful_connect = how_.connect && response_.status >= 200 && response_.status < 300;
   const bool bodyless = is_bodyless(response_.status) || successful_connect;
   if (!bodyless) {
@@ -45,21 +46,17 @@ void response_sender::begin() {
   } else if (how_.http_1_0) {
     head.connection = connection_field::keep_alive;
   }
+  if (has_body_ && is_in_memory() && response_.bytes().size() <= message_output::gathered_at_most) {
+    head.body = response_.bytes();
+    body_bytes_ = head.body.size();
+    has_all_ = true;
+  }
   append_head(output_.buffer(), head);
-}
-
-bool response_sender::append_body() {
-  if (!has_body_) return true;
-  if (response_.source != body_source::value && response_.source != body_source::borrowed) return false;
-  const std::string_view bytes = response_.bytes();
-  if (bytes.size() > message_output::gathered_at_most) return false;
-  output_.buffer().append(bytes);
-  body_bytes_ = bytes.size();
-  return !output_.wants_flush();
+  return !has_body_ || (has_all_ && !output_.wants_flush());
 }
 
 task<bool> response_sender::send() {
-  if (body_bytes_ > 0 || !has_body_) {
+  if (has_all_ || !has_body_) {
     (void)co_await output_.flush();
   } else if (response_.source == body_source::producer) {
     co_return co_await produce();

@@ -27,28 +27,29 @@ class response_sender {
   response_sender(message_output& output, response_state& r, const sending& how) noexcept
       : output_(output), response_(r), how_(how) {}
 
-  /// Appends the head. Sets what `sends_body` and `closes` tell.
-  void begin();
+  /// Appends the head, with the body when that is small and in memory. Sets what `sends_now` and `closes` tell. False: there
+  /// is more to be done, call `send`.
+  [[nodiscard]] bool begin();
   /// Whether the client knows the end of the body only by the end of the connection, or was told that nothing follows.
   [[nodiscard]] bool closes() const noexcept { return how_.close; }
-  /// A body that takes time: the rest of the response, when `sends_now` is false.
-  [[nodiscard]] bool sends_now() const noexcept {
-    return !has_body_ || response_.source == body_source::value || response_.source == body_source::borrowed;
-  }
-  /// A small body that is in memory: to the output, without waiting. False: call `send`.
-  [[nodiscard]] bool append_body();
+  /// Whether no more is to be asked of anybody for the rest of the response.
+  [[nodiscard]] bool sends_now() const noexcept { return !has_body_ || is_in_memory(); }
   /// The body, whatever it is. False: it was cut off. Errors: what the producer of the body throws.
   task<bool> send();
 
   [[nodiscard]] std::uint64_t body_bytes() const noexcept { return body_bytes_; }
 
  private:
+  [[nodiscard]] bool is_in_memory() const noexcept {
+    return response_.source == body_source::value || response_.source == body_source::borrowed;
+  }
   task<bool> produce();
 
   message_output& output_;
   response_state& response_;
   sending how_;
   bool has_body_ = false;
+  bool has_all_ = false;  // the output, of the body
   bool chunked_ = false;
   std::uint64_t body_bytes_ = 0;
 };

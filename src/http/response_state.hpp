@@ -3,8 +3,10 @@
 
 #include <gyre/fs/file.hpp>
 #include <gyre/http/response.hpp>
+#include <gyre/io/owned_fd.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,7 +25,7 @@ struct response_state {
   std::string value;
   std::string_view borrowed;
   fs::file file;
-  owned_fd descriptor;  // of a file that has no more than this
+  std::shared_ptr<const owned_fd> descriptor;  // of a file that has no more than this
   std::uint64_t file_offset = 0;
   std::optional<std::uint64_t> length;  // of a file, or as announced
   body_producer* producer = nullptr;
@@ -36,13 +38,14 @@ struct response_state {
   ~response_state() { clear(); }
 
   void clear() noexcept;
+  void drop_body() noexcept;
   /// The body when it is in memory.
   [[nodiscard]] std::string_view bytes() const noexcept {
     return source == body_source::value ? std::string_view(value) : borrowed;
   }
 
   [[nodiscard]] int file_descriptor() const noexcept {
-    return descriptor ? descriptor.get() : file.native_descriptor();
+    return descriptor ? descriptor->get() : file.native_descriptor();
   }
 
   static response_state& make();

@@ -132,13 +132,14 @@ bool find_routes(const route_node& node, std::string_view path, route_search& se
     for (const auto& each : node.children)
       if (is_same(segment, each->text) && find_routes(*each, rest, search)) return true;
     if (node.parameter && !segment.empty()) {
-      search.values[search.count++] = segment;
+      search.values[search.count++] = {.text = segment.data(), .size = segment.size()};
       if (find_routes(*node.parameter, rest, search)) return true;
       --search.count;
     }
   }
   if (node.rest.empty()) return false;
-  search.values[search.count++] = path.empty() ? path : path.substr(1);
+  const std::string_view behind = path.empty() ? path : path.substr(1);
+  search.values[search.count++] = {.text = behind.data(), .size = behind.size()};
   search.rest = path.empty() ? std::string_view("/") : path;
   search.found = &node.rest;
   return true;

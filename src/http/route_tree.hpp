@@ -46,7 +46,12 @@ struct router::tree {
 /// Values of the parameters on the way to the path that is being looked for.
 struct route_search {
   static constexpr std::size_t most = 16;
-  std::array<std::string_view, most> values;  // as sent
+  // As sent. Not a view, which would be made empty, most times in vain.
+  struct value {
+    const char* text;
+    std::size_t size;
+  };
+  std::array<value, most> values;
   std::size_t count = 0;
   std::string_view rest;  // of the path, with its slash
   const std::vector<std::unique_ptr<route>>* found = nullptr;

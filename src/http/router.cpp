@@ -141,7 +141,8 @@ const std::vector<const middleware*>& router::find(request& r, handler*& last, s
     return tree_->chain;
   }
   r.rest_ = search.rest;
-  for (std::size_t i = 0; i < search.count; ++i) r.add_path_value(found->names[i], search.values[i]);
+  for (std::size_t i = 0; i < search.count; ++i)
+    r.add_path_value(found->names[i], {search.values[i].text, search.values[i].size});
   last = &found->answer;
   return found->chain;
 }

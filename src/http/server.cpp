@@ -37,6 +37,19 @@ server_options&& checked(server_options&& options) {
   return std::move(options);
 }
 
+class use_on_loop {
+ public:
+  explicit use_on_loop(server_state& server) noexcept : server_(server) { ++server.users; }
+  use_on_loop(const use_on_loop&) = delete;
+  use_on_loop& operator=(const use_on_loop&) = delete;
+  ~use_on_loop() {
+    if (--server_.users == 0) server_.files.clear();
+  }
+
+ private:
+  server_state& server_;
+};
+
 // Counts a connection of an address for as long as it lives.
 class counted_address {
  public:
@@ -124,6 +137,7 @@ task<> drain(server_state& server, served_connections& connections) {
 template <class Listener>
 task<> run_on(server_state& server, Listener& listener) {
   using stream = decltype(listener.accept().await_resume());
+  const use_on_loop here(server);
   served_connections connections(co_await this_task_context{});
   auto serve = [&server] GYRE_CORO_WRAPPER(stream peer) { return serve_socket(server, std::move(peer)); };
   std::exception_ptr failure;
@@ -149,6 +163,9 @@ server_state::server_state(server_options&& chosen)
     : options(checked(std::move(chosen))), listener(listen(options)), where(name_of(listener, options)) {}
 
 std::string_view server_state::common_fields() {
+  const io::monotonic_time turn = event_loop::current().recent();
+  if (turn == turn_) return common_fields_;
+  turn_ = turn;
   timespec now{};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
   if (now.tv_sec != second_) {
@@ -169,6 +186,7 @@ GYRE_CORO_WRAPPER task<> server::run() {
 }
 
 task<> server::serve_connection(any_stream stream, address peer) {
+  const use_on_loop user(*state_);
   any_stream here = std::move(stream);  // closed when this returns, and not when somebody lets go of the task
   stream_transport carrier(here);
   co_await serve_on(*state_, carrier, peer);

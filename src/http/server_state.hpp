@@ -3,8 +3,10 @@
 
 #include <gyre/http/http_date.hpp>
 #include <gyre/http/server.hpp>
+#include <gyre/io/backend.hpp>
 #include <gyre/net/unix_listener.hpp>
 
+#include "open_files.hpp"
 #include "workspace.hpp"
 
 #include <cstddef>
@@ -28,6 +30,8 @@ struct server_state {
   any_listener listener;
   std::string where;
   workspaces work;
+  open_files files;
+  std::size_t users = 0;  // of this on a loop; the last one lets go of what belongs to that
   connection* connections = nullptr;  // all that are open
   std::size_t open = 0;
   std::size_t refused = 0;  // connections that are being told so
@@ -37,6 +41,7 @@ struct server_state {
  private:
   date_cache date_;
   unix_seconds second_ = -1;
+  io::monotonic_time turn_ = -1;  // of the loop, in which the clock was looked at
   std::string common_fields_;
 };
 

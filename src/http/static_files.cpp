@@ -13,6 +13,7 @@
 #include <fcntl.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <utility>
 
@@ -38,6 +39,17 @@ bool has_hidden_segment(std::string_view path) noexcept {
     default:
       throw io_error({error, std::generic_category()}, "open", path);
   }
+}
+
+// The path in a request that names a file as it is: nothing to be decoded, no dots to be resolved, no directory.
+bool is_plain(std::string_view path) noexcept {
+  return path.size() > 1 && path.front() == '/' && path.back() != '/' && path.find('%') == std::string_view::npos &&
+         path.find("/.") == std::string_view::npos && path.find("//") == std::string_view::npos;
+}
+
+std::uint64_t next_number() noexcept {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
 }
 
 // The compressed neighbour that the client likes best, with its coding; an error in `found` when there is none.
@@ -66,31 +78,15 @@ task<found_file> find_compressed(int root, const request& r, const std::string& 
   co_return found;
 }
 
-struct chosen_file {
-  found_file file;
-  std::string_view coding;
-  bool varies = false;
-};
-
-task<chosen_file> choose_file(int root, const request& r, std::string path, found_file plain, bool precompressed) {
-  chosen_file chosen{.file = std::move(plain), .coding = {}};
-  chosen.varies = precompressed && is_compressible(media_type_of(path));
-  if (!chosen.varies || r.field("Accept-Encoding").empty()) co_return chosen;
-  found_file smaller = co_await find_compressed(root, r, path, chosen.coding);
-  if (smaller.error == 0) chosen.file = std::move(smaller);
-  co_return chosen;
+file_answer answer_for(const static_files_options& options, std::string_view path) {
+  const std::string_view type = media_type_of(path);
+  return {.media_type = type,
+          .cache_control = options.cache_control,
+          .varies = options.precompressed && is_compressible(type)};
 }
 
-task<response> serve_regular(int root, const static_files_options& options, const request& r, std::string path,
-                             found_file file, int status) {
-  const std::string_view type = media_type_of(path);
-  chosen_file chosen = co_await choose_file(root, r, path, std::move(file), options.precompressed);
-  co_return answer_with_file(r, std::move(chosen.file),
-                             {.media_type = type,
-                              .content_coding = chosen.coding,
-                              .cache_control = options.cache_control,
-                              .varies = chosen.varies,
-                              .status = status});
+bool may_be_compressed(const file_answer& how, const request& r) noexcept {
+  return how.varies && !r.field("Accept-Encoding").empty();
 }
 
 // Relative, so that it holds wherever the tree is mounted, and leads to no other host.
@@ -101,9 +97,34 @@ response redirect_to_directory(std::string_view path) {
 
 }  // namespace
 
-static_files::static_files(std::string_view root, static_files_options options) : options_(std::move(options)) {
+static_files::static_files(std::string_view root, static_files_options options)
+    : number_(next_number()), options_(std::move(options)) {
   root_ = owned_fd(::open(std::string(root).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!root_) throw io_error({errno, std::generic_category()}, "open", root);
+}
+
+started_response static_files::start(request& r) const {
+  started_response started;
+  const std::string_view path = r.rest_of_path();
+  if (options_.keep_open && is_plain(path)) {
+    const file_answer how = answer_for(options_, path);
+    if (!may_be_compressed(how, r))
+      if (const open_file* const known = r.files_->find(number_, path.substr(1)))
+        started.now.emplace(answer_with_file(r, *known, how));
+  }
+  if (!started.now) started.later.emplace((*this)(r));
+  return started;
+}
+
+task<response> static_files::serve_regular(request& r, std::string path, found_file file) const {
+  file_answer how = answer_for(options_, path);
+  if (may_be_compressed(how, r)) {
+    found_file smaller = co_await find_compressed(root_.get(), r, path, how.content_coding);
+    if (smaller.error == 0) co_return answer_with_file(r, open_file(std::move(smaller)), how);
+  }
+  const open_file opened(std::move(file));
+  if (options_.keep_open) r.files_->keep(number_, path, opened);
+  co_return answer_with_file(r, opened, how);
 }
 
 task<response> static_files::operator()(request& r) const {
@@ -122,7 +143,7 @@ task<response> static_files::operator()(request& r) const {
     co_return co_await serve_directory(r, std::move(found.descriptor), *std::move(path));
   }
   if (found.what != found_file::kind::regular || as_directory) co_return co_await serve_missing(r, ENOENT);
-  co_return co_await serve_regular(root_.get(), options_, r, *std::move(path), std::move(found), 200);
+  co_return co_await serve_regular(r, *std::move(path), std::move(found));
 }
 
 task<response> static_files::serve_directory(request& r, owned_fd directory, std::string path) const {
@@ -130,7 +151,7 @@ task<response> static_files::serve_directory(request& r, owned_fd directory, std
     const std::string index = path.empty() ? options_.index : path + "/" + options_.index;
     found_file found = co_await find_below(root_.get(), index);
     if (found.error == 0 && found.what == found_file::kind::regular)
-      co_return co_await serve_regular(root_.get(), options_, r, index, std::move(found), 200);
+      co_return co_await serve_regular(r, index, std::move(found));
   }
   if (!options_.listing) co_return co_await serve_missing(r, ENOENT);
   co_return co_await list_as_response(r, root_.get(), std::move(directory), path, options_.hidden);
@@ -143,14 +164,14 @@ task<response> static_files::serve_missing(request& r, int error) const {
   if (options_.fallback.empty() || !page || error == EACCES) fail(error, r.path());
   found_file found = co_await find_below(root_.get(), options_.fallback);
   if (found.error != 0) fail(found.error, options_.fallback);
-  co_return co_await serve_regular(root_.get(), options_, r, options_.fallback, std::move(found), 200);
+  co_return co_await serve_regular(r, options_.fallback, std::move(found));
 }
 
 task<response> file_response(request& r, std::string path) {
   found_file found = co_await find_anywhere(path);
   if (found.error != 0) fail(found.error, path);
   if (found.what != found_file::kind::regular) throw status_error(404);
-  co_return answer_with_file(r, std::move(found), {.media_type = media_type_of(path)});
+  co_return answer_with_file(r, open_file(std::move(found)), {.media_type = media_type_of(path)});
 }
 
 }  // namespace gyre::http

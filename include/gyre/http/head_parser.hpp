@@ -57,6 +57,7 @@ class GYRE_API head_parser {
 
  private:
   parse_state fail(parse_error error) noexcept;
+  [[nodiscard]] bool take_usual_lines(std::string_view bytes);
   [[nodiscard]] bool parse_start_line(std::string_view line) noexcept;
   [[nodiscard]] bool parse_request_line(std::string_view line) noexcept;
   [[nodiscard]] bool parse_status_line(std::string_view line) noexcept;

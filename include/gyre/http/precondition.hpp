@@ -31,6 +31,7 @@ struct file_version {
   std::uint64_t size = 0;
   std::int64_t modified_ns = 0;  ///< since 1970
   std::uint64_t inode = 0;
+  friend bool operator==(const file_version&, const file_version&) noexcept = default;
 };
 /// A strong entity tag, with its quotes. It does not show the inode.
 [[nodiscard]] GYRE_API std::string make_entity_tag(file_version version);

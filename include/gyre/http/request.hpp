@@ -18,6 +18,8 @@
 
 namespace gyre::http {
 
+class open_files;
+
 /// A request that is being answered.
 ///
 /// Lifetime: made by the server; it, and every view that it gives, stays valid until its response has been sent.
@@ -94,6 +96,7 @@ class GYRE_API request {
  private:
   friend class connection;
   friend class router;
+  friend class static_files;
   struct path_value {
     std::string_view name;  // of the route
     std::string_view value;
@@ -117,6 +120,7 @@ class GYRE_API request {
   std::vector<form_field> attributes_;
   body_reader body_;
   address peer_;
+  open_files* files_ = nullptr;  // of the server
 };
 
 }  // namespace gyre::http

@@ -3,14 +3,18 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/coro/task.hpp>
+#include <gyre/http/handler.hpp>
 #include <gyre/http/request.hpp>
 #include <gyre/http/response.hpp>
 #include <gyre/io/owned_fd.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace gyre::http {
+
+struct found_file;
 
 struct static_files_options {
   std::string index = "index.html";  ///< what a directory is answered with, if it has that; empty: nothing
@@ -20,6 +24,9 @@ struct static_files_options {
   bool precompressed = true;
   std::string fallback = {};  ///< for pages that are not there: "index.html" of an application that routes by itself
   std::string cache_control = {};  ///< of the field Cache-Control; empty: none
+  /// Files that are asked for stay open for a second, 128 of them at most: so long it may take until a path that leads to
+  /// another file is noticed. A file that was written to, replaced by a rename or removed is noticed at once.
+  bool keep_open = true;
 };
 
 /// Serves the files below a directory: `routes.get("/assets/{path...}", http::static_files("public"))`.
@@ -37,13 +44,16 @@ class GYRE_API static_files {
 
   /// Answers a request. Cancel: nothing has happened. Errors: io_error when a file cannot be read; status_error.
   [[nodiscard]] task<response> operator()(request& r) const;
+  /// The same for servers: what is open already is answered at once. Errors: as above.
+  [[nodiscard]] started_response start(request& r) const;
 
  private:
-  struct wanted;
   [[nodiscard]] task<response> serve_directory(request& r, owned_fd directory, std::string path) const;
   [[nodiscard]] task<response> serve_missing(request& r, int error) const;
+  [[nodiscard]] task<response> serve_regular(request& r, std::string path, found_file file) const;
 
   owned_fd root_;
+  std::uint64_t number_;  // among all trees of the program
   static_files_options options_;
 };
 

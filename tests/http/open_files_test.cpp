@@ -1,0 +1,193 @@
+// tests/http/open_files_test.cpp: files that stay open between requests show what is there now.
+#include <gyre/http/router.hpp>
+#include <gyre/http/static_files.hpp>
+#include <gyre/loop/sleep.hpp>
+
+#include "tests/http/served.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+using namespace gyre_test;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// A served tree; `body(get)` asks for one path after the other.
+class open_files_test : public testing::Test {
+ protected:
+  void write(const std::string& path, const std::string& text) {
+    std::filesystem::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path, std::ios::binary) << text;
+  }
+  // "200 text"
+  static gyre::task<std::string> get(served& here, std::string target) {
+    const http_answer answer = co_await here.get(std::move(target));
+    co_return std::to_string(answer.status) + (answer.status == 200 ? " " + answer.body : "");
+  }
+  template <class Body>
+  void run(Body body) {
+    http::router routes;
+    routes.get("/{path...}", http::static_files(root_.string(), options_));
+    run_served({.listen = "127.0.0.1:0", .routes = std::move(routes)}, std::move(body));
+  }
+  /// How many files of the tree this process has open, deleted ones included.
+  [[nodiscard]] long open_here() const {
+    const auto begin = std::filesystem::directory_iterator("/proc/self/fd");
+    return std::count_if(begin, {}, [this](const auto& each) {
+      std::error_code ignored;
+      const std::string target = std::filesystem::read_symlink(each.path(), ignored).string();
+      return target.starts_with(root_.string() + "/");
+    });
+  }
+
+  std::filesystem::path root_;
+  http::static_files_options options_;
+
+  void SetUp() override {
+    std::string place = (std::filesystem::temp_directory_path() / "gyre_open_files_XXXXXX").string();
+    ASSERT_NE(::mkdtemp(place.data()), nullptr);
+    root_ = place;
+  }
+  void TearDown() override { std::filesystem::remove_all(root_); }
+};
+
+}  // namespace
+
+TEST_F(open_files_test, a_file_stays_open_for_a_second) {
+  write("a", "text");
+  run([&](served& here) -> gyre::task<> {
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(co_await get(here, "/a"), "200 text");
+    EXPECT_EQ(open_here(), 1);
+    co_await gyre::sleep(900ms);
+    EXPECT_EQ(open_here(), 1);
+    co_await gyre::sleep(101ms);
+    EXPECT_EQ(open_here(), 0);
+    EXPECT_EQ(co_await get(here, "/a"), "200 text");
+  });
+  EXPECT_EQ(open_here(), 0);
+}
+
+TEST_F(open_files_test, nothing_stays_open_when_that_is_not_wanted) {
+  write("a", "text");
+  options_.keep_open = false;
+  run([&](served& here) -> gyre::task<> {
+    EXPECT_EQ(co_await get(here, "/a"), "200 text");
+    EXPECT_EQ(open_here(), 0);
+  });
+}
+
+TEST_F(open_files_test, what_is_written_into_a_file_is_seen_at_once) {
+  write("a", "before");
+  run([&](served& here) -> gyre::task<> {
+    const http_answer before = co_await here.get("/a");
+    write("a", "and after");
+    const http_answer after = co_await here.get("/a");
+    EXPECT_EQ(after.body, "and after");
+    EXPECT_NE(after.field("ETag"), before.field("ETag"));
+  });
+}
+
+TEST_F(open_files_test, a_file_that_is_replaced_is_seen_at_once) {
+  write("a", "before");
+  write("new", "and after");
+  run([&](served& here) -> gyre::task<> {
+    EXPECT_EQ(co_await get(here, "/a"), "200 before");
+    std::filesystem::rename(root_ / "new", root_ / "a");
+    EXPECT_EQ(co_await get(here, "/a"), "200 and after");
+  });
+}
+
+TEST_F(open_files_test, a_file_that_is_removed_is_gone_at_once) {
+  write("a", "text");
+  run([&](served& here) -> gyre::task<> {
+    EXPECT_EQ(co_await get(here, "/a"), "200 text");
+    std::filesystem::remove(root_ / "a");
+    EXPECT_EQ(co_await get(here, "/a"), "404");
+  });
+}
+
+TEST_F(open_files_test, a_path_that_leads_elsewhere_is_seen_after_a_second) {
+  write("one/a", "1");
+  write("two/a", "2");
+  std::filesystem::create_directory_symlink("one", root_ / "link");
+  run([&](served& here) -> gyre::task<> {
+    EXPECT_EQ(co_await get(here, "/link/a"), "200 1");
+    std::filesystem::remove(root_ / "link");
+    std::filesystem::create_directory_symlink("two", root_ / "link");
+    co_await gyre::sleep(1001ms);
+    EXPECT_EQ(co_await get(here, "/link/a"), "200 2");
+  });
+}
+
+TEST_F(open_files_test, no_more_than_128_stay_open) {
+  for (int i = 0; i < 140; ++i) write("f" + std::to_string(i), std::to_string(i));
+  run([&](served& here) -> gyre::task<> {
+    for (int i = 0; i < 140; ++i) EXPECT_EQ(co_await get(here, "/f" + std::to_string(i)), "200 " + std::to_string(i));
+    EXPECT_EQ(open_here(), 128);
+    EXPECT_EQ(co_await get(here, "/f0"), "200 0");
+    EXPECT_EQ(co_await get(here, "/f139"), "200 139");
+  });
+}
+
+TEST_F(open_files_test, two_trees_do_not_mix) {
+  write("one/a", "1");
+  write("two/a", "2");
+  http::router routes;
+  routes.get("/one/{path...}", http::static_files((root_ / "one").string()));
+  routes.get("/two/{path...}", http::static_files((root_ / "two").string()));
+  run_served({.listen = "127.0.0.1:0", .routes = std::move(routes)}, [](served& here) -> gyre::task<> {
+    EXPECT_EQ(co_await get(here, "/one/a"), "200 1");
+    EXPECT_EQ(co_await get(here, "/two/a"), "200 2");
+    EXPECT_EQ(co_await get(here, "/one/a"), "200 1");
+  });
+}
+
+TEST_F(open_files_test, a_file_that_is_being_sent_is_sent_to_its_end_after_its_second) {
+  const std::string text(8'000'000, 'x');
+  write("large", text);
+  run([&](served& here) -> gyre::task<> {
+    auto slow = co_await here.connect();
+    co_await slow.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+    co_await gyre::sleep(3s);
+    EXPECT_EQ(open_here(), 1);  // the response's
+    const http_answer answer = co_await slow.answer();
+    EXPECT_EQ(answer.body.size(), text.size());
+    EXPECT_EQ(answer.body, text);
+  });
+}
+
+TEST_F(open_files_test, conditions_ranges_and_head_are_answered_from_an_open_file) {
+  write("a", "0123456789");
+  run([&](served& here) -> gyre::task<> {
+    const http_answer first = co_await here.get("/a");
+    auto client = co_await here.connect();
+    const std::string tag(first.field("ETag"));
+    co_await client.send("GET /a HTTP/1.1\r\nHost: a\r\nIf-None-Match: " + tag + "\r\n\r\n");
+    const http_answer known = co_await client.answer();
+    EXPECT_EQ(known.status, 304);
+    co_await client.send("GET /a HTTP/1.1\r\nHost: a\r\nRange: bytes=2-4\r\n\r\n");
+    const http_answer part = co_await client.answer();
+    EXPECT_EQ(part.status, 206);
+    EXPECT_EQ(part.body, "234");
+  });
+}
+
+TEST_F(open_files_test, a_compressed_neighbour_is_still_found) {
+  write("a.txt", "plain text");
+  run([&](served& here) -> gyre::task<> {
+    EXPECT_EQ(co_await get(here, "/a.txt"), "200 plain text");
+    write("a.txt.gz", "not really");
+    auto client = co_await here.connect();
+    co_await client.send("GET /a.txt HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n");
+    const http_answer answer = co_await client.answer();
+    EXPECT_EQ(answer.field("Content-Encoding"), "gzip");
+    EXPECT_EQ(answer.body, "not really");
+  });
+}
