@@ -89,7 +89,8 @@ task<> connection::run() {
 task<connection::next_step> connection::serve_available(workspace& work) {
   std::optional<time_point> head_due;
   for (;;) {
-    const parse_state state = work.parser.parse(work.input.head());
+    const std::string_view head = work.input.head();
+    const parse_state state = head.empty() ? parse_state::incomplete : work.parser.parse(head);
     if (state == parse_state::failed) co_return co_await refuse(work, status_for(work.parser.error()));
     if (state == parse_state::incomplete) {
       if (!work.output.buffer().empty() && !work.output.failed())
