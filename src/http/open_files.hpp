@@ -30,6 +30,7 @@ struct open_file {
   unix_seconds modified = 0;
   std::string etag;
   std::string fields;  // ETag and Last-Modified, as they are sent
+  bool alone = false;  // no compressed file beside it
 
  private:
   void describe();

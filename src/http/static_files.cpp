@@ -12,9 +12,12 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 namespace gyre::http {
@@ -52,30 +55,19 @@ std::uint64_t next_number() noexcept {
   return ++last;
 }
 
-// The compressed neighbour that the client likes best, with its coding; an error in `found` when there is none.
-task<found_file> find_compressed(int root, const request& r, const std::string& path, std::string_view& coding) {
-  struct neighbour {
-    std::string_view coding;
-    std::string_view extension;
-  };
-  static constexpr std::array<neighbour, 3> known = {{{"br", ".br"}, {"zstd", ".zst"}, {"gzip", ".gz"}}};
-  std::array<std::string_view, 3> left = {known[0].coding, known[1].coding, known[2].coding};
-  found_file found;
-  for (std::size_t count = left.size(); count > 0; --count) {
-    coding = choose_coding(r.fields(), std::span<const std::string_view>(left).first(count));
-    for (std::size_t i = 0; i < known.size(); ++i) {
-      if (known[i].coding != coding) continue;
-      const std::string beside = path + std::string(known[i].extension);
-      found = co_await find_below(root, beside);
-      if (found.error == 0 && found.what == found_file::kind::regular) co_return found;
-      for (std::size_t k = 0, out = 0; k < count; ++k)
-        if (left[k] != coding) left[out++] = left[k];
-    }
-    if (coding == "identity" || coding.empty()) break;
+struct neighbour {
+  std::string_view coding;
+  std::string_view extension;
+};
+constexpr std::array<neighbour, 3> neighbours = {{{"br", ".br"}, {"zstd", ".zst"}, {"gzip", ".gz"}}};
+
+task<bool> has_neighbours(int root, const std::string& path) {
+  for (const neighbour& each : neighbours) {
+    const std::string beside = path + std::string(each.extension);
+    const found_file found = co_await find_below(root, beside);
+    if (found.error == 0 && found.what == found_file::kind::regular) co_return true;
   }
-  coding = {};
-  found.error = ENOENT;
-  co_return found;
+  co_return false;
 }
 
 file_answer answer_for(const static_files_options& options, std::string_view path) {
@@ -108,22 +100,54 @@ started_response static_files::start(request& r) const {
   const std::string_view path = r.rest_of_path();
   if (options_.keep_open && is_plain(path)) {
     const file_answer how = answer_for(options_, path);
-    if (!may_be_compressed(how, r))
-      if (const open_file* const known = r.files_->find(number_, path.substr(1)))
-        started.now.emplace(answer_with_file(r, *known, how));
+    const open_file* const known = r.files_->find(number_, path.substr(1));
+    if (known != nullptr && (known->alone || !may_be_compressed(how, r)))
+      started.now.emplace(answer_with_file(r, *known, how));
   }
   if (!started.now) started.later.emplace((*this)(r));
   return started;
 }
 
+// An open file of this tree; without a descriptor when there is none.
+task<open_file> static_files::open(request& r, std::string path) const {
+  if (options_.keep_open)
+    if (const open_file* const known = r.files_->find(number_, path)) co_return *known;
+  found_file found = co_await find_below(root_.get(), path);
+  if (found.error != 0 || found.what != found_file::kind::regular) co_return open_file();
+  const open_file opened(std::move(found));
+  if (options_.keep_open) r.files_->keep(number_, path, opened);
+  co_return opened;
+}
+
+// The compressed neighbour that the client likes best, with its coding; without a descriptor when there is none.
+task<open_file> static_files::open_compressed(request& r, const std::string& path, std::string_view& coding) const {
+  std::array<std::string_view, neighbours.size()> left = {};
+  std::transform(neighbours.begin(), neighbours.end(), left.begin(), [](const neighbour& each) { return each.coding; });
+  for (std::size_t count = left.size(); count > 0; --count) {
+    coding = choose_coding(r.fields(), std::span<const std::string_view>(left).first(count));
+    const auto which = std::find_if(neighbours.begin(), neighbours.end(),
+                                    [&](const neighbour& each) { return each.coding == coding; });
+    if (which == neighbours.end()) break;
+    const std::string beside = path + std::string(which->extension);
+    open_file found = co_await open(r, beside);
+    if (found.descriptor) co_return found;
+    std::remove(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(count), which->coding);
+  }
+  coding = {};
+  co_return open_file();
+}
+
 task<response> static_files::serve_regular(request& r, std::string path, found_file file) const {
   file_answer how = answer_for(options_, path);
   if (may_be_compressed(how, r)) {
-    found_file smaller = co_await find_compressed(root_.get(), r, path, how.content_coding);
-    if (smaller.error == 0) co_return answer_with_file(r, open_file(std::move(smaller)), how);
+    const open_file smaller = co_await open_compressed(r, path, how.content_coding);
+    if (smaller.descriptor) co_return answer_with_file(r, smaller, how);
   }
-  const open_file opened(std::move(file));
-  if (options_.keep_open) r.files_->keep(number_, path, opened);
+  open_file opened(std::move(file));
+  if (options_.keep_open) {
+    if (how.varies) opened.alone = !co_await has_neighbours(root_.get(), path);
+    r.files_->keep(number_, path, opened);
+  }
   co_return answer_with_file(r, opened, how);
 }
 

@@ -31,6 +31,13 @@ class open_files_test : public testing::Test {
     const http_answer answer = co_await here.get(std::move(target));
     co_return std::to_string(answer.status) + (answer.status == 200 ? " " + answer.body : "");
   }
+  // "gzip text"
+  static gyre::task<std::string> get_compressed(served& here, std::string target) {
+    auto client = co_await here.connect();
+    co_await client.send("GET " + target + " HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n");
+    const http_answer answer = co_await client.answer();
+    co_return std::string(answer.field("Content-Encoding")) + " " + answer.body;
+  }
   template <class Body>
   void run(Body body) {
     http::router routes;
@@ -179,15 +186,33 @@ TEST_F(open_files_test, conditions_ranges_and_head_are_answered_from_an_open_fil
   });
 }
 
-TEST_F(open_files_test, a_compressed_neighbour_is_still_found) {
+TEST_F(open_files_test, a_compressed_neighbour_is_kept_open_instead_of_the_file) {
+  write("a.txt", "plain text");
+  write("a.txt.gz", "not really");
+  run([&](served& here) -> gyre::task<> {
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(co_await get_compressed(here, "/a.txt"), "gzip not really");
+    EXPECT_EQ(open_here(), 1);
+    EXPECT_EQ(co_await get(here, "/a.txt"), "200 plain text");
+    EXPECT_EQ(co_await get_compressed(here, "/a.txt"), "gzip not really");
+  });
+}
+
+TEST_F(open_files_test, a_compressed_neighbour_that_is_new_is_seen_after_a_second) {
   write("a.txt", "plain text");
   run([&](served& here) -> gyre::task<> {
-    EXPECT_EQ(co_await get(here, "/a.txt"), "200 plain text");
+    EXPECT_EQ(co_await get_compressed(here, "/a.txt"), " plain text");
     write("a.txt.gz", "not really");
-    auto client = co_await here.connect();
-    co_await client.send("GET /a.txt HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n");
-    const http_answer answer = co_await client.answer();
-    EXPECT_EQ(answer.field("Content-Encoding"), "gzip");
-    EXPECT_EQ(answer.body, "not really");
+    co_await gyre::sleep(1001ms);
+    EXPECT_EQ(co_await get_compressed(here, "/a.txt"), "gzip not really");
+  });
+}
+
+TEST_F(open_files_test, a_compressed_neighbour_that_is_removed_is_gone_at_once) {
+  write("a.txt", "plain text");
+  write("a.txt.gz", "not really");
+  run([&](served& here) -> gyre::task<> {
+    EXPECT_EQ(co_await get_compressed(here, "/a.txt"), "gzip not really");
+    std::filesystem::remove(root_ / "a.txt.gz");
+    EXPECT_EQ(co_await get_compressed(here, "/a.txt"), " plain text");
   });
 }

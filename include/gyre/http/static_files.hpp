@@ -15,6 +15,7 @@
 namespace gyre::http {
 
 struct found_file;
+struct open_file;
 
 struct static_files_options {
   std::string index = "index.html";  ///< what a directory is answered with, if it has that; empty: nothing
@@ -25,7 +26,8 @@ struct static_files_options {
   std::string fallback = {};  ///< for pages that are not there: "index.html" of an application that routes by itself
   std::string cache_control = {};  ///< of the field Cache-Control; empty: none
   /// Files that are asked for stay open for a second, 128 of them at most: so long it may take until a path that leads to
-  /// another file is noticed. A file that was written to, replaced by a rename or removed is noticed at once.
+  /// another file, or a compressed neighbour that is new, is noticed. A file that was written to, replaced by a rename or
+  /// removed is noticed at once.
   bool keep_open = true;
 };
 
@@ -51,6 +53,8 @@ class GYRE_API static_files {
   [[nodiscard]] task<response> serve_directory(request& r, owned_fd directory, std::string path) const;
   [[nodiscard]] task<response> serve_missing(request& r, int error) const;
   [[nodiscard]] task<response> serve_regular(request& r, std::string path, found_file file) const;
+  [[nodiscard]] task<open_file> open(request& r, std::string path) const;
+  [[nodiscard]] task<open_file> open_compressed(request& r, const std::string& path, std::string_view& coding) const;
 
   owned_fd root_;
   std::uint64_t number_;  // among all trees of the program
