@@ -126,6 +126,28 @@ class Uploads(WithTree):
             self.assertEqual((self.uploads / "x.txt").read_bytes(), b"one")
             self.assertEqual((self.uploads / "x (2).txt").read_bytes(), b"two")
 
+    def test_long_names_get_their_number_too(self):
+        with Serve(self.root, "--upload", self.uploads) as server:
+            for name in ("n" * 251 + ".txt", "ü" * 127, "." + "e" * 254, "a." + "e" * 253):
+                for _ in range(2):
+                    body, kind = multipart(name, b"x")
+                    status, _, answer = ask(server.port, "/_upload", "POST", {"Content-Type": kind, "Accept": "application/json"}, body)
+                    self.assertEqual(status, 201, answer)
+            names = sorted(each.name for each in self.uploads.iterdir())
+            self.assertIn("n" * 247 + " (2).txt", names)
+            self.assertIn("ü" * 125 + " (2)", names)
+            self.assertEqual(len(names), 8)
+
+    def test_programs_that_also_take_other_types_get_json(self):
+        with Serve(self.root, "--upload", self.uploads) as server:
+            body, kind = multipart("x", b"y")
+            for accept, status in (("application/json, */*;q=0.1", 201), ("*/*", 303), ("text/html,*/*;q=0.8", 303)):
+                self.assertEqual(ask(server.port, "/_upload", "POST", {"Content-Type": kind, "Accept": accept}, body)[0], status)
+
+    def test_a_directory_that_takes_no_files_is_named_at_once(self):
+        done = run(BIN / "gyre", "serve", self.root, "--listen", "127.0.0.1:0", "--upload", "/proc", timeout=20)
+        self.assertEqual((done.returncode, done.stderr), (1, b"error: create a file in /proc: Operation not supported\n"))
+
     def test_one_that_is_too_large_is_413_and_leaves_nothing(self):
         with Serve(self.root, "--upload", self.uploads, "--max-upload", "100kb") as server:
             body, kind = multipart("x", b"y" * 1_000_000)
