@@ -198,6 +198,9 @@ class Operating(WithTree):
         for arguments, word in ((["--listen", "nowhere"], "HOST:PORT"), (["--threads", "-1"], "--threads"),
                                 (["--access-log", "xml"], "xml"), (["--header", "nonsense"], "Name: value"),
                                 (["--header", "Content-Length: 5"], "Content-Length"), (["--idle-timeout", "0"], "--idle-timeout"),
+                                (["--idle-timeout", "nan"], "expected seconds"), (["--max-target", "0"], "at least 1, got"),
+                                (["--max-header-bytes", "9" * 30], "at least 1, got"), (["--max-upload", "-1"], "4gb, got"),
+                                (["--max-upload", "b"], "4gb, got"), (["--cache-control", "a\nb"], "Cache-Control"),
                                 (["--unknown"], "--unknown")):
             done = run(BIN / "gyre", "serve", self.root, *arguments, timeout=20)
             self.assertIn(done.returncode, (1, 2), arguments)

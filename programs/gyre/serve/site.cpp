@@ -52,6 +52,8 @@ http::static_files_options file_options(const serve_settings& settings) {
 
 http::handler make_site(const serve_settings& settings) {
   http::router routes;
+  if (!settings.cache_control.empty())  // what cannot be sent is said now, and not by each response
+    http::response().add_field("Cache-Control", settings.cache_control);
   if (!settings.headers.empty()) routes.use(extra_fields(settings.headers));
   if (!settings.cors.empty()) {
     http::cors_options options;
