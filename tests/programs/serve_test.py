@@ -88,6 +88,17 @@ class Files(WithTree):
             self.assertEqual((fields["x-one"], fields["x-two"], fields["cache-control"]), ("1", "two words", "max-age=60"))
             self.assertEqual(ask(server.port, "/nothing")[1]["x-one"], "1")
 
+    def test_fields_of_one_name_are_all_sent_and_what_caches_need_stays(self):
+        given = ("--header", "Link: </a>", "--header", "link: </b>", "--header", "Vary: Cookie", "--header", "Content-Type: a/b")
+        with Serve(self.root, *given) as server:
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+            self.addCleanup(connection.close)
+            connection.request("GET", "/a.txt")
+            fields = connection.getresponse().headers
+            self.assertEqual(fields.get_all("Link"), ["</a>", "</b>"])
+            self.assertEqual(", ".join(fields.get_all("Vary")), "Accept-Encoding, Cookie")
+            self.assertEqual(fields.get_all("Content-Type"), ["a/b"])
+
     def test_text_is_compressed_when_asked_for(self):
         with Serve(self.root, "--compress") as server:
             _, fields, body = ask(server.port, "/a.txt", headers={"Accept-Encoding": "gzip"})
@@ -186,6 +197,27 @@ class Operating(WithTree):
             self.assertEqual((status, fields["x-from"]), (404, "environment"))
         with Serve(self.root, "--header", "X-From: flag", environment={"GYRE_HEADER": "X-From: environment"}) as server:
             self.assertEqual(ask(server.port, "/a.txt")[1]["x-from"], "flag")
+
+    def test_a_variable_may_hold_several_fields_or_origins(self):
+        environment = {"GYRE_HEADER": "X-One: 1, 2\nX-Two: 3", "GYRE_CORS": "https://a.example,https://b.example"}
+        with Serve(self.root, environment=environment) as server:
+            fields = ask(server.port, "/a.txt", headers={"Origin": "https://b.example"})[1]
+            self.assertEqual((fields["x-one"], fields["x-two"]), ("1, 2", "3"))
+            self.assertEqual(fields["access-control-allow-origin"], "https://b.example")
+
+    def test_the_directory_may_stand_behind_a_flag_that_can_be_repeated(self):
+        for flag in (("--header", "X-One: 1"), ("--cors", "*")):
+            done = run(BIN / "gyre", "serve", *flag, self.root / "nothing", timeout=20)
+            self.assertIn(b"Directory does not exist", done.stderr)
+
+    def test_a_wrong_variable_is_named(self):
+        for name, value in (("GYRE_THREADS", "two"), ("GYRE_COMPRESS", "maybe"), ("GYRE_MAX_TARGET", "0")):
+            done = run(BIN / "gyre", "serve", self.root, timeout=20, env={**os.environ, name: value})
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"The value comes from {name} in the environment.\n".encode(), done.stderr)
+            self.assertEqual(done.stderr.count(b"environment"), 1)
+        done = run(BIN / "gyre", "serve", self.root, "--threads", "x", timeout=20, env={**os.environ, "GYRE_THREADS": "two"})
+        self.assertNotIn(b"environment", done.stderr)
 
     def test_it_says_where_it_listens_and_what_holds_without_colours(self):
         with Serve(self.root, "--threads", 2, "--admin", "127.0.0.1:0") as server:

@@ -121,10 +121,16 @@ void add_serve_options(CLI::App& app, serve_settings& settings) {
       ->check(CLI::IsMember({"text", "json", "off"}))
       ->envname("GYRE_ACCESS_LOG")
       ->capture_default_str();
-  app.add_option("--cors", settings.cors, "an origin whose pages may read the files, or * for any; may be repeated")
+  app.add_option("--cors", settings.cors,
+                 "an origin whose pages may read the files, or * for any; several: repeated, or with commas")
+      ->allow_extra_args(false)  // what follows may be DIR
+      ->delimiter(',')
       ->envname("GYRE_CORS");
   app.add_flag("--compress", settings.compress, "compress text for clients that take that")->envname("GYRE_COMPRESS");
-  app.add_option("--header", settings.headers, "\"Name: value\" added to every response; may be repeated")
+  app.add_option("--header", settings.headers,
+                 "\"Name: value\" added to every response; several: repeated, or one a line")
+      ->allow_extra_args(false)  // what follows may be DIR
+      ->delimiter('\n')
       ->check(check_header)
       ->envname("GYRE_HEADER");
   app.add_option("--index", settings.index, "the file that answers for its directory")
