@@ -246,6 +246,21 @@ class Operating(WithTree):
             self.assertEqual(done.returncode, 1)
             self.assertIn(f"127.0.0.1:{server.port}: Address already in use".encode(), done.stderr)
 
+    def test_an_address_is_not_shared_with_another_server(self):
+        with Serve(self.root, "--threads", 2) as server:
+            address = f"127.0.0.1:{server.port}"
+            done = run(BIN / "gyre", "serve", self.root, "--threads", 2, "--listen", address, timeout=20)
+            self.assertEqual((done.returncode, done.stderr), (1, f"error: listen {address}: Address already in use\n".encode()))
+
+    def test_an_admin_address_may_be_a_path(self):
+        with Serve(self.root, "--admin", f"unix:{self.uploads}/admin") as server:
+            self.assertIn(f"  admin         unix:{self.uploads}/admin (/metrics)\n", server.lines)
+
+    def test_sizes_have_units(self):
+        for text, size in (("64kb", 65536), ("1.5 GB", 3 << 29), ("4GiB", 4 << 30), ("10", 10)):
+            with Serve(self.root, "--upload", self.uploads, "--max-upload", text) as server:
+                self.assertIn(f"at most {size} bytes", "".join(server.lines))
+
     def test_health_readiness_and_metrics(self):
         with Serve(self.root, "--admin", "127.0.0.1:0", "--threads", 2) as server:
             self.assertEqual(ask(server.admin, "/healthz")[0], 200)
