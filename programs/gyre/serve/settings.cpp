@@ -161,10 +161,13 @@ std::vector<std::pair<std::string, std::string>> describe(const serve_settings& 
   };
   std::vector<std::pair<std::string, std::string>> all = {
       {"access log", settings.access_log},
-      {"directories", settings.listing ? "listed when they have no " + settings.index : "not listed"},
+      {"index", settings.index.empty() ? "none" : settings.index},
+      {"directories", settings.listing ? "listed when they have no index" : "not listed"},
       {"compress", settings.compress ? "on" : "off"},
-      {"limits", fmt::format("{} connections, {} per address, head {} bytes", settings.limits.connections,
-                             settings.limits.connections_per_address, settings.limits.head.size)},
+      {"limits", fmt::format("{} connections, {} per address, {} requests each", settings.limits.connections,
+                             settings.limits.connections_per_address, settings.limits.requests_per_connection)},
+      {"", fmt::format("target {} bytes, {} header fields, {} bytes in all", settings.limits.head.target,
+                       settings.limits.head.fields, settings.limits.head.size)},
       {"time-outs", fmt::format("head {}, body {}, idle {}, write {}, drain {}", seconds(settings.timeouts.head),
                                 seconds(settings.timeouts.body), seconds(settings.timeouts.idle),
                                 seconds(settings.timeouts.write), seconds(settings.timeouts.drain))}};
