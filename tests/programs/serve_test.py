@@ -222,7 +222,8 @@ class Operating(WithTree):
     def test_it_says_where_it_listens_and_what_holds_without_colours(self):
         with Serve(self.root, "--threads", 2, "--admin", "127.0.0.1:0") as server:
             text = "".join(server.lines)
-            for word in (str(self.root), f"http://127.0.0.1:{server.port}/", "threads       2", "time-outs", "limits"):
+            for word in (str(self.root), f"http://127.0.0.1:{server.port}/", "threads       2", "time-outs", "limits",
+                         "65536 per address (for each thread), "):
                 self.assertIn(word, text)
             self.assertNotIn("\x1b", text)
 
