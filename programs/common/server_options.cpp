@@ -5,7 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
 
 namespace programs {
 
@@ -50,12 +54,34 @@ void add_server_options(CLI::App& app, server_options& options, const char* defa
       ->capture_default_str();
 }
 
+namespace {
+
+// The message of a bad value names its flag. Who has set a variable instead has to find that.
+void name_variable(const CLI::App& app, std::string_view message, const std::vector<std::string_view>& arguments) {
+  for (const CLI::App* const each : app.get_subcommands()) name_variable(*each, message, arguments);
+  for (const CLI::Option* const each : app.get_options()) {
+    const std::string flag = each->get_name();
+    const std::string variable = each->get_envname();
+    const auto is_given = [&](std::string_view text) { return text == flag || text.starts_with(flag + "="); };
+    const auto at = message.find(flag);
+    if (variable.empty() || std::getenv(variable.c_str()) == nullptr || at == std::string_view::npos) continue;
+    if (const auto behind = at + flag.size(); behind < message.size() && message[behind] == '-') continue;
+    if (std::none_of(arguments.begin(), arguments.end(), is_given))
+      fmt::print(stderr, "The value comes from {} in the environment.\n", variable);
+  }
+}
+
+}  // namespace
+
 int parse(CLI::App& app, int argc, char** argv) {
   try {
     app.parse(argc, argv);
     return -1;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    const int code = app.exit(error);
+    if (code == 0) return 0;
+    name_variable(app, error.what(), {argv + 1, argv + argc});
+    return 2;
   }
 }
 

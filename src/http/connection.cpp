@@ -23,6 +23,13 @@ bool takes_time(const response_state& answer) noexcept {
   return answer.source == body_source::producer || answer.source == body_source::file;
 }
 
+// For logs: "GET /path". There are no control characters in either.
+std::string describe(const request& r) {
+  constexpr std::size_t longest = 200;
+  std::string text(r.method().substr(0, longest));
+  return text.append(" ").append(r.target().substr(0, longest));
+}
+
 // From when to when, without a look at the clock when nobody wants to know.
 class stopwatch {
  public:
@@ -218,7 +225,8 @@ std::optional<response> connection::response_for_failure(workspace& work) noexce
     return response::error(error);
   } catch (...) {
     if (work.input.broken) return std::nullopt;  // the client left in the middle of its body
-    event_loop::report({std::current_exception(), "a request's handler", std::source_location::current()});
+    const std::string name = describe(work.request);
+    event_loop::report({std::current_exception(), name, std::source_location::current()});
     return response::error(500);
   }
 }
@@ -279,7 +287,7 @@ task<bool> connection::send_body(workspace& work, response_sender& sender, progr
     if (!p.scope->absorbs_cancel()) throw;
   } catch (...) {
     if (!work.output.failed() && !work.input.broken)
-      event_loop::report({std::current_exception(), "a response's body", std::source_location::current()});
+      event_loop::report({std::current_exception(), describe(work.request), std::source_location::current()});
   }
   p.scope->close();
   co_return sent;

@@ -95,9 +95,9 @@ response one_part(const open_file& file, byte_range part, std::string_view media
 response whole_or_part(const request& r, const open_file& file, const file_answer& how, const resource_state& state) {
   const std::uint64_t size = file.version.size;
   const std::string_view range = r.field("Range");
-  const std::string_view condition = r.field("If-Range");
-  const bool wants_part =
-      !range.empty() && r.method() == "GET" && (condition.empty() || range_applies(condition, state, wall_clock()));
+  const field* const condition = find_field(r.fields(), "If-Range");
+  const bool wants_part = !range.empty() && r.method() == "GET" &&
+                          (condition == nullptr || range_applies(condition->value, state, wall_clock()));
   range_request wanted;
   if (wants_part) wanted = parse_range(range, size);
   if (wanted.kind == range_kind::unsatisfiable) {

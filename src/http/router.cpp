@@ -37,6 +37,12 @@ route* route_for(const std::vector<std::unique_ptr<route>>& routes, std::string_
   return route_of(routes, "*");
 }
 
+// What a browser asks about before it sends another request. Fetch standard, "CORS-preflight request".
+route* route_asked_about(const std::vector<std::unique_ptr<route>>& routes, const request& r) noexcept {
+  const std::string_view method = r.field("Access-Control-Request-Method");
+  return r.method() == "OPTIONS" && !method.empty() ? route_for(routes, method) : nullptr;
+}
+
 // Says which methods there are, or that the one asked for is none of them.
 response answer_without_route(std::string_view method, const std::string& allowed) {
   response made = method == "OPTIONS" ? response::no_content() : response::error(405);
@@ -134,16 +140,16 @@ const std::vector<const middleware*>& router::find(request& r, handler*& last, s
     last = tree_->not_found ? &tree_->not_found : &tree_->no_route;
     return tree_->chain;
   }
-  route* const found = route_for(*search.found, r.method());
+  route* found = route_for(*search.found, r.method());
+  last = found != nullptr ? &found->answer : nullptr;
   if (found == nullptr) {
     allowed = allowed_methods(*search.found);
-    last = nullptr;
-    return tree_->chain;
+    found = route_asked_about(*search.found, r);  // the middleware of its group has the answer
+    if (found == nullptr) return tree_->chain;
   }
   r.rest_ = search.rest;
   for (std::size_t i = 0; i < search.count; ++i)
     r.add_path_value(found->names[i], {search.values[i].text, search.values[i].size});
-  last = &found->answer;
   return found->chain;
 }
 

@@ -39,6 +39,9 @@ bool has_hidden_segment(std::string_view path) noexcept {
     case EACCES:
     case EPERM:
       throw status_error(403);
+    case EMFILE:
+    case ENFILE:
+      throw status_error(503);
     default:
       throw io_error({error, std::generic_category()}, "open", path);
   }
@@ -82,9 +85,11 @@ bool may_be_compressed(const file_answer& how, const request& r) noexcept {
 }
 
 // Relative, so that it holds wherever the tree is mounted, and leads to no other host.
-response redirect_to_directory(std::string_view path) {
+response redirect_to_directory(const request& r, std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  return response::redirect("./" + percent_encode(name, encode_for::path_segment) + "/", 308);
+  std::string where = "./" + percent_encode(name, encode_for::path_segment) + "/";
+  if (!r.query().empty()) where.append("?").append(r.query());
+  return response::redirect(where, 308);
 }
 
 }  // namespace
@@ -163,7 +168,7 @@ task<response> static_files::operator()(request& r) const {
   found_file found = co_await find_below(root_.get(), below);
   if (found.error != 0) co_return co_await serve_missing(r, found.error);
   if (found.what == found_file::kind::directory) {
-    if (!as_directory) co_return redirect_to_directory(*path);
+    if (!as_directory) co_return redirect_to_directory(r, *path);
     co_return co_await serve_directory(r, std::move(found.descriptor), *std::move(path));
   }
   if (found.what != found_file::kind::regular || as_directory) co_return co_await serve_missing(r, ENOENT);
@@ -182,9 +187,9 @@ task<response> static_files::serve_directory(request& r, owned_fd directory, std
 }
 
 task<response> static_files::serve_missing(request& r, int error) const {
-  constexpr std::array<std::string_view, 2> kinds = {"text/html", "application/octet-stream"};
-  const bool page =
-      choose_media_type(r.fields(), kinds) == kinds[0];  // a browser asks for pages so, and not for scripts
+  // A browser that goes to a page names text/html; for scripts, styles and pictures it takes what comes.
+  constexpr std::array<std::string_view, 2> kinds = {"application/octet-stream", "text/html"};
+  const bool page = choose_media_type(r.fields(), kinds) == kinds[1];
   if (options_.fallback.empty() || !page || error == EACCES) fail(error, r.path());
   found_file found = co_await find_below(root_.get(), options_.fallback);
   if (found.error != 0) fail(found.error, options_.fallback);

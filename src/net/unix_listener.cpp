@@ -22,9 +22,11 @@ owned_fd new_socket() {
   return socket;
 }
 
-// A socket file whose server is gone refuses connections.
+// A socket file whose server is gone refuses connections; so does a file of any other kind, which is somebody's.
 bool is_stale(const unix_address& local) {
-  if (local.is_abstract()) return false;
+  struct stat found{};
+  if (local.is_abstract() || ::stat(std::string(local.name()).c_str(), &found) < 0 || !S_ISSOCK(found.st_mode))
+    return false;
   const owned_fd probe = new_socket();
   return ::connect(probe.get(), raw(local), local.size()) < 0 && errno == ECONNREFUSED;
 }

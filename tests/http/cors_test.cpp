@@ -37,10 +37,11 @@ task<http_answer> get_from(http_test_client& app, std::string target, std::strin
   co_return co_await app.request("GET", std::move(target), std::move(fields), "");
 }
 
-task<http_answer> preflight(http_test_client& app, std::string origin, std::string method, std::string names) {
+task<http_answer> preflight(http_test_client& app, std::string origin, std::string method, std::string names,
+                            std::string target = "/") {
   owned_fields fields = {{"Origin", std::move(origin)}, {"Access-Control-Request-Method", std::move(method)}};
   if (!names.empty()) fields.emplace_back("Access-Control-Request-Headers", std::move(names));
-  co_return co_await app.request("OPTIONS", "/", std::move(fields), "");
+  co_return co_await app.request("OPTIONS", std::move(target), std::move(fields), "");
 }
 
 }  // namespace
@@ -105,6 +106,34 @@ TEST(cors, a_preflight_is_answered_without_the_handler) {
     const auto plain = co_await app.request("OPTIONS", "/");
     EXPECT_EQ(plain.body, "data") << "an OPTIONS that is no preflight is the handler's";
     EXPECT_EQ(calls, 1);
+  });
+}
+
+TEST(cors, a_preflight_is_answered_by_the_group_of_the_route_that_it_is_about) {
+  run_virtual([]() -> task<> {
+    const auto data = [](http::request&) { return http::response::text("data"); };
+    http::router mounted;
+    mounted.use(http::cors({.origins = {good}}));
+    mounted.put("/{name}", data);
+    http::router routes;
+    auto group = routes.at("/group");
+    group.use(http::cors({.origins = {good}}));
+    group.put("/{name}", data);
+    routes.get("/group/{name}", data);
+    routes.mount("/mounted", std::move(mounted));
+    http_test_client app(std::move(routes));
+    for (const char* target : {"/group/a", "/mounted/a"}) {
+      const auto answer = co_await preflight(app, good, "PUT", "", target);
+      EXPECT_EQ(answer.status, 204) << target;
+      EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), good) << target;
+      for (const char* other : {"GET", "DELETE"}) {
+        const auto none = co_await preflight(app, good, other, "", target);
+        EXPECT_EQ(none.status, 204) << target << other;
+        EXPECT_EQ(none.field("Access-Control-Allow-Origin"), "") << target << other;
+      }
+    }
+    const auto plain = co_await app.request("OPTIONS", "/group/a");
+    EXPECT_EQ(plain.field("Allow"), "GET, HEAD, OPTIONS, PUT");
   });
 }
 

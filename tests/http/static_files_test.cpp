@@ -160,6 +160,7 @@ TEST_F(static_files_test, a_directory_without_its_slash_is_a_relative_redirect) 
   EXPECT_EQ(get("/docs").status, 308);
   EXPECT_EQ(get("/docs").field("Location"), "./docs/");
   EXPECT_EQ(get("/a%20b/c:d").field("Location"), "./c:d/");
+  EXPECT_EQ(get("/docs?sort=size").field("Location"), "./docs/?sort=size");
   EXPECT_EQ(get("//docs").field("Location"), "./docs/");  // never "//docs/", which is another host
 }
 
@@ -278,6 +279,7 @@ TEST_F(static_files_test, a_range_of_another_version_is_the_whole) {
   write("a.txt", "0123456789");
   const std::string tag(get("/a.txt").field("ETag"));
   EXPECT_EQ(get("/a.txt", {{"Range", "bytes=0-0"}, {"If-Range", "\"old\""}}).status, 200);
+  EXPECT_EQ(get("/a.txt", {{"Range", "bytes=0-0"}, {"If-Range", ""}}).status, 200);
   EXPECT_EQ(get("/a.txt", {{"Range", "bytes=0-0"}, {"If-Range", tag}}).status, 206);
 }
 
@@ -303,7 +305,10 @@ TEST_F(static_files_test, a_page_that_is_not_there_is_the_fallback_for_browsers_
   write("index.html", "app");
   options_.fallback = "index.html";
   EXPECT_EQ(get("/users/7", {{"Accept", "text/html,*/*;q=0.8"}}).body, "app");
-  EXPECT_EQ(get("/missing.js", {{"Accept", "application/octet-stream"}}).status, 404);
+  // What browsers say for scripts, styles and pictures, and what programs say.
+  for (const char* const accept : {"*/*", "text/css,*/*;q=0.1", "image/avif,image/webp,image/*,*/*;q=0.8"})
+    EXPECT_EQ(get("/missing.js", {{"Accept", accept}}).status, 404) << accept;
+  EXPECT_EQ(get("/missing.js").status, 404);
 }
 
 TEST_F(static_files_test, a_root_that_is_no_directory_is_refused) {

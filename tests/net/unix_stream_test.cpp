@@ -176,6 +176,24 @@ TEST(unix_listener, a_file_that_a_killed_server_left_behind_is_replaced) {
   });
 }
 
+TEST(unix_listener, a_file_that_is_no_socket_is_left_alone) {
+  run_test([]() -> gyre::task<> {
+    const directory dir;
+    EXPECT_EQ(::close(::open(dir.socket().c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600)), 0);
+    std::string text;
+    try {
+      (void)gyre::unix_listener::bind(gyre::unix_address(dir.socket()));
+    } catch (const gyre::io_error& error) {
+      text = error.what();
+    }
+    EXPECT_EQ(text, "listen " + dir.socket() + ": Address already in use");
+    struct stat found{};
+    EXPECT_EQ(::stat(dir.socket().c_str(), &found), 0);
+    EXPECT_TRUE(S_ISREG(found.st_mode));
+    co_return;
+  });
+}
+
 TEST(unix_listener, a_path_where_somebody_listens_is_in_use) {
   run_test([]() -> gyre::task<> {
     const directory dir;

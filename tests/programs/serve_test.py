@@ -88,6 +88,17 @@ class Files(WithTree):
             self.assertEqual((fields["x-one"], fields["x-two"], fields["cache-control"]), ("1", "two words", "max-age=60"))
             self.assertEqual(ask(server.port, "/nothing")[1]["x-one"], "1")
 
+    def test_fields_of_one_name_are_all_sent_and_what_caches_need_stays(self):
+        given = ("--header", "Link: </a>", "--header", "link: </b>", "--header", "Vary: Cookie", "--header", "Content-Type: a/b")
+        with Serve(self.root, *given) as server:
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+            self.addCleanup(connection.close)
+            connection.request("GET", "/a.txt")
+            fields = connection.getresponse().headers
+            self.assertEqual(fields.get_all("Link"), ["</a>", "</b>"])
+            self.assertEqual(", ".join(fields.get_all("Vary")), "Accept-Encoding, Cookie")
+            self.assertEqual(fields.get_all("Content-Type"), ["a/b"])
+
     def test_text_is_compressed_when_asked_for(self):
         with Serve(self.root, "--compress") as server:
             _, fields, body = ask(server.port, "/a.txt", headers={"Accept-Encoding": "gzip"})
@@ -125,6 +136,28 @@ class Uploads(WithTree):
                 self.assertEqual(status, 201, answer)
             self.assertEqual((self.uploads / "x.txt").read_bytes(), b"one")
             self.assertEqual((self.uploads / "x (2).txt").read_bytes(), b"two")
+
+    def test_long_names_get_their_number_too(self):
+        with Serve(self.root, "--upload", self.uploads) as server:
+            for name in ("n" * 251 + ".txt", "ü" * 127, "." + "e" * 254, "a." + "e" * 253):
+                for _ in range(2):
+                    body, kind = multipart(name, b"x")
+                    status, _, answer = ask(server.port, "/_upload", "POST", {"Content-Type": kind, "Accept": "application/json"}, body)
+                    self.assertEqual(status, 201, answer)
+            names = sorted(each.name for each in self.uploads.iterdir())
+            self.assertIn("n" * 247 + " (2).txt", names)
+            self.assertIn("ü" * 125 + " (2)", names)
+            self.assertEqual(len(names), 8)
+
+    def test_programs_that_also_take_other_types_get_json(self):
+        with Serve(self.root, "--upload", self.uploads) as server:
+            body, kind = multipart("x", b"y")
+            for accept, status in (("application/json, */*;q=0.1", 201), ("*/*", 303), ("text/html,*/*;q=0.8", 303)):
+                self.assertEqual(ask(server.port, "/_upload", "POST", {"Content-Type": kind, "Accept": accept}, body)[0], status)
+
+    def test_a_directory_that_takes_no_files_is_named_at_once(self):
+        done = run(BIN / "gyre", "serve", self.root, "--listen", "127.0.0.1:0", "--upload", "/proc", timeout=20)
+        self.assertEqual((done.returncode, done.stderr), (1, b"error: create a file in /proc: Operation not supported\n"))
 
     def test_one_that_is_too_large_is_413_and_leaves_nothing(self):
         with Serve(self.root, "--upload", self.uploads, "--max-upload", "100kb") as server:
@@ -165,10 +198,32 @@ class Operating(WithTree):
         with Serve(self.root, "--header", "X-From: flag", environment={"GYRE_HEADER": "X-From: environment"}) as server:
             self.assertEqual(ask(server.port, "/a.txt")[1]["x-from"], "flag")
 
+    def test_a_variable_may_hold_several_fields_or_origins(self):
+        environment = {"GYRE_HEADER": "X-One: 1, 2\nX-Two: 3", "GYRE_CORS": "https://a.example,https://b.example"}
+        with Serve(self.root, environment=environment) as server:
+            fields = ask(server.port, "/a.txt", headers={"Origin": "https://b.example"})[1]
+            self.assertEqual((fields["x-one"], fields["x-two"]), ("1, 2", "3"))
+            self.assertEqual(fields["access-control-allow-origin"], "https://b.example")
+
+    def test_the_directory_may_stand_behind_a_flag_that_can_be_repeated(self):
+        for flag in (("--header", "X-One: 1"), ("--cors", "*")):
+            done = run(BIN / "gyre", "serve", *flag, self.root / "nothing", timeout=20)
+            self.assertIn(b"Directory does not exist", done.stderr)
+
+    def test_a_wrong_variable_is_named(self):
+        for name, value in (("GYRE_THREADS", "two"), ("GYRE_COMPRESS", "maybe"), ("GYRE_MAX_TARGET", "0")):
+            done = run(BIN / "gyre", "serve", self.root, timeout=20, env={**os.environ, name: value})
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"The value comes from {name} in the environment.\n".encode(), done.stderr)
+            self.assertEqual(done.stderr.count(b"environment"), 1)
+        done = run(BIN / "gyre", "serve", self.root, "--threads", "x", timeout=20, env={**os.environ, "GYRE_THREADS": "two"})
+        self.assertNotIn(b"environment", done.stderr)
+
     def test_it_says_where_it_listens_and_what_holds_without_colours(self):
         with Serve(self.root, "--threads", 2, "--admin", "127.0.0.1:0") as server:
             text = "".join(server.lines)
-            for word in (str(self.root), f"http://127.0.0.1:{server.port}/", "threads       2", "time-outs", "limits"):
+            for word in (str(self.root), f"http://127.0.0.1:{server.port}/", "threads       2", "time-outs", "limits",
+                         "65536 per address (for each thread), "):
                 self.assertIn(word, text)
             self.assertNotIn("\x1b", text)
 
@@ -176,6 +231,9 @@ class Operating(WithTree):
         for arguments, word in ((["--listen", "nowhere"], "HOST:PORT"), (["--threads", "-1"], "--threads"),
                                 (["--access-log", "xml"], "xml"), (["--header", "nonsense"], "Name: value"),
                                 (["--header", "Content-Length: 5"], "Content-Length"), (["--idle-timeout", "0"], "--idle-timeout"),
+                                (["--idle-timeout", "nan"], "expected seconds"), (["--max-target", "0"], "at least 1, got"),
+                                (["--max-header-bytes", "9" * 30], "at least 1, got"), (["--max-upload", "-1"], "4gb, got"),
+                                (["--max-upload", "b"], "4gb, got"), (["--cache-control", "a\nb"], "Cache-Control"),
                                 (["--unknown"], "--unknown")):
             done = run(BIN / "gyre", "serve", self.root, *arguments, timeout=20)
             self.assertIn(done.returncode, (1, 2), arguments)
@@ -188,6 +246,21 @@ class Operating(WithTree):
             done = run(BIN / "gyre", "serve", self.root, "--listen", f"127.0.0.1:{server.port}", timeout=20)
             self.assertEqual(done.returncode, 1)
             self.assertIn(f"127.0.0.1:{server.port}: Address already in use".encode(), done.stderr)
+
+    def test_an_address_is_not_shared_with_another_server(self):
+        with Serve(self.root, "--threads", 2) as server:
+            address = f"127.0.0.1:{server.port}"
+            done = run(BIN / "gyre", "serve", self.root, "--threads", 2, "--listen", address, timeout=20)
+            self.assertEqual((done.returncode, done.stderr), (1, f"error: listen {address}: Address already in use\n".encode()))
+
+    def test_an_admin_address_may_be_a_path(self):
+        with Serve(self.root, "--admin", f"unix:{self.uploads}/admin") as server:
+            self.assertIn(f"  admin         unix:{self.uploads}/admin (/metrics)\n", server.lines)
+
+    def test_sizes_have_units(self):
+        for text, size in (("64kb", 65536), ("1.5 GB", 3 << 29), ("4GiB", 4 << 30), ("10", 10)):
+            with Serve(self.root, "--upload", self.uploads, "--max-upload", text) as server:
+                self.assertIn(f"at most {size} bytes", "".join(server.lines))
 
     def test_health_readiness_and_metrics(self):
         with Serve(self.root, "--admin", "127.0.0.1:0", "--threads", 2) as server:

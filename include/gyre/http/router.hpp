@@ -53,7 +53,8 @@ class GYRE_API router {
   router& use(middleware around);
   /// Errors: as add, for the prefix.
   [[nodiscard]] group at(std::string_view prefix);
-  /// Moves the routes of another router below a prefix. Errors: as add.
+  /// Moves the routes of another router below a prefix. Its middleware goes with each of them; what it would answer where it
+  /// has no route does not: that is this router's. Errors: as add.
   router& mount(std::string_view prefix, router other);
   /// Answers what no route is there for, instead of 404.
   router& not_found(handler h);
@@ -82,7 +83,8 @@ class router::group {
   group& patch(std::string_view pattern, handler h) { return add("PATCH", pattern, std::move(h)); }
   group& del(std::string_view pattern, handler h) { return add("DELETE", pattern, std::move(h)); }
   group& any(std::string_view pattern, handler h) { return add("*", pattern, std::move(h)); }
-  /// Stands around the routes that are added to this group from now on, inside of what stands around the router.
+  /// Stands around the routes that are added to this group from now on, inside of what stands around the router; and around
+  /// the answer to a browser that asks whether it may call one of them (see cors).
   group& use(middleware around);
   /// A group inside this one, which begins with its middleware.
   [[nodiscard]] group at(std::string_view prefix) const;

@@ -13,7 +13,7 @@ namespace gyre {
 struct unix_listen_options {
   int backlog = 4096;  ///< connections that may wait to be accepted; see listen(2)
   /// A socket file that is there already is replaced when nobody listens there any more: a server that was killed leaves
-  /// it behind.
+  /// it behind. A file of another kind is left alone.
   bool replace_stale = true;
   /// Permissions of the socket file, before the umask; who may write to it may connect.
   std::uint32_t permissions = 0777;

@@ -9,6 +9,7 @@
 
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/loop/sleep.hpp>
+#include <gyre/net/tcp_listener.hpp>
 #include <gyre/runtime/run.hpp>
 #include <gyre/tasks/shield.hpp>
 #include <gyre/tasks/task_group.hpp>
@@ -34,6 +35,10 @@ std::string url_of(const std::string& where) {
   return where.starts_with("unix:") ? where : fmt::format("http://{}/", where);
 }
 
+std::string admin_url(const std::string& where) {
+  return where.starts_with("unix:") ? where + " (/metrics)" : url_of(where) + "metrics";
+}
+
 class terminal {
  public:
   terminal() : colours_(::isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr) {}
@@ -55,6 +60,7 @@ class site_server {
   explicit site_server(serve_settings settings) : settings_(std::move(settings)) {}
 
   gyre::task<> run() {
+    require_own_port();
     observer heard(settings_, own_);
     gyre::http::server server(make_server_options(settings_, heard));
     settings_.listen = server.where();
@@ -79,6 +85,12 @@ class site_server {
   }
 
  private:
+  // Listeners of several threads share their port with each other, and with those of another server that was started by
+  // mistake: each would get half of the requests. One that does not share finds out.
+  void require_own_port() const {
+    if (settings_.threads > 1) (void)gyre::tcp_listener::bind(settings_.listen);
+  }
+
   // The admin address answers until the end of the drain.
   gyre::task<> serve_with(gyre::http::server& server, gyre::http::server& admin) {
     auto operators = gyre::spawn(admin.run(), {.name = "admin"});
@@ -132,7 +144,7 @@ class site_server {
     const terminal out;
     fmt::print(stderr, "gyre serves {}\n", std::filesystem::absolute(settings_.root).lexically_normal().string());
     out.line("address", url_of(server.where()), fmt::emphasis::bold | fmt::fg(fmt::terminal_color::green));
-    if (admin) out.line("admin", url_of(admin->where()) + "metrics", fmt::fg(fmt::terminal_color::green));
+    if (admin) out.line("admin", admin_url(admin->where()), fmt::fg(fmt::terminal_color::green));
     out.line("backend", gyre::event_loop::current().backend().name());
     out.line("threads", std::to_string(settings_.threads));
     for (const auto& [name, value] : describe(settings_)) out.line(name, value);

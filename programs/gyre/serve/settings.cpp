@@ -5,7 +5,12 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace programs {
@@ -23,6 +28,40 @@ std::string check_header(const std::string& text) {
   return fmt::format("expected \"Name: value\", got \"{}\"", text);
 }
 
+// CLI11's own checks say "not in range 0 to 1.8e308" with all its digits, and let "nan" and what is too large pass.
+std::string check_count(const std::string& text) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && rest == end && number > 0) return {};
+  return fmt::format("expected a whole number, at least 1, got \"{}\"", text);
+}
+
+std::string check_seconds(const std::string& text) {
+  double seconds = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, seconds);
+  if (error == std::errc() && rest == end && seconds >= 0.001 && seconds <= 1e6) return {};
+  return fmt::format("expected seconds, from 0.001 to 1000000, got \"{}\"", text);
+}
+
+// "100", "64kb", "1.5 GB", "4GiB" to bytes. A kilobyte has 1024.
+std::string read_size(std::string& text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  std::string unit = CLI::detail::to_lower(CLI::detail::trim_copy(std::string(rest, end)));
+  if (unit.ends_with('b')) unit.pop_back();
+  if (unit.size() == 2 && unit.ends_with('i')) unit.pop_back();
+  constexpr std::string_view units = "kmgtpe";
+  const std::size_t power = unit.empty() ? 0 : units.find(unit) + 1;
+  const double bytes = number * std::pow(1024.0, static_cast<double>(power));
+  if (error != std::errc() || unit.size() > 1 || (power == 0 && !unit.empty()) || !(bytes >= 1 && bytes < 1e18))
+    return fmt::format("expected a size such as 500mb or 4gb, got \"{}\"", text);
+  text = fmt::format("{}", static_cast<std::uint64_t>(bytes));
+  return {};
+}
+
 void add_seconds(CLI::App& app, const std::string& flag, const std::string& variable, std::chrono::nanoseconds& value,
                  const std::string& what) {
   const double seconds = std::chrono::duration<double>(value).count();
@@ -32,7 +71,7 @@ void add_seconds(CLI::App& app, const std::string& flag, const std::string& vari
            value = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(given));
          },
          fmt::format("{}, in seconds", what))
-      ->check(CLI::Range(0.001, 1e6))
+      ->check(check_seconds)
       ->envname(variable)
       ->default_str(fmt::format("{:g}", seconds))
       ->group("Limits");
@@ -42,15 +81,12 @@ void add_limits(CLI::App& app, serve_settings& settings) {
   auto& limits = settings.limits;
   auto& timeouts = settings.timeouts;
   const auto number = [&app](const std::string& flag, const std::string& variable, auto& value, const char* what) {
-    app.add_option(flag, value, what)
-        ->check(CLI::PositiveNumber)
-        ->envname(variable)
-        ->capture_default_str()
-        ->group("Limits");
+    app.add_option(flag, value, what)->check(check_count)->envname(variable)->capture_default_str()->group("Limits");
   };
-  number("--max-connections", "GYRE_MAX_CONNECTIONS", limits.connections, "connections in all; more are answered 503");
+  number("--max-connections", "GYRE_MAX_CONNECTIONS", limits.connections,
+         "connections, for each thread; more are answered 503");
   number("--max-connections-per-address", "GYRE_MAX_CONNECTIONS_PER_ADDRESS", limits.connections_per_address,
-         "the same for one client address");
+         "the same for one client address, for each thread");
   number("--max-requests-per-connection", "GYRE_MAX_REQUESTS_PER_CONNECTION", limits.requests_per_connection,
          "requests before a connection is closed");
   number("--max-target", "GYRE_MAX_TARGET", limits.head.target, "bytes of a request's target; more is answered 414");
@@ -86,10 +122,16 @@ void add_serve_options(CLI::App& app, serve_settings& settings) {
       ->check(CLI::IsMember({"text", "json", "off"}))
       ->envname("GYRE_ACCESS_LOG")
       ->capture_default_str();
-  app.add_option("--cors", settings.cors, "an origin whose pages may read the files, or * for any; may be repeated")
+  app.add_option("--cors", settings.cors,
+                 "an origin whose pages may read the files, or * for any; several: repeated, or with commas")
+      ->allow_extra_args(false)  // what follows may be DIR
+      ->delimiter(',')
       ->envname("GYRE_CORS");
   app.add_flag("--compress", settings.compress, "compress text for clients that take that")->envname("GYRE_COMPRESS");
-  app.add_option("--header", settings.headers, "\"Name: value\" added to every response; may be repeated")
+  app.add_option("--header", settings.headers,
+                 "\"Name: value\" added to every response; several: repeated, or one a line")
+      ->allow_extra_args(false)  // what follows may be DIR
+      ->delimiter('\n')
       ->check(check_header)
       ->envname("GYRE_HEADER");
   app.add_option("--index", settings.index, "the file that answers for its directory")
@@ -106,8 +148,8 @@ void add_serve_options(CLI::App& app, serve_settings& settings) {
       ->check(CLI::ExistingDirectory)
       ->envname("GYRE_UPLOAD");
   app.add_option("--max-upload", settings.upload_limit,
-                 "bytes of an upload, also with kb, mb, gb; more is answered 413")
-      ->transform(CLI::AsSizeValue(false))
+                 "bytes of an upload, also as 64kb, 500mb, 1.5gb; more is answered 413")
+      ->transform(CLI::Validator(read_size, "SIZE"))
       ->envname("GYRE_MAX_UPLOAD")
       ->capture_default_str()
       ->group("Limits");
@@ -120,10 +162,14 @@ std::vector<std::pair<std::string, std::string>> describe(const serve_settings& 
   };
   std::vector<std::pair<std::string, std::string>> all = {
       {"access log", settings.access_log},
-      {"directories", settings.listing ? "listed when they have no " + settings.index : "not listed"},
+      {"index", settings.index.empty() ? "none" : settings.index},
+      {"directories", settings.listing ? "listed when they have no index" : "not listed"},
       {"compress", settings.compress ? "on" : "off"},
-      {"limits", fmt::format("{} connections, {} per address, head {} bytes", settings.limits.connections,
-                             settings.limits.connections_per_address, settings.limits.head.size)},
+      {"limits", fmt::format("{} connections, {} per address{}, {} requests each", settings.limits.connections,
+                             settings.limits.connections_per_address, settings.threads > 1 ? " (for each thread)" : "",
+                             settings.limits.requests_per_connection)},
+      {"", fmt::format("target {} bytes, {} header fields, {} bytes in all", settings.limits.head.target,
+                       settings.limits.head.fields, settings.limits.head.size)},
       {"time-outs", fmt::format("head {}, body {}, idle {}, write {}, drain {}", seconds(settings.timeouts.head),
                                 seconds(settings.timeouts.body), seconds(settings.timeouts.idle),
                                 seconds(settings.timeouts.write), seconds(settings.timeouts.drain))}};

@@ -5,6 +5,7 @@
 
 #include <gyre/http/compress.hpp>
 #include <gyre/http/cors.hpp>
+#include <gyre/http/field.hpp>
 #include <gyre/http/router.hpp>
 #include <gyre/http/static_files.hpp>
 
@@ -18,23 +19,43 @@ namespace {
 
 namespace http = gyre::http;
 
-// Adds the fields that were asked for to every response.
+// Adds the fields that were asked for to every response, in the place of those that it has. Caches need every Vary, and a
+// name that was given twice is sent twice.
 struct extra_fields {
-  std::vector<std::pair<std::string, std::string>> fields;
+  struct extra {
+    std::string name;
+    std::string value;
+    bool replaces = true;
+  };
+  std::vector<extra> fields;
 
   explicit extra_fields(const std::vector<std::string>& lines) {
     for (const std::string& line : lines) {
       const auto colon = line.find(':');
       const auto value = line.find_first_not_of(" \t", colon + 1);
-      fields.emplace_back(line.substr(0, colon), value == std::string::npos ? "" : line.substr(value));
+      extra added{.name = line.substr(0, colon), .value = value == std::string::npos ? "" : line.substr(value)};
+      added.replaces = !http::equal_ignoring_case(added.name, "Vary") && !knows(added.name);
+      fields.push_back(std::move(added));
     }
     http::response probe;
-    for (const auto& [name, value] : fields) probe.add_field(name, value);  // what cannot be sent is said now
+    for (const extra& each : fields) probe.add_field(each.name, each.value);  // what cannot be sent is said now
   }
   gyre::task<http::response> operator()(http::request& request, http::next_handler next) {
     http::response answer = co_await next(request);
-    for (const auto& [name, value] : fields) answer.set_field(name, value);
+    for (const extra& each : fields) {
+      if (each.replaces)
+        answer.set_field(each.name, each.value);
+      else
+        answer.add_field(each.name, each.value);
+    }
     co_return answer;
+  }
+
+ private:
+  [[nodiscard]] bool knows(std::string_view name) const {
+    for (const extra& each : fields)
+      if (http::equal_ignoring_case(each.name, name)) return true;
+    return false;
   }
 };
 
@@ -52,6 +73,8 @@ http::static_files_options file_options(const serve_settings& settings) {
 
 http::handler make_site(const serve_settings& settings) {
   http::router routes;
+  if (!settings.cache_control.empty())  // what cannot be sent is said now, and not by each response
+    http::response().add_field("Cache-Control", settings.cache_control);
   if (!settings.headers.empty()) routes.use(extra_fields(settings.headers));
   if (!settings.cors.empty()) {
     http::cors_options options;

@@ -3,6 +3,7 @@
 
 #include <gyre/fs/file.hpp>
 #include <gyre/http/multipart_reader.hpp>
+#include <gyre/http/negotiation.hpp>
 #include <gyre/http/status_error.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/tasks/to_thread.hpp>
@@ -12,6 +13,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <string>
 #include <string_view>
@@ -77,6 +79,22 @@ form.addEventListener("submit", event => {
   throw gyre::io_error({errno, std::generic_category()}, operation, name);
 }
 
+// "photo (2).jpg", cut so that it is a name: the extension stays, and no character is cut in two.
+std::string numbered(const std::string& wanted, int number) {
+  constexpr std::size_t longest = 255;  // NAME_MAX
+  constexpr std::size_t longest_extension = 32;
+  std::size_t dot = wanted.rfind('.');
+  if (dot == std::string::npos || wanted.size() - dot > longest_extension) dot = wanted.size();
+  const std::string end = fmt::format(" ({}){}", number, wanted.substr(dot));
+  std::string stem = wanted.substr(0, dot);
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; };
+  while (!stem.empty() && stem.size() + end.size() > longest) {
+    while (stem.size() > 1 && continues(stem.back())) stem.pop_back();
+    stem.pop_back();
+  }
+  return stem + end;
+}
+
 // A file without a name until it is complete, so that what is cut off leaves nothing behind. See O_TMPFILE in open(2).
 class new_file {
  public:
@@ -90,11 +108,8 @@ class new_file {
   // Gives the name that it got. Blocks.
   std::string keep_as(const std::string& wanted) {
     const std::string source = fmt::format("/proc/self/fd/{}", file_.native_descriptor());
-    const auto dot = wanted.rfind('.');
-    const std::string stem = wanted.substr(0, dot);
-    const std::string extension = dot == std::string::npos ? "" : wanted.substr(dot);
     for (int number = 1; number < 10'000; ++number) {
-      const std::string name = number == 1 ? wanted : fmt::format("{} ({}){}", stem, number, extension);
+      const std::string name = number == 1 ? wanted : numbered(wanted, number);
       const std::string target = directory_ + "/" + name;
       if (::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, target.c_str(), AT_SYMLINK_FOLLOW) == 0) return name;
       if (errno != EEXIST) fail("write", target);
@@ -158,7 +173,8 @@ struct uploads {
       names.push_back(co_await receive_file(form, directory, std::move(name)));
     }
     if (names.empty()) throw http::status_error(400, "the form holds no file");
-    if (request.field("Accept") != "application/json") co_return http::response::redirect("/_upload");
+    constexpr std::array<std::string_view, 2> kinds = {"text/html", "application/json"};
+    if (http::choose_media_type(request.fields(), kinds) != kinds[1]) co_return http::response::redirect("/_upload");
     co_return http::response::json(json_list(names)).set_status(201);
   }
 };
@@ -174,6 +190,7 @@ http::response form_page(http::request&) {
 }  // namespace
 
 void add_upload(http::router& routes, const std::string& directory, std::uint64_t limit) {
+  const new_file probe(directory);  // where none can be made, this is said now, and not to those who send files
   routes.get("/_upload", form_page);
   routes.post("/_upload", uploads{.directory = directory, .limit = limit});
 }
