@@ -277,7 +277,8 @@ task<bool> connection::send_body(workspace& work, response_sender& sender, progr
   } catch (const cancelled&) {
     if (!p.scope->absorbs_cancel()) throw;
   } catch (...) {
-    if (!work.output.failed() && !work.input.broken)
+    const bool client_is_gone = work.output.failed() && !work.output.file_failed();
+    if (!client_is_gone && !work.input.broken)
       event_loop::report({std::current_exception(), "a response's body", std::source_location::current()});
   }
   p.scope->close();

@@ -37,12 +37,13 @@ class response_sender {
   }
   /// A small body that is in memory: to the output, without waiting. False: call `send`.
   [[nodiscard]] bool append_body();
-  /// The body, whatever it is. False: it was cut off. Errors: what the producer of the body throws.
+  /// The body, whatever it is. False: it was cut off. Errors: what the producer of the body throws; io_error of a file.
   task<bool> send();
 
   [[nodiscard]] std::uint64_t body_bytes() const noexcept { return body_bytes_; }
 
  private:
+  class body_counter;
   task<bool> produce();
 
   message_output& output_;

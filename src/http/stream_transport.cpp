@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
+#include <system_error>
 
 namespace gyre::http {
 namespace {
@@ -24,6 +26,15 @@ transfer outcome_of_failure() {
     return transfer::timed_out;
   } catch (const std::exception&) {
     return transfer::failed;
+  }
+}
+
+// -errno when it cannot be read.
+ssize_t read_part(int file, char* to, std::size_t most, std::uint64_t offset) noexcept {
+  for (;;) {
+    const ssize_t size = ::pread(file, to, most, static_cast<off_t>(offset));
+    if (size >= 0) return size;
+    if (errno != EINTR) return -errno;
   }
 }
 
@@ -71,21 +82,26 @@ task<transfer> stream_transport::write(std::string_view first, std::string_view 
   }
 }
 
-task<transfer> stream_transport::send_file(int file, std::uint64_t offset, std::size_t count,
-                                           std::chrono::nanoseconds limit, std::size_t& sent) {
+task<file_transfer> stream_transport::send_file(int file, std::uint64_t offset, std::size_t count,
+                                                std::chrono::nanoseconds limit) {
   std::string buffer(std::min(count, 4 * buffer_size), '\0');
-  while (sent < count) {
-    auto read = [file, &buffer, at = offset + sent, most = std::min(buffer.size(), count - sent)] {
-      return ::pread(file, buffer.data(), most, static_cast<off_t>(at));
+  file_transfer result;
+  while (result.sent < count && result.outcome == transfer::done) {
+    auto read = [file, &buffer, at = offset + result.sent, most = std::min(buffer.size(), count - result.sent)] {
+      return read_part(file, buffer.data(), most, at);
     };
-    const auto size = co_await to_thread(read);
-    if (size < 0) co_return transfer::failed;
+    const ssize_t size = co_await to_thread(read);
     if (size == 0) break;
+    if (size < 0) {
+      result.outcome = transfer::failed;
+      result.file_error = std::error_code(static_cast<int>(-size), std::generic_category());
+      break;
+    }
     const auto part = std::string_view(buffer).substr(0, static_cast<std::size_t>(size));
-    if (const transfer outcome = co_await write(part, {}, limit); outcome != transfer::done) co_return outcome;
-    sent += part.size();
+    result.outcome = co_await write(part, {}, limit);
+    if (result.outcome == transfer::done) result.sent += part.size();
   }
-  co_return transfer::done;
+  co_return result;
 }
 
 task<> stream_transport::shutdown_write() {

@@ -49,6 +49,8 @@ bool send_file_op::send_what_is_in_memory() noexcept {
     if (sent == -EAGAIN) return false;
     if (sent < 0) {
       refuse(-sent);
+      // A disk that fails leaves a connection that works: what is written next would be read as the rest of the file.
+      if (done() > 0) stream_socket::of(*this).write_cut = true;
       return true;
     }
     if (sent == 0) total_ = done();  // the end of the file
