@@ -1,6 +1,8 @@
 // src/net/send_file.cpp: sendfile(2) without blocking the loop.
 #include <gyre/net/send_file.hpp>
 
+#include "note_written.hpp"
+
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -55,6 +57,7 @@ bool send_file_op::send_what_is_in_memory() noexcept {
     }
     if (sent == 0) total_ = done();  // the end of the file
     skip(static_cast<std::size_t>(sent));
+    if (sent > 0) note_written(stream_socket::of(*this));
   }
   return true;
 }
