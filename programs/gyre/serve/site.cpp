@@ -32,7 +32,7 @@ struct extra_fields {
     for (const auto& [name, value] : fields) probe.add_field(name, value);  // what cannot be sent is said now
   }
   gyre::task<http::response> operator()(http::request& request, http::next_handler next) {
-    http::response answer = co_await next(request);
+    http::response answer = co_await next.or_error(request);
     for (const auto& [name, value] : fields) answer.set_field(name, value);
     co_return answer;
   }
