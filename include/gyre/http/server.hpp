@@ -73,6 +73,8 @@ class GYRE_API server {
 
   /// Serves one connection of any kind: TLS, memory. Gives when it has ended.
   ///
+  /// A stream tells its end only to who reads. So it is read ahead while a handler runs, up to 64 KiB; of a client that has
+  /// sent more than that it is not noticed that it leaves before the handler has taken some, or has answered.
   /// Cancel: the connection is cut off. Errors: none of the connection's; they end it.
   [[nodiscard]] task<> serve_connection(any_stream stream, address peer = {});
 
