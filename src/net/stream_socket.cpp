@@ -89,16 +89,18 @@ void stream_socket::received_something(io::completion& c) noexcept {
   reader.proceed(reader);
 }
 
-// A queue that has ended already tells it from the ready queue, as one that ends later does. From there the socket is also
-// looked at: who does not wait for long does not pay for it.
+// A queue that has ended already tells it from the ready queue, as one that ends later does.
 void stream_socket::watch_end(end_watch* watch) noexcept {
   watcher = watch;
   if (watch == nullptr) return;
-  const bool open = received.end() == io::receive_queue::open;
-  if (open && received.where == io::phase::idle) return received.arm();
-  if (received.listed || (open && !io::may_have_missed_end(received))) return;
-  received.listed = true;
-  event_loop::current().schedule(received);
+  if (received.where != io::phase::idle) {
+    if (!received.has_bytes()) io::look_for_missed_end(received, event_loop::current().backend());
+  } else if (received.end() == io::receive_queue::open) {
+    received.arm();
+  } else if (!received.listed) {
+    received.listed = true;
+    event_loop::current().schedule(received);
+  }
 }
 
 socket_write_base* stream_socket::first_writer() const noexcept {

@@ -121,8 +121,8 @@ class end_with_bytes : public testing::TestWithParam<first> {
 
 }  // namespace
 
-INSTANTIATE_TEST_SUITE_P(, end_with_bytes, testing::Values(first::words, first::wait), [](const auto& info) {
-  return info.param == first::words ? "before_the_wait" : "during_the_wait";
+INSTANTIATE_TEST_SUITE_P(, end_with_bytes, testing::Values(first::words, first::wait), [](const auto& each) {
+  return each.param == first::words ? "before_the_wait" : "during_the_wait";
 });
 
 TEST_P(end_with_bytes, by_reset_ends_a_receive) { expect_reset(receives); }

@@ -6,12 +6,10 @@
 
 namespace gyre::io {
 
-/// Whether an armed receive_many may wait for an end that is there already: its last bytes were all that the kernel had,
-/// and what came with them (a reset; the end of a Unix socket) wakes nobody any more. See docs/decisions/0009.
-[[nodiscard]] GYRE_API bool may_have_missed_end(const multishot& m) noexcept;
-
-/// For whoever is about to wait for more: looks, and has the receive tried anew when the stream has ended. One system call,
-/// or none.
+/// For whoever is about to wait for more. An armed receive_many may wait for an end that is there already: its last bytes were
+/// all that the kernel had, and what came with them (a reset; the end of a Unix socket) wakes nobody any more. See
+/// docs/decisions/0009. This looks, where that may be so, and has the receive tried anew when the stream has ended. One system
+/// call, or none.
 GYRE_API void look_for_missed_end(multishot& m, backend& performer) noexcept;
 
 /// Something was written since: a stream that had been reset would not have taken it.
