@@ -13,6 +13,7 @@
 //   buffer_pool     the receive buffers that all sockets of a loop share
 //   buffer_lease    received bytes in a borrowed buffer
 //   receive_queue   what a multishot receive has delivered
+//   missed_end      finding the end of a stream that the kernel has not told
 //   attempt         performing a request at once, without waiting
 //   blocking_pool   threads for calls that can only block
 //   owned_fd        closes a descriptor
@@ -31,6 +32,7 @@
 #include <gyre/io/file_request.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/message_multishot.hpp>
+#include <gyre/io/missed_end.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/io/pipe.hpp>
 #include <gyre/io/raw_request.hpp>

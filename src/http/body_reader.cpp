@@ -25,6 +25,8 @@ std::optional<std::uint64_t> body_reader::length() const noexcept {
   return received_ + left_;
 }
 
+bool body_reader::failed() const noexcept { return input_ != nullptr && input_->broken; }
+
 void body_reader::check_limit(std::uint64_t bytes) const {
   if (bytes <= limit_) return;
   throw status_error(413, "the body is larger than " + std::to_string(limit_) + " bytes");

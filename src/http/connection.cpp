@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::uint64_t skipped_at_most = std::uint64_t{64} << 10U;  // of a body that the handler did not want
 constexpr std::chrono::seconds lingers(2);
+constexpr int client_has_left = 499;
 constexpr std::string_view too_late = "this took too long";
 
 bool takes_time(const response_state& answer) noexcept {
@@ -48,13 +49,29 @@ class stopwatch {
 // Of one request, on its way through.
 struct connection::progress {
   stopwatch clock;
-  bool keep_alive;  // the client wants to send more
-  bool http_1_0;
-  bool client_left = false;
-  int status = 499;
+  bool keep_alive = false;  // the client wants to send more
+  bool http_1_0 = false;
+  int status = 503;  // of a request that was ended before there was an answer
   std::uint64_t body_bytes = 0;
   bool complete = false;
-  exchange_scope* scope;
+  exchange_scope* scope = nullptr;
+};
+
+// Tells the observer of a request when it is over, however that comes: who cancels the connection ends it too.
+class connection::told_at_end {
+ public:
+  told_at_end(const connection& c, const workspace& work, const progress& p) noexcept
+      : connection_(c), work_(work), progress_(p) {}
+  told_at_end(const told_at_end&) = delete;
+  told_at_end& operator=(const told_at_end&) = delete;
+  ~told_at_end() {
+    if (connection_.server_.options.observer != nullptr) connection_.tell_observer(work_, progress_);
+  }
+
+ private:
+  const connection& connection_;
+  const workspace& work_;
+  const progress& progress_;
 };
 
 connection::connection(server_state& server, transport& carrier, const address& peer) noexcept
@@ -179,19 +196,23 @@ bool connection::answer_at_once(workspace& work, const framing& body, started_re
 }
 
 task<connection::next_step> connection::answer(workspace& work, const framing& body, started_response started) {
+  progress p{.clock = stopwatch(server_.options.observer != nullptr),
+             .keep_alive = body.keep_alive,
+             .http_1_0 = work.request.minor_version() == 0};
+  const told_at_end observer(*this, work, p);
   // Responses to requests before this one do not wait for it.
   if (!work.output.buffer().empty()) {
     work.output.flush_when_waiting();
     if (!work.output.flushes_when_waiting()) {
       const transfer sent = co_await work.output.flush();
-      if (sent != transfer::done) co_return next_step::reset;
+      if (sent != transfer::done) {
+        p.status = client_has_left;
+        co_return next_step::reset;
+      }
     }
   }
   exchange_scope scope(co_await this_task_context{}, transport_, server_.options.timeouts.handler);
-  progress p{.clock = stopwatch(server_.options.observer != nullptr),
-             .keep_alive = body.keep_alive,
-             .http_1_0 = work.request.minor_version() == 0,
-             .scope = &scope};
+  p.scope = &scope;
   std::optional<response> made;
   try {
     if (started.later)
@@ -211,10 +232,9 @@ task<connection::next_step> connection::answer(workspace& work, const framing& b
       made = response::error(503, too_late);
     scope.close();
   }
-  next_step step = next_step::close;
-  if (made) step = co_await send(work, *made, p);
-  if (server_.options.observer != nullptr) tell_observer(work, p);
-  co_return step;
+  if (made) co_return co_await send(work, *made, p);
+  p.status = client_has_left;
+  co_return next_step::close;
 }
 
 // Called while the exception is handled. Nothing: there is nobody to be answered.
@@ -267,9 +287,9 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
     co_return co_await switch_protocols(work, *state.protocol);
   }
   if (sender.sends_now()) p.scope->close();
-  p.complete = true;
-  if (!whole || sender.closes()) p.complete = co_await send_body(work, sender, p);
   p.body_bytes = sender.body_bytes();
+  p.complete = whole && !sender.closes();
+  if (!p.complete) p.complete = co_await send_body(work, sender, p);
   if (!p.complete) co_return next_step::reset;
   if (skips_later && needs_skip(work)) co_await skip_body(work, p);
   if (!sender.closes() && !work.input.broken) co_return next_step::go_on;
@@ -280,13 +300,19 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
 
 // What takes time, or has to be gone before the connection closes. False: it was cut off.
 task<bool> connection::send_body(workspace& work, response_sender& sender, progress& p) {
+  struct counted {
+    progress& of;
+    response_sender& from;
+    ~counted() { of.body_bytes = from.body_bytes(); }
+  } const count{p, sender};
   bool sent = false;
   try {
     sent = co_await sender.send();
   } catch (const cancelled&) {
     if (!p.scope->absorbs_cancel()) throw;
   } catch (...) {
-    if (!work.output.failed() && !work.input.broken)
+    const bool client_is_gone = work.output.failed() && !work.output.file_failed();
+    if (!client_is_gone && !work.input.broken)
       event_loop::report({std::current_exception(), describe(work.request), std::source_location::current()});
   }
   p.scope->close();
@@ -299,10 +325,11 @@ task<connection::next_step> connection::refuse(workspace& work, int status) {
   start_request(work, {});
   response_sender sender(work.output, answer.state(), {.common_fields = server_.common_fields(), .close = true});
   (void)sender.begin();
-  const bool sent = co_await work.output.flush() == transfer::done;
-  if (server_.options.observer != nullptr)
-    server_.options.observer->answered({work.request, status, sender.body_bytes(), {}, sent});
-  co_return sent ? next_step::linger : next_step::reset;
+  progress p{.clock = stopwatch(false), .status = status, .body_bytes = sender.body_bytes()};
+  const told_at_end observer(*this, work, p);
+  const transfer flushed = co_await work.output.flush();
+  p.complete = flushed == transfer::done;
+  co_return p.complete ? next_step::linger : next_step::reset;
 }
 
 task<> connection::refuse_service() {

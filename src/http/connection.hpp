@@ -47,6 +47,7 @@ class connection final : private message_input::continue_sender {
     reset,   // a response was cut off
   };
   struct progress;
+  class told_at_end;
 
   task<next_step> serve_available(workspace& work);
   [[nodiscard]] bool answer_at_once(workspace& work, const framing& body, started_response& started);

@@ -2,7 +2,6 @@
 #include <gyre/http/cors.hpp>
 #include <gyre/http/field.hpp>
 
-#include "answer_of.hpp"
 #include "vary.hpp"
 
 #include <algorithm>
@@ -68,7 +67,7 @@ class permissions {
     const std::string_view origin = r.field("Origin");
     const std::string_view wanted = r.field("Access-Control-Request-Method");
     if (r.method() == "OPTIONS" && !origin.empty() && !wanted.empty()) co_return answer_preflight(r);
-    response made = co_await answer_of(r, next);
+    response made = co_await next.or_error(r);
     if (may_use(origin)) {
       allow_origin(made, origin);
       if (!exposed_.empty()) made.set_field("Access-Control-Expose-Headers", exposed_);

@@ -12,23 +12,21 @@
 namespace gyre::http {
 
 /// Cancels the code inside when the client leaves and when the time is over.
+///
+/// The client is watched from the next turn of the loop on: of who waits for nothing nobody can be told, and watching may cost a
+/// system call.
 class exchange_scope : private end_watch, private timer {
  public:
-  exchange_scope(task_context& task, transport& client, std::chrono::nanoseconds limit) noexcept : client_(client) {
+  exchange_scope(task_context& task, transport& client, std::chrono::nanoseconds limit) noexcept
+      : client_(client), limit_(limit == std::chrono::nanoseconds::max() ? io::wait_forever : deadline_after(limit)) {
     scope_.open(task);
     end_watch::ended = [](end_watch& w) noexcept {
       auto& self = static_cast<exchange_scope&>(w);
       self.client_left_ = true;
       self.scope_.cancel();
     };
-    client.watch_end(this);
-    if (limit == std::chrono::nanoseconds::max()) return;
-    fire = [](timer& t) noexcept {
-      auto& self = static_cast<exchange_scope&>(t);
-      self.expired_ = true;
-      self.scope_.cancel();
-    };
-    deadline = deadline_after(limit);
+    fire = [](timer& t) noexcept { static_cast<exchange_scope&>(t).begin_to_watch(); };
+    deadline = 0;
     event_loop::current().timers().arm(*this);
   }
   exchange_scope(const exchange_scope&) = delete;
@@ -39,7 +37,7 @@ class exchange_scope : private end_watch, private timer {
   void close() noexcept {
     if (closed_) return;
     closed_ = true;
-    client_.watch_end(nullptr);
+    if (watches_) client_.watch_end(nullptr);
     event_loop::current().timers().disarm(*this);
     scope_.close();
   }
@@ -50,8 +48,23 @@ class exchange_scope : private end_watch, private timer {
   [[nodiscard]] bool absorbs_cancel() const noexcept { return scope_.absorbs_cancel(); }
 
  private:
+  void begin_to_watch() noexcept {
+    watches_ = true;
+    client_.watch_end(this);
+    if (limit_ == io::wait_forever) return;
+    fire = [](timer& t) noexcept {
+      auto& self = static_cast<exchange_scope&>(t);
+      self.expired_ = true;
+      self.scope_.cancel();
+    };
+    deadline = limit_;
+    event_loop::current().timers().arm(*this);
+  }
+
   transport& client_;
+  io::monotonic_time limit_;
   cancel_scope scope_;
+  bool watches_ = false;
   bool client_left_ = false;
   bool expired_ = false;
   bool closed_ = false;

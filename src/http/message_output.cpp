@@ -1,10 +1,12 @@
 // src/http/message_output.cpp: gathering, and writing in pieces that have a time limit each.
+#include <gyre/io/io_error.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/yield.hpp>
 
 #include "message_output.hpp"
 
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -24,6 +26,7 @@ void message_output::attach(transport& to) noexcept {
   buffer_.clear();
   if (buffer_.capacity() > kept) std::string().swap(buffer_);
   state_ = transfer::done;
+  file_failed_ = false;
   sent_ = 0;
 }
 
@@ -65,6 +68,22 @@ bool message_output::append_file(int file, std::uint64_t offset, std::uint64_t c
   return whole;
 }
 
+// What was promised cannot be kept: nothing may follow. Whoever reads of it wants to know which file it was, and here there
+// is a descriptor only. Without a reason: it has ended too early.
+void message_output::fail_file(int file, std::error_code reason) {
+  begin_transfer();
+  file_failed_ = true;
+  char name[512];
+  const std::string link = "/proc/self/fd/" + std::to_string(file);
+  const ssize_t size = ::readlink(link.c_str(), name, sizeof(name));
+  std::string path = size > 0 ? std::string(name, static_cast<std::size_t>(size)) : "a file";
+  if (!reason) {
+    path += ", which became shorter";
+    reason = std::make_error_code(std::errc::io_error);
+  }
+  throw io_error(reason, "send_file", path);
+}
+
 task<transfer> message_output::send_file(int file, std::uint64_t offset, std::uint64_t count) {
   if (append_file(file, offset, count)) {
     if (wants_flush()) co_return co_await flush();
@@ -78,14 +97,14 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
   }
   (void)co_await flush();
   while (!failed() && count > 0) {
-    std::size_t moved = 0;
     const std::size_t next = static_cast<std::size_t>(std::min<std::uint64_t>(count, 4 * piece));
     begin_transfer();
-    const transfer outcome = co_await transport_->send_file(file, offset, next, limit_, moved);
-    end_transfer(outcome, moved);
-    offset += moved;
-    count -= moved;
-    if (moved < next) begin_transfer();  // the file has become shorter: this does not end
+    const file_transfer moved = co_await transport_->send_file(file, offset, next, limit_);
+    end_transfer(moved.outcome, moved.sent);
+    if (moved.file_error) fail_file(file, moved.file_error);
+    if (moved.outcome == transfer::done && moved.sent < next) fail_file(file, {});
+    offset += moved.sent;
+    count -= moved.sent;
     if (count > 0) co_await yield();
   }
   co_return state_;

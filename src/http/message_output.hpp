@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace gyre::http {
 
@@ -54,7 +55,8 @@ class message_output {
   [[nodiscard]] std::chrono::nanoseconds limit() const noexcept { return limit_; }
   /// The buffer, and then bytes of any number from where they are.
   task<transfer> write(std::string_view bytes);
-  /// The buffer, and then a part of a file. done only when all of it was sent.
+  /// The buffer, and then a part of a file. done only when all of it was sent. Errors: io_error when the file cannot be
+  /// read, or has become shorter; that it was cut off is the file's fault then, and not the client's.
   task<transfer> send_file(int file, std::uint64_t offset, std::uint64_t count);
 
   /// Has the loop send the buffer when the task that runs now waits, if the transport can do that.
@@ -64,6 +66,8 @@ class message_output {
 
   [[nodiscard]] transfer state() const noexcept { return state_; }
   [[nodiscard]] bool failed() const noexcept { return state_ != transfer::done; }
+  /// It has failed, and the client has nothing to do with it.
+  [[nodiscard]] bool file_failed() const noexcept { return file_failed_; }
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
 
  private:
@@ -73,6 +77,7 @@ class message_output {
     static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
     message_output* output;
   };
+  [[noreturn]] void fail_file(int file, std::error_code reason);
   [[nodiscard]] bool append_file(int file, std::uint64_t offset, std::uint64_t count);
   static void flush_now(io::completion& c) noexcept;
   // Until it has ended it has failed: so it has when it is cancelled, and meanwhile nobody touches the buffer.
@@ -87,6 +92,7 @@ class message_output {
   std::string buffer_;
   flusher* scheduled_ = nullptr;
   transfer state_ = transfer::done;
+  bool file_failed_ = false;
   std::uint64_t sent_ = 0;
 };
 

@@ -2,8 +2,6 @@
 #include <gyre/http/field.hpp>
 #include <gyre/http/request_id.hpp>
 
-#include "answer_of.hpp"
-
 #include <sys/random.h>
 
 #include <algorithm>
@@ -22,7 +20,7 @@ struct numbering {
     const std::string_view brought = options.trust_client ? r.field(options.field) : std::string_view();
     std::string id = is_request_id(brought) ? std::string(brought) : make_request_id();
     r.set_attribute("request_id", id);
-    response made = co_await answer_of(r, next);
+    response made = co_await next.or_error(r);
     made.set_field(options.field, id);
     co_return made;
   }

@@ -55,21 +55,35 @@ bool response_sender::begin() {
   return !has_body_ || (has_all_ && !output_.wants_flush());
 }
 
+// What has been taken of a body behind its head, however the sending ends.
+class response_sender::body_counter {
+ public:
+  explicit body_counter(response_sender& sender) noexcept : sender_(sender), head_(taken()) {}
+  body_counter(const body_counter&) = delete;
+  body_counter& operator=(const body_counter&) = delete;
+  ~body_counter() { sender_.body_bytes_ = taken() - std::min(head_, taken()); }
+
+ private:
+  [[nodiscard]] std::uint64_t taken() const noexcept {
+    return sender_.output_.sent() + sender_.output_.buffer().size();
+  }
+  response_sender& sender_;
+  std::uint64_t head_;
+};
+
 task<bool> response_sender::send() {
   if (has_all_ || !has_body_) {
     (void)co_await output_.flush();
   } else if (response_.source == body_source::producer) {
     co_return co_await produce();
   } else {
-    const std::uint64_t head = output_.sent() + output_.buffer().size();
+    const body_counter count(*this);
     if (response_.source == body_source::file) {
       (void)co_await output_.send_file(response_.file_descriptor(), response_.file_offset,
                                        response_.length.value_or(0));
     } else {
       (void)co_await output_.write(response_.bytes());
     }
-    const std::uint64_t taken = output_.sent() + output_.buffer().size();
-    body_bytes_ = taken - std::min(head, taken);
   }
   co_return !output_.failed();
 }

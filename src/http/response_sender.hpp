@@ -34,12 +34,13 @@ class response_sender {
   [[nodiscard]] bool closes() const noexcept { return how_.close; }
   /// Whether no more is to be asked of anybody for the rest of the response.
   [[nodiscard]] bool sends_now() const noexcept { return !has_body_ || is_in_memory(); }
-  /// The body, whatever it is. False: it was cut off. Errors: what the producer of the body throws.
+  /// The body, whatever it is. False: it was cut off. Errors: what the producer of the body throws; io_error of a file.
   task<bool> send();
 
   [[nodiscard]] std::uint64_t body_bytes() const noexcept { return body_bytes_; }
 
  private:
+  class body_counter;
   [[nodiscard]] bool is_in_memory() const noexcept {
     return response_.source == body_source::value || response_.source == body_source::borrowed;
   }

@@ -1,10 +1,14 @@
 // src/http/router.cpp: from a request to its handler, through what stands around it.
+#include <gyre/coro/cancelled.hpp>
 #include <gyre/http/router.hpp>
 #include <gyre/http/status_error.hpp>
+#include <gyre/loop/event_loop.hpp>
 
 #include "route_tree.hpp"
 
 #include <algorithm>
+#include <exception>
+#include <source_location>
 #include <utility>
 
 namespace gyre::http {
@@ -116,6 +120,21 @@ task<response> answer_or_status(request& r, handler& last) {
 GYRE_CORO_WRAPPER task<response> next_handler::operator()(request& r) const {
   if (left_ == 0) return answer_or_status(r, *last_);
   return (**around_)(r, next_handler(around_ + 1, left_ - 1, *last_));
+}
+
+task<response> next_handler::or_error(request& r) const {
+  const next_handler here = *this;  // the caller's may be gone
+  try {
+    co_return co_await here(r);
+  } catch (const status_error& error) {
+    co_return response::error(error);
+  } catch (const cancelled&) {
+    throw;
+  } catch (...) {
+    if (r.body().failed()) throw;
+    event_loop::report({std::current_exception(), "a request's handler", std::source_location::current()});
+  }
+  co_return response::error(500);
 }
 
 namespace {

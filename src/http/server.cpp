@@ -5,6 +5,7 @@
 #include <gyre/loop/as_expected.hpp>
 #include <gyre/loop/sleep.hpp>
 #include <gyre/loop/timeout_op.hpp>
+#include <gyre/tasks/task_group.hpp>
 
 #include "connection.hpp"
 #include "server_state.hpp"
@@ -189,7 +190,12 @@ task<> server::serve_connection(any_stream stream, address peer) {
   const use_on_loop user(*state_);
   any_stream here = std::move(stream);  // closed when this returns, and not when somebody lets go of the task
   stream_transport carrier(here);
-  co_await serve_on(*state_, carrier, peer);
+  auto both = [&](task_group& group) -> task<> {
+    group.spawn(carrier.read(), {.name = "reading for an HTTP connection"});
+    co_await serve_on(*state_, carrier, peer);
+    group.cancel();
+  };
+  co_await task_group::scope(both);
 }
 
 const std::string& server::where() const noexcept { return state_->where; }

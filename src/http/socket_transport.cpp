@@ -1,4 +1,5 @@
 // src/http/socket_transport.cpp: every await has its limit, and gives its errors as values.
+#include <gyre/io/io_error.hpp>
 #include <gyre/loop/as_expected.hpp>
 
 #include "socket_transport.hpp"
@@ -6,8 +7,26 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cerrno>
+#include <system_error>
 
 namespace gyre::http {
+namespace {
+
+// sendfile(2) tells of both its ends by one number. What a socket says of its peer and of the way there is everyday for a
+// server; anything else is the file's fault, or the program's.
+bool is_of_connection(std::error_code reason) noexcept {
+  if (reason.category() == stream_category()) return true;
+  for (const std::errc each : {std::errc::broken_pipe, std::errc::connection_reset, std::errc::connection_aborted,
+                               std::errc::connection_refused, std::errc::not_connected, std::errc::timed_out,
+                               std::errc::host_unreachable, std::errc::network_unreachable, std::errc::network_down,
+                               std::errc::network_reset, std::errc::operation_canceled})
+    if (reason == each) return true;
+  return reason.value() == EHOSTDOWN;
+}
+
+}  // namespace
+
 task<transfer> socket_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
   const transfer_deadline::during waiting(receiving_, limit);
   auto got = co_await as_expected(stream_.receive());
@@ -39,13 +58,19 @@ task<transfer> socket_transport::write_both(std::string_view first, std::string_
   co_return written ? transfer::done : waiting.expired() ? transfer::timed_out : transfer::failed;
 }
 
-task<transfer> socket_transport::send_file(int file, std::uint64_t offset, std::size_t count,
-                                           std::chrono::nanoseconds limit, std::size_t& sent) {
+task<file_transfer> socket_transport::send_file(int file, std::uint64_t offset, std::size_t count,
+                                                std::chrono::nanoseconds limit) {
   const transfer_deadline::during waiting(sending_, limit);
   const auto outcome = co_await as_expected(stream_.send_file(file, offset, count));
-  if (!outcome) co_return waiting.expired() ? transfer::timed_out : transfer::failed;
-  sent = *outcome;
-  co_return transfer::done;
+  file_transfer result;
+  if (outcome)
+    result.sent = *outcome;
+  else if (waiting.expired())
+    result.outcome = transfer::timed_out;
+  else
+    result.outcome = transfer::failed;
+  if (result.outcome == transfer::failed && !is_of_connection(outcome.error())) result.file_error = outcome.error();
+  co_return result;
 }
 
 std::size_t socket_transport::write_now(std::string_view bytes, bool more) noexcept {

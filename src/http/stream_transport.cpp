@@ -1,6 +1,7 @@
 // src/http/stream_transport.cpp: the functions of any_stream throw; here their errors become values.
-#include <gyre/coro/cancel_scope.hpp>
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/loop/as_expected.hpp>
+#include <gyre/loop/timeout_op.hpp>
 #include <gyre/tasks/timeout.hpp>
 #include <gyre/tasks/to_thread.hpp>
 
@@ -9,7 +10,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
+#include <system_error>
+#include <utility>
 
 namespace gyre::http {
 namespace {
@@ -27,37 +31,87 @@ transfer outcome_of_failure() {
   }
 }
 
+// -errno when it cannot be read.
+ssize_t read_part(int file, char* to, std::size_t most, std::uint64_t offset) noexcept {
+  for (;;) {
+    const ssize_t size = ::pread(file, to, most, static_cast<off_t>(offset));
+    if (size >= 0) return size;
+    if (errno != EINTR) return -errno;
+  }
+}
+
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 }  // namespace
 
-task<transfer> stream_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
-  auto* const block = new std::byte[buffer_size];
-  buffer_lease lease(block, {block, buffer_size});
-  cancel_scope scope;
-  scope.open(co_await this_task_context{});
-  receiving_ = &scope;
-  transfer outcome = transfer::failed;
-  std::size_t size = 0;
-  try {
-    size = co_await timeout(limit, stream_.read_some(lease.bytes()));
-    outcome = size == 0 ? transfer::ended : transfer::done;
-  } catch (const cancelled&) {
-    receiving_ = nullptr;
-    if (!scope.absorbs_cancel()) throw;
-  } catch (...) {  // what is left is no cancel
-    outcome = outcome_of_failure();
+task<> stream_transport::read() {
+  for (;;) {
+    if (end_ != transfer::done && watch_ != nullptr && !receiving_) {  // who receives gets it himself
+      end_watch& watch = *std::exchange(watch_, nullptr);
+      watch.ended(watch);
+    }
+    if (wants_bytes()) {
+      co_await read_once();
+    } else {
+      wanted_.clear();
+      co_await wanted_.wait();
+    }
   }
-  receiving_ = nullptr;
-  if (outcome == transfer::done) {
-    lease.shorten(size);
-    into = std::move(lease);
-  }
-  co_return outcome;
 }
 
-void stream_transport::interrupt() noexcept {
-  if (receiving_ != nullptr) receiving_->cancel();
+task<> stream_transport::read_once() {
+  auto* const block = new std::byte[buffer_size];
+  buffer_lease lease(block, {block, buffer_size});
+  std::size_t size = 0;
+  try {
+    size = co_await stream_.read_some(lease.bytes());
+    if (size == 0) end_ = transfer::ended;
+  } catch (const cancelled&) {
+    throw;
+  } catch (...) {  // what is left is no cancel
+    end_ = outcome_of_failure();
+  }
+  if (size > 0) {
+    lease.shorten(size);
+    received_[(first_ + count_) % most_ahead] = std::move(lease);
+    ++count_;
+  }
+  changed_.set();
+}
+
+task<transfer> stream_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
+  bool in_time = true;
+  if (count_ == 0 && end_ == transfer::done) {
+    struct receiving {
+      bool& flag;
+      explicit receiving(bool& f) noexcept : flag(f) { flag = true; }
+      receiving(const receiving&) = delete;
+      receiving& operator=(const receiving&) = delete;
+      ~receiving() { flag = false; }
+    } const here(receiving_);
+    changed_.clear();
+    wanted_.set();
+    const auto waited = co_await as_expected(timeout(limit, changed_.wait()));
+    in_time = waited.has_value();
+  }
+  if (count_ > 0) {
+    into = std::move(received_[first_]);
+    first_ = (first_ + 1) % most_ahead;
+    --count_;
+    wanted_.set();
+    co_return transfer::done;
+  }
+  if (end_ != transfer::done) co_return end_;
+  co_return in_time ? transfer::failed : transfer::timed_out;
+}
+
+// Who receives finds nothing, in time.
+void stream_transport::interrupt() noexcept { changed_.set(); }
+
+// From `read` the watch is told, also of an end that is known.
+void stream_transport::watch_end(end_watch* watch) noexcept {
+  watch_ = watch;
+  if (watch != nullptr) wanted_.set();
 }
 
 task<transfer> stream_transport::write(std::string_view first, std::string_view second,
@@ -71,21 +125,26 @@ task<transfer> stream_transport::write(std::string_view first, std::string_view 
   }
 }
 
-task<transfer> stream_transport::send_file(int file, std::uint64_t offset, std::size_t count,
-                                           std::chrono::nanoseconds limit, std::size_t& sent) {
+task<file_transfer> stream_transport::send_file(int file, std::uint64_t offset, std::size_t count,
+                                                std::chrono::nanoseconds limit) {
   std::string buffer(std::min(count, 4 * buffer_size), '\0');
-  while (sent < count) {
-    auto read = [file, &buffer, at = offset + sent, most = std::min(buffer.size(), count - sent)] {
-      return ::pread(file, buffer.data(), most, static_cast<off_t>(at));
+  file_transfer result;
+  while (result.sent < count && result.outcome == transfer::done) {
+    auto read = [file, &buffer, at = offset + result.sent, most = std::min(buffer.size(), count - result.sent)] {
+      return read_part(file, buffer.data(), most, at);
     };
-    const auto size = co_await to_thread(read);
-    if (size < 0) co_return transfer::failed;
+    const ssize_t size = co_await to_thread(read);
     if (size == 0) break;
+    if (size < 0) {
+      result.outcome = transfer::failed;
+      result.file_error = std::error_code(static_cast<int>(-size), std::generic_category());
+      break;
+    }
     const auto part = std::string_view(buffer).substr(0, static_cast<std::size_t>(size));
-    if (const transfer outcome = co_await write(part, {}, limit); outcome != transfer::done) co_return outcome;
-    sent += part.size();
+    result.outcome = co_await write(part, {}, limit);
+    if (result.outcome == transfer::done) result.sent += part.size();
   }
-  co_return transfer::done;
+  co_return result;
 }
 
 task<> stream_transport::shutdown_write() {

@@ -2,30 +2,53 @@
 #pragma once
 
 #include <gyre/stream/any_stream.hpp>
+#include <gyre/sync/event.hpp>
 
 #include "transport.hpp"
 
+#include <array>
+#include <cstddef>
+
 namespace gyre::http {
 
+/// One task does all the reading. It goes on while somebody watches for the end, because a stream tells it only to who
+/// reads; what comes instead is kept, within a bound, and received later.
 class stream_transport final : public transport {
  public:
   /// Lifetime: `stream` outlives this.
   explicit stream_transport(any_stream& stream) noexcept : stream_(stream) {}
 
+  /// Reads what the others want, until it is cancelled. Cancel: nothing is lost.
+  task<> read();
+
   task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) override;
   task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) override;
-  task<transfer> send_file(int file, std::uint64_t offset, std::size_t count, std::chrono::nanoseconds limit,
-                           std::size_t& sent) override;
+  task<file_transfer> send_file(int file, std::uint64_t offset, std::size_t count,
+                                std::chrono::nanoseconds limit) override;
   std::size_t write_now(std::string_view, bool) noexcept override { return 0; }
   [[nodiscard]] bool writes_now() const noexcept override { return false; }
   task<> shutdown_write() override;
   void reset_at_end() noexcept override {}
   void interrupt() noexcept override;
-  void watch_end(end_watch*) noexcept override {}
+  void watch_end(end_watch* watch) noexcept override;
 
  private:
+  static constexpr std::size_t most_ahead = 4;  // buffers
+
+  [[nodiscard]] bool wants_bytes() const noexcept {
+    return end_ == transfer::done && ((receiving_ && count_ == 0) || (watch_ != nullptr && count_ < most_ahead));
+  }
+  task<> read_once();
+
   any_stream& stream_;
-  cancel_scope* receiving_ = nullptr;
+  event wanted_;   // there may be something to do for `read`
+  event changed_;  // there may be something for who receives
+  std::array<buffer_lease, most_ahead> received_;
+  std::size_t first_ = 0;  // of the ring
+  std::size_t count_ = 0;
+  transfer end_ = transfer::done;  // not yet; else what comes behind the bytes, for ever
+  end_watch* watch_ = nullptr;
+  bool receiving_ = false;
 };
 
 }  // namespace gyre::http

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <system_error>
 
 namespace gyre::http {
 
@@ -17,6 +18,13 @@ enum class transfer : std::uint8_t {
   ended,      // the peer has finished sending
   timed_out,  // the limit has passed
   failed,     // the connection is broken, or the program has interrupted it
+};
+
+/// What became of a part of a file.
+struct file_transfer {
+  transfer outcome = transfer::done;
+  std::size_t sent = 0;             // done with less than was asked for: the file has ended before
+  std::error_code file_error = {};  // it cannot be read; the outcome is `failed` then
 };
 
 /// Errors of the connection are results here: they are everyday for a server.
@@ -31,9 +39,9 @@ class transport {
   virtual task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) = 0;
   /// Writes one range, or two. Cancel: may be cut off.
   virtual task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) = 0;
-  /// Gives how many bytes were sent in `sent`; done with less: the file has ended before.
-  virtual task<transfer> send_file(int file, std::uint64_t offset, std::size_t count, std::chrono::nanoseconds limit,
-                                   std::size_t& sent) = 0;
+  /// Sends a part of a file. Cancel: may be cut off.
+  virtual task<file_transfer> send_file(int file, std::uint64_t offset, std::size_t count,
+                                        std::chrono::nanoseconds limit) = 0;
   /// What the kernel takes without waiting, perhaps nothing. With `more` it may keep that until more comes, at once.
   virtual std::size_t write_now(std::string_view bytes, bool more) noexcept = 0;
   /// Whether that can ever be something.

@@ -20,10 +20,11 @@ static_assert(alignof(request) > key_mask);
 
 /// request::backend_state
 enum : std::uint8_t {
-  state_cancel_unanswered = 1,  ///< the answer will name the request: it must not be handed out before
-  state_ended = 2,              ///< the last completion has come, and `result` is what it brought
-  state_starved = 4,            ///< the kernel does not have it: it waits for a buffer
-  state_offloaded = 8,          ///< the kernel does not have it: a thread of the pool performs it
+  state_cancel_unanswered = 1,     ///< the answer will name the request: it must not be handed out before
+  state_ended = 2,                 ///< the last completion has come, and `result` is what it brought
+  state_starved = 4,               ///< the kernel does not have it: it waits for a buffer
+  state_offloaded = 8,             ///< the kernel does not have it: a thread of the pool performs it
+  state_may_have_missed_end = 16,  ///< see io/missed_end.hpp
 };
 
 [[nodiscard]] inline bool gives_many(const request& r) noexcept {

@@ -174,7 +174,12 @@ void uring_backend::received(multishot& m, int result, std::uint32_t flags, read
       buffer = multishot::no_buffer;
     }
   }
-  if ((flags & uring::cqe_more) != 0) return hand_over(m, result, buffer, ready);
+  if ((flags & uring::cqe_more) != 0) {
+    // The kernel believes to have given everything, and waits for the socket to wake it.
+    if (m.code == opcode::receive_many && (flags & uring::cqe_sock_nonempty) == 0)
+      m.backend_state |= state_may_have_missed_end;
+    return hand_over(m, result, buffer, ready);
+  }
   if (result > 0 && buffer == multishot::no_buffer) return receive_messages_now(m, ready);
   // An empty datagram ends the kernel's part, and is no end of anything.
   const bool repeats = !capabilities_.multishot_receive || m.code == opcode::receive_messages_many;

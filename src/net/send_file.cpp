@@ -1,6 +1,8 @@
 // src/net/send_file.cpp: sendfile(2) without blocking the loop.
 #include <gyre/net/send_file.hpp>
 
+#include "note_written.hpp"
+
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -49,10 +51,13 @@ bool send_file_op::send_what_is_in_memory() noexcept {
     if (sent == -EAGAIN) return false;
     if (sent < 0) {
       refuse(-sent);
+      // A disk that fails leaves a connection that works: what is written next would be read as the rest of the file.
+      if (done() > 0) stream_socket::of(*this).write_cut = true;
       return true;
     }
     if (sent == 0) total_ = done();  // the end of the file
     skip(static_cast<std::size_t>(sent));
+    if (sent > 0) note_written(stream_socket::of(*this));
   }
   return true;
 }

@@ -1,9 +1,11 @@
 // src/net/socket_operations.cpp: reading, writing and closing a connected socket.
 #include <gyre/io/attempt.hpp>
+#include <gyre/io/missed_end.hpp>
 #include <gyre/net/send_file.hpp>
 #include <gyre/net/socket_operations.hpp>
 
 #include "ended_early.hpp"
+#include "note_written.hpp"
 
 #include <sys/socket.h>
 
@@ -48,6 +50,7 @@ void socket_receive_op::start() noexcept {
     self.cancelled_ = true;
     self.finish_soon();
   };
+  io::look_for_missed_end(socket_->received, event_loop::current().backend());
 }
 
 buffer_lease socket_receive_op::await_resume() {
@@ -127,7 +130,7 @@ void socket_read_op::start() noexcept {
   complete = [](io::completion& c) noexcept {
     static_cast<socket_read_op&>(static_cast<io::request&>(c)).request_ended();
   };
-  if (socket.received.armed()) return;
+  if (socket.received.armed()) return io::look_for_missed_end(socket.received, event_loop::current().backend());
   requested_ = true;
   prepare();
   event_loop::current().backend().submit(*this);
@@ -180,6 +183,7 @@ void socket_write_base::prepare() noexcept {
 
 void socket_write_base::advance(std::size_t count) noexcept {
   done_ += count;
+  if (count > 0) note_written(stream_socket::of(*this));
   if (code == io::opcode::send) address = static_cast<std::byte*>(address) + count;
 }
 

@@ -1,5 +1,6 @@
 // src/net/stream_socket.cpp: the life of a connected socket.
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/missed_end.hpp>
 #include <gyre/net/socket_operations.hpp>
 #include <gyre/net/stream_socket.hpp>
 #include <gyre/net/unix_address.hpp>
@@ -67,8 +68,9 @@ void stream_socket::received_something(io::completion& c) noexcept {
   if (self.waiting_reader == nullptr) {
     if (self.watcher == nullptr) return;
     if (queue.end() == io::receive_queue::open) {
-      if (!queue.has_bytes()) queue.arm();
-      return;
+      if (queue.has_bytes()) return;
+      queue.arm();
+      return io::look_for_missed_end(queue, event_loop::current().backend());
     }
     end_watch& watch = *std::exchange(self.watcher, nullptr);
     watch.ended(watch);
@@ -90,10 +92,12 @@ void stream_socket::received_something(io::completion& c) noexcept {
 // A queue that has ended already tells it from the ready queue, as one that ends later does.
 void stream_socket::watch_end(end_watch* watch) noexcept {
   watcher = watch;
-  if (watch == nullptr || received.where != io::phase::idle) return;
-  if (received.end() == io::receive_queue::open)
+  if (watch == nullptr) return;
+  if (received.where != io::phase::idle) {
+    if (!received.has_bytes()) io::look_for_missed_end(received, event_loop::current().backend());
+  } else if (received.end() == io::receive_queue::open) {
     received.arm();
-  else if (!received.listed) {
+  } else if (!received.listed) {
     received.listed = true;
     event_loop::current().schedule(received);
   }

@@ -28,6 +28,7 @@ http::router routes_with(http::cors_options options, int* calls = nullptr) {
     return http::response::text("data");
   });
   routes.get("/private", [](http::request&) -> http::response { throw http::status_error(403); });
+  routes.get("/broken", [](http::request&) -> http::response { throw std::runtime_error("broken"); });
   routes.get("/varied", [](http::request&) { return http::response::text("x").add_field("Vary", "Accept, origin"); });
   return routes;
 }
@@ -177,4 +178,14 @@ TEST(cors, what_can_never_match_is_refused) {
     EXPECT_THROW((void)http::cors({.origins = {bad}}), std::invalid_argument) << bad;
   EXPECT_THROW((void)http::cors({.origins = {good}, .methods = {"A B"}}), std::invalid_argument);
   EXPECT_THROW((void)http::cors({.origins = {good}, .fields = {"A,B"}}), std::invalid_argument);
+}
+
+TEST(cors, a_page_may_read_that_a_handler_has_failed) {
+  run_virtual([]() -> task<> {
+    gyre::event_loop::current().set_exception_handler([](auto&, void*) noexcept {}, nullptr);
+    http_test_client app(routes_with({.origins = {good}}));
+    const auto answer = co_await get_from(app, "/broken", good);
+    EXPECT_EQ(answer.status, 500);
+    EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), good);
+  });
 }

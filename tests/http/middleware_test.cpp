@@ -3,6 +3,8 @@
 
 #include "tests/http/router_answers.hpp"
 
+#include <stdexcept>
+
 using namespace gyre_test;
 
 namespace {
@@ -81,6 +83,118 @@ TEST(router, mounted_routes_keep_their_middleware_and_get_the_routers_around_it)
   routes.mount("/inner", std::move(inner)).get("/", show_way);
   EXPECT_EQ(answers(std::move(routes), {"GET /inner/x/1", "GET /x/1", "GET /"}),
             (lines{"200 oi", "404 Not Found\n", "200 o"}));
+}
+
+namespace {
+
+/// Leaves a field on every answer.
+gyre::task<http::response> signs(http::request& r, http::next_handler next) {
+  http::response made = co_await next.or_error(r);
+  made.set_field("Signed", "yes");
+  co_return made;
+}
+
+/// Makes an answer of one kind of exception.
+gyre::task<http::response> knows_ranges(http::request& r, http::next_handler next) {
+  try {
+    co_return co_await next(r);
+  } catch (const std::out_of_range& error) {
+    co_return http::response::error(404, error.what());
+  }
+}
+
+}  // namespace
+
+TEST(router, middleware_that_wants_to_sees_an_unknown_exception_as_500) {
+  http::router routes;
+  routes.use(signs);
+  routes.get("/later", [](http::request&) -> gyre::task<http::response> {
+    co_await gyre::yield();
+    throw std::runtime_error("the password is 1234");
+  });
+  routes.get("/now", [](http::request&) -> http::response { throw std::runtime_error("the password is 1234"); });
+  run_virtual([&]() -> gyre::task<> {
+    reports heard;
+    http_test_client app(std::move(routes));
+    for (const char* target : {"/later", "/now"}) {
+      const auto answer = co_await app.request("GET", target);
+      EXPECT_EQ(answer.status, 500);
+      EXPECT_EQ(answer.body, "Internal Server Error\n");
+      EXPECT_EQ(answer.field("Signed"), "yes");
+    }
+    EXPECT_EQ(heard.texts, (std::vector<std::string>{"the password is 1234", "the password is 1234"}));
+  });
+}
+
+TEST(router, what_makes_answers_of_exceptions_inside_of_that_goes_first) {
+  http::router routes;
+  routes.use(signs).use(knows_ranges);
+  routes.get("/", [](http::request&) -> http::response { throw std::out_of_range("there are not so many"); });
+  run_virtual([&]() -> gyre::task<> {
+    reports none;
+    http_test_client app(std::move(routes));
+    const auto answer = co_await app.request("GET", "/");
+    EXPECT_EQ(answer.status, 404);
+    EXPECT_EQ(answer.body, "there are not so many\n");
+    EXPECT_EQ(answer.field("Signed"), "yes");
+    EXPECT_EQ(none.texts, std::vector<std::string>());
+  });
+}
+
+TEST(router, an_exception_of_middleware_further_inside_becomes_500_too) {
+  http::router routes;
+  routes.use(signs).use([](http::request&, http::next_handler) -> gyre::task<http::response> {
+    throw std::runtime_error("no");
+    co_return http::response();
+  });
+  routes.get("/", says(""));
+  run_virtual([&]() -> gyre::task<> {
+    reports heard;
+    http_test_client app(std::move(routes));
+    const auto answer = co_await app.request("GET", "/");
+    EXPECT_EQ(answer.status, 500);
+    EXPECT_EQ(answer.field("Signed"), "yes");
+    EXPECT_EQ(heard.texts, std::vector<std::string>{"no"});
+  });
+}
+
+TEST(router, middleware_that_answers_exceptions_lets_a_cancel_pass) {
+  http::router routes;
+  routes.use(signs);
+  routes.get("/", [](http::request&) -> gyre::task<http::response> {
+    co_await forever();
+    co_return http::response();
+  });
+  http::server_options options = options_for(std::move(routes));
+  options.timeouts.handler = 5s;
+  run_virtual([&]() -> gyre::task<> {
+    reports none;
+    memory_server server(std::move(options));
+    auto client = server.connect();
+    co_await client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_EQ(none.texts, std::vector<std::string>());
+  });
+}
+
+TEST(router, a_client_that_leaves_in_the_middle_of_its_body_is_no_500_of_middleware) {
+  http::router routes;
+  routes.use(signs);
+  routes.post("/", [](http::request& r) -> gyre::task<http::response> {
+    auto text = co_await r.body().read_all();
+    co_return http::response::text(std::move(text));
+  });
+  run_virtual([&]() -> gyre::task<> {
+    reports none;
+    memory_server server(options_for(std::move(routes)));
+    auto client = server.connect();
+    co_await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n01234");
+    co_await client.stream().shutdown_write();
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "");
+    EXPECT_EQ(none.texts, std::vector<std::string>());
+  });
 }
 
 TEST(router, is_a_handler_itself) {

@@ -24,6 +24,7 @@ http::router routes_with(http::middleware around) {
   http::router routes;
   routes.use(std::move(around));
   routes.get("/", [](http::request& r) { return http::response::text(r.attribute("request_id")); });
+  routes.get("/broken", [](http::request&) -> http::response { throw std::runtime_error("broken"); });
   routes.get("/gone", [](http::request&) -> http::response { throw http::status_error(410, "it was here"); });
   return routes;
 }
@@ -93,4 +94,14 @@ TEST(request_id, errors_have_it_too) {
 
 TEST(request_id, a_field_must_be_a_token) {
   EXPECT_THROW((void)http::request_id({.field = "a b"}), std::invalid_argument);
+}
+
+TEST(request_id, is_on_the_answer_of_a_handler_that_has_failed) {
+  run_virtual([]() -> task<> {
+    gyre::event_loop::current().set_exception_handler([](auto&, void*) noexcept {}, nullptr);
+    http_test_client app(routes_with(http::request_id()));
+    const auto answer = co_await app.request("GET", "/broken");
+    EXPECT_EQ(answer.status, 500);
+    EXPECT_TRUE(http::is_request_id(answer.field("X-Request-ID")));
+  });
 }

@@ -59,7 +59,7 @@ std::string bytes_from(http::handler routes, std::vector<std::string>& failures,
   run_virtual([&]() -> gyre::task<> {
     reports here;
     http_test_client app(std::move(routes));
-    result = co_await app.exchange_bytes(request);
+    result = co_await app.exchange_bytes(request, false);
     failures = here.texts;
   });
   return result;

@@ -29,6 +29,19 @@ struct gated {
   }
 };
 
+struct log : http::exchange_observer {
+  void answered(const http::exchange& what) noexcept override {
+    targets.emplace_back(what.request.target());
+    statuses.push_back(what.status);
+    bytes.push_back(what.body_bytes);
+    complete.push_back(what.complete);
+  }
+  std::vector<std::string> targets;
+  std::vector<int> statuses;
+  std::vector<std::uint64_t> bytes;
+  std::vector<bool> complete;
+};
+
 const std::string slow_request = "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n";
 
 }  // namespace
@@ -191,5 +204,93 @@ TEST(server_drain, serve_returns_when_it_is_cancelled) {
     co_await serving.wait();
     EXPECT_FALSE(serving.state().was_cancelled());
     serving.result();
+  });
+}
+
+TEST(server_drain, the_observer_hears_of_a_request_that_it_cancels) {
+  gated app;
+  log heard;
+  http::server_options options = options_for(app.routes());
+  options.timeouts.drain = 4s;
+  options.observer = &heard;
+  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(slow_request);
+    co_await app.began.wait();
+    here.tell_to_stop();
+    co_await here.stopped();
+    EXPECT_EQ(heard.targets, std::vector<std::string>{"/slow"});
+    EXPECT_EQ(heard.statuses, std::vector<int>{503});
+    EXPECT_EQ(heard.complete, std::vector<bool>{false});
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "");
+  });
+}
+
+TEST(server_drain, the_observer_hears_of_a_response_that_it_cuts_off) {
+  gyre::event began;
+  log heard;
+  http::server_options options = options_for([&](http::request&) {
+    auto produce = [&](http::body_writer& out) -> gyre::task<> {
+      co_await out.write("first");
+      began.set();
+      co_await forever();
+    };
+    return response::stream(produce);
+  });
+  options.timeouts.drain = 4s;
+  options.observer = &heard;
+  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(hello_request);
+    co_await began.wait();
+    here.tell_to_stop();
+    co_await here.stopped();
+    EXPECT_EQ(heard.statuses, std::vector<int>{200});
+    EXPECT_EQ(heard.bytes, std::vector<std::uint64_t>{5});
+    EXPECT_EQ(heard.complete, std::vector<bool>{false});
+  });
+}
+
+TEST(server_drain, the_observer_hears_of_a_client_that_takes_nothing) {
+  gyre::event began;
+  log heard;
+  http::server_options options = options_for([&](http::request&) {
+    began.set();
+    return response::bytes(std::string(30'000'000, 'x'));
+  });
+  options.timeouts.drain = 4s;
+  options.observer = &heard;
+  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(hello_request);
+    co_await began.wait();
+    here.tell_to_stop();
+    co_await here.stopped();
+    EXPECT_EQ(heard.statuses, std::vector<int>{200});
+    EXPECT_LT(heard.bytes.at(0), 30'000'000U);
+    EXPECT_EQ(heard.complete, std::vector<bool>{false});
+  });
+}
+
+TEST(server_drain, the_observer_hears_of_a_connection_in_memory_that_is_cancelled) {
+  log heard;
+  http::server_options options = options_for([](http::request&) -> gyre::task<response> {
+    co_await forever();
+    co_return response();
+  });
+  options.listen.clear();
+  options.observer = &heard;
+  run_virtual([&]() -> gyre::task<> {
+    http::server server(std::move(options));
+    gyre::memory_pair pair;
+    memory_client client(std::move(pair.first));
+    auto serving = gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second))));
+    co_await client.send(slow_request);
+    co_await gyre::sleep(1s);
+    serving.cancel();
+    co_await serving.wait();
+    EXPECT_EQ(heard.statuses, std::vector<int>{503});
+    EXPECT_EQ(heard.complete, std::vector<bool>{false});
   });
 }

@@ -50,6 +50,8 @@ class GYRE_API body_reader {
   [[nodiscard]] std::uint64_t received() const noexcept { return received_; }
   /// Nothing is left to be read.
   [[nodiscard]] bool at_end() const noexcept { return left_ == 0; }
+  /// It was malformed, came too slowly, or the connection ended in the middle: there will be no more of it.
+  [[nodiscard]] bool failed() const noexcept;
   /// Fields behind a body in chunks that has been read to its end. Lifetime: as the message.
   [[nodiscard]] std::vector<field> trailers() const { return chunks_.trailers(); }
 

@@ -21,6 +21,13 @@ class GYRE_API next_handler {
   /// Answers the request by what is further inside. Cancel: as that does. Errors: what that throws.
   [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r) const;
 
+  /// The same, for middleware whose fields belong on every answer: what fails further inside is answered here, a status_error
+  /// with its response, any other exception with 500 after it was reported to the loop's exception handler. What is to make
+  /// answers of exceptions stands further inside.
+  ///
+  /// Cancel: as that does. Errors: those for which nobody waits any more: the client left in the middle of its body.
+  [[nodiscard]] task<response> or_error(request& r) const;
+
  private:
   const middleware* const* around_;
   std::size_t left_;

@@ -17,16 +17,16 @@
 
 namespace gyre::http {
 
-/// A request that has been answered, for logs and counters.
+/// A request that is over, for logs and counters.
 struct exchange {
   const http::request& request;
-  int status;                         ///< 499 when the client left before there was an answer
+  int status;                         ///< without an answer: 499 when the client left, 503 when the server ended it
   std::uint64_t body_bytes;           ///< of the response's body that were handed to the kernel
   std::chrono::nanoseconds duration;  ///< from the end of the request's head
   bool complete;                      ///< the response was sent to its end
 };
 
-/// Hears of every request that has been answered. Thread: that of the connection.
+/// Hears of every request when it is over, also of one that was cancelled. Thread: that of the connection.
 struct exchange_observer {
   virtual ~exchange_observer() = default;
   virtual void answered(const exchange& what) noexcept = 0;
@@ -73,6 +73,8 @@ class GYRE_API server {
 
   /// Serves one connection of any kind: TLS, memory. Gives when it has ended.
   ///
+  /// A stream tells its end only to who reads. So it is read ahead while a handler runs, up to 64 KiB; of a client that has
+  /// sent more than that it is not noticed that it leaves before the handler has taken some, or has answered.
   /// Cancel: the connection is cut off. Errors: none of the connection's; they end it.
   [[nodiscard]] task<> serve_connection(any_stream stream, address peer = {});
 

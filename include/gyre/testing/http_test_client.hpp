@@ -57,7 +57,8 @@ class GYRE_API http_test_client {
   task<http_answer> post(std::string target, std::string body, std::string media_type);
 
   /// Sends bytes as they are, on a connection of their own, then tells the application that this was all (unless
-  /// `half_close` is false), and gives everything that comes back until it closes.
+  /// `half_close` is false), and gives everything that comes back until it closes. That this was all looks to the application
+  /// as if the client left: it cancels a handler that waits.
   ///
   /// Cancel: as request. Errors: none of the application's.
   task<std::string> exchange_bytes(std::string bytes, bool half_close = true);

@@ -41,7 +41,7 @@ struct extra_fields {
     for (const extra& each : fields) probe.add_field(each.name, each.value);  // what cannot be sent is said now
   }
   gyre::task<http::response> operator()(http::request& request, http::next_handler next) {
-    http::response answer = co_await next(request);
+    http::response answer = co_await next.or_error(request);
     for (const extra& each : fields) {
       if (each.replaces)
         answer.set_field(each.name, each.value);

@@ -1,0 +1,22 @@
+// src/io/missed_end.cpp: asking the socket itself.
+#include <gyre/io/missed_end.hpp>
+
+#include "uring_key.hpp"
+
+#include <poll.h>
+
+namespace gyre::io {
+
+void end_was_not_missed(multishot& m) noexcept {
+  m.backend_state &= static_cast<std::uint8_t>(~state_may_have_missed_end);
+}
+
+void look_for_missed_end(multishot& m, backend& performer) noexcept {
+  // The other backends never set the mark.
+  if (m.where != phase::in_flight || (m.backend_state & state_may_have_missed_end) == 0) return;
+  end_was_not_missed(m);
+  pollfd socket{.fd = m.target->fd, .events = POLLRDHUP, .revents = 0};
+  if (::poll(&socket, 1, 0) > 0) performer.cancel(m);  // submitted again it finds the end
+}
+
+}  // namespace gyre::io

@@ -1,0 +1,313 @@
+// tests/http/disk_error_test.cpp: files that cannot be read to their end, on the way to a client.
+#include <gyre/http/compress.hpp>
+#include <gyre/http/static_files.hpp>
+
+#include "tests/http/served.hpp"
+#include "tests/support/broken_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace gyre_test;
+using http::response;
+
+namespace {
+
+constexpr std::size_t size = 3'000'000;
+constexpr std::size_t good = std::size_t{1} << 20U;
+
+struct log : http::exchange_observer {
+  void answered(const http::exchange& what) noexcept override {
+    statuses.push_back(what.status);
+    complete.push_back(what.complete);
+  }
+  std::vector<int> statuses;
+  std::vector<bool> complete;
+};
+
+/// No two pages are the same.
+std::string numbers(std::size_t count) {
+  std::string text;
+  while (text.size() < count) text += std::to_string(text.size()) + '\n';
+  text.resize(count);
+  return text;
+}
+
+std::vector<std::string> open_descriptors() {
+  std::vector<std::string> names;
+  for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;  // that of the iterator itself
+    const auto target = std::filesystem::read_symlink(each.path(), gone);
+    if (!gone) names.push_back(target.string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// A directory with a large file, one that needs no system call of its own, and one that stays whole.
+class disk_error : public testing::Test {
+ protected:
+  disk_error() {
+    std::string name = (std::filesystem::temp_directory_path() / "gyre_http_XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp");
+    root_ = name;
+    put("large.txt", contents_);
+    put("small.txt", contents_.substr(0, 5000));
+    put("whole.txt", "whole");
+  }
+  ~disk_error() override { std::filesystem::remove_all(root_); }
+
+  void put(const std::string& name, std::string_view text) { std::ofstream(path(name), std::ios::binary) << text; }
+  [[nodiscard]] std::string path(const std::string& name) const { return root_ + "/" + name; }
+  void forget_cached(const std::string& name) const {
+    const int fd = ::open(path(name).c_str(), O_RDONLY | O_CLOEXEC);
+    ::fsync(fd);
+    ::posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    ::close(fd);
+  }
+  [[nodiscard]] http::handler files(bool compressed = false) const {
+    http::router routes;
+    if (compressed) routes.use(http::compress());
+    routes.get("/{path...}", http::static_files(root_));
+    return routes;
+  }
+  [[nodiscard]] std::string send_file_failure(const std::string& name) const {
+    return "send_file " + path(name) + ": Input/output error";
+  }
+
+  /// Asks for a file that breaks at `from`; gives what arrived. What the client had before, and what comes after, is
+  /// answered, and nothing stays behind.
+  std::string ask(const std::string& name, std::uint64_t from, const std::string& fields, const std::string& failure,
+                  bool compressed = false) {
+    std::string arrived;
+    log heard;
+    http::server_options options = options_for(files(compressed));
+    options.observer = &heard;
+    run_served(std::move(options), [&](served& here) -> gyre::task<> {
+      reports loud;
+      auto bystander = co_await here.connect();
+      co_await bystander.send("GET /whole.txt HTTP/1.1\r\nHost: a\r\n\r\n");
+      (void)co_await bystander.answer();
+      const auto descriptors = open_descriptors();
+      {
+        auto client = co_await here.connect();
+        const broken_file disk(path(name), from);
+        co_await client.send("GET /" + name + " HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n");
+        arrived = co_await client.rest();
+        EXPECT_TRUE(client.was_reset());
+        EXPECT_GT(disk.failures(), 0);
+      }
+      EXPECT_EQ(loud.texts, (std::vector<std::string>{failure}));
+      co_await bystander.send("GET /whole.txt HTTP/1.1\r\nHost: a\r\n\r\n");
+      const auto whole = co_await bystander.answer();
+      EXPECT_EQ(whole.body, "whole");
+      const auto repaired = co_await here.get("/" + name);
+      EXPECT_TRUE(repaired.body == contents_.substr(0, name == "large.txt" ? size : 5000));
+      EXPECT_EQ(heard.complete, (std::vector<bool>{true, false, true, true}));
+      for (int i = 0; i < 10'000 && open_descriptors() != descriptors; ++i) co_await gyre::yield();
+      EXPECT_EQ(here.server().connections(), 1U);
+      EXPECT_EQ(open_descriptors(), descriptors);
+    });
+    return arrived;
+  }
+
+  /// What of an answer that was cut off has to be the beginning of what it should have been.
+  void expect_beginning_of_file(const std::string& arrived, std::size_t most) const {
+    const std::size_t head = arrived.find("\r\n\r\n");
+    if (head == std::string::npos) return;  // the reset has thrown it away
+    const std::string body = arrived.substr(head + 4);
+    EXPECT_LE(body.size(), most);
+    EXPECT_TRUE(body == contents_.substr(0, body.size()));
+  }
+
+  std::string root_;
+  std::string contents_ = numbers(size);
+};
+
+/// Memory whose second page is not there: the kernel reads it through /proc/self/mem, up to there.
+class half_mapped {
+ public:
+  half_mapped() : memory_(::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    std::fill_n(static_cast<char*>(memory_), page, 'm');
+    ::munmap(static_cast<char*>(memory_) + page, page);
+  }
+  half_mapped(const half_mapped&) = delete;
+  half_mapped& operator=(const half_mapped&) = delete;
+  ~half_mapped() { ::munmap(memory_, page); }
+  [[nodiscard]] std::uint64_t offset() const noexcept { return reinterpret_cast<std::uintptr_t>(memory_); }
+
+  static constexpr std::size_t page = 4096;
+
+ private:
+  void* memory_;
+};
+
+constexpr std::string_view memory_failure = "read_at /proc/self/mem: Input/output error";
+
+}  // namespace
+
+TEST_F(disk_error, in_the_middle_of_a_file_that_is_in_memory_cuts_the_answer_off_and_is_reported) {
+  const std::string arrived = ask("large.txt", good, "", send_file_failure("large.txt"));
+  expect_beginning_of_file(arrived, good);
+}
+
+TEST_F(disk_error, in_the_middle_of_a_file_that_is_on_the_disk_cuts_the_answer_off_and_is_reported) {
+  forget_cached("large.txt");
+  const std::string arrived = ask("large.txt", good, "", send_file_failure("large.txt"));
+  expect_beginning_of_file(arrived, good);
+}
+
+TEST_F(disk_error, at_the_first_byte_of_a_file_is_no_answer) {
+  const std::string arrived = ask("large.txt", 0, "", send_file_failure("large.txt"));
+  expect_beginning_of_file(arrived, 0);
+}
+
+TEST_F(disk_error, at_the_first_byte_of_a_small_file_is_no_answer) {
+  const std::string arrived = ask("small.txt", 0, "", send_file_failure("small.txt"));
+  expect_beginning_of_file(arrived, 0);
+}
+
+TEST_F(disk_error, in_the_middle_of_a_small_file_is_no_answer_that_looks_whole) {
+  const std::string arrived = ask("small.txt", 4096, "", send_file_failure("small.txt"));
+  expect_beginning_of_file(arrived, 4096);
+}
+
+TEST_F(disk_error, in_one_of_several_ranges_cuts_the_answer_off) {
+  const std::string arrived =
+      ask("large.txt", good, "Range: bytes=0-9,2000000-2000009\r\n", send_file_failure("large.txt"));
+  EXPECT_EQ(arrived.find(contents_.substr(2'000'000, 10)), std::string::npos);
+}
+
+TEST_F(disk_error, below_a_compressed_answer_leaves_it_without_its_end) {
+  const std::string arrived =
+      ask("large.txt", good, "Accept-Encoding: gzip\r\n", "read the response's body: Input/output error", true);
+  EXPECT_EQ(arrived.find("\r\n0\r\n\r\n"), std::string::npos);
+}
+
+TEST_F(disk_error, over_a_stream_that_is_no_socket_cuts_the_answer_off_and_is_reported) {
+  for (const auto& [name, from] : {std::pair("large.txt", good), std::pair("small.txt", std::size_t{0})}) {
+    log heard;
+    http::server_options options = options_for(files());
+    options.observer = &heard;
+    run_virtual([&]() -> gyre::task<> {
+      reports loud;
+      memory_server server(std::move(options));
+      auto client = server.connect();
+      const broken_file disk(path(name), from);
+      co_await client.send("GET /" + std::string(name) + " HTTP/1.1\r\nHost: a\r\n\r\n");
+      const std::string arrived = co_await client.rest();
+      expect_beginning_of_file(arrived, from);
+      EXPECT_EQ(loud.texts, (std::vector<std::string>{send_file_failure(name)}));
+      EXPECT_EQ(heard.complete, (std::vector<bool>{false}));
+    });
+  }
+}
+
+TEST_F(disk_error, a_file_that_became_shorter_is_reported) {
+  log heard;
+  http::server_options options = options_for([this](http::request&) -> gyre::task<response> {
+    auto file = co_await gyre::fs::file::open(path("small.txt"));
+    co_return response::file(std::move(file), 0, size, "text/plain");
+  });
+  options.observer = &heard;
+  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+    reports loud;
+    auto client = co_await here.connect();
+    co_await client.send(hello_request);
+    const std::string arrived = co_await client.rest();
+    expect_beginning_of_file(arrived, 5000);
+    EXPECT_TRUE(client.was_reset());
+    EXPECT_EQ(loud.texts, (std::vector<std::string>{"send_file " + path("small.txt") +
+                                                    ", which became shorter: Input/output error"}));
+    EXPECT_EQ(heard.complete, (std::vector<bool>{false}));
+  });
+}
+
+TEST_F(disk_error, a_client_that_leaves_in_the_middle_of_a_file_is_not_reported) {
+  log heard;
+  http::server_options options = options_for(files());
+  options.observer = &heard;
+  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+    reports loud;
+    {
+      auto client = co_await here.connect();
+      co_await client.send("GET /large.txt HTTP/1.1\r\nHost: a\r\n\r\n");
+      (void)co_await client.receive();
+      reset(client);
+    }
+    while (here.server().connections() > 0) co_await gyre::yield();
+    EXPECT_EQ(loud.texts, std::vector<std::string>());
+  });
+}
+
+TEST_F(disk_error, of_the_kernel_below_a_body_that_a_handler_reads_cuts_it_off_and_is_reported) {
+  const half_mapped memory;
+  log heard;
+  http::server_options options = options_for([&](http::request&) {
+    auto produce = [&](http::body_writer& out) -> gyre::task<> {
+      auto file = co_await gyre::fs::file::open("/proc/self/mem");
+      std::string piece(1024, '\0');
+      for (std::uint64_t at = memory.offset();; at += piece.size()) {
+        const std::size_t n = co_await file.read_at(piece, at);
+        co_await out.write(std::string_view(piece).substr(0, n));
+      }
+    };
+    return response::stream(produce, "text/plain");
+  });
+  options.observer = &heard;
+  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+    reports loud;
+    auto client = co_await here.connect();
+    co_await client.send(hello_request);
+    const std::string arrived = co_await client.rest();
+    EXPECT_TRUE(client.was_reset());
+    EXPECT_EQ(arrived.find("\r\n0\r\n\r\n"), std::string::npos);
+    EXPECT_EQ(loud.texts, (std::vector<std::string>{std::string(memory_failure)}));
+    EXPECT_EQ(heard.complete, (std::vector<bool>{false}));
+  });
+}
+
+TEST_F(disk_error, of_the_kernel_before_there_is_an_answer_becomes_500) {
+  const half_mapped memory;
+  http::server_options options = options_for([&](http::request&) -> gyre::task<response> {
+    auto file = co_await gyre::fs::file::open("/proc/self/mem");
+    std::string piece(1024, '\0');
+    (void)co_await file.read_at(piece, memory.offset() + half_mapped::page);
+    co_return response::text(std::move(piece));
+  });
+  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+    reports loud;
+    const auto answer = co_await here.get("/");
+    EXPECT_EQ(answer.status, 500);
+    EXPECT_EQ(answer.body, "Internal Server Error\n");
+    EXPECT_EQ(loud.texts, (std::vector<std::string>{std::string(memory_failure)}));
+  });
+}
+
+TEST_F(disk_error, of_the_kernel_in_the_middle_of_a_file_over_a_stream_cuts_the_answer_off) {
+  const half_mapped memory;
+  run_virtual([&]() -> gyre::task<> {
+    reports loud;
+    memory_server server(options_for([&](http::request&) -> gyre::task<response> {
+      auto file = co_await gyre::fs::file::open("/proc/self/mem");
+      co_return response::file(std::move(file), memory.offset(), 2 * half_mapped::page, "text/plain");
+    }));
+    auto client = server.connect();
+    co_await client.send(hello_request);
+    const std::string arrived = co_await client.rest();
+    EXPECT_TRUE(arrived.ends_with("\r\n\r\n" + std::string(half_mapped::page, 'm')));
+    EXPECT_EQ(loud.texts.size(), 1U);
+    EXPECT_TRUE(loud.texts.at(0).starts_with("send_file /proc/") &&
+                loud.texts.at(0).ends_with("/mem: Input/output error"))
+        << loud.texts.at(0);
+  });
+}
