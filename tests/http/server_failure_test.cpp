@@ -3,6 +3,8 @@
 
 #include "tests/http/served.hpp"
 
+#include <unistd.h>
+
 using namespace gyre_test;
 using http::response;
 
@@ -137,6 +139,34 @@ TEST(server_failure, a_client_that_leaves_in_the_middle_of_its_body_cancels_the_
     const auto rest = co_await client.rest();
     EXPECT_EQ(rest, "");
     EXPECT_TRUE(who.was_cancelled);
+    EXPECT_EQ(none.texts, std::vector<std::string>());
+  });
+}
+
+TEST(server_failure, a_client_that_resets_behind_a_part_of_its_body_before_that_is_read_ends_the_request_at_once) {
+  log heard;
+  http::server_options options = options_for([](http::request& r) -> gyre::task<response> {
+    (void)co_await r.body().read_all();
+    co_return response();
+  });
+  options.observer = &heard;
+  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+    reports none;
+    co_await gyre::yield();
+    // All of this is there when the server looks for the first time.
+    const auto where = gyre::address::parse(here.server().where()).value();
+    const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const bool connected = ::connect(fd, static_cast<const sockaddr*>(where.data()), where.size()) == 0;
+    CO_ASSERT_TRUE(connected);
+    const std::string part = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n01234";
+    EXPECT_EQ(::send(fd, part.data(), part.size(), MSG_NOSIGNAL), static_cast<ssize_t>(part.size()));
+    const linger at_once{.l_onoff = 1, .l_linger = 0};
+    ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    ::close(fd);
+    const auto begin = gyre::now();
+    for (int i = 0; i < 100'000 && heard.statuses.empty(); ++i) co_await gyre::yield();
+    EXPECT_LT(since(begin), 1s) << "and not when the time for bodies is over";
+    EXPECT_EQ(heard.statuses, std::vector<int>{499});
     EXPECT_EQ(none.texts, std::vector<std::string>());
   });
 }
