@@ -211,7 +211,7 @@ task<connection::next_step> connection::answer(workspace& work, const framing& b
       }
     }
   }
-  exchange_scope scope(co_await this_task_context{}, transport_, server_.options.timeouts.handler);
+  exchange_scope scope(co_await this_task_context{}, transport_, server_.options.timeouts);
   p.scope = &scope;
   std::optional<response> made;
   try {
@@ -286,7 +286,10 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
     p.complete = true;
     co_return co_await switch_protocols(work, *state.protocol);
   }
-  if (sender.sends_now()) p.scope->close();
+  if (sender.sends_now())
+    p.scope->close();
+  else if (state.source == body_source::file)
+    p.scope->ignore_client();
   p.body_bytes = sender.body_bytes();
   p.complete = whole && !sender.closes();
   if (!p.complete) p.complete = co_await send_body(work, sender, p);

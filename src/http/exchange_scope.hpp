@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro/cancel_scope.hpp>
+#include <gyre/http/server_limits.hpp>
 #include <gyre/loop/deadline.hpp>
 #include <gyre/net/stream_socket.hpp>
 
@@ -14,20 +15,15 @@ namespace gyre::http {
 /// Cancels the code inside when the client leaves and when the time is over.
 ///
 /// The client is watched from the next turn of the loop on: of who waits for nothing nobody can be told, and watching may cost a
-/// system call.
+/// system call. That it has closed its sending side is what is seen of most clients that leave, and of some that stay: they
+/// get a little time.
 class exchange_scope : private end_watch, private timer {
  public:
-  exchange_scope(task_context& task, transport& client, std::chrono::nanoseconds limit) noexcept
-      : client_(client), limit_(limit == std::chrono::nanoseconds::max() ? io::wait_forever : deadline_after(limit)) {
+  exchange_scope(task_context& task, transport& client, const server_timeouts& limits) noexcept
+      : client_(client), patience_(limits.half_closed), limit_(time_of(limits.handler)) {
     scope_.open(task);
-    end_watch::ended = [](end_watch& w) noexcept {
-      auto& self = static_cast<exchange_scope&>(w);
-      self.client_left_ = true;
-      self.scope_.cancel();
-    };
-    fire = [](timer& t) noexcept { static_cast<exchange_scope&>(t).begin_to_watch(); };
-    deadline = 0;
-    event_loop::current().timers().arm(*this);
+    end_watch::ended = [](end_watch& w) noexcept { static_cast<exchange_scope&>(w).end_is_seen(); };
+    wake_at(0, [](timer& t) noexcept { static_cast<exchange_scope&>(t).begin_to_watch(); });
   }
   exchange_scope(const exchange_scope&) = delete;
   exchange_scope& operator=(const exchange_scope&) = delete;
@@ -37,9 +33,17 @@ class exchange_scope : private end_watch, private timer {
   void close() noexcept {
     if (closed_) return;
     closed_ = true;
-    if (watches_) client_.watch_end(nullptr);
+    ignore_client();
     event_loop::current().timers().disarm(*this);
     scope_.close();
+  }
+  /// From now on whether the client is there is found out by writing.
+  void ignore_client() noexcept {
+    ignores_client_ = true;
+    if (watches_) client_.watch_end(nullptr);
+    watches_ = false;
+    if (left_at_ != io::wait_forever) wait_for_limit();
+    left_at_ = io::wait_forever;
   }
 
   [[nodiscard]] bool client_left() const noexcept { return client_left_; }
@@ -48,23 +52,51 @@ class exchange_scope : private end_watch, private timer {
   [[nodiscard]] bool absorbs_cancel() const noexcept { return scope_.absorbs_cancel(); }
 
  private:
+  static io::monotonic_time time_of(std::chrono::nanoseconds limit) noexcept {
+    return limit == std::chrono::nanoseconds::max() ? io::wait_forever : deadline_after(limit);
+  }
   void begin_to_watch() noexcept {
+    wait_for_limit();
+    if (ignores_client_) return;
     watches_ = true;
     client_.watch_end(this);
-    if (limit_ == io::wait_forever) return;
-    fire = [](timer& t) noexcept {
+  }
+  void end_is_seen() noexcept {
+    watches_ = false;
+    if (client_.is_broken()) return end_by(client_left_);
+    left_at_ = time_of(patience_);
+    if (left_at_ < limit_)
+      wake_at(left_at_, [](timer& t) noexcept {
+        auto& self = static_cast<exchange_scope&>(t);
+        self.end_by(self.client_left_);
+      });
+  }
+  void wait_for_limit() noexcept {
+    wake_at(limit_, [](timer& t) noexcept {
       auto& self = static_cast<exchange_scope&>(t);
-      self.expired_ = true;
-      self.scope_.cancel();
-    };
-    deadline = limit_;
-    event_loop::current().timers().arm(*this);
+      self.end_by(self.expired_);
+    });
+  }
+  void wake_at(io::monotonic_time when, void (*then)(timer&) noexcept) noexcept {
+    timer_wheel& timers = event_loop::current().timers();
+    timers.disarm(*this);
+    if (when == io::wait_forever) return;
+    fire = then;
+    deadline = when;
+    timers.arm(*this);
+  }
+  void end_by(bool& reason) noexcept {
+    reason = true;
+    scope_.cancel();
   }
 
   transport& client_;
+  std::chrono::nanoseconds patience_;
   io::monotonic_time limit_;
+  io::monotonic_time left_at_ = io::wait_forever;
   cancel_scope scope_;
   bool watches_ = false;
+  bool ignores_client_ = false;
   bool client_left_ = false;
   bool expired_ = false;
   bool closed_ = false;

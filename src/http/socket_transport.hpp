@@ -22,6 +22,7 @@ class socket_transport final : public transport {
   task<> shutdown_write() override;
   void reset_at_end() noexcept override;
   void interrupt() noexcept override { stream_.cancel(); }
+  [[nodiscard]] bool is_broken() const noexcept override { return stream_.socket().received.end() < 0; }
   void watch_end(end_watch* watch) noexcept override { stream_.socket().watch_end(watch); }
 
  private:

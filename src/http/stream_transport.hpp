@@ -30,6 +30,7 @@ class stream_transport final : public transport {
   task<> shutdown_write() override;
   void reset_at_end() noexcept override {}
   void interrupt() noexcept override;
+  [[nodiscard]] bool is_broken() const noexcept override { return end_ == transfer::failed; }
   void watch_end(end_watch* watch) noexcept override;
 
  private:

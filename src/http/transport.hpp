@@ -52,6 +52,8 @@ class transport {
   virtual void reset_at_end() noexcept = 0;
   /// A waiting receive ends, with `failed`.
   virtual void interrupt() noexcept = 0;
+  /// Of a peer whose end has been seen: whether it takes nothing any more either, as far as that is known.
+  [[nodiscard]] virtual bool is_broken() const noexcept = 0;
   /// Tells when the peer leaves while nothing is being received; null ends it. What cannot, never tells.
   virtual void watch_end(end_watch* watch) noexcept = 0;
 };

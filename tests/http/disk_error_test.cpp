@@ -77,7 +77,7 @@ class disk_error : public testing::Test {
   [[nodiscard]] http::handler files(bool compressed = false) const {
     http::router routes;
     if (compressed) routes.use(http::compress());
-    routes.get("/{path...}", http::static_files(root_));
+    routes.get("/{path...}", http::static_files(root_, {.keep_open = false}));
     return routes;
   }
   [[nodiscard]] std::string send_file_failure(const std::string& name) const {

@@ -112,6 +112,45 @@ TEST(server_failure, a_handler_is_cancelled_when_its_client_has_finished_sending
 TEST(server_failure, a_handler_is_cancelled_when_its_client_resets) {
   expect_cancelled_when(waits_in_handler, leave_by_reset, 499);
 }
+TEST(server_failure, a_reset_cancels_at_once_and_a_half_closed_connection_after_a_second) {
+  for (auto* const leave : {leave_by_reset, leave_by_half}) {
+    waiter who;
+    run_served(options_for(waits_in_handler(who)), [&](served& here) -> gyre::task<> {
+      auto client = co_await here.connect();
+      co_await client.send(hello_request);
+      co_await who.began.wait();
+      const auto began = gyre::now();
+      co_await leave(client);
+      co_await who.ended.wait();
+      EXPECT_EQ(gyre::now() - began >= 1s, leave == leave_by_half);
+      EXPECT_LT(gyre::now() - began, 1100ms);
+    });
+  }
+}
+TEST(server_failure, a_client_that_has_finished_sending_gets_an_answer_that_comes_soon) {
+  const auto takes_a_while = [](http::request&) -> gyre::task<response> {
+    co_await gyre::sleep(900ms);
+    co_return response::text("here it is");
+  };
+  run_served(options_for(takes_a_while), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(hello_request);
+    co_await client.stream().shutdown_write();
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body, "here it is");
+  });
+}
+TEST(server_failure, a_client_that_has_finished_sending_gets_a_large_answer_to_its_end) {
+  const auto large = [](http::request&) { return response::text(std::string(8'000'000, 'x')); };
+  run_served(options_for(large), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(hello_request);
+    co_await client.stream().shutdown_write();
+    co_await gyre::sleep(5s);
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body.size(), 8'000'000U);
+  });
+}
 TEST(server_failure, a_body_is_cancelled_when_its_client_closes) {
   expect_cancelled_when(waits_in_stream, leave_by_close, 200);
 }

@@ -70,7 +70,7 @@ void expect_cancelled(std::string more, Leave leave) {
     co_await client.send(more);
     co_await leave(client);
     co_await app.cancelled.wait();
-    EXPECT_LT(since(begin), 1s);
+    EXPECT_LT(since(begin), 1100ms);
     for (int i = 0; i < 100 && server.server().connections() > 0; ++i) co_await gyre::yield();
     EXPECT_EQ(server.server().connections(), 0U);
     EXPECT_EQ(heard.statuses, std::vector<int>{499});
@@ -253,7 +253,7 @@ TEST(server_stream, a_client_that_leaves_anywhere_ends_its_connection) {
       client.stream() = gyre::memory_stream();
       const auto begin = gyre::now();
       while (server.server().connections() > 0) co_await gyre::sleep(1ms);
-      EXPECT_LT(since(begin), 100ms) << size;
+      EXPECT_LT(since(begin), 1100ms) << size;
       EXPECT_EQ(none.texts, std::vector<std::string>()) << size;
     });
   }

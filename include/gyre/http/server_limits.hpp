@@ -31,6 +31,9 @@ struct server_timeouts {
   std::chrono::nanoseconds write = std::chrono::seconds(30);
   /// From the call of the handler to the end of its response. Later: 503, or a response cut off.
   std::chrono::nanoseconds handler = std::chrono::nanoseconds::max();
+  /// For the answer to a client that has closed its sending side: it may have left, or only have nothing more to ask. Then it
+  /// counts as gone. A file or a value that is being sent goes on for as long as the client takes it.
+  std::chrono::nanoseconds half_closed = std::chrono::seconds(1);
   /// For requests that are being answered when the server is told to stop; then they are cancelled.
   std::chrono::nanoseconds drain = std::chrono::seconds(10);
   /// For idle connections at that time: a request that is on its way is still answered.
