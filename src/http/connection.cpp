@@ -117,6 +117,7 @@ task<connection::next_step> connection::serve_available(workspace& work) {
     const parse_state state = head.empty() ? parse_state::incomplete : work.parser.parse(head);
     if (state == parse_state::failed) co_return co_await refuse(work, status_for(work.parser.error()));
     if (state == parse_state::incomplete) {
+      if (!event_loop::current().prefers_submission()) work.output.send_now(false);
       if (!work.output.buffer().empty() && !work.output.failed())
         work.output.end_flush(co_await transport_.write(work.output.begin_flush(), {}, work.output.limit()));
       if (work.output.failed()) co_return next_step::reset;

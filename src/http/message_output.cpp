@@ -90,11 +90,7 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
     co_return state_;
   }
   // The head in one segment with the beginning of the file.
-  if (!failed() && transport_->writes_now()) {
-    const std::size_t sent = transport_->write_now(buffer_, count > 0);
-    sent_ += sent;
-    buffer_.erase(0, sent);
-  }
+  send_now(count > 0);
   (void)co_await flush();
   while (!failed() && count > 0) {
     const std::size_t next = static_cast<std::size_t>(std::min<std::uint64_t>(count, 4 * piece));
@@ -110,6 +106,13 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
   co_return state_;
 }
 
+void message_output::send_now(bool more) noexcept {
+  if (failed() || buffer_.empty()) return;
+  const std::size_t sent = transport_->write_now(buffer_, more);
+  sent_ += sent;
+  buffer_.erase(0, sent);
+}
+
 void message_output::flush_when_waiting() {
   if (scheduled_ != nullptr || !flushes_when_waiting()) return;
   scheduled_ = new flusher;
@@ -122,11 +125,7 @@ void message_output::flush_now(io::completion& c) noexcept {
   flusher* const self = &static_cast<flusher&>(c);
   if (message_output* const output = self->output; output != nullptr) {
     output->scheduled_ = nullptr;
-    if (!output->failed() && !output->buffer_.empty()) {
-      const std::size_t sent = output->transport_->write_now(output->buffer_, false);
-      output->sent_ += sent;
-      output->buffer_.erase(0, sent);
-    }
+    output->send_now(false);
   }
   delete self;
 }
