@@ -41,10 +41,8 @@ bool is_utf8(std::string_view text) {
 
 // The text of a JSON value is kept as it comes.
 gyre::task<std::string> read_json(http::request& request) {
-  if (!http::equal_ignoring_case(http::essence_of(request.field("Content-Type")), "application/json"))
-    throw http::status_error(415, "send application/json");
   request.body().set_limit(65'536);
-  std::string text = co_await request.body().read_all();
+  std::string text = co_await request.json_text();
   if (text.empty() || !is_utf8(text)) throw http::status_error(400, "this is no JSON in UTF-8");
   co_return text;
 }

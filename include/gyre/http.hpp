@@ -11,6 +11,7 @@
 //   body_reader      the body of a request, as a stream
 //   response         what a handler answers
 //   body_writer      what a response that is made piece by piece is written to
+//   json_format      how values of the program become JSON
 //   static_files     the files of a directory
 //   status_error     an error that is answered with a status
 //   value_from_text  numbers from parameters
@@ -56,6 +57,7 @@
 #include <gyre/http/head_parser.hpp>
 #include <gyre/http/head_writer.hpp>
 #include <gyre/http/http_date.hpp>
+#include <gyre/http/json_format.hpp>
 #include <gyre/http/media_type.hpp>
 #include <gyre/http/middleware.hpp>
 #include <gyre/http/multipart_decoder.hpp>

@@ -1,5 +1,6 @@
 // src/http/request.cpp: what is in a request, found when it is asked for.
 #include <gyre/http/cookie.hpp>
+#include <gyre/http/media_type.hpp>
 #include <gyre/http/request.hpp>
 #include <gyre/http/status_error.hpp>
 
@@ -67,6 +68,18 @@ task<std::vector<form_field>> request::form() {
   if (!fields) throw status_error(400, "the form is malformed");
   co_return *std::move(fields);
 }
+
+task<std::string> request::json_text() {
+  const std::string_view type = essence_of(field("Content-Type"));
+  constexpr std::string_view suffix = "+json";
+  const bool is_json =
+      equal_ignoring_case(type, "application/json") ||
+      (type.size() > suffix.size() && equal_ignoring_case(type.substr(type.size() - suffix.size()), suffix));
+  if (!is_json) throw status_error(415, "application/json is expected here");
+  co_return co_await body_.read_all();
+}
+
+void request::malformed_json() { throw status_error(400, "this is not the JSON that is expected here"); }
 
 void request::set_attribute(std::string name, std::string value) {
   attributes_.push_back({std::move(name), std::move(value)});

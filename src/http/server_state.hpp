@@ -31,7 +31,7 @@ struct server_state {
   std::string where;
   workspaces work;
   open_files files;
-  std::size_t users = 0;  // of this on a loop; the last one lets go of what belongs to that
+  std::size_t users = 0;              // of this on a loop; the last one lets go of what belongs to that
   connection* connections = nullptr;  // all that are open
   std::size_t open = 0;
   std::size_t refused = 0;  // connections that are being told so

@@ -23,6 +23,12 @@ std::size_t asked_to_send(const request& r) noexcept {
   return size;
 }
 
+// The kernel adds POLLRDHUP to whatever is polled for, so that a poll for room ends at once when the peer has finished sending,
+// whether there is room or not. Nothing tells when there is: it is looked for again and again, with pauses.
+bool says_nothing_of_room(const request& r, int result) noexcept {
+  return r.code == opcode::wait_writable && result == POLLRDHUP;
+}
+
 // What a result tells about the descriptor, for whoever thinks of trying the next operation without the kernel's help.
 void learn(const request& r, int result, std::uint32_t flags) noexcept {
   descriptor& d = *r.target;
@@ -112,8 +118,9 @@ void uring_backend::cancel_answered(request& r, int result, ready_list& ready) n
 // one becomes -ECANCELED.
 bool uring_backend::resumes(request& r, int& result) noexcept {
   if (concerns_file(r.code)) return file_resumes(r, result);
-  const bool paused = result == -ETIME && r.code == opcode::connect;
-  if (result != -EINTR && result != -EAGAIN && !paused) return false;
+  const bool paused = result == -ETIME && (r.code == opcode::connect || r.code == opcode::wait_writable);
+  const bool in_vain = says_nothing_of_room(r, result);
+  if (result != -EINTR && result != -EAGAIN && !paused && !in_vain) return false;
   if (r.cancel_requested) {
     result = -ECANCELED;
     return false;
@@ -124,13 +131,17 @@ bool uring_backend::resumes(request& r, int& result) noexcept {
     paused ? queue(r) : queue_pause(r);
     return true;
   }
+  if (r.code == opcode::wait_writable) {
+    in_vain ? queue_pause(r) : queue(r);
+    return true;
+  }
   (r.code == opcode::send || r.code == opcode::send_message ? r.target->writable : r.target->readable) = false;
   queue(r);
   return true;
 }
 
 inline void uring_backend::finish(request& r, int result, std::uint32_t flags, ready_list& ready) noexcept {
-  if (result < 0) [[unlikely]]
+  if (result < 0 || says_nothing_of_room(r, result)) [[unlikely]]
     if (resumes(r, result)) return;
   learn(r, result, flags);
   const bool polled = r.code == opcode::wait_readable || r.code == opcode::wait_writable;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 namespace gyre {
 namespace {
@@ -42,27 +43,33 @@ bool send_file_op::is_in_memory() const noexcept {
          (call_.length <= read_ahead || byte_is_in_memory(file_, call_.offset));
 }
 
-// True: it is finished.
-bool send_file_op::send_what_is_in_memory() noexcept {
+send_file_op::progress send_file_op::send_what_is_in_memory() noexcept {
   while (done() < total_) {
     prepare_call();
-    if (!is_in_memory()) return false;
+    if (!is_in_memory()) return progress::not_in_memory;
     const int sent = io::perform_without_signal(call_);
-    if (sent == -EAGAIN) return false;
+    if (sent == -EAGAIN) return progress::socket_full;
     if (sent < 0) {
       refuse(-sent);
       // A disk that fails leaves a connection that works: what is written next would be read as the rest of the file.
       if (done() > 0) stream_socket::of(*this).write_cut = true;
-      return true;
+      return progress::finished;
     }
     if (sent == 0) total_ = done();  // the end of the file
     skip(static_cast<std::size_t>(sent));
     if (sent > 0) note_written(stream_socket::of(*this));
   }
-  return true;
+  return progress::finished;
 }
 
 void send_file_op::send_rest() noexcept {
+  if (std::exchange(last_, progress::not_in_memory) == progress::socket_full)
+    wait_for_room();
+  else
+    call_in_thread();
+}
+
+void send_file_op::call_in_thread() noexcept {
   prepare_call();
   call_.op = this;
   call_.complete = &call_ended;
@@ -91,6 +98,8 @@ void send_file_op::there_is_room(io::completion& c) noexcept {
     self.step_ended(self.result);
   else if (self.stopped())
     self.step_ended(-ECANCELED);
+  else if (self.try_file_now())
+    self.step_ended(0);
   else
     self.send_rest();
 }

@@ -203,7 +203,7 @@ bool socket_write_base::try_now() noexcept {
     shut_down();
     return true;
   }
-  if (extent_ == extent::file) return static_cast<send_file_op&>(*this).send_what_is_in_memory();
+  if (extent_ == extent::file) return static_cast<send_file_op&>(*this).try_file_now();
   return transfer_now();
 }
 

@@ -110,6 +110,40 @@ TEST_P(io_wait_readiness, writable_when_the_peer_is_gone) {
   EXPECT_EQ(r.result, 0);
 }
 
+// A peer that has finished sending still reads.
+TEST_P(io_wait_readiness, writable_waits_for_room_when_the_peer_has_finished_sending) {
+  for (const bool by_tcp : {true, false}) {
+    connection c = by_tcp ? tcp_connection() : unix_connection();
+    fill(c.ours);
+    ::shutdown(c.peer.get(), SHUT_WR);
+    endpoint ours(backend, std::move(c.ours));
+    one_shot r = writable(ours);
+    submit(r);
+    for (int i = 0; i < 3; ++i) backend.settle();
+    EXPECT_FALSE(r.done());
+    ASSERT_TRUE(backend.turn_until([&] {
+      (void)hear(c.peer);
+      return r.done();
+    }));
+    EXPECT_EQ(r.result, 0);
+  }
+}
+
+TEST_P(io_wait_readiness, a_wait_for_room_is_cancelled_when_the_peer_has_finished_sending) {
+  connection c = unix_connection();
+  fill(c.ours);
+  ::shutdown(c.peer.get(), SHUT_WR);
+  endpoint ours(backend, std::move(c.ours));
+  for (int settled = 0; settled < 3; ++settled) {
+    one_shot r = writable(ours);
+    submit(r);
+    for (int i = 0; i < settled; ++i) backend.settle();
+    backend->cancel(r);
+    ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
+    EXPECT_EQ(r.result, -ECANCELED);
+  }
+}
+
 TEST_P(io_wait_readiness, both_directions_at_once) {
   connection c = unix_connection();
   const std::size_t stuffed = fill(c.ours);

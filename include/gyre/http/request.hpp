@@ -5,11 +5,14 @@
 #include <gyre/coro/task.hpp>
 #include <gyre/http/body_reader.hpp>
 #include <gyre/http/field.hpp>
+#include <gyre/http/json_format.hpp>
+#include <gyre/http/status_error.hpp>
 #include <gyre/http/target.hpp>
 #include <gyre/http/value_from_text.hpp>
 #include <gyre/net/address.hpp>
 
 #include <cstddef>
+#include <exception>
 #include <optional>
 #include <span>
 #include <string>
@@ -84,6 +87,19 @@ class GYRE_API request {
   /// Cancel: what had been read is lost. Errors: those of the body; status_error with 415 for a body of another type, 400 for
   /// a malformed one.
   [[nodiscard]] task<std::vector<form_field>> form();
+  /// Reads the body as the text of a JSON value (application/json, or what ends with +json), which is not looked at.
+  ///
+  /// Cancel: what had been read is lost. Errors: those of the body; status_error with 415 for a body of another type.
+  [[nodiscard]] task<std::string> json_text();
+  /// The same as a value for which there is a json_format.
+  ///
+  /// Cancel: what had been read is lost. Errors: as above; status_error with 400 when the format's `read` throws anything but a
+  /// status_error of its own.
+  template <json_readable T>
+  [[nodiscard]] task<T> json() {
+    const std::string text = co_await json_text();
+    co_return value_of<T>(text);
+  }
 
   /// Who sent it; empty when the connection has no internet address.
   [[nodiscard]] const address& peer() const noexcept { return peer_; }
@@ -101,6 +117,17 @@ class GYRE_API request {
     std::string_view name;  // of the route
     std::string_view value;
   };
+  template <json_readable T>
+  static T value_of(const std::string& text) {
+    try {
+      return json_format<T>::read(text);
+    } catch (const status_error&) {
+      throw;
+    } catch (const std::exception&) {
+      malformed_json();
+    }
+  }
+  [[noreturn]] static void malformed_json();
   [[noreturn]] static void no_such_resource();
   [[noreturn]] static void malformed_parameter(std::string_view name);
   void add_path_value(std::string_view name, std::string_view encoded);

@@ -6,6 +6,7 @@
 #include <gyre/coro/task.hpp>
 #include <gyre/http/body_writer.hpp>
 #include <gyre/http/field.hpp>
+#include <gyre/http/json_format.hpp>
 #include <gyre/http/status_error.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/stream/any_stream.hpp>
@@ -64,6 +65,12 @@ class GYRE_API response {
   static response json(std::string_view body);
   static response json(const char* body) { return json(std::string_view(body)); }
   static response json(std::string&& body);
+  /// A value for which there is a json_format. Errors: what its `write` throws.
+  template <class T>
+    requires(json_writable<T> && !std::convertible_to<const T&, std::string_view>)
+  static response json(const T& value) {
+    return json(std::string(json_format<T>::write(value)));
+  }
   static response bytes(std::string&& body, std::string_view media_type = "application/octet-stream");
   /// Not copied. Lifetime: `body` lives until the response has been sent; what the program has compiled in, does.
   static response borrowed(std::string_view body, std::string_view media_type);

@@ -25,10 +25,13 @@ class GYRE_API [[nodiscard("co_await it")]] send_file_op : public socket_write_b
   struct call : io::file_request {
     send_file_op* op = nullptr;
   };
-  [[nodiscard]] bool send_what_is_in_memory() noexcept;
+  enum class progress : std::uint8_t { finished, socket_full, not_in_memory };
+  [[nodiscard]] progress send_what_is_in_memory() noexcept;
+  [[nodiscard]] bool try_file_now() noexcept { return (last_ = send_what_is_in_memory()) == progress::finished; }
   void send_rest() noexcept;
   void cancel_call() noexcept;
   void prepare_call() noexcept;
+  void call_in_thread() noexcept;
   void wait_for_room() noexcept;
   static void call_ended(io::completion& c) noexcept;
   static void there_is_room(io::completion& c) noexcept;
@@ -36,6 +39,7 @@ class GYRE_API [[nodiscard("co_await it")]] send_file_op : public socket_write_b
 
   std::uint64_t offset_;
   int file_;
+  progress last_ = progress::not_in_memory;  // found by the last look
   call call_;
 };
 
