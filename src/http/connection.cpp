@@ -6,6 +6,7 @@
 
 #include "connection.hpp"
 #include "protocol_switch.hpp"
+#include "request_name.hpp"
 #include "response_sender.hpp"
 
 #include <algorithm>
@@ -22,13 +23,6 @@ constexpr std::string_view too_late = "this took too long";
 
 bool takes_time(const response_state& answer) noexcept {
   return answer.source == body_source::producer || answer.source == body_source::file;
-}
-
-// For logs: "GET /path". There are no control characters in either.
-std::string describe(const request& r) {
-  constexpr std::size_t longest = 200;
-  std::string text(r.method().substr(0, longest));
-  return text.append(" ").append(r.target().substr(0, longest));
 }
 
 // From when to when, without a look at the clock when nobody wants to know.
@@ -246,7 +240,7 @@ std::optional<response> connection::response_for_failure(workspace& work) noexce
     return response::error(error);
   } catch (...) {
     if (work.input.broken) return std::nullopt;  // the client left in the middle of its body
-    const std::string name = describe(work.request);
+    const std::string name = name_of(work.request);
     event_loop::report({std::current_exception(), name, std::source_location::current()});
     return response::error(500);
   }
@@ -317,7 +311,7 @@ task<bool> connection::send_body(workspace& work, response_sender& sender, progr
   } catch (...) {
     const bool client_is_gone = work.output.failed() && !work.output.file_failed();
     if (!client_is_gone && !work.input.broken)
-      event_loop::report({std::current_exception(), describe(work.request), std::source_location::current()});
+      event_loop::report({std::current_exception(), name_of(work.request), std::source_location::current()});
   }
   p.scope->close();
   co_return sent;

@@ -4,6 +4,7 @@
 #include <gyre/http/status_error.hpp>
 #include <gyre/loop/event_loop.hpp>
 
+#include "request_name.hpp"
 #include "route_tree.hpp"
 
 #include <algorithm>
@@ -132,7 +133,8 @@ task<response> next_handler::or_error(request& r) const {
     throw;
   } catch (...) {
     if (r.body().failed()) throw;
-    event_loop::report({std::current_exception(), "a request's handler", std::source_location::current()});
+    const std::string name = name_of(r);
+    event_loop::report({std::current_exception(), name, std::source_location::current()});
   }
   co_return response::error(500);
 }

@@ -128,15 +128,15 @@ task<open_file> static_files::open(request& r, std::string path) const {
 task<open_file> static_files::open_compressed(request& r, const std::string& path, std::string_view& coding) const {
   std::array<std::string_view, neighbours.size()> left = {};
   std::transform(neighbours.begin(), neighbours.end(), left.begin(), [](const neighbour& each) { return each.coding; });
-  for (std::size_t count = left.size(); count > 0; --count) {
-    coding = choose_coding(r.fields(), std::span<const std::string_view>(left).first(count));
+  for (auto end = left.end(); end != left.begin();) {
+    coding = choose_coding(r.fields(), std::span<const std::string_view>(left.begin(), end));
     const auto which = std::find_if(neighbours.begin(), neighbours.end(),
                                     [&](const neighbour& each) { return each.coding == coding; });
     if (which == neighbours.end()) break;
     const std::string beside = path + std::string(which->extension);
     open_file found = co_await open(r, beside);
     if (found.descriptor) co_return found;
-    std::remove(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(count), which->coding);
+    end = std::remove(left.begin(), end, which->coding);
   }
   coding = {};
   co_return open_file();

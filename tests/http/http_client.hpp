@@ -128,6 +128,7 @@ class reports {
   reports() {
     gyre::event_loop::current().set_exception_handler(
         [](const gyre::background_failure& failure, void* all) noexcept {
+          static_cast<reports*>(all)->names.emplace_back(failure.task_name);
           try {
             std::rethrow_exception(failure.exception);
           } catch (const std::exception& error) {
@@ -140,6 +141,7 @@ class reports {
   ~reports() {
     gyre::event_loop::current().set_exception_handler([](auto&, void*) noexcept {}, nullptr);
   }
+  std::vector<std::string> names;  // of what failed
   std::vector<std::string> texts;
 };
 

@@ -273,6 +273,7 @@ TEST(server_failure, an_exception_is_answered_with_500_without_detail_and_report
       EXPECT_EQ(answer.body, "Internal Server Error\n");
     }
     EXPECT_EQ(heard.texts, (std::vector<std::string>{"the password is 1234", "the password is 1234"}));
+    EXPECT_EQ(heard.names, (std::vector<std::string>{"GET /", "GET /"}));
   });
 }
 

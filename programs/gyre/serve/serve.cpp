@@ -41,7 +41,11 @@ std::string admin_url(const std::string& where) {
 
 class terminal {
  public:
-  terminal() : colours_(::isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr) {}
+  terminal() {
+    const char* const kind = std::getenv("TERM");
+    colours_ = ::isatty(STDERR_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr && kind != nullptr &&
+               std::string_view(kind) != "dumb";
+  }
   void line(std::string_view name, std::string_view value, fmt::text_style style = {}) const {
     fmt::print(stderr, "  {:<14}", name);
     if (colours_)
@@ -52,7 +56,7 @@ class terminal {
   }
 
  private:
-  bool colours_;
+  bool colours_ = false;
 };
 
 class site_server {
