@@ -281,9 +281,9 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
     p.complete = true;
     co_return co_await switch_protocols(work, *state.protocol);
   }
-  if (sender.sends_now())
+  if (whole)
     p.scope->close();
-  else if (state.source == body_source::file)
+  else if (state.source != body_source::producer)
     p.scope->ignore_client();
   p.body_bytes = sender.body_bytes();
   p.complete = whole && !sender.closes();

@@ -32,13 +32,14 @@ class exchange_scope : private end_watch, private timer {
   /// Ends it: what comes is not cancelled by it. Idempotent.
   void close() noexcept {
     if (closed_) return;
-    closed_ = true;
     ignore_client();
+    closed_ = true;
     event_loop::current().timers().disarm(*this);
     scope_.close();
   }
   /// From now on whether the client is there is found out by writing.
   void ignore_client() noexcept {
+    if (closed_) return;
     ignores_client_ = true;
     if (watches_) client_.watch_end(nullptr);
     watches_ = false;

@@ -27,13 +27,11 @@ class response_sender {
   response_sender(message_output& output, response_state& r, const sending& how) noexcept
       : output_(output), response_(r), how_(how) {}
 
-  /// Appends the head, with the body when that is small and in memory. Sets what `sends_now` and `closes` tell. False: there
-  /// is more to be done, call `send`.
+  /// Appends the head, with the body when that is small and in memory. Sets what `closes` tells. False: there is more to be
+  /// done, call `send`.
   [[nodiscard]] bool begin();
   /// Whether the client knows the end of the body only by the end of the connection, or was told that nothing follows.
   [[nodiscard]] bool closes() const noexcept { return how_.close; }
-  /// Whether no more is to be asked of anybody for the rest of the response.
-  [[nodiscard]] bool sends_now() const noexcept { return !has_body_ || is_in_memory(); }
   /// The body, whatever it is. False: it was cut off. Errors: what the producer of the body throws; io_error of a file.
   task<bool> send();
 

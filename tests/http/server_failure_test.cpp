@@ -229,6 +229,38 @@ TEST(server_failure, a_handler_whose_time_is_over_is_cancelled_and_answered_with
   });
 }
 
+TEST(server_failure, a_large_value_whose_time_is_over_is_cut_off) {
+  http::server_options options =
+      options_for([](http::request&) { return response::text(std::string(20'000'000, 'x')); });
+  options.timeouts.handler = 5s;
+  run_served(std::move(options), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    const auto begin = gyre::now();
+    co_await client.send(hello_request);
+    while (here.server().connections() == 0) co_await gyre::yield();
+    while (here.server().connections() > 0) co_await gyre::sleep(10ms);
+    EXPECT_EQ(since(begin) / 1s, 5);
+  });
+}
+TEST(server_failure, a_large_answer_that_was_ready_too_late_is_sent_to_a_client_that_has_finished_sending) {
+  const auto slow = [](http::request&) -> gyre::task<response> {
+    try {
+      co_await forever();
+    } catch (const gyre::cancelled&) {
+    }
+    co_return response::text(std::string(3'000'000, 'x'));
+  };
+  http::server_options options = options_for(slow);
+  options.timeouts.handler = 500ms;
+  run_served(std::move(options), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(hello_request);
+    co_await client.stream().shutdown_write();
+    co_await gyre::sleep(3s);
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body.size(), 3'000'000U);
+  });
+}
 TEST(server_failure, a_body_whose_time_is_over_is_cut_off) {
   waiter who;
   http::server_options options = options_for(waits_in_stream(who));
