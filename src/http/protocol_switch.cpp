@@ -32,7 +32,7 @@ bool begins_protocol(response_state& answer, bool connect, bool wanted) noexcept
   if (connect && answer.status == 101) answer.status = 200;
   if (!connect && answer.status == 101 && !wanted) answer.status = 426;
   if (connect ? answer.status / 100 == 2 : answer.status == 101) return true;
-  answer.source = body_source::none;
+  answer.drop_body();
   return false;
 }
 
