@@ -1,7 +1,7 @@
 // src/http/message_output.cpp: gathering, and writing in pieces that have a time limit each.
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/event_loop.hpp>
-#include <gyre/loop/yield.hpp>
+#include <gyre/loop/sleep.hpp>
 
 #include "message_output.hpp"
 
@@ -12,6 +12,10 @@
 #include <utility>
 
 namespace gyre::http {
+
+namespace {
+constexpr time_point next_turn;  // has passed: a sleep until then ends when the loop looks at the clock
+}
 
 message_output::~message_output() { detach(); }
 
@@ -35,7 +39,7 @@ task<transfer> message_output::flush() {
   co_return end_flush(co_await transport_->write(begin_flush(), {}, limit_));
 }
 
-// A client that takes each piece at once must not have the loop for itself: hence the yields.
+// A client that takes each piece at once must not have the loop for itself, which looks at the kernel once a turn.
 task<transfer> message_output::write(std::string_view bytes) {
   if (bytes.size() <= gathered_at_most && buffer_.size() + bytes.size() <= 2 * gathered_at_most) {
     buffer_.append(bytes);
@@ -49,7 +53,7 @@ task<transfer> message_output::write(std::string_view bytes) {
     end_transfer(outcome, buffer_.size() + next.size());
     buffer_.clear();
     bytes.remove_prefix(next.size());
-    if (!bytes.empty()) co_await yield();
+    if (!bytes.empty()) co_await sleep_until(next_turn);
   }
   co_return state_;
 }
@@ -101,7 +105,7 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
     if (moved.outcome == transfer::done && moved.sent < next) fail_file(file, {});
     offset += moved.sent;
     count -= moved.sent;
-    if (count > 0) co_await yield();
+    if (count > 0) co_await sleep_until(next_turn);
   }
   co_return state_;
 }
