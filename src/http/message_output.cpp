@@ -2,6 +2,7 @@
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/sleep.hpp>
+#include <gyre/loop/yield.hpp>
 
 #include "message_output.hpp"
 
@@ -96,6 +97,8 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
   // The head in one segment with the beginning of the file.
   send_now(count > 0);
   (void)co_await flush();
+  constexpr unsigned pieces_a_look = 16;  // at the kernel: others wait for 4 MiB at the most
+  unsigned pieces = 0;
   while (!failed() && count > 0) {
     const std::size_t next = static_cast<std::size_t>(std::min<std::uint64_t>(count, 4 * piece));
     begin_transfer();
@@ -105,7 +108,11 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
     if (moved.outcome == transfer::done && moved.sent < next) fail_file(file, {});
     offset += moved.sent;
     count -= moved.sent;
-    if (count > 0) co_await sleep_until(next_turn);
+    if (count == 0) break;
+    if (++pieces % pieces_a_look == 0)
+      co_await sleep_until(next_turn);
+    else
+      co_await yield();
   }
   co_return state_;
 }
