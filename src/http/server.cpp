@@ -38,6 +38,7 @@ server_options&& checked(server_options&& options) {
   return std::move(options);
 }
 
+// What a server keeps open belongs to the loop, which may end before the server does.
 class use_on_loop {
  public:
   explicit use_on_loop(server_state& server) noexcept : server_(server) { ++server.users; }

@@ -103,13 +103,17 @@ static_files::static_files(std::string_view root, static_files_options options)
 started_response static_files::start(request& r) const {
   started_response started;
   const std::string_view path = r.rest_of_path();
-  if (options_.keep_open && is_plain(path)) {
-    const file_answer how = answer_for(options_, path);
-    const open_file* const known = r.files_->find(number_, path.substr(1));
-    if (known != nullptr && (known->alone || !may_be_compressed(how, r)))
-      started.now.emplace(answer_with_file(r, *known, how));
+  const open_file* const known =
+      options_.keep_open && is_plain(path) ? r.files_->find(number_, path.substr(1)) : nullptr;
+  if (known == nullptr) {
+    started.later.emplace((*this)(r));
+    return started;
   }
-  if (!started.now) started.later.emplace((*this)(r));
+  const file_answer how = answer_for(options_, path);
+  if (known->alone || !may_be_compressed(how, r))
+    started.now.emplace(answer_with_file(r, *known, how));
+  else
+    started.later.emplace(serve_open(r, std::string(path.substr(1)), *known));
   return started;
 }
 
@@ -143,17 +147,21 @@ task<open_file> static_files::open_compressed(request& r, const std::string& pat
 }
 
 task<response> static_files::serve_regular(request& r, std::string path, found_file file) const {
+  open_file opened(std::move(file));
+  if (options_.keep_open) {
+    if (answer_for(options_, path).varies) opened.alone = !co_await has_neighbours(root_.get(), path);
+    r.files_->keep(number_, path, opened);
+  }
+  co_return co_await serve_open(r, std::move(path), std::move(opened));
+}
+
+task<response> static_files::serve_open(request& r, std::string path, open_file plain) const {
   file_answer how = answer_for(options_, path);
-  if (may_be_compressed(how, r)) {
+  if (!plain.alone && may_be_compressed(how, r)) {
     const open_file smaller = co_await open_compressed(r, path, how.content_coding);
     if (smaller.descriptor) co_return answer_with_file(r, smaller, how);
   }
-  open_file opened(std::move(file));
-  if (options_.keep_open) {
-    if (how.varies) opened.alone = !co_await has_neighbours(root_.get(), path);
-    r.files_->keep(number_, path, opened);
-  }
-  co_return answer_with_file(r, opened, how);
+  co_return answer_with_file(r, plain, how);
 }
 
 task<response> static_files::operator()(request& r) const {

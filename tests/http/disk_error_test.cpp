@@ -25,15 +25,6 @@ namespace {
 constexpr std::size_t size = 3'000'000;
 constexpr std::size_t good = std::size_t{1} << 20U;
 
-struct log : http::exchange_observer {
-  void answered(const http::exchange& what) noexcept override {
-    statuses.push_back(what.status);
-    complete.push_back(what.complete);
-  }
-  std::vector<int> statuses;
-  std::vector<bool> complete;
-};
-
 /// No two pages are the same.
 std::string numbers(std::size_t count) {
   std::string text;
@@ -89,7 +80,7 @@ class disk_error : public testing::Test {
   std::string ask(const std::string& name, std::uint64_t from, const std::string& fields, const std::string& failure,
                   bool compressed = false) {
     std::string arrived;
-    log heard;
+    exchange_log heard;
     http::server_options options = options_for(files(compressed));
     options.observer = &heard;
     run_served(std::move(options), [&](served& here) -> gyre::task<> {
@@ -195,7 +186,7 @@ TEST_F(disk_error, below_a_compressed_answer_leaves_it_without_its_end) {
 
 TEST_F(disk_error, over_a_stream_that_is_no_socket_cuts_the_answer_off_and_is_reported) {
   for (const auto& [name, from] : {std::pair("large.txt", good), std::pair("small.txt", std::size_t{0})}) {
-    log heard;
+    exchange_log heard;
     http::server_options options = options_for(files());
     options.observer = &heard;
     run_virtual([&]() -> gyre::task<> {
@@ -213,7 +204,7 @@ TEST_F(disk_error, over_a_stream_that_is_no_socket_cuts_the_answer_off_and_is_re
 }
 
 TEST_F(disk_error, a_file_that_became_shorter_is_reported) {
-  log heard;
+  exchange_log heard;
   http::server_options options = options_for([this](http::request&) -> gyre::task<response> {
     auto file = co_await gyre::fs::file::open(path("small.txt"));
     co_return response::file(std::move(file), 0, size, "text/plain");
@@ -233,7 +224,7 @@ TEST_F(disk_error, a_file_that_became_shorter_is_reported) {
 }
 
 TEST_F(disk_error, a_client_that_leaves_in_the_middle_of_a_file_is_not_reported) {
-  log heard;
+  exchange_log heard;
   http::server_options options = options_for(files());
   options.observer = &heard;
   run_served(std::move(options), [&](served& here) -> gyre::task<> {
@@ -251,7 +242,7 @@ TEST_F(disk_error, a_client_that_leaves_in_the_middle_of_a_file_is_not_reported)
 
 TEST_F(disk_error, of_the_kernel_below_a_body_that_a_handler_reads_cuts_it_off_and_is_reported) {
   const half_mapped memory;
-  log heard;
+  exchange_log heard;
   http::server_options options = options_for([&](http::request&) {
     auto produce = [&](http::body_writer& out) -> gyre::task<> {
       auto file = co_await gyre::fs::file::open("/proc/self/mem");

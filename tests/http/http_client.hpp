@@ -9,6 +9,7 @@
 #include "tests/support/virtual_run.hpp"
 
 #include <array>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -143,6 +144,20 @@ class reports {
   }
   std::vector<std::string> names;  // of what failed
   std::vector<std::string> texts;
+};
+
+/// What an observer hears.
+struct exchange_log : http::exchange_observer {
+  void answered(const http::exchange& what) noexcept override {
+    targets.emplace_back(what.request.target());
+    statuses.push_back(what.status);
+    bytes.push_back(what.body_bytes);
+    complete.push_back(what.complete);
+  }
+  std::vector<std::string> targets;
+  std::vector<int> statuses;
+  std::vector<std::uint64_t> bytes;
+  std::vector<bool> complete;
 };
 
 /// A server that is given connections in memory.

@@ -29,19 +29,6 @@ struct gated {
   }
 };
 
-struct log : http::exchange_observer {
-  void answered(const http::exchange& what) noexcept override {
-    targets.emplace_back(what.request.target());
-    statuses.push_back(what.status);
-    bytes.push_back(what.body_bytes);
-    complete.push_back(what.complete);
-  }
-  std::vector<std::string> targets;
-  std::vector<int> statuses;
-  std::vector<std::uint64_t> bytes;
-  std::vector<bool> complete;
-};
-
 const std::string slow_request = "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n";
 
 }  // namespace
@@ -209,7 +196,7 @@ TEST(server_drain, serve_returns_when_it_is_cancelled) {
 
 TEST(server_drain, the_observer_hears_of_a_request_that_it_cancels) {
   gated app;
-  log heard;
+  exchange_log heard;
   http::server_options options = options_for(app.routes());
   options.timeouts.drain = 4s;
   options.observer = &heard;
@@ -229,7 +216,7 @@ TEST(server_drain, the_observer_hears_of_a_request_that_it_cancels) {
 
 TEST(server_drain, the_observer_hears_of_a_response_that_it_cuts_off) {
   gyre::event began;
-  log heard;
+  exchange_log heard;
   http::server_options options = options_for([&](http::request&) {
     auto produce = [&](http::body_writer& out) -> gyre::task<> {
       co_await out.write("first");
@@ -254,7 +241,7 @@ TEST(server_drain, the_observer_hears_of_a_response_that_it_cuts_off) {
 
 TEST(server_drain, the_observer_hears_of_a_client_that_takes_nothing) {
   gyre::event began;
-  log heard;
+  exchange_log heard;
   http::server_options options = options_for([&](http::request&) {
     began.set();
     return response::bytes(std::string(30'000'000, 'x'));
@@ -274,7 +261,7 @@ TEST(server_drain, the_observer_hears_of_a_client_that_takes_nothing) {
 }
 
 TEST(server_drain, the_observer_hears_of_a_connection_in_memory_that_is_cancelled) {
-  log heard;
+  exchange_log heard;
   http::server_options options = options_for([](http::request&) -> gyre::task<response> {
     co_await forever();
     co_return response();

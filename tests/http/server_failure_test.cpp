@@ -47,20 +47,11 @@ http::handler waits_in_stream(waiter& who) {
   };
 }
 
-struct log : http::exchange_observer {
-  void answered(const http::exchange& what) noexcept override {
-    statuses.push_back(what.status);
-    complete.push_back(what.complete);
-  }
-  std::vector<int> statuses;
-  std::vector<bool> complete;
-};
-
 /// The client sends a request and leaves in that way while somebody waits: he is cancelled.
 template <class Leave>
 void expect_cancelled_when(http::handler (*make)(waiter&), Leave leave, int status) {
   waiter who;
-  log heard;
+  exchange_log heard;
   http::server_options options = options_for(make(who));
   options.observer = &heard;
   run_served(std::move(options), [&](served& here) -> gyre::task<> {
@@ -183,7 +174,7 @@ TEST(server_failure, a_client_that_leaves_in_the_middle_of_its_body_cancels_the_
 }
 
 TEST(server_failure, a_client_that_resets_behind_a_part_of_its_body_before_that_is_read_ends_the_request_at_once) {
-  log heard;
+  exchange_log heard;
   http::server_options options = options_for([](http::request& r) -> gyre::task<response> {
     (void)co_await r.body().read_all();
     co_return response();

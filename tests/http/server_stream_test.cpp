@@ -14,15 +14,6 @@ using http::response;
 
 namespace {
 
-struct log : http::exchange_observer {
-  void answered(const http::exchange& what) noexcept override {
-    statuses.push_back(what.status);
-    complete.push_back(what.complete);
-  }
-  std::vector<int> statuses;
-  std::vector<bool> complete;
-};
-
 /// Answers with the body of the request, "/wait" when it is told to.
 struct gated {
   gyre::event began;
@@ -57,7 +48,7 @@ const std::string next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n";
 template <class Leave>
 void expect_cancelled(std::string more, Leave leave) {
   gated app;
-  log heard;
+  exchange_log heard;
   http::server_options options = options_for(app.routes());
   options.observer = &heard;
   run_virtual([&]() -> gyre::task<> {

@@ -66,4 +66,14 @@ gyre::task<std::string> error_of(Awaitable awaitable) {
   }
 }
 
+inline gyre::task<std::string> read_text_to_end(gyre::tcp_stream& from) {
+  std::string all;
+  std::vector<char> buffer(65536);
+  for (;;) {
+    const std::size_t n = co_await from.read_some(std::span<char>(buffer));
+    if (n == 0) co_return all;
+    all.append(buffer.data(), n);
+  }
+}
+
 }  // namespace gyre_test

@@ -13,16 +13,6 @@ constexpr std::size_t size = 120'000;
 constexpr std::size_t good = 65'536;
 constexpr std::size_t good_again = 70'000;
 
-gyre::task<std::string> read_to_end(gyre::tcp_stream& from) {
-  std::string all;
-  std::vector<char> buffer(65536);
-  for (;;) {
-    const std::size_t n = co_await from.read_some(std::span<char>(buffer));
-    if (n == 0) co_return all;
-    all.append(buffer.data(), n);
-  }
-}
-
 /// Sends a file that breaks in the middle, and something behind it.
 void expect_cut_off(bool cached) {
   run_test([cached]() -> gyre::task<> {
@@ -34,7 +24,7 @@ void expect_cut_off(bool cached) {
     auto pair = co_await connect_pair();
     const std::string peer = pair.client.peer_address().string();
     const broken_file disk(path, good, good_again);
-    auto heard = gyre::spawn(read_to_end(pair.server));
+    auto heard = gyre::spawn(read_text_to_end(pair.server));
     std::size_t transferred = 0;
     std::string text;
     try {
@@ -74,7 +64,7 @@ TEST(send_file_error, a_disk_error_before_the_first_byte_leaves_the_stream_as_it
     EXPECT_EQ(text, "send_file " + peer + ": Input/output error");
     co_await pair.client.write_all("an apology");
     co_await pair.client.close();
-    const std::string arrived = co_await read_to_end(pair.server);
+    const std::string arrived = co_await read_text_to_end(pair.server);
     EXPECT_EQ(arrived, "an apology");
   });
 }

@@ -15,16 +15,6 @@ std::string text_of_size(std::size_t size) {
   return text_of(bytes);
 }
 
-gyre::task<std::string> read_to_end(gyre::tcp_stream& from) {
-  std::string all;
-  std::vector<char> buffer(65536);
-  for (;;) {
-    const std::size_t n = co_await from.read_some(std::span<char>(buffer));
-    if (n == 0) co_return all;
-    all.append(buffer.data(), n);
-  }
-}
-
 /// Sends, with a word before and behind, and closes.
 gyre::task<std::size_t> send_between_words(gyre::tcp_stream& to, int file, std::uint64_t offset, std::size_t count) {
   co_await to.write_all("<");
@@ -41,7 +31,7 @@ TEST(send_file, a_small_file_arrives) {
     const scratch dir;
     auto file = co_await fs::file::open(dir.put("a", "contents"));
     auto pair = co_await connect_pair();
-    auto heard = gyre::spawn(read_to_end(pair.server));
+    auto heard = gyre::spawn(read_text_to_end(pair.server));
     const std::size_t sent = co_await send_between_words(pair.client, file.native_descriptor(), 0, 8);
     EXPECT_EQ(sent, 8U);
     const std::string text = co_await heard;
@@ -54,7 +44,7 @@ TEST(send_file, a_part_of_a_file_arrives_and_its_position_stays) {
     const scratch dir;
     auto file = co_await fs::file::open(dir.put("a", "0123456789"));
     auto pair = co_await connect_pair();
-    auto heard = gyre::spawn(read_to_end(pair.server));
+    auto heard = gyre::spawn(read_text_to_end(pair.server));
     const std::size_t sent = co_await send_between_words(pair.client, file.native_descriptor(), 3, 4);
     EXPECT_EQ(sent, 4U);
     const std::string text = co_await heard;
@@ -70,7 +60,7 @@ TEST(send_file, a_file_larger_than_the_buffers_of_the_socket_arrives_whole) {
     auto file = co_await fs::file::open(dir.put("a", contents));
     auto pair = co_await connect_pair();
     auto sending = gyre::spawn(send_between_words(pair.client, file.native_descriptor(), 0, contents.size()));
-    const std::string text = co_await read_to_end(pair.server);
+    const std::string text = co_await read_text_to_end(pair.server);
     const std::size_t sent = co_await sending;
     EXPECT_EQ(sent, contents.size());
     EXPECT_TRUE(text == "<" + contents + ">");
@@ -86,7 +76,7 @@ TEST(send_file, what_is_on_the_disk_only_is_waited_for) {
     auto file = co_await fs::file::open(path);
     auto pair = co_await connect_pair();
     auto sending = gyre::spawn(send_between_words(pair.client, file.native_descriptor(), 0, contents.size()));
-    const std::string text = co_await read_to_end(pair.server);
+    const std::string text = co_await read_text_to_end(pair.server);
     co_await sending;
     EXPECT_TRUE(text == "<" + contents + ">");
   });
@@ -97,7 +87,7 @@ TEST(send_file, the_end_of_the_file_is_told_by_the_count) {
     const scratch dir;
     auto file = co_await fs::file::open(dir.put("a", "short"));
     auto pair = co_await connect_pair();
-    auto heard = gyre::spawn(read_to_end(pair.server));
+    auto heard = gyre::spawn(read_text_to_end(pair.server));
     const std::size_t sent = co_await send_between_words(pair.client, file.native_descriptor(), 0, 1000);
     EXPECT_EQ(sent, 5U);
     const std::string text = co_await heard;
@@ -123,7 +113,7 @@ TEST(send_file, writes_of_other_tasks_do_not_come_in_between) {
       co_await gyre::gather(send(pair.client, number), write(pair.client), send(pair.client, number));
       co_await pair.client.close();
     });
-    const std::string text = co_await read_to_end(pair.server);
+    const std::string text = co_await read_text_to_end(pair.server);
     co_await writers;
     EXPECT_TRUE(text == contents + std::string(100'000, 'w') + contents);
   });
@@ -178,7 +168,7 @@ TEST(send_file, a_cancel_anywhere_loses_no_byte_of_what_it_says_to_have_sent) {
         auto file = co_await fs::file::open(path);
         auto pair = co_await connect_pair();
         pair.client.set_send_buffer_size(16384);
-        const auto listen = [&]() -> gyre::task<> { heard = co_await read_to_end(pair.server); };
+        const auto listen = [&]() -> gyre::task<> { heard = co_await read_text_to_end(pair.server); };
         const auto send = [&]() -> gyre::task<> {
           (void)co_await pair.client.send_file(file.native_descriptor(), 0, contents.size());
           co_await pair.client.close();

@@ -53,6 +53,7 @@ class GYRE_API static_files {
   [[nodiscard]] task<response> serve_directory(request& r, owned_fd directory, std::string path) const;
   [[nodiscard]] task<response> serve_missing(request& r, int error) const;
   [[nodiscard]] task<response> serve_regular(request& r, std::string path, found_file file) const;
+  [[nodiscard]] task<response> serve_open(request& r, std::string path, open_file plain) const;
   [[nodiscard]] task<open_file> open(request& r, std::string path) const;
   [[nodiscard]] task<open_file> open_compressed(request& r, const std::string& path, std::string_view& coding) const;
 
