@@ -2,7 +2,6 @@
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/sleep.hpp>
-#include <gyre/loop/yield.hpp>
 
 #include "message_output.hpp"
 
@@ -41,6 +40,14 @@ task<transfer> message_output::flush() {
 }
 
 // A client that takes each piece at once must not have the loop for itself, which looks at the kernel once a turn.
+inline bool message_output::had_its_share(std::uint64_t bytes) noexcept {
+  constexpr std::uint64_t share = std::uint64_t{2} << 20U;
+  since_others_ran_ += bytes;
+  if (since_others_ran_ < share) return false;
+  since_others_ran_ = 0;
+  return true;
+}
+
 task<transfer> message_output::write(std::string_view bytes) {
   if (bytes.size() <= gathered_at_most && buffer_.size() + bytes.size() <= 2 * gathered_at_most) {
     buffer_.append(bytes);
@@ -54,7 +61,7 @@ task<transfer> message_output::write(std::string_view bytes) {
     end_transfer(outcome, buffer_.size() + next.size());
     buffer_.clear();
     bytes.remove_prefix(next.size());
-    if (!bytes.empty()) co_await sleep_until(next_turn);
+    if (had_its_share(piece) && !bytes.empty()) co_await sleep_until(next_turn);
   }
   co_return state_;
 }
@@ -97,10 +104,8 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
   // The head in one segment with the beginning of the file.
   send_now(count > 0);
   (void)co_await flush();
-  constexpr unsigned pieces_a_look = 16;  // at the kernel: others wait for 4 MiB at the most
-  unsigned pieces = 0;
   while (!failed() && count > 0) {
-    const std::size_t next = static_cast<std::size_t>(std::min<std::uint64_t>(count, 4 * piece));
+    const std::size_t next = static_cast<std::size_t>(std::min<std::uint64_t>(count, piece_of_file));
     begin_transfer();
     const file_transfer moved = co_await transport_->send_file(file, offset, next, limit_);
     end_transfer(moved.outcome, moved.sent);
@@ -108,11 +113,7 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
     if (moved.outcome == transfer::done && moved.sent < next) fail_file(file, {});
     offset += moved.sent;
     count -= moved.sent;
-    if (count == 0) break;
-    if (++pieces % pieces_a_look == 0)
-      co_await sleep_until(next_turn);
-    else
-      co_await yield();
+    if (had_its_share(moved.sent) && count > 0) co_await sleep_until(next_turn);
   }
   co_return state_;
 }

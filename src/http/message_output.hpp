@@ -25,7 +25,9 @@ namespace gyre::http {
 class message_output {
  public:
   static constexpr std::size_t gathered_at_most = std::size_t{16} << 10U;
-  static constexpr std::size_t piece = std::size_t{64} << 10U;  // has to be taken within the time limit
+  // Has to be taken within the time limit.
+  static constexpr std::size_t piece = std::size_t{64} << 10U;
+  static constexpr std::size_t piece_of_file = std::size_t{256} << 10U;
 
   explicit message_output(std::chrono::nanoseconds limit) noexcept : limit_(limit) {}
   message_output(const message_output&) = delete;
@@ -81,6 +83,7 @@ class message_output {
   };
   [[noreturn]] void fail_file(int file, std::error_code reason);
   [[nodiscard]] bool append_file(int file, std::uint64_t offset, std::uint64_t count);
+  [[nodiscard]] bool had_its_share(std::uint64_t bytes) noexcept;
   static void flush_now(io::completion& c) noexcept;
   // Until it has ended it has failed: so it has when it is cancelled, and meanwhile nobody touches the buffer.
   void begin_transfer() noexcept { state_ = transfer::failed; }
@@ -96,6 +99,7 @@ class message_output {
   transfer state_ = transfer::done;
   bool file_failed_ = false;
   std::uint64_t sent_ = 0;
+  std::uint64_t since_others_ran_ = 0;
 };
 
 }  // namespace gyre::http

@@ -18,8 +18,9 @@ address bind_and_listen(int fd, const address& local, const listen_options& opti
   set_socket_option(fd, SOL_SOCKET, SO_REUSEADDR, options.reuse_address ? 1 : 0);
   if (options.reuse_port) set_socket_option(fd, SOL_SOCKET, SO_REUSEPORT, 1);
   if (options.only_ipv6) set_socket_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-  set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY,
-                    options.no_delay ? 1 : 0);  // accepted sockets inherit it: no call for each
+  // Accepted sockets inherit these: no calls for each.
+  set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, options.no_delay ? 1 : 0);
+  set_socket_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, static_cast<int>(options.unsent_at_most));
   bind_to_interface(fd, options.interface);
   sockaddr_storage bound{};
   socklen_t length = sizeof(bound);

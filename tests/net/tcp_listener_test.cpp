@@ -4,7 +4,9 @@
 #include "tests/net/connected_pair.hpp"
 
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -24,6 +26,19 @@ gyre::task<bool> answers(gyre::tcp_stream& peer) {
   co_await peer.write_all("ping");
   const auto n = co_await gyre::as_expected(gyre::timeout(10s, peer.read_exactly(reply)));
   co_return n&& text_of(reply) == "ping";
+}
+
+// What an accepted connection holds and cannot send when it takes no more, and its client does not read.
+gyre::task<int> unsent_when_full(std::uint32_t at_most) {
+  auto listener = gyre::tcp_listener::bind("127.0.0.1:0", {.unsent_at_most = at_most});
+  auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+  auto peer = co_await listener.accept();
+  const auto bytes = pattern(16'384);
+  while (::send(peer.native_descriptor(), bytes.data(), bytes.size(), MSG_DONTWAIT) > 0) {
+  }
+  int unsent = 0;
+  EXPECT_EQ(::ioctl(peer.native_descriptor(), SIOCOUTQNSD, &unsent), 0);
+  co_return unsent;
 }
 
 }  // namespace
@@ -133,6 +148,14 @@ TEST(tcp_listener, a_failing_handler_is_reported_and_the_others_go_on) {
     co_await good.close();
     server.cancel();
     co_await server;
+  });
+}
+
+TEST(tcp_listener, an_accepted_connection_takes_few_bytes_that_cannot_be_sent) {
+  run_test([]() -> gyre::task<> {
+    constexpr int largest_segment = 65'536;  // the limit is looked at before each
+    EXPECT_LE(co_await unsent_when_full(100'000), 100'000 + largest_segment);
+    EXPECT_GT(co_await unsent_when_full(1U << 30U), 500'000);
   });
 }
 

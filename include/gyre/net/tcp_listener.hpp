@@ -5,16 +5,20 @@
 #include <gyre/net/stream_listener.hpp>
 #include <gyre/net/tcp_stream.hpp>
 
+#include <cstdint>
 #include <string_view>
 
 namespace gyre {
 
 struct listen_options {
-  int backlog = 4096;             ///< connections the kernel completes before they are accepted; see listen(2)
-  bool reuse_address = true;      ///< bind although old connections linger on the port
-  bool reuse_port = false;        ///< several listeners on one port, among which the kernel spreads connections
-  bool only_ipv6 = false;         ///< an IPv6 listener does not take IPv4 connections
-  bool no_delay = true;           ///< of the accepted sockets
+  int backlog = 4096;         ///< connections the kernel completes before they are accepted; see listen(2)
+  bool reuse_address = true;  ///< bind although old connections linger on the port
+  bool reuse_port = false;    ///< several listeners on one port, among which the kernel spreads connections
+  bool only_ipv6 = false;     ///< an IPv6 listener does not take IPv4 connections
+  bool no_delay = true;       ///< of the accepted sockets
+  /// Of the accepted sockets: bytes that a write may leave with the kernel before they can be sent; with more it waits. At
+  /// least 1, at most 2^31 - 1, which means as many as the send buffer holds. TCP_NOTSENT_LOWAT in tcp(7).
+  std::uint32_t unsent_at_most = 128 * 1024;
   interface_name interface = {};  ///< only connections that come in there, such as "eth0"; empty: anywhere
 };
 
