@@ -2,6 +2,7 @@
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/http/head_writer.hpp>
 #include <gyre/http/server.hpp>
+#include <gyre/http/shared_connection_count.hpp>
 #include <gyre/loop/as_expected.hpp>
 #include <gyre/loop/sleep.hpp>
 #include <gyre/loop/timeout_op.hpp>
@@ -35,6 +36,7 @@ std::string name_of(const any_listener& listener, const server_options& options)
 
 server_options&& checked(server_options&& options) {
   if (!options.routes) throw std::invalid_argument("http::server: there are no routes; give a router or a handler");
+  if (!options.counted_with) options.counted_with = std::make_shared<shared_connection_count>();
   return std::move(options);
 }
 
@@ -52,28 +54,31 @@ class use_on_loop {
   server_state& server_;
 };
 
-// Counts a connection of an address for as long as it lives.
-class counted_address {
+// The place of a connection among those of the server and of its address, for as long as it is served.
+class counted_connection {
  public:
-  counted_address(server_state& server, const address& peer) : server_(server) {
-    if (peer.empty() || server.options.limits.connections_per_address >= server.options.limits.connections) return;
-    place_ = &*server.per_address.try_emplace(peer.host()).first;
-    ++place_->second;
+  counted_connection(const server_state& server, const address& peer)
+      : count_(*server.options.counted_with), limits_(server.options.limits) {
+    if (!peer.empty() && limits_.connections_per_address < limits_.connections) host_ = peer.host();
+    if (!host_.empty() && !count_.add(host_, limits_.connections_per_address)) return;
+    taken_ = count_.add(limits_.connections);
+    if (!taken_ && !host_.empty()) count_.remove(host_);
   }
-  counted_address(const counted_address&) = delete;
-  counted_address& operator=(const counted_address&) = delete;
-  ~counted_address() { release(); }
-  void release() noexcept {
-    if (place_ != nullptr && --place_->second == 0) server_.per_address.erase(place_->first);
-    place_ = nullptr;
+  counted_connection(const counted_connection&) = delete;
+  counted_connection& operator=(const counted_connection&) = delete;
+  ~counted_connection() {
+    if (!taken_) return;
+    count_.remove();
+    if (!host_.empty()) count_.remove(host_);
   }
-  [[nodiscard]] bool too_many() const noexcept {
-    return place_ != nullptr && place_->second > server_.options.limits.connections_per_address;
-  }
+  /// False: there are too many.
+  [[nodiscard]] bool taken() const noexcept { return taken_; }
 
  private:
-  server_state& server_;
-  std::pair<const std::string, std::size_t>* place_ = nullptr;
+  shared_connection_count& count_;
+  const server_limits& limits_;
+  std::string host_;  // empty: it is not counted by its address
+  bool taken_ = false;
 };
 
 task<> refuse_service(server_state& server, connection& client) {
@@ -90,14 +95,12 @@ task<> refuse_service(server_state& server, connection& client) {
 }
 
 task<> serve_on(server_state& server, transport& carrier, const address& peer) {
-  counted_address from(server, peer);
+  const counted_connection counted(server, peer);
   connection client(server, carrier, peer);
-  if (server.open - server.refused <= server.options.limits.connections && !from.too_many()) {
+  if (counted.taken())
     co_await client.run();
-  } else {
-    from.release();  // who is refused takes nobody's place
+  else
     co_await refuse_service(server, client);
-  }
 }
 
 task<> serve_socket(server_state& server, tcp_stream peer) {

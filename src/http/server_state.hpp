@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <string>
-#include <unordered_map>
 #include <variant>
 
 namespace gyre::http {
@@ -35,7 +34,6 @@ struct server_state {
   connection* connections = nullptr;  // all that are open
   std::size_t open = 0;
   std::size_t refused = 0;  // connections that are being told so
-  std::unordered_map<std::string, std::size_t> per_address;
   bool draining = false;
 
  private:

@@ -1,7 +1,13 @@
 // tests/http/server_limits_test.cpp: how many, and how long.
 #include <gyre/http/server_limits.hpp>
+#include <gyre/http/shared_connection_count.hpp>
 
 #include "tests/http/served.hpp"
+
+#include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
 
 using namespace gyre_test;
 using http::response;
@@ -70,6 +76,51 @@ TEST(server_limits, connections_of_one_address_are_counted_by_themselves) {
     const auto third_answer = co_await third.answer();
     EXPECT_EQ(third_answer.status, 200);
   });
+}
+
+TEST(server_limits, servers_that_are_counted_together_keep_one_limit) {
+  const auto together = std::make_shared<http::shared_connection_count>();
+  const auto one_connection = [&] {
+    http::server_options options = options_for(says("hello"));
+    options.limits.connections = 1;
+    options.counted_with = together;
+    return options;
+  };
+  run_served(one_connection(), [&](served& here) -> gyre::task<> {
+    auto first = co_await here.connect();
+    co_await first.send(hello_request);
+    (void)co_await first.answer();
+    served there(one_connection());
+    auto refused = co_await there.connect();
+    const auto refusal = co_await refused.answer();
+    EXPECT_EQ(refusal.status, 503);
+    co_await first.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    (void)co_await first.rest();
+    const auto answer = co_await there.get("/");
+    EXPECT_EQ(answer.status, 200);
+    there.tell_to_stop();
+    co_await there.stopped();
+  });
+}
+
+TEST(server_limits, a_count_that_threads_share_never_passes_its_limit) {
+  http::shared_connection_count counted;
+  std::atomic<int> now = 0;
+  std::atomic<bool> exceeded = false;
+  const auto come_and_go = [&] {
+    for (int i = 0; i < 20'000; ++i) {
+      if (!counted.add(2)) continue;
+      if (now.fetch_add(1) >= 2) exceeded = true;
+      now.fetch_sub(1);
+      counted.remove();
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) threads.emplace_back(come_and_go);
+  }
+  EXPECT_FALSE(exceeded);
+  EXPECT_TRUE(counted.add(1)) << "somebody's place was not given back";
 }
 
 TEST(server_limits, the_last_request_of_a_connection_is_answered_with_close) {

@@ -68,6 +68,17 @@ class Files(WithTree):
             for _ in range(8):
                 self.assertTrue(ask(server.port, "/large")[2] == content)
 
+    def test_the_limit_of_connections_is_that_of_all_threads(self):
+        with Serve(self.root, "--threads", 4, "--max-connections", 2) as server:
+            held = [http.client.HTTPConnection("127.0.0.1", server.port, timeout=10) for _ in range(2)]
+            for each in held:
+                each.request("GET", "/a.txt")
+                self.assertEqual(each.getresponse().read(), b"alpha\n" * 1000)
+            for _ in range(8):  # whichever thread they come to
+                self.assertEqual(ask(server.port, "/a.txt")[0], 503)
+            for each in held:
+                each.close()
+
     def test_an_application_of_one_page_gets_its_index_for_every_page(self):
         (self.root / "index.html").write_text("<p>app")
         with Serve(self.root, "--spa") as server:
@@ -223,7 +234,7 @@ class Operating(WithTree):
         with Serve(self.root, "--threads", 2, "--admin", "127.0.0.1:0") as server:
             text = "".join(server.lines)
             for word in (str(self.root), f"http://127.0.0.1:{server.port}/", "threads       2", "time-outs", "limits",
-                         "65536 per address (for each thread), "):
+                         "65536 per address, "):
                 self.assertIn(word, text)
             self.assertNotIn("\x1b", text)
 

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,8 @@ struct exchange_observer {
   virtual void answered(const exchange& what) noexcept = 0;
 };
 
+class shared_connection_count;
+
 struct server_options {
   /// "127.0.0.1:8080", ":8080", "[::]:80"; port 0: the kernel chooses. Or "unix:" and a path. Empty: nowhere, for a server
   /// that is only given connections.
@@ -42,6 +45,8 @@ struct server_options {
   listen_options socket = {};
   std::string name = {};                  ///< of the Server field; empty: none is sent
   exchange_observer* observer = nullptr;  ///< outlives the server
+  /// With which the limits of connections are kept; servers that share one keep them together. Empty: by itself.
+  std::shared_ptr<shared_connection_count> counted_with = {};
 };
 
 struct server_state;

@@ -8,6 +8,7 @@
 #include "programs/gyre/serve/worker.hpp"
 
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/http/shared_connection_count.hpp>
 #include <gyre/loop/sleep.hpp>
 #include <gyre/net/tcp_listener.hpp>
 #include <gyre/runtime/run.hpp>
@@ -66,7 +67,7 @@ class site_server {
   gyre::task<> run() {
     require_own_port();
     observer heard(settings_, own_);
-    gyre::http::server server(make_server_options(settings_, heard));
+    gyre::http::server server(make_server_options(settings_, heard, connections_));
     settings_.listen = server.where();
     start_workers();
     std::optional<gyre::http::server> admin;
@@ -121,7 +122,7 @@ class site_server {
   void start_workers() {
     for (unsigned i = 1; i < settings_.threads; ++i) {
       counted_.push_back(std::make_unique<traffic>());
-      workers_.push_back(std::make_unique<worker>(settings_, *counted_.back()));
+      workers_.push_back(std::make_unique<worker>(settings_, *counted_.back(), connections_));
     }
   }
 
@@ -158,6 +159,8 @@ class site_server {
 
   serve_settings settings_;
   traffic own_;
+  std::shared_ptr<gyre::http::shared_connection_count> connections_ =
+      std::make_shared<gyre::http::shared_connection_count>();
   std::vector<std::unique_ptr<traffic>> counted_;
   std::vector<std::unique_ptr<worker>> workers_;
 };

@@ -83,10 +83,9 @@ void add_limits(CLI::App& app, serve_settings& settings) {
   const auto number = [&app](const std::string& flag, const std::string& variable, auto& value, const char* what) {
     app.add_option(flag, value, what)->check(check_count)->envname(variable)->capture_default_str()->group("Limits");
   };
-  number("--max-connections", "GYRE_MAX_CONNECTIONS", limits.connections,
-         "connections, for each thread; more are answered 503");
+  number("--max-connections", "GYRE_MAX_CONNECTIONS", limits.connections, "connections in all; more are answered 503");
   number("--max-connections-per-address", "GYRE_MAX_CONNECTIONS_PER_ADDRESS", limits.connections_per_address,
-         "the same for one client address, for each thread");
+         "the same for one client address");
   number("--max-requests-per-connection", "GYRE_MAX_REQUESTS_PER_CONNECTION", limits.requests_per_connection,
          "requests before a connection is closed");
   number("--max-target", "GYRE_MAX_TARGET", limits.head.target, "bytes of a request's target; more is answered 414");
@@ -165,9 +164,8 @@ std::vector<std::pair<std::string, std::string>> describe(const serve_settings& 
       {"index", settings.index.empty() ? "none" : settings.index},
       {"directories", settings.listing ? "listed when they have no index" : "not listed"},
       {"compress", settings.compress ? "on" : "off"},
-      {"limits", fmt::format("{} connections, {} per address{}, {} requests each", settings.limits.connections,
-                             settings.limits.connections_per_address, settings.threads > 1 ? " (for each thread)" : "",
-                             settings.limits.requests_per_connection)},
+      {"limits", fmt::format("{} connections, {} per address, {} requests each", settings.limits.connections,
+                             settings.limits.connections_per_address, settings.limits.requests_per_connection)},
       {"", fmt::format("target {} bytes, {} header fields, {} bytes in all", settings.limits.head.target,
                        settings.limits.head.fields, settings.limits.head.size)},
       {"time-outs", fmt::format("head {}, body {}, idle {}, write {}, drain {}", seconds(settings.timeouts.head),

@@ -16,8 +16,9 @@
 
 namespace programs {
 
-worker::worker(const serve_settings& settings, traffic& counted)
-    : thread_([this, &settings, &counted] { run(settings, counted); }) {}
+worker::worker(const serve_settings& settings, traffic& counted,
+               std::shared_ptr<gyre::http::shared_connection_count> connections)
+    : connections_(std::move(connections)), thread_([this, &settings, &counted] { run(settings, counted); }) {}
 
 worker::~worker() {
   stop();
@@ -39,7 +40,7 @@ void worker::run(const serve_settings& settings, traffic& counted) {
 
 gyre::task<> worker::serve(const serve_settings& settings, traffic& counted) {
   observer heard(settings, counted);
-  gyre::http::server server(make_server_options(settings, heard));
+  gyre::http::server server(make_server_options(settings, heard, connections_));
   auto serving =
       gyre::spawn(server.run(), {.name = "server", .eager = true});  // it drains, even when it is stopped now
   {

@@ -4,9 +4,11 @@
 #include "programs/gyre/serve/settings.hpp"
 #include "programs/gyre/serve/traffic.hpp"
 
+#include <gyre/http/shared_connection_count.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/tasks/task_handle.hpp>
 
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -16,7 +18,8 @@ namespace programs {
 class worker {
  public:
   /// Starts the thread, which listens where `settings` say, beside the others.
-  worker(const serve_settings& settings, traffic& counted);
+  worker(const serve_settings& settings, traffic& counted,
+         std::shared_ptr<gyre::http::shared_connection_count> connections);
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
   /// Waits for the thread.
@@ -36,6 +39,7 @@ class worker {
   gyre::task<> serve(const serve_settings& settings, traffic& counted);
 
   std::mutex mutex_;
+  std::shared_ptr<gyre::http::shared_connection_count> connections_;
   gyre::event_loop* loop_ = nullptr;  // while it serves
   gyre::task_handle<void>* serving_ = nullptr;
   bool stopped_ = false;

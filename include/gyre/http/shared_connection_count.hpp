@@ -1,0 +1,32 @@
+// gyre/http/shared_connection_count.hpp: the connections of several servers, counted together.
+#pragma once
+
+#include <gyre/attributes.hpp>
+
+#include <cstddef>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+
+namespace gyre::http {
+
+/// Servers on loops of several threads that are given the same one (server_options::counted_with) keep
+/// server_limits::connections and connections_per_address together, and not each for itself.
+///
+/// Thread: any.
+class GYRE_API shared_connection_count {
+ public:
+  /// Counts a connection. False: there are `at_most` already, and it is not counted.
+  [[nodiscard]] bool add(std::size_t at_most) noexcept;
+  void remove() noexcept;
+  /// The same for those of one host, whatever their ports.
+  [[nodiscard]] bool add(const std::string& host, std::size_t at_most);
+  void remove(const std::string& host) noexcept;
+
+ private:
+  std::mutex mutex_;
+  std::size_t all_ = 0;
+  std::unordered_map<std::string, std::size_t> of_host_;
+};
+
+}  // namespace gyre::http
