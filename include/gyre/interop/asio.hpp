@@ -1,0 +1,129 @@
+// gyre/interop/asio.hpp: operations of Asio awaited in gyre's tasks, and tasks awaited by Asio. Needs Asio 1.22 or newer.
+#pragma once
+
+#include <gyre/interop/asio_operation.hpp>
+#include <gyre/interop/asio_reply.hpp>
+#include <gyre/interop/asio_runner.hpp>
+
+#include <asio/associated_cancellation_slot.hpp>
+#include <asio/associated_executor.hpp>
+#include <asio/async_result.hpp>
+#include <asio/cancellation_signal.hpp>
+#include <asio/dispatch.hpp>
+#include <asio/error.hpp>
+#include <asio/executor_work_guard.hpp>
+#include <asio/io_context.hpp>
+#include <asio/post.hpp>
+#include <asio/system_error.hpp>
+#include <asio/system_executor.hpp>
+
+#include <exception>
+#include <source_location>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+namespace gyre {
+
+/// How gyre speaks with the stand-alone Asio.
+struct asio_library {
+  using error_code = asio::error_code;
+  using io_context = asio::io_context;
+  using signal = asio::cancellation_signal;
+  using work_guard = asio::executor_work_guard<asio::io_context::executor_type>;
+  static constexpr bool has_slots = true;
+
+  struct slot_of_handler {
+    using cancellation_slot_type = asio::cancellation_slot;
+    explicit slot_of_handler(signal& s) noexcept : slot(s.slot()) {}
+    [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept { return slot; }
+    cancellation_slot_type slot;
+  };
+
+  /// Not system_executor: it says that nobody has thought of one.
+  template <class Initiation>
+    requires(!std::is_same_v<typename Initiation::executor_type, asio::system_executor>)
+  using executor_of = typename Initiation::executor_type;
+
+  template <class Executor, class F>
+  static void dispatch(const Executor& executor, F f) {
+    asio::dispatch(executor, std::move(f));
+  }
+  template <class Executor, class F>
+  static void post(const Executor& executor, F f) {
+    asio::post(executor, std::move(f));
+  }
+  static void emit(signal& s) { s.emit(asio::cancellation_type::all); }
+  static bool is_aborted(const std::exception_ptr& failure) noexcept {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const asio::system_error& error) {
+      return error.code() == asio::error::operation_aborted;
+    } catch (...) {  // it is looked at, and thrown by the caller
+      return false;
+    }
+  }
+  static std::exception_ptr aborted() {
+    return std::make_exception_ptr(asio::system_error(asio::error::operation_aborted));
+  }
+  template <class Handler>
+  static auto make_work_guard(const Handler& handler) {
+    return asio::make_work_guard(handler);
+  }
+  template <class Executor>
+  static constexpr bool is_system_executor = std::is_same_v<Executor, asio::system_executor>;
+  template <class Handler, class F>
+  static void assign_slot(const Handler& handler, F on_cancel) {
+    auto slot = asio::get_associated_cancellation_slot(handler);
+    if (slot.is_connected()) slot.assign([f = std::move(on_cancel)](asio::cancellation_type_t) mutable { f(); });
+  }
+  template <class Handler>
+  static void clear_slot(const Handler& handler) {
+    asio::get_associated_cancellation_slot(handler).clear();
+  }
+};
+
+/// An io_context that runs in a thread of its own. What is awaited with use_gyre on its objects comes back to the loop.
+///
+///   gyre::asio_thread asio_side;
+///   asio::ip::tcp::socket socket(asio_side.context());
+///
+/// Lifetime: ends when it is destroyed, which stops the context and joins the thread; an await that is still waiting throws
+/// callback_dropped. The objects of the context must be gone by then. Thread: any but its own.
+using asio_thread = asio_runner<asio_library>;
+
+/// Runs a gyre task for Asio: an initiating function, which takes any completion token. `loop` runs it, on its own thread;
+/// the signature is void(std::exception_ptr) or void(std::exception_ptr, T).
+///
+///   int n = co_await gyre::async_run(loop, count_lines("a.txt"), asio::use_awaitable);
+///
+/// A handler is called through its associated executor; one that has none is called on the loop's thread.
+/// Cancel: the handler's slot cancels the task, which ends with asio::error::operation_aborted unless it had a result; so does
+///         the end of the loop. Thread: any; the loop must not end before this has returned.
+template <class T, class Token>
+auto async_run(event_loop& loop, task<T> work, Token&& token,
+               std::source_location where = std::source_location::current()) {
+  return asio::async_initiate<Token, typename asio_reply_signature<T>::type>(
+      asio_task_initiation<asio_library, T>{&loop, where}, token, std::move(work));
+}
+
+}  // namespace gyre
+
+template <class R, class... Results>
+class asio::async_result<gyre::use_gyre_t, R(Results...)> {
+ public:
+  template <class Initiation, class... Args>
+  static auto initiate(Initiation&& initiation, gyre::use_gyre_t token, Args&&... args) {
+    return gyre::asio_awaitable<gyre::asio_library, Results...>::make(token, std::forward<Initiation>(initiation),
+                                                                      std::forward<Args>(args)...);
+  }
+};
+template <class Executor, class R, class... Results>
+class asio::async_result<gyre::use_gyre_on_t<Executor>, R(Results...)> {
+ public:
+  template <class Initiation, class... Args>
+  static auto initiate(Initiation&& initiation, gyre::use_gyre_on_t<Executor> token, Args&&... args) {
+    return gyre::asio_awaitable<gyre::asio_library, Results...>::make(
+        std::move(token), std::forward<Initiation>(initiation), std::forward<Args>(args)...);
+  }
+};

@@ -1,0 +1,274 @@
+// gyre/interop/asio_operation.hpp: awaiting an operation of Asio, of whichever Asio. Include asio.hpp or boost_asio.hpp.
+#pragma once
+
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/interop/asio_outcome.hpp>
+#include <gyre/io/io_error.hpp>
+#include <gyre/loop/operation.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <expected>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace gyre {
+
+/// The type of `use_gyre`.
+struct use_gyre_t {};
+
+/// The completion token that makes any asynchronous operation of Asio an awaitable of gyre:
+///
+///   std::size_t n = co_await socket.async_read_some(asio::buffer(bytes), gyre::use_gyre);
+///
+/// The operation begins when it is awaited, and the task goes on on its own loop, wherever the handler is called. Everything
+/// is done on the executor of the I/O object: it is begun there, and asked there to end. So tasks may use an object that
+/// belongs to an io_context of another thread, as long as the object is not used in other ways meanwhile.
+/// Lifetime: buffers and the I/O object until the await returns.
+/// Cancel:   the slot of the operation is told, with cancellation_type::all, and the await goes on when the handler has been
+///           called: with its result, which wins, or with `cancelled`. What a composed operation (async_read) had moved by
+///           then is lost with its count. An operation whose executor is unknown (use_gyre_on gives it) is not told.
+/// Errors:   io_error, "async_receive: Connection reset by peer"; end of stream is one too, asio::error::eof;
+///           incomplete_transfer when bytes had been moved before; callback_dropped when the io_context was destroyed first.
+/// Thread:   any loop; several threads that run one io_context need a strand for each I/O object, as ever.
+inline constexpr use_gyre_t use_gyre{};
+
+/// use_gyre with the executor on which the operation is begun and cancelled.
+template <class Executor>
+struct use_gyre_on_t {
+  Executor executor;
+};
+
+/// The same for operations that do not say their executor (async_initiate with a lambda): `use_gyre_on(socket.get_executor())`.
+///
+/// Cancel: as use_gyre.
+template <class Executor>
+[[nodiscard]] use_gyre_on_t<Executor> use_gyre_on(Executor executor) {
+  return {std::move(executor)};
+}
+
+/// The name of an initiating function, from its type: "async_receive" of "...::initiate_async_receive". Else "asio".
+template <class Initiation>
+[[nodiscard]] constexpr std::string_view initiation_name() noexcept {
+  constexpr std::string_view prefix = "initiate_";
+  std::string_view text = __PRETTY_FUNCTION__;
+  const std::size_t at = text.rfind(prefix);
+  if (at == std::string_view::npos) return "asio";
+  text.remove_prefix(at + prefix.size());
+  return text.substr(0, text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"));
+}
+
+/// The completion handler of an awaited operation. Dropping it uncalled is told as well.
+template <class Library, class Op, class... Results>
+class asio_handler : public Library::slot_of_handler {
+ public:
+  explicit asio_handler(Op& op) noexcept : Library::slot_of_handler(op.signal()), op_(&op) {}
+  asio_handler(asio_handler&& other) noexcept
+      : Library::slot_of_handler(other), op_(std::exchange(other.op_, nullptr)) {}
+  asio_handler& operator=(asio_handler&&) = delete;
+  ~asio_handler() {
+    if (op_ != nullptr) op_->handler_dropped();
+  }
+  void operator()(std::decay_t<Results>... results) {
+    std::exchange(op_, nullptr)->handler_called(std::move(results)...);
+  }
+  [[nodiscard]] Op* op() const noexcept { return op_; }
+  [[nodiscard]] Op* release() noexcept { return std::exchange(op_, nullptr); }
+
+ private:
+  Op* op_;
+};
+
+/// What use_gyre makes of an initiating function and its arguments. `Library` says how to speak with this Asio.
+///
+/// All of its state is in the awaiting frame, which outlives it because the await waits for everything that was started:
+/// the beginning, the handler, and the emission of a cancel, in whatever thread they run.
+template <class Library, class Executor, class Initiation, class ArgTuple, class... Results>
+class [[nodiscard("co_await it")]] asio_op
+    : public operation<asio_op<Library, Executor, Initiation, ArgTuple, Results...>> {
+  using outcome_type = asio_outcome<Library, std::decay_t<Results>...>;
+  using handler_type = asio_handler<Library, asio_op, Results...>;
+  using base = operation<asio_op>;
+  static constexpr bool has_executor = !std::is_void_v<Executor>;
+  using stored_executor = std::conditional_t<has_executor, Executor, nothing_stored>;
+
+ public:
+  using value_type = typename outcome_type::value_type;
+
+  asio_op(stored_executor executor, Initiation initiation, ArgTuple arguments)
+      : executor_(std::move(executor)), initiation_(std::move(initiation)), arguments_(std::move(arguments)) {}
+  asio_op(asio_op&& other)
+      : base(other),
+        executor_(std::move(other.executor_)),
+        initiation_(std::move(other.initiation_)),
+        arguments_(std::move(other.arguments_)) {}
+  asio_op& operator=(asio_op&&) = delete;
+  ~asio_op() {
+    if (pending_ != 0) misuse("a coroutine was destroyed while Asio still works for it; cancel and await it first");
+  }
+
+  bool try_now() noexcept { return false; }
+  void start() noexcept {
+    this->complete = [](io::completion& c) noexcept {
+      auto& op = static_cast<asio_op&>(static_cast<base&>(c));
+      op.loop_->expected_post_arrived();
+      op.proceed(op);
+    };
+    operation_base::cancel = [](cancellable& c) noexcept {
+      static_cast<asio_op&>(static_cast<operation_base&>(c)).ask_to_end();
+    };
+    loop_ = &event_loop::current();
+    loop_->expect_post();
+    pending_ = 2;  // the handler, and this function
+    beginning begin{handler_type(*this)};
+    try {
+      if constexpr (has_executor)
+        Library::dispatch(executor_, std::move(begin));
+      else
+        begin();
+    } catch (...) {
+      begin_failure_ = std::current_exception();  // thrown where it is awaited
+    }
+    finish();
+  }
+
+  std::expected<value_type, std::error_code> take_result() {
+    if (begin_failure_) std::rethrow_exception(begin_failure_);
+    if (stage_ == withdrawn || (asked_ && outcome_.failed())) {
+      if (this->scope_cancelled()) throw_cancelled();
+      return std::unexpected(std::make_error_code(std::errc::operation_canceled));
+    }
+    return outcome_.take();
+  }
+  value_type await_resume() {
+    auto result = take_result();
+    if (!result) fail(result.error());
+    if constexpr (!std::is_void_v<value_type>) return *std::move(result);
+  }
+  [[noreturn]] void fail(std::error_code reason) const {
+    constexpr std::string_view name = initiation_name<Initiation>();
+    if (const std::size_t moved = outcome_.transferred(); moved > 0) throw incomplete_transfer(reason, name, {}, moved);
+    throw io_error(reason, name, {});
+  }
+
+  // For the handler, on any thread.
+  [[nodiscard]] typename Library::signal& signal() noexcept { return signal_; }
+  void handler_called(std::decay_t<Results>... results) noexcept {
+    outcome_.store(std::move(results)...);
+    finish();
+  }
+  void handler_dropped() noexcept {
+    outcome_.drop();
+    finish();
+  }
+
+ private:
+  enum : int { waiting, begun, withdrawn };
+
+  // Calls the initiating function where the executor wants it.
+  struct beginning {
+    handler_type handler;
+    void operator()() {
+      if (handler.op()->leave_waiting(begun))
+        handler.op()->begin(std::move(handler));
+      else
+        handler.release()->finish();
+    }
+  };
+  // Emits the signal there.
+  struct emission {
+    explicit emission(asio_op& to) noexcept : op(&to) {}
+    emission(emission&& other) noexcept : op(std::exchange(other.op, nullptr)) {}
+    emission& operator=(emission&&) = delete;
+    ~emission() {
+      if (op != nullptr) op->finish();
+    }
+    void operator()() {
+      const bool handler_is_there = __atomic_load_n(&op->pending_, __ATOMIC_ACQUIRE) > 1;
+      if (handler_is_there) Library::emit(op->signal_);
+    }
+    asio_op* op;
+  };
+
+  bool leave_waiting(int to) noexcept {
+    int expected = waiting;
+    return __atomic_compare_exchange_n(&stage_, &expected, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+  }
+  // False: nothing is to be waited for any more.
+  bool join_pending() noexcept {
+    int n = __atomic_load_n(&pending_, __ATOMIC_RELAXED);
+    while (n > 0)
+      if (__atomic_compare_exchange_n(&pending_, &n, n + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return true;
+    return false;
+  }
+  // Whoever finishes last brings the task back to its loop, and must not touch this any more.
+  void finish() noexcept {
+    event_loop& loop = *loop_;
+    if (__atomic_sub_fetch(&pending_, 1, __ATOMIC_ACQ_REL) > 0) return;
+    if (event_loop::current_or_null() == &loop)
+      loop.schedule(*this);
+    else
+      loop.post(static_cast<io::completion&>(*this));
+  }
+
+  void begin(handler_type handler) noexcept {
+    __atomic_add_fetch(&pending_, 1, __ATOMIC_RELAXED);  // an exception drops the handler before it can be stored
+    try {
+      std::apply([&](auto&... each) { std::move(initiation_)(std::move(handler), std::move(each)...); }, arguments_);
+    } catch (...) {
+      begin_failure_ = std::current_exception();  // thrown where it is awaited
+    }
+    finish();
+  }
+
+  void ask_to_end() noexcept {
+    if (asked_ || leave_waiting(withdrawn)) return;  // withdrawn: the beginning finds it so
+    if constexpr (has_executor && Library::has_slots) {
+      if (!join_pending()) return;
+      asked_ = true;
+      try {
+        Library::post(executor_, emission(*this));
+      } catch (...) {  // no memory: it ends when it ends; not to be thrown out of a cancel
+      }
+    }
+  }
+
+  [[no_unique_address]] stored_executor executor_;
+  Initiation initiation_;
+  ArgTuple arguments_;
+  outcome_type outcome_;
+  typename Library::signal signal_;
+  std::exception_ptr begin_failure_;
+  event_loop* loop_ = nullptr;
+  int pending_ = 0;
+  int stage_ = waiting;
+  bool asked_ = false;
+};
+
+/// What async_result of either Asio returns: the awaitable for one initiating function with one signature.
+template <class Library, class... Results>
+struct asio_awaitable {
+  template <class Initiation, class... Args>
+  static auto make(use_gyre_t /*token*/, Initiation&& initiation, Args&&... args) {
+    using function = std::decay_t<Initiation>;
+    if constexpr (requires { typename Library::template executor_of<function>; }) {
+      auto executor = initiation.get_executor();
+      return asio_op<Library, decltype(executor), function, std::tuple<std::decay_t<Args>...>, Results...>(
+          std::move(executor), std::forward<Initiation>(initiation), {std::forward<Args>(args)...});
+    } else {
+      return asio_op<Library, void, function, std::tuple<std::decay_t<Args>...>, Results...>(
+          {}, std::forward<Initiation>(initiation), {std::forward<Args>(args)...});
+    }
+  }
+  template <class Executor, class Initiation, class... Args>
+  static auto make(use_gyre_on_t<Executor> token, Initiation&& initiation, Args&&... args) {
+    return asio_op<Library, Executor, std::decay_t<Initiation>, std::tuple<std::decay_t<Args>...>, Results...>(
+        std::move(token.executor), std::forward<Initiation>(initiation), {std::forward<Args>(args)...});
+  }
+};
+
+}  // namespace gyre

@@ -1,0 +1,115 @@
+// gyre/interop/asio_reply.hpp: a gyre task whose outcome a completion handler of Asio is told. For asio.hpp.
+#pragma once
+
+#include <gyre/tasks/run_coroutine_threadsafe.hpp>
+
+#include <concepts>
+#include <exception>
+#include <optional>
+#include <source_location>
+#include <type_traits>
+#include <utility>
+
+namespace gyre {
+
+/// The signature of a handler that is told how a task<T> has ended.
+template <class T>
+struct asio_reply_signature {
+  static_assert(std::default_initializable<T>, "the handler is given a value also when the task has failed");
+  using type = void(std::exception_ptr, T);
+};
+template <>
+struct asio_reply_signature<void> {
+  using type = void(std::exception_ptr);
+};
+
+/// Calls a handler once: with the outcome, or with operation_aborted when it is destroyed before. Until then the handler's
+/// io_context has work.
+template <class Library, class T, class Handler>
+class asio_reply {
+  using guard = decltype(Library::make_work_guard(std::declval<const Handler&>()));
+
+ public:
+  asio_reply(Handler handler, std::source_location where)
+      : where_(where), work_(Library::make_work_guard(handler)), handler_(std::in_place, std::move(handler)) {}
+  asio_reply(asio_reply&& other) noexcept
+      : where_(other.where_), work_(std::move(other.work_)), handler_(std::exchange(other.handler_, std::nullopt)) {}
+  asio_reply& operator=(asio_reply&&) = delete;
+  ~asio_reply() {
+    if (handler_) give(Library::aborted(), {});
+  }
+
+  /// Once. What a handler throws that is called at once is reported, as a failure in the background.
+  void give(std::exception_ptr failure, std::optional<wrap_void<T>> value) noexcept {
+    try {
+      const auto executor = work_.get_executor();
+      call it{std::move(*handler_), std::move(work_), std::move(failure), std::move(value)};
+      handler_.reset();
+      if constexpr (Library::template is_system_executor<typename guard::executor_type>)
+        it();
+      else
+        Library::post(executor, std::move(it));
+    } catch (...) {
+      event_loop::report({std::current_exception(), "async_run", where_});
+    }
+  }
+
+ private:
+  struct call {
+    Handler handler;
+    guard work;
+    std::exception_ptr failure;
+    std::optional<wrap_void<T>> value;
+
+    void operator()() {
+      Library::clear_slot(handler);
+      work.reset();
+      if constexpr (std::is_void_v<T>)
+        std::move(handler)(std::move(failure));
+      else
+        std::move(handler)(std::move(failure), value ? std::move(*value) : T());
+    }
+  };
+
+  std::source_location where_;
+  guard work_;
+  std::optional<Handler> handler_;
+};
+
+/// What begins when the completion token of async_run wants it to.
+template <class Library, class T>
+struct asio_task_initiation {
+  event_loop* loop;
+  std::source_location where;
+
+  template <class Handler>
+  void operator()(Handler&& handler, task<T> work) const {
+    using reply = asio_reply<Library, T, std::decay_t<Handler>>;
+    auto* const outcome = new shared_outcome<void>(*loop);
+    const shared_task_handle<void> kept(*outcome);
+    outcome->add_reference();
+    Library::assign_slot(handler, [handle = shared_task_handle<void>(*outcome)]() mutable { handle.cancel(); });
+    outcome->start(run(reply(std::forward<Handler>(handler), where), std::move(work)), where);
+  }
+
+ private:
+  template <class Reply>
+  static task<void> run(Reply reply, task<T> work) {
+    std::optional<wrap_void<T>> value;
+    std::exception_ptr failure;
+    try {
+      if constexpr (std::is_void_v<T>) {
+        co_await std::move(work);
+      } else {
+        value.emplace(co_await std::move(work));
+      }
+    } catch (const cancelled&) {
+      throw;  // told when the reply is destroyed
+    } catch (...) {
+      failure = std::current_exception();  // told below
+    }
+    reply.give(std::move(failure), std::move(value));
+  }
+};
+
+}  // namespace gyre

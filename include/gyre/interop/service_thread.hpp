@@ -1,0 +1,26 @@
+// gyre/interop/service_thread.hpp: a thread that runs the loop of another library.
+#pragma once
+
+#include <gyre/attributes.hpp>
+
+namespace gyre {
+
+/// Calls one function on a thread of its own, which takes no signals: they are for the program's threads.
+class GYRE_API service_thread {
+ public:
+  /// Errors: std::system_error when there is no thread to be had.
+  service_thread(void (*function)(void*), void* argument);
+  /// Waits for the function, if `join` has not.
+  ~service_thread();
+  service_thread(const service_thread&) = delete;
+  service_thread& operator=(const service_thread&) = delete;
+
+  /// Blocks until the function has returned. Idempotent. Thread: the one that made it.
+  void join() noexcept;
+
+ private:
+  struct state;
+  state* state_;
+};
+
+}  // namespace gyre

@@ -1,0 +1,202 @@
+// tests/interop/asio_run_threads_test.cpp: Asio awaits tasks of gyre: futures, callbacks, coroutines; cancels both ways.
+#include <gyre/interop/asio.hpp>
+
+#include "tests/interop/asio_support.hpp"
+#include "tests/support/co_assert.hpp"
+
+#include <asio/bind_cancellation_slot.hpp>
+#include <asio/experimental/awaitable_operators.hpp>
+
+#include <future>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+using namespace gyre_test;
+
+namespace {
+
+/// A loop that runs in a thread of its own until this is destroyed.
+class loop_thread {
+ public:
+  loop_thread()
+      : thread_([this] {
+          gyre::run([this]() -> gyre::task<> {
+            gyre::event stop;
+            stop_ = &stop;
+            loop_.set_value(&gyre::event_loop::current());
+            co_await stop.wait();
+          });
+        }),
+        known_(loop_.get_future().get()) {}
+  loop_thread(const loop_thread&) = delete;
+  loop_thread& operator=(const loop_thread&) = delete;
+  ~loop_thread() {
+    known_->post([this] { stop_->set(); });
+    thread_.join();
+  }
+  gyre::event_loop& loop() { return *known_; }
+
+ private:
+  std::promise<gyre::event_loop*> loop_;
+  gyre::event* stop_ = nullptr;
+  std::thread thread_;
+  gyre::event_loop* known_;
+};
+
+gyre::task<std::string> greets(std::string who) {
+  co_await gyre::sleep(1ms);
+  co_return "hello " + who;
+}
+gyre::task<> fails(const char* why) {
+  co_await gyre::yield();
+  throw std::runtime_error(why);
+}
+gyre::task<> waits_for_ever() { co_await gyre::sleep(1h); }
+
+}  // namespace
+
+TEST(asio_run_threads, gives_a_future) {
+  loop_thread gyre_side;
+  std::future<std::string> greeting = gyre::async_run(gyre_side.loop(), greets("future"), asio::use_future);
+  EXPECT_EQ(greeting.get(), "hello future");
+  std::future<void> failure = gyre::async_run(gyre_side.loop(), fails("in a task"), asio::use_future);
+  EXPECT_THROW(failure.get(), std::runtime_error);
+}
+
+TEST(asio_run_threads, calls_a_handler_through_its_executor_for_which_its_context_waits) {
+  loop_thread gyre_side;
+  asio::io_context context;
+  std::optional<std::string> greeting;
+  std::thread::id called_on;
+  gyre::async_run(gyre_side.loop(), greets("handler"),
+                  asio::bind_executor(context, [&](std::exception_ptr failure, std::string result) {
+                    EXPECT_FALSE(failure);
+                    greeting = std::move(result);
+                    called_on = std::this_thread::get_id();
+                  }));
+  context.run();
+  EXPECT_EQ(greeting, "hello handler");
+  EXPECT_EQ(called_on, std::this_thread::get_id());
+}
+
+TEST(asio_run_threads, calls_a_handler_without_an_executor_on_the_loop) {
+  loop_thread gyre_side;
+  std::promise<std::thread::id> called_on;
+  gyre::async_run(gyre_side.loop(), fails("in a task"), [&](std::exception_ptr failure) {
+    EXPECT_TRUE(failure);
+    called_on.set_value(std::this_thread::get_id());
+  });
+  EXPECT_NE(called_on.get_future().get(), std::this_thread::get_id());
+}
+
+TEST(asio_run_threads, is_awaited_by_coroutines_of_asio) {
+  loop_thread gyre_side;
+  asio::io_context context;
+  std::string greeting;
+  auto body = [&]() -> asio::awaitable<void> {
+    for (int i = 0; i < 20; ++i)
+      greeting = co_await gyre::async_run(gyre_side.loop(), greets("awaitable"), asio::use_awaitable);
+    bool thrown = false;
+    try {
+      co_await gyre::async_run(gyre_side.loop(), fails("in a task"), asio::use_awaitable);
+    } catch (const std::runtime_error&) {
+      thrown = true;
+    }
+    EXPECT_TRUE(thrown);
+  };
+  asio::co_spawn(context, body(), asio::detached);
+  context.run();
+  EXPECT_EQ(greeting, "hello awaitable");
+}
+
+TEST(asio_run_threads, the_slot_of_the_handler_cancels_the_task) {
+  loop_thread gyre_side;
+  asio::io_context context;
+  asio::cancellation_signal signal;
+  std::exception_ptr failure;
+  gyre::async_run(gyre_side.loop(), waits_for_ever(),
+                  asio::bind_executor(context, asio::bind_cancellation_slot(
+                                                   signal.slot(), [&](std::exception_ptr what) { failure = what; })));
+  signal.emit(asio::cancellation_type::terminal);
+  context.run();
+  ASSERT_TRUE(failure);
+  EXPECT_TRUE(gyre::asio_library::is_aborted(failure));
+}
+
+TEST(asio_run_threads, a_race_of_asio_cancels_the_task) {
+  using namespace asio::experimental::awaitable_operators;
+  loop_thread gyre_side;
+  asio::io_context context;
+  std::size_t winner = 7;
+  auto body = [&]() -> asio::awaitable<void> {
+    asio::steady_timer timer(context, 1ms);
+    const auto first = co_await (gyre::async_run(gyre_side.loop(), waits_for_ever(), asio::use_awaitable) ||
+                                 timer.async_wait(asio::use_awaitable));
+    winner = first.index();
+  };
+  asio::co_spawn(context, body(), asio::detached);
+  context.run();
+  EXPECT_EQ(winner, 1u);
+}
+
+TEST(asio_run_threads, the_end_of_the_loop_is_an_abort) {
+  auto gyre_side = std::make_unique<loop_thread>();
+  std::future<void> never = gyre::async_run(gyre_side->loop(), waits_for_ever(), asio::use_future);
+  gyre_side.reset();
+  try {
+    never.get();
+    ADD_FAILURE() << "it waits for ever";
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code(), asio::error::operation_aborted);
+  }
+}
+
+TEST(asio_run_threads, an_io_context_may_be_destroyed_with_the_call_in_it) {
+  loop_thread gyre_side;
+  std::promise<gyre::event*> waiting;
+  auto work = [&]() -> gyre::task<> {
+    gyre::event go_on;
+    waiting.set_value(&go_on);
+    co_await go_on.wait();
+  };
+  bool called = false;
+  {
+    asio::io_context context;
+    gyre::async_run(gyre_side.loop(), work(), asio::bind_executor(context, [&](std::exception_ptr) { called = true; }));
+    gyre::event* const go_on = waiting.get_future().get();
+    gyre_side.loop().post([go_on] { go_on->set(); });
+    gyre::blocking_run(gyre_side.loop(), greets("order"));  // the call waits in the context now
+  }
+  EXPECT_FALSE(called);
+}
+
+TEST(asio_run_threads, a_task_of_gyre_awaits_a_coroutine_of_asio_that_awaits_a_task) {
+  gyre::run([]() -> gyre::task<> {
+    gyre::asio_thread asio_side;
+    gyre::event_loop& loop = gyre::event_loop::current();
+    auto middle = [&]() -> asio::awaitable<std::string> {
+      co_return co_await gyre::async_run(loop, greets("there"), asio::use_awaitable) + " and back";
+    };
+    const std::string greeting = co_await asio::co_spawn(asio_side.context(), middle(), gyre::use_gyre);
+    EXPECT_EQ(greeting, "hello there and back");
+  });
+}
+
+TEST(asio_run_threads, a_cancel_goes_through_a_coroutine_of_asio) {
+  gyre::run([]() -> gyre::task<> {
+    gyre::asio_thread asio_side;
+    gyre::event_loop& loop = gyre::event_loop::current();
+    auto middle = [&]() -> asio::awaitable<void> {
+      co_await gyre::async_run(loop, waits_for_ever(), asio::use_awaitable);
+    };
+    auto task =
+        gyre::spawn([&]() -> gyre::task<> { co_await asio::co_spawn(asio_side.context(), middle(), gyre::use_gyre); });
+    co_await gyre::sleep(1ms);
+    task.cancel();
+    co_await task.wait();
+    EXPECT_TRUE(task.state().was_cancelled());
+  });
+}

@@ -1,0 +1,369 @@
+// tests/interop/asio_test.cpp: operations of an io_context on the thread of the loop: results, errors, cancels.
+#include <gyre/interop/asio.hpp>
+
+#include "tests/interop/asio_support.hpp"
+#include "tests/support/co_assert.hpp"
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+
+using namespace gyre_test;
+using tcp = asio::ip::tcp;
+
+namespace {
+
+/// Runs `body(context)` with the context on the thread of the loop.
+template <class Body>
+void run_with_context(Body body) {
+  auto all = [&]() -> gyre::task<> {
+    asio::io_context context;
+    {
+      pump turning(context);
+      co_await body(context);
+      co_await turning.stop();
+    }
+  };
+  EXPECT_NO_THROW(gyre::run(all));
+}
+
+struct socket_pair {
+  explicit socket_pair(asio::io_context& context) : client(context), server(context) {
+    tcp::acceptor acceptor(context, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    client.connect(acceptor.local_endpoint());
+    server = acceptor.accept();
+  }
+  tcp::socket client;
+  tcp::socket server;
+};
+
+}  // namespace
+
+TEST(asio_await, gives_the_value_behind_the_error_code) {
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    socket_pair pair(context);
+    std::string buffer(16, '-');
+    const std::size_t sent = co_await pair.client.async_write_some(asio::buffer("hello", 5), gyre::use_gyre);
+    EXPECT_EQ(sent, 5u);
+    const std::size_t n = co_await pair.server.async_read_some(asio::buffer(buffer), gyre::use_gyre);
+    EXPECT_EQ(buffer.substr(0, n), "hello");
+  });
+}
+
+TEST(asio_await, waits_for_a_timer) {
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    asio::steady_timer timer(context, 1ms);
+    co_await timer.async_wait(gyre::use_gyre);
+    EXPECT_LE(timer.expiry(), std::chrono::steady_clock::now());
+  });
+}
+
+TEST(asio_await, gives_several_values_as_a_tuple_and_none_as_void) {
+  run_with_context([](asio::io_context&) -> gyre::task<> {
+    auto two = [](auto handler) { handler(std::error_code(), 7, std::string("seven")); };
+    const std::tuple<int, std::string> both =
+        co_await asio::async_initiate<const gyre::use_gyre_t, void(std::error_code, int, std::string)>(two,
+                                                                                                       gyre::use_gyre);
+    EXPECT_EQ(std::get<0>(both), 7);
+    EXPECT_EQ(std::get<1>(both), "seven");
+    auto no_error = [](auto handler) { handler(std::make_unique<int>(8)); };
+    const std::unique_ptr<int> owned =
+        co_await asio::async_initiate<const gyre::use_gyre_t, void(std::unique_ptr<int>)>(no_error, gyre::use_gyre);
+    EXPECT_EQ(*owned, 8);
+    auto nothing = [](auto handler) { handler(); };
+    co_await asio::async_initiate<const gyre::use_gyre_t, void()>(nothing, gyre::use_gyre);
+  });
+}
+
+TEST(asio_await, throws_the_exception_that_a_handler_is_given) {
+  run_with_context([](asio::io_context&) -> gyre::task<> {
+    auto throws = [](auto handler) { handler(std::make_exception_ptr(std::runtime_error("from afar")), 0); };
+    EXPECT_EQ(co_await error_of(
+                  asio::async_initiate<const gyre::use_gyre_t, void(std::exception_ptr, int)>(throws, gyre::use_gyre)),
+              "from afar");
+    auto value = [](auto handler) { handler(std::exception_ptr(), 3); };
+    const int n =
+        co_await asio::async_initiate<const gyre::use_gyre_t, void(std::exception_ptr, int)>(value, gyre::use_gyre);
+    EXPECT_EQ(n, 3);
+  });
+}
+
+TEST(asio_await, an_operation_may_complete_inside_its_initiation) {
+  run_with_context([](asio::io_context&) -> gyre::task<> {
+    int sum = 0;
+    auto at_once = [](auto handler, int n) { handler(std::error_code(), n); };
+    for (int i = 0; i < 100'000; ++i)
+      sum +=
+          co_await asio::async_initiate<const gyre::use_gyre_t, void(std::error_code, int)>(at_once, gyre::use_gyre, 1);
+    EXPECT_EQ(sum, 100'000);
+  });
+}
+
+TEST(asio_await, begins_when_it_is_awaited) {
+  run_with_context([](asio::io_context&) -> gyre::task<> {
+    by_hand hand;
+    auto later = hand.async_wait(gyre::use_gyre);
+    EXPECT_EQ(hand.begun, 0);
+    gyre::spawn([&]() -> gyre::task<> {
+      hand.complete({}, 5);
+      co_return;
+    }).detach();
+    EXPECT_EQ(co_await std::move(later), 5u);
+    EXPECT_EQ(hand.begun, 1);
+  });
+}
+
+TEST(asio_await, an_error_code_is_thrown_with_the_name_of_the_operation) {
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    socket_pair pair(context);
+    pair.client.close();
+    std::string buffer(16, '-');
+    try {
+      co_await pair.server.async_read_some(asio::buffer(buffer), gyre::use_gyre);
+      ADD_FAILURE() << "read from a closed stream";
+    } catch (const gyre::io_error& error) {
+      EXPECT_EQ(error.code(), asio::error::eof);
+      EXPECT_TRUE(std::string(error.what()).starts_with("async_receive: ")) << error.what();
+    }
+  });
+}
+
+TEST(asio_await, as_expected_gives_the_error_code) {
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    socket_pair pair(context);
+    pair.client.close();
+    std::string buffer(16, '-');
+    const std::expected<std::size_t, std::error_code> end =
+        co_await gyre::as_expected(pair.server.async_read_some(asio::buffer(buffer), gyre::use_gyre));
+    CO_ASSERT_FALSE(end.has_value());
+    EXPECT_EQ(end.error(), asio::error::eof);
+  });
+}
+
+TEST(asio_await, bytes_before_an_error_are_counted) {
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    socket_pair pair(context);
+    asio::write(pair.client, asio::buffer("abc", 3));
+    pair.client.close();
+    std::string buffer(16, '-');
+    try {
+      co_await asio::async_read(pair.server, asio::buffer(buffer), gyre::use_gyre);
+      ADD_FAILURE() << "read more than there was";
+    } catch (const gyre::incomplete_transfer& error) {
+      EXPECT_EQ(error.transferred(), 3u);
+      EXPECT_EQ(error.code(), asio::error::eof);
+    }
+  });
+}
+
+TEST(asio_await, throws_what_the_initiation_throws) {
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    auto throws = [](auto) { throw std::runtime_error("not begun"); };
+    EXPECT_EQ(
+        co_await error_of(asio::async_initiate<const gyre::use_gyre_t, void(std::error_code)>(throws, gyre::use_gyre)),
+        "not begun");
+    const auto token = gyre::use_gyre_on(context.get_executor());
+    EXPECT_EQ(co_await error_of(asio::async_initiate<decltype(token), void(std::error_code)>(throws, token)),
+              "not begun");
+  });
+}
+
+TEST(asio_await, a_handler_that_is_dropped_is_told) {
+  run_with_context([](asio::io_context&) -> gyre::task<> {
+    by_hand hand;
+    gyre::spawn([&]() -> gyre::task<> {
+      hand.drop();
+      co_return;
+    }).detach();
+    try {
+      co_await hand.async_wait(gyre::use_gyre);
+      ADD_FAILURE() << "nobody has called";
+    } catch (const gyre::callback_dropped&) {
+    }
+  });
+}
+
+TEST(asio_await, an_io_context_may_be_destroyed_before_its_operations_are_done) {
+  gyre::run([]() -> gyre::task<> {
+    auto context = std::make_unique<asio::io_context>();
+    const std::shared_ptr<asio::steady_timer> timer = std::make_shared<asio::steady_timer>(*context, 1h);
+    int dropped = 0;
+    auto waits = [&]() -> gyre::task<> {
+      try {
+        co_await timer->async_wait(gyre::use_gyre);
+      } catch (const gyre::callback_dropped&) {
+        ++dropped;
+      }
+    };
+    auto begun = gyre::spawn(waits);
+    co_await gyre::yield();
+    context->poll();
+    auto not_begun = gyre::spawn(waits);
+    co_await gyre::yield();
+    context.reset();
+    co_await begun;
+    co_await not_begun;
+    EXPECT_EQ(dropped, 2);
+  });
+}
+
+// ---- cancel
+
+TEST(asio_cancel, in_a_cancelled_scope_nothing_is_begun) {
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    by_hand hand;
+    auto task =
+        gyre::spawn([&]() -> gyre::task<> { co_await hand.async_wait(gyre::use_gyre_on(context.get_executor())); });
+    task.cancel();
+    co_await task.wait();
+    EXPECT_TRUE(task.state().was_cancelled());
+    EXPECT_EQ(hand.begun, 0);
+  });
+}
+
+TEST(asio_cancel, what_the_executor_has_not_begun_is_withdrawn) {
+  gyre::run([]() -> gyre::task<> {
+    asio::io_context context;
+    by_hand hand;
+    auto task =
+        gyre::spawn([&]() -> gyre::task<> { co_await hand.async_wait(gyre::use_gyre_on(context.get_executor())); });
+    co_await gyre::yield();
+    task.cancel();
+    co_await gyre::yield();
+    EXPECT_FALSE(task.done());  // the executor still knows of it
+    context.poll();
+    co_await task.wait();
+    EXPECT_TRUE(task.state().was_cancelled());
+    EXPECT_EQ(hand.begun, 0);
+  });
+}
+
+TEST(asio_cancel, asks_through_the_slot_and_waits_for_the_handler) {
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    by_hand hand;
+    hand.completes_when_asked = false;
+    auto task =
+        gyre::spawn([&]() -> gyre::task<> { co_await hand.async_wait(gyre::use_gyre_on(context.get_executor())); });
+    while (hand.begun == 0) co_await gyre::yield();
+    EXPECT_EQ(hand.asked, 0);
+    task.cancel();
+    while (hand.asked == 0) co_await gyre::yield();
+    for (int i = 0; i < 10; ++i) co_await gyre::yield();
+    EXPECT_FALSE(task.done());
+    hand.complete(asio::error::operation_aborted, 0);
+    co_await task.wait();
+    EXPECT_TRUE(task.state().was_cancelled());
+    EXPECT_EQ(hand.asked, 1);
+  });
+}
+
+TEST(asio_cancel, a_result_wins_over_the_cancel_that_came_first) {
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    by_hand hand;
+    hand.completes_when_asked = false;
+    std::size_t result = 0;
+    auto task = gyre::spawn(
+        [&]() -> gyre::task<> { result = co_await hand.async_wait(gyre::use_gyre_on(context.get_executor())); });
+    while (hand.begun == 0) co_await gyre::yield();
+    task.cancel();
+    while (hand.asked == 0) co_await gyre::yield();
+    hand.complete({}, 9);
+    co_await task.wait();
+    EXPECT_EQ(result, 9u);
+  });
+}
+
+TEST(asio_cancel, after_the_handler_was_called_it_comes_too_late) {
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    by_hand hand;
+    std::size_t result = 0;
+    auto task = gyre::spawn(
+        [&]() -> gyre::task<> { result = co_await hand.async_wait(gyre::use_gyre_on(context.get_executor())); });
+    while (hand.begun == 0) co_await gyre::yield();
+    hand.complete({}, 9);
+    task.cancel();
+    co_await task.wait();
+    EXPECT_EQ(result, 9u);
+    EXPECT_EQ(hand.asked, 0);
+  });
+}
+
+TEST(asio_cancel, an_operation_without_an_executor_is_waited_for) {
+  run_with_context([](asio::io_context&) -> gyre::task<> {
+    by_hand hand;
+    std::size_t result = 0;
+    auto task = gyre::spawn([&]() -> gyre::task<> { result = co_await hand.async_wait(gyre::use_gyre); });
+    while (hand.begun == 0) co_await gyre::yield();
+    task.cancel();
+    for (int i = 0; i < 10; ++i) co_await gyre::yield();
+    EXPECT_FALSE(task.done());
+    EXPECT_EQ(hand.asked, 0);
+    hand.complete({}, 4);
+    co_await task.wait();
+    EXPECT_EQ(result, 4u);
+  });
+}
+
+TEST(asio_cancel, ends_reads_timers_and_composed_operations) {
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    socket_pair pair(context);
+    asio::steady_timer timer(context, 1h);
+    tcp::acceptor acceptor(context, tcp::endpoint(asio::ip::address_v4::loopback(), 0));
+    std::string some(16, '-');
+    std::string whole(16, '-');
+    auto group = [&](gyre::task_group& tasks) -> gyre::task<> {
+      tasks.spawn([&]() -> gyre::task<> { co_await pair.client.async_read_some(asio::buffer(some), gyre::use_gyre); });
+      tasks.spawn(
+          [&]() -> gyre::task<> { co_await asio::async_read(pair.server, asio::buffer(whole), gyre::use_gyre); });
+      tasks.spawn([&]() -> gyre::task<> { co_await timer.async_wait(gyre::use_gyre); });
+      tasks.spawn([&]() -> gyre::task<> { co_await acceptor.async_accept(gyre::use_gyre); });
+      for (int i = 0; i < 10; ++i) co_await gyre::yield();
+      tasks.cancel();
+    };
+    co_await gyre::task_group::scope(group);
+    std::string buffer(16, '-');
+    asio::write(pair.client, asio::buffer("on", 2));  // the sockets are as good as before
+    EXPECT_EQ(co_await pair.server.async_read_some(asio::buffer(buffer), gyre::use_gyre), 2u);
+  });
+}
+
+TEST(asio_cancel, a_time_limit_is_timed_out) {
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    socket_pair pair(context);
+    std::string buffer(16, '-');
+    const auto n = co_await gyre::as_expected(
+        gyre::timeout(1ms, pair.client.async_read_some(asio::buffer(buffer), gyre::use_gyre)));
+    CO_ASSERT_FALSE(n.has_value());
+    EXPECT_EQ(n.error(), std::errc::timed_out);
+    bool expired = false;
+    try {
+      co_await gyre::timeout(1ms, pair.client.async_read_some(asio::buffer(buffer), gyre::use_gyre));
+    } catch (const gyre::timed_out&) {
+      expired = true;
+    }
+    EXPECT_TRUE(expired);
+  });
+}
+
+TEST(asio_cancel, the_loser_of_a_race_is_asked_to_end) {
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    asio::steady_timer early(context, 1ms);
+    asio::steady_timer late(context, 1h);
+    const auto first = co_await gyre::race(early.async_wait(gyre::use_gyre), late.async_wait(gyre::use_gyre));
+    EXPECT_EQ(first.index, 0u);
+  });
+}
+
+TEST(asio_cancel, an_operation_cancelled_by_others_is_an_error) {
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    asio::steady_timer timer(context, 1h);
+    gyre::spawn([&]() -> gyre::task<> {
+      for (int i = 0; i < 3; ++i) co_await gyre::yield();
+      timer.cancel();
+    }).detach();
+    const auto outcome = co_await gyre::as_expected(timer.async_wait(gyre::use_gyre));
+    CO_ASSERT_FALSE(outcome.has_value());
+    EXPECT_EQ(outcome.error(), asio::error::operation_aborted);
+  });
+}

@@ -1,0 +1,306 @@
+// tests/interop/asio_threads_test.cpp: an io_context that runs in a thread of its own.
+#include <gyre/interop/asio.hpp>
+#include <gyre/testing/cancel_at_every_await.hpp>
+
+#include "tests/interop/asio_support.hpp"
+#include "tests/support/co_assert.hpp"
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <semaphore>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace gyre_test;
+using tcp = asio::ip::tcp;
+
+namespace {
+
+tcp::endpoint any_port() { return {asio::ip::address_v4::loopback(), 0}; }
+
+std::string address_of(const tcp::acceptor& acceptor) {
+  return "127.0.0.1:" + std::to_string(acceptor.local_endpoint().port());
+}
+
+/// An echo server as Asio's own tutorials write it.
+class callback_echo : public std::enable_shared_from_this<callback_echo> {
+ public:
+  explicit callback_echo(tcp::socket peer) : peer_(std::move(peer)) {}
+  void read() {
+    peer_.async_read_some(asio::buffer(buffer_), [self = shared_from_this()](std::error_code error, std::size_t n) {
+      if (!error) self->write(n);
+    });
+  }
+
+ private:
+  void write(std::size_t n) {
+    asio::async_write(peer_, asio::buffer(buffer_.data(), n),
+                      [self = shared_from_this()](std::error_code error, std::size_t) {
+                        if (!error) self->read();
+                      });
+  }
+  tcp::socket peer_;
+  std::array<char, 1024> buffer_{};
+};
+
+/// Accepts one peer after the other until it is closed.
+class callback_server {
+ public:
+  explicit callback_server(asio::io_context& context) : acceptor_(context, any_port()) { accept(); }
+  [[nodiscard]] std::string address() const { return address_of(acceptor_); }
+
+ private:
+  void accept() {
+    acceptor_.async_accept([this](std::error_code error, tcp::socket peer) {
+      if (error) return;
+      std::make_shared<callback_echo>(std::move(peer))->read();
+      accept();
+    });
+  }
+  tcp::acceptor acceptor_;
+};
+
+gyre::task<> asio_echo(tcp::socket peer) {
+  std::array<char, 1024> buffer;
+  for (;;) {
+    const auto n = co_await gyre::as_expected(peer.async_read_some(asio::buffer(buffer), gyre::use_gyre));
+    if (!n) co_return;
+    co_await asio::async_write(peer, asio::buffer(buffer.data(), *n), gyre::use_gyre);
+  }
+}
+
+}  // namespace
+
+TEST(asio_threads, a_result_comes_back_to_the_loop) {
+  gyre::run([]() -> gyre::task<> {
+    gyre::asio_thread asio_side;
+    const auto here = std::this_thread::get_id();
+    asio::steady_timer timer(asio_side.context());
+    for (int i = 0; i < 100; ++i) {
+      timer.expires_after(std::chrono::microseconds(i));
+      co_await timer.async_wait(gyre::use_gyre);
+      CO_ASSERT_TRUE(std::this_thread::get_id() == here);
+    }
+  });
+}
+
+TEST(asio_threads, everything_is_begun_on_the_thread_of_the_object) {
+  gyre::run([]() -> gyre::task<> {
+    gyre::asio_thread asio_side;
+    std::thread::id begun_on;
+    auto begin = [&](auto handler) {
+      begun_on = std::this_thread::get_id();
+      handler(std::error_code());
+    };
+    const auto token = gyre::use_gyre_on(asio_side.get_executor());
+    co_await asio::async_initiate<decltype(token), void(std::error_code)>(begin, token);
+    EXPECT_NE(begun_on, std::this_thread::get_id());
+  });
+}
+
+TEST(asio_threads, a_gyre_client_talks_to_a_server_of_callbacks) {
+  gyre::run([]() -> gyre::task<> {
+    gyre::asio_thread asio_side;
+    std::unique_ptr<callback_server> server;
+    const auto token = gyre::use_gyre_on(asio_side.get_executor());
+    server = std::make_unique<callback_server>(asio_side.context());
+    const std::string address = server->address();
+    for (int i = 0; i < 20; ++i) {
+      auto stream = co_await gyre::tcp_stream::connect(address);
+      std::string question = "question " + std::to_string(i);
+      co_await stream.write_all(question);
+      std::string answer(question.size(), '-');
+      co_await stream.read_exactly(std::span(answer));
+      EXPECT_EQ(answer, question);
+    }
+    auto close = [&](auto handler) {
+      server.reset();
+      handler();
+    };
+    co_await asio::async_initiate<decltype(token), void()>(close, token);
+  });
+}
+
+TEST(asio_threads, an_asio_server_in_tasks_serves_gyre_clients_at_once) {
+  gyre::run([]() -> gyre::task<> {
+    gyre::asio_thread asio_side;
+    tcp::acceptor acceptor(asio_side.context(), any_port());
+    const std::string address = address_of(acceptor);
+    int answered = 0;
+    auto client = [&](int number) -> gyre::task<> {
+      auto stream = co_await gyre::tcp_stream::connect(address);
+      for (int i = 0; i < 20; ++i) {
+        std::string question = std::to_string(number * 1000 + i) + "........";
+        question.resize(8);
+        co_await stream.write_all(question);
+        std::string answer(question.size(), '-');
+        co_await stream.read_exactly(std::span(answer));
+        if (answer == question) ++answered;
+      }
+    };
+    auto body = [&](gyre::task_group& group) -> gyre::task<> {
+      for (int i = 0; i < 10; ++i) group.spawn(client(i));
+      for (int i = 0; i < 10; ++i) {
+        tcp::socket peer = co_await acceptor.async_accept(gyre::use_gyre);
+        group.spawn(asio_echo(std::move(peer)));
+      }
+    };
+    co_await gyre::task_group::scope(body);
+    EXPECT_EQ(answered, 200);
+  });
+}
+
+TEST(asio_threads, one_task_reads_while_another_writes_the_same_socket) {
+  gyre::run([]() -> gyre::task<> {
+    gyre::asio_thread asio_side;
+    tcp::acceptor acceptor(asio_side.context(), any_port());
+    tcp::socket client(asio_side.context());
+    co_await client.async_connect(acceptor.local_endpoint(), gyre::use_gyre);
+    tcp::socket server = co_await acceptor.async_accept(gyre::use_gyre);
+    gyre::task_handle<void> echo = gyre::spawn(asio_echo(std::move(server)));
+    const std::string sent(300'000, 'x');
+    std::string received(sent.size(), '-');
+    auto write = [&]() -> gyre::task<> {
+      for (std::size_t at = 0; at < sent.size(); at += 10'000)
+        co_await asio::async_write(client, asio::buffer(sent.data() + at, 10'000), gyre::use_gyre);
+    };
+    auto read = [&]() -> gyre::task<> { co_await asio::async_read(client, asio::buffer(received), gyre::use_gyre); };
+    co_await gyre::gather(write(), read());
+    EXPECT_EQ(received, sent);
+    client.close();
+    co_await echo;
+  });
+}
+
+TEST(asio_threads, a_cancel_ends_what_another_thread_does) {
+  gyre::run([]() -> gyre::task<> {
+    gyre::asio_thread asio_side;
+    asio::steady_timer timer(asio_side.context(), 1h);
+    for (int i = 0; i < 200; ++i) {
+      auto task = gyre::spawn([&]() -> gyre::task<> { co_await timer.async_wait(gyre::use_gyre); });
+      for (int turns = i % 20; turns > 0; --turns) co_await gyre::yield();
+      task.cancel();
+      co_await task.wait();
+      CO_ASSERT_TRUE(task.state().was_cancelled());
+    }
+  });
+}
+
+TEST(asio_threads, a_cancel_and_a_result_at_the_same_time_are_one_of_both) {
+  gyre::run([]() -> gyre::task<> {
+    gyre::asio_thread asio_side;
+    int results = 0;
+    int cancels = 0;
+    for (int i = 0; i < 500; ++i) {
+      asio::steady_timer timer(asio_side.context(), std::chrono::microseconds(i % 100));
+      auto task = gyre::spawn([&]() -> gyre::task<> {
+        co_await timer.async_wait(gyre::use_gyre);
+        ++results;
+      });
+      co_await gyre::sleep(std::chrono::microseconds(i % 50));
+      task.cancel();
+      co_await task.wait();
+      if (task.state().was_cancelled()) ++cancels;
+    }
+    EXPECT_EQ(results + cancels, 500);
+  });
+}
+
+TEST(asio_threads, the_end_of_the_loop_cancels_and_waits) {
+  gyre::asio_thread asio_side;
+  asio::steady_timer timer(asio_side.context(), 1h);
+  bool ended = false;
+  gyre::run([&]() -> gyre::task<> {
+    gyre::spawn([&]() -> gyre::task<> {
+      try {
+        co_await timer.async_wait(gyre::use_gyre);
+      } catch (const gyre::cancelled&) {
+        ended = true;
+        throw;
+      }
+    }).detach();
+    co_await gyre::yield();
+  });
+  EXPECT_TRUE(ended);
+}
+
+TEST(asio_threads, whoever_waits_when_the_thread_ends_is_told) {
+  gyre::run([]() -> gyre::task<> {
+    auto asio_side = std::make_unique<gyre::asio_thread>();
+    auto timer = std::make_unique<asio::steady_timer>(asio_side->context(), 1h);
+    std::binary_semaphore begun(0);
+    bool dropped = false;
+    auto task = gyre::spawn([&]() -> gyre::task<> {
+      auto begin = [&](auto handler) {
+        timer->async_wait(std::move(handler));
+        begun.release();
+      };
+      const auto token = gyre::use_gyre_on(asio_side->get_executor());
+      try {
+        co_await asio::async_initiate<decltype(token), void(std::error_code)>(begin, token);
+      } catch (const gyre::callback_dropped&) {
+        dropped = true;
+      }
+    });
+    co_await gyre::yield();
+    begun.acquire();
+    asio::steady_timer* const orphan =
+        timer.release();  // dies with its context still there, or its service would be gone
+    asio_side->context().stop();
+    asio_side.reset();
+    co_await task;
+    EXPECT_TRUE(dropped);
+    (void)orphan;
+  });
+}
+
+TEST(asio_threads, loops_of_two_threads_share_one_io_context) {
+  gyre::asio_thread asio_side;
+  std::atomic<int> waited = 0;
+  auto waits = [&] {
+    gyre::run([&]() -> gyre::task<> {
+      for (int i = 0; i < 100; ++i) {
+        asio::steady_timer timer(asio_side.context(), std::chrono::microseconds(i));
+        co_await timer.async_wait(gyre::use_gyre);
+        ++waited;
+      }
+    });
+  };
+  std::thread first(waits);
+  std::thread second(waits);
+  first.join();
+  second.join();
+  EXPECT_EQ(waited, 200);
+}
+
+TEST(asio_threads, an_exception_of_a_handler_is_reported_and_the_thread_goes_on) {
+  testing::internal::CaptureStderr();
+  gyre::run([]() -> gyre::task<> {
+    gyre::asio_thread asio_side;
+    asio::post(asio_side.context(), [] { throw std::runtime_error("from a handler"); });
+    asio::steady_timer timer(asio_side.context(), 1us);
+    co_await timer.async_wait(gyre::use_gyre);
+  });
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("from a handler"), std::string::npos);
+}
+
+TEST(asio_threads, a_cancel_at_every_await_leaves_nothing_behind) {
+  gyre::asio_thread asio_side;
+  tcp::acceptor(asio_side.context(), any_port());  // the context has opened its own descriptors now
+  const auto scenario = [&]() -> gyre::task<> {
+    tcp::acceptor acceptor(asio_side.context(), any_port());
+    tcp::socket client(asio_side.context());
+    co_await client.async_connect(acceptor.local_endpoint(), gyre::use_gyre);
+    tcp::socket server = co_await acceptor.async_accept(gyre::use_gyre);
+    asio::steady_timer timer(asio_side.context(), 1ms);
+    co_await timer.async_wait(gyre::use_gyre);
+    std::string bytes(64, 'x');
+    co_await asio::async_write(client, asio::buffer(bytes), gyre::use_gyre);
+    co_await asio::async_read(server, asio::buffer(bytes), gyre::use_gyre);
+  };
+  const auto report = gyre::testing::cancel_at_every_await(scenario, [](bool) {});
+  EXPECT_GT(report.cancelled, 0u);
+}
