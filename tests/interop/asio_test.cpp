@@ -187,7 +187,7 @@ TEST(asio_await, a_handler_that_is_dropped_is_told) {
 TEST(asio_await, an_io_context_may_be_destroyed_before_its_operations_are_done) {
   gyre::run([]() -> gyre::task<> {
     auto context = std::make_unique<asio::io_context>();
-    const std::shared_ptr<asio::steady_timer> timer = std::make_shared<asio::steady_timer>(*context, 1h);
+    auto timer = std::make_unique<asio::steady_timer>(*context, 1h);
     int dropped = 0;
     auto waits = [&]() -> gyre::task<> {
       try {
@@ -201,6 +201,7 @@ TEST(asio_await, an_io_context_may_be_destroyed_before_its_operations_are_done) 
     context->poll();
     auto not_begun = gyre::spawn(waits);
     co_await gyre::yield();
+    timer.reset();
     context.reset();
     co_await begun;
     co_await not_begun;

@@ -230,15 +230,15 @@ TEST(asio_threads, the_end_of_the_loop_cancels_and_waits) {
 TEST(asio_threads, whoever_waits_when_the_thread_ends_is_told) {
   gyre::run([]() -> gyre::task<> {
     auto asio_side = std::make_unique<gyre::asio_thread>();
-    auto timer = std::make_unique<asio::steady_timer>(asio_side->context(), 1h);
+    const auto token = gyre::use_gyre_on(asio_side->get_executor());
     std::binary_semaphore begun(0);
+    auto begin = [&](auto handler) {
+      asio_side->context().stop();
+      asio::post(asio_side->context(), [kept = std::move(handler)]() mutable { std::move(kept)(std::error_code()); });
+      begun.release();
+    };
     bool dropped = false;
     auto task = gyre::spawn([&]() -> gyre::task<> {
-      auto begin = [&](auto handler) {
-        timer->async_wait(std::move(handler));
-        begun.release();
-      };
-      const auto token = gyre::use_gyre_on(asio_side->get_executor());
       try {
         co_await asio::async_initiate<decltype(token), void(std::error_code)>(begin, token);
       } catch (const gyre::callback_dropped&) {
@@ -247,13 +247,9 @@ TEST(asio_threads, whoever_waits_when_the_thread_ends_is_told) {
     });
     co_await gyre::yield();
     begun.acquire();
-    asio::steady_timer* const orphan =
-        timer.release();  // dies with its context still there, or its service would be gone
-    asio_side->context().stop();
     asio_side.reset();
     co_await task;
     EXPECT_TRUE(dropped);
-    (void)orphan;
   });
 }
 

@@ -120,6 +120,25 @@ class Examples(unittest.TestCase):
             self.assertEqual(server.wait(15), 143)
             server.stderr.close()
 
+    @unittest.skipUnless(Path(BIN, "12_asio").exists(), "there is no Asio")
+    def test_asio_echoes_to_several_and_ends_when_told(self):
+        server = subprocess.Popen([str(BIN / "12_asio"), "0"], stderr=subprocess.PIPE, text=True)
+        try:
+            host, port = server.stderr.readline().split()[-1].split(":")
+            with socket.create_connection((host, int(port)), 10) as one, socket.create_connection((host, int(port)), 10) as other:
+                for client, word in ((one, b"first"), (other, b"second"), (one, b"third")):
+                    client.sendall(word)
+                    self.assertEqual(client.recv(100), word)
+                one.shutdown(socket.SHUT_WR)
+                self.assertEqual(one.recv(100), b"")
+                server.terminate()
+                self.assertEqual(server.wait(15), 143)
+                self.assertEqual(other.recv(100), b"")
+        finally:
+            server.kill()
+            server.wait()
+            server.stderr.close()
+
     def test_copy_file_copies_and_shows_its_end(self):
         with tempfile.TemporaryDirectory() as folder:
             source, target = Path(folder, "source"), Path(folder, "target")

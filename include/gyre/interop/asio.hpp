@@ -40,9 +40,14 @@ struct asio_library {
     cancellation_slot_type slot;
   };
 
-  /// Not system_executor: it says that nobody has thought of one.
+  /// Stands where nobody has thought of an executor: what a function object is associated with, in old and new versions.
+  template <class Executor>
+  static constexpr bool is_default_executor =
+      std::is_same_v<Executor, asio::system_executor> ||
+      std::is_same_v<Executor, typename asio::associated_executor<nothing_stored>::type>;
+
   template <class Initiation>
-    requires(!std::is_same_v<typename Initiation::executor_type, asio::system_executor>)
+    requires(!is_default_executor<typename Initiation::executor_type>)
   using executor_of = typename Initiation::executor_type;
 
   template <class Executor, class F>
@@ -70,8 +75,6 @@ struct asio_library {
   static auto make_work_guard(const Handler& handler) {
     return asio::make_work_guard(handler);
   }
-  template <class Executor>
-  static constexpr bool is_system_executor = std::is_same_v<Executor, asio::system_executor>;
   template <class Handler, class F>
   static void assign_slot(const Handler& handler, F on_cancel) {
     auto slot = asio::get_associated_cancellation_slot(handler);

@@ -43,9 +43,10 @@ class asio_reply {
   void give(std::exception_ptr failure, std::optional<wrap_void<T>> value) noexcept {
     try {
       const auto executor = work_.get_executor();
+      const guard until_posted(work_);  // or the context may be gone while it is still being told
       call it{std::move(*handler_), std::move(work_), std::move(failure), std::move(value)};
       handler_.reset();
-      if constexpr (Library::template is_system_executor<typename guard::executor_type>)
+      if constexpr (Library::template is_default_executor<typename guard::executor_type>)
         it();
       else
         Library::post(executor, std::move(it));

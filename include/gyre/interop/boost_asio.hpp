@@ -1,0 +1,139 @@
+// gyre/interop/boost_asio.hpp: asio.hpp for Boost.Asio, from Boost 1.74; cancels need the slots that 1.77 has brought.
+#pragma once
+
+#include <gyre/interop/asio_operation.hpp>
+#include <gyre/interop/asio_reply.hpp>
+#include <gyre/interop/asio_runner.hpp>
+
+#include <boost/asio/associated_executor.hpp>
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/error.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/system_executor.hpp>
+#include <boost/system/error_code.hpp>
+#include <boost/system/system_error.hpp>
+#if __has_include(<boost/asio/cancellation_signal.hpp>)
+#include <boost/asio/associated_cancellation_slot.hpp>
+#include <boost/asio/cancellation_signal.hpp>
+#endif
+
+#include <exception>
+#include <source_location>
+#include <system_error>
+#include <type_traits>
+#include <utility>
+
+namespace gyre {
+
+/// How gyre speaks with Boost.Asio.
+struct boost_asio_library {
+  using error_code = boost::system::error_code;
+  using io_context = boost::asio::io_context;
+  using work_guard = boost::asio::executor_work_guard<boost::asio::io_context::executor_type>;
+
+#if __has_include(<boost/asio/cancellation_signal.hpp>)
+  static constexpr bool has_slots = true;
+  using signal = boost::asio::cancellation_signal;
+
+  struct slot_of_handler {
+    using cancellation_slot_type = boost::asio::cancellation_slot;
+    explicit slot_of_handler(signal& s) noexcept : slot(s.slot()) {}
+    [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept { return slot; }
+    cancellation_slot_type slot;
+  };
+  static void emit(signal& s) { s.emit(boost::asio::cancellation_type::all); }
+  template <class Handler, class F>
+  static void assign_slot(const Handler& handler, F on_cancel) {
+    auto slot = boost::asio::get_associated_cancellation_slot(handler);
+    if (slot.is_connected()) slot.assign([f = std::move(on_cancel)](boost::asio::cancellation_type_t) mutable { f(); });
+  }
+  template <class Handler>
+  static void clear_slot(const Handler& handler) {
+    boost::asio::get_associated_cancellation_slot(handler).clear();
+  }
+#else
+  static constexpr bool has_slots = false;
+  struct signal {};
+  struct slot_of_handler {
+    explicit slot_of_handler(signal& /*none*/) noexcept {}
+  };
+  static void emit(signal& /*none*/) {}
+  template <class Handler, class F>
+  static void assign_slot(const Handler& /*has none*/, F /*on_cancel*/) {}
+  template <class Handler>
+  static void clear_slot(const Handler& /*has none*/) {}
+#endif
+
+  /// Stands where nobody has thought of an executor: what a function object is associated with, in old and new versions.
+  template <class Executor>
+  static constexpr bool is_default_executor =
+      std::is_same_v<Executor, boost::asio::system_executor> ||
+      std::is_same_v<Executor, typename boost::asio::associated_executor<nothing_stored>::type>;
+
+  template <class Initiation>
+    requires(!is_default_executor<typename Initiation::executor_type>)
+  using executor_of = typename Initiation::executor_type;
+
+  template <class Executor, class F>
+  static void dispatch(const Executor& executor, F f) {
+    boost::asio::dispatch(executor, std::move(f));
+  }
+  template <class Executor, class F>
+  static void post(const Executor& executor, F f) {
+    boost::asio::post(executor, std::move(f));
+  }
+  static bool is_aborted(const std::exception_ptr& failure) noexcept {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const boost::system::system_error& error) {
+      return error.code() == boost::asio::error::operation_aborted;
+    } catch (...) {  // it is looked at, and thrown by the caller
+      return false;
+    }
+  }
+  static std::exception_ptr aborted() {
+    return std::make_exception_ptr(boost::system::system_error(boost::asio::error::operation_aborted));
+  }
+  template <class Handler>
+  static auto make_work_guard(const Handler& handler) {
+    return boost::asio::make_work_guard(handler);
+  }
+};
+
+/// asio_thread for Boost.Asio. A program uses one Asio, this or the stand-alone one: both define the same names outside of their
+/// namespaces.
+using boost_asio_thread = asio_runner<boost_asio_library>;
+
+/// async_run for Boost.Asio.
+///
+/// Cancel: as async_run; Boost 1.76 and older have no slots, so that nothing is cancelled.
+template <class T, class Token>
+auto boost_async_run(event_loop& loop, task<T> work, Token&& token,
+                     std::source_location where = std::source_location::current()) {
+  return boost::asio::async_initiate<Token, typename asio_reply_signature<T>::type>(
+      asio_task_initiation<boost_asio_library, T>{&loop, where}, token, std::move(work));
+}
+
+}  // namespace gyre
+
+template <class R, class... Results>
+class boost::asio::async_result<gyre::use_gyre_t, R(Results...)> {
+ public:
+  template <class Initiation, class... Args>
+  static auto initiate(Initiation&& initiation, gyre::use_gyre_t token, Args&&... args) {
+    return gyre::asio_awaitable<gyre::boost_asio_library, Results...>::make(token, std::forward<Initiation>(initiation),
+                                                                            std::forward<Args>(args)...);
+  }
+};
+template <class Executor, class R, class... Results>
+class boost::asio::async_result<gyre::use_gyre_on_t<Executor>, R(Results...)> {
+ public:
+  template <class Initiation, class... Args>
+  static auto initiate(Initiation&& initiation, gyre::use_gyre_on_t<Executor> token, Args&&... args) {
+    return gyre::asio_awaitable<gyre::boost_asio_library, Results...>::make(
+        std::move(token), std::forward<Initiation>(initiation), std::forward<Args>(args)...);
+  }
+};
