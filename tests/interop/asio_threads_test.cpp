@@ -272,6 +272,36 @@ TEST(asio_threads, loops_of_two_threads_share_one_io_context) {
   EXPECT_EQ(waited, 200);
 }
 
+TEST(asio_threads, two_threads_may_run_one_io_context_when_objects_have_strands) {
+  asio::thread_pool pool(2);
+  gyre::run([&]() -> gyre::task<> {
+    tcp::acceptor acceptor(asio::make_strand(pool), any_port());
+    int cancels = 0;
+    int echoes = 0;
+    for (int i = 0; i < 100; ++i) {
+      tcp::socket client(asio::make_strand(pool));
+      tcp::socket server(asio::make_strand(pool));
+      auto connect = client.async_connect(acceptor.local_endpoint(), gyre::use_gyre);
+      auto accept = acceptor.async_accept(server, gyre::use_gyre);
+      co_await gyre::gather(std::move(connect), std::move(accept));
+      std::string received(1000, '-');
+      auto reader = gyre::spawn([&]() -> gyre::task<> {
+        co_await asio::async_read(server, asio::buffer(received), gyre::use_gyre);
+        ++echoes;
+      });
+      std::string sent(500, 'x');
+      co_await asio::async_write(client, asio::buffer(sent), gyre::use_gyre);
+      if (i % 2 == 0) reader.cancel();
+      co_await asio::async_write(client, asio::buffer(sent), gyre::use_gyre);
+      co_await reader.wait();
+      if (reader.state().was_cancelled()) ++cancels;
+    }
+    EXPECT_EQ(echoes + cancels, 100);
+    EXPECT_GE(echoes, 50);
+  });
+  pool.join();
+}
+
 TEST(asio_threads, an_exception_of_a_handler_is_reported_and_the_thread_goes_on) {
   testing::internal::CaptureStderr();
   gyre::run([]() -> gyre::task<> {
