@@ -302,6 +302,16 @@ TEST(asio_threads, two_threads_may_run_one_io_context_when_objects_have_strands)
   pool.join();
 }
 
+TEST(asio_threads, virtual_time_waits_for_asio) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::asio_thread asio_side;
+    asio::steady_timer timer(asio_side.context(), 1ms);
+    const auto began = gyre::now();
+    co_await gyre::timeout(1h, timer.async_wait(gyre::use_gyre));  // would expire at once if time jumped
+    EXPECT_LT(since(began), 1h);
+  });
+}
+
 TEST(asio_threads, an_exception_of_a_handler_is_reported_and_the_thread_goes_on) {
   testing::internal::CaptureStderr();
   gyre::run([]() -> gyre::task<> {
