@@ -27,6 +27,8 @@ class epoll_backend final : public backend {
   void submit(request& r) noexcept override;
   void cancel(request& r) noexcept override;
   void wait(monotonic_time deadline, ready_list& ready) noexcept override;
+  int pollable() noexcept override { return epoll_; }
+  monotonic_time prepare_wait(monotonic_time deadline, ready_list& ready) noexcept override;
   void wake() noexcept override;
   void attach(descriptor& d) noexcept override;
   void detach(descriptor& d) noexcept override;
@@ -45,6 +47,8 @@ class epoll_backend final : public backend {
   void settle_files() noexcept;
 
   // epoll_wait.cpp: the kernel's events
+  [[nodiscard]] monotonic_time begin_wait(monotonic_time deadline) noexcept;
+  void end_wait(ready_list& ready) noexcept;
   [[nodiscard]] bool must_look() noexcept;
   void look(monotonic_time deadline) noexcept;
   [[nodiscard]] int ask_kernel(event_batch& batch, monotonic_time deadline) noexcept;
@@ -75,6 +79,7 @@ class epoll_backend final : public backend {
   std::vector<descriptor*> registered_;  // by number
   std::size_t registered_count_ = 0;
   event_batch* batch_ = nullptr;  // the events that are being handled: detach takes a descriptor's out
+  bool rang_ = false;             // the doorbell, since prepare_wait began
   bool delivered_ = false;        // in this wait: whoever called it has something to do
   unsigned skipped_looks_ = 0;
   bool has_nanoseconds_ = true;  // epoll_pwait2, Linux 5.11

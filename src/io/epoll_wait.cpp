@@ -1,7 +1,9 @@
 // src/io/epoll_wait.cpp: asking the kernel for events, acting on them, and waking the thread that waits for them.
 #include <gyre/io/attempt.hpp>
 
+#include "doorbell.hpp"
 #include "epoll_backend.hpp"
+#include "monotonic_clock.hpp"
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -18,12 +20,6 @@ namespace {
 constexpr unsigned looks_that_may_be_skipped = 8;
 constexpr monotonic_time connect_retry_interval = 1'000'000;
 
-monotonic_time clock_now() noexcept {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return monotonic_time{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
-
 }  // namespace
 
 struct epoll_backend::event_batch {
@@ -33,6 +29,21 @@ struct epoll_backend::event_batch {
 };
 
 void epoll_backend::wait(monotonic_time deadline, ready_list& ready) noexcept {
+  const monotonic_time until = begin_wait(deadline);
+  if (until != do_not_wait || must_look()) look(until);
+  end_wait(ready);
+}
+
+monotonic_time epoll_backend::prepare_wait(monotonic_time deadline, ready_list& ready) noexcept {
+  rang_ = false;
+  const monotonic_time until = begin_wait(deadline);
+  look(do_not_wait);
+  end_wait(ready);
+  return ready.empty() && turn_.empty() && !delivered_ && !rang_ ? until : do_not_wait;
+}
+
+// What needs no event. Gives until when one may be waited for.
+monotonic_time epoll_backend::begin_wait(monotonic_time deadline) noexcept {
   delivered_ = false;
   serve_line();
   if (!later_.empty()) {
@@ -40,8 +51,10 @@ void epoll_backend::wait(monotonic_time deadline, ready_list& ready) noexcept {
     if (!later_.empty()) deadline = std::min(deadline, clock_now() + connect_retry_interval);
   }
   if (files_.outstanding()) files_.take_ended(completed_);
-  if (!completed_.empty() || !turn_.empty() || delivered_) deadline = do_not_wait;
-  if (deadline != do_not_wait || must_look()) look(deadline);
+  return !completed_.empty() || !turn_.empty() || delivered_ ? do_not_wait : deadline;
+}
+
+void epoll_backend::end_wait(ready_list& ready) noexcept {
   if (files_.outstanding()) files_.take_ended(completed_);
   hand_out(ready);
 }
@@ -67,7 +80,10 @@ void epoll_backend::look(monotonic_time deadline) noexcept {
   batch_ = &batch;
   for (int i = 0; i < batch.count; ++i) {
     const epoll_event event = batch.events[i];
-    if (event.data.ptr != nullptr) handle(*static_cast<descriptor*>(event.data.ptr), event.events);
+    if (event.data.ptr == nullptr)
+      rang_ = true;
+    else
+      handle(*static_cast<descriptor*>(event.data.ptr), event.events);
   }
   batch_ = nullptr;
 }
@@ -140,16 +156,6 @@ void epoll_backend::forget_events_of(const descriptor& d) noexcept {
     if (batch_->events[i].data.ptr == &d) batch_->events[i].data.ptr = nullptr;
 }
 
-void epoll_backend::wake() noexcept {
-  // Never read: each write is a new edge. When the counter is full a read makes room for the next.
-  const std::uint64_t one = 1;
-  const int saved = errno;  // also called from signal handlers
-  if (::write(doorbell_, &one, sizeof(one)) < 0 && errno == EAGAIN) {
-    std::uint64_t value = 0;
-    (void)!::read(doorbell_, &value, sizeof(value));
-    (void)!::write(doorbell_, &one, sizeof(one));
-  }
-  errno = saved;
-}
+void epoll_backend::wake() noexcept { ring_doorbell(doorbell_); }
 
 }  // namespace gyre::io

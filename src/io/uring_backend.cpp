@@ -1,5 +1,7 @@
 // src/io/uring_backend.cpp: the ring and what belongs to it, the one call a turn, and the end.
 #include "uring_backend.hpp"
+#include "doorbell.hpp"
+#include "monotonic_clock.hpp"
 #include "uring_key.hpp"
 
 #include <poll.h>
@@ -71,6 +73,7 @@ uring_backend::~uring_backend() {
   }
   ring_.close();
   if (doorbell_ >= 0) ::close(doorbell_);
+  if (const int signal = signal_; signal >= 0) ::close(signal);
 }
 
 // Submits what is queued, runs what the kernel has deferred, and waits for `wanted` completions. Gives up early for
@@ -114,6 +117,36 @@ void uring_backend::wait(monotonic_time deadline, ready_list& ready) noexcept {
   if (offloaded_.outstanding()) (void)take_offloaded(ready);
 }
 
+// Not the ring's own descriptor, which is silent while the kernel defers what there is to do until somebody enters.
+int uring_backend::pollable() noexcept {
+  if (const int made_before = signal_; made_before >= 0) return made_before;
+  int made = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (made < 0) return -errno;
+  if (const int result = ring_.call_register(uring::register_op::eventfd, &made, 1); result < 0) {
+    ::close(made);
+    return result;
+  }
+  signal_ = made;
+  return made;
+}
+
+monotonic_time uring_backend::prepare_wait(monotonic_time deadline, ready_list& ready) noexcept {
+  std::uint64_t told = 0;
+  (void)!::read(signal_, &told, sizeof(told));  // before the look: what comes after that tells again
+  rang_ = false;
+  skipped_looks_ = looks_that_may_be_skipped;
+  wait(do_not_wait, ready);
+  if (!starved_.empty() && with_kernel_ > 0 && ready.empty()) [[unlikely]] {  // as sleep does
+    rearm_starved(buffers().count());
+    enter(0);
+    reap(ready);
+  }
+  if (!ready.empty() || rang_) return do_not_wait;
+  // A completion that a write to another eventfd brings about cannot be told at once, and kernels from 6.11 on forget it.
+  constexpr monotonic_time look_again = 100'000'000;
+  return in_flight_ == 0 ? deadline : std::min(deadline, clock_now() + look_again);
+}
+
 void uring_backend::sleep(monotonic_time deadline) noexcept {
   if (!starved_.empty() && with_kernel_ > 0) [[unlikely]] {
     // Those that were given buffers take them now. If none of them does, the others must not wait for them.
@@ -138,15 +171,8 @@ void uring_backend::arm_doorbell() noexcept {
 }
 
 void uring_backend::wake() noexcept {
-  // Never read: each write rings again. When the counter is full a read makes room for the next.
-  const std::uint64_t one = 1;
-  const int saved = errno;  // also called from signal handlers
-  if (::write(doorbell_, &one, sizeof(one)) < 0 && errno == EAGAIN) {
-    std::uint64_t value = 0;
-    (void)!::read(doorbell_, &value, sizeof(value));
-    (void)!::write(doorbell_, &one, sizeof(one));
-  }
-  errno = saved;
+  ring_doorbell(doorbell_);
+  if (const int signal = signal_; signal >= 0) ring_doorbell(signal);  // which hears of the doorbell late, or never
 }
 
 void uring_backend::refill_buffers() noexcept {

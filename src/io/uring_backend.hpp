@@ -9,6 +9,8 @@
 #include "multishot_line.hpp"
 #include "offloaded_calls.hpp"
 
+#include <atomic>
+
 namespace gyre::io {
 
 /// One ring, one group of provided buffers, one doorbell. A request becomes a submission entry that names it; all
@@ -28,6 +30,8 @@ class uring_backend final : public backend {
   void submit(request& r) noexcept override;
   void cancel(request& r) noexcept override;
   void wait(monotonic_time deadline, ready_list& ready) noexcept override;
+  int pollable() noexcept override;
+  monotonic_time prepare_wait(monotonic_time deadline, ready_list& ready) noexcept override;
   void wake() noexcept override;
   void attach(descriptor& d) noexcept override { d.attached = true; }
   void detach(descriptor& d) noexcept override { d.attached = false; }
@@ -100,7 +104,9 @@ class uring_backend final : public backend {
   uring::buffer_ring provided_;
   uring::capabilities capabilities_;
   int doorbell_ = -1;
+  std::atomic<int> signal_ = -1;  // the kernel and wake tell it that there is something, once it has been asked for
   bool doorbell_armed_ = false;
+  bool rang_ = false;               // the doorbell, since prepare_wait began
   bool ran_out_ = false;            // of buffers in the provided group, since the last refill
   bool starved_cancelled_ = false;  // perhaps: a receive was cancelled while some were starved
   unsigned skipped_looks_ = 0;

@@ -72,7 +72,10 @@ void uring_backend::reap(ready_list& ready) noexcept {
 
 inline void uring_backend::link_completion(const uring::completion& c, ready_list& ready) noexcept {
   if (c.user_data <= key_largest_of_nobody) [[unlikely]] {
-    if (c.user_data == key_doorbell) doorbell_armed_ = (c.flags & uring::cqe_more) != 0;
+    if (c.user_data == key_doorbell) {
+      doorbell_armed_ = (c.flags & uring::cqe_more) != 0;
+      rang_ = true;
+    }
     return;
   }
   request& r = *request_of(c.user_data);

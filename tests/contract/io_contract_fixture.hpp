@@ -8,6 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include <poll.h>
+
+#include <algorithm>
 #include <ctime>
 #include <functional>
 #include <string>
@@ -24,15 +27,27 @@ inline io::monotonic_time now() noexcept {
   return io::monotonic_time{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
+/// A kind of backend, and who waits: itself, or its user, with another call, for its pollable descriptor.
+struct backend_way {
+  io::backend_kind kind;
+  bool polled = false;
+  operator io::backend_kind() const noexcept {
+    return kind;
+  }  // NOLINT(google-explicit-constructor): most want only that
+};
+
 /// A backend that turns as a loop does.
 class turning_backend {
  public:
   turning_backend() = default;
-  explicit turning_backend(io::backend_kind kind) { make(kind); }
+  explicit turning_backend(backend_way way) { make(way); }
+  explicit turning_backend(io::backend_kind kind) { make({kind}); }
 
-  void make(io::backend_kind kind, io::backend_options options = small()) {
-    options.kind = kind;
+  void make(backend_way way, io::backend_options options = small()) {
+    options.kind = way.kind;
+    polled_ = way.polled;
     owner_ = io::make_backend(options, choice_);
+    if (polled_ && owner_) EXPECT_GE(owner_->pollable(), 0);
   }
 
   /// Rings are charged to the user's locked memory, and many tests make one.
@@ -47,7 +62,15 @@ class turning_backend {
   void destroy() { owner_ = io::backend_owner(); }
 
   /// Lets the backend hand out completions, and does not call them yet.
-  void collect(io::monotonic_time deadline = io::do_not_wait) { owner_->wait(deadline, ready_); }
+  void collect(io::monotonic_time deadline = io::do_not_wait) {
+    if (polled_ && deadline != io::do_not_wait) {
+      const io::monotonic_time until = owner_->prepare_wait(deadline, ready_);
+      if (until == io::do_not_wait) return;
+      poll_until(until);
+      deadline = io::do_not_wait;
+    }
+    owner_->wait(deadline, ready_);
+  }
   /// Calls what has been handed out.
   void run_ready() {
     while (!ready_.empty()) {
@@ -88,7 +111,15 @@ class turning_backend {
   }
 
  private:
+  void poll_until(io::monotonic_time deadline) const {
+    pollfd watched{.fd = owner_->pollable(), .events = POLLIN, .revents = 0};
+    const io::monotonic_time rest = std::max<io::monotonic_time>(0, deadline - now());
+    const timespec left{.tv_sec = rest / 1'000'000'000, .tv_nsec = rest % 1'000'000'000};
+    ::ppoll(&watched, 1, deadline == io::wait_forever ? nullptr : &left, nullptr);
+  }
+
   io::backend_choice choice_;
+  bool polled_ = false;
   io::backend_owner owner_;
   io::ready_list ready_;
 };
@@ -201,10 +232,13 @@ struct many : io::multishot {
   }
 };
 
-inline const auto every_backend = ::testing::Values(io::backend_kind::io_uring, io::backend_kind::epoll);
+inline const auto every_backend =
+    ::testing::Values(backend_way{io::backend_kind::io_uring}, backend_way{io::backend_kind::epoll},
+                      backend_way{io::backend_kind::io_uring, true}, backend_way{io::backend_kind::epoll, true});
 
-inline std::string backend_name(const ::testing::TestParamInfo<io::backend_kind>& info) {
-  return info.param == io::backend_kind::io_uring ? "io_uring" : "epoll";
+inline std::string backend_name(const ::testing::TestParamInfo<backend_way>& info) {
+  return std::string(info.param.kind == io::backend_kind::io_uring ? "io_uring" : "epoll") +
+         (info.param.polled ? "_polled" : "");
 }
 
 /// Nothing when this backend can be tested here, else why not.
@@ -218,7 +252,7 @@ inline std::string why_not(io::backend_kind kind) {
 inline bool waits_for_unix_backlog(io::backend_kind kind) { return kind == io::backend_kind::epoll; }
 
 /// Base of the suites: each test runs once on each backend.
-class io_contract : public ::testing::TestWithParam<io::backend_kind> {
+class io_contract : public ::testing::TestWithParam<backend_way> {
  protected:
   void SetUp() override {
     if (const std::string reason = why_not(GetParam()); !reason.empty()) GTEST_SKIP() << "no io_uring here: " << reason;

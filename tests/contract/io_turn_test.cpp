@@ -136,6 +136,31 @@ TEST_P(io_turn, wakes_after_turns_that_did_not_wait) {
   backend.turn(io::wait_forever);
 }
 
+// ---- waiting elsewhere
+
+TEST_P(io_turn, its_descriptor_falls_silent_when_nothing_is_left_to_do) {
+  connection c = unix_connection();
+  endpoint ours(backend, std::move(c.ours));
+  for (int i = 0; i < 10; ++i) {
+    char byte = 0;
+    one_shot r(io::opcode::receive, ours, &byte, 1);
+    submit(r);
+    backend.turn();
+    say(c.peer, "x");
+    backend->wake();
+    EXPECT_TRUE(backend.turn_until([&] { return r.done(); }));
+  }
+  backend.settle();
+  io::ready_list ready;
+  const io::monotonic_time deadline = now() + patience;
+  ASSERT_GE(backend->pollable(), 0);
+  while (backend->prepare_wait(deadline, ready) == io::do_not_wait) ASSERT_TRUE(ready.empty());
+  pollfd watched{.fd = backend->pollable(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(::poll(&watched, 1, 5), 0);
+  backend->wake();
+  EXPECT_EQ(::poll(&watched, 1, 10'000), 1);
+}
+
 // ---- counting
 
 TEST_P(io_turn, counts_what_is_in_flight_until_it_is_handed_out) {
@@ -165,7 +190,7 @@ TEST_P(io_turn, counts_its_system_calls) {
   const std::uint64_t before = backend->system_calls();
   backend.turn(now() + milliseconds);
   EXPECT_GT(backend->system_calls(), before);
-  EXPECT_EQ(backend->name(), GetParam() == io::backend_kind::epoll ? "epoll" : "io_uring");
+  EXPECT_EQ(backend->name(), GetParam().kind == io::backend_kind::epoll ? "epoll" : "io_uring");
 }
 
 INSTANTIATE_TEST_SUITE_P(backends, io_turn, every_backend, backend_name);

@@ -3,6 +3,8 @@
 
 #include <sys/eventfd.h>
 
+#include <thread>
+
 namespace gyre::contract {
 namespace {
 
@@ -47,6 +49,21 @@ TEST_P(io_wait_readiness, waits_again_when_the_bytes_have_been_taken_by_somebody
     say(c.peer, "x");
     ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
     EXPECT_EQ(hear(ours.socket()), "x");  // as a foreign library would, which tells the backend nothing
+  }
+}
+
+// Where the backend is polled: a write to an eventfd is what the kernel cannot tell another eventfd of.
+TEST_P(io_wait_readiness, readable_when_an_eventfd_is_written_again) {
+  endpoint bell(backend, owned_fd(checked(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd")));
+  for (int i = 0; i < 3; ++i) {
+    one_shot r = readable(bell);
+    submit(r);
+    backend.turn();
+    std::thread writer([&] { checked(::eventfd_write(bell.fd, 1), "eventfd_write"); });
+    EXPECT_TRUE(backend.turn_until([&] { return r.done(); }));
+    writer.join();
+    eventfd_t value = 0;
+    EXPECT_EQ(::eventfd_read(bell.fd, &value), 0);
   }
 }
 

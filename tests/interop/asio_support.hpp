@@ -1,4 +1,4 @@
-// tests/interop/asio_support.hpp: an io_context on the thread of the loop, and operations that complete when a test says so.
+// tests/interop/asio_support.hpp: operations that complete when a test says so.
 #pragma once
 
 #include <gyre/interop/asio.hpp>
@@ -12,26 +12,6 @@
 #include <utility>
 
 namespace gyre_test {
-
-/// While it lives, a task lets an io_context do what it can whenever the loop turns.
-class pump {
- public:
-  explicit pump(asio::io_context& context) : task_(gyre::spawn(turn(context))) {}
-  gyre::task<> stop() {
-    task_.cancel();
-    co_await task_.wait();
-  }
-
- private:
-  static gyre::task<> turn(asio::io_context& context) {
-    for (;;) {
-      context.restart();
-      context.poll();
-      co_await gyre::yield();
-    }
-  }
-  gyre::task_handle<void> task_;
-};
 
 /// Operations that are begun here and completed by the test. Their executor is that of a context, if there is one.
 struct by_hand {

@@ -18,12 +18,8 @@ namespace {
 template <class Body>
 void run_with_context(Body body) {
   auto all = [&]() -> gyre::task<> {
-    asio::io_context context;
-    {
-      pump turning(context);
-      co_await body(context);
-      co_await turning.stop();
-    }
+    gyre::asio_on_loop asio_side;
+    co_await body(asio_side.context());
   };
   EXPECT_NO_THROW(gyre::run(all));
 }

@@ -3,6 +3,8 @@
 
 #include <gyre/gyre.hpp>
 
+#include "tests/support/error_of.hpp"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -54,17 +56,6 @@ inline std::string text_of(std::span<const std::byte> bytes) {
 
 /// Lets everything that is ready run, and the kernel deliver what is on its way within this machine.
 inline gyre::task<> settle() { co_await gyre::sleep(5ms); }
-
-/// What an awaitable throws, as text; "" when it throws nothing.
-template <class Awaitable>
-gyre::task<std::string> error_of(Awaitable awaitable) {
-  try {
-    (void)co_await std::move(awaitable);
-    co_return "";
-  } catch (const std::exception& error) {
-    co_return error.what();
-  }
-}
 
 inline gyre::task<std::string> read_text_to_end(gyre::tcp_stream& from) {
   std::string all;

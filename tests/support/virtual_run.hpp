@@ -4,6 +4,8 @@
 #include <gyre/gyre.hpp>
 #include <gyre/testing/run_test.hpp>
 
+#include "tests/support/error_of.hpp"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -33,17 +35,6 @@ inline gyre::task<> fail_after(std::chrono::milliseconds time, std::string what)
 /// Virtual time that has passed since `begin`.
 inline std::chrono::milliseconds since(gyre::time_point begin) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(gyre::now() - begin);
-}
-
-/// What awaiting throws, as text; "" when nothing.
-template <class Awaitable>
-gyre::task<std::string> error_of(Awaitable awaitable) {
-  try {
-    (void)co_await std::move(awaitable);
-    co_return "";
-  } catch (const std::exception& error) {
-    co_return error.what();
-  }
 }
 
 }  // namespace gyre_test

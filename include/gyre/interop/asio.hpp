@@ -1,6 +1,7 @@
 // gyre/interop/asio.hpp: operations of Asio awaited in gyre's tasks, and tasks awaited by Asio. Needs Asio 1.22 or newer.
 #pragma once
 
+#include <gyre/interop/asio_guest.hpp>
 #include <gyre/interop/asio_operation.hpp>
 #include <gyre/interop/asio_reply.hpp>
 #include <gyre/interop/asio_runner.hpp>
@@ -11,9 +12,14 @@
 #include <asio/cancellation_signal.hpp>
 #include <asio/dispatch.hpp>
 #include <asio/error.hpp>
+#include <asio/execution/context.hpp>
+#include <asio/execution_context.hpp>
 #include <asio/executor_work_guard.hpp>
 #include <asio/io_context.hpp>
+#include <asio/posix/stream_descriptor.hpp>
 #include <asio/post.hpp>
+#include <asio/query.hpp>
+#include <asio/steady_timer.hpp>
 #include <asio/system_error.hpp>
 #include <asio/system_executor.hpp>
 
@@ -31,6 +37,9 @@ struct asio_library {
   using io_context = asio::io_context;
   using signal = asio::cancellation_signal;
   using work_guard = asio::executor_work_guard<asio::io_context::executor_type>;
+  using stream_descriptor = asio::posix::stream_descriptor;
+  using steady_timer = asio::steady_timer;
+  static constexpr auto wait_read = asio::posix::stream_descriptor::wait_read;
   static constexpr bool has_slots = true;
 
   struct slot_of_handler {
@@ -50,6 +59,15 @@ struct asio_library {
     requires(!is_default_executor<typename Initiation::executor_type>)
   using executor_of = typename Initiation::executor_type;
 
+  static const void* address_of(const asio::execution_context& context) noexcept { return &context; }
+  /// Null: it does not say.
+  template <class Executor>
+  static const void* context_of(const Executor& executor) noexcept {
+    if constexpr (requires { address_of(asio::query(executor, asio::execution::context)); })
+      return address_of(asio::query(executor, asio::execution::context));
+    else
+      return nullptr;
+  }
   template <class Executor, class F>
   static void dispatch(const Executor& executor, F f) {
     asio::dispatch(executor, std::move(f));
@@ -94,6 +112,18 @@ struct asio_library {
 /// Lifetime: ends when it is destroyed, which stops the context and joins the thread; an await that is still waiting throws
 /// callback_dropped. The objects of the context must be gone by then. Thread: any but its own.
 using asio_thread = asio_runner<asio_library>;
+
+/// An io_context that the loop of this thread drives, beside its own work: no thread, and no hop. Handlers run on the loop's
+/// thread between tasks, and may use what belongs to the loop: set an event, spawn, cancel.
+///
+///   gyre::asio_on_loop asio_side;
+///   asio::ip::tcp::socket socket(asio_side.context());
+///
+/// What leaves a handler is reported to the loop's exception handler. A context that the program stops is left alone until it is
+/// restarted. Everything that waits there wakes the loop, which waits in Asio then, for both.
+/// Lifetime: an await on its objects must have ended when it is destroyed, and they must be gone when it has a context of its
+/// own. One a loop. Thread: the loop's. Errors: those of event_loop::drive.
+using asio_on_loop = asio_guest<asio_library>;
 
 /// Runs a gyre task for Asio: an initiating function, which takes any completion token. `loop` runs it, on its own thread;
 /// the signature is void(std::exception_ptr) or void(std::exception_ptr, T).

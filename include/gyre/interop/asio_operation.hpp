@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/interop/asio_guest.hpp>
 #include <gyre/interop/asio_outcome.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/operation.hpp>
@@ -126,10 +127,10 @@ class [[nodiscard("co_await it")]] asio_op
     pending_ = 2;  // the handler, and this function
     beginning begin{handler_type(*this)};
     try {
-      if constexpr (has_executor)
-        Library::dispatch(executor_, std::move(begin));
-      else
+      if (is_begun_here())
         begin();
+      else if constexpr (has_executor)
+        Library::dispatch(executor_, std::move(begin));
     } catch (...) {
       begin_failure_ = std::current_exception();  // thrown where it is awaited
     }
@@ -194,6 +195,12 @@ class [[nodiscard("co_await it")]] asio_op
     asio_op* op;
   };
 
+  [[nodiscard]] bool is_begun_here() const noexcept {
+    if constexpr (has_executor)
+      return asio_context_here<Library> != nullptr && Library::context_of(executor_) == asio_context_here<Library>;
+    else
+      return true;
+  }
   bool leave_waiting(int to) noexcept {
     int expected = waiting;
     return __atomic_compare_exchange_n(&stage_, &expected, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);

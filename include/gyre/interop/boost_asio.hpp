@@ -1,6 +1,7 @@
 // gyre/interop/boost_asio.hpp: asio.hpp for Boost.Asio, from Boost 1.74; cancels need the slots that 1.77 has brought.
 #pragma once
 
+#include <gyre/interop/asio_guest.hpp>
 #include <gyre/interop/asio_operation.hpp>
 #include <gyre/interop/asio_reply.hpp>
 #include <gyre/interop/asio_runner.hpp>
@@ -9,9 +10,14 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
+#include <boost/asio/execution/context.hpp>
+#include <boost/asio/execution_context.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/query.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/system_executor.hpp>
 #include <boost/system/error_code.hpp>
 #include <boost/system/system_error.hpp>
@@ -33,6 +39,9 @@ struct boost_asio_library {
   using error_code = boost::system::error_code;
   using io_context = boost::asio::io_context;
   using work_guard = boost::asio::executor_work_guard<boost::asio::io_context::executor_type>;
+  using stream_descriptor = boost::asio::posix::stream_descriptor;
+  using steady_timer = boost::asio::steady_timer;
+  static constexpr auto wait_read = boost::asio::posix::stream_descriptor::wait_read;
 
 #if __has_include(<boost/asio/cancellation_signal.hpp>)
   static constexpr bool has_slots = true;
@@ -77,6 +86,15 @@ struct boost_asio_library {
     requires(!is_default_executor<typename Initiation::executor_type>)
   using executor_of = typename Initiation::executor_type;
 
+  static const void* address_of(const boost::asio::execution_context& context) noexcept { return &context; }
+  /// Null: it does not say.
+  template <class Executor>
+  static const void* context_of(const Executor& executor) noexcept {
+    if constexpr (requires { address_of(boost::asio::query(executor, boost::asio::execution::context)); })
+      return address_of(boost::asio::query(executor, boost::asio::execution::context));
+    else
+      return nullptr;
+  }
   template <class Executor, class F>
   static void dispatch(const Executor& executor, F f) {
     boost::asio::dispatch(executor, std::move(f));
@@ -106,6 +124,9 @@ struct boost_asio_library {
 /// asio_thread for Boost.Asio. A program uses one Asio, this or the stand-alone one: both define the same names outside of their
 /// namespaces.
 using boost_asio_thread = asio_runner<boost_asio_library>;
+
+/// asio_on_loop for Boost.Asio.
+using boost_asio_on_loop = asio_guest<boost_asio_library>;
 
 /// async_run for Boost.Asio.
 ///

@@ -38,6 +38,13 @@ class backend {
   /// none (`do_not_wait`: not at all). At most one system call that waits. May return early with nothing.
   virtual void wait(monotonic_time deadline, ready_list& ready) noexcept = 0;
 
+  /// For a thread that waits in another library: a descriptor that is readable when `wait` would find something. Owned by
+  /// the backend. Gives -errno when there is none to be had.
+  virtual int pollable() noexcept = 0;
+  /// Does all that `wait` does but wait. Gives until when `pollable` may be waited for instead: `deadline` or earlier;
+  /// `do_not_wait` when there is something in `ready`, more to be had, or somebody has called `wake`.
+  virtual monotonic_time prepare_wait(monotonic_time deadline, ready_list& ready) noexcept = 0;
+
   /// Makes a `wait` that is going on, or the next one, return. Any thread, and signal handlers.
   virtual void wake() noexcept = 0;
 

@@ -34,6 +34,23 @@ struct background_failure {
   std::source_location spawned_at;
 };
 
+/// The loop of another library that shares the thread with an event_loop, which calls it.
+///
+/// Thread: that of the loop.
+class guest_loop {
+ public:
+  /// Runs what is ready there, and does not wait. Once a turn.
+  virtual void poll() noexcept = 0;
+  /// Waits until something there has been run, `descriptor` is readable, or `deadline` has passed. May return early.
+  virtual void wait(int descriptor, io::monotonic_time deadline) noexcept = 0;
+
+ protected:
+  guest_loop() noexcept = default;
+  guest_loop(const guest_loop&) = delete;
+  guest_loop& operator=(const guest_loop&) = delete;
+  ~guest_loop() = default;
+};
+
 /// Runs the tasks of one thread: resumes what is ready, fires timers, performs I/O.
 ///
 /// Thread: belongs to the thread that made it, except `post` and `wake`. One loop a thread.
@@ -121,6 +138,14 @@ class GYRE_API event_loop {
   void task_ended() noexcept { --tasks_; }
   [[nodiscard]] std::size_t tasks() const noexcept { return tasks_; }
 
+  /// Drives the loop of another library as well, from the next turn on: what that waits for wakes this loop, too.
+  ///
+  /// Lifetime: until leave. Errors: std::logic_error when there is one already, or with virtual time, which cannot know what
+  /// the other waits for; std::system_error when the backend has nothing to wait for in another library.
+  void drive(guest_loop& guest);
+  void leave(const guest_loop& guest) noexcept;
+  [[nodiscard]] guest_loop* guest() const noexcept { return guest_; }
+
   /// Who hears of background failures; `argument` is handed through. The default prints them on standard error.
   using exception_handler = void (*)(const background_failure& failure, void* argument) noexcept;
   void set_exception_handler(exception_handler handler, void* argument) noexcept {
@@ -139,6 +164,7 @@ class GYRE_API event_loop {
   [[nodiscard]] bool is_idle() const noexcept;
   void wait_for_events() noexcept;
   void wait_until(io::monotonic_time deadline) noexcept;
+  void wait_in_guest(io::monotonic_time deadline) noexcept;
   void wait_in_virtual_time() noexcept;
 
   static constexpr int inline_per_resumption = 64;
@@ -159,6 +185,7 @@ class GYRE_API event_loop {
   std::size_t tasks_ = 0;
   std::size_t expected_posts_ = 0;
   std::uint64_t waits_ = 0;
+  guest_loop* guest_ = nullptr;
   exception_handler handler_;
   void* handler_argument_ = nullptr;
   io::backend_choice choice_;

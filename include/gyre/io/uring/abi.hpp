@@ -123,6 +123,7 @@ enum : std::uint32_t {  // submission::operation_flags of async_cancel
 };
 
 enum class register_op : std::uint32_t {  // io_uring_register(2)
+  eventfd = 4,
   probe = 8,
   enable_rings = 12,
   iowq_max_workers = 19,

@@ -1,0 +1,130 @@
+// gyre/interop/asio_guest.hpp: an io_context on the thread of a loop. For asio.hpp and boost_asio.hpp.
+#pragma once
+
+#include <gyre/loop/event_loop.hpp>
+
+#include <poll.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <ctime>
+#include <exception>
+#include <memory>
+#include <source_location>
+#include <utility>
+
+namespace gyre {
+
+/// The io_context that the loop of this thread drives, or null.
+template <class Library>
+inline constinit thread_local const void* asio_context_here = nullptr;
+
+/// See asio_on_loop. `Library` says how to speak with this Asio.
+template <class Library>
+class asio_guest : private guest_loop {
+ public:
+  using io_context = typename Library::io_context;
+
+  asio_guest(const asio_guest&) = delete;
+  asio_guest& operator=(const asio_guest&) = delete;
+  /// With an io_context of its own.
+  explicit asio_guest(std::source_location where = std::source_location::current())
+      : asio_guest(std::make_unique<io_context>(1), nullptr, where) {}
+  /// With one that is there already, and that nobody else runs. Lifetime: it outlives this.
+  explicit asio_guest(io_context& context, std::source_location where = std::source_location::current())
+      : asio_guest(nullptr, &context, where) {}
+  ~asio_guest() {
+    loop_.leave(*this);
+    asio_context_here<Library> = nullptr;
+    run([this] {
+      if (watches_->descriptor.is_open()) watches_->descriptor.release();  // it is the backend's
+      return watches_->timer.cancel();
+    });
+  }
+
+  [[nodiscard]] io_context& context() noexcept { return context_; }
+  [[nodiscard]] auto get_executor() noexcept { return context_.get_executor(); }
+
+ private:
+  // Shared with handlers that an io_context may call when this is gone.
+  struct watches {
+    explicit watches(io_context& context) : descriptor(context), timer(context) {}
+    typename Library::stream_descriptor descriptor;
+    typename Library::steady_timer timer;
+    bool waits_for_descriptor = false;
+    io::monotonic_time waits_until = io::wait_forever;
+  };
+
+  asio_guest(std::unique_ptr<io_context> own, io_context* context, std::source_location where)
+      : own_(std::move(own)),
+        context_(own_ ? *own_ : *context),
+        where_(where),
+        loop_(event_loop::current()),
+        work_(context_.get_executor()),
+        watches_(std::make_shared<watches>(context_)) {
+    loop_.drive(*this);
+    asio_context_here<Library> = Library::address_of(context_);
+  }
+
+  void poll() noexcept override {
+    constexpr int most = 128;  // others want to run, too
+    for (int n = 0; n < most && !context_.stopped(); ++n)
+      if (run([this] { return context_.poll_one(); }) == 0) return;
+  }
+
+  void wait(int descriptor, io::monotonic_time deadline) noexcept override {
+    if (context_.stopped()) return wait_alone(descriptor, deadline);
+    run([&] {
+      watch(descriptor);
+      watch_clock(deadline);
+      return context_.run_one();
+    });
+  }
+
+  // What leaves a handler is reported as the failure of a task is, and the others go on.
+  template <class F>
+  std::size_t run(F f) noexcept {
+    try {
+      return f();
+    } catch (...) {
+      event_loop::report({std::current_exception(), "asio_on_loop", where_});
+      return 1;
+    }
+  }
+
+  void watch(int descriptor) {
+    if (watches_->waits_for_descriptor) return;
+    if (!watches_->descriptor.is_open()) watches_->descriptor.assign(descriptor);
+    watches_->waits_for_descriptor = true;
+    watches_->descriptor.async_wait(Library::wait_read,
+                                    [kept = watches_](const auto& /*error*/) { kept->waits_for_descriptor = false; });
+  }
+
+  // A timer that is set for an earlier time stays: it fires, and is set anew.
+  void watch_clock(io::monotonic_time deadline) {
+    if (deadline >= watches_->waits_until) return;
+    watches_->waits_until = deadline;
+    watches_->timer.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline)));
+    watches_->timer.async_wait([kept = watches_, deadline](const auto& /*error*/) {
+      if (kept->waits_until == deadline) kept->waits_until = io::wait_forever;
+    });
+  }
+
+  // The program has stopped the context. The loop goes on without it, until somebody restarts it.
+  void wait_alone(int descriptor, io::monotonic_time deadline) const noexcept {
+    pollfd watched{.fd = descriptor, .events = POLLIN, .revents = 0};
+    const io::monotonic_time rest = std::max<io::monotonic_time>(0, deadline - loop_.now());
+    const timespec left{.tv_sec = rest / 1'000'000'000, .tv_nsec = rest % 1'000'000'000};
+    ::ppoll(&watched, 1, deadline == io::wait_forever ? nullptr : &left, nullptr);
+  }
+
+  std::unique_ptr<io_context> own_;
+  io_context& context_;
+  std::source_location where_;
+  event_loop& loop_;
+  typename Library::work_guard work_;
+  std::shared_ptr<watches> watches_;
+};
+
+}  // namespace gyre

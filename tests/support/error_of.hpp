@@ -1,0 +1,23 @@
+// tests/support/error_of.hpp: an error as text.
+#pragma once
+
+#include <gyre/coro/task.hpp>
+
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace gyre_test {
+
+/// What awaiting throws, as text; "" when nothing.
+template <class Awaitable>
+gyre::task<std::string> error_of(Awaitable awaitable) {
+  try {
+    (void)co_await std::move(awaitable);
+    co_return "";
+  } catch (const std::exception& error) {
+    co_return error.what();
+  }
+}
+
+}  // namespace gyre_test
