@@ -2,7 +2,8 @@
 
 find_program(GYRE_CCACHE ccache)
 if(GYRE_CCACHE AND PROJECT_IS_TOP_LEVEL)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${GYRE_CCACHE})
+  # With what it must overlook to know a precompiled header again.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${GYRE_CCACHE})
 endif()
 
 add_library(gyre_build INTERFACE)

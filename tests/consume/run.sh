@@ -15,7 +15,7 @@ expect() {
 for shared in OFF ON; do
   cmake -G Ninja -S "$here/../.." -B "$scratch/build-$shared" -DCMAKE_INSTALL_PREFIX="$scratch/prefix-$shared" \
     -DBUILD_SHARED_LIBS=$shared -DGYRE_BUILD_TESTS=OFF -DGYRE_BUILD_PROGRAMS=OFF -DGYRE_BUILD_BENCH=OFF \
-    -DCMAKE_BUILD_TYPE=Release >/dev/null
+    -DCMAKE_BUILD_TYPE=Debug >/dev/null
   cmake --build "$scratch/build-$shared" --target install -- --quiet >/dev/null
   cmake -G Ninja -S "$here/find_package" -B "$scratch/find-$shared" -DCMAKE_PREFIX_PATH="$scratch/prefix-$shared" >/dev/null
   cmake --build "$scratch/find-$shared" -- --quiet
