@@ -3,6 +3,7 @@
 // May not know: how tasks are combined.
 //
 //   event_loop    the engine of one thread
+//   guest_loop    the loop of another library, driven by it
 //   operation     the protocol of every awaitable leaf (for authors)
 //   io_operation  awaiting one request (for authors)
 //   readiness     waiting for any descriptor
@@ -21,6 +22,7 @@
 #include <gyre/loop/chain.hpp>
 #include <gyre/loop/deadline.hpp>
 #include <gyre/loop/event_loop.hpp>
+#include <gyre/loop/guest_loop.hpp>
 #include <gyre/loop/io_operation.hpp>
 #include <gyre/loop/operation.hpp>
 #include <gyre/loop/raw_operation.hpp>

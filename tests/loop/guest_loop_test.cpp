@@ -1,12 +1,8 @@
 // tests/loop/guest_loop_test.cpp: a loop that drives the loop of another library.
-#include <gyre/loop/event_loop.hpp>
+#include <gyre/loop/guest_loop.hpp>
 
 #include "tests/support/virtual_run.hpp"
 
-#include <poll.h>
-
-#include <algorithm>
-#include <ctime>
 #include <stdexcept>
 #include <utility>
 
@@ -26,10 +22,7 @@ class counting_guest : public gyre::guest_loop {
   void wait(int descriptor, gyre::io::monotonic_time deadline) noexcept override {
     ++waits;
     if (std::exchange(hands_something_over, false)) return happened.set();
-    pollfd watched{.fd = descriptor, .events = POLLIN, .revents = 0};
-    const auto rest = std::max<gyre::io::monotonic_time>(0, deadline - gyre::event_loop::current().now());
-    const timespec left{.tv_sec = rest / 1'000'000'000, .tv_nsec = rest % 1'000'000'000};
-    ::ppoll(&watched, 1, deadline == gyre::io::wait_forever ? nullptr : &left, nullptr);
+    wait_for_descriptor(descriptor, deadline);
   }
 };
 

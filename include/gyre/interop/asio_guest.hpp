@@ -2,13 +2,10 @@
 #pragma once
 
 #include <gyre/loop/event_loop.hpp>
+#include <gyre/loop/guest_loop.hpp>
 
-#include <poll.h>
-
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <ctime>
 #include <exception>
 #include <memory>
 #include <source_location>
@@ -74,7 +71,8 @@ class asio_guest : private guest_loop {
   }
 
   void wait(int descriptor, io::monotonic_time deadline) noexcept override {
-    if (context_.stopped()) return wait_alone(descriptor, deadline);
+    // The program has stopped it: the loop goes on without it, until somebody restarts it.
+    if (context_.stopped()) return wait_for_descriptor(descriptor, deadline);
     run([&] {
       watch(descriptor);
       watch_clock(deadline);
@@ -109,14 +107,6 @@ class asio_guest : private guest_loop {
     watches_->timer.async_wait([kept = watches_, deadline](const auto& /*error*/) {
       if (kept->waits_until == deadline) kept->waits_until = io::wait_forever;
     });
-  }
-
-  // The program has stopped the context. The loop goes on without it, until somebody restarts it.
-  void wait_alone(int descriptor, io::monotonic_time deadline) const noexcept {
-    pollfd watched{.fd = descriptor, .events = POLLIN, .revents = 0};
-    const io::monotonic_time rest = std::max<io::monotonic_time>(0, deadline - loop_.now());
-    const timespec left{.tv_sec = rest / 1'000'000'000, .tv_nsec = rest % 1'000'000'000};
-    ::ppoll(&watched, 1, deadline == io::wait_forever ? nullptr : &left, nullptr);
   }
 
   std::unique_ptr<io_context> own_;

@@ -4,6 +4,7 @@
 #include <gyre/attributes.hpp>
 #include <gyre/coro/cancel_scope.hpp>
 #include <gyre/io/backend_choice.hpp>
+#include <gyre/loop/guest_loop.hpp>
 #include <gyre/loop/timer_wheel.hpp>
 
 #include <cstddef>
@@ -32,23 +33,6 @@ struct background_failure {
   std::exception_ptr exception;
   std::string_view task_name;
   std::source_location spawned_at;
-};
-
-/// The loop of another library that shares the thread with an event_loop, which calls it.
-///
-/// Thread: that of the loop.
-class guest_loop {
- public:
-  /// Runs what is ready there, and does not wait. Once a turn.
-  virtual void poll() noexcept = 0;
-  /// Waits until something there has been run, `descriptor` is readable, or `deadline` has passed. May return early.
-  virtual void wait(int descriptor, io::monotonic_time deadline) noexcept = 0;
-
- protected:
-  guest_loop() noexcept = default;
-  guest_loop(const guest_loop&) = delete;
-  guest_loop& operator=(const guest_loop&) = delete;
-  ~guest_loop() = default;
 };
 
 /// Runs the tasks of one thread: resumes what is ready, fires timers, performs I/O.
