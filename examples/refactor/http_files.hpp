@@ -1,0 +1,317 @@
+// examples/refactor/http_files.hpp: what a request asks for and what answers it, for both HTTP servers. No sockets here.
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace http_files {
+
+/// Longest head of a request that is read.
+inline constexpr std::size_t longest_head = 8192;
+
+/// What the command line says.
+struct settings {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 8080;
+  std::filesystem::path root;                                    // canonical
+  std::chrono::nanoseconds patience = std::chrono::seconds(30);  // for a request to come, for a piece to go
+  static constexpr std::chrono::seconds drain{10};               // for what is under way when the program shall end
+
+  [[nodiscard]] std::string where() const { return host + ':' + std::to_string(port); }
+};
+
+/// A number and nothing else.
+template <class T>
+std::optional<T> number(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// Nothing: they are not understood. Errors: std::system_error when there is no such directory.
+inline std::optional<settings> read_arguments(std::span<char*> arguments) {
+  settings chosen;
+  std::string root = ".";
+  for (std::size_t i = 1; i < arguments.size(); i += 2) {
+    if (i + 1 == arguments.size()) return std::nullopt;
+    const std::string_view option = arguments[i];
+    const std::string_view value = arguments[i + 1];
+    if (option == "--listen") {
+      const std::size_t colon = value.rfind(':');
+      const auto port = number<std::uint16_t>(value.substr(std::min(value.size(), colon + 1)));
+      if (colon == std::string_view::npos || !port) return std::nullopt;
+      chosen.host = value.substr(0, colon);
+      chosen.port = *port;
+    } else if (option == "--root") {
+      root = value;
+    } else if (option == "--idle") {
+      const auto seconds = number<double>(value);
+      if (!seconds || !(*seconds > 0 && *seconds <= 86'400)) return std::nullopt;
+      chosen.patience = std::chrono::nanoseconds(static_cast<std::int64_t>(*seconds * 1e9));
+    } else {
+      return std::nullopt;
+    }
+  }
+  chosen.root = std::filesystem::canonical(root);
+  return chosen;
+}
+
+struct request {
+  std::string method;
+  std::string path;  // decoded, without the query
+  bool keep_alive;
+};
+
+inline bool is_token(std::string_view text) {
+  constexpr std::string_view others = "!#$%&'*+-.^_`|~";
+  return !text.empty() && std::ranges::all_of(text, [&](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || others.contains(c);
+  });
+}
+inline bool is_control(char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; }
+
+inline std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+/// What stands before the separator; `text` keeps what stands behind it.
+inline std::string_view take_until(std::string_view& text, std::string_view separator) {
+  const std::size_t end = text.find(separator);
+  const std::string_view part = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + separator.size());
+  return part;
+}
+
+inline std::string_view trim(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+/// "/a%20b?c" is "/a b". Nothing: it is wrong, or could end a path too early.
+inline std::optional<std::string> decode_path(std::string_view target) {
+  if (lower(target.substr(0, 7)) == "http://") {
+    const std::size_t slash = target.find('/', 7);
+    target = slash == std::string_view::npos ? "/" : target.substr(slash);
+  }
+  std::string_view rest = target.substr(0, target.find('?'));
+  if (!rest.starts_with('/')) return std::nullopt;
+  std::string path;
+  while (!rest.empty()) {
+    char c = rest.front();
+    if (c == '%') {
+      unsigned value = 0;
+      const char* const end = rest.data() + std::min<std::size_t>(rest.size(), 3);
+      const auto [stop, error] = std::from_chars(rest.data() + 1, end, value, 16);
+      if (error != std::errc() || stop != rest.data() + 3) return std::nullopt;
+      c = static_cast<char>(value);
+      rest.remove_prefix(2);
+    }
+    if (c == '\0') return std::nullopt;
+    path += c;
+    rest.remove_prefix(1);
+  }
+  return path;
+}
+
+/// Reads the head of a request, with the empty line that ends it. Nothing: it is none.
+inline std::optional<request> parse_head(std::string_view head) {
+  while (head.starts_with("\r\n")) head.remove_prefix(2);  // some clients send one too many behind a body
+  std::string_view line = take_until(head, "\r\n");
+  const std::string_view method = take_until(line, " ");
+  const std::string_view target = take_until(line, " ");
+  const auto path = decode_path(target);
+  const bool newest = line == "HTTP/1.1";
+  if (!is_token(method) || !path || (!newest && line != "HTTP/1.0")) return std::nullopt;
+  if (std::ranges::any_of(target, is_control)) return std::nullopt;
+
+  request asked{std::string(method), *path, newest};
+  int hosts = 0;
+  for (line = take_until(head, "\r\n"); !line.empty(); line = take_until(head, "\r\n")) {
+    if (!line.contains(':')) return std::nullopt;
+    const std::string field = lower(take_until(line, ":"));
+    const std::string value = lower(trim(line));
+    const auto forbidden = [](char c) { return is_control(c) && c != '\t'; };
+    if (!is_token(field) || std::ranges::any_of(value, forbidden)) return std::nullopt;
+    if (field == "host") ++hosts;
+    // A body is not read; what follows would be taken for a request.
+    if ((field == "content-length" && value != "0") || field == "transfer-encoding") asked.keep_alive = false;
+    if (field == "connection") {
+      std::string_view options = value;
+      while (!options.empty())
+        if (trim(take_until(options, ",")) == "close") asked.keep_alive = false;
+    }
+  }
+  if (hosts > 1 || (hosts == 0 && newest)) return std::nullopt;
+  return asked;
+}
+
+/// A regular file that is read from its beginning to the end that it had when it was opened.
+class open_file {
+ public:
+  /// Nothing: there is none below `root`. Errors: std::system_error when it cannot be had now.
+  static std::optional<open_file> find(const std::filesystem::path& root, std::string_view path) {
+    std::string name(path.substr(1));
+    if (name.empty() || name.ends_with('/')) name += "index.html";
+    if (("/" + name + "/").contains("/../") || name.starts_with('/')) return std::nullopt;
+    std::error_code error;
+    const auto file =
+        std::filesystem::canonical(root / name, error);  // without links, which could lead out of the root
+    if (error || std::ranges::mismatch(root, file).in1 != root.end()) return std::nullopt;
+    open_file found(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));  // a pipe is not waited for
+    if (found.descriptor_ < 0 && (errno == EMFILE || errno == ENFILE))
+      throw std::system_error(errno, std::generic_category(), "open " + file.string());
+    struct stat known{};
+    if (found.descriptor_ < 0 || ::fstat(found.descriptor_, &known) != 0 || !S_ISREG(known.st_mode))
+      return std::nullopt;
+    found.left_ = static_cast<std::size_t>(known.st_size);
+    found.extension_ = file.extension();
+    return found;
+  }
+  open_file(open_file&& from) noexcept
+      : descriptor_(std::exchange(from.descriptor_, -1)), left_(from.left_), extension_(std::move(from.extension_)) {}
+  open_file& operator=(open_file&& from) noexcept {
+    std::swap(descriptor_, from.descriptor_);
+    left_ = from.left_;
+    extension_ = std::move(from.extension_);
+    return *this;
+  }
+  ~open_file() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+  }
+
+  [[nodiscard]] std::size_t left() const noexcept { return left_; }
+  [[nodiscard]] const std::string& extension() const noexcept { return extension_; }
+  /// Fills the buffer, at most to the end. Gives the count. Errors: std::system_error, also when the file has become shorter.
+  std::size_t read(std::span<char> buffer) {
+    const std::size_t wanted = std::min(buffer.size(), left_);
+    for (std::size_t done = 0; done < wanted;) {
+      const ssize_t n = ::read(descriptor_, buffer.data() + done, wanted - done);
+      if (n <= 0) throw std::system_error(n == 0 ? EIO : errno, std::generic_category(), "read");
+      done += static_cast<std::size_t>(n);
+    }
+    left_ -= wanted;
+    return wanted;
+  }
+
+ private:
+  explicit open_file(int descriptor) noexcept : descriptor_(descriptor) {}
+  int descriptor_;
+  std::size_t left_ = 0;
+  std::string extension_;
+};
+
+inline std::string_view status_text(int status) {
+  switch (status) {
+    case 200:
+      return "200 OK";
+    case 400:
+      return "400 Bad Request";
+    case 404:
+      return "404 Not Found";
+    case 405:
+      return "405 Method Not Allowed";
+    default:
+      return "503 Service Unavailable";
+  }
+}
+
+inline std::string_view content_type(std::string_view extension) {
+  using pair = std::pair<std::string_view, std::string_view>;
+  constexpr std::array known{
+      pair{".html", "text/html; charset=utf-8"},
+      pair{".css", "text/css; charset=utf-8"},
+      pair{".js", "text/javascript; charset=utf-8"},
+      pair{".txt", "text/plain; charset=utf-8"},
+      pair{".json", "application/json"},
+      pair{".svg", "image/svg+xml"},
+      pair{".png", "image/png"},
+      pair{".jpg", "image/jpeg"},
+  };
+  const auto* const found = std::ranges::find(known, extension, &pair::first);
+  return found == known.end() ? "application/octet-stream" : found->second;
+}
+
+/// An answer, given out in pieces.
+class answer {
+ public:
+  /// A status with its text, unless the client wants no body.
+  answer(int status, bool keep_alive, bool with_text = true) : keep_alive_(keep_alive) {
+    const std::string text = std::string(status_text(status)) + "\n";
+    next_ = head(status, text.size(), ".txt") + (with_text ? text : "");
+  }
+  answer(open_file file, bool keep_alive) : keep_alive_(keep_alive) {
+    next_ = head(200, file.left(), file.extension());
+    file_ = std::move(file);
+  }
+
+  /// What is to be sent next, valid until the next call; empty at the end. Errors: as open_file::read.
+  std::string_view next_piece() {
+    constexpr std::size_t piece = 65536;
+    piece_ = std::exchange(next_, {});
+    if (file_) {
+      const std::size_t begin = piece_.size();
+      piece_.resize(begin + std::min(file_->left(), piece));
+      file_->read(std::span(piece_).subspan(begin));
+    }
+    return piece_;
+  }
+  [[nodiscard]] bool keep_alive() const noexcept { return keep_alive_; }
+
+ private:
+  [[nodiscard]] std::string head(int status, std::size_t length, std::string_view extension) const {
+    const std::time_t now = std::time(nullptr);
+    std::tm utc{};
+    ::gmtime_r(&now, &utc);
+    char date[64];
+    std::strftime(date, sizeof date, "%a, %d %b %Y %H:%M:%S GMT", &utc);
+    std::string text = "HTTP/1.1 " + std::string(status_text(status)) + "\r\nDate: " + date +
+                       "\r\nContent-Type: " + std::string(content_type(extension)) +
+                       "\r\nContent-Length: " + std::to_string(length) + "\r\n";
+    if (status == 405) text += "Allow: GET\r\n";
+    if (!keep_alive_) text += "Connection: close\r\n";
+    return text + "\r\n";
+  }
+
+  std::string next_;
+  std::string piece_;
+  std::optional<open_file> file_;
+  bool keep_alive_;
+};
+
+/// What answers the request with this head.
+inline answer answer_to(std::string_view head, const std::filesystem::path& root) {
+  const std::optional<request> asked = parse_head(head);
+  if (!asked) return answer(400, false);
+  if (asked->method != "GET") return answer(405, asked->keep_alive, asked->method != "HEAD");
+  try {
+    if (auto file = open_file::find(root, asked->path)) return answer(*std::move(file), asked->keep_alive);
+    return answer(404, asked->keep_alive);
+  } catch (const std::system_error& error) {  // other connections have all descriptors
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return answer(503, false);
+  }
+}
+
+}  // namespace http_files
