@@ -3,8 +3,12 @@
 
 #include <array>
 #include <condition_variable>
+#include <cstdio>
 #include <list>
 #include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
 
 namespace {
 

@@ -9,8 +9,15 @@
 #include <asio/steady_timer.hpp>
 #include <asio/write.hpp>
 
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
+#include <string_view>
 
 namespace {
 
@@ -139,7 +146,7 @@ class server {
     acceptor_.async_accept([this](std::error_code error, tcp::socket peer) {
       if (error == asio::error::operation_aborted) return;
       if (error) {
-        std::fprintf(stderr, "accept: %s\n", error.message().c_str());
+        std::fprintf(stderr, "accept: %s\n", std::strerror(error.value()));
         return accept_later();
       }
       peer.set_option(tcp::no_delay(true), error);

@@ -3,6 +3,12 @@
 
 #include <gyre/gyre.hpp>
 
+#include <array>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+
 namespace {
 
 using http_files::answer;
