@@ -12,7 +12,6 @@
 #include <array>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <set>
@@ -146,7 +145,7 @@ class server {
     acceptor_.async_accept([this](std::error_code error, tcp::socket peer) {
       if (error == asio::error::operation_aborted) return;
       if (error) {
-        std::fprintf(stderr, "accept: %s\n", std::strerror(error.value()));
+        std::fprintf(stderr, "accept: %s\n", error.message().c_str());
         return accept_later();
       }
       peer.set_option(tcp::no_delay(true), error);
