@@ -1,7 +1,7 @@
 // bench/load/load.cpp: a closed-loop load on one thread: each connection sends a batch, waits for all of it, sends
 // again.
 //
-// load PORT echo|resp|http:/PATH CONNECTIONS DEPTH SECONDS: prints one line of JSON.
+// load PORT echo[:BYTES]|resp|http:/PATH CONNECTIONS DEPTH SECONDS: prints one line of JSON.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -83,18 +83,26 @@ std::size_t http_response_size(int port, const std::string& request) {
 
 int main(int argc, char** argv) {
   if (argc != 6) {
-    std::fprintf(stderr, "usage: load PORT echo|resp|http:/PATH CONNECTIONS DEPTH SECONDS\n");
+    std::fprintf(stderr, "usage: load PORT echo[:BYTES]|resp|http:/PATH CONNECTIONS DEPTH SECONDS\n");
     return 2;
   }
   const int port = std::atoi(argv[1]);
-  const bool echo = std::strcmp(argv[2], "echo") == 0;
+  const bool echo = std::strncmp(argv[2], "echo", 4) == 0;
+  const int echo_size = echo && argv[2][4] == ':' ? std::atoi(argv[2] + 5) : 106;
+  if (echo && echo_size < 1) {
+    std::fprintf(stderr, "load: echo:BYTES needs a number of at least 1\n");
+    return 2;
+  }
   const auto count = static_cast<std::size_t>(std::atoi(argv[3]));
   const int depth = std::atoi(argv[4]);
   const std::chrono::duration<double> length(std::atof(argv[5]));
   const bool http = std::strncmp(argv[2], "http:", 5) == 0;
   const std::string get =
       http ? std::string("GET ") + (argv[2] + 5) + " HTTP/1.1\r\nHost: 127.0.0.1:" + argv[1] + "\r\n\r\n" : "";
-  const std::string request = repeat(http ? get : echo ? std::string(106, 'g') : "PING\r\n", depth);
+  const std::string request = repeat(http   ? get
+                                     : echo ? std::string(static_cast<std::size_t>(echo_size), 'g')
+                                            : "PING\r\n",
+                                     depth);
   const std::string expected = http ? "" : echo ? request : repeat("+PONG\r\n", depth);
   const std::size_t expected_size =
       http ? http_response_size(port, get) * static_cast<std::size_t>(depth) : expected.size();

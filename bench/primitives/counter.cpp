@@ -1,0 +1,56 @@
+// bench/primitives/counter.cpp: counter std|gyre: a counter behind a mutex, incremented a thousand million times.
+#include <gyre/gyre.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+constexpr std::uint64_t all = 1'000'000'000;
+constexpr std::uint64_t tasks = 1'000;
+
+gyre::task<> increment(gyre::mutex& mutex, std::uint64_t& counter) {
+  for (std::uint64_t i = 0; i < all / tasks; ++i) {
+    const auto lock = co_await mutex.scoped_lock();
+    ++counter;
+  }
+}
+
+gyre::task<> by_tasks(std::uint64_t& counter) {
+  gyre::mutex mutex;
+  std::vector<gyre::task<>> incrementing;
+  for (std::uint64_t i = 0; i < tasks; ++i) incrementing.push_back(increment(mutex, counter));
+  co_await gyre::gather(std::move(incrementing));
+}
+
+void by_one_thread(std::uint64_t& counter) {
+  std::mutex mutex;
+  for (std::uint64_t i = 0; i < all; ++i) {
+    const std::scoped_lock lock(mutex);
+    ++counter;
+  }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string_view kind = count == 2 ? arguments[1] : "";
+  if (kind != "std" && kind != "gyre") {
+    std::fprintf(stderr, "usage: counter std|gyre\n");
+    return 2;
+  }
+  std::uint64_t counter = 0;
+  const auto began = std::chrono::steady_clock::now();
+  if (kind == "std")
+    by_one_thread(counter);
+  else
+    gyre::run(by_tasks(counter));
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  if (counter != all) return 1;
+  std::printf("increments/s: %.0f\n", static_cast<double>(all) / took.count());
+  return 0;
+}
