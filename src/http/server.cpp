@@ -36,7 +36,6 @@ std::string name_of(const any_listener& listener, const server_options& options)
 
 server_options&& checked(server_options&& options) {
   if (!options.routes) throw std::invalid_argument("http::server: there are no routes; give a router or a handler");
-  if (!options.counted_with) options.counted_with = std::make_shared<shared_connection_count>();
   return std::move(options);
 }
 
@@ -58,7 +57,7 @@ class use_on_loop {
 class counted_connection {
  public:
   counted_connection(const server_state& server, const address& peer)
-      : count_(*server.options.counted_with), limits_(server.options.limits) {
+      : count_(server.count), limits_(server.options.limits) {
     if (!peer.empty() && limits_.connections_per_address < limits_.connections) host_ = peer.host();
     if (!host_.empty() && !count_.add(host_, limits_.connections_per_address)) return;
     taken_ = count_.add(limits_.connections);
@@ -165,7 +164,10 @@ task<> run_on(server_state& server, Listener& listener) {
 }  // namespace
 
 server_state::server_state(server_options&& chosen)
-    : options(checked(std::move(chosen))), listener(listen(options)), where(name_of(listener, options)) {}
+    : options(checked(std::move(chosen))),
+      listener(listen(options)),
+      where(name_of(listener, options)),
+      count(options.counted_with != nullptr ? *options.counted_with : own_count_) {}
 
 std::string_view server_state::common_fields() {
   const io::monotonic_time turn = event_loop::current().recent();

@@ -3,6 +3,7 @@
 
 #include <gyre/http/http_date.hpp>
 #include <gyre/http/server.hpp>
+#include <gyre/http/shared_connection_count.hpp>
 #include <gyre/io/backend.hpp>
 #include <gyre/net/unix_listener.hpp>
 
@@ -34,9 +35,11 @@ struct server_state {
   connection* connections = nullptr;  // all that are open
   std::size_t open = 0;
   std::size_t refused = 0;  // connections that are being told so
+  shared_connection_count& count;
   bool draining = false;
 
  private:
+  shared_connection_count own_count_;
   date_cache date_;
   unix_seconds second_ = -1;
   io::monotonic_time turn_ = -1;  // of the loop, in which the clock was looked at

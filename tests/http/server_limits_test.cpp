@@ -5,7 +5,6 @@
 #include "tests/http/served.hpp"
 
 #include <atomic>
-#include <memory>
 #include <thread>
 #include <vector>
 
@@ -79,11 +78,11 @@ TEST(server_limits, connections_of_one_address_are_counted_by_themselves) {
 }
 
 TEST(server_limits, servers_that_are_counted_together_keep_one_limit) {
-  const auto together = std::make_shared<http::shared_connection_count>();
+  http::shared_connection_count together;
   const auto one_connection = [&] {
     http::server_options options = options_for(says("hello"));
     options.limits.connections = 1;
-    options.counted_with = together;
+    options.counted_with = &together;
     return options;
   };
   run_served(one_connection(), [&](served& here) -> gyre::task<> {

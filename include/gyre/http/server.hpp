@@ -11,7 +11,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,8 +44,9 @@ struct server_options {
   listen_options socket = {};
   std::string name = {};                  ///< of the Server field; empty: none is sent
   exchange_observer* observer = nullptr;  ///< outlives the server
-  /// With which the limits of connections are kept; servers that share one keep them together. Empty: by itself.
-  std::shared_ptr<shared_connection_count> counted_with = {};
+  /// With which the limits of connections are kept; servers that share one keep them together. It outlives them. Null: by
+  /// itself.
+  shared_connection_count* counted_with = nullptr;
 };
 
 struct server_state;

@@ -4,9 +4,7 @@
 #include <gyre/attributes.hpp>
 
 #include <cstddef>
-#include <mutex>
 #include <string>
-#include <unordered_map>
 
 namespace gyre::http {
 
@@ -16,6 +14,11 @@ namespace gyre::http {
 /// Thread: any.
 class GYRE_API shared_connection_count {
  public:
+  shared_connection_count();
+  ~shared_connection_count();
+  shared_connection_count(const shared_connection_count&) = delete;
+  shared_connection_count& operator=(const shared_connection_count&) = delete;
+
   /// Counts a connection. False: there are `at_most` already, and it is not counted.
   [[nodiscard]] bool add(std::size_t at_most) noexcept;
   void remove() noexcept;
@@ -24,9 +27,8 @@ class GYRE_API shared_connection_count {
   void remove(const std::string& host) noexcept;
 
  private:
-  std::mutex mutex_;
-  std::size_t all_ = 0;
-  std::unordered_map<std::string, std::size_t> of_host_;
+  struct counts;
+  counts* counts_;
 };
 
 }  // namespace gyre::http

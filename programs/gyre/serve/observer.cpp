@@ -22,7 +22,7 @@ void observer::answered(const gyre::http::exchange& what) noexcept {
 }
 
 gyre::http::server_options make_server_options(const serve_settings& settings, observer& heard,
-                                               std::shared_ptr<gyre::http::shared_connection_count> counted_with) {
+                                               gyre::http::shared_connection_count& counted_with) {
   gyre::http::server_options options;
   options.listen = settings.listen;
   options.routes = make_site(settings);
@@ -30,7 +30,7 @@ gyre::http::server_options make_server_options(const serve_settings& settings, o
   options.timeouts = settings.timeouts;
   options.socket.reuse_port = settings.threads > 1;
   options.observer = &heard;
-  options.counted_with = std::move(counted_with);
+  options.counted_with = &counted_with;
   return options;
 }
 

@@ -22,7 +22,7 @@ class observer final : public gyre::http::exchange_observer {
 };
 
 /// The limits of connections hold for all servers that are counted together. Lifetime: `heard` outlives the server.
-[[nodiscard]] gyre::http::server_options make_server_options(
-    const serve_settings& settings, observer& heard, std::shared_ptr<gyre::http::shared_connection_count> counted_with);
+[[nodiscard]] gyre::http::server_options make_server_options(const serve_settings& settings, observer& heard,
+                                                             gyre::http::shared_connection_count& counted_with);
 
 }  // namespace programs

@@ -159,8 +159,7 @@ class site_server {
 
   serve_settings settings_;
   traffic own_;
-  std::shared_ptr<gyre::http::shared_connection_count> connections_ =
-      std::make_shared<gyre::http::shared_connection_count>();
+  gyre::http::shared_connection_count connections_;
   std::vector<std::unique_ptr<traffic>> counted_;
   std::vector<std::unique_ptr<worker>> workers_;
 };

@@ -16,9 +16,8 @@
 
 namespace programs {
 
-worker::worker(const serve_settings& settings, traffic& counted,
-               std::shared_ptr<gyre::http::shared_connection_count> connections)
-    : connections_(std::move(connections)), thread_([this, &settings, &counted] { run(settings, counted); }) {}
+worker::worker(const serve_settings& settings, traffic& counted, gyre::http::shared_connection_count& connections)
+    : connections_(connections), thread_([this, &settings, &counted] { run(settings, counted); }) {}
 
 worker::~worker() {
   stop();

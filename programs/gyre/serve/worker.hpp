@@ -18,8 +18,7 @@ namespace programs {
 class worker {
  public:
   /// Starts the thread, which listens where `settings` say, beside the others.
-  worker(const serve_settings& settings, traffic& counted,
-         std::shared_ptr<gyre::http::shared_connection_count> connections);
+  worker(const serve_settings& settings, traffic& counted, gyre::http::shared_connection_count& connections);
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
   /// Waits for the thread.
@@ -39,7 +38,7 @@ class worker {
   gyre::task<> serve(const serve_settings& settings, traffic& counted);
 
   std::mutex mutex_;
-  std::shared_ptr<gyre::http::shared_connection_count> connections_;
+  gyre::http::shared_connection_count& connections_;
   gyre::event_loop* loop_ = nullptr;  // while it serves
   gyre::task_handle<void>* serving_ = nullptr;
   bool stopped_ = false;
