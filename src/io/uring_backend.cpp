@@ -142,7 +142,7 @@ monotonic_time uring_backend::prepare_wait(monotonic_time deadline, ready_list& 
     reap(ready);
   }
   if (!ready.empty() || rang_) return do_not_wait;
-  // A completion that a write to another eventfd brings about cannot be told at once, and kernels from 6.11 on forget it.
+  // A completion that a write to another eventfd brings about cannot be told at once, and newer kernels (6.18) forget it.
   constexpr monotonic_time look_again = 100'000'000;
   return in_flight_ == 0 ? deadline : std::min(deadline, clock_now() + look_again);
 }
