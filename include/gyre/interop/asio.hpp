@@ -23,7 +23,6 @@
 #include <asio/system_error.hpp>
 #include <asio/system_executor.hpp>
 
-#include <chrono>
 #include <exception>
 #include <source_location>
 #include <system_error>
@@ -40,15 +39,6 @@ struct asio_library {
   using work_guard = asio::executor_work_guard<asio::io_context::executor_type>;
   using stream_descriptor = asio::posix::stream_descriptor;
   using steady_timer = asio::steady_timer;
-  template <class T>
-  using shared_ptr = std::shared_ptr<T>;
-  template <class T, class... Args>
-  static std::shared_ptr<T> make_shared(Args&&... args) {
-    return std::make_shared<T>(std::forward<Args>(args)...);
-  }
-  static std::chrono::steady_clock::time_point time_of(io::monotonic_time time) noexcept {
-    return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(time));
-  }
   static constexpr auto wait_read = asio::posix::stream_descriptor::wait_read;
   static constexpr bool has_slots = true;
 

@@ -4,8 +4,10 @@
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/guest_loop.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <source_location>
 #include <utility>
 
@@ -25,10 +27,10 @@ class asio_guest : private guest_loop {
   asio_guest& operator=(const asio_guest&) = delete;
   /// With an io_context of its own.
   explicit asio_guest(std::source_location where = std::source_location::current())
-      : asio_guest(new io_context(1), true, where) {}
+      : asio_guest(std::make_unique<io_context>(1), nullptr, where) {}
   /// With one that is there already, and that nobody else runs. Lifetime: it outlives this.
   explicit asio_guest(io_context& context, std::source_location where = std::source_location::current())
-      : asio_guest(&context, false, where) {}
+      : asio_guest(nullptr, &context, where) {}
   ~asio_guest() {
     loop_.leave(*this);
     asio_context_here<Library> = nullptr;
@@ -36,9 +38,6 @@ class asio_guest : private guest_loop {
       if (watches_->descriptor.is_open()) watches_->descriptor.release();  // it is the backend's
       return watches_->timer.cancel();
     });
-    work_.reset();
-    watches_.reset();
-    if (owns_context_) delete &context_;
   }
 
   [[nodiscard]] io_context& context() noexcept { return context_; }
@@ -54,21 +53,14 @@ class asio_guest : private guest_loop {
     io::monotonic_time waits_until = io::wait_forever;
   };
 
-  asio_guest(io_context* context, bool owns_context, std::source_location where)
-      : context_(*context),
-        owns_context_(owns_context),
+  asio_guest(std::unique_ptr<io_context> own, io_context* context, std::source_location where)
+      : own_(std::move(own)),
+        context_(own_ ? *own_ : *context),
         where_(where),
         loop_(event_loop::current()),
         work_(context_.get_executor()),
-        watches_(Library::template make_shared<watches>(context_)) {
-    try {
-      loop_.drive(*this);
-    } catch (...) {
-      watches_.reset();
-      work_.reset();
-      if (owns_context_) delete &context_;
-      throw;
-    }
+        watches_(std::make_shared<watches>(context_)) {
+    loop_.drive(*this);
     asio_context_here<Library> = Library::address_of(context_);
   }
 
@@ -111,18 +103,18 @@ class asio_guest : private guest_loop {
   void watch_clock(io::monotonic_time deadline) {
     if (deadline >= watches_->waits_until) return;
     watches_->waits_until = deadline;
-    watches_->timer.expires_at(Library::time_of(deadline));
+    watches_->timer.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline)));
     watches_->timer.async_wait([kept = watches_, deadline](const auto& /*error*/) {
       if (kept->waits_until == deadline) kept->waits_until = io::wait_forever;
     });
   }
 
+  std::unique_ptr<io_context> own_;  // or none
   io_context& context_;
-  bool owns_context_;
   std::source_location where_;
   event_loop& loop_;
   typename Library::work_guard work_;
-  typename Library::template shared_ptr<watches> watches_;
+  std::shared_ptr<watches> watches_;
 };
 
 }  // namespace gyre

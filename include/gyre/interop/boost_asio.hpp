@@ -26,7 +26,6 @@
 #include <boost/asio/cancellation_signal.hpp>
 #endif
 
-#include <chrono>
 #include <exception>
 #include <source_location>
 #include <system_error>
@@ -42,15 +41,6 @@ struct boost_asio_library {
   using work_guard = boost::asio::executor_work_guard<boost::asio::io_context::executor_type>;
   using stream_descriptor = boost::asio::posix::stream_descriptor;
   using steady_timer = boost::asio::steady_timer;
-  template <class T>
-  using shared_ptr = std::shared_ptr<T>;
-  template <class T, class... Args>
-  static std::shared_ptr<T> make_shared(Args&&... args) {
-    return std::make_shared<T>(std::forward<Args>(args)...);
-  }
-  static std::chrono::steady_clock::time_point time_of(io::monotonic_time time) noexcept {
-    return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(time));
-  }
   static constexpr auto wait_read = boost::asio::posix::stream_descriptor::wait_read;
 
 #if __has_include(<boost/asio/cancellation_signal.hpp>)
