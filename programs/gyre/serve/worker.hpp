@@ -8,7 +8,6 @@
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/tasks/task_handle.hpp>
 
-#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
