@@ -1,4 +1,5 @@
-// bench/primitives/counter.cpp: counter std|gyre: a counter behind a mutex, incremented a thousand million times.
+// bench/primitives/counter.cpp: counter gyre|threads|thread: a counter behind a mutex, incremented a thousand million times by
+// 1000 tasks, 1000 threads, or one thread.
 #include <gyre/gyre.hpp>
 
 #include <chrono>
@@ -6,6 +7,7 @@
 #include <cstdio>
 #include <mutex>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -27,30 +29,32 @@ gyre::task<> by_tasks(std::uint64_t& counter) {
   co_await gyre::gather(std::move(incrementing));
 }
 
-void by_one_thread(std::uint64_t& counter) {
+void by_threads(std::uint64_t threads, std::uint64_t& counter) {
   std::mutex mutex;
-  for (std::uint64_t i = 0; i < all; ++i) {
-    const std::scoped_lock lock(mutex);
-    ++counter;
-  }
+  std::vector<std::jthread> incrementing;
+  for (std::uint64_t i = 0; i < threads; ++i)
+    incrementing.emplace_back([&] {
+      for (std::uint64_t n = 0; n < all / threads; ++n) {
+        const std::scoped_lock lock(mutex);
+        ++counter;
+      }
+    });
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
   const std::string_view kind = count == 2 ? arguments[1] : "";
-  if (kind != "std" && kind != "gyre") {
-    std::fprintf(stderr, "usage: counter std|gyre\n");
-    return 2;
-  }
   std::uint64_t counter = 0;
   const auto began = std::chrono::steady_clock::now();
-  if (kind == "std")
-    by_one_thread(counter);
-  else
+  if (kind == "gyre")
     gyre::run(by_tasks(counter));
+  else if (kind == "threads" || kind == "thread")
+    by_threads(kind == "threads" ? tasks : 1, counter);
+  else
+    std::fprintf(stderr, "usage: counter gyre|threads|thread\n");
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  if (counter != all) return 1;
+  if (counter != all) return 2;
   std::printf("increments/s: %.0f\n", static_cast<double>(all) / took.count());
   return 0;
 }

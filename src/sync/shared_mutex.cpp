@@ -4,6 +4,7 @@
 namespace gyre {
 
 bool shared_mutex_lock_op::try_now() noexcept { return shared_ ? mutex_->try_lock_shared() : mutex_->try_lock(); }
+bool shared_mutex_lock_op::is_free() const noexcept { return mutex_->is_free(shared_); }
 wait_queue& shared_mutex_lock_op::waits_in() noexcept { return mutex_->waiters_; }
 
 // A writer that leaves the line may have been all that kept readers behind it out.
@@ -18,12 +19,12 @@ void shared_mutex_lock_op::await_resume() {
 }
 
 bool shared_mutex::try_lock() noexcept {
-  if (written_ || readers_ > 0) return false;
+  if (!is_free(false)) return false;
   return written_ = true;
 }
 
 bool shared_mutex::try_lock_shared() noexcept {
-  if (written_ || !waiters_.empty()) return false;
+  if (!is_free(true)) return false;
   ++readers_;
   return true;
 }

@@ -55,6 +55,35 @@ TEST(asio_await, waits_for_a_timer) {
   });
 }
 
+TEST(asio_await, use_gyre_may_be_the_default_token_of_an_object) {
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    gyre::use_gyre_t::as_default_on_t<asio::steady_timer> timer(context, 1ms);
+    co_await timer.async_wait();
+    EXPECT_LE(timer.expiry(), std::chrono::steady_clock::now());
+
+    auto acceptor =
+        gyre::use_gyre_t::as_default_on(tcp::acceptor(context, tcp::endpoint(asio::ip::address_v4::loopback(), 0)));
+    gyre::use_gyre_t::as_default_on_t<tcp::socket> client(context);
+    const auto address = acceptor.local_endpoint();
+    co_await client.async_connect(address);
+    auto server = co_await acceptor.async_accept();  // it has the default, too
+    const std::size_t sent = co_await asio::async_write(client, asio::buffer("hello", 5));
+    EXPECT_EQ(sent, 5u);
+    std::string buffer(5, '-');
+    co_await asio::async_read(server, asio::buffer(buffer));
+    EXPECT_EQ(buffer, "hello");
+  });
+}
+
+TEST(asio_cancel, reaches_an_object_with_the_default_token) {
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    gyre::use_gyre_t::as_default_on_t<asio::steady_timer> timer(context, 1h);
+    const auto waited = co_await gyre::as_expected(gyre::timeout(1ms, timer.async_wait()));
+    CO_ASSERT_FALSE(waited.has_value());
+    EXPECT_EQ(waited.error(), std::errc::timed_out);
+  });
+}
+
 TEST(asio_await, gives_several_values_as_a_tuple_and_none_as_void) {
   run_with_context([](asio::io_context&) -> gyre::task<> {
     auto two = [](auto handler) { handler(std::error_code(), 7, std::string("seven")); };

@@ -57,6 +57,67 @@ TEST(mutex, that_is_unlocked_goes_to_who_waits_and_not_to_who_tries_in_between) 
   });
 }
 
+// Else all of them would stand in line behind it from then on, and each lock would cost a switch of tasks.
+TEST(mutex, a_task_that_has_had_its_share_lets_others_run_before_it_takes_it_and_not_with_it_in_hand) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::mutex mutex;
+    int turns = 0;
+    bool done = false;
+    auto watch = gyre::spawn([&]() -> gyre::task<> {
+      while (!done) {
+        EXPECT_FALSE(mutex.is_locked());
+        ++turns;
+        co_await gyre::yield();
+      }
+    });
+    for (int i = 0; i < 1'000; ++i) const auto guard = co_await mutex.scoped_lock();
+    done = true;
+    co_await watch;
+    EXPECT_GT(turns, 5);
+  });
+}
+
+TEST(mutex, who_lets_others_run_first_stands_in_line_when_one_of_them_takes_it) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::mutex mutex;
+    gyre::task_handle<void> other = gyre::spawn([&]() -> gyre::task<> {
+      const auto guard = co_await mutex.scoped_lock();
+      co_await gyre::sleep(1ms);
+    });
+    const auto began = gyre::event_loop::current().now();
+    for (int i = 0; i < 1'000; ++i) const auto guard = co_await mutex.scoped_lock();
+    EXPECT_EQ(gyre::event_loop::current().now() - began, 1'000'000);
+    co_await other;
+    EXPECT_FALSE(mutex.is_locked());
+  });
+}
+
+TEST(mutex, a_cancel_while_others_run_leaves_it_free) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::mutex mutex;
+    int locked = 0;
+    auto work = gyre::spawn([&]() -> gyre::task<> {
+      for (;;) {
+        const auto guard = co_await mutex.scoped_lock();
+        ++locked;
+      }
+    });
+    co_await gyre::yield();  // it has had its share now
+    work.cancel();
+    const int before = locked;
+    EXPECT_GT(before, 1);
+    bool cancelled = false;
+    try {
+      co_await work;
+    } catch (const gyre::task_cancelled&) {
+      cancelled = true;
+    }
+    EXPECT_TRUE(cancelled);
+    EXPECT_EQ(locked, before);
+    EXPECT_FALSE(mutex.is_locked());
+  });
+}
+
 TEST(mutex, a_cancelled_wait_leaves_the_line_to_the_others) {
   run_virtual([]() -> gyre::task<> {
     gyre::mutex mutex;

@@ -50,6 +50,25 @@ TEST(counting_semaphore, serves_who_waits_longest_first_and_several_at_once) {
   });
 }
 
+TEST(counting_semaphore, a_task_that_has_had_its_share_lets_others_run_before_it_takes_a_permit) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::counting_semaphore slots(1);
+    int turns = 0;
+    bool done = false;
+    auto watch = gyre::spawn([&]() -> gyre::task<> {
+      while (!done) {
+        EXPECT_EQ(slots.available(), 1u);
+        ++turns;
+        co_await gyre::yield();
+      }
+    });
+    for (int i = 0; i < 1'000; ++i) const auto permit = co_await slots.scoped_acquire();
+    done = true;
+    co_await watch;
+    EXPECT_GT(turns, 5);
+  });
+}
+
 TEST(counting_semaphore, a_cancelled_wait_takes_no_permit) {
   run_virtual([]() -> gyre::task<> {
     gyre::counting_semaphore slots(0);

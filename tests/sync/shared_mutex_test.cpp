@@ -28,6 +28,31 @@ gyre::task<> write(gyre::shared_mutex& mutex, std::string& log, char name) {
 
 }  // namespace
 
+TEST(shared_mutex, a_task_that_has_had_its_share_lets_others_run_before_it_takes_it) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::shared_mutex mutex;
+    int turns = 0;
+    bool done = false;
+    auto watch = gyre::spawn([&]() -> gyre::task<> {
+      while (!done) {
+        EXPECT_FALSE(mutex.is_locked());
+        EXPECT_EQ(mutex.readers(), 0u);
+        ++turns;
+        co_await gyre::yield();
+      }
+    });
+    for (int i = 0; i < 500; ++i) {
+      {
+        const auto reading = co_await mutex.scoped_lock_shared();
+      }
+      const auto writing = co_await mutex.scoped_lock();
+    }
+    done = true;
+    co_await watch;
+    EXPECT_GT(turns, 5);
+  });
+}
+
 TEST(shared_mutex, readers_come_in_together_and_writers_alone_in_their_order) {
   run_virtual([]() -> gyre::task<> {
     gyre::shared_mutex mutex;

@@ -4,6 +4,7 @@
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/interop/asio_guest.hpp>
 #include <gyre/interop/asio_outcome.hpp>
+#include <gyre/interop/asio_token.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/operation.hpp>
 
@@ -18,39 +19,6 @@
 #include <utility>
 
 namespace gyre {
-
-/// The type of `use_gyre`.
-struct use_gyre_t {};
-
-/// The completion token that makes any asynchronous operation of Asio an awaitable of gyre:
-///
-///   std::size_t n = co_await socket.async_read_some(asio::buffer(bytes), gyre::use_gyre);
-///
-/// The operation begins when it is awaited, and the task goes on on its own loop, wherever the handler is called. Everything
-/// is done on the executor of the I/O object: it is begun there, and asked there to end. So tasks may use an object that
-/// belongs to an io_context of another thread, as long as the object is not used in other ways meanwhile.
-/// Lifetime: buffers and the I/O object until the await returns.
-/// Cancel:   the slot of the operation is told, with cancellation_type::all, and the await goes on when the handler has been
-///           called: with its result, which wins, or with `cancelled`. What a composed operation (async_read) had moved by
-///           then is lost with its count. An operation whose executor is unknown (use_gyre_on gives it) is not told.
-/// Errors:   io_error, "async_receive: Connection reset by peer"; end of stream is one too, asio::error::eof;
-///           incomplete_transfer when bytes had been moved before; callback_dropped when the io_context was destroyed first.
-/// Thread:   any loop; several threads that run one io_context need a strand for each I/O object, as ever.
-inline constexpr use_gyre_t use_gyre{};
-
-/// use_gyre with the executor on which the operation is begun and cancelled.
-template <class Executor>
-struct use_gyre_on_t {
-  Executor executor;
-};
-
-/// The same for operations that do not say their executor (async_initiate with a lambda): `use_gyre_on(socket.get_executor())`.
-///
-/// Cancel: as use_gyre.
-template <class Executor>
-[[nodiscard]] use_gyre_on_t<Executor> use_gyre_on(Executor executor) {
-  return {std::move(executor)};
-}
 
 /// The name of an initiating function, from its type: "async_receive" of "...::initiate_async_receive". Else "asio".
 template <class Initiation>

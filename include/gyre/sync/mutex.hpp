@@ -36,6 +36,7 @@ class [[nodiscard("co_await it")]] mutex_lock_op : public queued_operation<mutex
  public:
   explicit mutex_lock_op(mutex& wanted) noexcept : mutex_(&wanted) {}
   bool try_now() noexcept;
+  [[nodiscard]] bool is_free() const noexcept;
   wait_queue& waits_in() noexcept;
 
  private:
@@ -47,6 +48,7 @@ class [[nodiscard("co_await it")]] mutex_guard_op : public queued_operation<mute
  public:
   explicit mutex_guard_op(mutex& wanted) noexcept : mutex_(&wanted) {}
   bool try_now() noexcept;
+  [[nodiscard]] bool is_free() const noexcept;
   wait_queue& waits_in() noexcept;
   mutex_guard take_value() noexcept { return mutex_guard(*mutex_); }
 
@@ -94,8 +96,10 @@ inline void mutex_guard::unlock() noexcept {
   if (mutex_ != nullptr) std::exchange(mutex_, nullptr)->unlock();
 }
 inline bool mutex_lock_op::try_now() noexcept { return mutex_->try_lock(); }
+inline bool mutex_lock_op::is_free() const noexcept { return !mutex_->locked_; }
 inline wait_queue& mutex_lock_op::waits_in() noexcept { return mutex_->waiters_; }
 inline bool mutex_guard_op::try_now() noexcept { return mutex_->try_lock(); }
+inline bool mutex_guard_op::is_free() const noexcept { return !mutex_->locked_; }
 inline wait_queue& mutex_guard_op::waits_in() noexcept { return mutex_->waiters_; }
 
 }  // namespace gyre

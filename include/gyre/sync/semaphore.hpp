@@ -37,6 +37,7 @@ class [[nodiscard("co_await it")]] semaphore_acquire_op : public queued_operatio
  public:
   explicit semaphore_acquire_op(counting_semaphore& wanted) noexcept : semaphore_(&wanted) {}
   bool try_now() noexcept;
+  [[nodiscard]] bool is_free() const noexcept;
   wait_queue& waits_in() noexcept;
 
  private:
@@ -49,6 +50,7 @@ class [[nodiscard("co_await it")]] semaphore_permit_op
  public:
   explicit semaphore_permit_op(counting_semaphore& wanted) noexcept : semaphore_(&wanted) {}
   bool try_now() noexcept;
+  [[nodiscard]] bool is_free() const noexcept;
   wait_queue& waits_in() noexcept;
   semaphore_permit take_value() noexcept { return semaphore_permit(*semaphore_); }
 
@@ -109,8 +111,10 @@ inline void semaphore_permit::release() noexcept {
   if (owner_ != nullptr) std::exchange(owner_, nullptr)->release();
 }
 inline bool semaphore_acquire_op::try_now() noexcept { return semaphore_->try_acquire(); }
+inline bool semaphore_acquire_op::is_free() const noexcept { return semaphore_->available_ > 0; }
 inline wait_queue& semaphore_acquire_op::waits_in() noexcept { return semaphore_->waiters_; }
 inline bool semaphore_permit_op::try_now() noexcept { return semaphore_->try_acquire(); }
+inline bool semaphore_permit_op::is_free() const noexcept { return semaphore_->available_ > 0; }
 inline wait_queue& semaphore_permit_op::waits_in() noexcept { return semaphore_->waiters_; }
 
 }  // namespace gyre

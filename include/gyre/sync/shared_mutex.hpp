@@ -18,6 +18,7 @@ class GYRE_API [[nodiscard("co_await it")]] shared_mutex_lock_op : public queued
  public:
   shared_mutex_lock_op(shared_mutex& wanted, bool shared) noexcept : mutex_(&wanted), shared_(shared) {}
   bool try_now() noexcept;
+  [[nodiscard]] bool is_free() const noexcept;
   wait_queue& waits_in() noexcept;
   std::expected<void, std::error_code> take_result();
   void await_resume();
@@ -94,6 +95,10 @@ class GYRE_API shared_mutex {
 
   [[nodiscard]] bool try_lock() noexcept;
   [[nodiscard]] bool try_lock_shared() noexcept;
+  /// Whether try_lock, or try_lock_shared, would take it.
+  [[nodiscard]] bool is_free(bool shared) const noexcept {
+    return !written_ && (shared ? waiters_.empty() : readers_ == 0);
+  }
   /// Stops the program when no writer has it.
   void unlock() noexcept;
   /// Stops the program when no reader has it.

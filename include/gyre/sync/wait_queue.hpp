@@ -53,20 +53,35 @@ class GYRE_API wait_queue : public node_list<wait_node> {
 /// Derived gives `bool try_now()`, `wait_queue& waits_in()`, `take_value()` when it has a value, and, when it can be
 /// refused, `static std::error_code refusal()` and `[[noreturn]] static void refuse()`, which throws. Handing over
 /// happens in the moment of granting, so that a cancel that comes later is too late and nothing granted is lost.
+/// What others wait for as long as a task has it also gives `bool is_free()`: then a task whose budget is used up lets the
+/// others run before it takes that, because with it in hand all of them would have to stand in line.
 /// Cancel: takes it out of the queue; nothing was granted.
 template <class Derived, class T = void>
 class queued_operation : public operation<Derived>, public wait_node {
+  static constexpr bool is_held = requires(Derived& op) { op.is_free(); };
+
  public:
+  bool await_ready() noexcept {
+    if constexpr (is_held)
+      return event_loop::current().may_continue_inline() && self().try_now();
+    else
+      return operation<Derived>::await_ready();
+  }
   void start() noexcept {
     operation_base::cancel = [](cancellable& c) noexcept {
       auto& op = static_cast<queued_operation&>(static_cast<operation_base&>(c));
+      if (op.lets_others_run_) {
+        op.withdrawn_ = true;
+        return;
+      }
       if (op.stands_in == nullptr) return;  // granted: success beats cancel
       op.stands_in->remove(op);
       op.withdrawn_ = true;
       op.finish_soon();
     };
-    grant = [](wait_node& node) noexcept { static_cast<queued_operation&>(node).finish_soon(); };
-    self().waits_in().push_back(*this);
+    if constexpr (is_held)
+      if (self().is_free()) return let_others_run();
+    stand_in_line();
   }
 
   std::expected<T, std::error_code> take_result() {
@@ -101,8 +116,25 @@ class queued_operation : public operation<Derived>, public wait_node {
 
  private:
   Derived& self() noexcept { return static_cast<Derived&>(*this); }
+  void stand_in_line() noexcept {
+    grant = [](wait_node& node) noexcept { static_cast<queued_operation&>(node).finish_soon(); };
+    self().waits_in().push_back(*this);
+  }
+  void let_others_run() noexcept {
+    io::completion::complete = [](io::completion& c) noexcept {
+      auto& op = static_cast<queued_operation&>(c);
+      op.lets_others_run_ = false;
+      if (op.withdrawn_ || op.self().try_now())
+        op.proceed(op);
+      else
+        op.stand_in_line();
+    };
+    lets_others_run_ = true;
+    event_loop::current().schedule(*this);
+  }
 
   bool withdrawn_ = false;
+  bool lets_others_run_ = false;
 };
 
 }  // namespace gyre
