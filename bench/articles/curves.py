@@ -44,8 +44,8 @@ class Curves:
             colour = COLOURS.get(name) or next(others)
             points = " ".join(f"{at:.0f},{y(figures[i]):.1f}" for at, (_, figures) in zip(x, self.rows))
             lines += [f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2.5"/>',
-                      f'<rect x="{key}" y="33" width="14" height="4" fill="{colour}"/>',
-                      f'<text x="{key + 18}" y="40">{escape(name)}</text>']
-            key += 34 + 7 * len(name)
+                      f'<rect x="{key:.0f}" y="33" width="14" height="4" fill="{colour}"/>',
+                      f'<text x="{key + 18:.0f}" y="40">{escape(name)}</text>']
+            key += 30 + 6.2 * len(name)
         path.write_text("\n".join([*lines, "</svg>", ""]))
         print(f"picture: {path}")
