@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs servers in turn under the same load and prints a table, ratio to the best bare loop first.
+"""Runs servers in turn under the same load and prints a table, ratio to the first of them first (see bench/rounds.py).
 
 usage: bench/run.py [echo|resp|http|counts|memory|primitives|files|micro|all] [--rounds N] [--seconds S] [--only WORD]
 The server runs on one core, the load on another. See bench/README.md.
@@ -22,6 +22,7 @@ from pathlib import Path
 
 import http_servers
 import primitives
+from rounds import Ratio, in_turn
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = ROOT / "build/release/bin"
@@ -122,49 +123,35 @@ def load(port, work, connections, depth, seconds):
 
 
 def measure(work, connections, depth, arguments, scratch, candidates=None, files="/nonexistent"):
-    rows = {}
-    for _ in range(arguments.rounds):
-        for name, command in (candidates or servers(work, arguments.only)).items():
-            with Server(name, command, scratch, files) as server:
-                load(server.port, work, connections, depth, 0.15)
-                user, system = server.cpu()
-                result = load(server.port, work, connections, depth, arguments.seconds)
-                user_after, system_after = server.cpu()
-                requests = result["requests"]
-                rows.setdefault(name, []).append({
-                    "rate": requests / result["seconds"], "user": (user_after - user) / requests * 1e6,
-                    "system": (system_after - system) / requests * 1e6, "p50": result["p50_us"], "p99": result["p99_us"]})
+    """name -> what each round showed."""
+    candidates = candidates or servers(work, arguments.only)
+    rows = {name: [] for name in candidates}
+    for name, command in in_turn(candidates.items(), arguments.rounds):
+        with Server(name, command, scratch, files) as server:
+            load(server.port, work, connections, depth, 0.15)
+            user, system = server.cpu()
+            result = load(server.port, work, connections, depth, arguments.seconds)
+            user_after, system_after = server.cpu()
+            rows[name].append({"rate": result["requests"] / result["seconds"], "requests": result["requests"],
+                               "user": (user_after - user) * 1e6, "system": (system_after - system) * 1e6,
+                               "p50": result["p50_us"], "p99": result["p99_us"]})
     return rows
 
 
-def undisturbed(runs):
-    """The three fastest rounds. A virtual machine whose host is busy runs at two or three speeds that change within
-    seconds; the rounds at its full speed are the ones that compare programs."""
-    return sorted(runs, key=lambda run: -run["rate"])[:3]
-
-
-def summary(runs):
-    row = {key: statistics.median(run[key] for run in undisturbed(runs)) for key in runs[0]}
-    # Linux samples which half a program is in 250 times a second: the share is taken from all rounds.
-    user, system = sum(run["user"] for run in runs), sum(run["system"] for run in runs)
-    both = statistics.median(run["user"] + run["system"] for run in undisturbed(runs))
-    row["user"], row["system"] = both * user / (user + system), both * system / (user + system)
-    return row
-
-
 def print_table(title, rows):
-    fast = {name: summary(runs) for name, runs in rows.items()}
-    best = max((row["rate"] for name, row in fast.items() if name.startswith("bare")), default=None)
-    best = best or max(row["rate"] for name, row in fast.items() if not name.startswith("gyre"))
-    print(f"\n{title}")
-    print(f"{'':16}{'ratio':>8}{'requests/s':>12}{'(min - median - max)':>34}{'user us':>9}{'system us':>11}{'p50 us':>8}"
-          f"{'p99 us':>8}")
-    for name, row in sorted(fast.items(), key=lambda item: -item[1]["rate"]):
-        rates = [run["rate"] for run in rows[name]]
-        ratio = f"{row['rate'] / best:.3f}" if best else "-"
-        span = f"({min(rates):,.0f} - {statistics.median(rates):,.0f} - {max(rates):,.0f})"
-        print(f"{name:16}{ratio:>8}{row['rate']:>12,.0f}{span:>34}{row['user']:>9.3f}{row['system']:>11.3f}"
-              f"{row['p50']:>8.0f}{row['p99']:>8.0f}", flush=True)
+    base = next(iter(rows))
+    rates = {name: [run["rate"] for run in runs] for name, runs in rows.items()}
+    ours = [name for name in rows if name.startswith("gyre")]
+    print(f"\n{title}\n{'':16}{'ratio':>22}{'requests/s':>12}{'user us':>9}{'system us':>11}{'p50 us':>8}{'p99 us':>8}" +
+          "".join(f"{name + ' to it':>26}" for name in ours))
+    for name, runs in sorted(rows.items(), key=lambda row: -Ratio(rates[row[0]], rates[base]).value):
+        # Linux samples which half a program is in 250 times a second: taken from all rounds together.
+        requests = sum(run["requests"] for run in runs)
+        user, system = (sum(run[half] for run in runs) / requests for half in ("user", "system"))
+        middle = {key: statistics.median(run[key] for run in runs) for key in ("rate", "p50", "p99")}
+        print(f"{name:16}{str(Ratio(rates[name], rates[base])):>22}{middle['rate']:>12,.0f}{user:>9.3f}{system:>11.3f}"
+              f"{middle['p50']:>8.0f}{middle['p99']:>8.0f}" +
+              "".join(f"{str(Ratio(rates[each], rates[name])) if each != name else '':>26}" for each in ours), flush=True)
 
 
 def throughput(work, arguments):
@@ -259,7 +246,7 @@ def main():
         print("bench: one core only: server and load disturb each other", file=sys.stderr)
     commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
     print(f"{platform.system()} {platform.release()}, {os.cpu_count()} cores, commit {commit.stdout.strip()}, "
-          f"{arguments.rounds} rounds of {arguments.seconds} s in turn, medians of the three fastest")
+          f"{arguments.rounds} rounds of {arguments.seconds} s in turn")
     if arguments.name not in ("counts", "memory", "micro"):
         build_tokio()
     for work in ("echo", "resp"):

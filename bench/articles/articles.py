@@ -11,8 +11,8 @@ usage: bench/articles/articles.py [small|repeat|sleep|ab|echo|redis|counter|all]
   redis    PING_INLINE, 1000 clients, one thread          published: 360,000 redis-server, 550,000 with coroutines
   counter  a counter behind a mutex, incremented 10^9 times by 1000 tasks
 
-Servers run in turn, on one core; the load on another. Each figure is the median of the three fastest rounds: see
-bench/README.md. Pictures: build/bench/articles.
+Servers run in turn, on one core; the load on another. Each figure is the median of all rounds, each ratio that of the
+ratios of one round: see bench/rounds.py. Pictures: build/bench/articles.
 What they showed, and why: bench/articles/README.md.
 """
 
@@ -28,8 +28,9 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 from curves import Curves
-from table import Table
+from rounds import in_turn
 from run import BIN, LOAD_CORE, ROOT, SERVER_CORE, Server, build_tokio, load, there
+from table import Table
 
 PICTURES = ROOT / "build/bench/articles"
 ONE_AT_A_TIME, THREADS = "blocking, one connection at a time", "blocking, a thread for each"
@@ -99,28 +100,27 @@ def round_trips(work, connections, seconds):
 
 
 def compare(commands, measure, rounds):
-    """name -> (requests a second, microseconds of processor time of the server for each). The servers run in turn."""
-    figures = {name: [] for name in commands}
+    """name -> of each round (requests a second, microseconds of processor time of the server for each)."""
+    runs = {name: [] for name in commands}
     with tempfile.TemporaryDirectory() as scratch:
-        for _ in range(rounds):
-            for name, command in commands.items():
-                with Server(name, command, scratch) as server:
-                    before = sum(server.cpu())
-                    rate, count = measure(server)
-                    figures[name].append((rate, (sum(server.cpu()) - before) / count * 1e6))
-    return {name: at_full_speed(each) for name, each in figures.items()}
+        for name, command in in_turn(commands.items(), rounds):
+            with Server(name, command, scratch) as server:
+                before = sum(server.cpu())
+                rate, count = measure(server)
+                runs[name].append((rate, (sum(server.cpu()) - before) / count * 1e6))
+    return runs
 
 
-def at_full_speed(runs):
-    """Of (rate, cost) of each round: the medians of the three fastest."""
-    return tuple(statistics.median(column) for column in zip(*sorted(runs, reverse=True)[:3]))
+def rates(runs):
+    return [rate for rate, _ in runs]
 
 
-def show(title, unit, figures, published, picture):
+def show(title, unit, runs, published, picture):
     """`published`: what the article says of servers whose name begins so."""
     table = Table(title, unit)
-    for name, (figure, cost) in figures.items():
-        table.add(name, figure, next((each for start, each in published.items() if name.startswith(start)), None), cost)
+    for name, each in runs.items():
+        said = next((figure for start, figure in published.items() if name.startswith(start)), None)
+        table.add(name, rates(each), said, statistics.median(cost for _, cost in each))
     table.print()
     table.draw(PICTURES / picture)
 
@@ -140,7 +140,7 @@ def sleep(arguments):
     curves = Curves("/sleep?ms=X, wrk -t12 -c1000", "requests/s", "X", names)
     for milliseconds in ("0", "0.000001", "0.00001", "0.0001", "0.001", "0.01", "0.1", "1", "10"):
         figures = compare(HTTP, wrk(f"/sleep?ms={milliseconds}", 12, arguments.seconds), min(arguments.rounds, 5))
-        curves.add(milliseconds, [figures[name][0] for name in names])
+        curves.add(milliseconds, [rates(figures[name]) for name in names])
     curves.draw(PICTURES / "sleep.svg")
 
 
@@ -171,7 +171,7 @@ def echo(arguments):
         curves = Curves(f"{size} bytes echoed", "round trips/s", "clients", list(commands))
         for clients in (1, 50, 150, 300, 500):
             figures = compare(commands, round_trips(f"echo:{size}", clients, arguments.seconds), arguments.rounds)
-            curves.add(clients, [rate for rate, _ in figures.values()])
+            curves.add(clients, [rates(each) for each in figures.values()])
         curves.draw(PICTURES / f"echo{size}.svg")
 
 
@@ -194,12 +194,10 @@ def counter(arguments):
                       "tokio::sync::Mutex, 1000 tasks": [str(ROOT / "build/bench/tokio/release/tokio_counter")],
                       "gyre::mutex, 1000 tasks": [ours, "gyre"]}, [])
     runs = {name: [] for name in commands}
-    for _ in range(min(arguments.rounds, 3)):
-        for name, command in commands.items():
-            rate = number(r"increments/s: ([\d.]+)", output_of(command, 300))
-            runs[name].append((rate, 1e6 / rate))
-    figures = {name: at_full_speed(each) for name, each in runs.items()}
-    show("A counter behind a mutex, incremented 10^9 times on one core", "increments/s", figures, {}, "counter.svg")
+    for name, command in in_turn(commands.items(), min(arguments.rounds, 5)):
+        rate = number(r"increments/s: ([\d.]+)", output_of(command, 300))
+        runs[name].append((rate, 1e6 / rate))
+    show("A counter behind a mutex, incremented 10^9 times on one core", "increments/s", runs, {}, "counter.svg")
 
 
 ARTICLES = {each.__name__: each for each in (small, repeat, sleep, ab, echo, redis, counter)}

@@ -1,7 +1,10 @@
 """Curves over a parameter, printed as a table, ratio first, and drawn as a picture with a logarithmic scale."""
 
 from math import ceil, floor, log10
+from statistics import median
 from xml.sax.saxutils import escape
+
+from rounds import Ratio
 
 COLOURS = {"gyre, io_uring": "#2a6fbb", "gyre, epoll": "#7fb0e0"}
 OTHERS = ("#b5532d", "#8a9a5b", "#9aa5b1")
@@ -13,12 +16,14 @@ class Curves:
     def __init__(self, title, unit, parameter, names):
         self.title, self.unit, self.parameter, self.names = title, unit, parameter, names
         self.rows = []  # (value of the parameter, figure of each name)
-        print(f"\n{title}, {unit}; ratio: {names[-1]} to {names[0]}\n{parameter:>10}{'ratio':>9}" +
+        print(f"\n{title}, {unit}; ratio: {names[-1]} to {names[0]}\n{parameter:>10}{'ratio':>24}" +
               "".join(f"{name:>36}" for name in names))
 
     def add(self, value, figures):
-        self.rows.append((value, figures))
-        print(f"{value:>10}{figures[-1] / figures[0]:>9.3f}" + "".join(f"{each:>36,.0f}" for each in figures), flush=True)
+        """`figures`: of each name, a list with one for each round."""
+        middle = [median(each) for each in figures]
+        self.rows.append((value, middle))
+        print(f"{value:>10}{str(Ratio(figures[-1], figures[0])):>24}" + "".join(f"{each:>36,.0f}" for each in middle), flush=True)
 
     def draw(self, path):
         left, top, width, height = 80, 60, 560, 260
