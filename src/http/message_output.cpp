@@ -15,6 +15,7 @@ namespace gyre::http {
 
 namespace {
 constexpr time_point next_turn;  // has passed: a sleep until then ends when the loop looks at the clock
+constexpr std::uint64_t share = std::uint64_t{2} << 20U;
 }
 
 message_output::~message_output() { detach(); }
@@ -41,7 +42,6 @@ task<transfer> message_output::flush() {
 
 // A client that takes each piece at once must not have the loop for itself, which looks at the kernel once a turn.
 inline bool message_output::had_its_share(std::uint64_t bytes) noexcept {
-  constexpr std::uint64_t share = std::uint64_t{2} << 20U;
   since_others_ran_ += bytes;
   if (since_others_ran_ < share) return false;
   since_others_ran_ = 0;
@@ -105,7 +105,7 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
   send_now(count > 0);
   (void)co_await flush();
   while (!failed() && count > 0) {
-    const std::size_t next = static_cast<std::size_t>(std::min<std::uint64_t>(count, piece_of_file));
+    const std::size_t next = static_cast<std::size_t>(std::min(count, share));
     begin_transfer();
     const file_transfer moved = co_await transport_->send_file(file, offset, next, limit_);
     end_transfer(moved.outcome, moved.sent);

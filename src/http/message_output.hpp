@@ -26,8 +26,7 @@ class message_output {
  public:
   static constexpr std::size_t gathered_at_most = std::size_t{16} << 10U;
   // Has to be taken within the time limit.
-  static constexpr std::size_t piece = std::size_t{64} << 10U;
-  static constexpr std::size_t piece_of_file = std::size_t{256} << 10U;
+  static constexpr std::size_t piece = transport::taken_within_limit;
 
   explicit message_output(std::chrono::nanoseconds limit) noexcept : limit_(limit) {}
   message_output(const message_output&) = delete;

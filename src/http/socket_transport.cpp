@@ -43,7 +43,7 @@ GYRE_CORO_WRAPPER task<transfer> socket_transport::write(std::string_view first,
 }
 
 task<transfer> socket_transport::write_one(std::string_view bytes, std::chrono::nanoseconds limit) {
-  const transfer_deadline::during waiting(sending_, limit);
+  const transfer_deadline::during waiting(sending_, limit, taken_within_limit);
   const auto written = co_await as_expected(stream_.write_all(bytes));
   co_return written ? transfer::done : waiting.expired() ? transfer::timed_out : transfer::failed;
 }
@@ -51,7 +51,7 @@ task<transfer> socket_transport::write_one(std::string_view bytes, std::chrono::
 // Apart, because a frame with both would be larger than what the pool of frames keeps, with g++.
 task<transfer> socket_transport::write_both(std::string_view first, std::string_view second,
                                             std::chrono::nanoseconds limit) {
-  const transfer_deadline::during waiting(sending_, limit);
+  const transfer_deadline::during waiting(sending_, limit, taken_within_limit);
   const std::array<io::const_buffer, 2> both{
       {{.data = first.data(), .size = first.size()}, {.data = second.data(), .size = second.size()}}};
   const auto written = co_await as_expected(stream_.write_all(std::span<const io::const_buffer>(both)));
@@ -60,7 +60,7 @@ task<transfer> socket_transport::write_both(std::string_view first, std::string_
 
 task<file_transfer> socket_transport::send_file(int file, std::uint64_t offset, std::size_t count,
                                                 std::chrono::nanoseconds limit) {
-  const transfer_deadline::during waiting(sending_, limit);
+  const transfer_deadline::during waiting(sending_, limit, taken_within_limit);
   const auto outcome = co_await as_expected(stream_.send_file(file, offset, count));
   file_transfer result;
   if (outcome)

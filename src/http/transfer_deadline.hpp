@@ -5,11 +5,12 @@
 #include <gyre/net/socket_stream.hpp>
 
 #include <chrono>
+#include <cstdint>
 
 namespace gyre::http {
 
 /// Interrupts what waits on a socket when the limit has passed. The timer stays armed from one transfer to the next, and
-/// finds out when it fires how much later it is wanted now: a transfer costs two stores.
+/// finds out when it fires how much later it is wanted now: a transfer costs a few stores.
 class transfer_deadline : private timer {
  public:
   explicit transfer_deadline(socket_stream& stream) noexcept : stream_(stream) {
@@ -22,8 +23,12 @@ class transfer_deadline : private timer {
   /// A transfer, from its beginning to its end, however it ends.
   class during {
    public:
-    during(transfer_deadline& deadline, std::chrono::nanoseconds limit) noexcept : deadline_(deadline) {
-      deadline.begin(limit);
+    during(transfer_deadline& deadline, std::chrono::nanoseconds limit) noexcept : during(deadline, limit, 0) {}
+    /// A write: while the peer takes as many bytes within the limit, it has as much time again. What counts is what the
+    /// peer has acknowledged: the kernel of this side takes megabytes at a time, and nothing for long.
+    during(transfer_deadline& deadline, std::chrono::nanoseconds limit, std::uint64_t enough) noexcept
+        : deadline_(deadline) {
+      deadline.begin(limit, enough);
     }
     during(const during&) = delete;
     during& operator=(const during&) = delete;
@@ -35,32 +40,28 @@ class transfer_deadline : private timer {
   };
 
  private:
-  void begin(std::chrono::nanoseconds limit) noexcept {
+  void begin(std::chrono::nanoseconds limit, std::uint64_t enough) noexcept {
     expired_ = false;
     if (limit == std::chrono::nanoseconds::max()) return;
     event_loop& loop = event_loop::current();
     const io::monotonic_time now = loop.recent();
-    wanted_ = limit.count() < io::wait_forever - now ? now + limit.count() : io::wait_forever;
+    limit_ = limit.count() < io::wait_forever - now ? limit.count() : io::wait_forever - now;
+    enough_ = enough;
+    wanted_ = now + limit_;
     active_ = true;
     if (armed() && deadline <= wanted_) return;
     loop.timers().disarm(*this);
     deadline = wanted_;
     loop.timers().arm(*this);
   }
-  void look() noexcept {
-    if (!active_) return;
-    event_loop& loop = event_loop::current();
-    if (loop.now() < wanted_) {
-      deadline = wanted_;
-      loop.timers().arm(*this);
-      return;
-    }
-    expired_ = true;
-    stream_.cancel();
-  }
+  void look() noexcept;
+  [[nodiscard]] bool peer_takes_enough() noexcept;
 
   socket_stream& stream_;
   io::monotonic_time wanted_ = 0;
+  io::monotonic_time limit_ = 0;
+  std::uint64_t enough_ = 0;
+  std::uint64_t taken_ = 0;  // by the peer, of all that this connection has written, when it was last looked at
   bool active_ = false;
   bool expired_ = false;
 };

@@ -21,7 +21,8 @@ address bind_and_listen(int fd, const address& local, const listen_options& opti
   // Accepted sockets inherit these: no calls for each.
   set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, options.no_delay ? 1 : 0);
   // Not every sandbox knows this one, and without it everything works as well.
-  ::setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &options.unsent_at_most, sizeof(options.unsent_at_most));
+  if (options.unsent_at_most > 0)
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &options.unsent_at_most, sizeof(options.unsent_at_most));
   bind_to_interface(fd, options.interface);
   sockaddr_storage bound{};
   socklen_t length = sizeof(bound);

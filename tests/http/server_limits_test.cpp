@@ -4,8 +4,14 @@
 
 #include "tests/http/served.hpp"
 
+#include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <atomic>
+#include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace gyre_test;
@@ -223,6 +229,35 @@ TEST(server_limits, a_client_that_takes_its_answer_slowly_is_not_reset) {
     }
     EXPECT_TRUE(more);
     EXPECT_GT(since(begin), 100s);
+  });
+}
+
+// What this side's kernel has taken is megabytes ahead of what the client has.
+TEST(server_limits, a_client_that_takes_a_file_slowly_is_not_reset_and_one_that_stops_is) {
+  constexpr std::uint64_t size = 30'000'000;
+  http::server_options options = options_for([](http::request&) {
+    gyre::owned_fd file(::memfd_create("large", MFD_CLOEXEC));
+    EXPECT_EQ(::ftruncate(file.get(), size), 0);
+    return response::file(std::move(file), 0, size, "a/b");
+  });
+  options.timeouts.write = 5s;
+  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    client.stream().set_receive_buffer_size(100'000);
+    co_await client.send(hello_request);
+    std::vector<char> taken(32'000);
+    const int size_of_taken = static_cast<int>(taken.size());
+    pollfd enough{.fd = client.stream().native_descriptor(), .events = POLLIN, .revents = 0};
+    ::setsockopt(enough.fd, SOL_SOCKET, SO_RCVLOWAT, &size_of_taken, sizeof(size_of_taken));
+    const auto begin = gyre::now();
+    while (since(begin) < 60s) {
+      co_await gyre::sleep(1s);
+      EXPECT_EQ(::poll(&enough, 1, 20'000), 1);  // the kernel knows nothing of virtual time
+      co_await client.stream().read_exactly(std::span<char>(taken));
+    }
+    EXPECT_EQ(here.server().connections(), 1U);
+    co_await gyre::sleep(11s);
+    EXPECT_EQ(here.server().connections(), 0U);
   });
 }
 

@@ -27,7 +27,8 @@ struct server_timeouts {
   std::chrono::nanoseconds idle = std::chrono::seconds(75);
   /// For each 16 KiB of a body that a handler waits for; so no sender can be slower than that for long. Later: 408.
   std::chrono::nanoseconds body = std::chrono::seconds(30);
-  /// For each 64 KiB of a response (256 KiB of a file) that the client has to take. Later: the connection is reset.
+  /// For each 64 KiB of a response that the client has to take; one that stops is noticed after one to two of it. Later:
+  /// the connection is reset.
   std::chrono::nanoseconds write = std::chrono::seconds(30);
   /// From the call of the handler to the end of its response. Later: 503, or a response cut off.
   std::chrono::nanoseconds handler = std::chrono::nanoseconds::max();
