@@ -6,6 +6,7 @@ The server runs on one core, the load on another. See bench/README.md.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -78,14 +79,25 @@ class Server:
             self.process.wait()
         self.process.stdout.close()
 
+    def processes(self):
+        """Its own and its children: nginx serves in one."""
+        return [self.process.pid, *Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()]
+
     def cpu(self):
-        """Of the process and its children: nginx serves in one."""
         user = system = 0
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        for pid in [self.process.pid, *children]:
+        for pid in self.processes():
             fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
             user, system = user + int(fields[11]), system + int(fields[12])
         return user / TICK, system / TICK
+
+    def sleeps(self):
+        """How often the threads that it has now had nothing to do and waited."""
+        count = 0
+        for pid in self.processes():
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                with contextlib.suppress(OSError):  # the thread has ended
+                    count += int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", (task / "status").read_text(), re.M).group(1))
+        return count
 
     def resident(self):
         return int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

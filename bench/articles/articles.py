@@ -41,6 +41,11 @@ def ours(program, *arguments):
             for backend in ("io_uring", "epoll")}
 
 
+def busy(program):
+    """Looks for work for 50 microseconds before it sleeps."""
+    return {"gyre, io_uring, busy poll": [str(BIN / program), "--listen", "127.0.0.1:0", "--backend", "io_uring", "--busy-poll", "50"]}
+
+
 HTTP = {ONE_AT_A_TIME: [str(BIN / "repeat_sleep_blocking"), "--listen", "127.0.0.1:0"],
         THREADS: [str(BIN / "repeat_sleep_threads"), "--listen", "127.0.0.1:0"],
         **ours("repeat_sleep_server", "--listen", "127.0.0.1:0")}
@@ -100,19 +105,20 @@ def round_trips(work, connections, seconds):
 
 
 def compare(commands, measure, rounds):
-    """name -> of each round (requests a second, microseconds of processor time of the server for each)."""
+    """name -> of each round: requests a second, and of the server the microseconds of processor time for each, and how often
+    it slept for a thousand."""
     runs = {name: [] for name in commands}
     with tempfile.TemporaryDirectory() as scratch:
         for name, command in in_turn(commands.items(), rounds):
             with Server(name, command, scratch) as server:
-                before = sum(server.cpu())
+                before, slept = sum(server.cpu()), server.sleeps()
                 rate, count = measure(server)
-                runs[name].append((rate, (sum(server.cpu()) - before) / count * 1e6))
+                runs[name].append((rate, (sum(server.cpu()) - before) / count * 1e6, (server.sleeps() - slept) / count * 1e3))
     return runs
 
 
 def rates(runs):
-    return [rate for rate, _ in runs]
+    return [rate for rate, *_ in runs]
 
 
 def show(title, unit, runs, published, picture):
@@ -120,7 +126,8 @@ def show(title, unit, runs, published, picture):
     table = Table(title, unit)
     for name, each in runs.items():
         said = next((figure for start, figure in published.items() if name.startswith(start)), None)
-        table.add(name, rates(each), said, statistics.median(cost for _, cost in each))
+        _, cost, *sleeps = [statistics.median(column) for column in zip(*each)]
+        table.add(name, rates(each), said, cost, *sleeps)
     table.print()
     table.draw(PICTURES / picture)
 
@@ -147,7 +154,7 @@ def sleep(arguments):
 def ab(arguments):
     build_tokio()
     asyncio = ["python3", str(ROOT / "bench/peers/asyncio_echo.py")]
-    commands = there({"Python asyncio": asyncio, **ours("echo_server", "--listen", "127.0.0.1:0"),
+    commands = there({"Python asyncio": asyncio, **ours("echo_server", "--listen", "127.0.0.1:0"), **busy("echo_server"),
                       "libuv": [str(BIN / "uv_echo")], "Asio": [str(BIN / "asio_echo")],
                       "tokio": [str(ROOT / "build/bench/tokio/release/tokio_echo")], "epoll, no library": [str(BIN / "bare_epoll_echo")],
                       "libevent": [str(BIN / "event_echo")]}, [])
@@ -165,7 +172,7 @@ def ab(arguments):
 
 
 def echo(arguments):
-    commands = {"io_uring without coroutines": [str(BIN / "bare_uring_echo")],
+    commands = {"io_uring without coroutines": [str(BIN / "bare_uring_echo")], **busy("echo_server"),
                 "gyre, io_uring": [str(BIN / "echo_server"), "--listen", "127.0.0.1:0", "--backend", "io_uring"]}
     for size in (128, 512, 1000):
         curves = Curves(f"{size} bytes echoed", "round trips/s", "clients", list(commands))
@@ -177,7 +184,7 @@ def echo(arguments):
 
 def redis(arguments):
     commands = {"redis-server": ["redis-server", "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
-                **ours("resp_server", "--listen", "127.0.0.1:0")}
+                **ours("resp_server", "--listen", "127.0.0.1:0"), **busy("resp_server")}
     published = {"redis-server": 360_000, "gyre": 550_000}
     loads = [("PING_INLINE, redis-benchmark -c 1000", redis_benchmark(60_000 * arguments.seconds), "redis.svg"),
              # The client that takes most of the time is given less to do, in two ways.

@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 
 from rounds import Ratio
 
-COLOURS = {"gyre, io_uring": "#2a6fbb", "gyre, epoll": "#7fb0e0"}
+COLOURS = {"gyre, io_uring": "#2a6fbb", "gyre, epoll": "#7fb0e0", "gyre, io_uring, busy poll": "#5b3d99"}
 OTHERS = ("#b5532d", "#8a9a5b", "#9aa5b1")
 
 

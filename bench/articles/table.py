@@ -12,24 +12,24 @@ class Table:
 
     def __init__(self, title, unit):
         self.title, self.unit = title, unit
-        self.rows = []  # (name, figures, published figure or None, microseconds of processor time for one)
+        self.rows = []  # (name, figures, published figure or None, microseconds of processor time for one, sleeps for a thousand)
 
-    def add(self, name, figures, published, cost):
-        self.rows.append((name, figures, published, cost))
+    def add(self, name, figures, published, cost, sleeps=0):
+        self.rows.append((name, figures, published, cost, sleeps))
 
     def ratios(self):
         """Of each row to the first: (measured, published), the latter None where there is nothing to compare."""
         base, base_published = self.rows[0][1:3]
         return [(Ratio(figures, base), published / base_published if published and base_published else None)
-                for _, figures, published, _ in self.rows]
+                for _, figures, published, *_ in self.rows]
 
     def print(self):
         ours = {name: figures for name, figures, *_ in self.rows if name.startswith("gyre")}
-        print(f"\n{self.title}\n{'':34}{'ratio':>24}{'published':>11}{self.unit:>14}{'server us each':>16}" +
+        print(f"\n{self.title}\n{'':34}{'ratio':>24}{'published':>11}{self.unit:>14}{'server us each':>16}{'sleeps/1000':>13}" +
               "".join(f"{name + ' to it':>28}" for name in ours))
-        for (name, figures, _, cost), (ratio, published) in zip(self.rows, self.ratios()):
+        for (name, figures, _, cost, sleeps), (ratio, published) in zip(self.rows, self.ratios()):
             theirs = f"{published:.2f}" if published is not None else ""
-            print(f"{name:34}{str(ratio):>24}{theirs:>11}{median(figures):>14,.0f}{cost:>16.3f}" +
+            print(f"{name:34}{str(ratio):>24}{theirs:>11}{median(figures):>14,.0f}{cost:>16.3f}{sleeps:>13.1f}" +
                   "".join(f"{str(Ratio(each, figures)) if each is not figures else '':>28}" for each in ours.values()), flush=True)
 
     def draw(self, path):

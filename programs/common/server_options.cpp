@@ -21,7 +21,12 @@ gyre::run_options run_with(const std::string& backend) {
   return run;
 }
 
-gyre::run_options server_options::run() const { return run_with(backend); }
+gyre::run_options server_options::run() const {
+  gyre::run_options run = run_with(backend);
+  run.loop.busy_poll = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double, std::micro>(busy_poll_microseconds));
+  return run;
+}
 
 gyre::serve_options server_options::serve() const {
   gyre::serve_options serve;
@@ -46,6 +51,10 @@ void add_server_options(CLI::App& app, server_options& options, const char* defa
       })
       ->capture_default_str();
   add_backend_option(app, options.backend);
+  app.add_option("--busy-poll", options.busy_poll_microseconds,
+                 "microseconds that an idle loop looks for work before it sleeps: faster answers for processor time")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
   app.add_option("--drain", options.drain_seconds, "seconds that connections get to finish after SIGINT or SIGTERM")
       ->check(CLI::Range(0.0, 86'400.0))
       ->capture_default_str();

@@ -16,13 +16,14 @@ struct server_options {
   std::string listen;
   std::string backend = "auto";
   double drain_seconds = 10;
+  double busy_poll_microseconds = 0;
   std::size_t max_connections = 65'536;
 
   [[nodiscard]] gyre::run_options run() const;
   [[nodiscard]] gyre::serve_options serve() const;
 };
 
-/// Adds --listen, --backend, --drain, --max-connections and --version to `app`.
+/// Adds --listen, --backend, --busy-poll, --drain, --max-connections and --version to `app`.
 void add_server_options(CLI::App& app, server_options& options, const char* default_listen);
 
 /// Adds --backend alone, for clients.

@@ -16,7 +16,7 @@ namespace gyre::http {
 namespace {
 constexpr time_point next_turn;  // has passed: a sleep until then ends when the loop looks at the clock
 constexpr std::uint64_t share = std::uint64_t{2} << 20U;
-}
+}  // namespace
 
 message_output::~message_output() { detach(); }
 

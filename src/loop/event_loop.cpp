@@ -51,6 +51,7 @@ void print_failure(const background_failure& failure, void* /*argument*/) noexce
 
 event_loop::event_loop(const loop_options& options)
     : ready_per_turn_(options.ready_per_turn),
+      busy_poll_(options.busy_poll.count()),
       virtual_(options.virtual_time),
       virtual_now_(clock()),
       backend_(required_backend(options.backend, choice_)),
@@ -123,7 +124,23 @@ void event_loop::turn(bool may_wait) {
   run_ready();
 }
 
-void event_loop::wait_for_events() noexcept { wait_until(timers_.next_deadline()); }
+void event_loop::wait_for_events() noexcept {
+  if (busy_poll_ > 0 && finds_something_to_do()) return;
+  wait_until(timers_.next_deadline());
+}
+
+// Meanwhile `sleeping` is not set: who posts saves the call that would wake us.
+bool event_loop::finds_something_to_do() noexcept {
+  if (virtual_ || guest_ != nullptr) return false;
+  const io::monotonic_time now = clock();
+  const io::monotonic_time end =
+      busy_poll_ < timers_.next_deadline() - now ? now + busy_poll_ : timers_.next_deadline();
+  do {
+    backend_->wait(io::do_not_wait, ready_);
+    if (!ready_.empty() || !mailbox_->posted.empty()) return true;
+  } while (clock() < end);
+  return end == timers_.next_deadline();
+}
 
 void event_loop::wait_until(io::monotonic_time deadline) noexcept {
   mailbox_->sleeping.store(true, std::memory_order_seq_cst);

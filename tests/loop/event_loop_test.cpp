@@ -3,6 +3,8 @@
 
 #include "tests/support/virtual_run.hpp"
 
+#include <sys/socket.h>
+
 #include <atomic>
 #include <thread>
 
@@ -94,6 +96,43 @@ TEST(event_loop, one_sleep_is_one_wait_in_the_kernel) {
     co_await gyre::sleep(20ms);
     EXPECT_LE(gyre::event_loop::current().waits() - before, 2U);
   });
+}
+
+TEST(event_loop, busy_poll_finds_what_comes_without_a_sleep) {
+  auto body = []() -> gyre::task<> {
+    gyre::event_loop& loop = gyre::event_loop::current();
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    auto server = co_await listener.accept();
+    const std::uint64_t before = loop.waits();
+
+    std::thread sender([fd = client.native_descriptor()] { EXPECT_EQ(::send(fd, "x", 1, 0), 1); });
+    const gyre::buffer_lease received = co_await server.receive();
+    EXPECT_EQ(received.size(), 1U);
+    sender.join();
+
+    gyre::event posted;
+    std::thread poster([&] { loop.post([&]() noexcept { posted.set(); }); });
+    co_await posted.wait();
+    poster.join();
+
+    const auto begin = std::chrono::steady_clock::now();
+    co_await gyre::sleep(2ms);
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, 2ms);
+    EXPECT_EQ(loop.waits(), before);
+  };
+  gyre::run(body(), {.loop = {.busy_poll = 1h}});
+}
+
+TEST(event_loop, busy_poll_sleeps_when_nothing_has_come_for_as_long) {
+  auto body = []() -> gyre::task<> {
+    const std::uint64_t before = gyre::event_loop::current().waits();
+    co_await gyre::sleep(20ms);
+    const std::uint64_t sleeps = gyre::event_loop::current().waits() - before;
+    EXPECT_GE(sleeps, 1U);
+    EXPECT_LE(sleeps, 2U);
+  };
+  gyre::run(body(), {.loop = {.busy_poll = 10us}});
 }
 
 TEST(event_loop, a_task_that_always_yields_starves_neither_timers_nor_io) {
