@@ -16,14 +16,14 @@ class Curves:
     def __init__(self, title, unit, parameter, names):
         self.title, self.unit, self.parameter, self.names = title, unit, parameter, names
         self.rows = []  # (value of the parameter, figure of each name)
-        print(f"\n{title}, {unit}; ratio: {names[-1]} to {names[0]}\n{parameter:>10}{'ratio':>24}" +
+        print(f"\n{title}, {unit}; ratio: {names[-1]} to {names[0]}\n{parameter:>10}{'ratio':>28}" +
               "".join(f"{name:>36}" for name in names))
 
     def add(self, value, figures):
         """`figures`: of each name, a list with one for each round."""
         middle = [median(each) for each in figures]
         self.rows.append((value, middle))
-        print(f"{value:>10}{str(Ratio(figures[-1], figures[0])):>24}" + "".join(f"{each:>36,.0f}" for each in middle), flush=True)
+        print(f"{value:>10}{str(Ratio(figures[-1], figures[0])):>28}" + "".join(f"{each:>36,.0f}" for each in middle), flush=True)
 
     def draw(self, path):
         left, top, width, height = 80, 60, 560, 260
