@@ -16,10 +16,10 @@ struct listen_options {
   bool reuse_port = false;    ///< several listeners on one port, among which the kernel spreads connections
   bool only_ipv6 = false;     ///< an IPv6 listener does not take IPv4 connections
   bool no_delay = true;       ///< of the accepted sockets
-  /// Of the accepted sockets: bytes that a write may leave with the kernel before they can be sent; with more it waits. Less
-  /// memory for each slow client, and more wake-ups. 0: as net.ipv4.tcp_notsent_lowat says, else up to the send buffer.
+  /// Of the accepted sockets: bytes that a write may leave with the kernel before they can be sent; with more it waits. Less:
+  /// less memory for a slow client, more wake-ups. 0: as net.ipv4.tcp_notsent_lowat says, else up to the send buffer.
   /// A wish: where TCP_NOTSENT_LOWAT, see tcp(7), is not known it is not heard.
-  std::uint32_t unsent_at_most = 0;
+  std::uint32_t unsent_at_most = 1024 * 1024;
   interface_name interface = {};  ///< only connections that come in there, such as "eth0"; empty: anywhere
 };
 
