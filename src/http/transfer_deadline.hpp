@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 namespace gyre::http {
 
@@ -54,8 +55,24 @@ class transfer_deadline : private timer {
     deadline = wanted_;
     loop.timers().arm(*this);
   }
-  void look() noexcept;
-  [[nodiscard]] bool peer_takes_enough() noexcept;
+  void look() noexcept {
+    if (!active_) return;
+    event_loop& loop = event_loop::current();
+    const io::monotonic_time now = loop.now();
+    if (now >= wanted_ && enough_ > 0 && peer_takes_enough()) wanted_ = now + limit_;
+    if (now < wanted_) {
+      deadline = wanted_;
+      loop.timers().arm(*this);
+      return;
+    }
+    expired_ = true;
+    stream_.cancel();
+  }
+  bool peer_takes_enough() noexcept {
+    const std::uint64_t now = stream_.socket().taken_by_peer();
+    const std::uint64_t before = std::exchange(taken_, now);
+    return now - (now < before ? 0 : before) >= enough_;  // less than before: of a later write
+  }
 
   socket_stream& stream_;
   io::monotonic_time wanted_ = 0;

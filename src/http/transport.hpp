@@ -30,7 +30,7 @@ struct file_transfer {
 /// Errors of the connection are results here: they are everyday for a server.
 class transport {
  public:
-  /// What a client has to take within the limit of a write.
+  /// What a client has to take within the limit of a write. Who has taken it has as much time again for the rest.
   static constexpr std::size_t taken_within_limit = std::size_t{64} << 10U;
 
   transport() = default;
@@ -42,7 +42,7 @@ class transport {
   virtual task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) = 0;
   /// Writes one range, or two. Cancel: may be cut off.
   virtual task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) = 0;
-  /// Sends a part of a file; the limit begins anew whenever the client has kept it. Cancel: may be cut off.
+  /// Sends a part of a file. Cancel: may be cut off.
   virtual task<file_transfer> send_file(int file, std::uint64_t offset, std::size_t count,
                                         std::chrono::nanoseconds limit) = 0;
   /// What the kernel takes without waiting, perhaps nothing. With `more` it may keep that until more comes, at once.

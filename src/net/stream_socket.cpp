@@ -6,11 +6,13 @@
 #include <gyre/net/unix_address.hpp>
 
 #include <fcntl.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <utility>
 
 namespace gyre {
@@ -101,6 +103,16 @@ void stream_socket::watch_end(end_watch* watch) noexcept {
     received.listed = true;
     event_loop::current().schedule(received);
   }
+}
+
+std::uint64_t stream_socket::taken_by_peer() const noexcept {
+  tcp_info info{};
+  socklen_t size = sizeof(info);
+  if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+      size >= offsetof(tcp_info, tcpi_bytes_acked) + sizeof(info.tcpi_bytes_acked))
+    return info.tcpi_bytes_acked;
+  const socket_write_base* const writer = first_writer();
+  return writer == nullptr ? 0 : writer->done();
 }
 
 socket_write_base* stream_socket::first_writer() const noexcept {

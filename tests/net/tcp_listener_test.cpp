@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -156,6 +157,18 @@ TEST(tcp_listener, an_accepted_connection_takes_few_bytes_that_cannot_be_sent) {
     constexpr int largest_segment = 65'536;  // the limit is looked at before each
     EXPECT_LE(co_await unsent_when_full(100'000), 100'000 + largest_segment);
     EXPECT_GT(co_await unsent_when_full(1U << 30U), 500'000);
+  });
+}
+
+TEST(tcp_listener, an_accepted_connection_leaves_a_mebibyte_unsent_unless_told_otherwise) {
+  run_test([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    auto peer = co_await listener.accept();
+    int limit = 0;
+    socklen_t size = sizeof(limit);
+    EXPECT_EQ(::getsockopt(peer.native_descriptor(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &limit, &size), 0);
+    EXPECT_EQ(limit, 1 << 20);
   });
 }
 

@@ -1,6 +1,7 @@
 """echo_server and echo_client, used by nc and by plain sockets."""
 
 import os
+import re
 import signal
 import socket
 import time
@@ -24,6 +25,22 @@ class Echo(unittest.TestCase):
                            "--messages", messages, "--size", size)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn(b"all correct", done.stdout)
+
+    def test_with_busy_poll_it_does_not_sleep_between_two_messages(self):
+        def sleeps(pid):
+            with open(f"/proc/{pid}/status", encoding="ascii") as status:
+                return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status.read(), re.M).group(1))
+
+        with Program("echo_server", "--busy-poll", "1000000") as server, \
+                socket.create_connection(("127.0.0.1", server.port), 10) as peer:
+            peer.sendall(b"first")
+            self.assertEqual(peer.recv(5), b"first")
+            before = sleeps(server.process.pid)
+            for _ in range(200):
+                peer.sendall(b"x")
+                self.assertEqual(peer.recv(1), b"x")
+            self.assertLess(sleeps(server.process.pid) - before, 20)
+        self.assertEqual(run(BIN / "echo_server", "--busy-poll", "-1").returncode, 2)
 
     def test_half_close_is_answered_with_everything_and_an_end(self):
         with Program("echo_server") as server, socket.create_connection(("127.0.0.1", server.port), 10) as peer:

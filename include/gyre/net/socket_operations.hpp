@@ -87,8 +87,6 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
   std::expected<std::size_t, std::error_code> take_result();
   [[noreturn]] void fail(std::error_code reason) const;
   [[nodiscard]] bool fully_succeeded() const noexcept { return error_ == 0 && !stopped_ && done_ == total_; }
-  /// Bytes that the kernel has taken so far.
-  [[nodiscard]] std::size_t done() const noexcept { return done_; }
 
  protected:
   enum class extent : std::uint8_t { all, some, nothing, file };  // nothing: shutdown_write
@@ -98,6 +96,7 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
     code = call;
     target = &socket.descriptor();
   }
+  [[nodiscard]] std::size_t done() const noexcept { return done_; }
   [[nodiscard]] bool stopped() const noexcept { return stopped_; }
   /// What the kernel has done of it, or -errno: goes on with the rest, or with the next write.
   void step_ended(int outcome) noexcept;

@@ -9,6 +9,7 @@
 #include <gyre/net/address.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace gyre {
@@ -55,6 +56,10 @@ struct GYRE_API stream_socket : private io::descriptor {
 
   /// For errors: the peer's address, or the path that either end of a Unix socket is bound to.
   [[nodiscard]] std::string peer_name() const;
+
+  /// Bytes that the peer has acknowledged since the connection began. Of a Unix socket, and before Linux 4.2: those of the write
+  /// that is under way which the kernel has taken. A system call: for time limits. See tcpi_bytes_acked of tcp(7).
+  [[nodiscard]] std::uint64_t taken_by_peer() const noexcept;
 
   /// The writer that may be in flight; the others wait behind it.
   [[nodiscard]] socket_write_base* first_writer() const noexcept;
