@@ -111,8 +111,8 @@ std::uint64_t stream_socket::taken_by_peer() const noexcept {
   if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
       size >= offsetof(tcp_info, tcpi_bytes_acked) + sizeof(info.tcpi_bytes_acked))
     return info.tcpi_bytes_acked;
-  const socket_write_base* const writer = first_writer();
-  return writer == nullptr ? 0 : writer->done();
+  const socket_write_base* const first = first_writer();
+  return first == nullptr ? 0 : first->done();
 }
 
 socket_write_base* stream_socket::first_writer() const noexcept {
