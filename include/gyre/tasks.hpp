@@ -16,7 +16,8 @@
 //   shield       code that a cancel from outside does not reach
 //   to_thread    a function that blocks, run on a thread
 //   run_coroutine_threadsafe  a task started and waited for by another thread; blocking_run
-//   from_callback  awaits what calls back; spawn_then, the reverse
+//   from_callback  awaits what calls back
+//   spawn_then   a task for code that lives by callbacks
 //   as_task      an awaitable of any kind as a task
 //   task_state   a spawned task (for authors)
 #pragma once
@@ -32,6 +33,7 @@
 #include <gyre/tasks/shield.hpp>
 #include <gyre/tasks/some.hpp>
 #include <gyre/tasks/spawn.hpp>
+#include <gyre/tasks/spawn_then.hpp>
 #include <gyre/tasks/task_group.hpp>
 #include <gyre/tasks/task_handle.hpp>
 #include <gyre/tasks/task_state.hpp>

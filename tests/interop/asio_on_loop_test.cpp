@@ -186,6 +186,17 @@ TEST(asio_on_loop, a_context_that_is_stopped_is_left_alone_until_it_is_restarted
   });
 }
 
+TEST(asio_on_loop, a_context_that_had_run_out_of_work_is_driven_all_the_same) {
+  asio::io_context context;
+  context.run();
+  EXPECT_TRUE(context.stopped());
+  run_test([&]() -> gyre::task<> {
+    gyre::asio_on_loop asio_side(context);
+    asio::steady_timer timer(context, 1ms);
+    co_await timer.async_wait(gyre::use_gyre);
+  });
+}
+
 TEST(asio_on_loop, a_context_that_is_there_already_is_driven_and_outlives_it) {
   asio::io_context context;
   int called = 0;

@@ -66,6 +66,16 @@ TEST(asio_run_threads, gives_a_future) {
   EXPECT_THROW(failure.get(), std::runtime_error);
 }
 
+TEST(asio_run_threads, takes_a_function_that_gives_a_task) {
+  loop_thread gyre_side;
+  auto adds = [owned = std::make_unique<int>(3)]() -> gyre::task<int> {
+    co_await gyre::sleep(1ms);
+    co_return *owned + 1;
+  };
+  std::future<int> sum = gyre::async_run(gyre_side.loop(), std::move(adds), asio::use_future);
+  EXPECT_EQ(sum.get(), 4);
+}
+
 TEST(asio_run_threads, calls_a_handler_through_its_executor_for_which_its_context_waits) {
   loop_thread gyre_side;
   asio::io_context context;

@@ -234,6 +234,20 @@ TEST(asio_await, an_io_context_may_be_destroyed_before_its_operations_are_done) 
   });
 }
 
+TEST(asio_await, an_exception_of_a_result_that_is_moved_is_thrown_by_the_await) {
+  struct heavy {
+    heavy() = default;
+    heavy(const heavy&) = default;
+    heavy(heavy&& /*other*/) { throw std::runtime_error("too heavy"); }
+  };
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    const auto token = gyre::use_gyre_on(context.get_executor());
+    auto begin = [](auto handler) { std::move(handler)(std::error_code(), heavy()); };
+    auto give = [&] { return asio::async_initiate<decltype(token), void(std::error_code, heavy)>(begin, token); };
+    EXPECT_EQ(co_await gyre_test::error_of(give()), "too heavy");
+  });
+}
+
 // ---- cancel
 
 TEST(asio_cancel, in_a_cancelled_scope_nothing_is_begun) {
@@ -369,6 +383,16 @@ TEST(asio_cancel, a_time_limit_is_timed_out) {
       expired = true;
     }
     EXPECT_TRUE(expired);
+  });
+}
+
+TEST(asio_cancel, reaches_an_operation_behind_an_adapter) {
+  run_with_context([](asio::io_context& context) -> gyre::task<> {
+    asio::steady_timer timer(context, 2s);
+    auto waits = timer.async_wait(asio::bind_executor(context.get_executor(), gyre::use_gyre));
+    const auto outcome = co_await gyre::as_expected(gyre::timeout(1ms, std::move(waits)));
+    CO_ASSERT_FALSE(outcome.has_value());
+    EXPECT_EQ(outcome.error(), std::errc::timed_out);
   });
 }
 

@@ -72,6 +72,17 @@ gyre::task<> asio_echo(tcp::socket peer) {
   }
 }
 
+struct initiate_and_say_where {
+  using executor_type = asio::io_context::executor_type;
+  executor_type executor;
+  std::thread::id* where;
+  [[nodiscard]] executor_type get_executor() const noexcept { return executor; }
+  void operator()(auto handler) const {
+    *where = std::this_thread::get_id();
+    std::move(handler)(std::error_code());
+  }
+};
+
 }  // namespace
 
 TEST(asio_threads, a_result_comes_back_to_the_loop) {
@@ -172,6 +183,17 @@ TEST(asio_threads, one_task_reads_while_another_writes_the_same_socket) {
     EXPECT_EQ(received, sent);
     client.close();
     co_await echo;
+  });
+}
+
+TEST(asio_threads, an_operation_behind_an_adapter_is_begun_on_the_thread_of_the_object) {
+  gyre::run([]() -> gyre::task<> {
+    gyre::asio_thread asio_side;
+    std::thread::id begun_on;
+    auto token = asio::bind_executor(asio_side.get_executor(), gyre::use_gyre);
+    initiate_and_say_where begin{asio_side.get_executor(), &begun_on};
+    co_await asio::async_initiate<decltype(token), void(std::error_code)>(std::move(begin), token);
+    EXPECT_NE(begun_on, std::this_thread::get_id());
   });
 }
 

@@ -109,8 +109,10 @@ struct asio_library {
 ///   gyre::asio_thread asio_side;
 ///   asio::ip::tcp::socket socket(asio_side.context());
 ///
-/// Lifetime: ends when it is destroyed, which stops the context and joins the thread; an await that is still waiting throws
-/// callback_dropped. The objects of the context must be gone by then. Thread: any but its own.
+/// Lifetime: ends when it is destroyed, which stops the context and joins the thread. What lives in the context, sockets and
+/// timers, must be gone by then: end the tasks that use them before (cancel, and await). An await that waits for no such
+/// object (async_initiate, a channel that is kept elsewhere) throws callback_dropped. A program that stops the context itself
+/// ends the thread: nothing more is done there. Thread: any but its own.
 using asio_thread = asio_runner<asio_library>;
 
 /// An io_context that the loop of this thread drives, beside its own work: no thread, and no hop. Handlers run on the loop's
@@ -119,8 +121,8 @@ using asio_thread = asio_runner<asio_library>;
 ///   gyre::asio_on_loop asio_side;
 ///   asio::ip::tcp::socket socket(asio_side.context());
 ///
-/// What leaves a handler is reported to the loop's exception handler. A context that the program stops is left alone until it is
-/// restarted. Everything that waits there wakes the loop, which waits in Asio then, for both.
+/// What leaves a handler is reported to the loop's exception handler. A context that the program stops meanwhile is left alone
+/// until it is restarted. Everything that waits there wakes the loop, which waits in Asio then, for both.
 /// Lifetime: an await on its objects must have ended when it is destroyed, and they must be gone when it has a context of its
 /// own. One a loop. Thread: the loop's. Errors: those of event_loop::drive.
 using asio_on_loop = asio_guest<asio_library>;
@@ -133,11 +135,19 @@ using asio_on_loop = asio_guest<asio_library>;
 /// A handler is called through its associated executor; one that has none is called on the loop's thread.
 /// Cancel: the handler's slot cancels the task, which ends with asio::error::operation_aborted unless it had a result; so does
 ///         the end of the loop. Thread: any; the loop must not end before this has returned.
+/// Lifetime: the context of the handler's executor outlives the task, which posts to it. Destroying an io_context in which a
+///         coroutine of Asio waits does not end the task: end it before, or the loop.
 template <class T, class Token>
 auto async_run(event_loop& loop, task<T> work, Token&& token,
                std::source_location where = std::source_location::current()) {
   return asio::async_initiate<Token, typename asio_reply_signature<T>::type>(
       asio_task_initiation<asio_library, T>{&loop, where}, token, std::move(work));
+}
+/// The same for `f()`: a lambda and its captures live as long as the task.
+template <class F, class Token>
+  requires task_function<F>
+auto async_run(event_loop& loop, F f, Token&& token, std::source_location where = std::source_location::current()) {
+  return async_run(loop, call_in_frame(std::move(f)), std::forward<Token>(token), where);
 }
 
 }  // namespace gyre

@@ -28,7 +28,8 @@ class asio_guest : private guest_loop {
   /// With an io_context of its own.
   explicit asio_guest(std::source_location where = std::source_location::current())
       : asio_guest(std::make_unique<io_context>(1), nullptr, where) {}
-  /// With one that is there already, and that nobody else runs. Lifetime: it outlives this.
+  /// With one that is there already, and that nobody else runs; it is restarted when it was stopped. Lifetime: it outlives
+  /// this.
   explicit asio_guest(io_context& context, std::source_location where = std::source_location::current())
       : asio_guest(nullptr, &context, where) {}
   ~asio_guest() {
@@ -60,6 +61,7 @@ class asio_guest : private guest_loop {
         loop_(event_loop::current()),
         work_(context_.get_executor()),
         watches_(std::make_shared<watches>(context_)) {
+    if (context_.stopped()) context_.restart();  // it had run out of work, which stops it as well
     loop_.drive(*this);
     asio_context_here<Library> = Library::address_of(context_);
   }

@@ -31,6 +31,20 @@ template <class Initiation>
   return text.substr(0, text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"));
 }
 
+/// What says on which executor an operation is begun: its initiating function, also when an adapter of an older Asio (1.30, say)
+/// (as_tuple, bind_executor, ...) has wrapped that and does not say so itself. nothing_stored: nobody does.
+template <class Library, class Initiation>
+[[nodiscard]] constexpr const auto& initiation_with_executor(const Initiation& initiation) noexcept {
+  if constexpr (requires { typename Library::template executor_of<Initiation>; }) {
+    return initiation;
+  } else if constexpr (requires { initiation.initiation_; }) {
+    return initiation_with_executor<Library>(initiation.initiation_);
+  } else {
+    static constexpr nothing_stored nobody{};
+    return nobody;
+  }
+}
+
 /// The completion handler of an awaited operation. Dropping it uncalled is told as well.
 template <class Library, class Op, class... Results>
 class asio_handler : public Library::slot_of_handler {
@@ -126,7 +140,7 @@ class [[nodiscard("co_await it")]] asio_op
 
   // For the handler, on any thread.
   [[nodiscard]] typename Library::signal& signal() noexcept { return signal_; }
-  void handler_called(std::decay_t<Results>... results) noexcept {
+  void handler_called(std::decay_t<Results>&&... results) noexcept {
     outcome_.store(std::move(results)...);
     finish();
   }
@@ -230,8 +244,9 @@ struct asio_awaitable {
   template <class Initiation, class... Args>
   static auto make(use_gyre_t /*token*/, Initiation&& initiation, Args&&... args) {
     using function = std::decay_t<Initiation>;
-    if constexpr (requires { typename Library::template executor_of<function>; }) {
-      auto executor = initiation.get_executor();
+    const auto& begun_by = initiation_with_executor<Library>(initiation);
+    if constexpr (requires { begun_by.get_executor(); }) {
+      auto executor = begun_by.get_executor();
       return asio_op<Library, decltype(executor), function, std::tuple<std::decay_t<Args>...>, Results...>(
           std::move(executor), std::forward<Initiation>(initiation), {std::forward<Args>(args)...});
     } else {

@@ -38,7 +38,7 @@ class asio_outcome_of {
   using value_type = typename asio_value<Values...>::type;
 
   void drop() noexcept { dropped_ = true; }
-  void store(Error error, Values... values) noexcept {
+  void store(Error&& error, Values&&... values) noexcept {
     error_ = std::move(error);
     try {
       values_.emplace(std::move(values)...);
@@ -93,7 +93,7 @@ class asio_outcome_of {
 template <class Library, class... Results>
 class asio_outcome : public asio_outcome_of<Library, nothing_stored, Results...> {
  public:
-  void store(Results... values) noexcept {
+  void store(Results&&... values) noexcept {
     asio_outcome_of<Library, nothing_stored, Results...>::store({}, std::move(values)...);
   }
 };

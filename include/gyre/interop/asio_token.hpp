@@ -38,12 +38,13 @@ struct use_gyre_t {
 /// The operation begins when it is awaited, and the task goes on on its own loop, wherever the handler is called. Everything
 /// is done on the executor of the I/O object: it is begun there, and asked there to end. So tasks may use an object that
 /// belongs to an io_context of another thread, as long as the object is not used in other ways meanwhile.
-/// Lifetime: buffers and the I/O object until the await returns.
+/// Lifetime: buffers, the I/O object and its io_context until the await returns.
 /// Cancel:   the slot of the operation is told, with cancellation_type::all, and the await goes on when the handler has been
 ///           called: with its result, which wins, or with `cancelled`. What a composed operation (async_read) had moved by
-///           then is lost with its count. An operation whose executor is unknown (use_gyre_on gives it) is not told.
+///           then is lost with its count. An operation whose executor is unknown (use_gyre_on gives it) is not told, and one
+///           that looks at no slot (async_resolve) ends when it ends.
 /// Errors:   io_error, "async_receive: Connection reset by peer"; end of stream is one too, asio::error::eof;
-///           incomplete_transfer when bytes had been moved before; callback_dropped when the io_context was destroyed first.
+///           incomplete_transfer when bytes had been moved before; callback_dropped when the handler was destroyed uncalled.
 /// Thread:   any loop; several threads that run one io_context need a strand for each I/O object, as ever.
 inline constexpr use_gyre_t use_gyre{};
 

@@ -137,6 +137,12 @@ auto boost_async_run(event_loop& loop, task<T> work, Token&& token,
   return boost::asio::async_initiate<Token, typename asio_reply_signature<T>::type>(
       asio_task_initiation<boost_asio_library, T>{&loop, where}, token, std::move(work));
 }
+template <class F, class Token>
+  requires task_function<F>
+auto boost_async_run(event_loop& loop, F f, Token&& token,
+                     std::source_location where = std::source_location::current()) {
+  return boost_async_run(loop, call_in_frame(std::move(f)), std::forward<Token>(token), where);
+}
 
 }  // namespace gyre
 

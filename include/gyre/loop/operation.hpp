@@ -52,6 +52,7 @@ class operation : public operation_base, public Completion {
 
   template <class Promise>
   void await_suspend(std::coroutine_handle<Promise> caller) noexcept {
+    if (waiter != nullptr) misuse("an operation was awaited for the second time; make a new one for each await");
     frame_base& frame = caller.promise();
     waiter = &frame;
     frame.context->innermost = &frame;

@@ -1,4 +1,4 @@
-// gyre/tasks/from_callback.hpp: awaits what calls back, and calls back what is awaited.
+// gyre/tasks/from_callback.hpp: awaits what calls back. The reverse is spawn_then.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -11,6 +11,7 @@
 #include <exception>
 #include <expected>
 #include <optional>
+#include <source_location>
 #include <system_error>
 #include <type_traits>
 #include <utility>
@@ -23,6 +24,12 @@ class GYRE_API callback_dropped : public std::exception {
   [[nodiscard]] const char* what() const noexcept override;
 };
 
+/// callback::fail() was given no error: an error_code of 0, or a null exception_ptr.
+class GYRE_API callback_failed_without_error : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override;
+};
+
 /// What the awaiting task and the copies of its callback share; freed with the last of them. Any thread may call back.
 template <class T>
 struct callback_state : io::completion {
@@ -31,11 +38,13 @@ struct callback_state : io::completion {
   std::optional<wrap_void<T>> value;
   std::error_code error;
   std::exception_ptr failure;
+  bool dropped = false;
   operation_base* waiter = nullptr;
   event_loop* loop = nullptr;
   int phase = waiting;
   int references = 1;
 
+  [[nodiscard]] bool is_waiting() const noexcept { return __atomic_load_n(&phase, __ATOMIC_ACQUIRE) == waiting; }
   /// True for one caller: the first to call back, or who gives up waiting.
   bool leave_waiting(int to) noexcept {
     int expected = waiting;
@@ -63,23 +72,27 @@ class callback {
   }
   ~callback() {
     if (owner_ == nullptr || __atomic_fetch_sub(&owner_->copies, 1, __ATOMIC_ACQ_REL) > 1) return;
-    deliver([](callback_state<T>& s) { s.failure = std::make_exception_ptr(callback_dropped()); });
+    deliver([](callback_state<T>& s) { s.dropped = true; });
     owner_->state->release();
     delete owner_;
   }
 
-  /// Gives the value. No effect when something was given before, or nobody waits any more.
+  /// Gives the value. No effect when something was given before, or nobody waits any more. What its constructor throws is
+  /// thrown by the await.
   template <class... Args>
     requires std::is_constructible_v<wrap_void<T>, Args...>
   void operator()(Args&&... value) const {
     deliver([&](callback_state<T>& s) { s.value.emplace(std::forward<Args>(value)...); });
   }
-  /// Gives an error, which the await throws as std::system_error (as_expected gives it).
+  /// Gives an error, which the await throws as std::system_error (as_expected gives it). The await throws
+  /// callback_failed_without_error when it is none.
   void fail(std::error_code error) const {
+    if (!error) return fail(std::exception_ptr());
     deliver([&](callback_state<T>& s) { s.error = error; });
   }
-  /// Gives an exception, which the await throws.
+  /// Gives an exception, which the await throws. A null one: as above.
   void fail(std::exception_ptr failure) const {
+    if (!failure) failure = std::make_exception_ptr(callback_failed_without_error());
     deliver([&](callback_state<T>& s) { s.failure = std::move(failure); });
   }
 
@@ -92,7 +105,11 @@ class callback {
   void deliver(Store store) const {
     callback_state<T>& state = *owner_->state;
     if (!state.leave_waiting(callback_state<T>::called)) return;
-    store(state);
+    try {
+      store(state);
+    } catch (...) {
+      state.failure = std::current_exception();  // thrown where it is awaited
+    }
     state.loop->post(static_cast<io::completion&>(state));
   }
   owner* owner_;
@@ -132,8 +149,8 @@ class [[nodiscard("co_await it")]] from_callback_op : public operation<from_call
         event_loop::current().expected_post_arrived();
         op.withdrawn_ = true;
         op.finish_soon();
-      } else {
-        op.on_cancel_();
+      } else if (op.state_->is_waiting()) {
+        op.ask_to_end();
       }
     };
     const callback<T> done(*state_);
@@ -145,11 +162,13 @@ class [[nodiscard("co_await it")]] from_callback_op : public operation<from_call
   }
 
   std::expected<T, std::error_code> take_result() {
-    if (withdrawn_ || (state_->error && this->scope_cancelled())) {
+    const bool failed = state_->error || (asked_ && state_->dropped);
+    if (withdrawn_ || (failed && (asked_ || this->scope_cancelled()))) {
       if (this->scope_cancelled()) throw_cancelled();
       return std::unexpected(std::make_error_code(std::errc::operation_canceled));
     }
     if (state_->failure) std::rethrow_exception(state_->failure);
+    if (state_->dropped) throw callback_dropped();
     if (state_->error) return std::unexpected(state_->error);
     if constexpr (std::is_void_v<T>)
       return {};
@@ -164,10 +183,22 @@ class [[nodiscard("co_await it")]] from_callback_op : public operation<from_call
   [[noreturn]] void fail(std::error_code reason) const { throw std::system_error(reason, "from_callback"); }
 
  private:
+  void ask_to_end() noexcept {
+    asked_ = true;
+    try {
+      on_cancel_();
+    } catch (...) {  // a cancel does not throw, and the await goes on waiting
+      const frame_base* const awaiting = this->waiter;
+      event_loop::report({std::current_exception(), "on_cancel of from_callback",
+                          awaiting != nullptr ? awaiting->where : std::source_location::current()});
+    }
+  }
+
   callback_state<T>* state_;
   Initiate initiate_;
   OnCancel on_cancel_;
   bool withdrawn_ = false;
+  bool asked_ = false;
 };
 
 /// Calls `initiate(done)`, which starts something and keeps `done`, a copyable function object; the task goes on when it
@@ -178,35 +209,15 @@ class [[nodiscard("co_await it")]] from_callback_op : public operation<from_call
 /// `done(value)`, `done.fail(error_code)` and `done.fail(exception_ptr)` may come at once, later, and from any thread. When
 /// every copy is destroyed without a call, the await throws callback_dropped. An exception of `initiate` is thrown.
 /// Cancel: stops waiting; a call that comes later is ignored, so what it writes to must not live in this task. With
-/// `on_cancel`, that is called (once or more) and the await waits for the call that it brings about: an error throws
-/// `cancelled`, a value wins over the cancel.
+/// `on_cancel`, that is called (once or more, and no more once `done` was called) and the await waits for the call that it
+/// brings about: an error code, or that the callback is dropped, throws `cancelled`; a value wins over the cancel, and an
+/// exception is thrown as it is. What `on_cancel` throws is reported to the loop's exception handler.
+/// Thread: that of the loop, also for `on_cancel`. A library that calls back from a thread of its own may do so at the very
+/// time when `on_cancel` is called: free what that uses when the await has returned.
 template <class T, class Initiate, class OnCancel = no_cancel_hook>
 [[nodiscard("co_await it")]] from_callback_op<T, Initiate, OnCancel> from_callback(Initiate initiate,
                                                                                    OnCancel on_cancel = {}) {
   return {std::move(initiate), std::move(on_cancel)};
-}
-
-/// The reverse, for code that lives by callbacks: runs a task in the background and calls `done(outcome)` on the loop when
-/// it has ended, with std::expected<T, std::exception_ptr>; a cancel by the end of the loop is an exception too.
-///
-/// Thread: that of the loop. `done` must not throw.
-template <class T, class Done>
-void spawn_then(task<T> work, Done done, std::source_location where = std::source_location::current()) {
-  constexpr auto run = [](task<T> body, Done tell) -> task<> {
-    std::expected<T, std::exception_ptr> outcome = std::unexpected(std::exception_ptr());
-    try {
-      if constexpr (std::is_void_v<T>) {
-        co_await std::move(body);
-        outcome.emplace();
-      } else {
-        outcome.emplace(co_await std::move(body));
-      }
-    } catch (...) {
-      outcome = std::unexpected(std::current_exception());  // told below
-    }
-    tell(std::move(outcome));
-  };
-  spawn(run(std::move(work), std::move(done)), {}, where).detach();
 }
 
 }  // namespace gyre

@@ -1,121 +1,15 @@
-// tests/tasks/threads_and_callbacks_threads_test.cpp: blocking functions on threads; callbacks that come at once, later, from
-// another thread, twice or never.
+// tests/tasks/from_callback_threads_test.cpp: callbacks that come at once, later, from another thread, twice or never.
 #include <gyre/tasks/from_callback.hpp>
-#include <gyre/tasks/to_thread.hpp>
-#include <gyre/testing/cancel_at_every_await.hpp>
 
 #include "tests/support/virtual_run.hpp"
 
-#include <atomic>
 #include <functional>
-#include <memory>
 #include <optional>
-#include <semaphore>
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <vector>
 
 using namespace gyre_test;
-
-// ---- to_thread
-
-TEST(to_thread_threads, runs_elsewhere_and_brings_the_result_back) {
-  gyre::run([]() -> gyre::task<> {
-    const auto here = std::this_thread::get_id();
-    auto function = [] { return std::this_thread::get_id(); };
-    const auto there = co_await gyre::to_thread(function);
-    EXPECT_NE(here, there);
-    EXPECT_EQ(here, std::this_thread::get_id());
-    auto moved = [] { return std::make_unique<int>(7); };
-    EXPECT_EQ(*co_await gyre::to_thread(moved), 7);
-    auto nothing = [] {};
-    co_await gyre::to_thread(nothing);
-  });
-}
-
-TEST(to_thread_threads, throws_what_the_function_throws) {
-  gyre::run([]() -> gyre::task<> {
-    auto function = []() -> int { throw std::runtime_error("from a thread"); };
-    EXPECT_EQ(co_await error_of(gyre::to_thread(function)), "from a thread");
-  });
-}
-
-TEST(to_thread_threads, the_loop_goes_on_meanwhile) {
-  gyre::run([]() -> gyre::task<> {
-    std::binary_semaphore gate(0);
-    auto blocked = gyre::spawn([&]() -> gyre::task<> {
-      auto function = [&] { gate.acquire(); };
-      co_await gyre::to_thread(function);
-    });
-    for (int i = 0; i < 10; ++i) co_await gyre::yield();
-    EXPECT_FALSE(blocked.done());
-    gate.release();
-    co_await blocked;
-  });
-}
-
-TEST(to_thread_threads, a_cancel_waits_for_a_function_that_has_begun_and_its_result_wins) {
-  gyre::run([]() -> gyre::task<> {
-    std::binary_semaphore begun(0);
-    std::binary_semaphore gate(0);
-    int result = 0;
-    auto task = gyre::spawn([&]() -> gyre::task<> {
-      auto function = [&] {
-        begun.release();
-        gate.acquire();
-        return 5;
-      };
-      result = co_await gyre::to_thread(function);
-    });
-    co_await gyre::yield();
-    begun.acquire();
-    task.cancel();
-    co_await gyre::sleep(1ms);
-    EXPECT_FALSE(task.done());
-    gate.release();
-    co_await task.wait();
-    EXPECT_EQ(result, 5);
-  });
-}
-
-TEST(to_thread_threads, a_cancel_before_it_has_begun_keeps_it_from_running) {
-  gyre::run([]() -> gyre::task<> {
-    std::counting_semaphore<1000> gate(0);
-    std::atomic<int> ran = 0;
-    std::vector<gyre::task_handle<void>> tasks;
-    for (int i = 0; i < 200; ++i)  // more than there are threads
-      tasks.push_back(gyre::spawn([&]() -> gyre::task<> {
-        auto function = [&] {
-          ++ran;
-          gate.acquire();
-        };
-        co_await gyre::to_thread(function);
-      }));
-    co_await gyre::sleep(5ms);
-    for (auto& each : tasks) each.cancel();
-    gate.release(200);
-    for (auto& each : tasks) co_await each.wait();
-    EXPECT_LT(ran, 200);
-    EXPECT_TRUE(tasks.back().state().was_cancelled());
-  });
-}
-
-TEST(to_thread_threads, many_at_once_all_come_back) {
-  gyre::run([]() -> gyre::task<> {
-    std::vector<gyre::task<int>> all;
-    auto square = [](int i) -> gyre::task<int> {
-      auto function = [i] { return i * i; };
-      co_return co_await gyre::to_thread(function);
-    };
-    for (int i = 0; i < 500; ++i) all.push_back(square(i));
-    auto gathered = gyre::gather(std::move(all));
-    const auto results = co_await std::move(gathered);
-    for (int i = 0; i < 500; ++i) EXPECT_EQ(results.at(static_cast<std::size_t>(i)), i * i);
-  });
-}
-
-// ---- from_callback
 
 TEST(from_callback_threads, a_call_inside_the_initiation_is_a_result) {
   run_virtual([]() -> gyre::task<> {
@@ -149,6 +43,26 @@ TEST(from_callback_threads, errors_arrive_as_what_they_are) {
     EXPECT_EQ(outcome.error(), std::errc::connection_refused);
     EXPECT_THROW(co_await gyre::from_callback<int>(with_exception), std::out_of_range);
     EXPECT_EQ(co_await error_of(gyre::from_callback<int>(throws)), "could not start");
+  });
+}
+
+TEST(from_callback_threads, what_the_constructor_of_the_value_throws_is_thrown_by_the_await) {
+  run_virtual([]() -> gyre::task<> {
+    struct refuses {
+      explicit refuses(int n) { throw std::out_of_range(std::to_string(n)); }
+    };
+    auto begin = [](const gyre::callback<refuses>& done) { done(5); };
+    auto waiting = gyre::timeout(1s, gyre::from_callback<refuses>(begin));
+    EXPECT_EQ(co_await error_of(std::move(waiting)), "5");
+  });
+}
+
+TEST(from_callback_threads, a_failure_without_an_error_says_so) {
+  run_virtual([]() -> gyre::task<> {
+    auto no_code = [](const gyre::callback<std::string>& done) { done.fail(std::error_code()); };
+    auto no_exception = [](const gyre::callback<std::string>& done) { done.fail(std::exception_ptr()); };
+    EXPECT_THROW((void)co_await gyre::from_callback<std::string>(no_code), gyre::callback_failed_without_error);
+    EXPECT_THROW((void)co_await gyre::from_callback<std::string>(no_exception), gyre::callback_failed_without_error);
   });
 }
 
@@ -207,6 +121,88 @@ TEST(from_callback_threads, a_cancel_with_a_hook_waits_for_the_call_that_it_brin
   });
 }
 
+// How a library may end what it is asked to end.
+enum class answer : int { error_code, dropped, exception };
+
+gyre::task<int> answered_when_cancelled(answer how) {
+  std::optional<gyre::callback<int>> kept;
+  auto keep = [&](const gyre::callback<int>& done) { kept.emplace(done); };
+  auto on_cancel = [&] {
+    if (how == answer::error_code) kept->fail(std::make_error_code(std::errc::interrupted));
+    if (how == answer::exception) kept->fail(std::make_exception_ptr(std::runtime_error("broken")));
+    kept.reset();
+  };
+  co_return co_await gyre::from_callback<int>(keep, on_cancel);
+}
+
+TEST(from_callback_threads, a_time_limit_on_the_operation_itself_is_timed_out) {
+  run_virtual([]() -> gyre::task<> {
+    std::optional<gyre::callback<int>> kept;
+    auto keep = [&](const gyre::callback<int>& done) { kept.emplace(done); };
+    auto on_cancel = [&] { kept->fail(std::make_error_code(std::errc::interrupted)); };
+    auto limited = gyre::timeout(5ms, gyre::from_callback<int>(keep, on_cancel));
+    EXPECT_THROW((void)co_await std::move(limited), gyre::timed_out);
+    const auto outcome = co_await gyre::as_expected(gyre::timeout(5ms, gyre::from_callback<int>(keep, on_cancel)));
+    EXPECT_EQ(outcome.error(), std::errc::timed_out);
+    kept.reset();
+  });
+}
+
+TEST(from_callback_threads, a_callback_that_is_dropped_when_it_was_asked_to_end_is_the_cancel) {
+  run_virtual([]() -> gyre::task<> {
+    for (const answer how : {answer::error_code, answer::dropped})
+      EXPECT_THROW((void)co_await gyre::timeout(5ms, answered_when_cancelled(how)), gyre::timed_out);
+  });
+}
+
+TEST(from_callback_threads, an_exception_that_a_cancel_brings_about_is_not_lost) {
+  run_virtual([]() -> gyre::task<> {
+    auto waiting = gyre::timeout(5ms, answered_when_cancelled(answer::exception));
+    EXPECT_EQ(co_await error_of(std::move(waiting)), "broken");
+  });
+}
+
+TEST(from_callback_threads, the_hook_is_not_called_after_the_callback) {
+  run_virtual([]() -> gyre::task<> {
+    std::optional<gyre::callback<int>> kept;
+    bool asked = false;
+    auto task = gyre::spawn([&]() -> gyre::task<int> {
+      auto keep = [&](const gyre::callback<int>& done) { kept.emplace(done); };
+      auto on_cancel = [&] { asked = true; };
+      co_return co_await gyre::from_callback<int>(keep, on_cancel);
+    });
+    co_await gyre::yield();
+    (*kept)(5);
+    kept.reset();  // the library has forgotten the operation, and the task does not know yet
+    task.cancel();
+    EXPECT_EQ(co_await std::move(task), 5);
+    EXPECT_FALSE(asked);
+  });
+}
+
+TEST(from_callback_threads, what_the_hook_throws_is_reported_and_the_await_goes_on_waiting) {
+  run_virtual([]() -> gyre::task<> {
+    std::string reported;
+    gyre::event_loop::current().set_exception_handler(
+        [](const gyre::background_failure& failure, void* text) noexcept {
+          *static_cast<std::string*>(text) = failure.task_name;
+        },
+        &reported);
+    std::optional<gyre::callback<int>> kept;
+    auto task = gyre::spawn([&]() -> gyre::task<int> {
+      auto keep = [&](const gyre::callback<int>& done) { kept.emplace(done); };
+      auto on_cancel = [] { throw std::runtime_error("hook"); };
+      co_return co_await gyre::from_callback<int>(keep, on_cancel);
+    });
+    co_await gyre::yield();
+    task.cancel();
+    EXPECT_EQ(reported, "on_cancel of from_callback");
+    (*kept)(5);
+    kept.reset();
+    EXPECT_EQ(co_await std::move(task), 5);
+  });
+}
+
 TEST(from_callback_threads, calls_race_with_cancels_from_another_thread) {
   gyre::run([]() -> gyre::task<> {
     for (int i = 0; i < 200; ++i) {
@@ -233,17 +229,4 @@ TEST(from_callback_threads, a_callback_may_outlive_the_loop) {
   });
   (*kept)(1);
   kept.reset();
-}
-
-// ---- spawn_then
-
-TEST(spawn_then_threads, tells_callback_code_how_a_task_ended) {
-  std::vector<std::string> told;
-  run_virtual([&]() -> gyre::task<> {
-    gyre::spawn_then(value_after(1ms, 3), [&](auto outcome) { told.push_back(std::to_string(outcome.value())); });
-    gyre::spawn_then(fail_after(2ms, "no"), [&](auto outcome) { told.push_back(outcome ? "?" : "failed"); });
-    gyre::spawn_then(value_after(1h, 1), [&](auto outcome) { told.push_back(outcome ? "?" : "cancelled"); });
-    co_await gyre::sleep(5ms);
-  });
-  EXPECT_EQ(told, (std::vector<std::string>{"3", "failed", "cancelled"}));
 }
