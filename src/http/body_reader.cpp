@@ -15,7 +15,7 @@ void body_reader::start(message_input& input, const framing& body, std::uint64_t
   chunks_.reset();
   kind_ = body.body;
   left_ = kind_ == body_kind::none ? 0 : kind_ == body_kind::sized ? body.length : unknown;
-  received_ = 0;
+  received_ = consumed_ = 0;
   limit_ = limit;
   continue_wanted_ = body.expects_continue;
 }
@@ -45,6 +45,7 @@ std::string_view body_reader::take(std::size_t most) {
 std::string_view body_reader::take_chunked(std::size_t most) {
   const chunked_decoder::step step = chunks_.next(input_->available().substr(0, most));
   input_->consume(step.consumed);
+  consumed_ += step.consumed;
   if (step.what == chunked_decoder::state::complete) left_ = 0;
   if (step.what == chunked_decoder::state::failed) {
     input_->broken = true;
@@ -117,12 +118,13 @@ task<bool> body_reader::skip(std::uint64_t most) {
   if (left_ != unknown && left_ > most) co_return false;
   if (continue_wanted_) co_return left_ == 0;
   limit_ = received_ + most;
+  const std::uint64_t enough = consumed_ + most;
   try {
-    while (!at_end()) (void)co_await receive();
+    while (!at_end() && consumed_ <= enough) (void)co_await receive();
   } catch (const std::exception&) {
     co_return false;
   }
-  co_return true;
+  co_return at_end();
 }
 
 }  // namespace gyre::http

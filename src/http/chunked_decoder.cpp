@@ -27,7 +27,7 @@ bool is_extension(std::string_view text) noexcept {
 void chunked_decoder::reset() noexcept {
   place_ = place::size_line;
   error_ = parse_error::none;
-  left_ = 0;
+  left_ = data_ = overhead_ = 0;
   partial_.clear();
   trailer_.clear();
 }
@@ -68,6 +68,15 @@ bool chunked_decoder::parse_size_line(std::string_view line) noexcept {
   return is_extension(extension) || fail(parse_error::bad_chunk_extension);
 }
 
+// A chunk of one byte has five bytes around it; there may be any number of these.
+bool chunked_decoder::count_overhead(std::string_view line) noexcept {
+  constexpr std::uint64_t for_each_byte = 16;
+  constexpr std::size_t line_ends = 4;
+  overhead_ += line.size() + line_ends;
+  const bool within = overhead_ <= limits_.overhead || (overhead_ - limits_.overhead) / for_each_byte <= data_;
+  return within || fail(parse_error::bad_chunk_extension);
+}
+
 chunked_decoder::step chunked_decoder::next(std::string_view input) {
   const std::size_t all = input.size();
   const auto give = [&](state what, std::string_view data = {}) { return step{what, all - input.size(), data}; };
@@ -76,7 +85,7 @@ chunked_decoder::step chunked_decoder::next(std::string_view input) {
     switch (place_) {
       case place::size_line:
         if (!take_line(input, limits_.line, parse_error::bad_chunk_extension, line)) break;
-        if (!parse_size_line(line)) break;
+        if (!parse_size_line(line) || !count_overhead(line)) break;
         partial_.clear();
         place_ = left_ == 0 ? place::trailer : place::data;
         continue;
@@ -86,6 +95,7 @@ chunked_decoder::step chunked_decoder::next(std::string_view input) {
         const std::string_view data = input.substr(0, size);
         input.remove_prefix(size);
         left_ -= size;
+        data_ += size;
         if (left_ == 0) place_ = place::data_end;
         return give(state::data, data);
       }

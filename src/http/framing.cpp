@@ -119,7 +119,7 @@ bool are_host_characters(std::string_view text) noexcept {
   return all;
 }
 
-// uri-host [ ":" port ], by its characters: RFC 9110 §7.2. Empty when the target has no authority.
+// uri-host [ ":" port ], by its characters: RFC 9110 §7.2. Empty when the target has no authority; a port is never alone.
 bool is_host(std::string_view host) noexcept {
   std::string_view port;
   if (host.starts_with('[')) {
@@ -134,7 +134,7 @@ bool is_host(std::string_view host) noexcept {
     while (digits < host.size() && is_digit(host[host.size() - 1 - digits])) ++digits;
     const std::size_t end = host.size() - digits;
     if (end == 0 || host[end - 1] != ':') return are_host_characters(host);
-    return digits <= longest_port && are_host_characters(host.substr(0, end - 1));
+    return end > 1 && digits <= longest_port && are_host_characters(host.substr(0, end - 1));
   }
   if (port.size() > longest_port + 1) return false;
   for (std::size_t i = 1; i < port.size(); ++i)
@@ -144,8 +144,7 @@ bool is_host(std::string_view host) noexcept {
 
 // origin-form, absolute-form, authority-form or asterisk-form, as the method wants it: RFC 9112 §3.2.
 bool is_target_for(std::string_view method, std::string_view target) noexcept {
-  if (method == "CONNECT")
-    return target.find(':') != std::string_view::npos && target.front() != ':' && is_host(target);
+  if (method == "CONNECT") return target.find(':') != std::string_view::npos && is_host(target);
   if (target.front() == '/') return true;
   if (target == "*") return method == "OPTIONS";
   for (const std::string_view scheme : {std::string_view("http://"), std::string_view("https://")}) {
@@ -162,6 +161,7 @@ parse_error find_body(const seen_fields& seen, int minor_version, framing& out) 
   if (seen.has_encoding) {
     if (seen.length.data() != nullptr) return parse_error::length_and_encoding;
     if (minor_version == 0) return parse_error::bad_transfer_encoding;  // RFC 9112 §6.1: faulty framing
+    if (!seen.chunked) return parse_error::bad_transfer_encoding;       // §6.3: nobody knows where the body ends
     if (seen.unknown_encoding) return parse_error::unknown_transfer_encoding;
     out.body = body_kind::chunked;
   } else if (seen.length.data() != nullptr) {

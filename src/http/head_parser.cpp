@@ -73,6 +73,7 @@ bool head_parser::take_usual_lines(std::string_view bytes) {
 }
 
 parse_state head_parser::parse(std::string_view bytes) {
+  constexpr std::size_t besides_target = 256;  // of a request line
   if (error_ != parse_error::none) return parse_state::failed;
   rebase(bytes);
   for (;;) {
@@ -80,7 +81,8 @@ parse_state head_parser::parse(std::string_view bytes) {
     const char* const from = bytes.data() + searched_;
     const auto* const feed = static_cast<const char*>(std::memchr(from, '\n', bytes.size() - searched_));
     const std::size_t end = feed == nullptr ? bytes.size() : static_cast<std::size_t>(feed - bytes.data()) + 1;
-    if (!has_start_line_ && kind_ == kind::request && end - at_ > limits_.target + 256)
+    if (!has_start_line_ && kind_ == kind::request && end - at_ > besides_target &&
+        end - at_ - besides_target > limits_.target)
       return fail(parse_error::target_too_long);
     if (end > limits_.size) return fail(parse_error::head_too_large);
     if (feed == nullptr) {

@@ -81,10 +81,47 @@ TEST(chunked_decoder, limits_hold) {
   EXPECT_EQ(decode_body(many + "\r\n", limits).error, parse_error::trailer_too_large);
 }
 
+TEST(chunked_decoder, frames_may_be_much_larger_than_the_data_only_up_to_a_limit) {
+  http::chunk_limits limits;
+  limits.overhead = 100;
+  const std::string chunk = "1;" + std::string(30, 'x') + "\r\nA\r\n";  // 36 bytes around one
+  std::string chunks;
+  for (int i = 0; i < 4; ++i) chunks += chunk;
+  EXPECT_EQ(decode_body(chunks + "0\r\n\r\n", limits).data, "AAAA");
+  for (int i = 0; i < 4; ++i) chunks += chunk;
+  EXPECT_EQ(decode_body(chunks, limits).error, parse_error::bad_chunk_extension);
+}
+
+TEST(chunked_decoder, long_extensions_do_not_go_on_without_end) {
+  std::string chunks;
+  for (int i = 0; i < 8; ++i) chunks += "1;" + std::string(4080, 'x') + "\r\nA\r\n";
+  EXPECT_EQ(decode(chunks, 1000).error, parse_error::bad_chunk_extension);
+}
+
+TEST(chunked_decoder, chunks_of_one_byte_and_signed_ones_may_be_as_many_as_they_like) {
+  std::string small;
+  for (int i = 0; i < 100'000; ++i) small += "0001\r\nA\r\n";
+  EXPECT_EQ(decode(small + "0\r\n\r\n", 1000).data.size(), 100'000U);
+  std::string large;
+  for (int i = 0; i < 1000; ++i)
+    large += "100;chunk-signature=" + std::string(64, 'f') + "\r\n" + std::string(256, 'A') + "\r\n";
+  EXPECT_EQ(decode(large + "0\r\n\r\n", 1000).data.size(), 256'000U);
+}
+
 TEST(chunked_decoder, it_can_be_used_again) {
   http::chunked_decoder decoder;
   (void)decoder.next("zz\r\n");
   EXPECT_EQ(decoder.error(), parse_error::bad_chunk_size);
   decoder.reset();
   EXPECT_EQ(decoder.next("1\r\nx").what, state::data);
+}
+
+TEST(chunked_decoder, each_body_has_its_own_limit_for_frames) {
+  http::chunk_limits limits;
+  limits.overhead = 40;
+  http::chunked_decoder decoder(limits);
+  for (int i = 0; i < 10; ++i) {
+    decoder.reset();
+    EXPECT_EQ(decoder.next("1;" + std::string(30, 'x') + "\r\nA").what, state::data);
+  }
 }

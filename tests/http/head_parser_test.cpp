@@ -3,6 +3,8 @@
 
 #include "tests/http/feed.hpp"
 
+#include <limits>
+
 using namespace gyre_test;
 using http::parse_error;
 using http::parse_state;
@@ -151,6 +153,13 @@ TEST(head_parser, limits_hold_at_their_value_and_not_beyond) {
   EXPECT_EQ(error_of_head("GET / HTTP/1.1\r\nA: " + std::string(600 - 22, 'x') + "\r\n\r\n", limits),
             parse_error::head_too_large);
   EXPECT_EQ(error_of_head("GET / HTTP/1.1\r\nA: " + std::string(2000, 'x'), limits), parse_error::head_too_large);
+}
+
+TEST(head_parser, a_limit_may_be_the_largest_number) {
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  const http::head_limits none{.target = most, .fields = most, .size = most};
+  EXPECT_EQ(error_of_head("GET / HTTP/1.1\r\nA: 1\r\n\r\n", none), parse_error::none);
+  EXPECT_EQ(error_of_head("GET /" + std::string(400, 'x'), none), parse_error::none);
 }
 
 TEST(head_parser, messages_follow_each_other) {

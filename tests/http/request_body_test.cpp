@@ -190,6 +190,22 @@ TEST(request_body, a_large_one_that_nobody_wants_ends_the_connection_behind_the_
   EXPECT_EQ(answers_in(chunks), 1U);
 }
 
+TEST(request_body, long_extensions_do_not_pass_the_limit) {
+  std::string chunks;
+  for (int i = 0; i < 100; ++i) chunks += "1;" + std::string(4080, 'x') + "\r\nA\r\n";
+  const auto bytes = bytes_from(echo, chunked(chunks + "0\r\n\r\n") + get);
+  EXPECT_EQ(status_of(bytes), 400);
+  EXPECT_EQ(answers_in(bytes), 1U);
+}
+
+TEST(request_body, one_that_is_large_by_its_frames_is_not_skipped_either) {
+  std::string chunks;
+  for (int i = 0; i < 10'000; ++i) chunks += "00001\r\nA\r\n";
+  const auto bytes = bytes_from(ignore, chunked(chunks + "0\r\n\r\n") + get);
+  EXPECT_EQ(answers_in(bytes), 1U);
+  EXPECT_NE(bytes.find("Connection: close"), std::string::npos);
+}
+
 TEST(request_body, the_rest_of_one_that_was_read_in_part_is_skipped) {
   auto first_bytes = [](http::request& r) -> gyre::task<response> {
     std::array<std::byte, 2> buffer;

@@ -57,7 +57,8 @@ class GYRE_API body_reader {
 
   /// For whoever has parsed the head. Lifetime: `input` outlives the use of this.
   void start(message_input& input, const framing& body, std::uint64_t limit) noexcept;
-  /// Reads what is left and forgets it, at most `most` bytes. Gives whether the end was reached.
+  /// Reads what is left and forgets it, at most about `most` bytes, those around the data of chunks too. Gives whether the
+  /// end was reached.
   ///
   /// Cancel: nothing is lost. Errors: none; what would be one gives false.
   [[nodiscard]] task<bool> skip(std::uint64_t most);
@@ -76,6 +77,7 @@ class GYRE_API body_reader {
   body_kind kind_ = body_kind::none;
   std::uint64_t left_ = 0;  // of the body; unknown when only its end will tell
   std::uint64_t received_ = 0;
+  std::uint64_t consumed_ = 0;  // of chunks, with what is around the data
   std::uint64_t limit_ = 0;
   bool continue_wanted_ = false;  // the client waits for 100 before it sends the body
 };

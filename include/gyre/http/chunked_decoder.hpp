@@ -16,6 +16,9 @@ namespace gyre::http {
 struct chunk_limits {
   std::size_t line = 4096;     ///< bytes of the line with the size and the extensions of a chunk
   std::size_t trailer = 8192;  ///< bytes of the trailer section
+  /// Bytes of sizes, extensions and line ends beyond 16 for each byte of data. Without a limit a sender could go on for ever
+  /// without a body that is too large. More: bad_chunk_extension.
+  std::size_t overhead = std::size_t{16} << 10U;
 };
 
 /// Takes a chunked body apart without copying its data. Strict, as head_parser is.
@@ -47,6 +50,7 @@ class GYRE_API chunked_decoder {
   [[nodiscard]] bool take_line(std::string_view& input, std::size_t limit, parse_error too_long,
                                std::string_view& line);
   [[nodiscard]] bool parse_size_line(std::string_view line) noexcept;
+  [[nodiscard]] bool count_overhead(std::string_view line) noexcept;
   [[nodiscard]] bool fail(parse_error error) noexcept {
     error_ = error;
     return false;
@@ -55,9 +59,11 @@ class GYRE_API chunked_decoder {
   chunk_limits limits_;
   place place_ = place::size_line;
   parse_error error_ = parse_error::none;
-  std::uint64_t left_ = 0;  // of the chunk
-  std::string partial_;     // a line whose end has not come
-  std::string trailer_;     // its lines, each with a line feed
+  std::uint64_t left_ = 0;      // of the chunk
+  std::uint64_t data_ = 0;      // bytes of the body so far
+  std::uint64_t overhead_ = 0;  // bytes around them
+  std::string partial_;         // a line whose end has not come
+  std::string trailer_;         // its lines, each with a line feed
 };
 
 }  // namespace gyre::http

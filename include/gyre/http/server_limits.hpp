@@ -25,7 +25,8 @@ struct server_timeouts {
   std::chrono::nanoseconds head = std::chrono::seconds(15);
   /// Between two requests; then the connection is closed.
   std::chrono::nanoseconds idle = std::chrono::seconds(75);
-  /// For each 16 KiB of a body that a handler waits for; so no sender can be slower than that for long. Later: 408.
+  /// For each 16 KiB of a body, with what is around its chunks, that a handler waits for; so no sender can be slower than that
+  /// for long. Later: 408.
   std::chrono::nanoseconds body = std::chrono::seconds(30);
   /// For each 64 KiB of a response that the client has to take; one that stops is noticed after one to two of it. Later:
   /// the connection is reset.

@@ -22,7 +22,7 @@ METHODS = [b"GET", b"HEAD", b"DELETE", b"OPTIONS", b"PATCH", b"M-SEARCH", b"FOO"
            b"G(ET",
            b"\xc3\xa4", b"GET\0", b"PRI", b"TRACE", b"QUERY", b"A" * 40, b"\"GET\"", b"G:ET"]
 TARGETS = [b"/", b"/a?b=c&d", b"*", b"a", b"http://a/", b"http://a", b"HTTP://a:80/x?y", b"https://b/", b"ftp://a/",
-           b"//a/b",
+           b"//a/b", b"http://:80/x",
            b"/a b", b"/a\tb", b"/a#b", b"/\xc3\xa4", b"/\x01", b"/\x7f", b"/\0", b"/%zz", b"", b"?a", b"/a\rb",
            b"/a\x0bb",
            b"http:///a", b"http://a@b/", b"http://[::1]:8/", b"/" + b"a" * 7000, b"/../..", b"\\a", b"/\"<>^`{|}",
@@ -34,7 +34,7 @@ VERSIONS = [b"HTTP/1.1", b"HTTP/1.0", b"HTTP/1.2", b"HTTP/1.9", b"HTTP/2.0", b"H
             b"\tHTTP/1.1",
             b"HTTP/1.1\t", b"HTTP/1.1\0", b"RTSP/1.0", b"ICE/1.0", b"HTTP/3.1"]
 HOSTS = [b"", b"a", b"a:80", b"a:", b"a:b", b"[::1]", b"[::1]:80", b"[::1", b"a b", b"a,b", b"a/b", b"a@b", b"a:1:2",
-         b"\xc3\xa4",
+         b"\xc3\xa4", b":80", b":",
          b"a\tb", b"%41", b"a:99999999", b"a?b", b"a#b", b"[v1.x]", b"<a>", b"a\\b"]
 LENGTHS = [b"0", b"3", b"03", b"+3", b"-3", b"3 ", b" 3", b"\t3", b"3\t", b"3,3", b"3, 3", b"3, 4", b"0x3", b"3a", b"",
            b"3.0", b"1e1",
