@@ -44,6 +44,15 @@ class without_sigpipe {
   bool was_pending_ = false;
 };
 
+// A pipe takes these as a whole or not at all, and what other threads and processes write does not come in between. Of a line
+// that is longer it takes a part.
+std::string_view lines_for_pipe(std::string_view bytes) noexcept {
+  if (bytes.size() <= PIPE_BUF) return bytes;
+  const std::string_view most = bytes.substr(0, PIPE_BUF);
+  const std::size_t lines = most.rfind('\n') + 1;  // 0: there is no end of a line
+  return lines == 0 ? most : most.substr(0, lines);
+}
+
 }  // namespace
 
 log_output::log_output(int descriptor) {
@@ -62,13 +71,14 @@ log_output::log_output(int descriptor) {
 
 std::ptrdiff_t log_output::write_some(std::string_view bytes) noexcept {
   if (kind_ == kind::socket) return ::send(fd_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (kind_ == kind::own || kind_ == kind::shared_pipe) bytes = lines_for_pipe(bytes);
   if (kind_ == kind::shared_pipe) {
+    // When it is ready it takes PIPE_BUF without waiting.
     pollfd ready{.fd = fd_.get(), .events = POLLOUT, .revents = 0};
     if (::poll(&ready, 1, 0) <= 0) {
       errno = EAGAIN;
       return -1;
     }
-    bytes = bytes.substr(0, PIPE_BUF);  // a pipe that is ready takes so much without waiting
   }
   return ::write(fd_.get(), bytes.data(), bytes.size());
 }

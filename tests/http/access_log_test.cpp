@@ -210,6 +210,31 @@ TEST(access_log, what_a_full_pipe_does_not_take_is_lost_and_said_later) {
   }
 }
 
+TEST(access_log, lines_of_several_logs_on_one_pipe_stay_whole_though_it_is_read_slowly) {
+  run_virtual([]() -> task<> {
+    auto ends = gyre::open_pipe();
+    ::fcntl(ends.writer.get(), F_SETPIPE_SZ, 4096);
+    http::access_log first(ends.writer.get());
+    http::access_log second(ends.writer.get());
+    http_test_client of_first(options_for(first));
+    http_test_client of_second(options_for(second));
+    for (int i = 0; i < 200; ++i) (void)co_await of_first.get("/first" + std::to_string(i));
+    co_await gyre::sleep(25ms);  // of virtual time: they do not try again at the same time
+    for (int i = 0; i < 200; ++i) (void)co_await of_second.get("/second");
+    std::string text;
+    std::array<char, 1000> piece;
+    ::fcntl(ends.reader.get(), F_SETFL, O_NONBLOCK);
+    for (ssize_t n = 0; (n = ::read(ends.reader.get(), piece.data(), piece.size())) > 0;) {
+      text.append(piece.data(), static_cast<std::size_t>(n));
+      co_await gyre::sleep(35ms);
+    }
+    const auto lines = lines_of(text);
+    EXPECT_EQ(lines.size(), 400u);
+    const std::regex whole(combined_line);
+    for (const std::string& line : lines) EXPECT_TRUE(std::regex_match(line, whole)) << line;
+  });
+}
+
 TEST(access_log, a_pipe_that_nobody_reads_any_more_is_no_end_of_the_program) {
   run_virtual([]() -> task<> {
     auto ends = gyre::open_pipe();
