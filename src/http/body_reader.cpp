@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace gyre::http {
 
@@ -67,13 +68,16 @@ task<> body_reader::wait_for_more() {
                             static_cast<std::size_t>(received_));
 }
 
+task<> body_reader::ask_for_it() {
+  if (kind_ == body_kind::sized && received_ + left_ > limit_) co_return;
+  if (!std::exchange(continue_wanted_, false)) co_return;
+  if (input_->available().empty() && input_->on_continue != nullptr)
+    (void)co_await input_->on_continue->send_continue();
+}
+
 task<std::string_view> body_reader::receive_at_most(std::size_t most) {
   if (kind_ == body_kind::sized) check_limit(received_ + left_);
-  if (continue_wanted_) {
-    continue_wanted_ = false;
-    if (input_->available().empty() && input_->on_continue != nullptr)
-      (void)co_await input_->on_continue->send_continue();
-  }
+  if (continue_wanted_) co_await ask_for_it();
   std::string_view piece;
   while (left_ != 0 && piece.empty()) {
     if (input_->available().empty()) {

@@ -17,12 +17,18 @@ namespace gyre::http {
 namespace {
 
 constexpr std::uint64_t skipped_at_most = std::uint64_t{64} << 10U;  // of a body that the handler did not want
-constexpr std::chrono::seconds lingers(2);
+constexpr std::chrono::nanoseconds longest_wait = std::chrono::hours(24);
 constexpr int client_has_left = 499;
 constexpr std::string_view too_late = "this took too long";
 
 bool takes_time(const response_state& answer) noexcept {
   return answer.source == body_source::producer || answer.source == body_source::file;
+}
+
+// What stands before a request and means nothing: RFC 9112 §2.2.
+std::string_view behind_empty_lines(std::string_view received) noexcept {
+  while (received.starts_with("\r\n")) received.remove_prefix(2);
+  return received;
 }
 
 // From when to when, without a look at the clock when nobody wants to know.
@@ -85,19 +91,31 @@ connection::~connection() {
 task<> connection::run() {
   next_step step = next_step::go_on;
   const server_timeouts& limits = server_.options.timeouts;
+  std::optional<time_point> idle_until;  // once something has come that is no request
   while (step == next_step::go_on) {
     buffer_lease received;
+    std::chrono::nanoseconds patience = server_.draining ? limits.last_request
+                                        : requests_ == 0 ? limits.head
+                                                         : limits.idle;
+    if (idle_until) {
+      patience = std::min<std::chrono::nanoseconds>(patience, *idle_until - now());
+      if (patience <= patience.zero()) co_return;
+    }
     idle_ = true;
-    const std::chrono::nanoseconds patience = server_.draining ? limits.last_request
-                                              : requests_ == 0 ? limits.head
-                                                               : limits.idle;
     const transfer outcome = co_await transport_.receive(received, patience);
     idle_ = false;
     if (outcome != transfer::done) co_return;
+    const std::uint64_t before = requests_;
     const workspaces::lent work(server_.work, server_.options.limits, limits, transport_);
     (*work).input.append(received.text());
     received.release();
     step = co_await serve_available(*work);
+    if (requests_ != before)
+      idle_until.reset();
+    else if (server_.draining)
+      co_return;
+    else if (!idle_until)
+      idle_until = now() + std::min(patience, longest_wait);
   }
   if (step == next_step::reset) transport_.reset_at_end();
   if (step == next_step::linger) co_await finish();
@@ -115,9 +133,9 @@ task<connection::next_step> connection::serve_available(workspace& work) {
       if (!work.output.buffer().empty() && !work.output.failed())
         work.output.end_flush(co_await transport_.write(work.output.begin_flush(), {}, work.output.limit()));
       if (work.output.failed()) co_return next_step::reset;
+      if (behind_empty_lines(head).empty()) work.input.consume(head.size());
       if (work.input.empty()) co_return next_step::go_on;
-      if (!head_due)
-        head_due = now() + std::min(server_.options.timeouts.head, std::chrono::nanoseconds(std::chrono::hours(24)));
+      if (!head_due) head_due = now() + std::min(server_.options.timeouts.head, longest_wait);
       buffer_lease received;
       const transfer outcome =
           co_await transport_.receive(received, std::max<std::chrono::nanoseconds>(*head_due - now(), {}));
@@ -248,6 +266,15 @@ std::optional<response> connection::response_for_failure(workspace& work) noexce
 
 bool connection::needs_skip(workspace& work) noexcept { return !work.request.body().at_end() && !work.input.broken; }
 
+// For those that read the body, or need its end, when the head of the response has been sent: then it is too late to say 100.
+task<> connection::ask_for_body(workspace& work, progress& p) {
+  try {
+    co_await work.request.body().ask_for_it();
+  } catch (const cancelled&) {
+    if (!p.scope->absorbs_cancel()) throw;
+  }
+}
+
 // What the handler has left of the body; behind it is the next request.
 task<> connection::skip_body(workspace& work, progress& p) {
   bool skipped = false;
@@ -260,19 +287,25 @@ task<> connection::skip_body(workspace& work, progress& p) {
 }
 
 task<connection::next_step> connection::send(workspace& work, response& r, progress& p) {
+  bool takes_over = begins_protocol(r, work.request);
   response_state& state = r.state();
-  const bool connect = work.request.method() == "CONNECT";
-  const bool takes_over = begins_protocol(state, connect, !work.request.upgrade().empty());
   // A body made piece by piece may read the request's meanwhile.
   const bool skips_later = state.source == body_source::producer;
-  if (!takes_over && !skips_later && needs_skip(work)) co_await skip_body(work, p);
+  const bool wants_body = takes_over || (skips_later && state.status < 400);
+  if (wants_body && needs_skip(work)) co_await ask_for_body(work, p);
+  if (!skips_later && needs_skip(work)) co_await skip_body(work, p);
+  if (takes_over && work.input.broken) {  // where the other protocol would begin is not known
+    takes_over = false;
+    state.drop_body();
+    state.status = 400;
+  }
   work.input.on_continue = nullptr;  // nothing may come in between any more
   const bool last = work.input.broken || last_request() || state.close_connection;
   const sending how{.common_fields = server_.common_fields(),
                     .head_only = work.request.method() == "HEAD",
                     .close = last || !p.keep_alive,
                     .http_1_0 = p.http_1_0,
-                    .connect = connect};
+                    .connect = work.request.method() == "CONNECT"};
   response_sender sender(work.output, state, how);
   const bool whole = sender.begin();
   p.status = state.status;
@@ -320,8 +353,11 @@ task<bool> connection::send_body(workspace& work, response_sender& sender, progr
 task<connection::next_step> connection::refuse(workspace& work, int status) {
   ++requests_;
   response answer = response::error(status);
+  // The parser may not have come so far as to know the method.
+  const bool head_only = behind_empty_lines(work.input.head()).starts_with("HEAD ");
   start_request(work, {});
-  response_sender sender(work.output, answer.state(), {.common_fields = server_.common_fields(), .close = true});
+  response_sender sender(work.output, answer.state(),
+                         {.common_fields = server_.common_fields(), .head_only = head_only, .close = true});
   (void)sender.begin();
   progress p{.clock = stopwatch(false), .status = status, .body_bytes = sender.body_bytes()};
   const told_at_end observer(*this, work, p);
@@ -350,11 +386,16 @@ task<transfer> connection::send_continue() {
 
 // Closing with input unread would reset the connection, and the client might never see our last words: RFC 9112 §9.6.
 task<> connection::finish() {
+  constexpr std::chrono::nanoseconds for_each_piece = std::chrono::seconds(2);
+  constexpr std::chrono::nanoseconds in_all = std::chrono::seconds(30);
   co_await transport_.shutdown_write();
-  const time_point until = now() + lingers;
+  const time_point began = now();
   buffer_lease ignored;
-  while (now() < until) {
-    const transfer outcome = co_await transport_.receive(ignored, until - now());
+  for (;;) {
+    const time_point until = began + (server_.draining ? for_each_piece : in_all);
+    const auto patience = std::min<std::chrono::nanoseconds>(until - now(), for_each_piece);
+    if (patience <= patience.zero()) co_return;
+    const transfer outcome = co_await transport_.receive(ignored, patience);
     if (outcome != transfer::done) co_return;
     ignored.release();
   }

@@ -56,6 +56,7 @@ class connection final : private message_input::continue_sender {
   task<next_step> send(workspace& work, response& r, progress& p);
   task<bool> send_body(workspace& work, response_sender& sender, progress& p);
   [[nodiscard]] static bool needs_skip(workspace& work) noexcept;
+  static task<> ask_for_body(workspace& work, progress& p);
   static task<> skip_body(workspace& work, progress& p);
   task<next_step> refuse(workspace& work, int status);
   task<next_step> switch_protocols(workspace& work, protocol_handler& protocol);

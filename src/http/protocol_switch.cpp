@@ -9,6 +9,7 @@
 
 #include <exception>
 #include <source_location>
+#include <string_view>
 #include <utility>
 
 namespace gyre::http {
@@ -25,14 +26,37 @@ void report_failure() noexcept {
   event_loop::report({std::current_exception(), "another protocol than HTTP", std::source_location::current()});
 }
 
+// "name" is asked for by "name" and by "name/version"; names have no case.
+bool is_one(std::string_view protocol, std::string_view asked) noexcept {
+  return equal_ignoring_case(asked, protocol) || equal_ignoring_case(asked.substr(0, asked.find('/')), protocol);
+}
+
+bool asks_for(const request& asking, std::string_view protocol) noexcept {
+  if (asking.upgrade().empty()) return false;  // the field is not for this connection, or for this version
+  for (const field& each : asking.fields()) {
+    if (!equal_ignoring_case(each.name, "upgrade")) continue;
+    std::string_view rest = each.value;
+    for (std::string_view one = next_in_list(rest); !one.empty(); one = next_in_list(rest))
+      if (is_one(protocol, one)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-bool begins_protocol(response_state& answer, bool connect, bool wanted) noexcept {
-  if (answer.source != body_source::protocol) return false;
-  if (connect && answer.status == 101) answer.status = 200;
-  if (!connect && answer.status == 101 && !wanted) answer.status = 426;
-  if (connect ? answer.status / 100 == 2 : answer.status == 101) return true;
-  answer.drop_body();
+bool begins_protocol(response& answer, const request& asked) {
+  response_state& state = answer.state();
+  const bool connect = asked.method() == "CONNECT";
+  if (state.source != body_source::protocol) {
+    if (!connect || state.status / 100 != 2) return false;
+    answer = response::error(501);
+    answer.close_connection();
+    return false;
+  }
+  if (connect && state.status == 101) state.status = 200;
+  if (!connect && state.status == 101 && !asks_for(asked, answer.field("Upgrade").value_or(""))) state.status = 426;
+  if (connect ? state.status / 100 == 2 : state.status == 101) return true;
+  state.drop_body();
   return false;
 }
 

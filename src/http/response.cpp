@@ -40,18 +40,6 @@ bool is_media_type(std::string_view name) {
   return equal_ignoring_case(name, "content-type");
 }
 
-// The line of the first field of that name, with its end; empty when there is none.
-std::string_view find_line(std::string_view fields, std::string_view name) noexcept {
-  while (!fields.empty()) {
-    const std::size_t size = fields.find('\n') + 1;
-    if (fields.size() > name.size() && fields[name.size()] == ':' &&
-        equal_ignoring_case(fields.substr(0, name.size()), name))
-      return fields.substr(0, size);
-    fields.remove_prefix(size);
-  }
-  return {};
-}
-
 // `type` is compiled in.
 response with_value(std::string_view body, std::string_view type) {
   response made;
@@ -69,6 +57,17 @@ response with_value(std::string&& body, std::string_view type) {
 }
 
 }  // namespace
+
+std::string_view find_line(std::string_view fields, std::string_view name) noexcept {
+  while (!fields.empty()) {
+    const std::size_t size = fields.find('\n') + 1;
+    if (fields.size() > name.size() && fields[name.size()] == ':' &&
+        equal_ignoring_case(fields.substr(0, name.size()), name))
+      return fields.substr(0, size);
+    fields.remove_prefix(size);
+  }
+  return {};
+}
 
 void response_state::clear() noexcept {
   constexpr std::size_t kept = 4096;

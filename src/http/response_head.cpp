@@ -22,18 +22,16 @@ class cursor {
   char* at_;
 };
 
-constexpr std::string_view connection_line(connection_field which) noexcept {
+constexpr std::string_view connection_line(connection_field which, bool upgrade) noexcept {
   switch (which) {
     case connection_field::none:
       break;
     case connection_field::close:
-      return "Connection: close\r\n";
+      return upgrade ? "Connection: close, Upgrade\r\n" : "Connection: close\r\n";
     case connection_field::keep_alive:
-      return "Connection: keep-alive\r\n";
-    case connection_field::upgrade:
-      return "Connection: Upgrade\r\n";
+      return upgrade ? "Connection: keep-alive, Upgrade\r\n" : "Connection: keep-alive\r\n";
   }
-  return {};
+  return upgrade ? "Connection: Upgrade\r\n" : "";
 }
 
 }  // namespace
@@ -68,7 +66,7 @@ void append_head(std::string& out, const response_head& head) {
       to.put("\r\n");
     }
     if (head.chunked) to.put("Transfer-Encoding: chunked\r\n");
-    to.put(connection_line(head.connection));
+    to.put(connection_line(head.connection, head.upgrade));
     to.put("\r\n");
     to.put(head.body);
     return static_cast<std::size_t>(to.at() - memory);

@@ -10,7 +10,7 @@ namespace gyre::http {
 
 struct response_state;
 
-enum class connection_field : std::uint8_t { none, close, keep_alive, upgrade };
+enum class connection_field : std::uint8_t { none, close, keep_alive };
 
 struct response_head {
   int status;
@@ -20,6 +20,7 @@ struct response_head {
   std::optional<std::uint64_t> length;
   bool chunked = false;
   connection_field connection = connection_field::none;
+  bool upgrade = false;   // there is such a field
   std::string_view body;  // what comes right behind it
 };
 

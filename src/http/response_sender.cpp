@@ -17,7 +17,10 @@ bool response_sender::begin() {
                      .body = {}};
   const bool successful_connect = how_.connect && response_.status >= 200 && response_.status < 300;
   const bool bodyless = is_bodyless(response_.status) || successful_connect;
-  if (!bodyless) {
+  const bool empty = response_.status == 205;  // says so: RFC 9110 §15.3.6
+  if (empty && !bodyless) {
+    head.length = 0;
+  } else if (!bodyless) {
     switch (response_.source) {
       case body_source::none:
         head.length = 0;
@@ -38,14 +41,13 @@ bool response_sender::begin() {
         break;
     }
   }
-  has_body_ = !bodyless && !how_.head_only && response_.source != body_source::none;
-  if (response_.source == body_source::protocol && (response_.status == 101 || successful_connect)) {
-    if (response_.status == 101) head.connection = connection_field::upgrade;
-  } else if (how_.close) {
+  has_body_ = !bodyless && !empty && !how_.head_only && response_.source != body_source::none;
+  const bool takes_over = response_.source == body_source::protocol;
+  if (how_.close && !takes_over)
     head.connection = connection_field::close;
-  } else if (how_.http_1_0) {
+  else if (how_.http_1_0 && !takes_over)
     head.connection = connection_field::keep_alive;
-  }
+  head.upgrade = !find_line(response_.fields, "Upgrade").empty();  // is for this connection: RFC 9110 §7.8
   if (has_body_ && is_in_memory() && response_.bytes().size() <= message_output::gathered_at_most) {
     head.body = response_.bytes();
     body_bytes_ = head.body.size();

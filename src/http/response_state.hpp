@@ -52,4 +52,7 @@ struct response_state {
   static void recycle(response_state& state) noexcept;
 };
 
+/// Of such lines the first with that name, with its end; empty when there is none.
+[[nodiscard]] std::string_view find_line(std::string_view fields, std::string_view name) noexcept;
+
 }  // namespace gyre::http

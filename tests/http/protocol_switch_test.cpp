@@ -23,7 +23,10 @@ gyre::task<> shout(gyre::any_stream peer) {
 
 response switches(http::request&) { return response::switch_protocols("shout", shout); }
 
-const std::string upgrade = "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: shout\r\n\r\n";
+std::string asking_for(const std::string& protocols, const std::string& more = "") {
+  return "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: " + protocols + "\r\n" + more + "\r\n";
+}
+const std::string upgrade = asking_for("shout");
 
 }  // namespace
 
@@ -90,16 +93,121 @@ TEST(protocol_switch, connect_that_is_refused_is_an_ordinary_answer) {
   });
 }
 
+// 2xx to CONNECT would be the end of HTTP for the client, and what it sends then no request.
+TEST(protocol_switch, connect_that_is_answered_like_another_method_is_refused_with_501_and_the_end) {
+  for (const bool waits : {false, true}) {
+    auto ordinary = [waits](http::request&) -> gyre::task<response> {
+      if (waits) co_await gyre::sleep(1s);
+      co_return response::text("hello").add_field("X", "1");
+    };
+    run_served(options_for(ordinary), [](served& here) -> gyre::task<> {
+      auto client = co_await here.connect();
+      co_await client.send("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n" + hello_request);
+      const auto answer = co_await client.answer("CONNECT");
+      EXPECT_EQ(answer.status, 501);
+      EXPECT_EQ(answer.field("Connection"), "close");
+      const auto rest = co_await client.rest();
+      EXPECT_EQ(rest, "") << "what comes behind it may be meant for the tunnel";
+    });
+  }
+}
+
 TEST(protocol_switch, a_client_that_has_not_asked_is_offered_the_protocol_with_426) {
   run_served(options_for(switches), [](served& here) -> gyre::task<> {
     const auto answer = co_await here.get("/");
     EXPECT_EQ(answer.status, 426);
     EXPECT_EQ(answer.field("Upgrade"), "shout");
-    EXPECT_EQ(answer.field("Connection"), "");
+    EXPECT_EQ(answer.field("Connection"), "Upgrade");
+    auto last = co_await here.connect();
+    co_await last.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    const auto last_answer = co_await last.answer();
+    EXPECT_EQ(last_answer.field("Connection"), "close, Upgrade");
     auto old = co_await here.connect();
     co_await old.send("GET / HTTP/1.0\r\nConnection: Upgrade\r\nUpgrade: shout\r\n\r\n");
     const auto old_answer = co_await old.answer();
     EXPECT_EQ(old_answer.status, 426);
+  });
+}
+
+TEST(protocol_switch, an_answer_that_names_a_protocol_says_that_the_field_is_for_this_connection) {
+  auto offers = [](http::request&) { return response::text("hello").add_field("upgrade", "shout"); };
+  run_served(options_for(offers), [](served& here) -> gyre::task<> {
+    const auto answer = co_await here.get("/");
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(answer.field("Connection"), "Upgrade");
+  });
+}
+
+TEST(protocol_switch, a_client_that_has_asked_for_others_only_is_offered_the_protocol_with_426) {
+  run_served(options_for(switches), [](served& here) -> gyre::task<> {
+    for (const char* const others : {"h2c", "shout2", "whisper, h2c", "h2c/shout"}) {
+      auto client = co_await here.connect();
+      co_await client.send(asking_for(others));
+      const auto answer = co_await client.answer();
+      EXPECT_EQ(answer.status, 426) << others;
+      EXPECT_EQ(answer.field("Upgrade"), "shout");
+    }
+  });
+}
+
+TEST(protocol_switch, the_protocol_may_be_any_of_those_asked_for_in_any_case_and_with_a_version) {
+  run_served(options_for(switches), [](served& here) -> gyre::task<> {
+    for (const char* const some :
+         {"SHOUT", "h2c, shout", "shout/2, h2c", "h2c\r\nUpgrade: shout", "shout\r\nUpgrade: h2c"}) {
+      auto client = co_await here.connect();
+      co_await client.send(asking_for(some));
+      const auto answer = co_await client.answer();
+      EXPECT_EQ(answer.status, 101) << some;
+    }
+  });
+}
+
+TEST(protocol_switch, a_version_that_the_server_names_is_to_be_asked_for) {
+  auto second = [](http::request&) { return response::switch_protocols("shout/2", shout); };
+  run_served(options_for(second), [](served& here) -> gyre::task<> {
+    for (const std::string some : {"shout", "shout/1", "Shout/2"}) {
+      auto client = co_await here.connect();
+      co_await client.send(asking_for(some));
+      const auto answer = co_await client.answer();
+      EXPECT_EQ(answer.status, some == "Shout/2" ? 101 : 426) << some;
+    }
+  });
+}
+
+TEST(protocol_switch, the_other_protocol_begins_behind_the_body_of_its_request) {
+  run_served(options_for(switches), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(asking_for("shout", "Content-Length: 4\r\n") + "bodyA");
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.status, 101);
+    co_await client.stream().shutdown_write();
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "Bbye");
+  });
+}
+
+TEST(protocol_switch, a_client_that_waits_for_100_with_its_body_gets_it_before_101) {
+  run_served(options_for(switches), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(asking_for("shout", "Content-Length: 4\r\nExpect: 100-continue\r\n"));
+    (void)co_await client.receive();
+    EXPECT_EQ(client.received(), "HTTP/1.1 100 Continue\r\n\r\n");
+    co_await client.send("body");
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.status, 101);
+  });
+}
+
+TEST(protocol_switch, a_request_whose_body_cannot_be_passed_over_is_answered_with_400_and_the_end) {
+  run_served(options_for(switches), [](served& here) -> gyre::task<> {
+    for (const char* const body : {"Content-Length: 1000000\r\n", "Transfer-Encoding: chunked\r\n"}) {
+      auto client = co_await here.connect();
+      co_await client.send(asking_for("shout", body) + "x\r\n");
+      const auto answer = co_await client.answer();
+      EXPECT_EQ(answer.status, 400);
+      const auto rest = co_await client.rest();
+      EXPECT_EQ(rest, "");
+    }
   });
 }
 

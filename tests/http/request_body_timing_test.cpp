@@ -200,7 +200,7 @@ TEST(request_body_timing, a_stream_may_read_the_body_while_it_writes_the_answer)
   });
 }
 
-TEST(request_body_timing, a_stream_that_reads_a_body_nobody_was_asked_for_does_not_ask_inside_of_its_answer) {
+TEST(request_body_timing, a_client_that_waits_for_100_gets_it_before_an_answer_that_may_read_the_body) {
   auto read_late = [](http::request& r) {
     auto produce = [&r](http::body_writer& out) -> gyre::task<> {
       co_await out.write("first ");
@@ -210,14 +210,36 @@ TEST(request_body_timing, a_stream_that_reads_a_body_nobody_was_asked_for_does_n
     return response::stream(produce);
   };
   run_virtual([&]() -> gyre::task<> {
-    reports here;
-    memory_server server(patient_for(5s, read_late));
+    memory_server server(options_for(read_late));
     auto client = server.connect();
     co_await client.send(post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n");
-    const auto bytes = co_await client.rest();
-    EXPECT_EQ(bytes.find("100 Continue"), std::string::npos) << bytes;
-    EXPECT_EQ(bytes.find("0\r\n\r\n"), std::string::npos);
+    (void)co_await client.receive();
+    EXPECT_TRUE(client.received().starts_with("HTTP/1.1 100 Continue\r\n\r\n")) << client.received();
+    co_await client.send("hello" + get);
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body, "first hello");
+    EXPECT_EQ(client.interim(), 1);
+    const auto next = co_await client.answer();
+    EXPECT_EQ(next.status, 200) << "and the connection goes on";
   });
+}
+
+TEST(request_body_timing, a_streamed_answer_that_refuses_the_body_or_one_too_large_does_not_ask_for_it) {
+  auto refuse = [](http::request& r) {
+    auto produce = [](http::body_writer& out) -> gyre::task<> { co_await out.write("no"); };
+    return response::stream(produce).set_status(r.body().length() == 5U ? 403 : 200);
+  };
+  for (const char* const length : {"5", "9000000000"})
+    run_virtual([&]() -> gyre::task<> {
+      memory_server server(options_for(refuse));
+      auto client = server.connect();
+      co_await client.send(post + "Content-Length: " + length + "\r\nExpect: 100-continue\r\n\r\n");
+      const auto answer = co_await client.answer();
+      EXPECT_EQ(answer.body, "no");
+      EXPECT_EQ(client.interim(), 0);
+      const auto rest = co_await client.rest();
+      EXPECT_EQ(rest, "");
+    });
 }
 
 TEST(request_body_timing, a_handler_whose_time_is_over_is_answered_with_503_also_when_a_body_is_unread) {

@@ -196,6 +196,22 @@ TEST(response_body, answers_204_and_304_have_neither_a_body_nor_a_length) {
   }
 }
 
+TEST(response_body, an_answer_205_has_no_body_and_says_so) {
+  auto never = [](http::body_writer&) -> gyre::task<> {
+    ADD_FAILURE() << "a body that nobody gets was made";
+    co_return;
+  };
+  const auto value = answer_to("GET", [](http::request&) { return response::text("hello").set_status(205); });
+  EXPECT_EQ(value.field("Content-Length"), "0");
+  EXPECT_EQ(value.body, "");
+  const auto file =
+      answer_to("GET", [](http::request&) { return response::file(file_of("0123"), 0, 4, "a/b").set_status(205); });
+  EXPECT_EQ(file.field("Content-Length"), "0");
+  const auto stream = answer_to("GET", [&](http::request&) { return response::stream(never).set_status(205); });
+  EXPECT_EQ(stream.field("Content-Length"), "0");
+  EXPECT_EQ(stream.field("Transfer-Encoding"), "");
+}
+
 TEST(response_body, a_stream_of_the_announced_length_is_not_in_chunks) {
   const auto answer = answer_to("GET", announces(5, "12345"));
   EXPECT_EQ(answer.field("Content-Length"), "5");

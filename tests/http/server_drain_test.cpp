@@ -56,6 +56,21 @@ TEST(server_drain, closes_idle_connections_soon_and_refuses_new_ones) {
   });
 }
 
+TEST(server_drain, a_connection_with_empty_lines_behind_its_last_request_is_idle) {
+  gated app;
+  run_served(options_for(app.routes()), [&](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(hello_request + "\r\n");
+    (void)co_await client.answer();
+    const auto begin = gyre::now();
+    here.tell_to_stop();
+    co_await gyre::sleep(100ms);
+    co_await client.send("\r\n");
+    co_await here.stopped();
+    EXPECT_LE(since(begin), 260ms);
+  });
+}
+
 TEST(server_drain, finishes_requests_under_way_and_says_close) {
   gated app;
   run_served(options_for(app.routes()), [&](served& here) -> gyre::task<> {

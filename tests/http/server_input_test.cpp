@@ -144,8 +144,9 @@ TEST(server_input, what_is_malformed_is_refused_with_400) {
        {std::string("nonsense\r\n\r\n"), std::string("GET / HTTP/1.1\nHost: a\n\n"), with("A : 1\r\n"), with("A\r\n"),
         with(" folded\r\n"), with("A: \x01\r\n"), with("Host: b\r\n"), with("Content-Length: 1, 1\r\n"),
         with("Content-Length: x\r\n"), with("Content-Length: 1\r\nTransfer-Encoding: chunked\r\n"),
-        with("Transfer-Encoding: chunked, chunked\r\n"), std::string("GET / HTTP/1.1\r\n\r\n"),
-        std::string("GET a HTTP/1.1\r\nHost: a\r\n\r\n"),
+        with("Transfer-Encoding: chunked, chunked\r\n"), with("Transfer-Encoding: gzip\r\n"),
+        std::string("GET / HTTP/1.1\r\nHost: :80\r\n\r\n"), std::string("GET http://:80/x HTTP/1.1\r\nHost: a\r\n\r\n"),
+        std::string("GET / HTTP/1.1\r\n\r\n"), std::string("GET a HTTP/1.1\r\nHost: a\r\n\r\n"),
         std::string("GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"),
         std::string("GET / HTTP/x\r\nHost: a\r\n\r\n")})
     EXPECT_EQ(status_for(each), 400) << each;
@@ -154,6 +155,30 @@ TEST(server_input, what_is_malformed_is_refused_with_400) {
 TEST(server_input, what_is_not_known_is_refused_with_501_or_505) {
   EXPECT_EQ(status_for(with("Transfer-Encoding: gzip, chunked\r\n")), 501);
   EXPECT_EQ(status_for("GET / HTTP/2.0\r\nHost: a\r\n\r\n"), 505);
+}
+
+TEST(server_input, a_refusal_of_head_has_no_body) {
+  run_virtual([]() -> gyre::task<> {
+    http::server_options options = options_for(show);
+    options.limits.head.target = 20;
+    memory_server server(std::move(options));
+    const std::string head = "HEAD / HTTP/1.1\r\nHost: a\r\n";
+    const std::vector<std::string> refused = {head + "Host: b\r\n\r\n",
+                                              head + "Expect: miracles\r\n\r\n",
+                                              head + "Transfer-Encoding: gzip, chunked\r\n\r\n",
+                                              head + "bad\r\n",
+                                              "HEAD / HTTP/1.1\r\n\r\n",
+                                              "HEAD / HTTP/2.0\r\n\r\n",
+                                              "\r\n\r\nHEAD /" + std::string(300, 'a')};
+    for (const std::string& each : refused) {
+      auto client = server.connect();
+      co_await client.send(each);
+      const std::string bytes = co_await client.rest();
+      EXPECT_GE(status_of(bytes), 400) << each;
+      EXPECT_TRUE(bytes.ends_with("\r\n\r\n")) << each << bytes;
+      EXPECT_EQ(bytes.find("Content-Length: 0"), std::string::npos) << "the length is that of the answer to GET";
+    }
+  });
 }
 
 TEST(server_input, requests_before_a_malformed_one_are_answered) {

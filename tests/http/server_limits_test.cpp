@@ -158,6 +158,81 @@ TEST(server_limits, an_idle_connection_is_closed_without_a_word) {
   });
 }
 
+TEST(server_limits, empty_lines_behind_a_request_leave_the_connection_idle) {
+  http::server_options options = options_for(says("hello"));
+  options.timeouts.idle = 100s;
+  run_served(std::move(options), [](served& here) -> gyre::task<> {
+    for (const char* const piece : {"\r\n", "\r\n\r\n"}) {
+      auto client = co_await here.connect();
+      co_await client.send(hello_request + piece);
+      (void)co_await client.answer();
+      co_await gyre::sleep(60s);
+      co_await client.send(piece);
+      co_await gyre::sleep(60s);
+      co_await client.send(hello_request);
+      const auto next = co_await client.answer();
+      EXPECT_EQ(next.status, 200);
+    }
+  });
+}
+
+TEST(server_limits, empty_lines_do_not_keep_a_connection_open_for_ever) {
+  http::server_options options = options_for(says("hello"));
+  options.timeouts.idle = 10s;
+  run_virtual([&]() -> gyre::task<> {
+    memory_server server(std::move(options));
+    auto client = server.connect();
+    co_await client.send(hello_request);
+    (void)co_await client.answer();
+    const auto begin = gyre::now();
+    auto drip = [&]() -> gyre::task<> {
+      for (;;) {
+        co_await gyre::sleep(3s);
+        co_await client.send("\r\n");
+      }
+    };
+    auto dripping = gyre::spawn(drip);
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "");
+    EXPECT_LE(since(begin), 20s);
+    dripping.cancel();
+    co_await dripping.wait();
+  });
+}
+
+TEST(server_limits, a_head_that_begins_with_empty_lines_has_its_time) {
+  http::server_options options = options_for(says("hello"));
+  options.timeouts.head = 3s;
+  run_served(std::move(options), [](served& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(hello_request + "\r\n\r");
+    (void)co_await client.answer();
+    const auto half_a_line = co_await client.answer();
+    EXPECT_EQ(half_a_line.status, 408);
+  });
+}
+
+TEST(server_limits, who_sends_steadily_behind_a_refusal_is_read_until_he_stops_or_half_a_minute_is_over) {
+  for (const auto sends_for : {10s, 1000s}) {
+    run_virtual([&]() -> gyre::task<> {
+      memory_server server(options_for(says("enough")));
+      auto client = server.connect();
+      co_await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\n");
+      const auto begin = gyre::now();
+      const auto answer = co_await client.answer();
+      EXPECT_EQ(answer.field("Connection"), "close");
+      while (since(begin) < sends_for && server.server().connections() > 0) {
+        co_await client.send("some of it");
+        co_await gyre::sleep(1s);
+      }
+      EXPECT_EQ(server.server().connections() > 0, sends_for == 10s);
+      EXPECT_LE(since(begin), 32s);
+      co_await gyre::sleep(3s);
+      EXPECT_EQ(server.server().connections(), 0U);
+    });
+  }
+}
+
 TEST(server_limits, a_connection_that_never_says_anything_is_closed_without_a_word) {
   http::server_options options = options_for(says("hello"));
   options.timeouts.head = 3s;

@@ -57,6 +57,10 @@ class GYRE_API body_reader {
 
   /// For whoever has parsed the head. Lifetime: `input` outlives the use of this.
   void start(message_input& input, const framing& body, std::uint64_t limit) noexcept;
+  /// Tells a client that waits for "100 Continue" to send the body, unless that is beyond the limit.
+  ///
+  /// Cancel: may be said in part; nothing can follow. Errors: none.
+  [[nodiscard]] task<> ask_for_it();
   /// Reads what is left and forgets it, at most about `most` bytes, those around the data of chunks too. Gives whether the
   /// end was reached.
   ///

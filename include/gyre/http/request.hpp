@@ -49,7 +49,7 @@ class GYRE_API request {
   [[nodiscard]] std::string_view field(std::string_view name) const noexcept;
   /// The value of a cookie, empty when there is none. RFC 6265 §4.2.
   [[nodiscard]] std::string_view cookie(std::string_view name) const noexcept;
-  /// Protocols that the client would rather speak: see response::switch_protocols.
+  /// Protocols that the client would rather speak, of the last such field: see response::switch_protocols.
   [[nodiscard]] std::string_view upgrade() const noexcept { return upgrade_; }
 
   /// What stands in the place of "{name}" in the pattern of the route, decoded.

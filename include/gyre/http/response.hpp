@@ -118,8 +118,10 @@ class GYRE_API response {
   }
 
   /// 101, or 200 for CONNECT: from then on `f(any_stream)`, which gives a task<>, has the connection for itself. A client
-  /// that has not asked for another protocol gets 426 instead. What `f` throws goes to the loop's exception handler.
-  /// RFC 9110 §7.8. Errors: as said, for a protocol that is no field value.
+  /// that has not asked for this protocol gets 426 instead; "name" is asked for by "name/version" too. A body that the handler
+  /// has left is passed over before, up to 64 KiB; 400 when that is not possible. No other response may answer CONNECT with
+  /// 2xx: it becomes 501. What `f` throws goes to the loop's exception handler.
+  /// RFC 9110 §7.8, §9.3.6. Errors: as said, for a protocol that is no field value.
   template <class F>
   static response switch_protocols(std::string_view protocol, F f) {
     struct model final : protocol_handler {

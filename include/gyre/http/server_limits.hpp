@@ -23,7 +23,7 @@ struct server_timeouts {
   /// From the first byte of a head, or from the beginning of the connection, to the end of the head. Later: 408, or nothing
   /// for a connection that never sent a byte.
   std::chrono::nanoseconds head = std::chrono::seconds(15);
-  /// Between two requests; then the connection is closed.
+  /// Between two requests; then the connection is closed. Empty lines are no request, and have the time once more in all.
   std::chrono::nanoseconds idle = std::chrono::seconds(75);
   /// For each 16 KiB of a body, with what is around its chunks, that a handler waits for; so no sender can be slower than that
   /// for long. Later: 408.
