@@ -121,8 +121,9 @@ task<std::string> body_reader::read_all() {
 task<bool> body_reader::skip(std::uint64_t most) {
   if (left_ != unknown && left_ > most) co_return false;
   if (continue_wanted_) co_return left_ == 0;
-  limit_ = received_ + most;
-  const std::uint64_t enough = consumed_ + most;
+  const auto and_most = [most](std::uint64_t bytes) noexcept { return bytes + std::min(most, unknown - bytes); };
+  limit_ = and_most(received_);
+  const std::uint64_t enough = and_most(consumed_);
   try {
     while (!at_end() && consumed_ <= enough) (void)co_await receive();
   } catch (const std::exception&) {

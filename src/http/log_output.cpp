@@ -44,13 +44,14 @@ class without_sigpipe {
   bool was_pending_ = false;
 };
 
-// A pipe takes these as a whole or not at all, and what other threads and processes write does not come in between. Of a line
-// that is longer it takes a part.
+// Up to PIPE_BUF bytes a pipe takes as a whole or not at all, and what other threads and processes write does not come in
+// between. A line that is longer comes alone: it stays whole when there is room for it.
 std::string_view lines_for_pipe(std::string_view bytes) noexcept {
   if (bytes.size() <= PIPE_BUF) return bytes;
-  const std::string_view most = bytes.substr(0, PIPE_BUF);
-  const std::size_t lines = most.rfind('\n') + 1;  // 0: there is no end of a line
-  return lines == 0 ? most : most.substr(0, lines);
+  const std::size_t lines = bytes.substr(0, PIPE_BUF).rfind('\n') + 1;
+  const std::size_t end_of_long_line = bytes.find('\n', PIPE_BUF - 1);
+  if (lines == 0 && end_of_long_line == std::string_view::npos) return bytes;
+  return bytes.substr(0, lines > 0 ? lines : end_of_long_line + 1);
 }
 
 }  // namespace
@@ -73,12 +74,12 @@ std::ptrdiff_t log_output::write_some(std::string_view bytes) noexcept {
   if (kind_ == kind::socket) return ::send(fd_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (kind_ == kind::own || kind_ == kind::shared_pipe) bytes = lines_for_pipe(bytes);
   if (kind_ == kind::shared_pipe) {
-    // When it is ready it takes PIPE_BUF without waiting.
     pollfd ready{.fd = fd_.get(), .events = POLLOUT, .revents = 0};
     if (::poll(&ready, 1, 0) <= 0) {
       errno = EAGAIN;
       return -1;
     }
+    bytes = bytes.substr(0, PIPE_BUF);  // a pipe that is ready takes so much without waiting
   }
   return ::write(fd_.get(), bytes.data(), bytes.size());
 }

@@ -215,6 +215,15 @@ TEST(request_body, the_rest_of_one_that_was_read_in_part_is_skipped) {
   EXPECT_EQ(answers_in(bytes_from(first_bytes, sized("0123456789") + chunked("5\r\nhello\r\n0\r\n\r\n") + get)), 3U);
 }
 
+TEST(request_body, a_handler_may_skip_the_rest_whatever_its_size) {
+  auto skip_rest = [](http::request& r) -> gyre::task<response> {
+    (void)co_await r.body().receive();
+    const bool ended = co_await r.body().skip(~std::uint64_t{0});
+    co_return response::text(ended ? "skipped" : "left");
+  };
+  EXPECT_TRUE(ends_with(bytes_from(skip_rest, chunked("1\r\nx\r\n5\r\nhello\r\n0\r\n\r\n")), "skipped"));
+}
+
 TEST(request_body, one_that_ends_early_is_nobodys_fault_and_not_answered) {
   EXPECT_EQ(bytes_from(echo, post + "Content-Length: 10\r\n\r\n01234"), "");
   EXPECT_EQ(bytes_from(echo, chunked("5\r\nhel")), "");

@@ -33,7 +33,7 @@ struct access_log_options {
 /// What comes from the client is escaped: it can make no line, and JSON stays valid. The user and the number of the request
 /// are its attributes "user" and "request_id"; the time is that of the answer, in UTC.
 /// Thread: belongs to the loop of the server that it observes. Several logs may write to one file that appends, or to one pipe:
-/// there lines stay whole up to PIPE_BUF (4096 bytes), and others may come in between the parts of longer ones.
+/// there lines stay whole up to PIPE_BUF (4096 bytes); others may come between the parts of longer ones when it is full.
 class GYRE_API access_log final : public exchange_observer {
  public:
   /// The descriptor stays the caller's; a pipe or terminal is opened a second time, so that it does not become
