@@ -78,6 +78,18 @@ TEST(cors, any_origin_is_a_star_that_does_not_vary) {
   });
 }
 
+TEST(cors, a_star_is_sent_to_those_without_an_origin_too_as_a_cache_may_give_their_answer_to_a_page) {
+  run_virtual([]() -> task<> {
+    http_test_client app(routes_with({.origins = {"*"}, .exposed = {"Link"}}));
+    for (const char* target : {"/", "/private", "/nowhere"}) {
+      const auto answer = co_await app.get(target);
+      EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), "*") << target;
+      EXPECT_EQ(answer.field("Access-Control-Expose-Headers"), "Link") << target;
+      EXPECT_EQ(answer.field("Vary"), "") << target;
+    }
+  });
+}
+
 TEST(cors, credentials_name_the_origin) {
   run_virtual([]() -> task<> {
     http_test_client app(routes_with({.origins = {good}, .credentials = true}));

@@ -28,11 +28,11 @@ struct cors_options {
 
 /// Tells browsers which pages may use what is behind it. A browser's question about that (a preflight: OPTIONS with Origin
 /// and Access-Control-Request-Method) is answered without calling a handler. Requests are never refused: the browser keeps
-/// the answer from pages that have no permission, and other clients do not care.
+/// the answer from pages that have no permission, and other clients do not care. Errors may be read too. What caches keep fits
+/// every page: "*" is in all responses, a list of origins is a "Vary: Origin".
 ///
 ///   routes.use(http::cors({.origins = {"https://example.org"}, .credentials = true}));
 ///
-/// An exception other than status_error becomes 500 without these fields.
 /// Errors: std::invalid_argument for an origin with a path or without a scheme, for any origin with credentials, and for
 /// names that are no tokens.
 [[nodiscard]] GYRE_API middleware cors(cors_options options);
