@@ -50,6 +50,16 @@ bool may_be_changed(const response& r) noexcept {
   return !lists(r, "Cache-Control", "no-transform");
 }
 
+// A part, or the word that a copy is still good, varies as the whole does: RFC 9110 §15.3.7, §15.4.5. A 304 seldom says of what
+// type that is, and the type of several parts is that of none of them.
+bool stands_for_the_whole(const response& r) noexcept {
+  if (r.status() != 206 && r.status() != 304) return false;
+  const std::string_view type = r.media_type();
+  const bool may_be_any = type.empty() || type.starts_with("multipart/byteranges");
+  return (may_be_any || is_compressible(type)) && !r.field("Content-Encoding") &&
+         !lists(r, "Cache-Control", "no-transform");
+}
+
 // The same content, in other bytes. RFC 9110 §8.8.1.
 void weaken_tag(response& r) {
   const auto tag = r.field("ETag");
@@ -70,6 +80,7 @@ class compressor {
   task<response> operator()(request& r, next_handler next) const {
     response made = co_await next(r);
     if (made.status() == 304) confirm(r, made);
+    if (!codings_.empty() && stands_for_the_whole(made)) add_vary(made, "Accept-Encoding");
     const auto length = made.length();
     if (codings_.empty() || r.method() == "CONNECT" || !may_be_changed(made)) co_return made;
     if (length && *length < options_.least) co_return made;
@@ -119,11 +130,13 @@ class compressor {
 
   void compress_on_its_way(response& made, std::string_view coding) const {
     const auto length = made.length();
+    const bool ends_by_itself = made.state().ends_by_itself || made.state().source == body_source::file;
     std::unique_ptr<body_producer> inner(made.release_producer());
     if (inner == nullptr) inner = std::make_unique<file_producer>(made.state());
     auto producer = std::make_unique<compressing_producer>(std::move(inner), length, std::string(coding), how({}),
                                                            options_.on_thread_from);
     made.set_producer(producer.release());
+    made.state().ends_by_itself = ends_by_itself;
   }
 
   compress_options options_;

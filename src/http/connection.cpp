@@ -316,7 +316,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   }
   if (whole)
     p.scope->close();
-  else if (state.source != body_source::producer)
+  else if (state.source != body_source::producer || state.ends_by_itself)
     p.scope->ignore_client();
   p.body_bytes = sender.body_bytes();
   p.complete = whole && !sender.closes();

@@ -9,7 +9,6 @@
 #include <sys/random.h>
 
 #include <cstddef>
-#include <ctime>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,12 +16,6 @@
 
 namespace gyre::http {
 namespace {
-
-unix_seconds wall_clock() noexcept {
-  timespec t{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &t);
-  return t.tv_sec;
-}
 
 // Not to be guessed: who could put it into a file would decide where a part ends.
 std::string make_boundary() {
@@ -76,6 +69,7 @@ response several_ranges(const open_file& file, std::vector<byte_range>&& ranges,
   const std::uint64_t length = parts.length();
   response made = response::stream(std::move(parts), "multipart/byteranges; boundary=" + boundary);
   made.set_length(length);
+  made.state().ends_by_itself = true;
   made.set_status(206);
   return made;
 }
@@ -105,8 +99,11 @@ response whole_or_part(const request& r, const open_file& file, const file_answe
     made.add_field("Content-Range", unsatisfied_range(size));
     return made;
   }
-  if (wanted.kind == range_kind::whole) return one_part(file, {.first = 0, .length = size}, how.media_type, 200);
-  if (wanted.ranges.size() > 1) return several_ranges(file, std::move(wanted.ranges), how.media_type);
+  // Parts of what is compressed: RFC 9110 §8.4 would have the coding be that of the message with the parts in it.
+  const bool in_parts = wanted.ranges.size() > 1;
+  if (wanted.kind == range_kind::whole || (in_parts && !how.content_coding.empty()))
+    return one_part(file, {.first = 0, .length = size}, how.media_type, 200);
+  if (in_parts) return several_ranges(file, std::move(wanted.ranges), how.media_type);
   const byte_range part = wanted.ranges.front();
   response made = one_part(file, part, how.media_type, 206);
   made.add_field("Content-Range", content_range(part, size));

@@ -5,9 +5,17 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <ctime>
 #include <utility>
 
 namespace gyre::http {
+
+unix_seconds wall_clock() noexcept {
+  timespec t{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &t);
+  return t.tv_sec;
+}
 
 open_file::open_file(found_file&& found)
     : descriptor(std::make_shared<owned_fd>(std::move(found.descriptor))),
@@ -18,7 +26,9 @@ open_file::open_file(found_file&& found)
 
 void open_file::describe() {
   etag = make_entity_tag(version);
-  const auto date = format_date(modified);
+  // Not later than the response: RFC 9110 §8.8.2.1. Conditions are judged by the time that the file has, so nothing that a
+  // client remembers of such a file is taken for the newest.
+  const auto date = format_date(std::min(modified, wall_clock()));
   fields.clear();
   head_writer out(fields);
   out.field("ETag", etag);

@@ -17,6 +17,9 @@
 
 namespace gyre::http {
 
+/// The time of the field Date.
+[[nodiscard]] unix_seconds wall_clock() noexcept;
+
 /// A regular file that is open, and what is told about it.
 struct open_file {
   open_file() = default;

@@ -100,6 +100,7 @@ void response_state::drop_body() noexcept {
       break;
   }
   length.reset();
+  ends_by_itself = false;
 }
 
 response_state& response_state::make() {

@@ -19,6 +19,7 @@ struct response_state {
   int status = 200;
   body_source source = body_source::none;
   bool close_connection = false;
+  bool ends_by_itself = false;  // made of a file: to be sent to its end, as that would be
   std::string_view media_type;  // of this, or compiled in
   std::string own_media_type;
   std::string fields;  // as they are sent: "Name: value\r\n" each

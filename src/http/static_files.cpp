@@ -9,6 +9,7 @@
 #include "directory_listing.hpp"
 #include "file_answer.hpp"
 #include "found_file.hpp"
+#include "vary.hpp"
 
 #include <fcntl.h>
 
@@ -44,6 +45,17 @@ bool has_hidden_segment(std::string_view path) noexcept {
       throw status_error(503);
     default:
       throw io_error({error, std::generic_category()}, "open", path);
+  }
+}
+
+// Who asks in another way gets the fallback: caches have to know.
+response refuse_this_client(int error, std::string_view path) {
+  try {
+    fail(error, path);
+  } catch (const status_error& refusal) {
+    response made = response::error(refusal);
+    add_vary(made, "Accept");
+    return made;
   }
 }
 
@@ -84,12 +96,39 @@ bool may_be_compressed(const file_answer& how, const request& r) noexcept {
   return how.varies && !r.field("Accept-Encoding").empty();
 }
 
+std::string_view last_segment(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }
+
 // Relative, so that it holds wherever the tree is mounted, and leads to no other host.
-response redirect_to_directory(const request& r, std::string_view path) {
-  const std::string_view name = path.substr(path.rfind('/') + 1);
-  std::string where = "./" + percent_encode(name, encode_for::path_segment) + "/";
+response redirect_to(const request& r, std::string where) {
   if (!r.query().empty()) where.append("?").append(r.query());
   return response::redirect(where, 308);
+}
+
+response redirect_to_directory(const request& r, std::string_view encoded_name) {
+  return redirect_to(r, "./" + std::string(encoded_name) + "/");
+}
+
+// From "/a//b" to "../../a/b".
+response redirect_without_empty_segments(const request& r, std::string_view path) {
+  std::string up;
+  std::string down;
+  path.remove_prefix(1);
+  for (auto slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/')) {
+    up += "../";
+    if (slash > 0) down.append(path.substr(0, slash + 1));
+    path.remove_prefix(slash + 1);
+  }
+  return redirect_to(r, up.append(down).append(path));
+}
+
+bool has_dot_segment(std::string_view path) noexcept {
+  while (!path.empty()) {
+    path.remove_prefix(1);  // the slash
+    const std::string_view segment = path.substr(0, path.find('/'));
+    if (segment == "." || segment == "..") return true;
+    path.remove_prefix(segment.size());
+  }
+  return false;
 }
 
 }  // namespace
@@ -167,16 +206,27 @@ task<response> static_files::serve_open(request& r, std::string path, open_file 
 task<response> static_files::operator()(request& r) const {
   std::optional<std::string> path = normalize_path(r.rest_of_path());
   if (!path) throw status_error(404);
+  // A file has one path, the one that routes are compared with: middleware of another route is not got past by "/x/../" or
+  // "//". Clients resolve dots before they send them; a slash too many comes from joining addresses.
+  const std::optional<std::string> sent = percent_decode(r.rest_of_path());
+  const bool is_clean = sent == path;
+  if (!is_clean && has_dot_segment(*sent)) throw status_error(404);
   path->erase(0, 1);
   const bool as_directory = path->empty() || path->back() == '/';
   if (as_directory && !path->empty()) path->pop_back();
   if (!options_.hidden && has_hidden_segment(*path)) throw status_error(404);
+  if (!is_clean) co_return redirect_without_empty_segments(r, r.rest_of_path());
+  // "/files" of "/files/{path...}": the links of its page would lead elsewhere.
+  if (path->empty() && !r.path().ends_with('/')) co_return redirect_to_directory(r, last_segment(r.path()));
 
   const std::string below = path->empty() ? "." : *path;  // named, as all in awaits here: g++ 12 destroys it twice else
   found_file found = co_await find_below(root_.get(), below);
   if (found.error != 0) co_return co_await serve_missing(r, found.error);
   if (found.what == found_file::kind::directory) {
-    if (!as_directory) co_return redirect_to_directory(r, *path);
+    if (!as_directory) {
+      const std::string name = percent_encode(last_segment(*path), encode_for::path_segment);
+      co_return redirect_to_directory(r, name);
+    }
     co_return co_await serve_directory(r, std::move(found.descriptor), *std::move(path));
   }
   if (found.what != found_file::kind::regular || as_directory) co_return co_await serve_missing(r, ENOENT);
@@ -197,11 +247,13 @@ task<response> static_files::serve_directory(request& r, owned_fd directory, std
 task<response> static_files::serve_missing(request& r, int error) const {
   // A browser that goes to a page names text/html; for scripts, styles and pictures it takes what comes.
   constexpr std::array<std::string_view, 2> kinds = {"application/octet-stream", "text/html"};
-  const bool page = choose_media_type(r.fields(), kinds) == kinds[1];
-  if (options_.fallback.empty() || !page || error == EACCES) fail(error, r.path());
+  if (options_.fallback.empty() || error == EACCES) fail(error, r.path());
+  if (choose_media_type(r.fields(), kinds) != kinds[1]) co_return refuse_this_client(error, r.path());
   found_file found = co_await find_below(root_.get(), options_.fallback);
   if (found.error != 0) fail(found.error, options_.fallback);
-  co_return co_await serve_regular(r, options_.fallback, std::move(found));
+  response made = co_await serve_regular(r, options_.fallback, std::move(found));
+  add_vary(made, "Accept");
+  co_return made;
 }
 
 task<response> file_response(request& r, std::string path) {

@@ -6,6 +6,7 @@
 #include <gyre/testing/http_test_client.hpp>
 
 #include "decoding.hpp"
+#include "tests/http/served.hpp"
 #include "tests/support/co_assert.hpp"
 #include "tests/support/virtual_run.hpp"
 
@@ -83,6 +84,10 @@ http::router make_routes(http::compress_options options = {}) {
   add("/fixed", [] { return with(http::response::text(page), "cache-control", "max-age=1, No-Transform"); });
   add("/part",
       [] { return http::response::text(page).set_status(206).add_field("Content-Range", "bytes 0-9999/20000"); });
+  add("/parts", [] { return http::response::bytes("--b", "multipart/byteranges; boundary=b").set_status(206); });
+  add("/part-of-picture", [] { return http::response::bytes(std::string(page), "image/jpeg").set_status(206); });
+  add("/fixed-part", [] { return with(http::response::text(page).set_status(206), "Cache-Control", "no-transform"); });
+  add("/fixed-unchanged", [] { return with(http::response(304), "Cache-Control", "no-transform"); });
   add("/digest", [] { return with(http::response::text(page), "Repr-Digest", "sha-256=:x:"); });
   add("/tagged", [] { return with(with(http::response::text(page), "ETag", "\"v1\""), "Accept-Ranges", "bytes"); });
   add("/unchanged", [] { return with(http::response(304), "ETag", "\"v1\""); });
@@ -161,7 +166,7 @@ TEST(compress, the_preferred_coding_is_taken_unless_the_client_prefers_another) 
 TEST(compress, what_must_stay_as_it_is_does) {
   run_virtual([]() -> task<> {
     http_test_client app(make_routes());
-    for (const char* target : {"/small", "/picture", "/fixed", "/part", "/digest", "/empty", "/nowhere"}) {
+    for (const char* target : {"/small", "/picture", "/fixed", "/digest", "/empty", "/nowhere"}) {
       const auto answer = co_await get(app, target, "gzip, br, zstd");
       EXPECT_EQ(answer.field("Content-Encoding"), "") << target;
       EXPECT_EQ(answer.field("Vary"), "") << target;
@@ -173,6 +178,24 @@ TEST(compress, what_must_stay_as_it_is_does) {
     EXPECT_EQ(noise.field("Content-Encoding"), "") << "it does not become smaller";
     EXPECT_EQ(noise.body.size(), 5000u);
     EXPECT_EQ(noise.field("Vary"), "Accept-Encoding");
+  });
+}
+
+TEST(compress, a_part_and_word_that_nothing_has_changed_vary_as_the_whole_does) {
+  run_virtual([]() -> task<> {
+    http_test_client app(make_routes());
+    for (const auto& [target, vary] : {std::pair{"/part", "Accept-Encoding"},
+                                       {"/parts", "Accept-Encoding"},
+                                       {"/unchanged", "Accept-Encoding"},
+                                       {"/part-of-picture", ""},
+                                       {"/fixed-part", ""},
+                                       {"/fixed-unchanged", ""}}) {
+      for (const char* codings : {"", "gzip, br, zstd"}) {
+        const auto answer = co_await get(app, target, codings);
+        EXPECT_EQ(answer.field("Vary"), vary) << target;
+        EXPECT_EQ(answer.field("Content-Encoding"), "") << target;
+      }
+    }
   });
 }
 
@@ -312,6 +335,27 @@ TEST(compress, files_are_compressed_on_their_way) {
     const auto part = co_await app.request("GET", "/book.txt", std::move(range), "");
     EXPECT_EQ(part.status, 206);
     EXPECT_EQ(part.body, book.substr(1, 4));
+  });
+  std::filesystem::remove_all(folder);
+}
+
+TEST(compress, a_file_is_sent_to_its_end_to_a_client_that_has_nothing_more_to_ask) {
+  std::string folder = std::filesystem::temp_directory_path() / "gyre-compress-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  const std::string noise = make_noise(8'000'000);  // more than buffers hold, also when it is compressed
+  std::ofstream(folder + "/noise.txt", std::ios::binary) << noise;
+  http::router routes;
+  routes.use(http::compress());
+  routes.get("/{path...}", http::static_files(folder));
+  gyre_test::run_served(gyre_test::options_for(std::move(routes)), [&](gyre_test::served& here) -> task<> {
+    const std::string coding(http::available_codings().front());
+    auto slow = co_await here.connect();
+    co_await slow.send("GET /noise.txt HTTP/1.1\r\nHost: a\r\nAccept-Encoding: " + coding + "\r\n\r\n");
+    co_await slow.stream().shutdown_write();
+    co_await gyre::sleep(3s);
+    const http_answer answer = co_await slow.answer();
+    EXPECT_EQ(answer.field("Content-Encoding"), coding);
+    EXPECT_TRUE(decode(coding, answer.body).text == noise);
   });
   std::filesystem::remove_all(folder);
 }

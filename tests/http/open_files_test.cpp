@@ -171,6 +171,19 @@ TEST_F(open_files_test, a_file_that_is_being_sent_is_sent_to_its_end_after_its_s
   });
 }
 
+TEST_F(open_files_test, several_ranges_are_sent_to_their_end_to_a_client_that_has_nothing_more_to_ask) {
+  write("large", std::string(8'000'000, 'x'));
+  run([&](served& here) -> gyre::task<> {
+    auto slow = co_await here.connect();
+    co_await slow.send("GET /large HTTP/1.1\r\nHost: a\r\nRange: bytes=0-3999999,4000001-7999999\r\n\r\n");
+    co_await slow.stream().shutdown_write();
+    co_await gyre::sleep(3s);
+    const http_answer answer = co_await slow.answer();
+    EXPECT_EQ(answer.status, 206);
+    EXPECT_EQ(std::count(answer.body.begin(), answer.body.end(), 'x'), 7'999'999);
+  });
+}
+
 TEST_F(open_files_test, conditions_ranges_and_head_are_answered_from_an_open_file) {
   write("a", "0123456789");
   run([&](served& here) -> gyre::task<> {

@@ -1,5 +1,6 @@
 // tests/http/static_files_test.cpp: files over HTTP: what is served, what is not, and in which part.
 #include <gyre/gyre.hpp>
+#include <gyre/http/http_date.hpp>
 #include <gyre/http/router.hpp>
 #include <gyre/http/static_files.hpp>
 #include <gyre/testing/http_test_client.hpp>
@@ -11,6 +12,7 @@
 
 #include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -161,7 +163,7 @@ TEST_F(static_files_test, a_directory_without_its_slash_is_a_relative_redirect) 
   EXPECT_EQ(get("/docs").field("Location"), "./docs/");
   EXPECT_EQ(get("/a%20b/c:d").field("Location"), "./c:d/");
   EXPECT_EQ(get("/docs?sort=size").field("Location"), "./docs/?sort=size");
-  EXPECT_EQ(get("//docs").field("Location"), "./docs/");  // never "//docs/", which is another host
+  EXPECT_EQ(get("//docs").field("Location"), "../docs");  // never "//docs/", which is another host
 }
 
 TEST_F(static_files_test, a_file_with_a_slash_behind_it_is_not_there) {
@@ -299,6 +301,63 @@ TEST_F(static_files_test, a_compressed_neighbour_is_sent_to_who_takes_it) {
   EXPECT_EQ(get("/a.js").field("Vary"), "Accept-Encoding");
   options_.precompressed = false;
   EXPECT_EQ(get("/a.js", {{"Accept-Encoding", "br"}}).body, "plain");
+}
+
+TEST_F(static_files_test, several_ranges_of_a_compressed_neighbour_are_its_whole) {
+  write("a.js", "plain text");
+  write("a.js.gz", "0123456789");
+  const auto several = get("/a.js", {{"Accept-Encoding", "gzip"}, {"Range", "bytes=0-1,5-6"}});
+  EXPECT_EQ(several.status, 200);
+  EXPECT_EQ(several.field("Content-Encoding"), "gzip");
+  EXPECT_EQ(several.field("Content-Type"), "text/javascript; charset=utf-8");
+  EXPECT_EQ(several.body, "0123456789");
+  const auto one = get("/a.js", {{"Accept-Encoding", "gzip"}, {"Range", "bytes=5-6"}});
+  EXPECT_EQ(one.status, 206);
+  EXPECT_EQ(one.field("Content-Encoding"), "gzip");
+  EXPECT_EQ(one.body, "56");
+  EXPECT_EQ(get("/a.js", {{"Range", "bytes=0-1,5-6"}}).status, 206);
+}
+
+TEST_F(static_files_test, a_file_of_the_future_is_said_to_be_as_old_as_the_response) {
+  write("a.txt", "a");
+  const auto future = std::filesystem::file_time_type::clock::now() + std::chrono::hours(1000);
+  const std::string before(get("/a.txt").field("ETag"));
+  std::filesystem::last_write_time(root_ / "a.txt", future);
+  for (const auto& answer : ask({"/a.txt", "/a.txt"})) {  // opened, and open
+    const auto now = http::parse_date(answer.field("Date"), 0);
+    const auto modified = http::parse_date(answer.field("Last-Modified"), 0);
+    ASSERT_TRUE(now && modified);
+    EXPECT_LE(*modified, *now);
+    EXPECT_GT(*modified, *now - 60);
+    EXPECT_NE(answer.field("ETag"), before);
+    const std::string date(answer.field("Last-Modified"));
+    EXPECT_EQ(get("/a.txt", {{"If-Modified-Since", date}}).status, 200) << "that date says nothing about the file";
+    EXPECT_EQ(get("/a.txt", {{"If-None-Match", std::string(answer.field("ETag"))}}).status, 304);
+  }
+}
+
+TEST_F(static_files_test, where_there_is_a_fallback_a_missing_page_varies_with_what_is_asked_for) {
+  write("index.html", "app");
+  options_.fallback = "index.html";
+  const auto varies = [](const http_answer& answer) {
+    std::string all;
+    for (const auto& [name, value] : answer.fields)
+      if (name == "Vary") all += (all.empty() ? "" : ", ") + value;
+    return all;
+  };
+  const auto page = get("/users/7", {{"Accept", "text/html"}});
+  EXPECT_EQ(page.body, "app");
+  EXPECT_EQ(varies(page), "Accept-Encoding, Accept");
+  const auto known = get("/users/7", {{"Accept", "text/html"}, {"If-None-Match", std::string(page.field("ETag"))}});
+  EXPECT_EQ(known.status, 304);
+  EXPECT_EQ(varies(known), "Accept-Encoding, Accept");
+  const auto missing = get("/users/7", {{"Accept", "*/*"}});
+  EXPECT_EQ(missing.status, 404);
+  EXPECT_EQ(missing.body, "Not Found\n");
+  EXPECT_EQ(varies(missing), "Accept");
+  EXPECT_EQ(varies(get("/index.html")), "Accept-Encoding");
+  options_.fallback.clear();
+  EXPECT_EQ(varies(get("/users/7")), "");
 }
 
 TEST_F(static_files_test, a_page_that_is_not_there_is_the_fallback_for_browsers_only) {

@@ -36,7 +36,8 @@ struct static_files_options {
 /// The path is what "{path...}" stands for, else that of the request. Nothing outside of the directory is
 /// served, whatever the path or a symbolic link says; links that stay inside are followed. Types go by the extension;
 /// conditional requests and ranges are answered; files are not copied through this program. A directory without a slash
-/// at the end is a redirect.
+/// at the end is a redirect, and so is a path with a slash too many. A path with "." or ".." is not there, also where they
+/// are encoded: routes compare paths as they are sent, and what stands around one of them is not got past.
 /// 404 for what is not there, 403 for what must not be read.
 /// Thread: that of its server.
 class GYRE_API static_files {
