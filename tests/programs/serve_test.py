@@ -35,10 +35,18 @@ def read_all(peer):
     return received
 
 
-def multipart(name, content):
+def multipart(name, content, count=1):
     boundary = "gyre-test-boundary"
     head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
-    return head.encode() + content + f"\r\n--{boundary}--\r\n".encode(), f"multipart/form-data; boundary={boundary}"
+    parts = (head.encode("utf-8", "surrogateescape") + content + b"\r\n") * count
+    return parts + f"--{boundary}--\r\n".encode(), f"multipart/form-data; boundary={boundary}"
+
+
+def upload(port, name, content, count=1):
+    """Status and names of the files, or the text of the refusal."""
+    body, kind = multipart(name, content, count)
+    status, _, answer = ask(port, "/_upload", "POST", {"Content-Type": kind, "Accept": "application/json"}, body)
+    return status, json.loads(answer)["files"] if status == 201 else answer
 
 
 class WithTree(unittest.TestCase):
@@ -84,6 +92,16 @@ class Files(WithTree):
         with Serve(self.root, "--spa") as server:
             self.assertEqual(ask(server.port, "/some/page", headers={"Accept": "text/html"})[2], b"<p>app")
             self.assertEqual(ask(server.port, "/some/script.js", headers={"Accept": "application/octet-stream"})[0], 404)
+
+    def test_an_application_of_one_page_without_a_page_is_refused(self):
+        done = run(BIN / "gyre", "serve", self.root, "--spa", "--index", "", timeout=20)
+        self.assertEqual((done.returncode, done.stderr), (2, b"error: --spa answers with the index of the root: name a file with --index\n"))
+
+    def test_a_file_has_one_path(self):
+        with Serve(self.root) as server:
+            self.assertEqual(ask(server.port, "/sub//b.txt?x")[1]["location"], "../../sub/b.txt?x")
+            for path in ("/sub/../a.txt", "/%2e/a.txt", "/sub/%2E%2e/a.txt"):
+                self.assertEqual(ask(server.port, path)[0], 404, path)
 
     def test_no_listing_and_hidden_files(self):
         (self.root / ".secret").write_text("s")
@@ -159,6 +177,39 @@ class Uploads(WithTree):
             self.assertIn("n" * 247 + " (2).txt", names)
             self.assertIn("ü" * 125 + " (2)", names)
             self.assertEqual(len(names), 8)
+
+    def test_a_name_that_is_no_text_is_written_as_it_is_and_answered_as_json(self):
+        with Serve(self.root, "--upload", self.uploads) as server:
+            self.assertEqual(upload(server.port, "ä\udced\udca0\udc80.txt", b"x"), (201, ["ä\ufffd\ufffd\ufffd.txt"]))
+            self.assertEqual(upload(server.port, '\udce4%22.txt', b"x"), (201, ['\ufffd".txt']))
+            self.assertIn('\udce4".txt', os.listdir(self.uploads))
+
+    def test_many_files_of_one_name_are_numbered(self):
+        with Serve(self.root, "--upload", self.uploads) as server:
+            expected = ["a"] + [f"a ({i})" for i in range(2, 1001)]
+            self.assertEqual(upload(server.port, "a", b"", 1000), (201, expected))
+            self.assertEqual(upload(server.port, "a", b"", 2), (201, ["a (1001)", "a (1002)"]))
+            self.assertEqual(sorted(os.listdir(self.uploads)), sorted(expected + ["a (1001)", "a (1002)"]))
+            status, text = upload(server.port, "b", b"", 1001)
+            self.assertEqual((status, "b (1001)" in os.listdir(self.uploads)), (413, False), text)
+
+    def test_an_upload_does_not_pass_for_a_file_that_is_there(self):
+        into = self.root / "sub/in"
+        into.mkdir()
+        (into / "c.txt").write_text("ours")
+        for directory, below in ((into, "sub/in/"), (self.root, "")):
+            with Serve(self.root, "--upload", f"{directory}/../{directory.name}/") as server:
+                name = "c.txt" if below else "a.txt"
+                self.assertEqual(upload(server.port, name + ".gz", gzip.compress(b"theirs"))[0], 201)
+                _, fields, body = ask(server.port, f"/{below}{name}", headers={"Accept-Encoding": "gzip"})
+                self.assertNotIn("content-encoding", fields)
+                self.assertEqual(body, (directory / name).read_bytes())
+                self.assertIn("no a.txt.gz is sent in place of an a.txt", "".join(server.lines))
+
+    def test_compressed_neighbours_are_sent_when_uploads_go_elsewhere(self):
+        (self.root / "a.txt.gz").write_bytes(gzip.compress(b"alpha\n" * 1000))
+        with Serve(self.root, "--upload", self.uploads) as server:
+            self.assertEqual(ask(server.port, "/a.txt", headers={"Accept-Encoding": "gzip"})[1]["content-encoding"], "gzip")
 
     def test_programs_that_also_take_other_types_get_json(self):
         with Serve(self.root, "--upload", self.uploads) as server:
@@ -257,6 +308,15 @@ class Operating(WithTree):
             done = run(BIN / "gyre", "serve", self.root, "--listen", f"127.0.0.1:{server.port}", timeout=20)
             self.assertEqual(done.returncode, 1)
             self.assertIn(f"127.0.0.1:{server.port}: Address already in use".encode(), done.stderr)
+
+    def test_the_address_of_a_server_that_was_killed_is_free_for_the_next_one(self):
+        for admin in (f"unix:{self.uploads}/admin", None):
+            with Serve(self.root, "--admin", admin or "127.0.0.1:0") as server:
+                admin = admin or f"127.0.0.1:{server.admin}"
+                server.process.kill()
+                server.process.wait()
+                with Serve(self.root, "--admin", admin):
+                    pass
 
     def test_an_address_is_not_shared_with_another_server(self):
         with Serve(self.root, "--threads", 2) as server:

@@ -31,8 +31,8 @@ struct compress_options {
 /// happen. Such a stream needs up to 2 MiB of memory.
 ///
 /// Left as they are: what has a Content-Encoding ("identity" switches it off), parts (206), Cache-Control: no-transform,
-/// and what has a digest. "Vary: Accept-Encoding" is added, to parts and to 304 as well, a strong ETag becomes weak (so If-Match with it does not
-/// succeed), and Accept-Ranges is removed.
+/// and what has a digest. "Vary: Accept-Encoding" is added, to parts and to 304 as well, a strong ETag becomes weak (so
+/// If-Match with it does not succeed), and Accept-Ranges is removed.
 ///
 /// Security: the length of a compressed page tells whether two parts of it are alike. A page with a secret (a token against
 /// forged requests) that also repeats something of the request can be made to tell the secret, also through TLS (BREACH).

@@ -9,6 +9,8 @@
 
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/http/shared_connection_count.hpp>
+#include <gyre/io/io_error.hpp>
+#include <gyre/loop/deadline.hpp>
 #include <gyre/loop/sleep.hpp>
 #include <gyre/net/tcp_listener.hpp>
 #include <gyre/runtime/run.hpp>
@@ -65,18 +67,23 @@ class site_server {
   explicit site_server(serve_settings settings) : settings_(std::move(settings)) {}
 
   gyre::task<> run() {
-    require_own_port();
     observer heard(settings_, own_);
-    gyre::http::server server(make_server_options(settings_, heard, connections_));
-    settings_.listen = server.where();
-    start_workers();
+    std::optional<gyre::http::server> server;
     std::optional<gyre::http::server> admin;
-    if (!settings_.admin.empty()) admin.emplace(admin_options(server));
-    announce(server, admin);
+    auto listen = [&] {
+      require_own_port();
+      server.emplace(make_server_options(settings_, heard, connections_));
+    };
+    co_await when_address_is_free(listen);
+    settings_.listen = server->where();
+    auto listen_for_operators = [&] { admin.emplace(admin_options(*server)); };
+    if (!settings_.admin.empty()) co_await when_address_is_free(listen_for_operators);
+    start_workers();
+    announce(*server, admin);
     if (admin)
-      co_await serve_with(server, *admin);
+      co_await serve_with(*server, *admin);
     else
-      co_await serve_on_all_threads(server);
+      co_await serve_on_all_threads(*server);
   }
 
   [[nodiscard]] bool wait_for_workers() {
@@ -90,6 +97,21 @@ class site_server {
   }
 
  private:
+  // A server that was killed may have it for some milliseconds after its end: the kernel closes what an io_uring holds in its
+  // own time. Whoever starts the next one has not done anything wrong.
+  template <class F>
+  static gyre::task<> when_address_is_free(F& listen) {
+    const gyre::time_point until = gyre::now() + std::chrono::milliseconds(500);
+    for (;;) {
+      try {
+        co_return listen();
+      } catch (const gyre::io_error& error) {
+        if (error.code() != std::errc::address_in_use || gyre::now() > until) throw;
+      }
+      co_await gyre::sleep(std::chrono::milliseconds(10));
+    }
+  }
+
   // Listeners of several threads share their port with each other, and with those of another server that was started by
   // mistake: each would get half of the requests. One that does not share finds out.
   void require_own_port() const {
@@ -171,6 +193,10 @@ int serve(const serve_settings& given) {
   if (settings.threads == 0) settings.threads = usable_cores();
   if (settings.threads > 1 && settings.listen.starts_with("unix:")) {
     fmt::print(stderr, "error: a Unix socket has one listener: use --threads 1, or a TCP address\n");
+    return 2;
+  }
+  if (settings.spa && settings.index.empty()) {
+    fmt::print(stderr, "error: --spa answers with the index of the root: name a file with --index\n");
     return 2;
   }
   const gyre::run_options options = run_with(settings.backend);

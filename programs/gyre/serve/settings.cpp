@@ -5,10 +5,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -128,7 +130,8 @@ void add_serve_options(CLI::App& app, serve_settings& settings) {
       ->envname("GYRE_CORS");
   app.add_flag("--compress", settings.compress, "compress text for clients that take that")->envname("GYRE_COMPRESS");
   app.add_option("--header", settings.headers,
-                 "\"Name: value\" added to every response; several: repeated, or one a line")
+                 "\"Name: value\" added to every response, except to what never became a request (400, 408, 414, 431, "
+                 "503); several: repeated, or one a line")
       ->allow_extra_args(false)  // what follows may be DIR
       ->delimiter('\n')
       ->check(check_header)
@@ -143,7 +146,10 @@ void add_serve_options(CLI::App& app, serve_settings& settings) {
   app.add_flag("--hidden", settings.hidden, "serve names that begin with a dot")->envname("GYRE_HIDDEN");
   app.add_flag("--spa", settings.spa, "answer pages that are not there with the index of the root")
       ->envname("GYRE_SPA");
-  app.add_option("--upload", settings.upload, "a directory that takes uploads, from the form at /_upload")
+  app.add_option(
+         "--upload", settings.upload,
+         "a directory that takes uploads, from the form at /_upload; when it lies in DIR, no file is sent in place "
+         "of another (a.txt.gz for a.txt)")
       ->check(CLI::ExistingDirectory)
       ->envname("GYRE_UPLOAD");
   app.add_option("--max-upload", settings.upload_limit,
@@ -153,6 +159,13 @@ void add_serve_options(CLI::App& app, serve_settings& settings) {
       ->capture_default_str()
       ->group("Limits");
   add_limits(app, settings);
+}
+
+bool serves_uploads(const serve_settings& settings) {
+  if (settings.upload.empty()) return false;
+  const std::filesystem::path served = std::filesystem::canonical(settings.root);
+  const std::filesystem::path written = std::filesystem::canonical(settings.upload);
+  return std::mismatch(served.begin(), served.end(), written.begin(), written.end()).first == served.end();
 }
 
 std::vector<std::pair<std::string, std::string>> describe(const serve_settings& settings) {
@@ -181,6 +194,7 @@ std::vector<std::pair<std::string, std::string>> describe(const serve_settings& 
   add(!settings.cache_control.empty(), "cache control", settings.cache_control);
   add(!settings.upload.empty(), "uploads",
       fmt::format("to {}, at most {} bytes, form at /_upload", settings.upload, settings.upload_limit));
+  add(serves_uploads(settings), "", "in what is served: no a.txt.gz is sent in place of an a.txt");
   return all;
 }
 

@@ -35,6 +35,9 @@ struct serve_settings {
 /// Adds the flags, each with its GYRE_ variable of the environment.
 void add_serve_options(CLI::App& app, serve_settings& settings);
 
+/// Whether what is uploaded comes to lie in what is served. Errors: std::filesystem::filesystem_error.
+[[nodiscard]] bool serves_uploads(const serve_settings& settings);
+
 /// What is not the same as without flags, for people: "threads 4, compress on".
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> describe(const serve_settings& settings);
 

@@ -65,6 +65,7 @@ http::static_files_options file_options(const serve_settings& settings) {
   options.listing = settings.listing;
   options.hidden = settings.hidden;
   options.cache_control = settings.cache_control;
+  options.precompressed = !serves_uploads(settings);  // an upload could pass for what is there already
   if (settings.spa) options.fallback = settings.index;
   return options;
 }

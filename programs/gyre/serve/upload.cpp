@@ -1,6 +1,8 @@
 // programs/gyre/serve/upload.cpp: the form, and writing what it sends.
 #include "programs/gyre/serve/upload.hpp"
 
+#include "programs/gyre/serve/json_text.hpp"
+
 #include <gyre/fs/file.hpp>
 #include <gyre/http/multipart_reader.hpp>
 #include <gyre/http/negotiation.hpp>
@@ -18,6 +20,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -105,10 +108,11 @@ class new_file {
   }
   gyre::fs::file& file() noexcept { return file_; }
 
-  // Gives the name that it got. Blocks.
-  std::string keep_as(const std::string& wanted) {
+  // Gives the name that it got. `last` is the number that was tried last for that name, 0: none. Blocks.
+  std::string keep_as(const std::string& wanted, int& last) {
     const std::string source = fmt::format("/proc/self/fd/{}", file_.native_descriptor());
-    for (int number = 1; number < 10'000; ++number) {
+    while (last < 10'000) {
+      const int number = ++last;
       const std::string name = number == 1 ? wanted : numbered(wanted, number);
       const std::string target = directory_ + "/" + name;
       if (::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, target.c_str(), AT_SYMLINK_FOLLOW) == 0) return name;
@@ -122,14 +126,15 @@ class new_file {
   gyre::fs::file file_;
 };
 
-gyre::task<std::string> receive_file(http::multipart_reader& form, const std::string& directory, std::string name) {
+gyre::task<std::string> receive_file(http::multipart_reader& form, const std::string& directory, std::string name,
+                                     int& last_number) {
   new_file out(directory);
   for (;;) {
     const std::string_view piece = co_await form.receive();
     if (piece.empty()) break;
     (void)co_await out.file().write_all(piece);
   }
-  auto keep = [&] { return out.keep_as(name); };
+  auto keep = [&] { return out.keep_as(name, last_number); };
   co_return co_await gyre::to_thread(keep);
 }
 
@@ -137,12 +142,7 @@ std::string json_list(const std::vector<std::string>& names) {
   std::string text = "{\"files\":[";
   for (const std::string& each : names) {
     if (&each != &names.front()) text += ',';
-    text += '"';
-    for (const char c : each) {  // harmless names have no control characters
-      if (c == '"' || c == '\\') text += '\\';
-      text += c;
-    }
-    text += '"';
+    append_json(text, each);
   }
   return text + "]}\n";
 }
@@ -165,12 +165,14 @@ struct uploads {
     request.body().set_limit(limit);
     http::multipart_reader form(request);
     std::vector<std::string> names;
+    std::unordered_map<std::string, int> last_numbers;  // or a form of many files of one name would try each of them
     for (;;) {
       const http::multipart_part* const part = co_await form.next_part();
       if (part == nullptr) break;
       if (!part->file_name || part->file_name->empty()) continue;
       std::string name = http::harmless_file_name(*part->file_name);
-      names.push_back(co_await receive_file(form, directory, std::move(name)));
+      int& last_number = last_numbers[name];
+      names.push_back(co_await receive_file(form, directory, std::move(name), last_number));
     }
     if (names.empty()) throw http::status_error(400, "the form holds no file");
     constexpr std::array<std::string_view, 2> kinds = {"text/html", "application/json"};
