@@ -39,6 +39,12 @@ bool is_hop_by_hop(std::string_view name, std::span<const http::field> all) {
   return false;
 }
 
+// How many more proxies may pass this on; nothing: any number. RFC 9110 §7.6.2.
+std::optional<std::uint64_t> hops_left(const http::request& request) {
+  if (request.method() != "OPTIONS" && request.method() != "TRACE") return std::nullopt;
+  return http::value_from_text<std::uint64_t>(request.field("Max-Forwards"));
+}
+
 class proxy {
  public:
   proxy(std::string upstream, std::chrono::nanoseconds patience)
@@ -46,6 +52,8 @@ class proxy {
 
   gyre::task<http::response> answer(http::request& request) {
     if (request.method() == "CONNECT") co_return http::response::error(501);
+    if (hops_left(request) == 0U)  // it is for this server
+      co_return request.method() == "OPTIONS" ? http::response::no_content() : http::response::error(501);
     request.body().set_limit(std::numeric_limits<std::uint64_t>::max());
     try {
       co_return co_await forward(request);
@@ -137,7 +145,10 @@ class proxy {
     }
     out.request_line(request.method(), target);
     out.field("Host", request.host().empty() ? std::string_view(upstream_) : request.host());
+    const auto hops = hops_left(request);
+    if (hops) out.field("Max-Forwards", *hops - 1);
     for (const http::field& each : request.fields()) {
+      if (hops && http::equal_ignoring_case(each.name, "Max-Forwards")) continue;  // one less is left
       if (http::equal_ignoring_case(each.name, "X-Forwarded-For"))
         forwarded_for.append(each.value).append(", ");
       else if (!http::equal_ignoring_case(each.name, "Host") && !http::equal_ignoring_case(each.name, "Expect") &&

@@ -377,7 +377,7 @@ class Upstream(http.server.ThreadingHTTPServer):
                 self.answer(json.dumps(seen).encode(), ("Content-Type", "application/json"), ("X-Mine", "a"),
                             ("X-Mine", "b"), ("Connection", "X-Hop"), ("X-Hop", "1"), ("Keep-Alive", "timeout=5"))
 
-        do_HEAD = do_DELETE = do_GET
+        do_HEAD = do_DELETE = do_OPTIONS = do_TRACE = do_GET
 
         def do_POST(self):
             if self.path == "/refuse":
@@ -437,6 +437,14 @@ class Proxy(unittest.TestCase):
                          (["a", "b"], "1.1 gyre", "application/json"))
         for name in ("X-Hop", "Keep-Alive"):
             self.assertIsNone(headers[name])
+
+    def test_options_and_trace_are_passed_on_by_no_more_than_they_say(self):
+        for method, target, status in (("OPTIONS", "*", 204), ("OPTIONS", "/x", 204), ("TRACE", "/x", 501)):
+            answer = self.proxy.request(method, target, headers={"Max-Forwards": "0"})
+            self.assertEqual((answer[0], self.upstream.accepted), (status, 0), method)
+        for method, given, left in (("OPTIONS", "2", "1"), ("TRACE", "1", "0"), ("OPTIONS", "many", "many"), ("GET", "0", "0")):
+            seen = json.loads(self.proxy.request(method, "/x", headers={"Max-Forwards": given})[2])
+            self.assertEqual([value for name, value in seen["headers"] if name == "Max-Forwards"], [left], method)
 
     def test_passes_on_large_bodies_both_ways(self):
         body = os.urandom(20_000_000)
