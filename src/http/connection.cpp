@@ -168,6 +168,7 @@ void connection::start_request(workspace& work, const framing& body) {
   r.target_ = head.target();
   r.parts_ = split_target(head.target());
   r.host_ = r.parts_.authority.empty() ? body.host : r.parts_.authority;
+  r.rest_ = {};
   r.upgrade_ = body.upgrade;
   r.fields_ = head.fields();
   r.minor_version_ = head.minor_version();

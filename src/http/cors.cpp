@@ -72,13 +72,13 @@ class permissions {
       allow_origin(made, origin);
       if (!exposed_.empty()) made.set_field("Access-Control-Expose-Headers", exposed_);
     }
-    // Also without an origin, for the same reason.
+    // Also without an origin: a cache must not give this to a page that sends one.
     if (!any_origin_) add_vary(made, "Origin");
     co_return made;
   }
 
  private:
-  // Without an origin, too, where any may: a cache may give the answer to a page that sends one. Fetch standard, "CORS
+  // Where any may, who sends no origin is told so too: what a cache keeps of that may go to a page. Fetch standard, "CORS
   // protocol and HTTP caches".
   [[nodiscard]] bool may_use(std::string_view origin) const noexcept {
     return any_origin_ || std::find(options_.origins.begin(), options_.origins.end(), origin) != options_.origins.end();

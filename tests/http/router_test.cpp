@@ -57,6 +57,21 @@ TEST(router, a_rest_may_be_empty_and_has_its_slashes) {
             (lines{"200 []", "200 []", "200 [a/b c/]", "200 [/a]"}));
 }
 
+TEST(router, a_rest_is_not_that_of_the_request_before) {
+  http::router routes;
+  const auto rest = [](http::request& r) { return http::response::text(std::string(r.rest_of_path())); };
+  routes.get("/files/{path...}", rest).not_found(rest);
+  run_virtual([&]() -> gyre::task<> {
+    memory_server server(options_for(std::move(routes)));
+    auto client = server.connect();
+    for (const auto& [target, expected] : {std::pair{"/files/a", "/a"}, {"/other", "/other"}}) {
+      co_await client.send("GET " + std::string(target) + " HTTP/1.1\r\nHost: a\r\n\r\n");
+      const auto answer = co_await client.answer();
+      EXPECT_EQ(answer.body, expected);
+    }
+  });
+}
+
 TEST(router, a_slash_at_the_end_makes_another_path_and_a_parameter_is_not_empty) {
   http::router routes;
   routes.get("/a", says("a")).get("/b/", says("b/")).get("/c/{x}", says("c"));

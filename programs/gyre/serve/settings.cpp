@@ -129,9 +129,10 @@ void add_serve_options(CLI::App& app, serve_settings& settings) {
       ->delimiter(',')
       ->envname("GYRE_CORS");
   app.add_flag("--compress", settings.compress, "compress text for clients that take that")->envname("GYRE_COMPRESS");
-  app.add_option("--header", settings.headers,
-                 "\"Name: value\" added to every response, except to what never became a request (400, 408, 414, 431, "
-                 "503); several: repeated, or one a line")
+  app.add_option(
+         "--header", settings.headers,
+         "\"Name: value\" added to every response, except to what never became a request (such as 400, 408, 503); "
+         "several: repeated, or one a line")
       ->allow_extra_args(false)  // what follows may be DIR
       ->delimiter('\n')
       ->check(check_header)
