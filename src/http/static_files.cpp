@@ -208,9 +208,9 @@ task<response> static_files::operator()(request& r) const {
   if (!path) throw status_error(404);
   // A file has one path, the one that routes are compared with: middleware of another route is not got past by "/x/../" or
   // "//". Clients resolve dots before they send them; a slash too many comes from joining addresses.
-  const std::optional<std::string> sent = percent_decode(r.rest_of_path());
-  const bool is_clean = sent == path;
-  if (!is_clean && has_dot_segment(*sent)) throw status_error(404);
+  const std::string sent = percent_decode(r.rest_of_path()).value_or(std::string());
+  const bool is_clean = sent == *path;
+  if (!is_clean && has_dot_segment(sent)) throw status_error(404);
   path->erase(0, 1);
   const bool as_directory = path->empty() || path->back() == '/';
   if (as_directory && !path->empty()) path->pop_back();

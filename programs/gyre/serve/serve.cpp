@@ -27,7 +27,6 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,18 +67,17 @@ class site_server {
 
   gyre::task<> run() {
     observer heard(settings_, own_);
-    std::optional<gyre::http::server> server;
-    std::optional<gyre::http::server> admin;
     auto listen = [&] {
       require_own_port();
-      server.emplace(make_server_options(settings_, heard, connections_));
+      return std::make_unique<gyre::http::server>(make_server_options(settings_, heard, connections_));
     };
-    co_await when_address_is_free(listen);
+    const std::unique_ptr<gyre::http::server> server = co_await when_address_is_free(listen);
     settings_.listen = server->where();
-    auto listen_for_operators = [&] { admin.emplace(admin_options(*server)); };
-    if (!settings_.admin.empty()) co_await when_address_is_free(listen_for_operators);
+    std::unique_ptr<gyre::http::server> admin;
+    auto listen_for_operators = [&] { return std::make_unique<gyre::http::server>(admin_options(*server)); };
+    if (!settings_.admin.empty()) admin = co_await when_address_is_free(listen_for_operators);
     start_workers();
-    announce(*server, admin);
+    announce(*server, admin.get());
     if (admin)
       co_await serve_with(*server, *admin);
     else
@@ -100,7 +98,7 @@ class site_server {
   // A server that was killed may have it for some milliseconds after its end: the kernel closes what an io_uring holds in its
   // own time. Whoever starts the next one has not done anything wrong.
   template <class F>
-  static gyre::task<> when_address_is_free(F& listen) {
+  static gyre::task<std::unique_ptr<gyre::http::server>> when_address_is_free(F& listen) {
     const gyre::time_point until = gyre::now() + std::chrono::milliseconds(500);
     for (;;) {
       try {
@@ -167,11 +165,11 @@ class site_server {
     return options;
   }
 
-  void announce(const gyre::http::server& server, const std::optional<gyre::http::server>& admin) const {
+  void announce(const gyre::http::server& server, const gyre::http::server* admin) const {
     const terminal out;
     fmt::print(stderr, "gyre serves {}\n", std::filesystem::absolute(settings_.root).lexically_normal().string());
     out.line("address", url_of(server.where()), fmt::emphasis::bold | fmt::fg(fmt::terminal_color::green));
-    if (admin) out.line("admin", admin_url(admin->where()), fmt::fg(fmt::terminal_color::green));
+    if (admin != nullptr) out.line("admin", admin_url(admin->where()), fmt::fg(fmt::terminal_color::green));
     out.line("backend", gyre::event_loop::current().backend().name());
     out.line("threads", std::to_string(settings_.threads));
     for (const auto& [name, value] : describe(settings_)) out.line(name, value);
