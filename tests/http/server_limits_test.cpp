@@ -212,7 +212,7 @@ TEST(server_limits, a_head_that_begins_with_empty_lines_has_its_time) {
   });
 }
 
-TEST(server_limits, who_sends_steadily_behind_a_refusal_is_read_until_he_stops_or_half_a_minute_is_over) {
+TEST(server_limits, who_sends_steadily_behind_the_last_answer_is_read_until_he_stops_or_half_a_minute_is_over) {
   for (const auto sends_for : {10s, 1000s}) {
     run_virtual([&]() -> gyre::task<> {
       memory_server server(options_for(says("enough")));
