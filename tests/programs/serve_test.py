@@ -397,7 +397,7 @@ class Ending(WithTree):
         (self.root / "large").write_bytes(os.urandom(64 << 20))
         with Serve(self.root, "--admin", "127.0.0.1:0") as server, socket.create_connection(("127.0.0.1", server.port), 20) as peer:
             peer.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
-            received = peer.recv(4096)
+            received = bytearray(peer.recv(4096))  # += of bytes copies all each time, which takes longer than the drain waits
             server.process.send_signal(signal.SIGTERM)
             deadline = time.monotonic() + 10
             while ask(server.admin, "/readyz")[0] != 503 and time.monotonic() < deadline:
