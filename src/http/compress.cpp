@@ -50,8 +50,8 @@ bool may_be_changed(const response& r) noexcept {
   return !lists(r, "Cache-Control", "no-transform");
 }
 
-// A part, or the word that a copy is still good, varies as the whole does: RFC 9110 §15.3.7, §15.4.5. A 304 seldom says of what
-// type that is, and the type of several parts is that of none of them.
+// A part, or the word that a copy is still good, varies as the whole does: RFC 9110 §15.3.7, §15.4.5. A 304 seldom says of
+// what type that is, and the type of several parts is that of none of them.
 bool stands_for_the_whole(const response& r) noexcept {
   if (r.status() != 206 && r.status() != 304) return false;
   const std::string_view type = r.media_type();

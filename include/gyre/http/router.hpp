@@ -21,9 +21,9 @@ namespace gyre::http {
 ///   api.post("/users", add_user);
 ///
 /// A segment that is spelled out goes before "{name}", and that before "{rest...}"; the order of the calls does not matter.
-/// Segments are compared decoded; "//" is an empty segment, and "." and ".." are segments as others are: a handler that makes
-/// the path of a file out of them refuses these, as static_files does. HEAD is answered by the handler of GET, OPTIONS by the list of
-/// methods, another method with 405 and that list, another path with 404.
+/// Segments are compared decoded; "//" is an empty segment, and "." and ".." are segments as others are: a handler that
+/// makes the path of a file out of them refuses these, as static_files does. HEAD is answered by the handler of GET, OPTIONS
+/// by the list of methods, another method with 405 and that list, another path with 404.
 /// Thread: routes are added before the first request; then one loop's at a time.
 class GYRE_API router {
  public:
