@@ -76,12 +76,12 @@ TEST(signal_set_threads, signals_to_other_threads_arrive) {
   });
 }
 
-TEST(signal_set_threads, a_storm_of_signals_ends_and_the_last_is_told) {
+TEST(signal_set_threads, a_storm_on_another_thread_ends_and_the_last_is_told) {
   run_test([]() -> gyre::task<> {
     gyre::signal_set set{SIGUSR1, SIGUSR2};
     std::thread other([] {
-      for (int i = 0; i < 5000; ++i) ::kill(::getpid(), SIGUSR1);
-      ::kill(::getpid(), SIGUSR2);
+      for (int i = 0; i < 5000; ++i) ::raise(SIGUSR1);
+      ::raise(SIGUSR2);
     });
     while (co_await set.next() != SIGUSR2) {
     }

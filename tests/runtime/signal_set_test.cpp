@@ -1,0 +1,28 @@
+// tests/runtime/signal_set_test.cpp: signals that interrupt the loop's own thread.
+// Not among the tests that run under the thread sanitizer. It lets a handler run only in calls that it knows, and
+// forgets one that comes as its thread goes to sleep in the loop's call, until something else wakes the loop.
+#include <gyre/runtime/signal_set.hpp>
+
+#include <gyre/testing/run_test.hpp>
+
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <thread>
+
+using gyre::testing::run_test;
+
+TEST(signal_set, a_storm_from_outside_ends_and_the_last_is_told) {
+  run_test([]() -> gyre::task<> {
+    gyre::signal_set set{SIGUSR1, SIGUSR2};
+    std::thread other([] {
+      for (int i = 0; i < 5000; ++i) ::kill(::getpid(), SIGUSR1);
+      ::kill(::getpid(), SIGUSR2);
+    });
+    while (co_await set.next() != SIGUSR2) {
+    }
+    other.join();
+  });
+}
