@@ -6,10 +6,12 @@ fence is compiled with gyre.hpp in front; one with a main() is linked with the r
 """
 
 import asyncio
+import os
 import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,18 +70,21 @@ def missing_asyncio_names(text):
 
 def main():
     names = missing_asyncio_names((ROOT / "docs/from-asyncio.md").read_text())
-    problems, count = [f"docs/from-asyncio.md: says nothing of {name}" for name in names], 0
+    problems = [f"docs/from-asyncio.md: says nothing of {name}" for name in names]
+    pieces = []
     for file in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/guide").glob("*.md"))]:
         text = file.read_text()
         for line, language, code in fences(text):
             if language == "cpp":
-                count += 1
-                problems += check_fence(f"{file.relative_to(ROOT)}:{line}", code)
+                pieces.append((f"{file.relative_to(ROOT)}:{line}", code))
         prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
         for target in re.findall(r"\]\(([^)#:]+)\)", prose):
             if not (file.parent / target).exists():
                 problems.append(f"{file.relative_to(ROOT)}: link to {target}, which does not exist")
-    print("\n".join(problems) or f"documents: {count} pieces of C++ compile, those with a main() run")
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for found in pool.map(lambda piece: check_fence(*piece), pieces):
+            problems += found
+    print("\n".join(problems) or f"documents: {len(pieces)} pieces of C++ compile, those with a main() run")
     sys.exit(bool(problems))
 
 
