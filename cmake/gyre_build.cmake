@@ -9,6 +9,9 @@ endif()
 add_library(gyre_build INTERFACE)
 if(GYRE_WARNINGS_AS_ERRORS)
   target_compile_options(gyre_build INTERFACE -Wall -Wextra -Wconversion -Wshadow -Werror)
+  if(GYRE_UNITY_BUILD)
+    target_compile_options(gyre_build INTERFACE -Wno-shadow)  # nobody takes a local for a name in another file
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # g++ 12 reports these in code that it has inlined from coroutines, where they are not true; the last one in the
     # macros of GoogleTest.

@@ -14,6 +14,9 @@ function(gyre_layer name)
   target_link_libraries(gyre_${name} PRIVATE gyre_build)
   set_target_properties(gyre_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
                         POSITION_INDEPENDENT_CODE "${BUILD_SHARED_LIBS}")
+  if(GYRE_UNITY_BUILD)
+    set_target_properties(gyre_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
+  endif()
   set(GYRE_LAYER_TARGETS ${GYRE_LAYER_TARGETS} gyre_${name} PARENT_SCOPE)
 endfunction()
 

@@ -30,7 +30,7 @@ class read_directory_op : public file_operation<read_directory_op> {
   file_state* file_;
 };
 
-file_kind kind_of(unsigned char type) noexcept {
+file_kind kind_of_entry(unsigned char type) noexcept {
   switch (type) {
     case DT_REG:
       return file_kind::regular;
@@ -66,7 +66,7 @@ std::vector<directory_entry> take_apart(std::span<const std::byte> records) {
     const char* const text = reinterpret_cast<const char*>(records.data() + name_at);
     const std::string_view name(text, ::strnlen(text, length - name_at));
     if (name != "." && name != "..")
-      entries.push_back({std::string(name), kind_of(static_cast<unsigned char>(records[type_at])), inode});
+      entries.push_back({std::string(name), kind_of_entry(static_cast<unsigned char>(records[type_at])), inode});
     records = records.subspan(length);
   }
   return entries;

@@ -47,7 +47,7 @@ class use {
 };
 
 // False: of no interest.
-bool kind_of(std::uint32_t mask, change_kind& kind) noexcept {
+bool change_of(std::uint32_t mask, change_kind& kind) noexcept {
   if ((mask & IN_Q_OVERFLOW) != 0)
     kind = change_kind::lost;
   else if ((mask & IN_IGNORED) != 0)
@@ -99,7 +99,7 @@ std::vector<change> watcher::take_apart(std::span<const std::byte> records) {
     records = records.subspan(size);
 
     change found;
-    if (!kind_of(event.mask, found.kind)) continue;
+    if (!change_of(event.mask, found.kind)) continue;
     const int number = event.wd;
     const auto in = std::find_if(all_.begin(), all_.end(), [&](const watched& w) { return w.number == number; });
     if (in == all_.end() && found.kind != change_kind::lost) continue;  // nobody heard that it is watched

@@ -14,7 +14,7 @@ namespace {
 
 constexpr io::monotonic_time retry_after = 50'000'000;
 
-timespec wall_clock() noexcept {
+timespec wall_time() noexcept {
   timespec t{};
   ::clock_gettime(CLOCK_REALTIME_COARSE, &t);
   return t;
@@ -31,7 +31,7 @@ struct access_log::state : timer {
 
   void add(const exchange& what) noexcept {
     if (unsaid > 0) say_what_was_lost();
-    if (!append([&] { lines.append(buffer, what, wall_clock()); })) lose(1);
+    if (!append([&] { lines.append(buffer, what, wall_time()); })) lose(1);
   }
 
   // A whole line or nothing: false when there is no room for it.
@@ -53,7 +53,7 @@ struct access_log::state : timer {
   }
 
   void say_what_was_lost() noexcept {
-    if (append([&] { lines.append_lost(buffer, unsaid, wall_clock()); })) unsaid = 0;
+    if (append([&] { lines.append_lost(buffer, unsaid, wall_time()); })) unsaid = 0;
   }
 
   void write() noexcept {

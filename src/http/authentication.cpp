@@ -2,6 +2,8 @@
 #include <gyre/http/authentication.hpp>
 #include <gyre/http/field.hpp>
 
+#include "characters.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -20,10 +22,6 @@ constexpr std::array<std::uint8_t, 256> base64_digits = [] {
   return table;
 }();
 
-bool is_control(char c) noexcept {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte < 0x20 || byte == 0x7f;
-}
 bool has_control(std::string_view text) noexcept { return std::any_of(text.begin(), text.end(), is_control); }
 
 // What stands behind "Scheme " in credentials; nothing when they are of another scheme.

@@ -27,6 +27,18 @@ inline constexpr std::array<bool, 256> token_characters = [] {
   return token_characters[static_cast<unsigned char>(c)];
 }
 [[nodiscard]] inline bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
+/// Of ASCII.
+[[nodiscard]] inline bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
+[[nodiscard]] constexpr char to_lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+/// -1: it is no hexadecimal digit.
+[[nodiscard]] inline int hex_value(char c) noexcept {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
 
 /// Of a field value or a reason: HTAB, SP, VCHAR, obs-text. RFC 9110 §5.5.
 [[nodiscard]] inline bool is_value_character(char c) noexcept {

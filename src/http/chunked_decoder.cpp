@@ -9,13 +9,6 @@
 namespace gyre::http {
 namespace {
 
-int hex_value(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 // *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ), by its characters: nobody here knows one.
 bool is_extension(std::string_view text) noexcept {
   text = trim(text);

@@ -19,7 +19,7 @@
 namespace gyre::http {
 namespace {
 
-constexpr std::string_view identity = "identity";
+constexpr std::string_view as_it_is = "identity";
 
 // A file whose bytes have to be seen.
 class file_producer final : public body_producer {
@@ -86,7 +86,7 @@ class compressor {
     if (length && *length < options_.least) co_return made;
     add_vary(made, "Accept-Encoding");
     const std::string_view coding = choose_coding(r.fields(), codings_);
-    if (coding.empty() || coding == identity) co_return made;
+    if (coding.empty() || coding == as_it_is) co_return made;
     const auto body = made.body();
     if (!body)
       compress_on_its_way(made, coding);

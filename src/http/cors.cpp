@@ -12,11 +12,11 @@ namespace gyre::http {
 namespace {
 
 constexpr std::string_view star = "*";
-using names = std::vector<std::string>;
+using name_list = std::vector<std::string>;
 
-bool has_star(const names& all) { return std::find(all.begin(), all.end(), star) != all.end(); }
+bool has_star(const name_list& all) { return std::find(all.begin(), all.end(), star) != all.end(); }
 
-std::string joined(const names& all) {
+std::string joined(const name_list& all) {
   std::string text;
   for (const std::string& each : all) text.append(text.empty() ? "" : ", ").append(each);
   return text;
@@ -31,7 +31,7 @@ void check_origin(std::string_view origin) {
     throw std::invalid_argument("cors: \"" + std::string(origin) + "\" is no origin such as \"https://example.org\"");
 }
 
-void check_names(const names& all) {
+void check_names(const name_list& all) {
   for (const std::string& each : all)
     if (!is_token(each)) throw std::invalid_argument("cors: \"" + each + "\" is no token");
 }

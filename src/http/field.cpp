@@ -6,16 +6,10 @@
 #include <algorithm>
 
 namespace gyre::http {
-namespace {
-
-constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
-}  // namespace
-
 bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i)
-    if (lower(a[i]) != lower(b[i])) return false;
+    if (to_lower(a[i]) != to_lower(b[i])) return false;
   return true;
 }
 

@@ -160,8 +160,6 @@ constexpr std::string_view compressible[] = {
 };
 static_assert(std::is_sorted(std::begin(compressible), std::end(compressible)));
 
-constexpr char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
-
 // Behind the last dot of the last segment; empty when that dot begins it.
 std::string_view extension_of(std::string_view file_name) noexcept {
   file_name.remove_prefix(file_name.rfind('/') + 1);  // npos + 1 is 0
@@ -177,7 +175,7 @@ std::string_view media_type_of(std::string_view file_name) noexcept {
   const std::string_view name = extension_of(file_name);
   if (name.size() > longest_extension) return unknown;
   std::array<char, longest_extension> buffer{};
-  std::transform(name.begin(), name.end(), buffer.begin(), &lower);
+  std::transform(name.begin(), name.end(), buffer.begin(), &to_lower);
   const std::string_view wanted(buffer.data(), name.size());
   const auto* const found =
       std::lower_bound(std::begin(extensions), std::end(extensions), wanted,

@@ -74,7 +74,6 @@ std::string decode_name(std::string_view sent) {
   return out;
 }
 
-bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 bool continues_character(char c) noexcept { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80; }
 
 // The size of the longest part of UTF-8 text that ends between two characters.

@@ -14,7 +14,7 @@ namespace gyre::http {
 namespace {
 
 // Far behind what anybody waits for, and not too far for nanoseconds.
-constexpr double longest_wait = 1.0e9;
+constexpr double longest_retry_after = 1.0e9;
 
 struct bucket {
   std::string key;
@@ -76,7 +76,7 @@ std::chrono::nanoseconds token_buckets::take(std::string_view key, time_point wh
     return std::chrono::nanoseconds::zero();
   }
   return std::chrono::ceil<std::chrono::nanoseconds>(
-      seconds(std::min(longest_wait, (1 - of_key.tokens) / options.rate)));
+      seconds(std::min(longest_retry_after, (1 - of_key.tokens) / options.rate)));
 }
 
 std::size_t token_buckets::size() const noexcept { return state_->by_key.size(); }

@@ -1,17 +1,12 @@
 // src/http/target.cpp: splitting, decoding and normalizing, once each, so that nobody decodes twice.
 #include <gyre/http/target.hpp>
 
+#include "characters.hpp"
+
 #include <algorithm>
 
 namespace gyre::http {
 namespace {
-
-int hex_value(char c) noexcept {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 // Appends the decoded text. False: it is malformed.
 bool decode_onto(std::string& out, std::string_view text, bool plus_is_space) {

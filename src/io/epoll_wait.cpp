@@ -17,7 +17,6 @@
 namespace gyre::io {
 namespace {
 
-constexpr unsigned looks_that_may_be_skipped = 8;
 constexpr monotonic_time connect_retry_interval = 1'000'000;
 
 }  // namespace

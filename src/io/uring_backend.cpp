@@ -22,7 +22,6 @@ namespace gyre::io {
 namespace {
 
 constexpr std::uint32_t first_share = 64;  // buffers that the kernel gets to begin with
-constexpr unsigned looks_that_may_be_skipped = 8;
 
 [[noreturn]] void stop_program(int error) noexcept {
   // EINVAL: the ring's descriptor is registered for the thread that made it only.

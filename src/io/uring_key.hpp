@@ -34,6 +34,7 @@ enum : std::uint8_t {
   return reinterpret_cast<std::uintptr_t>(&r) | (gives_many(r) || r.code == opcode::raw ? key_multishot : 0);
 }
 [[nodiscard]] inline request* request_of(std::uint64_t key) noexcept {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel keeps it as a number
   return reinterpret_cast<request*>(key & ~key_mask);
 }
 

@@ -1,5 +1,6 @@
 // src/net/connecting.cpp: a socket on its way to being connected.
 #include "connecting.hpp"
+#include "last_error.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -8,12 +9,6 @@
 #include <utility>
 
 namespace gyre {
-namespace {
-
-std::system_error last_error() { return {errno, std::generic_category()}; }
-
-}  // namespace
-
 connecting_socket::connecting_socket(int family)
     : descriptor_{.fd = ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)} {
   if (descriptor_.fd < 0) throw last_error();

@@ -4,6 +4,7 @@
 #include <gyre/net/udp_socket.hpp>
 
 #include "connecting.hpp"
+#include "last_error.hpp"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -17,7 +18,6 @@
 namespace gyre {
 namespace {
 
-std::system_error last_error() { return {errno, std::generic_category()}; }
 const sockaddr* raw(const address& a) noexcept { return static_cast<const sockaddr*>(a.data()); }
 
 owned_fd new_socket(const address& where, const udp_options& options) {

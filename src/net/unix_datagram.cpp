@@ -13,9 +13,9 @@ namespace {
 
 constexpr int kind = SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
-using name_call = int (*)(int, const sockaddr*, socklen_t);
+using naming_call = int (*)(int, const sockaddr*, socklen_t);
 
-datagram_socket& make(name_call call, const unix_address& name) {
+datagram_socket& make(naming_call call, const unix_address& name) {
   owned_fd socket(::socket(AF_UNIX, kind, 0));
   if (!socket || call(socket.get(), static_cast<const sockaddr*>(name.data()), name.size()) < 0)
     throw io_error({errno, std::generic_category()}, "unix_datagram", name.string());

@@ -3,6 +3,8 @@
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/net/unix_listener.hpp>
 
+#include "last_error.hpp"
+
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,7 +15,6 @@
 namespace gyre {
 namespace {
 
-std::system_error last_error() { return {errno, std::generic_category()}; }
 const sockaddr* raw(const unix_address& a) noexcept { return static_cast<const sockaddr*>(a.data()); }
 
 owned_fd new_socket() {

@@ -16,7 +16,7 @@ expect() {
 "$here/../../gyre" build release
 cmake --install "$here/../../build/release" --prefix "$scratch/prefix-static" >/dev/null
 # One build of the library is both: part of a consumer's own tree, and what that tree installs.
-cmake -G Ninja -S "$here/add_subdirectory" -B "$scratch/sub" -DBUILD_SHARED_LIBS=ON >/dev/null
+cmake -G Ninja -S "$here/add_subdirectory" -B "$scratch/sub" -DBUILD_SHARED_LIBS=ON -DCMAKE_UNITY_BUILD=ON >/dev/null
 cmake --build "$scratch/sub" -- --quiet
 expect "$scratch/sub/consumer"
 cmake --install "$scratch/sub" --prefix "$scratch/prefix-shared" >/dev/null

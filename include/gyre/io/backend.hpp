@@ -70,6 +70,9 @@ class backend {
  protected:
   backend(std::uint32_t buffer_count, std::uint32_t buffer_size) : buffers_(buffer_count, buffer_size) {}
 
+  /// With something to hand out already, the kernel is asked only now and then.
+  static constexpr unsigned looks_that_may_be_skipped = 8;
+
   std::size_t in_flight_ = 0;
   bool batches_ = false;
 
