@@ -6,6 +6,7 @@
 #include <algorithm>
 
 namespace gyre::http {
+
 bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i)

@@ -9,6 +9,7 @@
 #include <utility>
 
 namespace gyre {
+
 connecting_socket::connecting_socket(int family)
     : descriptor_{.fd = ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)} {
   if (descriptor_.fd < 0) throw last_error();

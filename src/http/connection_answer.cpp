@@ -1,0 +1,233 @@
+// src/http/connection_answer.cpp: one request through a connection: handler, response, and what is left of the body.
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/http/status_error.hpp>
+
+#include "connection.hpp"
+#include "connection_progress.hpp"
+#include "protocol_switch.hpp"
+#include "request_name.hpp"
+#include "response_sender.hpp"
+
+#include <string_view>
+#include <utility>
+
+namespace gyre::http {
+namespace {
+
+constexpr std::uint64_t skipped_at_most = std::uint64_t{64} << 10U;  // of a body that the handler did not want
+constexpr int client_has_left = 499;
+constexpr std::string_view too_late = "this took too long";
+
+bool takes_time(const response_state& answer) noexcept {
+  return answer.source == body_source::producer || answer.source == body_source::file;
+}
+
+}  // namespace
+
+void connection::start_request(workspace& work, const framing& body) {
+  const head_parser& head = work.parser;
+  request& r = work.request;
+  r.method_ = head.method();
+  r.target_ = head.target();
+  r.parts_ = split_target(head.target());
+  r.host_ = r.parts_.authority.empty() ? body.host : r.parts_.authority;
+  r.rest_ = {};
+  r.upgrade_ = body.upgrade;
+  r.fields_ = head.fields();
+  r.minor_version_ = head.minor_version();
+  r.query_parsed_ = false;
+  r.path_values_.clear();
+  r.decoded_.clear();
+  r.attributes_.clear();
+  r.query_fields_.clear();
+  r.peer_ = peer_;
+  r.files_ = &server_.files;
+  work.input.consume(head.size());
+  work.input.on_continue = this;
+  r.body_.start(work.input, body, server_.options.limits.body);
+}
+
+bool connection::is_simple(const workspace& work, const framing& body, const response_state& r) const noexcept {
+  const bool in_memory = r.source == body_source::value || r.source == body_source::borrowed;
+  return (r.source == body_source::none || (in_memory && r.bytes().size() <= message_output::gathered_at_most)) &&
+         body.body == body_kind::none && body.keep_alive && work.parser.minor_version() > 0 && !r.close_connection &&
+         !last_request() && server_.options.observer == nullptr && work.parser.method() != "CONNECT";
+}
+
+// Most responses are small and there as soon as they are asked for: no coroutine is needed for them, and nothing that could
+// end them early. False: it is for `answer`, with what was started.
+bool connection::answer_at_once(workspace& work, const framing& body, started_response& started) {
+  start_request(work, body);
+  ++requests_;
+  work_ = &work;
+  try {
+    started = server_.options.routes.start(work.request);
+  } catch (...) {  // nothing was awaited: it is no cancel
+    started.now = response_for_failure(work);
+  }
+  if (!started.now || !is_simple(work, body, started.now->state())) return false;
+  response_sender sender(work.output, started.now->state(),
+                         {.common_fields = server_.common_fields(), .head_only = work.request.method() == "HEAD"});
+  (void)sender.begin();
+  return true;
+}
+
+task<connection::next_step> connection::answer(workspace& work, const framing& body, started_response started) {
+  progress p{.clock = stopwatch(server_.options.observer != nullptr),
+             .keep_alive = body.keep_alive,
+             .http_1_0 = work.request.minor_version() == 0};
+  const told_at_end observer(*this, work, p);
+  // Responses to requests before this one do not wait for it.
+  if (!work.output.buffer().empty()) {
+    work.output.flush_when_waiting();
+    if (!work.output.flushes_when_waiting()) {
+      const transfer sent = co_await work.output.flush();
+      if (sent != transfer::done) {
+        p.status = client_has_left;
+        co_return next_step::reset;
+      }
+    }
+  }
+  exchange_scope scope(co_await this_task_context{}, transport_, server_.options.timeouts);
+  p.scope = &scope;
+  std::optional<response> made;
+  try {
+    if (started.later)
+      made = co_await *std::move(started.later);
+    else
+      made = std::move(started.now);
+  } catch (const cancelled&) {
+    if (!scope.absorbs_cancel()) throw;
+    made = response::error(503, too_late);
+  } catch (...) {  // what is left is no cancel
+    made = response_for_failure(work);
+  }
+  if (scope.cancelled()) {  // awaits would fail; what there is to be said at once is said
+    if (scope.client_left())
+      made.reset();
+    else if (made && takes_time(made->state()))
+      made = response::error(503, too_late);
+    scope.close();
+  }
+  if (made) co_return co_await send(work, *made, p);
+  p.status = client_has_left;
+  co_return next_step::close;
+}
+
+// Called while the exception is handled. Nothing: there is nobody to be answered.
+std::optional<response> connection::response_for_failure(workspace& work) noexcept {
+  try {
+    throw;
+  } catch (const status_error& error) {
+    return response::error(error);
+  } catch (...) {
+    if (work.input.broken) return std::nullopt;  // the client left in the middle of its body
+    const std::string name = name_of(work.request);
+    event_loop::report({std::current_exception(), name, std::source_location::current()});
+    return response::error(500);
+  }
+}
+
+bool connection::needs_skip(workspace& work) noexcept { return !work.request.body().at_end() && !work.input.broken; }
+
+// For those that read the body, or need its end, when the head of the response has been sent: then it is too late to say 100.
+task<> connection::ask_for_body(workspace& work, progress& p) {
+  try {
+    co_await work.request.body().ask_for_it();
+  } catch (const cancelled&) {
+    if (!p.scope->absorbs_cancel()) throw;
+  }
+}
+
+// What the handler has left of the body; behind it is the next request.
+task<> connection::skip_body(workspace& work, progress& p) {
+  bool skipped = false;
+  try {
+    skipped = co_await work.request.body().skip(skipped_at_most);
+  } catch (const cancelled&) {
+    if (!p.scope->absorbs_cancel()) throw;
+  }
+  if (!skipped) work.input.broken = true;
+}
+
+task<connection::next_step> connection::send(workspace& work, response& r, progress& p) {
+  bool takes_over = begins_protocol(r, work.request);
+  response_state& state = r.state();
+  // A body made piece by piece may read the request's meanwhile.
+  const bool skips_later = state.source == body_source::producer;
+  const bool wants_body = takes_over || (skips_later && state.status < 400);
+  if (wants_body && needs_skip(work)) co_await ask_for_body(work, p);
+  if (!skips_later && needs_skip(work)) co_await skip_body(work, p);
+  if (takes_over && work.input.broken) {  // where the other protocol would begin is not known
+    takes_over = false;
+    state.drop_body();
+    state.status = 400;
+  }
+  work.input.on_continue = nullptr;  // nothing may come in between any more
+  const bool last = work.input.broken || last_request() || state.close_connection;
+  const sending how{.common_fields = server_.common_fields(),
+                    .head_only = work.request.method() == "HEAD",
+                    .close = last || !p.keep_alive,
+                    .http_1_0 = p.http_1_0,
+                    .connect = work.request.method() == "CONNECT"};
+  response_sender sender(work.output, state, how);
+  const bool whole = sender.begin();
+  p.status = state.status;
+  if (takes_over) {
+    p.scope->close();
+    p.complete = true;
+    co_return co_await switch_protocols(work, *state.protocol);
+  }
+  if (whole)
+    p.scope->close();
+  else if (state.source != body_source::producer || state.ends_by_itself)
+    p.scope->ignore_client();
+  p.body_bytes = sender.body_bytes();
+  p.complete = whole && !sender.closes();
+  if (!p.complete) p.complete = co_await send_body(work, sender, p);
+  if (!p.complete) co_return next_step::reset;
+  if (skips_later && needs_skip(work)) co_await skip_body(work, p);
+  if (!sender.closes() && !work.input.broken) co_return next_step::go_on;
+  const transfer flushed = co_await work.output.flush();
+  if (flushed != transfer::done) co_return next_step::reset;
+  co_return last || work.input.broken || !work.input.empty() ? next_step::linger : next_step::close;
+}
+
+// What takes time, or has to be gone before the connection closes. False: it was cut off.
+task<bool> connection::send_body(workspace& work, response_sender& sender, progress& p) {
+  struct counted {
+    progress& of;
+    response_sender& from;
+    ~counted() { of.body_bytes = from.body_bytes(); }
+  } const count{p, sender};
+  bool sent = false;
+  try {
+    sent = co_await sender.send();
+  } catch (const cancelled&) {
+    if (!p.scope->absorbs_cancel()) throw;
+  } catch (...) {
+    const bool client_is_gone = work.output.failed() && !work.output.file_failed();
+    if (!client_is_gone && !work.input.broken)
+      event_loop::report({std::current_exception(), name_of(work.request), std::source_location::current()});
+  }
+  p.scope->close();
+  co_return sent;
+}
+
+task<connection::next_step> connection::switch_protocols(workspace& work, protocol_handler& protocol) {
+  const transfer sent = co_await work.output.flush();
+  if (sent != transfer::done) co_return next_step::reset;
+  const bool ended_well = co_await speak(protocol, work.input);
+  co_return ended_well ? next_step::linger : next_step::reset;
+}
+
+task<transfer> connection::send_continue() {
+  work_->output.buffer().append("HTTP/1.1 100 Continue\r\n\r\n");
+  co_return co_await work_->output.flush();
+}
+
+void connection::tell_observer(const workspace& work, const progress& p) const noexcept {
+  server_.options.observer->answered({work.request, p.status, p.body_bytes, p.clock.passed(), p.complete});
+}
+
+}  // namespace gyre::http
