@@ -110,6 +110,54 @@ task<connection::next_step> connection::serve_available(workspace& work) {
   }
 }
 
+void connection::start_request(workspace& work, const framing& body) {
+  const head_parser& head = work.parser;
+  request& r = work.request;
+  r.method_ = head.method();
+  r.target_ = head.target();
+  r.parts_ = split_target(head.target());
+  r.host_ = r.parts_.authority.empty() ? body.host : r.parts_.authority;
+  r.rest_ = {};
+  r.upgrade_ = body.upgrade;
+  r.fields_ = head.fields();
+  r.minor_version_ = head.minor_version();
+  r.query_parsed_ = false;
+  r.path_values_.clear();
+  r.decoded_.clear();
+  r.attributes_.clear();
+  r.query_fields_.clear();
+  r.peer_ = peer_;
+  r.files_ = &server_.files;
+  work.input.consume(head.size());
+  work.input.on_continue = this;
+  r.body_.start(work.input, body, server_.options.limits.body);
+}
+
+bool connection::is_simple(const workspace& work, const framing& body, const response_state& r) const noexcept {
+  const bool in_memory = r.source == body_source::value || r.source == body_source::borrowed;
+  return (r.source == body_source::none || (in_memory && r.bytes().size() <= message_output::gathered_at_most)) &&
+         body.body == body_kind::none && body.keep_alive && work.parser.minor_version() > 0 && !r.close_connection &&
+         !last_request() && server_.options.observer == nullptr && work.parser.method() != "CONNECT";
+}
+
+// Most responses are small and there as soon as they are asked for: no coroutine is needed for them, and nothing that could
+// end them early. False: it is for `answer`, with what was started.
+bool connection::answer_at_once(workspace& work, const framing& body, started_response& started) {
+  start_request(work, body);
+  ++requests_;
+  work_ = &work;
+  try {
+    started = server_.options.routes.start(work.request);
+  } catch (...) {  // nothing was awaited: it is no cancel
+    started.now = response_for_failure(work);
+  }
+  if (!started.now || !is_simple(work, body, started.now->state())) return false;
+  response_sender sender(work.output, started.now->state(),
+                         {.common_fields = server_.common_fields(), .head_only = work.request.method() == "HEAD"});
+  (void)sender.begin();
+  return true;
+}
+
 task<connection::next_step> connection::refuse(workspace& work, int status) {
   ++requests_;
   response answer = response::error(status);
