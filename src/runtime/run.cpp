@@ -54,23 +54,23 @@ int run_to_exit_code(task<T> main, const run_options& options) {
 
 }  // namespace
 
-program::program(const run_options& options) : loop_(options.loop), handles_signals_(options.handle_signals) {
-  if (handles_signals_) termination_signals::watch(loop_);
+program::program(const run_options& options) : loop_(options.loop) {
+  if (options.handle_signals) signals_ = new termination_watch(loop_);
 }
 
 program::~program() {
   loop_.shutdown();
-  if (handles_signals_) termination_signals::unwatch();
+  delete signals_;
 }
 
 void program::run_to_end(task_state& task) {
-  if (handles_signals_) termination_signals::set_main(&task);
+  if (signals_ != nullptr) signals_->set_main(&task);
   while (!task.done()) loop_.turn(true);
   loop_.shutdown();
-  if (handles_signals_) termination_signals::set_main(nullptr);
+  if (signals_ != nullptr) signals_->set_main(nullptr);
 }
 
-int program::signal() const noexcept { return handles_signals_ ? termination_signals::received() : 0; }
+int program::signal() const noexcept { return signals_ != nullptr ? signals_->received() : 0; }
 
 int run_main(task<int> main, const run_options& options) { return run_to_exit_code(std::move(main), options); }
 int run_main(task<void> main, const run_options& options) { return run_to_exit_code(std::move(main), options); }

@@ -1,123 +1,86 @@
-// src/runtime/signal_set.cpp: a signal handler that posts to a loop.
+// src/runtime/signal_set.cpp: a signal handler that makes a descriptor readable.
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/io/io_error.hpp>
+#include <gyre/io/owned_fd.hpp>
 #include <gyre/runtime/signal_set.hpp>
 
-#include <sched.h>
-#include <signal.h>
+#include "signal_table.hpp"
 
-#include <array>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 namespace gyre {
-
-/// Whom the handler tells. Lifetime: freed when the set is gone and nothing is on its way to the loop.
-class signal_watch : private io::completion {
- public:
-  explicit signal_watch(std::initializer_list<int> numbers);
-  void abandon() noexcept;
-
-  /// The least of the signals that have come, or 0.
-  [[nodiscard]] int take() noexcept;
-  void wait(signal_op& op) noexcept;
-  void stop_waiting() noexcept { waiter_ = nullptr; }
-
- private:
-  struct watched {
-    int number;
-    struct sigaction before;
-  };
-  ~signal_watch() = default;
-  void watch(int number);
-  void unwatch_all() noexcept;
-  static void handle(int number) noexcept;
-  static void arrived(io::completion& c) noexcept;
-
-  event_loop* loop_ = &event_loop::current();
-  std::atomic<std::uint64_t> pending_{0};  // a bit a signal
-  std::atomic<bool> posted_{false};
-  bool abandoned_ = false;
-  signal_op* waiter_ = nullptr;
-  std::vector<watched> watched_;
-};
-
 namespace {
 
-constexpr int most_signals = 65;
-std::array<std::atomic<signal_watch*>, most_signals> watches;
-std::atomic<int> in_handlers{0};  // threads that may be using a watch
+std::system_error set_failure(int error, const std::string& what) {
+  return {error, std::generic_category(), "signal_set: " + what};
+}
 
-std::system_error failure(int error, int number) {
-  return {error, std::generic_category(), "signal_set: signal " + std::to_string(number)};
+owned_fd make_bell() {
+  owned_fd bell(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+  if (!bell) throw set_failure(errno, "descriptor");
+  return bell;
 }
 
 }  // namespace
 
+/// What the handler writes to. It knows no loop, so a signal may come before one begins and after it has ended.
+class signal_watch : private signal_owner {
+ public:
+  explicit signal_watch(std::initializer_list<int> numbers);
+  signal_watch(const signal_watch&) = delete;
+  signal_watch& operator=(const signal_watch&) = delete;
+  ~signal_watch();
+
+  /// The least of the signals that have come, or 0.
+  [[nodiscard]] int take() noexcept;
+  /// Silences the bell. Signals that come from here on ring it again.
+  void silence() const noexcept;
+  void wait(signal_op& op) noexcept;
+  void stop_waiting() noexcept { waiter_ = nullptr; }
+  [[nodiscard]] int bell() const noexcept { return bell_.get(); }
+
+ private:
+  void release_all() noexcept;
+
+  owned_fd bell_ = make_bell();
+  std::atomic<std::uint64_t> pending_{0};  // a bit a signal
+  signal_op* waiter_ = nullptr;
+  std::vector<int> owned_;
+};
+
 signal_watch::signal_watch(std::initializer_list<int> numbers) {
-  complete = &arrived;
-  watched_.reserve(numbers.size());
-  try {
-    for (const int each : numbers) watch(each);
-  } catch (...) {
-    unwatch_all();
-    throw;
+  arrived = [](signal_owner& owner, int number) noexcept {
+    auto& self = static_cast<signal_watch&>(owner);
+    self.pending_ |= std::uint64_t{1} << static_cast<unsigned>(number - 1);
+    const std::uint64_t one = 1;
+    (void)!::write(self.bell(), &one, sizeof one);  // can only fail when it has rung 2^64 times
+  };
+  owned_.reserve(numbers.size());
+  for (const int number : numbers) {
+    if (const int error = take_signal(number, signal_rank::chosen, *this); error != 0) {
+      release_all();
+      throw set_failure(error, "signal " + std::to_string(number));
+    }
+    owned_.push_back(number);
   }
 }
 
-void signal_watch::watch(int number) {
-  if (number <= 0 || number >= most_signals) throw failure(EINVAL, number);
-  auto& place = watches[static_cast<std::size_t>(number)];
-  signal_watch* nobody = nullptr;
-  if (!place.compare_exchange_strong(nobody, this)) throw failure(EBUSY, number);
-  struct sigaction action{};
-  action.sa_handler = &handle;
-  action.sa_flags = SA_RESTART;
-  watched taken{.number = number, .before = {}};
-  if (::sigaction(number, &action, &taken.before) < 0) {
-    const int error = errno;
-    place = nullptr;
-    throw failure(error, number);
-  }
-  watched_.push_back(taken);
+signal_watch::~signal_watch() {
+  if (waiter_ != nullptr) misuse("a signal_set was destroyed while a task waits for it");
+  release_all();
 }
 
-void signal_watch::unwatch_all() noexcept {
-  for (const watched& each : watched_) {
-    ::sigaction(each.number, &each.before, nullptr);
-    watches[static_cast<std::size_t>(each.number)] = nullptr;
-  }
-  // A handler on another thread may have found this before it was taken out.
-  while (in_handlers != 0) ::sched_yield();
-}
-
-// Also called by signals that come while it runs.
-void signal_watch::handle(int number) noexcept {
-  const int saved = errno;
-  ++in_handlers;
-  if (signal_watch* const self = watches[static_cast<std::size_t>(number)]; self != nullptr) {
-    self->pending_ |= std::uint64_t{1} << static_cast<unsigned>(number - 1);
-    if (!self->posted_.exchange(true)) self->loop_->post(static_cast<io::completion&>(*self));
-  }
-  --in_handlers;
-  errno = saved;
-}
-
-void signal_watch::arrived(io::completion& c) noexcept {
-  auto& self = static_cast<signal_watch&>(c);
-  self.posted_ = false;  // before the signals are taken: one that comes from here on posts again
-  if (self.abandoned_) {
-    delete &self;
-    return;
-  }
-  if (self.waiter_ == nullptr || self.pending_ == 0) return;
-  signal_op& op = *std::exchange(self.waiter_, nullptr);
-  op.waiting_ = false;
-  op.number_ = self.take();
-  op.proceed(op);
+void signal_watch::release_all() noexcept {
+  for (const int number : owned_) release_signal(number, signal_rank::chosen, *this);
 }
 
 int signal_watch::take() noexcept {
@@ -127,23 +90,18 @@ int signal_watch::take() noexcept {
   return __builtin_ctzll(all) + 1;
 }
 
+void signal_watch::silence() const noexcept {
+  std::uint64_t rings = 0;
+  (void)!::read(bell_.get(), &rings, sizeof rings);
+}
+
 void signal_watch::wait(signal_op& op) noexcept {
   if (waiter_ != nullptr) misuse("two tasks wait for one signal_set at the same time");
   waiter_ = &op;
 }
 
-void signal_watch::abandon() noexcept {
-  if (waiter_ != nullptr) misuse("a signal_set was destroyed while a task waits for it");
-  unwatch_all();
-  if (!posted_) {
-    delete this;
-    return;
-  }
-  abandoned_ = true;
-}
-
 signal_op::~signal_op() {
-  if (waiting_) misuse("a coroutine was destroyed while it waits for a signal");
+  if (where == io::phase::in_flight) misuse("a coroutine was destroyed while it waits for a signal");
 }
 
 bool signal_op::try_now() noexcept {
@@ -153,23 +111,38 @@ bool signal_op::try_now() noexcept {
 
 void signal_op::start() noexcept {
   operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<signal_op&>(c);
-    if (!self.waiting_) return;
-    self.waiting_ = false;
-    self.watch_->stop_waiting();
+    auto& self = static_cast<signal_op&>(static_cast<operation_base&>(c));
     self.cancelled_ = true;
-    self.finish_soon();
+    event_loop::current().backend().cancel(self);
   };
-  waiting_ = true;
+  complete = [](io::completion& c) noexcept { static_cast<signal_op&>(static_cast<io::request&>(c)).rung(); };
+  code = io::opcode::wait_readable;
+  descriptor_.fd = watch_->bell();
+  target = &descriptor_;
   watch_->wait(*this);
+  event_loop::current().backend().submit(*this);
 }
 
-int signal_op::await_resume() {
+void signal_op::rung() noexcept {
+  io::backend& backend = event_loop::current().backend();
+  if (result >= 0) watch_->silence();
+  number_ = watch_->take();
+  if (number_ == 0 && result >= 0 && !cancelled_) {  // it rang for a signal that has been taken already
+    backend.submit(*this);
+    return;
+  }
+  backend.detach(descriptor_);
+  watch_->stop_waiting();
+  proceed(*this);
+}
+
+int signal_op::await_resume() const {
+  if (number_ != 0) return number_;
   if (cancelled_) throw_cancelled();
-  return number_;
+  throw io_error({-result, std::generic_category()}, "next", "signal_set");
 }
 
 signal_set::signal_set(std::initializer_list<int> numbers) : watch_(new signal_watch(numbers)) {}
-signal_set::~signal_set() { watch_->abandon(); }
+signal_set::~signal_set() { delete watch_; }
 
 }  // namespace gyre

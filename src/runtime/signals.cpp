@@ -7,50 +7,45 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <array>
+#include <cerrno>
 #include <stdexcept>
+#include <system_error>
 
-namespace gyre::termination_signals {
+namespace gyre {
 namespace {
 
-std::atomic<event_loop*> watching{nullptr};
-std::atomic<int> first_signal{0};
-task_state* main_task = nullptr;
-io::completion cancel_main;  // posted by the handler, at most once
-struct sigaction previous_int;
-struct sigaction previous_term;
-
-void on_signal(int number) {
-  int none = 0;
-  if (!first_signal.compare_exchange_strong(none, number)) ::_exit(128 + number);
-  if (event_loop* loop = watching.load()) loop->post(cancel_main);
-}
+constexpr std::array termination_signals{SIGINT, SIGTERM};
 
 }  // namespace
 
-void watch(event_loop& loop) {
-  event_loop* nobody = nullptr;
-  if (!watching.compare_exchange_strong(nobody, &loop))
-    throw std::logic_error("run: another loop of this process handles SIGINT and SIGTERM already");
-  first_signal = 0;
-  cancel_main.complete = [](io::completion&) noexcept {
-    if (main_task != nullptr && !main_task->done()) main_task->root.cancel();
+termination_watch::termination_watch(event_loop& loop) : loop_(loop) {
+  cancel_main_.watch = this;
+  cancel_main_.complete = [](io::completion& c) noexcept {
+    task_state* const main = static_cast<request_to_cancel&>(c).watch->main_;
+    if (main != nullptr && !main->done()) main->root.cancel();
   };
-  struct sigaction action{};
-  action.sa_handler = on_signal;
-  action.sa_flags = SA_RESTART;
-  ::sigaction(SIGINT, &action, &previous_int);
-  ::sigaction(SIGTERM, &action, &previous_term);
+  arrived = [](signal_owner& owner, int number) noexcept {
+    auto& self = static_cast<termination_watch&>(owner);
+    int none = 0;
+    if (!self.first_.compare_exchange_strong(none, number)) ::_exit(128 + number);
+    self.loop_.post(self.cancel_main_);
+  };
+  for (const int number : termination_signals) {
+    const int error = take_signal(number, signal_rank::termination, *this);
+    if (error == 0) continue;
+    stop();
+    if (error == EBUSY) throw std::logic_error("run: another loop of this process handles SIGINT and SIGTERM already");
+    throw std::system_error(error, std::generic_category(), "run: handling of SIGINT and SIGTERM");
+  }
 }
 
-void unwatch() noexcept {
-  ::sigaction(SIGINT, &previous_int, nullptr);
-  ::sigaction(SIGTERM, &previous_term, nullptr);
-  watching = nullptr;
+termination_watch::~termination_watch() { stop(); }
+
+void termination_watch::stop() noexcept {
+  for (const int number : termination_signals) release_signal(number, signal_rank::termination, *this);
+  // A signal may have come after the last turn of the loop. What its handler has posted lies in here.
+  if (first_ != 0) loop_.turn(false);
 }
 
-void set_main(task_state* main) noexcept { main_task = main; }
-
-int received() noexcept { return first_signal; }
-
-}  // namespace gyre::termination_signals
+}  // namespace gyre

@@ -13,9 +13,12 @@ struct run_options {
   loop_options loop = {};
 
   /// SIGINT and SIGTERM cancel the main task; the second one ends the process at once with 128 + its number.
-  /// One running loop of the process at a time can ask for it.
+  /// One running loop of the process at a time can ask for it. A signal_set that has one of the two gets it instead, on
+  /// whatever loop and whenever it was made. At the end of the run both do what they did before.
   bool handle_signals = false;
 };
+
+class termination_watch;
 
 /// A loop on this thread for the duration of a `run`, with the signals that it was asked to handle.
 class GYRE_API program {
@@ -33,7 +36,7 @@ class GYRE_API program {
 
  private:
   event_loop loop_;
-  bool handles_signals_;
+  termination_watch* signals_ = nullptr;  // null: it handles none
 };
 
 /// Runs `main` on a new loop on this thread and gives its value, or throws its exception.

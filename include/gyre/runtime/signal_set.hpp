@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
+#include <gyre/io/request.hpp>
 #include <gyre/loop/operation.hpp>
 
 #include <initializer_list>
@@ -11,44 +12,51 @@ namespace gyre {
 class signal_watch;
 
 /// signal_set::next().
-class GYRE_API [[nodiscard("co_await it")]] signal_op : public operation<signal_op> {
+class GYRE_API [[nodiscard("co_await it")]] signal_op : public operation<signal_op, io::request> {
  public:
   explicit signal_op(signal_watch& watch) noexcept : watch_(&watch) {}
+  // Only before it has begun, when all there is to move is the set.
+  signal_op(signal_op&& from) noexcept : signal_op(*from.watch_) {}
+  signal_op& operator=(signal_op&&) = delete;
   ~signal_op();
 
   bool try_now() noexcept;
   void start() noexcept;
-  int await_resume();
+  int await_resume() const;
 
  private:
-  friend class signal_watch;
+  void rung() noexcept;
+
   signal_watch* watch_;
+  io::descriptor descriptor_;
   int number_ = 0;
-  bool waiting_ = false;
   bool cancelled_ = false;
 };
 
-/// Signals that are waited for instead of doing what they do by default, from the making of this until its end.
+/// Signals that are awaited instead of doing what they do by default, for the lifetime of this object.
 /// asyncio: add_signal_handler.
 ///
 ///   gyre::signal_set hang_up{SIGHUP};
 ///   while (true) { co_await hang_up.next(); co_await reload(); }
 ///
-/// SIGINT and SIGTERM may be taken from run_main this way, which gets them back at the end.
-/// Thread: belongs to the loop it was made on; the signals of the process may come to any thread.
+/// A set may take SIGINT and SIGTERM from run_main. The last owner of a signal, a set or a run that handles signals, restores
+/// what the signal did before the first one, unless other code has installed a handler meanwhile: that stays. A child of
+/// fork has the signals as they were before the set. Holds a descriptor.
+/// Thread: one thread at a time; the signals of the process may come to any thread.
 class GYRE_API signal_set {
  public:
   /// Errors: std::system_error with std::errc::invalid_argument for a number that is no signal or cannot be caught;
-  /// device_or_resource_busy for one that another signal_set of the process has.
+  /// device_or_resource_busy for one that another signal_set of the process has; too_many_files_open.
   signal_set(std::initializer_list<int> numbers);
   ~signal_set();
   signal_set(const signal_set&) = delete;
   signal_set& operator=(const signal_set&) = delete;
 
-  /// Waits for one of the signals and gives its number; several that wait already come in the order of their numbers.
-  /// A signal that comes again before it was told is told once, as everywhere in Unix. One task waits at a time.
+  /// Waits for one of the signals and returns its number. Several that are pending are returned in the order of their
+  /// numbers. A signal that comes again before it is returned is returned once, as usual in Unix. One task waits at a time.
   ///
-  /// Lifetime: this outlives the await. Cancel: nothing is lost; the next call tells it.
+  /// Lifetime: this outlives the await. Cancel: no signal is lost; the next call returns it.
+  /// Errors: io_error when the kernel cannot wait for a descriptor.
   [[nodiscard("co_await it")]] signal_op next() noexcept { return signal_op(*watch_); }
 
  private:
