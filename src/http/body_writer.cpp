@@ -32,11 +32,12 @@ void body_writer::count(std::uint64_t bytes) {
 
 task<> body_writer::write(std::string_view piece) {
   count(piece.size());
-  if (piece.empty()) co_return;
   if (filter_ != nullptr) {
     co_await filter_->write(piece);
     co_return;
   }
+  check(output_->state());
+  if (piece.empty()) co_return;
   if (form_ == form::chunked) append_chunk_size(output_->buffer(), piece.size());
   check(co_await output_->write(piece));
   if (form_ == form::chunked) output_->buffer().append("\r\n");
@@ -44,7 +45,15 @@ task<> body_writer::write(std::string_view piece) {
   if (!output_->flushes_when_waiting()) check(co_await output_->flush());
 }
 
+std::size_t body_writer::waiting() const noexcept {
+  if (filter_ != nullptr) return filter_->waiting();
+  return output_->failed() ? 0 : output_->buffer().size();
+}
+
 void body_writer::append(std::string_view piece) {
+  if (filter_ == nullptr && waiting() >= waiting_at_most) output_->send_now(true);
+  if (waiting() >= waiting_at_most)
+    throw io_error(std::make_error_code(std::errc::no_buffer_space), "append", "the response's body");
   count(piece.size());
   if (piece.empty()) return;
   if (filter_ != nullptr) return filter_->append(piece);
@@ -66,6 +75,7 @@ task<> body_writer::send_file(int file, std::uint64_t offset, std::uint64_t size
     co_await filter_file(file, offset, size);
     co_return;
   }
+  check(output_->state());
   if (form_ == form::chunked) append_chunk_size(output_->buffer(), size);
   check(co_await output_->send_file(file, offset, size));
   if (form_ == form::chunked) output_->buffer().append("\r\n");

@@ -43,9 +43,21 @@ task<> compressing_filter::send_ready() {
   ready_.clear();
 }
 
+// Without waiting; `out_` has room.
+void compressing_filter::append_ready() {
+  out_.append(ready_);
+  ready_.clear();
+}
+
 task<> compressing_filter::write(std::string_view piece) {
   constexpr std::size_t slice = std::size_t{256} << 10U;  // what comes of it is in memory
   const busy_scope busy(*this);
+  // The encoder may give nothing for long: so a full buffer and a broken connection are looked for first.
+  if (out_.waiting() >= body_writer::waiting_at_most)
+    co_await out_.flush();
+  else
+    co_await out_.write({});
+  if (piece.empty()) co_return;
   while (!piece.empty()) {
     const std::string_view next = piece.substr(0, slice);
     co_await encode(next, encode_until::more);
@@ -58,6 +70,7 @@ task<> compressing_filter::write(std::string_view piece) {
 void compressing_filter::append(std::string_view piece) {
   if (failure_) std::rethrow_exception(failure_);
   encoder_.encode(piece, encode_until::more, ready_);
+  append_ready();
   flush_when_waiting();
 }
 
@@ -91,11 +104,11 @@ void compressing_filter::flush_now(io::completion& c) noexcept {
   if (filter == nullptr) return;
   filter->scheduled_ = nullptr;
   if (filter->busy_ || !filter->pending_ || filter->failure_) return;  // who is busy asks again
+  if (filter->out_.waiting() >= body_writer::waiting_at_most) return;  // as does who has to wait for the client first
   try {
     filter->encoder_.encode({}, encode_until::flushed, filter->ready_);
     filter->pending_ = false;
-    filter->out_.append(filter->ready_);
-    filter->ready_.clear();
+    filter->append_ready();
   } catch (...) {
     filter->failure_ = std::current_exception();  // thrown by the next call
   }

@@ -18,6 +18,9 @@
 namespace gyre::http {
 
 /// Compresses what is written, and sends it when the task that writes waits for something else.
+///
+/// Bounded: once body_writer::waiting_at_most compressed bytes wait for the client, nothing more leaves the encoder behind the
+/// task's back, and the next call first waits until the client has taken them.
 class compressing_filter final : public body_filter {
  public:
   compressing_filter(body_writer& out, content_encoder& encoder, std::size_t on_thread_from) noexcept
@@ -29,6 +32,7 @@ class compressing_filter final : public body_filter {
   task<> write(std::string_view piece) override;
   void append(std::string_view piece) override;
   task<> flush() override;
+  [[nodiscard]] std::size_t waiting() const noexcept override { return ready_.size() + out_.waiting(); }
   task<> finish();
 
  private:
@@ -39,6 +43,7 @@ class compressing_filter final : public body_filter {
   class busy_scope;
   task<> encode(std::string_view piece, encode_until until);
   task<> send_ready();
+  void append_ready();
   void flush_when_waiting();
   static void flush_now(io::completion& c) noexcept;
 

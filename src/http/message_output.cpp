@@ -49,6 +49,7 @@ inline bool message_output::had_its_share(std::uint64_t bytes) noexcept {
 }
 
 task<transfer> message_output::write(std::string_view bytes) {
+  if (failed()) co_return state_;
   if (bytes.size() <= gathered_at_most && buffer_.size() + bytes.size() <= 2 * gathered_at_most) {
     buffer_.append(bytes);
     if (wants_flush()) co_return co_await flush();
@@ -120,9 +121,14 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
 
 void message_output::send_now(bool more) noexcept {
   if (failed() || buffer_.empty()) return;
-  const std::size_t sent = transport_->write_now(buffer_, more);
-  sent_ += sent;
-  buffer_.erase(0, sent);
+  const std::ptrdiff_t sent = transport_->write_now(buffer_, more);
+  if (sent < 0) {  // the next write fails, and what is appended meanwhile is dropped
+    state_ = transfer::failed;
+    buffer_.clear();
+    return;
+  }
+  sent_ += static_cast<std::size_t>(sent);
+  buffer_.erase(0, static_cast<std::size_t>(sent));
 }
 
 void message_output::flush_when_waiting() {

@@ -54,7 +54,7 @@ bool response_sender::begin() {
     has_all_ = true;
   }
   append_head(output_.buffer(), head);
-  return !has_body_ || (has_all_ && !output_.wants_flush());
+  return (!has_body_ || has_all_) && !output_.wants_flush();
 }
 
 // What has been taken of a body behind its head, however the sending ends.
@@ -90,8 +90,30 @@ task<bool> response_sender::send() {
   co_return !output_.failed();
 }
 
+// What of a body made piece by piece counts: all of it when it is complete; else no more than has been taken, and not what
+// still waited when the response was cut off.
+class response_sender::writer_counter {
+ public:
+  writer_counter(response_sender& sender, const body_writer& writer) noexcept
+      : sender_(sender), writer_(writer), head_(sender.output_.sent() + sender.output_.buffer().size()) {}
+  writer_counter(const writer_counter&) = delete;
+  writer_counter& operator=(const writer_counter&) = delete;
+  ~writer_counter() {
+    const std::uint64_t sent = sender_.output_.sent();
+    const std::uint64_t taken = sent - std::min(head_, sent);
+    sender_.body_bytes_ = complete ? writer_.written() : std::min(writer_.written(), taken);
+  }
+  bool complete = false;
+
+ private:
+  response_sender& sender_;
+  const body_writer& writer_;
+  std::uint64_t head_;
+};
+
 task<bool> response_sender::produce() {
   body_writer writer(output_);
+  writer_counter count(*this, writer);
   writer.form_ = chunked_ ? body_writer::form::chunked : body_writer::form::plain;
   if (response_.length) writer.announced_ = *response_.length;
   output_.flush_when_waiting();
@@ -99,17 +121,12 @@ task<bool> response_sender::produce() {
     const transfer sent = co_await output_.flush();
     if (sent != transfer::done) co_return false;
   }
-  try {
-    co_await response_.producer->produce(writer);
-  } catch (...) {
-    body_bytes_ = writer.written();
-    throw;
-  }
-  body_bytes_ = writer.written();
+  co_await response_.producer->produce(writer);
   if (response_.length && writer.written() != *response_.length)
     throw std::logic_error("the body of the response is shorter than was announced");
+  if (output_.failed()) co_return false;
   if (chunked_) output_.buffer().append("0\r\n\r\n");
-  co_return !output_.failed();
+  co_return count.complete = true;
 }
 
 }  // namespace gyre::http

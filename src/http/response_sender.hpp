@@ -39,6 +39,7 @@ class response_sender {
 
  private:
   class body_counter;
+  class writer_counter;
   [[nodiscard]] bool is_in_memory() const noexcept {
     return response_.source == body_source::value || response_.source == body_source::borrowed;
   }

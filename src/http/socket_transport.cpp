@@ -73,11 +73,14 @@ task<file_transfer> socket_transport::send_file(int file, std::uint64_t offset, 
   co_return result;
 }
 
-std::size_t socket_transport::write_now(std::string_view bytes, bool more) noexcept {
+std::ptrdiff_t socket_transport::write_now(std::string_view bytes, bool more) noexcept {
   if (stream_.socket().first_writer() != nullptr) return 0;
   const int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
   const auto sent = ::send(stream_.native_descriptor(), bytes.data(), bytes.size(), flags);
-  return sent < 0 ? 0 : static_cast<std::size_t>(sent);
+  if (sent >= 0) return sent;
+  const bool may_succeed_later =
+      errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR || errno == ENOBUFS || errno == ENOMEM;
+  return may_succeed_later ? 0 : -1;
 }
 
 void socket_transport::reset_at_end() noexcept {

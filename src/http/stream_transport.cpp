@@ -117,8 +117,13 @@ void stream_transport::watch_end(end_watch* watch) noexcept {
 task<transfer> stream_transport::write(std::string_view first, std::string_view second,
                                        std::chrono::nanoseconds limit) {
   try {
-    if (!first.empty()) co_await timeout(limit, stream_.write_all(bytes_of(first)));
-    if (!second.empty()) co_await timeout(limit, stream_.write_all(bytes_of(second)));
+    for (std::string_view rest : {first, second}) {
+      while (!rest.empty()) {
+        const std::string_view piece = rest.substr(0, taken_within_limit);
+        co_await timeout(limit, stream_.write_all(bytes_of(piece)));
+        rest.remove_prefix(piece.size());
+      }
+    }
     co_return transfer::done;
   } catch (const std::exception&) {
     co_return outcome_of_failure();

@@ -45,8 +45,9 @@ class transport {
   /// Sends a part of a file. Cancel: may be cut off.
   virtual task<file_transfer> send_file(int file, std::uint64_t offset, std::size_t count,
                                         std::chrono::nanoseconds limit) = 0;
-  /// What the kernel takes without waiting, perhaps nothing. With `more` it may keep that until more comes, at once.
-  virtual std::size_t write_now(std::string_view bytes, bool more) noexcept = 0;
+  /// The number of bytes that the kernel takes without waiting, perhaps 0; -1 when the connection is broken. With `more` the
+  /// kernel may keep them until more comes, at once.
+  virtual std::ptrdiff_t write_now(std::string_view bytes, bool more) noexcept = 0;
   /// Whether that can ever be something.
   [[nodiscard]] virtual bool writes_now() const noexcept = 0;
   /// Says that nothing more will be written. Errors do not matter any more.

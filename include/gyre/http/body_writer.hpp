@@ -23,6 +23,8 @@ struct body_filter {
   virtual task<> write(std::string_view piece) = 0;
   virtual void append(std::string_view piece) = 0;
   virtual task<> flush() = 0;
+  /// As body_writer. A filter asks the writer behind it, and adds what it keeps itself. Defaults to 0: not known.
+  [[nodiscard]] virtual std::size_t waiting() const noexcept { return 0; }
 };
 
 /// Writes the body of a response. What is written goes out when 16 KiB have gathered, or as soon as the task waits for
@@ -32,20 +34,26 @@ struct body_filter {
 class GYRE_API body_writer {
  public:
   static constexpr std::uint64_t any_length = ~std::uint64_t{0};
+  /// Bytes that may wait for the client while something is added without awaiting.
+  static constexpr std::size_t waiting_at_most = std::size_t{64} << 10U;
 
   explicit body_writer(message_output& output) noexcept : output_(&output) {}
   /// What is written goes through `filter`, which outlives this. `announced`: how long the body will be.
   explicit body_writer(body_filter& filter, std::uint64_t announced = any_length) noexcept
       : filter_(&filter), announced_(announced) {}
 
-  /// Adds to the body; waits while the client does not take what was written before.
+  /// Adds to the body; waits while the client does not take what was written before. An empty piece adds nothing, and fails
+  /// when the connection is known to be broken.
   ///
   /// Lifetime: `piece` stays valid until the await returns. Cancel: the response is cut off, and the connection closed.
   /// Errors: io_error of the connection; std::logic_error when it is more than the announced length.
   [[nodiscard]] task<> write(std::string_view piece);
 
-  /// Adds something small without waiting, and with no regard to whether the client takes it: a sign of life, the end of
-  /// something. Not while another call is awaited. Errors: as write; those of the connection come later.
+  /// Adds something small without waiting: a sign of life, the end of something. Not while another call is awaited.
+  ///
+  /// Errors: std::logic_error as write; io_error with std::errc::no_buffer_space, and nothing is added, when
+  /// `waiting_at_most` bytes wait already: await flush() before adding more. A broken connection is reported by the next
+  /// write or flush.
   void append(std::string_view piece);
 
   /// Adds a part of a file, without copying it through this program where the connection can do that.
@@ -61,6 +69,8 @@ class GYRE_API body_writer {
   /// Cancel: as write. Errors: as write.
   [[nodiscard]] task<> flush();
 
+  /// Bytes, with the frames around them, that the connection has not taken yet.
+  [[nodiscard]] std::size_t waiting() const noexcept;
   /// Bytes of the body so far.
   [[nodiscard]] std::uint64_t written() const noexcept { return written_; }
 

@@ -1,0 +1,292 @@
+// tests/http/back_pressure_test.cpp: how much a server makes for a client that does not read.
+#include <gyre/http/body_writer.hpp>
+#include <gyre/http/compress.hpp>
+
+#include "decoding.hpp"
+#include "tests/http/served.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+using namespace gyre_test;
+using http::response;
+
+namespace {
+
+constexpr std::size_t piece = std::size_t{16} << 10U;
+constexpr std::size_t mebibyte = std::size_t{1} << 20U;
+
+/// Text that every coding halves, and none does better.
+const std::string& hexadecimal() {
+  static const std::string all = [] {
+    std::mt19937_64 random(1);
+    std::string text(8 * mebibyte, '\0');
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < text.size(); ++i, bits >>= 4U) {
+      if (i % 16 == 0) bits = random();
+      text[i] = "0123456789abcdef"[bits % 16];
+    }
+    return text;
+  }();
+  return all;
+}
+
+int memory_file(std::string_view text, std::size_t size) {
+  const int fd = ::memfd_create("body", MFD_CLOEXEC);
+  EXPECT_EQ(::write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  EXPECT_EQ(::ftruncate(fd, static_cast<off_t>(size)), 0);
+  return fd;
+}
+gyre::fs::file file_of(std::string_view text) {
+  return gyre::fs::file::from_fd(memory_file(text, text.size()), "body");
+}
+gyre::fs::file zeros(std::size_t size) { return gyre::fs::file::from_fd(memory_file({}, size), "body"); }
+
+std::string get_coded(std::string_view coding) {
+  return "GET / HTTP/1.0\r\nHost: a\r\nAccept-Encoding: " + std::string(coding) + "\r\n\r\n";
+}
+
+/// Gives `body` as a stream, compressed for those who ask for it.
+template <class Body>
+http::handler compressed(Body body) {
+  http::router routes;
+  routes.use(http::compress());
+  routes.get("/", [body](http::request&) { return response::stream(body, "text/plain"); });
+  return routes;
+}
+
+/// Writes everything in pieces, and waits for something else in between.
+struct writer {
+  std::size_t written = 0;
+  gyre::task<> operator()(http::body_writer& out) {
+    for (std::size_t at = 0; at < hexadecimal().size(); at += piece) {
+      co_await out.write(std::string_view(hexadecimal()).substr(at, piece));
+      written += piece;
+      co_await gyre::sleep(1ms);
+    }
+  }
+};
+
+gyre::task<tcp_client> connect_with_little_room(served& here) {
+  auto client = co_await here.connect();
+  const int room = 65'536;
+  ::setsockopt(client.stream().native_descriptor(), SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+  co_return client;
+}
+
+template <class Client>
+gyre::task<> expect_bounded(Client& client, const std::size_t& written, std::string_view coding, std::size_t most) {
+  co_await client.send(get_coded(coding));
+  co_await gyre::sleep(20s);
+  EXPECT_GT(written, 0U) << coding;
+  EXPECT_LT(written, most) << coding;
+  const http_answer answer = co_await client.answer();
+  EXPECT_TRUE(decode(coding, answer.body).text == hexadecimal()) << coding;
+  EXPECT_EQ(written, hexadecimal().size()) << coding;
+}
+
+}  // namespace
+
+TEST(back_pressure, a_compressed_stream_waits_for_a_client_that_does_not_read) {
+  for (const std::string_view coding : http::available_codings()) {
+    writer producer;
+    auto produce = [&](http::body_writer& out) -> gyre::task<> { co_await producer(out); };
+    run_served(options_for(compressed(produce)), [&](served& here) -> gyre::task<> {
+      auto client = co_await connect_with_little_room(here);
+      co_await expect_bounded(client, producer.written, coding, 6 * mebibyte);  // much of that is with the kernel
+    });
+  }
+}
+
+TEST(back_pressure, a_compressed_stream_waits_for_a_client_that_does_not_read_from_memory) {
+  for (const std::string_view coding : http::available_codings()) {
+    writer producer;
+    auto produce = [&](http::body_writer& out) -> gyre::task<> { co_await producer(out); };
+    run_virtual([&]() -> gyre::task<> {
+      memory_server server(options_for(compressed(produce)));
+      auto client = server.connect(1000);
+      co_await expect_bounded(client, producer.written, coding, mebibyte);
+    });
+  }
+}
+
+TEST(back_pressure, a_file_that_is_compressed_waits_for_a_client_that_does_not_read) {
+  for (const std::string_view coding : http::available_codings()) {
+    bool sent = false;
+    auto produce = [&](http::body_writer& out) -> gyre::task<> {
+      const gyre::fs::file file = file_of(hexadecimal());
+      co_await out.send_file(file, 0, hexadecimal().size());
+      sent = true;
+    };
+    run_served(options_for(compressed(produce)), [&](served& here) -> gyre::task<> {
+      auto client = co_await connect_with_little_room(here);
+      co_await client.send(get_coded(coding));
+      co_await gyre::sleep(20s);
+      EXPECT_FALSE(sent) << coding;
+      const http_answer answer = co_await client.answer();
+      EXPECT_TRUE(decode(coding, answer.body).text == hexadecimal()) << coding;
+    });
+  }
+}
+
+TEST(back_pressure, a_client_that_leaves_ends_the_compression_of_a_file_that_never_fills_a_buffer) {
+  for (const std::string_view coding : http::available_codings()) {
+    exchange_log heard;
+    http::router routes;
+    routes.use(http::compress());
+    constexpr std::size_t size = 64 * mebibyte;
+    routes.get("/", [](http::request&) { return response::file(zeros(size), 0, size, "text/plain"); });
+    http::server_options options = options_for(std::move(routes));
+    options.observer = &heard;
+    run_served(std::move(options), [&](served& here) -> gyre::task<> {
+      auto client = co_await here.connect();
+      co_await client.send(get_coded(coding));
+      (void)co_await client.receive();
+      reset(client);
+      while (here.server().connections() > 0) co_await gyre::sleep(1ms);
+      EXPECT_EQ(heard.complete, std::vector<bool>{false}) << coding;
+    });
+  }
+}
+
+TEST(back_pressure, bytes_that_nobody_took_are_not_counted) {
+  for (const std::string_view coding : {"gzip", "identity"}) {
+    exchange_log heard;
+    auto produce = [](http::body_writer& out) -> gyre::task<> { co_await writer()(out); };
+    http::server_options options = options_for(compressed(produce));
+    options.observer = &heard;
+    options.timeouts.write = 2s;
+    run_served(std::move(options), [&](served& here) -> gyre::task<> {
+      auto client = co_await connect_with_little_room(here);
+      co_await client.send(get_coded(coding));
+      co_await gyre::sleep(20s);
+      EXPECT_EQ(here.server().connections(), 0U);
+      CO_ASSERT_EQ(heard.bytes.size(), 1U);
+      EXPECT_FALSE(heard.complete[0]);
+      EXPECT_GT(heard.bytes[0], 0U);
+      EXPECT_LT(heard.bytes[0], hexadecimal().size() / 2 - mebibyte) << coding;
+    });
+  }
+}
+
+TEST(back_pressure, appending_without_awaiting_fails_once_64_KiB_wait_and_works_again_after_a_flush) {
+  const std::string kibibyte(1024, 'x');
+  for (const bool in_memory : {false, true}) {
+    std::size_t appended = 0;
+    std::error_code failure;
+    auto produce = [&](http::body_writer& out) -> gyre::task<> {
+      co_await out.write("the beginning");
+      try {
+        for (; appended < 100'000; ++appended) {
+          out.append(kibibyte);
+          if (appended % 100 == 0) co_await gyre::yield();
+        }
+      } catch (const gyre::io_error& error) {
+        failure = error.code();
+      }
+      EXPECT_EQ(out.written(), 13 + (appended * 1024));
+      EXPECT_LT(out.waiting(), http::body_writer::waiting_at_most + 2 * kibibyte.size());
+      co_await out.flush();
+      EXPECT_EQ(out.waiting(), 0U);
+      out.append("the end");
+    };
+    auto routes = [&](http::request&) { return response::stream(produce); };
+    auto expect_all = [&](auto& client) -> gyre::task<> {
+      co_await client.send(hello_request);
+      co_await gyre::sleep(1s);
+      EXPECT_TRUE(failure == std::errc::no_buffer_space);
+      EXPECT_LT(appended, in_memory ? 100U : 16'000U);
+      const http_answer answer = co_await client.answer();
+      EXPECT_EQ(answer.body.size(), 13 + (appended * 1024) + 7);
+      EXPECT_TRUE(answer.body.ends_with("xthe end"));
+    };
+    if (in_memory) {
+      run_virtual([&]() -> gyre::task<> {
+        memory_server server(options_for(routes));
+        auto client = server.connect(1000);
+        co_await expect_all(client);
+      });
+    } else {
+      run_served(options_for(routes), [&](served& here) -> gyre::task<> {
+        auto client = co_await here.connect();
+        co_await expect_all(client);
+      });
+    }
+  }
+}
+
+TEST(back_pressure, appending_more_than_64_KiB_at_once_reaches_a_client_that_has_room) {
+  auto produce = [](http::body_writer& out) -> gyre::task<> {
+    for (int i = 0; i < 200; ++i) out.append(std::string(1024, 'x'));
+    co_return;
+  };
+  run_served(options_for([&](http::request&) { return response::stream(produce); }), [](served& here) -> gyre::task<> {
+    const http_answer answer = co_await here.get("/");
+    EXPECT_EQ(answer.body.size(), 200U * 1024);
+  });
+}
+
+TEST(back_pressure, pipelined_answers_without_a_body_wait_for_the_client) {
+  for (const std::string_view method : {"HEAD", "GET"}) {
+    for (const bool observed : {false, true}) {
+      int answered = 0;
+      exchange_log heard;
+      http::server_options options = options_for([&](http::request&) {
+        ++answered;
+        return response(204).add_field("A", std::string(60'000, 'a'));
+      });
+      if (observed) options.observer = &heard;
+      run_served(std::move(options), [&](served& here) -> gyre::task<> {
+        auto client = co_await connect_with_little_room(here);
+        std::string requests;
+        for (int i = 0; i < 400; ++i) requests += std::string(method) + " / HTTP/1.1\r\nHost: a\r\n\r\n";
+        co_await client.send(requests);
+        co_await gyre::sleep(20s);
+        EXPECT_LT(answered, 60) << method << observed;  // 3.6 MB; much of that is with the kernel
+        std::size_t received = 0;
+        while (received < 400 * std::size_t{60'000}) {
+          std::array<std::byte, 65'536> buffer;
+          received += co_await client.stream().read_some(buffer);
+        }
+        EXPECT_EQ(answered, 400);
+      });
+    }
+  }
+}
+
+TEST(back_pressure, a_writer_that_goes_on_after_a_failure_fills_no_buffer) {
+  std::size_t waiting = 0;
+  int failures = 0;
+  auto produce = [&](http::body_writer& out) -> gyre::task<> {
+    const std::string some(1000, 's');
+    for (int i = 0; i < 10'000; ++i) {
+      try {
+        co_await out.write(some);
+      } catch (const gyre::io_error&) {
+        ++failures;
+      }
+      waiting = std::max(waiting, out.waiting());
+    }
+  };
+  http::server_options options = options_for([&](http::request&) { return response::stream(produce); });
+  options.timeouts.write = 1s;
+  run_virtual([&]() -> gyre::task<> {
+    reports none;
+    memory_server server(std::move(options));
+    auto client = server.connect(1000);
+    co_await client.send(hello_request);
+    co_await gyre::sleep(20s);
+    EXPECT_GT(failures, 9000);
+    EXPECT_LT(waiting, 40'000U);
+    const std::string bytes = co_await client.rest();
+    EXPECT_LT(bytes.size(), 20'000U);
+  });
+}
