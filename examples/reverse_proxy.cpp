@@ -2,11 +2,17 @@
 //
 // A response is passed on when the request's body has been sent; one that comes earlier and is an error ends the sending.
 // Upgrades and trailers are not passed on.
+//
+// The proxy stands at the edge: fields by which clients could lie about who they are (Forwarded, X-Forwarded-For, X-Real-IP and
+// the like) are dropped, and X-Forwarded-For is the client's address. Behind another proxy, say `--trust-forwarded yes`: they
+// are passed on, and the client's address is appended.
 #include <gyre/gyre.hpp>
 #include <gyre/http.hpp>
 
 #include "upstream_connection.hpp"
+#include "upstream_pool.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -17,13 +23,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace {
 
 namespace http = gyre::http;
 using namespace std::chrono_literals;
-using upstream_pointer = std::unique_ptr<upstream_connection>;
+using upstream_pointer = upstream_pool::pointer;
 
 // Of one connection only: not passed on. RFC 9110 §7.6.1. Bodies get frames of their own, and trailers are dropped.
 bool is_hop_by_hop(std::string_view name, std::span<const http::field> all) {
@@ -39,6 +44,16 @@ bool is_hop_by_hop(std::string_view name, std::span<const http::field> all) {
   return false;
 }
 
+// What proxies say about the client. Some servers take '_' for '-'.
+bool is_about_client(std::string_view name) {
+  std::string normal(name);
+  std::replace(normal.begin(), normal.end(), '_', '-');
+  for (const std::string_view each : {"Forwarded", "X-Real-IP", "X-Client-IP", "X-Cluster-Client-IP", "True-Client-IP"})
+    if (http::equal_ignoring_case(normal, each)) return true;
+  constexpr std::string_view family = "X-Forwarded-";
+  return http::equal_ignoring_case(std::string_view(normal).substr(0, family.size()), family);
+}
+
 // How many more proxies may pass this on; nothing: any number. RFC 9110 §7.6.2.
 std::optional<std::uint64_t> hops_left(const http::request& request) {
   if (request.method() != "OPTIONS" && request.method() != "TRACE") return std::nullopt;
@@ -47,8 +62,10 @@ std::optional<std::uint64_t> hops_left(const http::request& request) {
 
 class proxy {
  public:
-  proxy(std::string upstream, std::chrono::nanoseconds patience)
-      : upstream_(std::move(upstream)), patience_(patience) {}
+  proxy(std::string upstream, std::chrono::nanoseconds patience, bool trusts_clients)
+      : upstream_(std::move(upstream)), patience_(patience), trusts_clients_(trusts_clients) {}
+
+  void watch_in(gyre::task_group& group) noexcept { idle_.watch_in(group); }
 
   gyre::task<http::response> answer(http::request& request) {
     if (request.method() == "CONNECT") co_return http::response::error(501);
@@ -71,15 +88,13 @@ class proxy {
   }
 
  private:
-  static constexpr std::size_t idle_at_most = 64;
-
   gyre::task<http::response> forward(http::request& request) {
     // The server may close an idle connection just when it is used again. So only a request that can be sent twice is sent
     // on such a one.
     const bool repeatable = request.body().at_end() && (request.method() == "GET" || request.method() == "HEAD");
-    while (repeatable && !idle_.empty()) {
-      upstream_pointer upstream = std::move(idle_.back());
-      idle_.pop_back();
+    while (repeatable) {
+      upstream_pointer upstream = co_await idle_.take();
+      if (upstream == nullptr) break;
       try {
         co_await exchange(request, *upstream);
       } catch (const gyre::timed_out&) {
@@ -149,6 +164,7 @@ class proxy {
     if (hops) out.field("Max-Forwards", *hops - 1);
     for (const http::field& each : request.fields()) {
       if (hops && http::equal_ignoring_case(each.name, "Max-Forwards")) continue;  // one less is left
+      if (!trusts_clients_ && is_about_client(each.name)) continue;
       if (http::equal_ignoring_case(each.name, "X-Forwarded-For"))
         forwarded_for.append(each.value).append(", ");
       else if (!http::equal_ignoring_case(each.name, "Host") && !http::equal_ignoring_case(each.name, "Expect") &&
@@ -183,7 +199,7 @@ class proxy {
     }
     made.add_field("Via", "1.1 gyre");
     if (!request.body().at_end()) made.close_connection();  // the rest is not wanted
-    if (!has_body) keep(std::move(upstream));
+    if (!has_body) idle_.keep(std::move(upstream));
     return made;
   }
 
@@ -197,29 +213,28 @@ class proxy {
         if (piece.empty()) break;
         co_await out.write(piece);
       }
-      owner->keep(std::move(upstream));
+      owner->idle_.keep(std::move(upstream));
     }
     proxy* owner;
     upstream_pointer upstream;
   };
 
-  void keep(upstream_pointer connection) {
-    if (connection->reusable() && idle_.size() < idle_at_most) idle_.push_back(std::move(connection));
-  }
-
   std::string upstream_;
   std::chrono::nanoseconds patience_;
-  std::vector<upstream_pointer> idle_;
+  bool trusts_clients_;
+  upstream_pool idle_;
 };
 
 struct settings {
   std::string listen = "127.0.0.1:8080";
   std::string upstream;
   double timeout = 30;
+  bool trust_forwarded = false;
 };
 
 gyre::task<> serve(settings wanted) {
-  proxy forwarder(wanted.upstream, std::chrono::nanoseconds(static_cast<std::int64_t>(wanted.timeout * 1e9)));
+  proxy forwarder(wanted.upstream, std::chrono::nanoseconds(static_cast<std::int64_t>(wanted.timeout * 1e9)),
+                  wanted.trust_forwarded);
   http::server_options options;
   options.listen = wanted.listen;
   options.routes = [&forwarder](http::request& request) -> gyre::task<http::response> {
@@ -228,7 +243,12 @@ gyre::task<> serve(settings wanted) {
   http::server server(std::move(options));
   std::printf("listening on http://%s\n", server.where().c_str());
   std::fflush(stdout);
-  co_await server.run();
+  auto run = [&](gyre::task_group& group) -> gyre::task<> {
+    forwarder.watch_in(group);
+    co_await server.run();
+    group.cancel();
+  };
+  co_await gyre::task_group::scope(run);
 }
 
 std::optional<settings> parse(int count, char** arguments) {
@@ -241,6 +261,8 @@ std::optional<settings> parse(int count, char** arguments) {
       wanted.upstream = value;
     else if (name == "--timeout")
       wanted.timeout = http::value_from_text<double>(value).value_or(0);
+    else if (name == "--trust-forwarded" && (value == "yes" || value == "no"))
+      wanted.trust_forwarded = value == "yes";
     else
       return std::nullopt;
   }
@@ -253,7 +275,9 @@ std::optional<settings> parse(int count, char** arguments) {
 int main(int count, char** arguments) {
   const auto wanted = parse(count, arguments);
   if (!wanted) {
-    std::fprintf(stderr, "usage: reverse_proxy --upstream HOST:PORT [--listen HOST:PORT] [--timeout SECONDS]\n");
+    std::fprintf(stderr,
+                 "usage: reverse_proxy --upstream HOST:PORT [--listen HOST:PORT] [--timeout SECONDS]\n"
+                 "                     [--trust-forwarded yes|no]\n");
     return 2;
   }
   return gyre::run_main(serve(*wanted));

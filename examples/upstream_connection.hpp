@@ -4,9 +4,13 @@
 #include <gyre/gyre.hpp>
 #include <gyre/http.hpp>
 
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -75,13 +79,29 @@ class upstream_connection {
   [[nodiscard]] bool reusable() const noexcept {
     return request_sent_ && at_end_ && framing_.keep_alive && received_.size() == used_;
   }
+  /// The kernel holds something that has not been read: bytes, the end or an error. While nobody reads.
+  [[nodiscard]] bool has_input() const noexcept {
+    char byte = 0;
+    const auto size = ::recv(stream_.native_descriptor(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return size >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+  }
 
  private:
-  // Waits for more bytes; false at the end of the stream.
+  // Waits for more bytes; false at the end of the stream. read_some() and not receive(), which reads ahead: what has arrived
+  // on an idle connection has to be known for certain.
   gyre::task<bool> receive() {
-    const gyre::buffer_lease lease = co_await stream_.receive();
-    received_.append(lease.text());
-    co_return !lease.empty();
+    constexpr std::size_t most = std::size_t{16} << 10U;
+    const std::size_t before = received_.size();
+    received_.resize(before + most);
+    std::size_t size = 0;
+    try {
+      size = co_await stream_.read_some(std::span<char>(received_).subspan(before));
+    } catch (...) {
+      received_.resize(before);
+      throw;
+    }
+    received_.resize(before + size);
+    co_return size > 0;
   }
   void drop_used() { received_.erase(0, std::exchange(used_, 0)); }
 

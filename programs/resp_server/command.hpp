@@ -51,6 +51,9 @@ struct command {
 [[nodiscard]] std::span<const command> all_commands() noexcept;
 [[nodiscard]] const command* find_command(std::string_view name) noexcept;
 
+/// True when `text` is `lower`, a word in lower case, in some mixture of cases.
+[[nodiscard]] bool equal_ignoring_case(std::string_view text, std::string_view lower) noexcept;
+
 /// One of the words behind a container command: GET of CONFIG GET.
 struct subcommand {
   std::string_view name;  // lower case
@@ -69,6 +72,7 @@ inline constexpr std::string_view not_an_integer = "-ERR value is not an integer
 
 void reply_wrong_arity(reply_buffer& reply, std::string_view name);
 void reply_invalid_expiry(reply_buffer& reply, std::string_view name);
+void reply_long_pattern(reply_buffer& reply);
 void reply_value_or_null(reply_buffer& reply, const entry* item);
 
 }  // namespace resp

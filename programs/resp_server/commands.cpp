@@ -2,6 +2,7 @@
 #include "programs/resp_server/commands.hpp"
 
 #include "programs/resp_server/command.hpp"
+#include "programs/resp_server/glob.hpp"
 
 #include <algorithm>
 #include <string>
@@ -28,9 +29,12 @@ void reply_unknown_command(const command_call& call) {
 }
 
 bool refused_for_memory(command_call& call) {
-  if (!call.keys.over_limit()) return false;
+  const client_memory* const clients = call.connection.server.clients;
+  const std::size_t others = clients == nullptr ? 0 : clients->used();
+  if (!call.keys.over_limit(others)) return false;
   call.keys.expire_some(call.now, 100);
-  return call.keys.over_limit();
+  call.keys.free_some(100);
+  return call.keys.over_limit(others);
 }
 
 void reply_help(command_call& call, const std::string& container, std::span<const subcommand> subcommands) {
@@ -46,13 +50,13 @@ std::string upper_case(std::string_view name) {
   return upper;
 }
 
+}  // namespace
+
 bool equal_ignoring_case(std::string_view text, std::string_view lower) noexcept {
   return std::equal(text.begin(), text.end(), lower.begin(), lower.end(), [](char a, char b) {
     return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + ('a' - 'A')) : a) == b;
   });
 }
-
-}  // namespace
 
 void execute(std::span<const std::string_view> arguments, keyspace& keys, unix_ms now, reply_buffer& reply,
              connection_state& connection) {
@@ -64,7 +68,9 @@ void execute(std::span<const std::string_view> arguments, keyspace& keys, unix_m
   if (!arity_fits(found->arity, arguments.size())) return reply_wrong_arity(reply, found->name);
   if (found->kind == command_kind::grows && refused_for_memory(call))
     return reply.append("-OOM command not allowed when used memory > 'maxmemory'.\r\n");
+  const std::size_t mark = reply.mark();
   found->run(call);
+  if (reply.overflowed()) reply.drop_from(mark);
 }
 
 void reply_protocol_error(std::string_view message, reply_buffer& reply, connection_state& connection) {
@@ -94,6 +100,10 @@ void reply_wrong_arity(reply_buffer& reply, std::string_view name) {
 void reply_invalid_expiry(reply_buffer& reply, std::string_view name) {
   std::string text = "ERR invalid expire time in '";
   reply.append_error(text.append(name).append("' command"));
+}
+
+void reply_long_pattern(reply_buffer& reply) {
+  reply.append_error("ERR pattern is longer than " + std::to_string(glob_pattern::max_bytes) + " bytes");
 }
 
 void reply_value_or_null(reply_buffer& reply, const entry* item) {

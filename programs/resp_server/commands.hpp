@@ -12,6 +12,9 @@ namespace resp {
 
 /// Runs a command and appends its reply, which may be an error. `arguments` begins with the name.
 ///
+/// A command whose reply overflows leaves no part of it, and has changed nothing: it may be run again with a higher limit.
+/// `connection.unfinished` says that the command is to be done in steps.
+///
 /// Allocates nothing for PING, for GET, and for SET of a key whose old value has the room.
 void execute(std::span<const std::string_view> arguments, keyspace& keys, unix_ms now, reply_buffer& reply,
              connection_state& connection);

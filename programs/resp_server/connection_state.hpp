@@ -1,9 +1,12 @@
 // programs/resp_server/connection_state.hpp: what commands know of the connection and the server.
 #pragma once
 
+#include "programs/resp_server/client_memory.hpp"
 #include "programs/resp_server/entry.hpp"
+#include "programs/resp_server/unfinished_command.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -19,6 +22,9 @@ struct server_info {
   std::uint64_t connected_clients = 0;
   std::uint64_t connections_received = 0;
   std::uint64_t commands_processed = 0;  // counted by execute()
+  std::uint64_t write_timeouts = 0;
+  const client_memory* clients = nullptr;  // their buffers; null: nobody counts them
+  std::size_t reply_limit = reply_buffer::default_limit;
 };
 
 struct connection_state {
@@ -26,6 +32,8 @@ struct connection_state {
   std::uint64_t id = 0;
   std::string name = {};
   bool close_after_reply = false;  // set by QUIT: send what there is, then close
+  std::unique_ptr<unfinished_command> unfinished =
+      {};  // set by a command that is to be done in steps; the reply follows
 };
 
 }  // namespace resp

@@ -1,7 +1,6 @@
 // programs/resp_server/glob.cpp: the patterns of KEYS and CONFIG GET.
 #include "programs/resp_server/glob.hpp"
 
-#include <cstddef>
 #include <utility>
 
 namespace resp {
@@ -48,33 +47,68 @@ match match_one(std::string_view pattern, std::size_t at, char c, letter_case le
   return {folded(pattern[at], letters) == byte, at + 1};
 }
 
+void add(std::vector<std::uint64_t>& set, std::size_t position) noexcept {
+  set[position / 64] |= std::uint64_t{1} << (position % 64);
+}
+
 }  // namespace
 
-bool glob_match(std::string_view pattern, std::string_view text, letter_case letters) noexcept {
-  constexpr auto none = static_cast<std::size_t>(-1);
-  std::size_t at = 0;
-  std::size_t read = 0;
-  std::size_t star = none;     // the pattern behind the last '*'
-  std::size_t star_until = 0;  // what that '*' stands for ends here
-  while (read < text.size()) {
-    if (at < pattern.size() && pattern[at] == '*') {
-      star = ++at;
-      star_until = read;
-      continue;
+glob_pattern::glob_pattern(std::string_view pattern, letter_case letters) {
+  std::vector<std::size_t> elements;  // where they begin
+  std::vector<std::size_t> stars;     // how many elements are before each
+  for (std::size_t at = 0; at < pattern.size();) {
+    if (pattern[at] == '*') {
+      stars.push_back(elements.size());
+      ++at;
+    } else {
+      elements.push_back(at);
+      at = match_one(pattern, at, '\0', letters).next;
     }
-    if (at < pattern.size()) {
-      if (const match one = match_one(pattern, at, text[read], letters); one.matched) {
-        at = one.next;
-        ++read;
-        continue;
-      }
-    }
-    if (star == none) return false;
-    at = star;  // only the last star can help: let it take one more
-    read = ++star_until;
   }
-  while (at < pattern.size() && pattern[at] == '*') ++at;
-  return at == pattern.size();
+  elements_ = elements.size();
+  loops_.resize(elements_ / 64 + 1);
+  for (const std::size_t position : stars) add(loops_, position);
+  passes_.resize(256 * words());
+  for (std::size_t i = 0; i < elements_; ++i)
+    for (std::size_t byte = 0; byte < 256; ++byte)
+      if (match_one(pattern, elements[i], static_cast<char>(byte), letters).matched)
+        passes_[byte * words() + i / 64] |= std::uint64_t{1} << (i % 64);
+}
+
+bool glob_pattern::has(const std::uint64_t* set, std::size_t position) const noexcept {
+  return (set[position / 64] >> (position % 64) & 1) != 0;
+}
+
+// An element that accepts the byte leads to the position behind it; a star stays where it is. False: no position is left.
+bool glob_pattern::step(std::uint64_t* reached, char c) const noexcept {
+  const std::uint64_t* const passes = passes_.data() + static_cast<unsigned char>(c) * words();
+  std::uint64_t carried = 0;
+  std::uint64_t any = 0;
+  for (std::size_t i = 0; i < words(); ++i) {
+    const std::uint64_t passed = reached[i] & passes[i];
+    reached[i] = passed << 1 | carried | (reached[i] & loops_[i]);
+    carried = passed >> 63;
+    any |= reached[i];
+  }
+  return any != 0;
+}
+
+glob_pattern::verdict glob_pattern::read(progress& state, std::string_view text, std::size_t budget) const noexcept {
+  std::uint64_t* const reached = state.reached_.data();
+  const std::size_t until = budget < text.size() - state.read_ ? state.read_ + budget : text.size();
+  const bool ends_with_star = has(loops_.data(), elements_);
+  for (;; ++state.read_) {
+    if (ends_with_star && has(reached, elements_)) return verdict::matches;
+    if (state.read_ == until) break;
+    if (!step(reached, text[state.read_])) return verdict::differs;
+  }
+  if (until < text.size()) return verdict::unknown;
+  return has(reached, elements_) ? verdict::matches : verdict::differs;
+}
+
+bool glob_pattern::matches(std::string_view text) const noexcept {
+  progress state;
+  return read(state, text, text.size()) == verdict::matches;
 }
 
 }  // namespace resp

@@ -1,16 +1,55 @@
 // programs/resp_server/glob.hpp: the patterns of KEYS and CONFIG GET.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 namespace resp {
 
 enum class letter_case : std::uint8_t { matters, ignored };
 
-/// True when the whole text matches: `*`, `?`, `[abc]`, `[^a-z]`, `\c`, as Redis does it.
-/// At most pattern size x text size steps, whatever the pattern.
-[[nodiscard]] bool glob_match(std::string_view pattern, std::string_view text,
-                              letter_case letters = letter_case::matters) noexcept;
+/// A pattern, compiled once: `*`, `?`, `[abc]`, `[^a-z]`, `\c`, as Redis reads them.
+///
+/// All positions of the pattern that a text may have reached are followed at once, as the bits of a set. Matching therefore
+/// reads each byte of the text once and takes words() steps for it, whatever the pattern.
+class glob_pattern {
+ public:
+  /// The longest pattern that is compiled. Callers refuse longer ones.
+  static constexpr std::size_t max_bytes = 1024;
+
+  /// The positions reached in the pattern by the part of a text that was read.
+  class progress {
+   public:
+    [[nodiscard]] std::size_t bytes_read() const noexcept { return read_; }
+
+   private:
+    friend class glob_pattern;
+    std::array<std::uint64_t, max_bytes / 64 + 1> reached_{1};
+    std::size_t read_ = 0;
+  };
+  enum class verdict : std::uint8_t { matches, differs, unknown };
+
+  explicit glob_pattern(std::string_view pattern, letter_case letters = letter_case::matters);
+
+  /// True when the whole text matches.
+  [[nodiscard]] bool matches(std::string_view text) const noexcept;
+
+  /// Reads at most `budget` bytes of the text where an earlier call has stopped. Gives `unknown` when there are more.
+  [[nodiscard]] verdict read(progress& state, std::string_view text, std::size_t budget) const noexcept;
+
+  /// Machine words that each byte of a text costs.
+  [[nodiscard]] std::size_t words() const noexcept { return loops_.size(); }
+
+ private:
+  [[nodiscard]] bool step(std::uint64_t* reached, char c) const noexcept;
+  [[nodiscard]] bool has(const std::uint64_t* set, std::size_t position) const noexcept;
+
+  std::size_t elements_ = 0;           // what stands for one byte each: all but the stars
+  std::vector<std::uint64_t> loops_;   // positions behind a star: any byte leaves them reached
+  std::vector<std::uint64_t> passes_;  // for each byte, the elements that accept it; words() for a byte
+};
 
 }  // namespace resp

@@ -29,8 +29,10 @@ void dbsize_command(command_call& call);
 void del_command(command_call& call);
 void exists_command(command_call& call);
 void flush_command(command_call& call);
-void keys_command(command_call& call);
 void type_command(command_call& call);
+
+// keys_command.cpp
+void keys_command(command_call& call);
 
 // expiry_commands.cpp
 void expire_command(command_call& call);

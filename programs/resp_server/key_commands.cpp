@@ -1,11 +1,24 @@
-// programs/resp_server/key_commands.cpp: DEL, EXISTS, TYPE, KEYS, DBSIZE, FLUSHALL, FLUSHDB.
-#include "programs/resp_server/glob.hpp"
+// programs/resp_server/key_commands.cpp: DEL, EXISTS, TYPE, DBSIZE, FLUSHALL, FLUSHDB.
 #include "programs/resp_server/handlers.hpp"
 
+#include <memory>
 #include <string_view>
-#include <vector>
 
 namespace resp {
+namespace {
+
+// The keys are gone at once. The reply waits until their memory is free, so that what follows has it.
+class freeing : public unfinished_command {
+ public:
+  bool step(keyspace& keys, unix_ms /*now*/, reply_buffer& reply) override {
+    constexpr std::size_t work_of_an_entry = 100;
+    if (!keys.free_some(budget / work_of_an_entry)) return false;
+    reply.append(reply_text::ok);
+    return true;
+  }
+};
+
+}  // namespace
 
 void del_command(command_call& call) {
   std::int64_t removed = 0;
@@ -29,27 +42,20 @@ void type_command(command_call& call) {
   call.reply.append_status(call.find(call.arguments[1]) != nullptr ? "string" : "none");
 }
 
-void keys_command(command_call& call) {
-  const std::string_view pattern = call.arguments[1];
-  std::vector<std::string_view> found;
-  call.keys.for_each(call.now, [&](const entry& item) {
-    if (glob_match(pattern, item.first)) found.push_back(item.first);
-  });
-  call.reply.append_array(found.size());
-  for (const std::string_view key : found) call.reply.append_bulk(key);
-}
-
 void dbsize_command(command_call& call) { call.reply.append_integer(static_cast<std::int64_t>(call.keys.size())); }
 
-// There is one database and one way to empty it, but the option is checked.
+// There is one database. With ASYNC, the memory is freed in the background.
 void flush_command(command_call& call) {
   if (call.count() > 2) return call.reply.append(reply_text::syntax_error);
+  bool waits = true;
   if (call.count() == 2) {
     const word option = read_word(call.arguments[1]);
+    waits = option != word_of("async");
     if (option != word_of("async") && option != word_of("sync")) return call.reply.append(reply_text::syntax_error);
   }
   call.keys.clear();
-  call.reply.append(reply_text::ok);
+  if (!waits) return call.reply.append(reply_text::ok);
+  call.connection.unfinished = std::make_unique<freeing>();
 }
 
 }  // namespace resp

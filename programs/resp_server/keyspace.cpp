@@ -46,6 +46,7 @@ entry& keyspace::insert(std::string_view key, std::string_view value) {
   stored_value stored;
   stored.bytes = value;
   entry& item = *entries_.try_emplace(std::string(key), std::move(stored)).first;
+  list_.push_front(item);
   entry_bytes_ += footprint(item);
   return item;
 }
@@ -83,6 +84,7 @@ void keyspace::persist(entry& item) noexcept {
 
 void keyspace::erase(entry& item) {
   persist(item);
+  list_.remove(item);
   entry_bytes_ -= footprint(item);
   entries_.erase(entries_.find(item.first));
   // A table for many more keys than there are is given back, or it could keep us over the limit.
@@ -91,9 +93,33 @@ void keyspace::erase(entry& item) {
 }
 
 void keyspace::clear() {
+  map empty(0, entries_.hash_function());
+  if (entries_.empty()) {
+    entries_ = std::move(empty);
+    return;
+  }
+  removed_.push_back(std::move(entries_));
+  entries_ = std::move(empty);
+  removed_bytes_ += std::exchange(entry_bytes_, 0) + removed_.back().bucket_count() * sizeof(void*);
   queue_.clear();
-  entries_ = map(0, entries_.hash_function());
-  entry_bytes_ = 0;
+  list_.clear();
+}
+
+bool keyspace::free_some(std::size_t budget) {
+  constexpr std::size_t bytes_like_an_entry = 4096;  // pages cost time too
+  for (std::size_t spent = 0; !removed_.empty() && spent < budget;) {
+    map& last = removed_.back();
+    if (last.empty()) {
+      removed_bytes_ -= last.bucket_count() * sizeof(void*);
+      removed_.pop_back();
+    } else {
+      const std::size_t bytes = footprint(*last.begin());
+      last.erase(last.begin());
+      removed_bytes_ -= bytes;
+      spent += 1 + bytes / bytes_like_an_entry;
+    }
+  }
+  return removed_.empty();
 }
 
 std::size_t keyspace::expire_some(unix_ms now, std::size_t budget) {
@@ -112,9 +138,11 @@ unix_ms keyspace::next_expiry() const noexcept {
 }
 
 std::size_t keyspace::used_bytes() const noexcept {
-  return entry_bytes_ + entries_.bucket_count() * sizeof(void*) + queue_.allocated_bytes();
+  return entry_bytes_ + removed_bytes_ + entries_.bucket_count() * sizeof(void*) + queue_.allocated_bytes();
 }
 
-bool keyspace::over_limit() const noexcept { return options_.max_bytes && used_bytes() > *options_.max_bytes; }
+bool keyspace::over_limit(std::size_t other_bytes) const noexcept {
+  return options_.max_bytes && used_bytes() + other_bytes > *options_.max_bytes;
+}
 
 }  // namespace resp

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "programs/resp_server/entry.hpp"
+#include "programs/resp_server/entry_list.hpp"
 #include "programs/resp_server/expiry_queue.hpp"
 #include "programs/resp_server/key_hash.hpp"
 
@@ -12,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace resp {
 
@@ -48,7 +50,12 @@ class keyspace {
   void expire_at(entry& item, unix_ms when);
   void persist(entry& item) noexcept;  ///< it never expires any more
   void erase(entry& item);
+
+  /// Removes all keys at once. Their memory counts until free_some() has given it back.
   void clear();
+
+  /// Frees about `budget` entries that clear() has removed. True when none is left.
+  bool free_some(std::size_t budget);
 
   /// Removes at most `budget` expired entries. Gives how many it removed; `budget`: call again.
   std::size_t expire_some(unix_ms now, std::size_t budget);
@@ -63,22 +70,22 @@ class keyspace {
 
   /// What keys, values and the tables for them take, the allocator's overhead estimated.
   [[nodiscard]] std::size_t used_bytes() const noexcept;
-  [[nodiscard]] bool over_limit() const noexcept;
+  /// True when keys, values and `other_bytes` together take more than max_bytes.
+  [[nodiscard]] bool over_limit(std::size_t other_bytes = 0) const noexcept;
   [[nodiscard]] const keyspace_options& options() const noexcept { return options_; }
 
-  /// Calls visit(const entry&) for every entry that has not expired, in no order.
-  template <class Visitor>
-  void for_each(unix_ms now, Visitor&& visit) const {
-    for (const entry& item : entries_)
-      if (item.second.expires_at >= now) visit(item);
-  }
+  /// All entries, expired ones too. Lifetime: the list ends with the keyspace.
+  [[nodiscard]] entry_list& all() noexcept { return list_; }
 
  private:
   using map = std::unordered_map<std::string, stored_value, key_hash, std::equal_to<>>;
 
   keyspace_options options_;
   map entries_;
+  entry_list list_;
   expiry_queue queue_;
+  std::vector<map> removed_;  // by clear(), not yet freed
+  std::size_t removed_bytes_ = 0;
   std::size_t entry_bytes_ = 0;
   std::uint64_t expired_ = 0;
 };

@@ -1,14 +1,36 @@
 // programs/resp_server/main.cpp: a small in-memory Redis.
 #include "programs/resp_server/server.hpp"
 
+#include <algorithm>
+#include <chrono>
+
 int main(int argc, char** argv) {
   CLI::App app("A small in-memory Redis: RESP2 and inline commands, strings with expiry.", "resp_server");
   resp::resp_server_options options;
+  std::size_t all_clients = 0;
+  double write_timeout = 60;
   programs::add_server_options(app, options.server, "127.0.0.1:6380");
-  app.add_option("--maxmemory", options.keys.max_bytes,
-                 "bytes of keys and values; commands that add are refused above");
-  app.add_option("--max-bulk", options.limits.max_bulk_bytes, "bytes of one argument")->capture_default_str();
-  app.add_option("--max-arguments", options.limits.max_arguments, "arguments of one request")->capture_default_str();
+  const auto add_bytes = [&app](const char* name, auto& value, const char* description) {
+    return app.add_option(name, value, description)->transform(CLI::AsSizeValue(false));
+  };
+  add_bytes("--maxmemory", options.keys.max_bytes,
+            "bytes (or 50mb) of keys, values, requests and replies; commands that add are refused above");
+  add_bytes("--maxmemory-clients", all_clients,
+            "bytes of the requests and replies of all clients; the largest clients are closed above (default: "
+            "maxmemory, else "
+            "1gb)");
+  add_bytes("--client-output-buffer-limit", options.limits.output_buffer, "bytes of one reply; larger ones are refused")
+      ->capture_default_str();
+  app.add_option("--write-timeout", write_timeout, "seconds in which a client must take 64 KiB of a reply, or its rest")
+      ->check(CLI::Range(0.001, 86'400.0))
+      ->capture_default_str();
+  app.add_option("--max-bulk", options.limits.request.max_bulk_bytes, "bytes of one argument")->capture_default_str();
+  app.add_option("--max-arguments", options.limits.request.max_arguments, "arguments of one request")
+      ->capture_default_str();
   if (const int code = programs::parse(app, argc, argv); code >= 0) return code;
+  options.limits.write_timeout =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(write_timeout));
+  if (const std::size_t all = all_clients != 0 ? all_clients : options.keys.max_bytes.value_or(0); all != 0)
+    options.limits.all_clients = all;
   return gyre::run_main(resp::serve(options), options.server.run());
 }

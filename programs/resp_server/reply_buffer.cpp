@@ -1,8 +1,6 @@
 // programs/resp_server/reply_buffer.cpp: RESP2 replies, one behind the other, ready to be sent.
 #include "programs/resp_server/reply_buffer.hpp"
 
-#include "programs/resp_server/integer.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -10,7 +8,6 @@ namespace resp {
 namespace {
 
 constexpr std::size_t first_allocation = 512;
-constexpr std::size_t max_header = 1 + max_integer_digits + 2;  // type, number, CR LF
 
 // Writes "$12\r\n". The room is there.
 char* write_header(char* to, char type, std::int64_t number) noexcept {
@@ -34,9 +31,11 @@ reply_buffer::reply_buffer(reply_buffer&& other) noexcept : limit_(other.limit_)
 reply_buffer& reply_buffer::operator=(reply_buffer&& other) noexcept {
   if (this == &other) return *this;
   data_ = std::move(other.data_);
+  begin_ = std::exchange(other.begin_, 0);
   size_ = std::exchange(other.size_, 0);
   usable_ = std::exchange(other.usable_, 0);
   allocated_ = std::exchange(other.allocated_, 0);
+  missing_ = std::exchange(other.missing_, 0);
   overflowed_ = std::exchange(other.overflowed_, false);
   limit_ = other.limit_;
   return *this;
@@ -81,14 +80,34 @@ void reply_buffer::append_bulk(std::string_view bytes) {
   size_ += static_cast<std::size_t>(to + 2 - begin);
 }
 
+std::size_t reply_buffer::begin_array() {
+  const std::size_t mark = size_;
+  if (make_room(max_header) != nullptr) size_ += max_header;
+  return mark;
+}
+
+void reply_buffer::finish_array(std::size_t mark, std::size_t elements) noexcept {
+  if (overflowed_) return;
+  char header[max_header];
+  const auto bytes = static_cast<std::size_t>(write_header(header, '*', static_cast<std::int64_t>(elements)) - header);
+  const std::size_t gap = max_header - bytes;
+  char* const data = data_.get();
+  std::memmove(data + begin_ + gap, data + begin_, mark - begin_);
+  std::memcpy(data + mark + gap, header, bytes);
+  begin_ += gap;
+}
+
 char* reply_buffer::grow(std::size_t bytes) {
-  if (overflowed_ || bytes > limit_ - size_) {
+  if (overflowed_ || size_ > limit_ || bytes > limit_ - size_) {
     overflowed_ = true;
+    missing_ += bytes;
     usable_ = size_;  // nothing fits any more, not even something small
     return nullptr;
   }
-  const std::size_t doubled = std::min(std::max(first_allocation, allocated_ * 2), limit_);
-  const std::size_t wanted = std::max(size_ + bytes, doubled);
+  // Near the limit only a little more than is needed: others may want the rest.
+  const std::size_t needed = size_ + bytes;
+  const std::size_t doubled = std::max(first_allocation, allocated_ * 2);
+  const std::size_t wanted = std::max(needed, doubled <= limit_ ? doubled : std::min(needed + needed / 16, limit_));
   auto bigger = std::make_unique_for_overwrite<char[]>(wanted);
   if (size_ != 0) std::memcpy(bigger.get(), data_.get(), size_);
   data_ = std::move(bigger);
@@ -97,7 +116,7 @@ char* reply_buffer::grow(std::size_t bytes) {
 }
 
 void reply_buffer::clear(std::size_t keep_at_most) noexcept {
-  size_ = 0;
+  begin_ = size_ = missing_ = 0;
   overflowed_ = false;
   if (allocated_ > keep_at_most) {
     data_.reset();

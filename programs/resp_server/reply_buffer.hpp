@@ -1,6 +1,8 @@
 // programs/resp_server/reply_buffer.hpp: RESP2 replies, one behind the other, ready to be sent.
 #pragma once
 
+#include "programs/resp_server/integer.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -11,11 +13,12 @@ namespace resp {
 
 /// A growing range of bytes that keeps its memory when it is cleared.
 ///
-/// A reply that would pass the limit is dropped together with everything after it: then
-/// `overflowed()` is true, the bytes are no longer a valid stream and the connection must be closed.
+/// Once a reply passes the limit, `overflowed()` is true and what is appended is only counted: wanted() is the size that would
+/// have been enough. drop_from() takes the incomplete reply back.
 class reply_buffer {
  public:
-  static constexpr std::size_t default_limit = 256U << 20;
+  static constexpr std::size_t default_limit = 128U << 20;
+  static constexpr std::size_t max_header = 1 + max_integer_digits + 2;  ///< type, number, CR LF
 
   explicit reply_buffer(std::size_t limit = default_limit) noexcept : limit_(limit) {}
   reply_buffer(reply_buffer&& other) noexcept;
@@ -34,11 +37,28 @@ class reply_buffer {
   void append_null() { append("$-1\r\n"); }
   void append_array(std::size_t elements);  ///< *2, the elements follow
 
-  [[nodiscard]] std::string_view view() const noexcept { return {data_.get(), size_}; }
-  [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  /// Begins an array whose elements follow before their number is known. Gives the mark for finish_array(), which moves
+  /// what is before the mark, not the elements.
+  [[nodiscard]] std::size_t begin_array();
+  void finish_array(std::size_t mark, std::size_t elements) noexcept;
+
+  [[nodiscard]] std::string_view view() const noexcept { return {data_.get() + begin_, size_ - begin_}; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_ - begin_; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == begin_; }
   [[nodiscard]] std::size_t capacity() const noexcept { return allocated_; }
   [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
+
+  /// After an overflow: how large the limit would have to be.
+  [[nodiscard]] std::size_t wanted() const noexcept { return size_ + missing_; }
+  /// The position at which the next reply begins.
+  [[nodiscard]] std::size_t mark() const noexcept { return size_; }
+  /// Takes back everything behind a mark. wanted() stays known until clear().
+  void drop_from(std::size_t mark) noexcept {
+    missing_ += size_ - mark;
+    size_ = usable_ = mark;
+  }
+  /// Sets the limit for what follows. The bytes that are there stay, even when they are more.
+  void set_limit(std::size_t limit) noexcept { limit_ = limit; }
 
   /// Forgets the bytes and keeps the memory, unless that is more than `keep_at_most`.
   void clear(std::size_t keep_at_most = default_limit) noexcept;
@@ -50,9 +70,11 @@ class reply_buffer {
   void append_header(char type, std::int64_t number);
 
   std::unique_ptr<char[]> data_;
+  std::size_t begin_ = 0;  // of the bytes to be sent
   std::size_t size_ = 0;
   std::size_t usable_ = 0;  // allocated_, or size_ after an overflow
   std::size_t allocated_ = 0;
+  std::size_t missing_ = 0;  // not stored since an overflow
   std::size_t limit_;
   bool overflowed_ = false;
 };

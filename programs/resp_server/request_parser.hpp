@@ -53,6 +53,11 @@ class request_parser {
   /// After `error`: without the leading "ERR ", for example "Protocol error: invalid bulk length".
   [[nodiscard]] std::string_view error() const noexcept { return error_; }
 
+  /// The memory that it holds.
+  [[nodiscard]] std::size_t allocated_bytes() const noexcept {
+    return arguments_.capacity() * sizeof(std::string_view) + unquoted_.capacity();
+  }
+
   /// Forgets everything, to be used for another stream.
   void reset() noexcept;
 

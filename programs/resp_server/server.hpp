@@ -3,13 +3,13 @@
 
 #include "programs/common/server_options.hpp"
 #include "programs/resp_server/keyspace.hpp"
-#include "programs/resp_server/request_parser.hpp"
+#include "programs/resp_server/server_limits.hpp"
 
 namespace resp {
 
 struct resp_server_options {
   programs::server_options server;
-  parser_limits limits;
+  server_limits limits;
   keyspace_options keys;
 };
 

@@ -20,24 +20,32 @@ struct setting {
 };
 
 std::vector<setting> settings(const command_call& call) {
+  const server_info& server = call.connection.server;
   const auto limit = call.keys.options().max_bytes;
+  const std::size_t clients_limit = server.clients == nullptr ? 0 : server.clients->limit();
   return {{"appendonly", "no"},
+          {"client-output-buffer-limit", "normal " + std::to_string(server.reply_limit) + " 0 0"},
           {"databases", "1"},
           {"maxmemory", std::to_string(limit.value_or(0))},
+          {"maxmemory-clients", std::to_string(clients_limit)},
           {"maxmemory-policy", "noeviction"},
-          {"port", std::to_string(call.connection.server.port)},
+          {"port", std::to_string(server.port)},
           {"proto-max-bulk-len", std::to_string(call.keys.options().max_value_bytes)},
           {"save", ""}};
 }
 
 void config_get(command_call& call) {
-  std::vector<setting> found;
-  for (setting& each : settings(call))
-    for (const std::string_view pattern : call.arguments.subspan(2))
-      if (glob_match(pattern, each.name, letter_case::ignored)) {
-        found.push_back(std::move(each));
-        break;
-      }
+  std::vector<setting> found = settings(call);
+  std::vector<bool> wanted(found.size());
+  std::size_t compiled = 0;  // bytes of patterns: together they cost no more than one of KEYS
+  for (const std::string_view text : call.arguments.subspan(2)) {
+    compiled += text.size();
+    if (compiled > glob_pattern::max_bytes) return reply_long_pattern(call.reply);
+    const glob_pattern pattern(text, letter_case::ignored);
+    for (std::size_t i = 0; i < found.size(); ++i)
+      if (!wanted[i]) wanted[i] = pattern.matches(found[i].name);
+  }
+  std::erase_if(found, [&](const setting& each) { return !wanted[static_cast<std::size_t>(&each - found.data())]; });
   call.reply.append_array(found.size() * 2);
   for (const setting& each : found) {
     call.reply.append_bulk(each.name);
@@ -86,7 +94,11 @@ std::string clients_section(const command_call& call) {
 
 std::string memory_section(const command_call& call) {
   std::string text = "# Memory\r\n";
-  add_line(text, "used_memory", call.keys.used_bytes());
+  const client_memory* const clients = call.connection.server.clients;
+  const std::size_t of_clients = clients == nullptr ? 0 : clients->used();
+  add_line(text, "used_memory", call.keys.used_bytes() + of_clients);
+  add_line(text, "used_memory_dataset", call.keys.used_bytes());
+  add_line(text, "mem_clients_normal", of_clients);
   add_line(text, "maxmemory", call.keys.options().max_bytes.value_or(0));
   add_line(text, "maxmemory_policy", "noeviction");
   return text;
@@ -98,6 +110,8 @@ std::string stats_section(const command_call& call) {
   add_line(text, "total_connections_received", server.connections_received);
   add_line(text, "total_commands_processed", server.commands_processed);
   add_line(text, "expired_keys", call.keys.expired_so_far());
+  add_line(text, "evicted_clients", server.clients == nullptr ? 0 : server.clients->evicted_clients());
+  add_line(text, "client_write_timeouts", server.write_timeouts);
   return text;
 }
 
@@ -131,9 +145,9 @@ void info_command(command_call& call) {
   const auto wanted = [&](std::string_view name) {
     if (call.count() == 1) return true;
     for (const std::string_view each : call.arguments.subspan(1))
-      if (glob_match(each, name, letter_case::ignored) || glob_match(each, "all", letter_case::ignored) ||
-          glob_match(each, "default", letter_case::ignored) || glob_match(each, "everything", letter_case::ignored))
-        return true;
+      for (const std::string_view known :
+           {name, std::string_view("all"), std::string_view("default"), std::string_view("everything")})
+        if (equal_ignoring_case(each, known)) return true;
     return false;
   };
   std::string text;

@@ -115,7 +115,7 @@ void set_command(command_call& call) {
   } else {
     call.reply.append_null();
   }
-  if (wanted) store(call, old, call.arguments[2], options.lives, *expires_at);
+  if (wanted && !call.reply.overflowed()) store(call, old, call.arguments[2], options.lives, *expires_at);
 }
 
 void setnx_command(command_call& call) {

@@ -18,6 +18,7 @@ void mset_command(command_call& call) {
 
 void getset_command(command_call& call) {
   reply_value_or_null(call.reply, call.find(call.arguments[1]));
+  if (call.reply.overflowed()) return;
   call.keys.set(call.arguments[1], call.arguments[2], call.now);
 }
 

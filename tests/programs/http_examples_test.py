@@ -432,11 +432,27 @@ class Proxy(unittest.TestCase):
         self.assertEqual((status, seen["method"], seen["path"]), (200, "GET", "/a%20b?c=d&e"))
         fields = {name.lower(): value for name, value in seen["headers"]}
         self.assertEqual(fields, {"accept": "x/y", "accept-encoding": "identity", "host": "example.org",
-                                  "x-forwarded-for": "10.1.2.3, 127.0.0.1", "via": "1.1 gyre"})
+                                  "x-forwarded-for": "127.0.0.1", "via": "1.1 gyre"})
         self.assertEqual((headers.get_all("X-Mine"), headers["Via"], headers["Content-Type"]),
                          (["a", "b"], "1.1 gyre", "application/json"))
         for name in ("X-Hop", "Keep-Alive"):
             self.assertIsNone(headers[name])
+
+    ABOUT_THE_CLIENT = {"X-Forwarded-For": "10.1.2.3", "X_Forwarded_For": "10.1.2.4", "Forwarded": "for=10.1.2.5",
+                        "X-Forwarded-Host": "bank", "x-forwarded-proto": "https", "X-Real-IP": "10.1.2.6"}
+
+    def fields_seen_behind(self, proxy):
+        seen = json.loads(proxy.request("GET", "/", headers=self.ABOUT_THE_CLIENT)[2])["headers"]
+        wanted = {name.lower().replace("_", "-") for name in self.ABOUT_THE_CLIENT}
+        return sorted((name, value) for name, value in seen if name.lower().replace("_", "-") in wanted)
+
+    def test_a_client_cannot_lie_about_its_address(self):
+        self.assertEqual(self.fields_seen_behind(self.proxy), [("X-Forwarded-For", "127.0.0.1")])
+
+    def test_a_proxy_before_it_is_believed_when_it_is_told_to(self):
+        proxy = self.start(f"127.0.0.1:{self.upstream.server_address[1]}", "--trust-forwarded", "yes")
+        self.assertEqual(self.fields_seen_behind(proxy), sorted(
+            {**self.ABOUT_THE_CLIENT, "X-Forwarded-For": "10.1.2.3, 127.0.0.1"}.items()))
 
     def test_options_and_trace_are_passed_on_by_no_more_than_they_say(self):
         for method, target, status in (("OPTIONS", "*", 204), ("OPTIONS", "/x", 204), ("TRACE", "/x", 501)):
@@ -520,6 +536,39 @@ class Proxy(unittest.TestCase):
         proxy = self.start_before(lambda peer: peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
         for _ in range(5):
             self.assertEqual(proxy.get("/"), (200, b"ok"))
+
+    def unasked_for(self, unasked, waits_for_the_end):
+        """Asks twice; after the first answer the server sends what nobody has asked for. Gives the second answer."""
+        sent, ended, connections = threading.Event(), threading.Event(), []
+
+        def serve(peer):
+            connections.append(peer)
+            if len(connections) > 1:
+                return peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nConnection: close\r\n\r\nown")
+            peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nfirst")
+            answered.wait(20)
+            peer.sendall(unasked)
+            sent.set()
+            try:
+                if peer.recv(1) == b"":
+                    ended.set()
+            except ConnectionResetError:
+                ended.set()
+
+        answered = threading.Event()
+        proxy = self.start_before(serve)
+        first = proxy.get("/")
+        answered.set()
+        self.assertEqual(first, (200, b"first"))
+        self.assertTrue((ended if waits_for_the_end else sent).wait(20), "the idle connection is still there")
+        return proxy.get("/")
+
+    def test_bytes_that_nobody_asked_for_are_nobodys_response(self):
+        for unasked in (b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret",
+                        b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", b"x"):
+            for waits_for_the_end in (False, True):
+                with self.subTest(unasked=unasked, waits_for_the_end=waits_for_the_end):
+                    self.assertEqual(self.unasked_for(unasked, waits_for_the_end), (200, b"own"))
 
     def test_a_server_that_is_silent(self):
         silent = threading.Event()

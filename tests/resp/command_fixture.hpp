@@ -9,6 +9,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace resp_test {
 
@@ -24,7 +25,18 @@ class command_fixture : public testing::Test {
     const std::array<std::string_view, sizeof...(arguments)> all{std::string_view(arguments)...};
     reply.clear();
     resp::execute(all, keys, now, reply, connection);
+    finish();
     return std::string(reply.view());
+  }
+
+  // Does the steps of a command over many keys. Gives their number.
+  int finish() {
+    int steps = 0;
+    if (const auto work = std::move(connection.unfinished)) {
+      do ++steps;
+      while (!work->step(keys, now, reply));
+    }
+    return steps;
   }
 
   // The replies to raw input, parsed as a server does.
@@ -39,6 +51,7 @@ class command_fixture : public testing::Test {
         break;
       }
       resp::execute(parser.arguments(), keys, now, reply, connection);
+      finish();
       input.remove_prefix(parsed.consumed);
     }
     return std::string(reply.view());

@@ -225,6 +225,23 @@ class Differential(unittest.TestCase):
     def test_what_is_not_looked_at(self):
         self.compare([b"*1\rx$4\rxPINGxx", b"*2\r\n$4\r\nECHO\r\n$1\r\na__*1\r\n$4\r\nPING\r\n"])
 
+    def test_random_patterns(self):
+        chosen = random.Random(2)
+
+        def word(letters, most):
+            return "".join(chosen.choices(letters, k=chosen.randrange(most)))
+
+        keys = {"a" + word("abc-]^\\", 6) for _ in range(200)}  # ** does not match the empty key in Redis
+        theirs, ours = Peer(self.redis.port), Peer(self.server.port)
+        for peer in (theirs, ours):
+            peer.exchange(array("FLUSHALL") + b"".join(array("SET", key, "") for key in keys))
+        for _ in range(3000):
+            request = array("KEYS", word("ab*?[]^-\\", 9))
+            left, right = (sorted(peer.exchange(request).split(b"\r\n")) for peer in (ours, theirs))
+            self.assertEqual(left, right, request)
+        theirs.close()
+        ours.close()
+
     def test_random_commands(self):
         chosen = random.Random(1)
         keys, numbers = ["a", "b", "c", ""], ["0", "1", "-1", "7", "x", "9223372036854775807", "-9223372036854775808", ""]

@@ -64,15 +64,6 @@ TEST(keyspace, expire_some_keeps_to_its_budget_and_takes_the_soonest) {
   EXPECT_EQ(keys.expired_so_far(), 100u);
 }
 
-TEST(keyspace, visits_what_has_not_expired) {
-  keyspace keys;
-  keys.set("a", "1", 0);
-  keys.expire_at(keys.set("b", "1", 0), 10);
-  std::string seen;
-  keys.for_each(11, [&](const entry& item) { seen += item.first; });
-  EXPECT_EQ(seen, "a");
-}
-
 TEST(keyspace, used_bytes_follow_what_is_stored) {
   keyspace keys;
   const std::size_t empty = keys.used_bytes();

@@ -51,13 +51,19 @@ TEST(reply_buffer, clearing_keeps_the_memory_up_to_a_size) {
   EXPECT_EQ(reply.view(), "+OK\r\n");
 }
 
-TEST(reply_buffer, over_the_limit_everything_is_dropped_until_it_is_cleared) {
+TEST(reply_buffer, over_the_limit_everything_is_only_counted_until_it_is_cleared) {
   reply_buffer reply(100);
   reply.append_status("OK");
   EXPECT_FALSE(reply.overflowed());
-  reply.append_bulk(std::string(100, 'x'));
+  const std::size_t mark = reply.mark();
+  reply.append("0123456789");
+  reply.append(std::string(100, 'x'));
   EXPECT_TRUE(reply.overflowed());
   reply.append_status("OK");  // would fit, but behind a reply that is missing
+  EXPECT_EQ(reply.wanted(), 5u + 110 + 5);
+  reply.drop_from(mark);
+  EXPECT_EQ(reply.wanted(), 5u + 110 + 5);
+  reply.append("more");
   EXPECT_EQ(reply.view(), "+OK\r\n");
   reply.clear();
   EXPECT_FALSE(reply.overflowed());
@@ -75,4 +81,46 @@ TEST(reply_buffer, moves_leave_an_empty_buffer_that_works) {
   EXPECT_EQ(one.view(), "+more\r\n");
   one = std::move(two);
   EXPECT_EQ(one.view(), "+one\r\n");
+}
+
+TEST(reply_buffer, an_array_of_unknown_length_moves_only_what_is_before_it) {
+  for (const int count : {0, 3, 12}) {
+    reply_buffer reply;
+    reply.append_status("before");
+    const std::size_t mark = reply.begin_array();
+    std::string elements;
+    for (int i = 0; i < count; ++i) {
+      reply.append_integer(i);
+      elements += ":" + std::to_string(i) + "\r\n";
+    }
+    const char* const end = reply.view().data() + reply.view().size();
+    reply.finish_array(mark, static_cast<std::size_t>(count));
+    reply.append_status("after");
+    EXPECT_EQ(reply.view(), "+before\r\n*" + std::to_string(count) + "\r\n" + elements + "+after\r\n");
+    EXPECT_EQ(reply.view().data() + reply.view().size(), end + 8);
+    reply.clear();
+    EXPECT_TRUE(reply.empty());
+    reply.append_status("again");
+    EXPECT_EQ(reply.view(), "+again\r\n");
+  }
+}
+
+TEST(reply_buffer, an_array_that_overflows_can_be_taken_back) {
+  reply_buffer reply(100);
+  reply.append_status("before");
+  const std::size_t mark = reply.begin_array();
+  for (int i = 0; i < 100; ++i) reply.append_integer(7);
+  EXPECT_TRUE(reply.overflowed());
+  reply.finish_array(mark, 100);
+  reply.drop_from(mark);
+  EXPECT_EQ(reply.view(), "+before\r\n");
+}
+
+TEST(reply_buffer, a_lower_limit_leaves_what_is_there) {
+  reply_buffer reply;
+  reply.append(std::string(1000, 'x'));
+  reply.set_limit(100);
+  reply.append(std::string(1000, 'x'));
+  EXPECT_TRUE(reply.overflowed());
+  EXPECT_EQ(reply.size(), 1000u);
 }

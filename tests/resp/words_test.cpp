@@ -1,6 +1,5 @@
-// tests/resp/words_test.cpp: integers, words, patterns, and finding commands by name.
+// tests/resp/words_test.cpp: integers, words, and finding commands by name.
 #include "programs/resp_server/command.hpp"
-#include "programs/resp_server/glob.hpp"
 #include "programs/resp_server/integer.hpp"
 #include "programs/resp_server/word.hpp"
 
@@ -55,49 +54,4 @@ TEST(command_table, every_command_is_found_by_its_name_in_any_case) {
     EXPECT_EQ(find_command(std::string_view(upper).substr(0, upper.size() - 1)), nullptr);
   }
   for (const std::string_view name : {"", "x", "foo", "\0", "flushallflushall"}) EXPECT_EQ(find_command(name), nullptr);
-}
-
-TEST(glob, matches_like_redis) {
-  const auto yes = [](std::string_view pattern, std::string_view text) {
-    EXPECT_TRUE(glob_match(pattern, text)) << pattern << ' ' << text;
-  };
-  const auto no = [](std::string_view pattern, std::string_view text) {
-    EXPECT_FALSE(glob_match(pattern, text)) << pattern << ' ' << text;
-  };
-  yes("", "");
-  no("", "a");
-  yes("*", "anything");
-  yes("*", "");
-  yes("a*", "a");
-  yes("*a", "banana");
-  no("*a", "bananas");
-  yes("b*n*a", "banana");
-  no("b*n*x", "banana");
-  yes("b?nana", "banana");
-  no("?", "");
-  yes("[abc]x", "bx");
-  no("[abc]x", "dx");
-  yes("[^abc]x", "dx");
-  no("[^abc]x", "ax");
-  yes("[a-c]", "b");
-  yes("[c-a]", "b");
-  no("[a-c]", "d");
-  yes("[\\]]", "]");
-  yes("[\\-a]", "-");
-  yes("[abc", "c");  // never closed
-  yes("\\*", "*");
-  no("\\*", "a");
-  yes("h[ae]llo*", "hallo world");
-  no("ABC", "abc");
-  EXPECT_TRUE(glob_match("A[B-C]c", "aBC", letter_case::ignored));
-}
-
-TEST(glob, hostile_patterns_take_no_exponential_time) {
-  std::string pattern;
-  for (int i = 0; i < 50; ++i) pattern += "*a";
-  EXPECT_FALSE(glob_match(pattern + "b", std::string(5000, 'a')));
-  EXPECT_FALSE(glob_match(std::string(10'000, '*') + "b", std::string(5000, 'a')));
-  EXPECT_TRUE(glob_match("[^", "a"));
-  EXPECT_FALSE(glob_match("[", "a"));
-  EXPECT_FALSE(glob_match("[]", "a"));
 }

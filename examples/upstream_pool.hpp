@@ -1,0 +1,66 @@
+// examples/upstream_pool.hpp: the connections of reverse_proxy that wait for their next request.
+#pragma once
+
+#include <gyre/gyre.hpp>
+
+#include "upstream_connection.hpp"
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+/// Keeps idle connections, and watches them: nothing may arrive on one before the next request is sent. Bytes that come
+/// earlier, such as a late body or a 408, would be taken for the response to that request, which may be another client's. A
+/// connection on which anything arrives, the end included, is closed.
+///
+/// Lifetime: the group that watches ends before the pool does.
+class upstream_pool {
+ public:
+  using pointer = std::unique_ptr<upstream_connection>;
+
+  void watch_in(gyre::task_group& group) noexcept { watches_ = &group; }
+
+  /// Keeps a connection whose response is complete; closes it when it cannot be used again, or when there are enough.
+  void keep(pointer connection) {
+    if (!connection->reusable() || idle_.size() >= most || watches_ == nullptr) return;
+    auto entry = std::make_shared<idle>(std::move(connection));
+    idle_.push_back(entry);
+    entry->watch.emplace(watches_->spawn(watch(*this, entry), {.name = "watching an idle connection"}));
+  }
+
+  /// A connection on which nothing has arrived since its last response; null when there is none. Cancel: one is closed.
+  gyre::task<pointer> take() {
+    while (!idle_.empty()) {
+      const entry_pointer entry = std::move(idle_.back());
+      idle_.pop_back();
+      entry->watch->cancel();
+      co_await entry->watch->wait();  // bytes that came first win over the cancel
+      if (entry->quiet && !entry->connection->has_input()) co_return std::move(entry->connection);
+    }
+    co_return nullptr;
+  }
+
+ private:
+  static constexpr std::size_t most = 64;
+  struct idle {
+    explicit idle(pointer c) noexcept : connection(std::move(c)) {}
+    pointer connection;
+    std::optional<gyre::task_handle<void>> watch;
+    bool quiet = true;
+  };
+  using entry_pointer = std::shared_ptr<idle>;
+
+  static gyre::task<> watch(upstream_pool& pool, entry_pointer entry) {
+    std::array<char, 1> unexpected{};
+    (void)co_await gyre::as_expected(entry->connection->stream().read_some(unexpected));
+    entry->quiet = false;
+    std::erase(pool.idle_, entry);
+    entry->connection.reset();
+  }
+
+  std::vector<entry_pointer> idle_;
+  gyre::task_group* watches_ = nullptr;
+};

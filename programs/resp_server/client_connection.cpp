@@ -1,0 +1,250 @@
+// programs/resp_server/client_connection.cpp: one client, from its first request to its end.
+#include "programs/resp_server/client_connection.hpp"
+
+#include "programs/resp_server/commands.hpp"
+
+#include <gyre/io/io_error.hpp>
+#include <gyre/loop/yield.hpp>
+#include <gyre/tasks/timeout.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace resp {
+namespace {
+
+struct evicted_client {};
+
+constexpr std::size_t flush_above = std::size_t{64} << 10U;
+
+// What commands that change something may answer must always fit, or they would be done and not answered.
+constexpr std::size_t least_reply_limit = flush_above + 4096;
+
+}  // namespace
+
+unix_ms wall_clock() noexcept {
+  timespec t{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &t);  // a tick old at most, at a quarter of the price
+  return unix_ms{t.tv_sec} * 1000 + t.tv_nsec / 1'000'000;
+}
+
+client_connection::client_connection(server_state& server, gyre::tcp_stream peer) noexcept
+    : client_account(server.memory, &end),
+      server_(server),
+      peer_(std::move(peer)),
+      deadline_(peer_, server.limits.write_timeout),
+      connection_{.server = server.info, .id = ++server.info.connections_received},
+      parser_(server.limits.request) {
+  ++server.info.connected_clients;
+}
+
+client_connection::~client_connection() {
+  --server_.info.connected_clients;
+  if (!evicted()) return;
+  server_.memory_freed.set();  // those who wait run when this is destroyed
+  server_.memory_freed.clear();
+}
+
+// Evicted while it waits for others to leave, it has to notice that too.
+void client_connection::end(client_account& self) noexcept {
+  auto& client = static_cast<client_connection&>(self);
+  client.peer_.cancel();
+  client.server_.memory_freed.set();
+  client.server_.memory_freed.clear();
+}
+
+gyre::task<> client_connection::run() {
+  try {
+    co_await serve();
+  } catch (const evicted_client&) {
+  } catch (const gyre::io_error&) {
+    if (deadline_.expired())
+      ++server_.info.write_timeouts;
+    else if (!evicted())
+      throw;
+  }
+}
+
+gyre::task<> client_connection::serve() {
+  for (;;) {
+    gyre::buffer_lease received = co_await peer_.receive();
+    if (!received) co_return;
+    received_ = std::move(received);
+    input_ = received_.text();
+    if (!partial_.empty()) co_await keep_received();
+    reply_ = server_.buffers.take();
+    set_reply_limit();
+    co_await answer_all();
+    keep_rest();
+    if (!reply_.empty()) {
+      note_memory();
+      const write_deadline::during writing(deadline_);
+      co_await peer_.write_all(reply_.view());
+    }
+    server_.buffers.give_back(std::move(reply_));
+    note_memory();
+    if (connection_.close_after_reply) co_return co_await say_goodbye();
+  }
+}
+
+// Answers every complete request of input_. Replies are written out here only when they get large.
+gyre::task<> client_connection::answer_all() {
+  unix_ms now = wall_clock();
+  while (!input_.empty() && !connection_.close_after_reply) {
+    const parse_result parsed = parser_.parse(input_);
+    if (parsed.status == parse_status::command) {
+      execute(parser_.arguments(), server_.keys, now, reply_, connection_);
+      if (connection_.unfinished != nullptr || reply_.overflowed()) [[unlikely]] {
+        co_await finish_command();
+        now = wall_clock();
+      }
+    }
+    if (parsed.status == parse_status::error) reply_protocol_error(parser_.error(), reply_, connection_);
+    input_.remove_prefix(parsed.consumed);
+    if (parsed.status == parse_status::need_more) break;
+    if (reply_.size() > flush_above) {
+      keep_rest();
+      co_await flush();
+      now = wall_clock();
+    }
+  }
+}
+
+// The command that was run last takes more steps, or more memory than there was. It has changed nothing by then.
+gyre::task<> client_connection::finish_command() {
+  keep_request();
+  for (bool again = false;; again = true) {
+    if (again) execute(parser_.arguments(), server_.keys, wall_clock(), reply_, connection_);
+    if (connection_.unfinished != nullptr) co_await work_off();
+    if (!reply_.overflowed()) co_return;
+    const std::size_t needed = reply_.wanted() - reply_.mark();
+    co_await flush();
+    bool fits = !again && needed <= server_.limits.output_buffer;
+    if (fits) fits = co_await wait_for_room(request_bytes() + needed);
+    set_reply_limit();
+    if (!fits) break;
+  }
+  reply_.append_error("OOM reply is larger than 'client-output-buffer-limit' or does not fit into 'maxmemory-clients'");
+}
+
+// One client's command is done at a time, and one step of it in a turn of the loop.
+gyre::task<> client_connection::work_off() {
+  const auto work = std::move(connection_.unfinished);
+  const auto turn = co_await server_.long_command.scoped_lock();
+  for (;;) {
+    note_memory();
+    set_reply_limit();
+    if (work->step(server_.keys, wall_clock(), reply_)) co_return;
+    co_await gyre::yield();
+  }
+}
+
+gyre::task<> client_connection::flush() {
+  constexpr std::size_t most_kept = std::size_t{256} << 10U;
+  if (!reply_.empty()) {
+    note_memory();
+    const write_deadline::during writing(deadline_);
+    co_await peer_.write_all(reply_.view());
+  }
+  reply_.clear(most_kept);
+  note_memory();
+  set_reply_limit();
+}
+
+// Lets larger clients leave until this one may take `bytes` in all. False: there are no larger ones.
+gyre::task<bool> client_connection::wait_for_room(std::size_t bytes) {
+  note_memory();
+  client_memory& memory = server_.memory;
+  if (!memory.make_room(*this, bytes)) co_return false;
+  while (!evicted() && memory.available_to(*this) < bytes && memory.leaving() != 0)
+    co_await server_.memory_freed.wait();
+  note_memory();
+  co_return memory.available_to(*this) >= bytes;
+}
+
+// Puts what has arrived behind the beginning of its request. The buffer grows to what the request announces, but who
+// announces much gets the memory only as it sends.
+gyre::task<> client_connection::keep_received() {
+  constexpr std::size_t most_at_once = std::size_t{1} << 20U;
+  if (const std::size_t size = partial_.size() + input_.size(); size > partial_.capacity()) {
+    const std::size_t announced = std::min(parser_.bytes_needed(), partial_.size() * 2 + most_at_once);
+    const std::size_t capacity = std::max({size, announced, partial_.capacity() * 2});  // as reserve() rounds it
+    const std::size_t all = request_bytes() - partial_.capacity() + capacity;
+    bool fits = all <= server_.memory.available_to(*this);
+    if (!fits) fits = co_await wait_for_room(all);
+    if (!fits) co_return refuse_request();
+    partial_.reserve(capacity);
+  }
+  partial_.append(input_);
+  received_.release();
+  input_ = partial_;
+  note_memory();
+}
+
+// What follows in the stream would be taken for requests, so nothing more is read.
+void client_connection::refuse_request() {
+  input_ = {};
+  reply_.append_error("OOM request does not fit into 'maxmemory-clients'");
+  connection_.close_after_reply = true;
+}
+
+// A client that waits must hold no receive buffer: all clients share them. The request moves, and its arguments with it.
+void client_connection::keep_request() {
+  if (!received_) return;
+  keep_rest();
+  std::ignore = parser_.parse(input_);
+}
+
+// Leaves in partial_ what is left of the input. An idle connection keeps no large buffer.
+void client_connection::keep_rest() {
+  constexpr std::size_t largest_kept = std::size_t{64} << 10U;
+  if (received_) {
+    partial_.assign(input_);
+    received_.release();
+  } else if (input_.empty() && partial_.capacity() > largest_kept) {
+    std::string().swap(partial_);
+  } else {
+    partial_.erase(0, partial_.size() - input_.size());
+  }
+  input_ = partial_;
+}
+
+// Closing with input unread would reset the connection, and the client might never see our last words.
+gyre::task<> client_connection::say_goodbye() {
+  using namespace std::chrono_literals;
+  co_await peer_.shutdown_write();
+  auto discard = [this]() -> gyre::task<> {
+    while (co_await peer_.receive()) {
+    }
+  };
+  try {
+    co_await gyre::timeout(2s, discard);
+  } catch (const gyre::timed_out&) {  // it had its chance
+  }
+}
+
+std::size_t client_connection::request_bytes() const noexcept {
+  return partial_.capacity() + parser_.allocated_bytes() + connection_.name.capacity();
+}
+
+// Called before everything that may take long. Throws when this client has to go.
+void client_connection::note_memory() {
+  set(request_bytes() + reply_.capacity());
+  if (server_.memory.over_limit()) [[unlikely]]
+    server_.memory.keep_limit();
+  if (evicted()) [[unlikely]]
+    throw evicted_client();
+}
+
+void client_connection::set_reply_limit() noexcept {
+  const std::size_t available = server_.memory.available_to(*this);
+  const std::size_t taken = request_bytes();
+  const std::size_t left = available > taken ? available - taken : 0;
+  reply_.set_limit(std::max(least_reply_limit, std::min(server_.limits.output_buffer, left)));
+}
+
+}  // namespace resp

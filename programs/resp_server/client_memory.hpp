@@ -1,0 +1,88 @@
+// programs/resp_server/client_memory.hpp: what the requests and replies of all clients take together, and who takes the most.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+
+namespace resp {
+
+class client_memory;
+
+/// The buffers of one client. Lifetime: the client_memory must outlive it.
+class client_account {
+ public:
+  using end_client = void (*)(client_account&) noexcept;
+
+  /// `end` is called when the client is evicted: it must make the client let go of its buffers and destroy this account,
+  /// but not during the call.
+  client_account(client_memory& memory, end_client end) noexcept : memory_(memory), end_(end) {}
+  client_account(const client_account&) = delete;
+  client_account& operator=(const client_account&) = delete;
+  ~client_account();
+
+  /// Says how many bytes the client's buffers take now.
+  void set(std::size_t bytes) noexcept;
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] bool evicted() const noexcept { return evicted_; }
+
+ private:
+  friend class client_memory;
+
+  client_memory& memory_;
+  end_client end_;
+  std::size_t bytes_ = 0;
+  bool evicted_ = false;
+  client_account* next_ = nullptr;  // in the bucket of clients that take about as much
+  client_account** link_ = nullptr;
+};
+
+/// Adds up what clients take, and evicts those that take the most when there is not enough for others, like
+/// maxmemory-clients of Redis.
+///
+/// Clients are sorted into buckets by powers of two, so that neither a change nor finding a large one depends on their number.
+class client_memory {
+ public:
+  explicit client_memory(std::size_t limit) noexcept : limit_(limit) {}
+  client_memory(const client_memory&) = delete;
+  client_memory& operator=(const client_memory&) = delete;
+
+  [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
+  [[nodiscard]] std::size_t used() const noexcept { return used_; }
+  /// What evicted clients still hold.
+  [[nodiscard]] std::size_t leaving() const noexcept { return leaving_; }
+  [[nodiscard]] std::size_t available() const noexcept { return used_ < limit_ ? limit_ - used_ : 0; }
+  [[nodiscard]] bool over_limit() const noexcept { return used_ - leaving_ > limit_; }
+  /// What one client may take in all without others having to leave.
+  [[nodiscard]] std::size_t available_to(const client_account& one) const noexcept { return available() + one.bytes_; }
+
+  /// Evicts clients that take more than `asking` would with `bytes` in all, until that is possible. False when it is not.
+  /// The memory is there when the evicted ones have let go of it: see available_to().
+  bool make_room(const client_account& asking, std::size_t bytes) noexcept;
+
+  /// Evicts the largest until the limit is kept.
+  void keep_limit() noexcept;
+
+  [[nodiscard]] std::size_t evicted_clients() const noexcept { return evicted_; }
+
+ private:
+  friend class client_account;
+
+  static constexpr std::size_t smallest_bits = 10;  // all clients below 1 KiB are alike
+  static std::size_t bucket_of(std::size_t bytes) noexcept {
+    const auto bits = static_cast<std::size_t>(std::bit_width(bytes));
+    return bits > smallest_bits ? bits - smallest_bits : 0;
+  }
+  void insert(client_account& one) noexcept;
+  static void remove(client_account& one) noexcept;
+  void evict(client_account& one) noexcept;
+  [[nodiscard]] client_account* largest(const client_account* spared) const noexcept;
+
+  std::size_t limit_;
+  std::size_t used_ = 0;
+  std::size_t leaving_ = 0;
+  std::size_t evicted_ = 0;
+  std::array<client_account*, 64 - smallest_bits + 1> buckets_{};
+};
+
+}  // namespace resp

@@ -1,0 +1,234 @@
+#!/usr/bin/env python3
+"""What clients can make resp_server hold, and what one client's commands do to the others: bounds in bytes and counts."""
+
+import resource
+import select
+import socket
+import sys
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "programs"))
+from support import BIN, Program  # noqa: E402
+
+if not (BIN / "resp_server").exists():
+    print("skipped: resp_server is missing")
+    sys.exit(77)
+
+MB = 1 << 20
+
+
+def array(*arguments):
+    parts = [b"*%d\r\n" % len(arguments)]
+    for each in arguments:
+        data = each if isinstance(each, bytes) else str(each).encode()
+        parts.append(b"$%d\r\n%s\r\n" % (len(data), data))
+    return b"".join(parts)
+
+
+class Client:
+    def __init__(self, server, receive_buffer=None):
+        self.socket = socket.socket()
+        if receive_buffer:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        self.socket.settimeout(60)
+        self.socket.connect(("127.0.0.1", server.port))
+        self.file = self.socket.makefile("rb")
+
+    def send(self, *arguments):
+        self.socket.sendall(array(*arguments))
+
+    def reply(self):
+        line = self.file.readline()
+        if line[:1] == b"$":
+            return None if line == b"$-1\r\n" else self.file.read(int(line[1:]) + 2)[:-2]
+        if line[:1] == b"*":
+            return [self.reply() for _ in range(int(line[1:]))]
+        return line
+
+    def __call__(self, *arguments):
+        self.send(*arguments)
+        return self.reply()
+
+    def answered(self):
+        return bool(select.select([self.socket], [], [], 0)[0])
+
+    def close(self):
+        self.file.close()
+        self.socket.close()
+
+
+class Limits(unittest.TestCase):
+    def serve(self, *arguments):
+        return self.enterContext(Program("resp_server", *arguments)) if hasattr(self, "enterContext") else self.start(arguments)
+
+    def start(self, arguments):
+        server = Program("resp_server", *arguments).__enter__()
+        self.addCleanup(server.__exit__)
+        return server
+
+    def client(self, server, **options):
+        client = Client(server, **options)
+        self.addCleanup(client.close)
+        return client
+
+    def peak_memory(self, server):
+        status = Path(f"/proc/{server.process.pid}/status").read_text()
+        return int(status.split("VmHWM:")[1].split()[0]) * 1024
+
+    def info(self, client, name):
+        lines = client("INFO").decode().split("\r\n")
+        return int(next(line for line in lines if line.startswith(name + ":")).split(":")[1])
+
+    def wait_for(self, condition):
+        deadline = time.monotonic() + 60
+        while not condition():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.01)
+
+    def test_replies_that_nobody_reads_stay_within_the_limits(self):
+        server = self.serve("--maxmemory", "50mb")
+        steady = self.client(server)
+        self.assertEqual(steady("SET", "large", b"x" * (4 * MB)), b"+OK\r\n")
+        for _ in range(40):  # 40 MB each, of which the kernel takes a few
+            self.client(server).send("MGET", *["large"] * 10)
+        self.wait_for(lambda: self.info(steady, "total_commands_processed") > 40)
+        self.assertEqual(steady("GET", "large"), b"x" * (4 * MB))
+        self.assertLessEqual(self.info(steady, "mem_clients_normal"), 50 * MB)
+        self.assertLess(self.peak_memory(server), (50 + 50 + 50) * MB)
+
+    def test_a_reply_over_the_limit_is_refused_and_the_connection_goes_on(self):
+        server = self.serve("--client-output-buffer-limit", "1mb")
+        client = self.client(server)
+        self.assertEqual(client("SET", "half", b"x" * (MB // 2)), b"+OK\r\n")
+        self.assertEqual(client("GET", "half"), b"x" * (MB // 2))
+        client.socket.sendall(array("PING") + array("MGET", "half", "half") + array("PING"))
+        self.assertEqual(client.reply(), b"+PONG\r\n")
+        self.assertRegex(client.reply(), b"^-OOM reply is larger than 'client-output-buffer-limit'")
+        self.assertEqual(client.reply(), b"+PONG\r\n")
+        for i in range(40_000):
+            client.socket.sendall(array("SET", f"key:{i:030}", "")) if i % 1000 else client.send("PING")
+        for i in range(40_000):
+            client.reply()
+        self.assertRegex(client("KEYS", "*"), b"^-OOM reply is larger")
+        self.assertEqual(client("KEYS", "half"), [b"half"])
+
+    def test_a_client_that_holds_most_leaves_for_one_that_needs_less(self):
+        server = self.serve("--maxmemory-clients", "32mb")
+        steady, greedy = self.client(server), self.client(server)
+        self.assertEqual(steady("SET", "large", b"x" * (6 * MB)), b"+OK\r\n")
+        greedy.send("MGET", *["large"] * 5)
+        self.wait_for(lambda: self.info(steady, "mem_clients_normal") > 30 * MB)
+        self.assertEqual(steady("GET", "large"), b"x" * (6 * MB))
+        self.assertEqual(self.info(steady, "evicted_clients"), 1)
+        self.assertLess(len(greedy.file.read()), 30 * MB)  # what had been sent, then the end
+
+    def test_requests_that_do_not_end_stay_within_the_limits(self):
+        server = self.serve("--maxmemory-clients", "32mb")
+        steady = self.client(server)
+        for _ in range(12):
+            client = self.client(server)
+            try:
+                client.socket.sendall(b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$60000000\r\n" + b"x" * (20 * MB))
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # evicted while it was sending
+        self.assertEqual(steady("PING"), b"+PONG\r\n")
+        self.assertGreater(self.info(steady, "evicted_clients"), 5)
+        self.assertLess(self.peak_memory(server), (32 + 32 + 20) * MB)  # one grows, so it holds the old and the new buffer
+        alone = self.client(server)
+        alone.socket.sendall(b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$60000000\r\n")
+        try:
+            alone.socket.sendall(b"x" * (60 * MB))
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        self.assertEqual(steady("PING"), b"+PONG\r\n")
+
+    def test_names_of_clients_count(self):
+        server = self.serve("--maxmemory-clients", "32mb")
+        steady = self.client(server)
+        for _ in range(12):
+            self.client(server)("CLIENT", "SETNAME", b"x" * (8 * MB))
+        self.assertLessEqual(self.info(steady, "mem_clients_normal"), 32 * MB)
+        self.assertGreater(self.info(steady, "evicted_clients"), 5)
+
+    def test_buffers_count_for_maxmemory_as_in_redis(self):
+        server = self.serve("--maxmemory", "20mb", "--maxmemory-clients", "64mb")
+        steady = self.client(server)
+        self.assertEqual(steady("SET", "large", b"x" * (8 * MB)), b"+OK\r\n")
+        self.assertEqual(steady("SET", "small", "1"), b"+OK\r\n")
+        self.client(server).send("MGET", *["large"] * 4)
+        self.wait_for(lambda: self.info(steady, "used_memory") > 20 * MB)
+        self.assertRegex(steady("SET", "small", "2"), b"^-OOM command not allowed")
+        self.assertEqual(steady("GET", "small"), b"1")
+
+    def test_a_reply_that_is_not_read_ends_with_the_time_out(self):
+        server = self.serve("--write-timeout", "0.2")
+        steady, deaf = self.client(server), self.client(server)
+        self.assertEqual(steady("SET", "large", b"x" * (32 * MB)), b"+OK\r\n")
+        deaf.send("GET", "large")
+        self.wait_for(lambda: self.info(steady, "client_write_timeouts") == 1)
+        self.wait_for(lambda: self.info(steady, "connected_clients") == 1)
+        self.assertLess(self.info(steady, "mem_clients_normal"), MB)
+
+    def test_a_slow_client_that_reads_gets_everything(self):
+        server = self.serve("--write-timeout", "0.2")
+        steady, slow = self.client(server), self.client(server)
+        self.assertEqual(steady("SET", "large", b"x" * (32 * MB)), b"+OK\r\n")
+        slow.send("GET", "large")
+        received = 0
+        while received < 32 * MB:
+            data = slow.socket.recv(MB)
+            self.assertTrue(data, received)
+            received += len(data)
+            time.sleep(0.03)  # about five times the limit in all
+        self.assertEqual(self.info(steady, "client_write_timeouts"), 0)
+
+    def test_requests_of_a_client_that_does_not_read_are_not_read_either(self):
+        server = self.serve()
+        steady, deaf = self.client(server), self.client(server)
+        self.assertEqual(steady("SET", "some", b"x" * 1000), b"+OK\r\n")
+        deaf.socket.setblocking(False)
+        requests, sent = array("GET", "some") * 10_000, 0
+        while select.select([], [deaf.socket], [], 1)[1] and sent < 256 * MB:
+            sent += deaf.socket.send(requests[sent % len(requests):])
+        self.assertLess(sent, 64 * MB)  # what the kernel's buffers hold; a reply is forty times as large
+        self.assertLess(self.info(steady, "mem_clients_normal"), 2 * MB)
+        self.assertLess(self.peak_memory(server), 64 * MB)
+        deaf.socket.setblocking(True)
+        for _ in range(sent // (len(requests) // 10_000)):
+            self.assertEqual(deaf.reply(), b"x" * 1000)
+
+    def test_other_clients_are_served_while_hostile_patterns_are_matched(self):
+        server = self.serve()
+        steady = self.client(server)
+        for i in range(500):
+            self.assertEqual(steady("SET", b"a" * 5000 + b"%d" % i, ""), b"+OK\r\n")
+        hostile = [self.client(server) for _ in range(10)]
+        self.assertEqual(hostile[0]("KEYS", b"*a" * 20_000 + b"b"), b"-ERR pattern is longer than 1024 bytes\r\n")
+        for client in hostile:
+            client.send("KEYS", b"*a" * 500 + b"b")
+        served = 0
+        while not hostile[-1].answered():
+            self.assertEqual(steady("PING"), b"+PONG\r\n")
+            served += 1
+        self.assertGreater(served, 100)
+        self.assertEqual([client.reply() for client in hostile], [[]] * 10)
+
+    def test_clients_that_wait_hold_no_receive_buffers(self):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+        server = self.serve()
+        steady = self.client(server)
+        self.assertEqual(steady("SET", "some", b"x" * 200_000), b"+OK\r\n")
+        deaf = [self.client(server, receive_buffer=4096) for _ in range(1500)]
+        for each in deaf:
+            each.socket.sendall(array("GET", "some") * 20)
+        self.wait_for(lambda: self.info(steady, "total_commands_processed") > 1500)
+        for _ in range(100):
+            self.assertEqual(steady("ECHO", b"y" * 60_000), b"y" * 60_000)
+        for each in deaf:
+            self.assertEqual(each.reply(), b"x" * 200_000)
+
+
+if __name__ == "__main__":
+    unittest.main()
