@@ -1,6 +1,7 @@
 // src/process/process_state.hpp: a child process behind the movable process.
 #pragma once
 
+#include <gyre/coro/cancel_scope.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/io/request.hpp>
 #include <gyre/process/process.hpp>
@@ -22,20 +23,28 @@ struct started_process {
 started_process start_program(const std::vector<std::string>& arguments, const process_options& options);
 
 /// Lifetime: freed when the process object is gone and the child has been reaped.
-class process_state : private io::request {
+class process_state : private io::request, private cancellable {
  public:
-  explicit process_state(started_process&& started);
+  process_state() noexcept;
+  process_state(const process_state&) = delete;
+  process_state& operator=(const process_state&) = delete;
 
+  /// Errors: io_error. Afterwards there may be a child all the same, for abandon.
+  void start(const std::vector<std::string>& arguments, const process_options& options);
   /// Takes over the exit status, if the child has ended. Errors: io_error.
   void look();
-  /// The process object is gone: kills what runs, and frees this when it has been reaped.
-  void abandon() noexcept;
-  void forget() noexcept { delete this; }
   void send_signal(int number) const;
+  /// The process object is gone: kills the child if it runs, and frees this when it has been reaped.
+  void abandon() noexcept;
+  /// The same without killing it. The loop does not wait for the child at its end.
+  void detach() noexcept;
+
+  /// Reaps children that outlived their loop and have ended since. Thread: any.
+  static void reap_orphans() noexcept;
 
   [[nodiscard]] int handle() const noexcept { return descriptor_.fd; }
 
-  int id;
+  int id = -1;
   std::optional<exit_status> status;
   fs::file input;
   fs::file output;
@@ -43,11 +52,21 @@ class process_state : private io::request {
 
  private:
   ~process_state();
-  static void ended(io::completion& c) noexcept;
-  /// Gives an errno.
+  void forget() noexcept { delete this; }
+  /// Gives 0 when the child has ended, EAGAIN when it runs, ECHILD when it is no child of this process.
   int reap(int how) noexcept;
+  /// Gives an errno.
+  [[nodiscard]] int signal(int number) const noexcept;
+  void close_streams() noexcept;
+  void reap_later() noexcept;
+  void become_orphan() noexcept;
+  static void ended(io::completion& c) noexcept;
 
   io::descriptor descriptor_;
+  // Of a detached child, which the end of the loop makes an orphan.
+  task_context context_;
+  cancel_scope scope_;
+  process_state* next_orphan_ = nullptr;
 };
 
 }  // namespace gyre

@@ -1,67 +1,22 @@
-// src/process/start_program.cpp: posix_spawn with the streams where they are wanted.
+// src/process/start_program.cpp: a child with the streams where they are wanted.
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/pipe.hpp>
 
+#include "child_launch.hpp"
 #include "process_state.hpp"
 
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 
 namespace gyre {
 namespace {
 
 [[noreturn]] void throw_error(int error) { throw std::system_error(error, std::generic_category()); }
-void check(int error) {
-  if (error != 0) throw_error(error);
-}
-
-class file_actions {
- public:
-  file_actions() { check(::posix_spawn_file_actions_init(&actions_)); }
-  file_actions(const file_actions&) = delete;
-  file_actions& operator=(const file_actions&) = delete;
-  ~file_actions() { ::posix_spawn_file_actions_destroy(&actions_); }
-
-  void put(int from, int to) { check(::posix_spawn_file_actions_adddup2(&actions_, from, to)); }
-  void change_directory(const std::string& to) { check(::posix_spawn_file_actions_addchdir_np(&actions_, to.c_str())); }
-  void close_the_rest() { check(::posix_spawn_file_actions_addclosefrom_np(&actions_, 3)); }
-  [[nodiscard]] const posix_spawn_file_actions_t* get() const noexcept { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_;
-};
-
-class attributes {
- public:
-  explicit attributes(bool new_session) {
-    check(::posix_spawnattr_init(&attributes_));
-    // Signals as a program expects them, whatever this one has blocked or ignored.
-    sigset_t none;
-    sigset_t all;
-    ::sigemptyset(&none);
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&attributes_, &none);
-    ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    int flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-    if (new_session) flags |= POSIX_SPAWN_SETSID;
-    ::posix_spawnattr_setflags(&attributes_, static_cast<short>(flags));
-  }
-  attributes(const attributes&) = delete;
-  attributes& operator=(const attributes&) = delete;
-  ~attributes() { ::posix_spawnattr_destroy(&attributes_); }
-  [[nodiscard]] const posix_spawnattr_t* get() const noexcept { return &attributes_; }
-
- private:
-  posix_spawnattr_t attributes_;
-};
 
 // Out of the way of the three numbers that are about to be replaced.
 owned_fd above_standard(int fd) {
@@ -93,6 +48,21 @@ owned_fd childs_end(const redirect& to, bool child_reads, owned_fd& ours) {
   }
 }
 
+// Where the program may be, as execvp(3) looks for it.
+std::vector<std::string> paths_of(const std::string& program) {
+  if (program.find('/') != std::string::npos) return {program};
+  const char* const listed = std::getenv("PATH");
+  const std::string_view all = listed != nullptr ? listed : "/bin:/usr/bin";
+  std::vector<std::string> paths;
+  for (std::size_t at = 0; at <= all.size();) {
+    const std::size_t end = std::min(all.find(':', at), all.size());
+    const std::string_view directory = all.substr(at, end - at);
+    paths.push_back(directory.empty() ? program : std::string(directory) + '/' + program);
+    at = end + 1;
+  }
+  return paths;
+}
+
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
   std::vector<char*> all;
   all.reserve(strings.size() + 1);
@@ -110,28 +80,25 @@ started_process start(const std::vector<std::string>& arguments, const process_o
   started_process started;
   const std::vector<char*> argv = pointers(arguments);
   const std::vector<char*> given = options.environment ? pointers(*options.environment) : std::vector<char*>();
+  const std::vector<std::string> paths = paths_of(arguments.front());
+  const std::vector<char*> candidates = pointers(paths);
   std::array<owned_fd, 3> ends;
   ends[0] = childs_end(options.standard_input, true, started.input);
   ends[1] = childs_end(options.standard_output, false, started.output);
   ends[2] = childs_end(options.standard_error, false, started.error);
 
-  file_actions actions;
-  for (int number = 0; number < 3; ++number)
-    if (const owned_fd& end = ends[static_cast<std::size_t>(number)]; end) actions.put(end.get(), number);
-  if (options.standard_error.what() == redirect::kind::output) actions.put(STDOUT_FILENO, STDERR_FILENO);
-  actions.close_the_rest();
-  if (!options.directory.empty()) actions.change_directory(options.directory);
-  const attributes how(options.new_session);
-  char* const* const environment = options.environment ? given.data() : environ;
-  check(::posix_spawnp(&started.id, argv[0], actions.get(), how.get(), argv.data(), environment));
-
-  started.handle = owned_fd(static_cast<int>(::syscall(SYS_pidfd_open, started.id, 0)));
-  if (!started.handle) {
-    const int error = errno;
-    ::kill(started.id, SIGKILL);
-    ::waitpid(started.id, nullptr, 0);
-    throw_error(error);
-  }
+  child_plan plan;
+  for (std::size_t i = 0; i < ends.size(); ++i) plan.streams[i] = ends[i].get();
+  plan.error_to_output = options.standard_error.what() == redirect::kind::output;
+  plan.new_session = options.new_session;
+  if (!options.directory.empty()) plan.directory = options.directory.c_str();
+  plan.paths = candidates.data();
+  plan.arguments = argv.data();
+  plan.environment = options.environment ? given.data() : environ;
+  launched_child child;
+  if (const int error = launch_child(plan, child); error != 0) throw_error(error);
+  started.id = child.id;
+  started.handle = owned_fd(child.handle);
   return started;
 }
 

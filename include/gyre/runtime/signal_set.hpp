@@ -39,9 +39,9 @@ class GYRE_API [[nodiscard("co_await it")]] signal_op : public operation<signal_
 ///   gyre::signal_set hang_up{SIGHUP};
 ///   while (true) { co_await hang_up.next(); co_await reload(); }
 ///
-/// A set may take SIGINT and SIGTERM from run_main. The last owner of a signal, a set or a run that handles signals, restores
-/// what the signal did before the first one, unless other code has installed a handler meanwhile: that stays. A child of
-/// fork has the signals as they were before the set. Holds a descriptor.
+/// A set may take SIGINT and SIGTERM from run_main. The last owner of a signal, a set or a run that handles signals,
+/// restores what the signal did before the first one, unless other code has installed a handler meanwhile: that stays.
+/// A child of fork has the signals as they were before the set. Holds a descriptor.
 /// Thread: one thread at a time; the signals of the process may come to any thread.
 class GYRE_API signal_set {
  public:
@@ -53,7 +53,8 @@ class GYRE_API signal_set {
   signal_set& operator=(const signal_set&) = delete;
 
   /// Waits for one of the signals and returns its number. Several that are pending are returned in the order of their
-  /// numbers. A signal that comes again before it is returned is returned once, as usual in Unix. One task waits at a time.
+  /// numbers. A signal that comes again before it is returned is returned once, as usual in Unix. One task waits at a
+  /// time.
   ///
   /// Lifetime: this outlives the await. Cancel: no signal is lost; the next call returns it.
   /// Errors: io_error when the kernel cannot wait for a descriptor.

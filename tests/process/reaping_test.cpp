@@ -1,0 +1,226 @@
+// tests/process/reaping_test.cpp: who reaps a child, and what is known of one that others have reaped.
+#include "tests/process/children.hpp"
+
+#include <gyre/testing/cancel_at_every_await.hpp>
+
+using namespace gyre_test;
+using gyre::process;
+using gyre::process_options;
+using gyre::redirect;
+
+namespace {
+
+/// The status was taken by others: it is known where the kernel has kept it.
+void expect_code_or_unknown(const gyre::exit_status& status, int code) {
+  if (status.unknown)
+    EXPECT_EQ(status.string(), "status unknown");
+  else
+    EXPECT_EQ(status, gyre::exit_status{.code = code});
+}
+
+/// A child that has ended, and was reaped by other code.
+gyre::task<process> start_stolen(std::string command) {
+  process child = process::start({"/bin/sh", "-c", std::move(command)});
+  EXPECT_EQ(::waitpid(child.id(), nullptr, 0), child.id());
+  co_return child;
+}
+
+process start_sleeping() { return process::start({"sleep", "1000"}); }
+
+}  // namespace
+
+TEST(process_reaping, children_start_and_end_where_sigchld_is_ignored) {
+  const with_action ignored(SIGCHLD, SIG_IGN);
+  run_test([]() -> gyre::task<> {
+    for (int i = 0; i < 200; ++i) {
+      process child = process::start({"true"});
+      const auto status = co_await child.wait();
+      expect_code_or_unknown(status, 0);
+    }
+    process child = process::start_shell("exit 7");
+    const auto status = co_await child.wait();
+    expect_code_or_unknown(status, 7);
+    EXPECT_FALSE(status.success());
+    EXPECT_NE(start_error({"/no/such"}), "");
+  });
+}
+
+TEST(process_reaping, a_running_child_is_killed_and_waited_for_where_sigchld_is_ignored) {
+  const with_action ignored(SIGCHLD, SIG_IGN);
+  run_test([]() -> gyre::task<> {
+    process child = start_sleeping();
+    auto waiting = gyre::spawn(child.wait());
+    co_await settle();
+    child.kill();
+    const auto status = co_await waiting;
+    EXPECT_TRUE(status.unknown || status.signal == SIGKILL) << status.string();
+    const process destroyed = start_sleeping();
+  });
+  EXPECT_FALSE(has_children());
+}
+
+TEST(process_reaping, the_status_of_a_child_that_other_code_has_reaped_is_known_or_said_to_be_unknown) {
+  run_test([]() -> gyre::task<> {
+    process returned = co_await start_stolen("exit 3");
+    auto status = co_await returned.wait();
+    expect_code_or_unknown(status, 3);
+    EXPECT_FALSE(status.success());
+    process killed = co_await start_stolen("kill -9 $$");
+    status = co_await killed.wait();
+    EXPECT_TRUE(status.unknown || status == gyre::exit_status{.signal = SIGKILL}) << status.string();
+  });
+}
+
+TEST(process_reaping, a_status_that_nobody_has_kept_is_unknown_and_no_success) {
+  const int result = in_forked_child([] {
+    refuse_calls(ENOTTY, {SYS_ioctl});  // PIDFD_GET_INFO, as before Linux 6.15
+    return gyre::testing::run_test([]() -> gyre::task<int> {
+      process child = co_await start_stolen("exit 0");
+      const auto status = co_await child.wait();
+      const auto again = co_await child.wait();
+      co_return status.unknown && !status.success() && again == status && status.string() == "status unknown" ? 0 : 1;
+    });
+  });
+  EXPECT_EQ(result, 0);
+}
+
+TEST(process_reaping, a_child_that_other_code_has_reaped_gets_no_signal) {
+  run_test([]() -> gyre::task<> {
+    process child = co_await start_stolen("exit 0");
+    const auto kill = [&]() -> gyre::task<> {
+      child.kill();
+      co_return;
+    };
+    const std::string error = co_await error_of(kill());
+    EXPECT_EQ(error, "send_signal " + std::to_string(child.id()) + ": No such process");
+  });
+}
+
+TEST(process_reaping, detached_children_that_have_ended_are_reaped) {
+  run_test([]() -> gyre::task<> {
+    for (int i = 0; i < 20; ++i) process::start({"true"}).detach();
+    process_options options;
+    options.standard_input = redirect::pipe();
+    process late = process::start({"cat"}, options);  // until we let go of its input
+    late.detach();
+    co_await expect_all_reaped();
+  });
+}
+
+TEST(process_reaping, a_detached_child_outlives_its_loop_and_is_reaped_by_the_next_start) {
+  int id = 0;
+  run_test([&]() -> gyre::task<> {
+    process child = start_sleeping();
+    id = child.id();
+    child.detach();
+    co_return;
+  });
+  EXPECT_EQ(::kill(id, 0), 0);
+  EXPECT_TRUE(has_children());
+  ::kill(id, SIGKILL);
+  siginfo_t info{};
+  ::waitid(P_PID, static_cast<id_t>(id), &info, WEXITED | WNOWAIT);
+  run_test([]() -> gyre::task<> {
+    process next = process::start({"true"});
+    (void)co_await next.wait();
+  });
+  EXPECT_FALSE(has_children());
+}
+
+TEST(process_reaping, a_child_that_is_detached_while_its_loop_ends_runs_on) {
+  int id = 0;
+  run_test([&]() -> gyre::task<> {
+    gyre::spawn([&]() -> gyre::task<> {
+      process child = start_sleeping();
+      id = child.id();
+      try {
+        co_await gyre::sleep(1h);
+      } catch (const gyre::cancelled&) {
+        child.detach();
+        throw;
+      }
+    }).detach();
+    co_await settle();
+  });
+  EXPECT_EQ(::kill(id, SIGKILL), 0);
+  EXPECT_EQ(::waitpid(id, nullptr, 0), id);
+}
+
+TEST(process_reaping, a_child_without_a_loop_is_killed_and_reaped) {
+  int id = 0;
+  {
+    const process child = gyre::testing::run_test([]() -> gyre::task<process> { co_return start_sleeping(); });
+    id = child.id();
+    EXPECT_EQ(::kill(id, 0), 0);
+  }
+  EXPECT_EQ(::kill(id, 0), -1);
+  EXPECT_FALSE(has_children());
+}
+
+TEST(process_reaping, a_child_without_a_loop_can_be_detached) {
+  process child = gyre::testing::run_test([]() -> gyre::task<process> { co_return start_sleeping(); });
+  const int id = child.id();
+  child.detach();
+  EXPECT_EQ(::kill(id, SIGKILL), 0);
+  EXPECT_EQ(::waitpid(id, nullptr, 0), id);
+}
+
+// As of a child that runs as another user.
+TEST(process_reaping, the_loop_does_not_wait_for_a_child_that_may_not_be_killed) {
+  const int result = in_forked_child([] {
+    refuse_calls(EPERM, {SYS_pidfd_send_signal});
+    int id = 0;
+    std::string error;
+    run_test([&]() -> gyre::task<> {
+      process child = start_sleeping();
+      id = child.id();
+      const auto kill = [&]() -> gyre::task<> {
+        child.kill();
+        co_return;
+      };
+      error = co_await error_of(kill());
+    });
+    if (error != "send_signal " + std::to_string(id) + ": Operation not permitted") return 1;
+    if (::kill(id, SIGKILL) != 0) return 2;
+    return ::waitpid(id, nullptr, 0) == id ? 0 : 3;
+  });
+  EXPECT_EQ(result, 0) << WEXITSTATUS(result);
+}
+
+TEST(process_reaping, a_child_of_fork_does_not_kill_the_children_of_its_parent) {
+  process sleeping = gyre::testing::run_test([]() -> gyre::task<process> { co_return start_sleeping(); });
+  const int result = in_forked_child([&] {
+    {
+      const process destroyed = std::move(sleeping);
+    }
+    return 0;
+  });
+  EXPECT_EQ(result, 0);
+  siginfo_t info{};
+  EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(sleeping.id()), &info, WEXITED | WNOHANG | WNOWAIT), 0);
+  EXPECT_EQ(info.si_pid, 0) << "it was killed";
+}
+
+TEST(process_reaping, a_child_of_fork_cannot_wait_for_the_children_of_its_parent) {
+  process sleeping = gyre::testing::run_test([]() -> gyre::task<process> { co_return start_sleeping(); });
+  const int result = in_forked_child([&] {
+    const std::string error =
+        gyre::testing::run_test([&]() -> gyre::task<std::string> { co_return co_await error_of(sleeping.wait()); });
+    return error == "wait " + std::to_string(sleeping.id()) + ": No child processes" ? 0 : 1;
+  });
+  EXPECT_EQ(result, 0);
+}
+
+TEST(process_reaping, a_cancel_of_a_wait_anywhere_leaves_no_child_and_no_descriptor) {
+  const auto report = gyre::testing::cancel_at_every_await(
+      []() -> gyre::task<> {
+        process ends = process::start({"true"});
+        (void)co_await ends.wait();
+        process runs = start_sleeping();
+        const std::string late = co_await error_of(gyre::timeout(5ms, runs.wait()));
+        EXPECT_NE(late, "");
+      },
+      [](bool) { EXPECT_FALSE(has_children()); });
+  EXPECT_GT(report.cancelled, 0U);
+  EXPECT_GT(report.completed, 0U);
+}
