@@ -4,6 +4,7 @@ import gzip
 import http.client
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -392,6 +393,22 @@ class Ending(WithTree):
             with Serve(self.root, "--threads", 2) as server:
                 ask(server.port, "/a.txt")
                 self.assertEqual(server.stop(number), 0)
+
+    def test_a_thread_that_cannot_start_ends_the_server_without_a_signal(self):
+        """The failure of a thread is no signal: one from outside is the first, and does not end the process at once."""
+        command = [str(BIN / "gyre"), "serve", str(self.root), "--listen", "127.0.0.1:0", "--threads", "3"]
+        failures = 0
+        for descriptors in range(12, 32):
+            limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+            with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=limit) as server:
+                for line in server.stderr:
+                    if line.startswith(("error:", "listening")):
+                        server.terminate()
+                        break
+                said = line + server.stderr.read()
+                self.assertIn(server.wait(20), (0, 1, -signal.SIGTERM), said)  # not 128 + SIGTERM: a second signal
+                failures += "listening" in said and "error:" in said
+        self.assertGreater(failures, 0)
 
     def test_what_is_under_way_is_finished_and_it_is_not_ready_meanwhile(self):
         (self.root / "large").write_bytes(os.urandom(64 << 20))

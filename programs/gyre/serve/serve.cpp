@@ -14,6 +14,7 @@
 #include <gyre/loop/sleep.hpp>
 #include <gyre/net/tcp_listener.hpp>
 #include <gyre/runtime/run.hpp>
+#include <gyre/sync/event.hpp>
 #include <gyre/tasks/shield.hpp>
 #include <gyre/tasks/task_group.hpp>
 
@@ -76,23 +77,24 @@ class site_server {
     std::unique_ptr<gyre::http::server> admin;
     auto listen_for_operators = [&] { return std::make_unique<gyre::http::server>(admin_options(*server)); };
     if (!settings_.admin.empty()) admin = co_await when_address_is_free(listen_for_operators);
-    start_workers();
-    announce(*server, admin.get());
-    if (admin)
-      co_await serve_with(*server, *admin);
-    else
-      co_await serve_on_all_threads(*server);
+    std::exception_ptr failure;
+    try {
+      start_workers();
+      announce(*server, admin.get());
+      if (admin)
+        co_await serve_with(*server, *admin);
+      else
+        co_await serve_on_all_threads(*server);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    auto ended = end_of_workers();
+    co_await gyre::shield(std::move(ended));
+    if (failure) std::rethrow_exception(failure);
   }
 
-  [[nodiscard]] bool wait_for_workers() {
-    bool failed = false;
-    for (auto& each : workers_) each->stop();
-    for (auto& each : workers_) {
-      each->join();
-      failed = failed || each->failed();
-    }
-    return !failed;
-  }
+  /// After the end: an error ended one of the threads, which has been printed.
+  [[nodiscard]] bool worker_failed() const noexcept { return worker_failed_; }
 
  private:
   // A server that was killed may have it for some milliseconds after its end: the kernel closes what an io_uring holds in its
@@ -133,17 +135,43 @@ class site_server {
 
   gyre::task<> serve_on_all_threads(gyre::http::server& server) {
     auto serve = [&](gyre::task_group& group) -> gyre::task<> {
+      serving_ = &group;
+      if (worker_failed_) group.cancel();
       group.spawn(stop_workers_with_us(), {.name = "stop of the threads"});
       co_await server.run();
     };
-    co_await gyre::task_group::scope(serve);
+    std::exception_ptr failure;
+    try {
+      co_await gyre::task_group::scope(serve);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    serving_ = nullptr;
+    if (failure) std::rethrow_exception(failure);
   }
 
+  // This loop waits for all of them in `end_of_workers`: they find it alive.
   void start_workers() {
+    workers_.reserve(settings_.threads);
+    gyre::event_loop& loop = gyre::event_loop::current();
     for (unsigned i = 1; i < settings_.threads; ++i) {
       counted_.push_back(std::make_unique<traffic>());
-      workers_.push_back(std::make_unique<worker>(settings_, *counted_.back(), connections_));
+      auto ended = [this, &loop](bool failed) { loop.post([this, failed] { worker_ended(failed); }); };
+      workers_.push_back(std::make_unique<worker>(settings_, *counted_.back(), connections_, std::move(ended)));
+      ++running_workers_;
     }
+  }
+
+  // A server with fewer threads than it was asked for is not reliable: all drain.
+  void worker_ended(bool failed) {
+    if (--running_workers_ == 0) all_workers_ended_.set();
+    worker_failed_ = worker_failed_ || failed;
+    if (failed && serving_ != nullptr) serving_->cancel();
+  }
+
+  gyre::task<> end_of_workers() {
+    for (auto& each : workers_) each->stop();
+    if (running_workers_ > 0) co_await all_workers_ended_.wait();
   }
 
   gyre::task<> stop_workers_with_us() {
@@ -182,6 +210,10 @@ class site_server {
   gyre::http::shared_connection_count connections_;
   std::vector<std::unique_ptr<traffic>> counted_;
   std::vector<std::unique_ptr<worker>> workers_;
+  std::size_t running_workers_ = 0;
+  gyre::event all_workers_ended_;
+  bool worker_failed_ = false;
+  gyre::task_group* serving_ = nullptr;  // while it serves
 };
 
 }  // namespace
@@ -200,7 +232,7 @@ int serve(const serve_settings& given) {
   const gyre::run_options options = run_with(settings.backend);
   site_server server(std::move(settings));
   const int code = gyre::run_main(server.run(), options);
-  return server.wait_for_workers() ? code : 1;
+  return server.worker_failed() ? 1 : code;
 }
 
 }  // namespace programs

@@ -10,14 +10,16 @@
 
 #include <fmt/format.h>
 
-#include <csignal>
 #include <exception>
 #include <utility>
 
 namespace programs {
 
-worker::worker(const serve_settings& settings, traffic& counted, gyre::http::shared_connection_count& connections)
-    : connections_(connections), thread_([this, &settings, &counted] { run(settings, counted); }) {}
+worker::worker(const serve_settings& settings, traffic& counted, gyre::http::shared_connection_count& connections,
+               std::function<void(bool failed)> ended)
+    : connections_(connections),
+      ended_(std::move(ended)),
+      thread_([this, &settings, &counted] { run(settings, counted); }) {}
 
 worker::~worker() {
   stop();
@@ -25,41 +27,56 @@ worker::~worker() {
 }
 
 void worker::run(const serve_settings& settings, traffic& counted) {
+  bool failed = false;
   try {
     gyre::run_options options = run_with(settings.backend);
     options.handle_signals = false;
     gyre::run(serve(settings, counted), options);
   } catch (const std::exception& error) {
     fmt::print(stderr, "error: {}\n", error.what());
-    failed_ = true;
-    const std::scoped_lock lock(mutex_);
-    if (!stopped_) ::raise(SIGTERM);  // a server with fewer threads than it was asked for is no server to rely on
+    failed = true;
   }
+  ended_(failed);
 }
+
+/// Makes the server one that can be stopped, for the duration of its run.
+class worker::registration {
+ public:
+  registration(worker& owner, gyre::task_handle<void>& serving) : owner_(owner) {
+    const std::scoped_lock lock(owner_.mutex_);
+    owner_.loop_ = &gyre::event_loop::current();
+    owner_.serving_ = &serving;
+    if (owner_.stopped_) serving.cancel();
+  }
+  registration(const registration&) = delete;
+  registration& operator=(const registration&) = delete;
+  ~registration() {
+    const std::scoped_lock lock(owner_.mutex_);
+    owner_.loop_ = nullptr;
+    owner_.serving_ = nullptr;
+  }
+
+ private:
+  worker& owner_;
+};
 
 gyre::task<> worker::serve(const serve_settings& settings, traffic& counted) {
   observer heard(settings, counted);
   gyre::http::server server(make_server_options(settings, heard, connections_));
   auto serving =
       gyre::spawn(server.run(), {.name = "server", .eager = true});  // it drains, even when it is stopped now
-  {
-    const std::scoped_lock lock(mutex_);
-    loop_ = &gyre::event_loop::current();
-    serving_ = &serving;
-    if (stopped_) serving.cancel();
-  }
+  const registration here(*this, serving);
   co_await serving.wait();
-  const std::scoped_lock lock(mutex_);
-  loop_ = nullptr;
   serving.result();
 }
 
 void worker::stop() {
   const std::scoped_lock lock(mutex_);
   if (std::exchange(stopped_, true) || loop_ == nullptr) return;
-  // The lock keeps the loop alive during the post, and what is posted runs before the loop can end.
+  // The lock keeps the loop alive during the post, and what is posted runs before the loop can end. The server may have ended
+  // by then.
   loop_->post([this] {
-    if (!serving_->done()) serving_->cancel();
+    if (serving_ != nullptr && !serving_->done()) serving_->cancel();
   });
 }
 

@@ -8,6 +8,7 @@
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/tasks/task_handle.hpp>
 
+#include <functional>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -16,8 +17,10 @@ namespace programs {
 
 class worker {
  public:
-  /// Starts the thread, which listens where `settings` say, beside the others.
-  worker(const serve_settings& settings, traffic& counted, gyre::http::shared_connection_count& connections);
+  /// Starts the thread, which listens where `settings` say, beside the others. `ended` is called on it when it serves no more,
+  /// because of an error or after stop.
+  worker(const serve_settings& settings, traffic& counted, gyre::http::shared_connection_count& connections,
+         std::function<void(bool failed)> ended);
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
   /// Waits for the thread.
@@ -29,19 +32,18 @@ class worker {
   }
   /// Tells it to drain. Thread: any. Idempotent.
   void stop();
-  /// It ended because of an error, which has been printed. After the end.
-  [[nodiscard]] bool failed() const noexcept { return failed_; }
 
  private:
+  class registration;
   void run(const serve_settings& settings, traffic& counted);
   gyre::task<> serve(const serve_settings& settings, traffic& counted);
 
   std::mutex mutex_;
   gyre::http::shared_connection_count& connections_;
-  gyre::event_loop* loop_ = nullptr;  // while it serves
-  gyre::task_handle<void>* serving_ = nullptr;
+  std::function<void(bool failed)> ended_;
+  gyre::event_loop* loop_ = nullptr;            // while it serves
+  gyre::task_handle<void>* serving_ = nullptr;  // the same, for the loop only
   bool stopped_ = false;
-  bool failed_ = false;
   std::thread thread_;
 };
 
