@@ -15,6 +15,7 @@
 //   as_result    the exception of an awaitable as a value
 //   shield       code that a cancel from outside does not reach
 //   to_thread    a function that blocks, run on a thread
+//   thread_pool  threads of the program's own for that
 //   run_coroutine_threadsafe  a task started and waited for by another thread; blocking_run
 //   from_callback  awaits what calls back
 //   spawn_then   a task for code that lives by callbacks
@@ -37,6 +38,7 @@
 #include <gyre/tasks/task_group.hpp>
 #include <gyre/tasks/task_handle.hpp>
 #include <gyre/tasks/task_state.hpp>
+#include <gyre/tasks/thread_pool.hpp>
 #include <gyre/tasks/timeout.hpp>
 #include <gyre/tasks/to_thread.hpp>
 #include <gyre/tasks/wait.hpp>

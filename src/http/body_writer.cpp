@@ -96,7 +96,7 @@ task<> body_writer::filter_file(int file, std::uint64_t offset, std::uint64_t si
         return n < 0 ? 0 : static_cast<std::size_t>(n);
       });
     };
-    co_await to_thread(read);
+    co_await to_thread(io::blocking_pool::for_files(), read);
     if (error == EINTR) continue;
     if (error != 0) throw io_error({error, std::generic_category()}, "read", "the response's body");
     if (piece.empty()) throw io_error(std::make_error_code(std::errc::io_error), "read", "a file that became shorter");

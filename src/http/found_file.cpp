@@ -70,7 +70,7 @@ found_file open_slowly(int root, const std::string& path, std::uint64_t resolve)
   int descriptor = open_resolving(root, path, resolve);
   if (descriptor < 0 && (errno == ENOSYS || errno == EPERM) && resolve != 0)
     descriptor = open_step_by_step(root, path);
-  else if (descriptor < 0 && errno == ENOSYS)
+  else if (descriptor < 0 && (errno == ENOSYS || errno == EPERM))
     descriptor = ::openat(root, path.c_str(), flags);
   return describe(descriptor);
 }
@@ -80,7 +80,7 @@ task<found_file> find(int root, std::string path, std::uint64_t resolve) {
   if (known >= 0 || (errno != EAGAIN && errno != EINVAL && errno != ENOSYS && errno != EPERM))
     co_return describe(known);
   auto open = [root, &path, resolve] { return open_slowly(root, path, resolve); };
-  co_return co_await to_thread(open);
+  co_return co_await to_thread(io::blocking_pool::for_files(), open);
 }
 
 }  // namespace

@@ -138,7 +138,7 @@ task<file_transfer> stream_transport::send_file(int file, std::uint64_t offset, 
     auto read = [file, &buffer, at = offset + result.sent, most = std::min(buffer.size(), count - result.sent)] {
       return read_part(file, buffer.data(), most, at);
     };
-    const ssize_t size = co_await to_thread(read);
+    const ssize_t size = co_await to_thread(io::blocking_pool::for_files(), read);
     if (size == 0) break;
     if (size < 0) {
       result.outcome = transfer::failed;

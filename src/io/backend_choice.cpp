@@ -77,11 +77,11 @@ bool read_environment(backend_kind& kind, backend_choice& choice) noexcept {
 }
 
 backend_owner make_epoll(const backend_options& options, backend_choice& choice) {
-  int error = 0;
-  backend_owner made(new epoll_backend(options, error));
+  uring::refusal refused;
+  backend_owner made(new epoll_backend(options, refused));
   choice.kind = backend_kind::epoll;
-  if (error == 0) return made;
-  note_refusal(choice, "no backend: ", {error, "epoll_create1 or eventfd"});
+  if (refused.error == 0) return made;
+  note_refusal(choice, "no backend: ", refused);
   return {};
 }
 
@@ -117,12 +117,28 @@ backend_owner make_uring_by_name(const backend_options& options, const char* who
   return made;
 }
 
+// Sizes with which nothing could ever be received, or for which there is no power of two.
+const char* wrong_size(const backend_options& options) noexcept {
+  if (options.buffer_count < 1 || options.buffer_count > 32'768) return "buffer_count: expected 1 to 32768";
+  if (options.buffer_size < 256 || options.buffer_size > (1U << 30U)) return "buffer_size: expected 256 bytes to 1 GiB";
+  if (options.submission_entries < 1 || options.submission_entries > 32'768)
+    return "submission_entries: expected 1 to 32768";
+  if (options.completion_entries < 1 || options.completion_entries > 65'536)
+    return "completion_entries: expected 1 to 65536";
+  return nullptr;
+}
+
 }  // namespace
 
 const backend_choice& process_backend_choice() noexcept { return process_findings().choice; }
 
 backend_owner make_backend(const backend_options& options, backend_choice& choice) {
   choice = {};
+  if (const char* const wrong = wrong_size(options); wrong != nullptr) {
+    choice.error = EINVAL;
+    std::snprintf(choice.reason, sizeof(choice.reason), "backend_options::%s", wrong);
+    return {};
+  }
   backend_kind kind = options.kind;
   const char* who = "the program";
   if (kind == backend_kind::automatic) {

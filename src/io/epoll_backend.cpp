@@ -20,15 +20,21 @@ bool connects_locally(const request& r) noexcept {
          static_cast<const sockaddr*>(r.address)->sa_family == AF_UNIX;
 }
 
-epoll_backend::epoll_backend(const backend_options& options, int& error)
-    : backend(options.buffer_count, options.buffer_size),
-      epoll_(::epoll_create1(EPOLL_CLOEXEC)),
-      doorbell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+epoll_backend::epoll_backend(const backend_options& options, uring::refusal& refused)
+    : backend(options.buffer_count, options.buffer_size) {
+  refused = open();
+}
+
+uring::refusal epoll_backend::open() noexcept {
+  epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  if (epoll_ < 0) return {errno, "epoll_create1"};
+  doorbell_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (doorbell_ < 0) return {errno, "eventfd2"};
   epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.ptr = nullptr}};
-  const bool usable = epoll_ >= 0 && doorbell_ >= 0 && ::epoll_ctl(epoll_, EPOLL_CTL_ADD, doorbell_, &event) == 0;
-  error = usable ? 0 : errno;
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, doorbell_, &event) < 0) return {errno, "epoll_ctl"};
   // The default slack of a thread's timers, 50 us, would make every sleep that much late.
-  if (usable) ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+  ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+  return try_wait();
 }
 
 // Nobody is told of what was still in flight, but its memory is free again: no call uses it any more.

@@ -3,6 +3,7 @@
 
 #include <gyre/io/attempt.hpp>
 #include <gyre/io/backend_choice.hpp>
+#include <gyre/io/uring/capabilities.hpp>
 
 #include "multishot_line.hpp"
 #include "offloaded_calls.hpp"
@@ -20,8 +21,8 @@ namespace gyre::io {
 /// descriptor to fall quiet never finds it quiet while a completion is still to come.
 class epoll_backend final : public backend {
  public:
-  /// `error`: errno when the kernel refuses the two descriptors that it needs; the backend is unusable then.
-  epoll_backend(const backend_options& options, int& error) noexcept(false);
+  /// The backend may be used when `refused.error` is 0, else only destroyed. Errors: std::bad_alloc.
+  epoll_backend(const backend_options& options, uring::refusal& refused);
   ~epoll_backend() override;
 
   void submit(request& r) noexcept override;
@@ -38,6 +39,8 @@ class epoll_backend final : public backend {
  private:
   struct event_batch;
 
+  [[nodiscard]] uring::refusal open() noexcept;
+
   // epoll_backend.cpp: requests and descriptors
   [[nodiscard]] int add(descriptor& d) noexcept;
   void go_on(request& r) noexcept;
@@ -52,6 +55,7 @@ class epoll_backend final : public backend {
   [[nodiscard]] bool must_look() noexcept;
   void look(monotonic_time deadline) noexcept;
   [[nodiscard]] int ask_kernel(event_batch& batch, monotonic_time deadline) noexcept;
+  [[nodiscard]] uring::refusal try_wait() noexcept;
   void handle(descriptor& d, std::uint32_t events) noexcept;
   void connection_event(request& r, std::uint32_t events) noexcept;
   void retry_connects() noexcept;
@@ -70,8 +74,8 @@ class epoll_backend final : public backend {
   void deliver(multishot& m, int result, std::uint32_t buffer) noexcept;
   void end(multishot& m, int result) noexcept;
 
-  int epoll_;
-  int doorbell_;
+  int epoll_ = -1;
+  int doorbell_ = -1;
   ready_list completed_;                 // to be handed out by wait
   ready_list later_;                     // connects to a Unix socket whose backlog is full: no event will come
   multishot_line turn_;                  // can go on at once
@@ -82,7 +86,7 @@ class epoll_backend final : public backend {
   bool rang_ = false;             // the doorbell, since prepare_wait began
   bool delivered_ = false;        // in this wait: whoever called it has something to do
   unsigned skipped_looks_ = 0;
-  bool has_nanoseconds_ = true;  // epoll_pwait2, Linux 5.11
+  bool has_nanoseconds_ = true;  // epoll_pwait2: Linux 5.11, and no filter that denies it
   std::uint64_t system_calls_ = 0;
   offloaded_calls files_{*this};
 };

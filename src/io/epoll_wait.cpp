@@ -12,12 +12,23 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <ctime>
 
 namespace gyre::io {
 namespace {
 
 constexpr monotonic_time connect_retry_interval = 1'000'000;
+
+[[noreturn]] void stop_program_without_events(int error) noexcept {
+  const char* const cause = error == EBADF || error == EINVAL
+                                ? "the program has closed a descriptor that belongs to the loop"
+                                : "a seccomp filter denies it; allow epoll_pwait2 or epoll_wait in the profile";
+  std::fprintf(stderr, "gyre: epoll_wait failed with %s: %s\n", ::strerrorname_np(error), cause);
+  std::abort();
+}
 
 }  // namespace
 
@@ -98,14 +109,27 @@ int epoll_backend::ask_kernel(event_batch& batch, monotonic_time deadline) noexc
     const long count = ::syscall(SYS_epoll_pwait2, epoll_, batch.events, event_batch::room, for_ever ? nullptr : &left,
                                  nullptr, std::size_t{0});
     if (count >= 0) return static_cast<int>(count);
-    if (errno != ENOSYS) return 0;
-    has_nanoseconds_ = false;
+    if (errno == EINTR) return 0;
+    has_nanoseconds_ = false;  // ENOSYS, or what the filter of a container answers instead
   }
   // Rounded up: a deadline may be passed, and never missed. An hour is enough to come back after.
   const monotonic_time milliseconds = std::min<monotonic_time>((rest + 999'999) / 1'000'000, 3'600'000);
   ++system_calls_;
   const int limit = for_ever ? -1 : static_cast<int>(milliseconds);
-  return std::max(0, ::epoll_wait(epoll_, batch.events, event_batch::room, limit));
+  const int count = ::epoll_wait(epoll_, batch.events, event_batch::room, limit);
+  if (count < 0 && errno != EINTR) [[unlikely]]
+    stop_program_without_events(errno);  // or the loop would ask again for ever
+  return std::max(0, count);
+}
+
+// Finds out, before anybody relies on it, whether there is a call to wait with.
+uring::refusal epoll_backend::try_wait() noexcept {
+  const timespec not_at_all{};
+  epoll_event event{};
+  if (::syscall(SYS_epoll_pwait2, epoll_, &event, 1, &not_at_all, nullptr, std::size_t{0}) >= 0) return {};
+  has_nanoseconds_ = false;
+  if (::epoll_wait(epoll_, &event, 1, 0) >= 0) return {};
+  return {errno, "epoll_wait"};
 }
 
 void epoll_backend::handle(descriptor& d, std::uint32_t events) noexcept {

@@ -10,11 +10,11 @@ void offloaded_calls::submit(file_request& r) noexcept {
   r.thread = this;
   r.run = &run_on_thread;
   ++outstanding_;
-  blocking_pool::process_wide().submit(r);
+  blocking_pool::for_files().submit(r);
 }
 
 void offloaded_calls::cancel(file_request& r) noexcept {
-  if (blocking_pool::process_wide().withdraw(r)) append(r, -ECANCELED);
+  if (blocking_pool::withdraw(r)) append(r, -ECANCELED);
 }
 
 void offloaded_calls::run_on_thread(blocking_job& job) noexcept {

@@ -1,4 +1,4 @@
-// src/io/refusal_text.cpp: why io_uring cannot be had here, and what helps, for people.
+// src/io/refusal_text.cpp: why a backend cannot be had here, and what helps, for people.
 #include "refusal_text.hpp"
 
 #include <fcntl.h>
@@ -25,9 +25,17 @@ int number_in(const char* path, const char* label) noexcept {
   return found == nullptr ? -1 : std::atoi(found + std::strlen(label));
 }
 
-void describe_denial(char* out, std::size_t size) noexcept {
-  const int disabled = number_in("/proc/sys/kernel/io_uring_disabled", "");
+bool concerns_ring(const char* step) noexcept { return std::strstr(step, "io_uring") == step; }
+
+void describe_denial(const char* step, char* out, std::size_t size) noexcept {
   const int seccomp = number_in("/proc/self/status", "\nSeccomp:");
+  if (!concerns_ring(step)) {
+    std::snprintf(out, size, "%s",
+                  seccomp == 2 ? "a seccomp filter denies it; allow it in the container's profile"
+                               : "no seccomp filter does that: a security module (SELinux)?");
+    return;
+  }
+  const int disabled = number_in("/proc/sys/kernel/io_uring_disabled", "");
   if (disabled == 2 || (disabled == 1 && ::geteuid() != 0)) {
     std::snprintf(out, size, "kernel.io_uring_disabled is %d; sysctl kernel.io_uring_disabled=0 allows it", disabled);
   } else if (seccomp == 2) {
@@ -38,8 +46,14 @@ void describe_denial(char* out, std::size_t size) noexcept {
   }
 }
 
-void describe_absence(char* out, std::size_t size) noexcept {
+void describe_absence(const char* step, char* out, std::size_t size) noexcept {
   const bool filtered = number_in("/proc/self/status", "\nSeccomp:") == 2;
+  if (!concerns_ring(step)) {
+    std::snprintf(
+        out, size, "%s",
+        filtered ? "a seccomp filter answers so; allow it in the container's profile" : "the kernel has no such call");
+    return;
+  }
   std::snprintf(
       out, size, "%s",
       filtered ? "a seccomp filter answers so, or the kernel (gVisor) has no io_uring" : "the kernel has no io_uring");
@@ -54,13 +68,13 @@ void describe_memory(char* out, std::size_t size) noexcept {
     std::snprintf(out, size, "no memory for a ring");
 }
 
-void describe_cause(int error, char* out, std::size_t size) noexcept {
-  switch (error) {
+void describe_cause(const uring::refusal& refused, char* out, std::size_t size) noexcept {
+  switch (refused.error) {
     case EPERM:
     case EACCES:
-      return describe_denial(out, size);
+      return describe_denial(refused.step, out, size);
     case ENOSYS:
-      return describe_absence(out, size);
+      return describe_absence(refused.step, out, size);
     case ENOMEM:
       return describe_memory(out, size);
     case EINVAL:
@@ -83,7 +97,7 @@ void describe_cause(int error, char* out, std::size_t size) noexcept {
 
 void describe_refusal(const uring::refusal& refused, char* out, std::size_t size) noexcept {
   char cause[160];
-  describe_cause(refused.error, cause, sizeof(cause));
+  describe_cause(refused, cause, sizeof(cause));
   const char* const name = ::strerrorname_np(refused.error);
   std::snprintf(out, size, "%s failed with %s: %s", refused.step, name == nullptr ? "unknown error" : name, cause);
 }

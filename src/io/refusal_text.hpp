@@ -1,4 +1,4 @@
-// src/io/refusal_text.hpp: why io_uring cannot be had here, and what helps, for people.
+// src/io/refusal_text.hpp: why a backend cannot be had here, and what helps, for people.
 #pragma once
 
 #include <gyre/io/uring/capabilities.hpp>

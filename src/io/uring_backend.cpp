@@ -25,9 +25,11 @@ constexpr std::uint32_t first_share = 64;  // buffers that the kernel gets to be
 
 [[noreturn]] void stop_program(int error) noexcept {
   // EINVAL: the ring's descriptor is registered for the thread that made it only.
-  const char* const cause = error == EEXIST || error == EINVAL ? "a loop is used from a thread that is not its own"
-                            : error == EBADR ? "the kernel had no memory for a completion, and dropped it"
-                                             : "the ring is broken, or has been taken away";
+  const char* cause = "the ring is broken, or the program has closed a descriptor that belongs to the loop";
+  if (error == EEXIST || error == EINVAL) cause = "a loop is used from a thread that is not its own";
+  if (error == EBADR) cause = "the kernel had no memory for a completion, and dropped it";
+  if (error == EPERM || error == EACCES || error == ENOSYS)
+    cause = "a seccomp filter denies it since the loop was made; install the filter before, or set GYRE_BACKEND=epoll";
   std::fprintf(stderr, "gyre: io_uring_enter failed with %s: %s\n", ::strerrorname_np(error), cause);
   std::abort();
 }
@@ -76,28 +78,37 @@ uring_backend::~uring_backend() {
 }
 
 // Submits what is queued, runs what the kernel has deferred, and waits for `wanted` completions. Gives up early for
-// many reasons: the caller looks at what there is, and comes back.
-void uring_backend::enter(std::uint32_t wanted, monotonic_time deadline) noexcept {
+// many reasons: the caller looks at what there is, and comes back. False: the kernel has consumed nothing for want of memory.
+bool uring_backend::enter(std::uint32_t wanted, monotonic_time deadline) noexcept {
   skipped_looks_ = 0;
   const int result = ring_.enter(wanted, deadline);
-  if (result >= 0) [[likely]]
-    return;
+  if (result >= 0) [[likely]] {
+    shortages_ = 0;
+    return true;
+  }
   switch (-result) {
     case ETIME:
     case EINTR:
+      shortages_ = 0;
+      return true;
     case EBUSY:  // completions have to be taken before there can be more
-      return;
     case EAGAIN:
     case ENOMEM:
-      // The kernel is short of memory. Those whose completions are here may give some back; else others must.
-      if (ring_.ready() == 0) {
-        const timespec moment{.tv_sec = 0, .tv_nsec = 1'000'000};
-        ::nanosleep(&moment, nullptr);
-      }
-      return;
+      // Those whose completions are here may give some memory back; else others must.
+      if (ring_.ready() == 0) wait_for_memory();
+      return false;
     default:
       stop_program(-result);
   }
+}
+
+void uring_backend::wait_for_memory() noexcept {
+  constexpr unsigned a_while = 1000;  // of these pauses
+  constexpr timespec moment{.tv_sec = 0, .tv_nsec = 1'000'000};
+  if (++shortages_ == a_while)
+    std::fputs("gyre: io_uring_enter has failed for a second: the kernel is short of memory; the loop goes on trying\n",
+               stderr);
+  ::nanosleep(&moment, nullptr);
 }
 
 void uring_backend::wait(monotonic_time deadline, ready_list& ready) noexcept {

@@ -43,7 +43,8 @@ class uring_backend final : public backend {
 
  private:
   [[nodiscard]] uring::refusal open(const backend_options& options, const uring::capabilities* known) noexcept;
-  void enter(std::uint32_t wanted, monotonic_time deadline = do_not_wait) noexcept;
+  bool enter(std::uint32_t wanted, monotonic_time deadline = do_not_wait) noexcept;
+  void wait_for_memory() noexcept;
   void sleep(monotonic_time deadline) noexcept;
   [[nodiscard]] bool must_look() noexcept;
   void arm_doorbell() noexcept;
@@ -56,6 +57,7 @@ class uring_backend final : public backend {
   [[nodiscard]] uring::submission& next_entry() noexcept;
   void queue(request& r) noexcept;
   void queue_pause(request& r) noexcept;
+  void queue_pause_of_cancel(request& r) noexcept;
   void queue_cancel(request& r) noexcept;
   void fill(uring::submission& entry, const request& r) noexcept;
 
@@ -110,6 +112,7 @@ class uring_backend final : public backend {
   bool ran_out_ = false;            // of buffers in the provided group, since the last refill
   bool starved_cancelled_ = false;  // perhaps: a receive was cancelled while some were starved
   unsigned skipped_looks_ = 0;
+  unsigned shortages_ = 0;                // pauses because the kernel lacked memory, since a call that did not
   std::uint32_t with_kernel_ = 0;         // buffers in the provided group
   std::uint32_t wanted_with_kernel_ = 0;  // few, so that they stay in the cache; doubled when they run out
   multishot_line starved_;                // receives that stopped because no buffer was left

@@ -25,6 +25,7 @@ enum : std::uint8_t {
   state_starved = 4,               ///< the kernel does not have it: it waits for a buffer
   state_offloaded = 8,             ///< the kernel does not have it: a thread of the pool performs it
   state_may_have_missed_end = 16,  ///< see io/missed_end.hpp
+  state_cancel_failed = 32,        ///< a cancel of it has been answered, and it has not ended
 };
 
 [[nodiscard]] inline bool gives_many(const request& r) noexcept {

@@ -107,14 +107,17 @@ void uring_backend::end(request& r, int result, ready_list& ready) noexcept {
 
 // A cancel can fail without its target having ended. The kernel does not find what is about to be tried again. And a
 // target that runs in a thread of the kernel (a send ends there when memory is short) is only interrupted, which is
-// lost when it comes before the thread waits. So the cancel is repeated until the target has ended. What concerns a file
-// ends by itself.
+// lost when it comes before the thread waits. So the cancel is repeated until the target has ended, from the second time on
+// with pauses: a raw operation may be one that nothing interrupts. What concerns a file ends by itself.
 void uring_backend::cancel_answered(request& r, int result, ready_list& ready) noexcept {
   r.backend_state &= static_cast<std::uint8_t>(~state_cancel_unanswered);
-  if ((r.backend_state & state_ended) != 0)
-    end(r, r.result, ready);
-  else if (result < 0 && !concerns_file(r.code))
+  if ((r.backend_state & state_ended) != 0) return end(r, r.result, ready);
+  if (result >= 0 || concerns_file(r.code)) return;
+  if (result == -ETIME || (r.backend_state & state_cancel_failed) == 0)
     queue_cancel(r);
+  else
+    queue_pause_of_cancel(r);
+  r.backend_state |= state_cancel_failed;
 }
 
 // True: the operation was interrupted (or an attempt was vain), and has been queued again. `result` of a cancelled

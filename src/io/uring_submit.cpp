@@ -8,6 +8,8 @@
 namespace gyre::io {
 namespace {
 
+constexpr uring::time retry_pause{.seconds = 0, .nanoseconds = 1'000'000};
+
 // Where an attempt is known to be vain the kernel need not make it either.
 std::uint16_t poll_first_unless(bool ready) noexcept { return ready ? 0 : std::uint16_t{uring::recvsend_poll_first}; }
 
@@ -17,7 +19,9 @@ uring::submission& uring_backend::next_entry() noexcept {
   for (;;) {
     if (uring::submission* const entry = ring_.next_submission(); entry != nullptr) [[likely]]
       return *entry;
-    enter(0);  // the queue is full: the call consumes everything in it
+    // The queue is full: the call consumes everything in it. One that lacks memory does not, and completions cannot be taken
+    // here, where requests are being submitted.
+    if (!enter(0) && ring_.ready() > 0) wait_for_memory();
   }
 }
 
@@ -40,10 +44,17 @@ void uring_backend::queue(request& r) noexcept {
 
 // In the name of the request, so that a cancel finds it: -ETIME then means that it is over.
 void uring_backend::queue_pause(request& r) noexcept {
-  static constexpr uring::time pause{.seconds = 0, .nanoseconds = 1'000'000};
   uring::submission& entry = next_entry();
-  uring::prepare_timeout(entry, &pause, 0, 0);
+  uring::prepare_timeout(entry, &retry_pause, 0, 0);
   entry.user_data = key_of(r);
+}
+
+// In the name of the cancel, whose answer it stands in for: the request is not handed out before it is over.
+void uring_backend::queue_pause_of_cancel(request& r) noexcept {
+  r.backend_state |= state_cancel_unanswered;
+  uring::submission& entry = next_entry();
+  uring::prepare_timeout(entry, &retry_pause, 0, 0);
+  entry.user_data = key_of(r) | key_cancel;
 }
 
 void uring_backend::fill(uring::submission& entry, const request& r) noexcept {

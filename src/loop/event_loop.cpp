@@ -4,13 +4,16 @@
 
 #include "inbox.hpp"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <stdexcept>
+#include <string>
 #include <system_error>
+#include <utility>
 
 namespace gyre {
 
@@ -28,6 +31,12 @@ io::backend_owner required_backend(const io::backend_options& options, io::backe
   io::backend_owner backend = io::make_backend(options, choice);
   if (!backend) throw std::system_error(choice.error, std::generic_category(), choice.reason);
   return backend;
+}
+
+const loop_options& checked(const loop_options& options) {
+  if (options.ready_per_turn > 0) return options;
+  throw std::invalid_argument("event_loop: ready_per_turn is " + std::to_string(options.ready_per_turn) +
+                              ", and no task would ever run; it must be at least 1");
 }
 
 void print_failure(const background_failure& failure, void* /*argument*/) noexcept {
@@ -50,23 +59,47 @@ void print_failure(const background_failure& failure, void* /*argument*/) noexce
 }  // namespace
 
 event_loop::event_loop(const loop_options& options)
-    : ready_per_turn_(options.ready_per_turn),
+    : ready_per_turn_(checked(options).ready_per_turn),
       busy_poll_(options.busy_poll.count()),
       virtual_(options.virtual_time),
       virtual_now_(clock()),
       backend_(required_backend(options.backend, choice_)),
       timers_(virtual_now_),
       handler_(print_failure) {
-  if (current_ != nullptr) throw std::logic_error("event_loop: this thread has a loop already");
+  if (current_ != nullptr && !current_->is_of_parent_)
+    throw std::logic_error("event_loop: this thread has a loop already");
+  static const int registered = (io::forked_backend(), ::pthread_atfork(nullptr, nullptr, &after_fork_in_child));
+  if (registered != 0) throw std::system_error(registered, std::generic_category(), "event_loop: pthread_atfork");
   mailbox_ = new mailbox;
-  current_ = this;
+  replaced_ = std::exchange(current_, this);
 }
 
 event_loop::~event_loop() {
   shutdown();
-  current_ = nullptr;
-  while (mailbox_->posting.load(std::memory_order_acquire) > 0) ::sched_yield();
+  current_ = replaced_;
+  if (is_of_parent_) {  // what belongs to it is the parent's
+    (void)backend_.release();
+    return;
+  }
+  wait_for_posters();
   delete mailbox_;
+}
+
+// The loops of other threads have no thread here that could use them.
+void event_loop::after_fork_in_child() noexcept {
+  if (current_ == nullptr) return;
+  current_->is_of_parent_ = true;
+  (void)current_->backend_.release();
+  current_->backend_ = io::backend_owner(&io::forked_backend());
+}
+
+// A thread stays in `post` for some instructions. One of a lower real-time priority gets to finish them only while this one
+// sleeps: sched_yield does not let it run.
+void event_loop::wait_for_posters() const noexcept {
+  constexpr int most_yields = 16;
+  constexpr timespec moment{.tv_sec = 0, .tv_nsec = 50'000};
+  for (int n = 0; mailbox_->posting.load(std::memory_order_acquire) > 0; ++n)
+    n < most_yields ? (void)::sched_yield() : (void)::nanosleep(&moment, nullptr);
 }
 
 void event_loop::post(io::completion& item) noexcept {
@@ -203,7 +236,7 @@ bool event_loop::is_idle() const noexcept {
 }
 
 void event_loop::shutdown() noexcept {
-  if (shut_down_) return;
+  if (shut_down_ || is_of_parent_) return;
   shut_down_ = true;
   root_.cancel();
   // Idle twice in a row: the backend may hold completions that it has counted and not handed out.

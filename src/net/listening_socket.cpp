@@ -21,6 +21,27 @@ bool is_shortage(int error) noexcept {
   return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
+// What accept(2) says of the connection that it would have given, and not of the listener: the network of its peer is gone,
+// or a firewall or a security module forbids it.
+bool concerns_one_connection(int error) noexcept {
+  switch (error) {
+    case ECONNABORTED:
+    case ECONNRESET:
+    case EPROTO:
+    case ENOPROTOOPT:
+    case EPERM:
+    case ENETDOWN:
+    case ENETUNREACH:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+    case ENONET:
+    case ETIMEDOUT:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 listening_socket::listening_socket(int fd, std::string bound) noexcept : name(std::move(bound)) {
@@ -44,19 +65,25 @@ void listening_socket::arm() noexcept {
 void listening_socket::deliver_connection(multishot& m, int result, std::uint32_t /*buffer*/) noexcept {
   auto& self = static_cast<listening_socket&>(m);
   if (result >= 0) {
+    self.refused_in_a_row_ = 0;
     self.accepted_.push_back(result);
     if (self.accepted_.size() - self.next_ >= most_waiting && self.where == io::phase::in_flight)
       event_loop::current().backend().cancel(self);
   } else if (is_shortage(-result)) {
     self.pause_accepting(-result);
+  } else if (concerns_one_connection(-result)) {
+    // The next one may be had at once. If none can be had it is the listener's trouble after all, and may still pass.
+    if (++self.refused_in_a_row_ % most_refused_in_a_row == 0) self.pause_accepting(-result);
   } else if (result != -ECANCELED) {
     self.failure_ = -result;
   }
 }
 
 void listening_socket::pause_accepting(int error) noexcept {
-  std::fprintf(stderr, "gyre: accepting on %s pauses: %s; raise the limit (ulimit -n) or serve fewer connections\n",
-               name.c_str(), std::strerror(error));
+  const char* const remedy =
+      is_shortage(error) ? "; raise the limit (ulimit -n) or serve fewer connections" : ", again and again";
+  if (is_shortage(error) || refused_in_a_row_ == most_refused_in_a_row)  // else it has been said
+    std::fprintf(stderr, "gyre: accepting on %s pauses: %s%s\n", name.c_str(), std::strerror(error), remedy);
   paused_ = true;
   event_loop& loop = event_loop::current();
   deadline = loop.now() + pause;

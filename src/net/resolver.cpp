@@ -98,7 +98,7 @@ struct lookup_job : io::blocking_job, io::completion {
 
   // On the loop. True: the result will not come, and the job is gone or belongs to the thread. False: it is on its way.
   bool abandon() noexcept {
-    const bool never_begun = io::blocking_pool::process_wide().withdraw(*this);
+    const bool never_begun = io::blocking_pool::withdraw(*this);
     {
       const std::scoped_lock lock(mutex);
       if (posted) return false;
@@ -127,7 +127,7 @@ class lookup_op : public operation<lookup_op> {
     job.waiter = this;
     job.loop = &event_loop::current();
     job.loop->expect_post();
-    io::blocking_pool::process_wide().submit(job);
+    io::blocking_pool::for_names().submit(job);
   }
   void await_resume() const {
     if (*job_ == nullptr) throw_cancelled();

@@ -25,7 +25,7 @@ class busy_pool {
         while (!self.released_) ::usleep(200);
         ++self.ended_;
       };
-      gyre::io::blocking_pool::process_wide().submit(each);
+      gyre::io::blocking_pool::for_files().submit(each);
     }
   }
   busy_pool(const busy_pool&) = delete;

@@ -1,35 +1,21 @@
 // tests/io/backend_choice_test.cpp: which backend a process gets when the kernel, a filter or a limit says no.
 #include <gyre/io/backend_choice.hpp>
 
+#include "tests/support/denied_call.hpp"
+
 #include <gtest/gtest.h>
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 namespace {
-
-// Denies one system call with an errno, for this process and for good.
-void deny(long number, int error) {
-  sock_filter program[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<unsigned>(error)),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog filter{.len = 4, .filter = program};
-  ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) ::_exit(99);
-}
 
 struct outcome {
   std::string backend;  // "" when there is none
@@ -76,21 +62,21 @@ bool io_uring_works_here() {
 }  // namespace
 
 TEST(backend_choice, a_filter_that_denies_io_uring_setup_with_EPERM_leads_to_epoll_with_the_reason) {
-  const outcome got = in_child([] { deny(SYS_io_uring_setup, EPERM); });
+  const outcome got = in_child([] { gyre_test::deny_call(SYS_io_uring_setup, EPERM); });
   EXPECT_EQ(got.backend, "epoll");
   EXPECT_EQ(got.error, EPERM);
   EXPECT_NE(got.reason.find("io_uring_setup failed with EPERM"), std::string::npos) << got.reason;
 }
 
 TEST(backend_choice, a_kernel_that_answers_ENOSYS_leads_to_epoll_with_the_reason) {
-  const outcome got = in_child([] { deny(SYS_io_uring_setup, ENOSYS); });
+  const outcome got = in_child([] { gyre_test::deny_call(SYS_io_uring_setup, ENOSYS); });
   EXPECT_EQ(got.backend, "epoll");
   EXPECT_NE(got.reason.find("ENOSYS"), std::string::npos) << got.reason;
 }
 
 TEST(backend_choice, a_filter_that_allows_the_setup_and_denies_what_comes_after_is_noticed) {
   for (const long call : {SYS_io_uring_enter, SYS_io_uring_register}) {
-    const outcome got = in_child([call] { deny(call, EPERM); });
+    const outcome got = in_child([call] { gyre_test::deny_call(call, EPERM); });
     EXPECT_EQ(got.backend, "epoll") << call;
     EXPECT_EQ(got.error, EPERM) << got.reason;
   }
@@ -119,7 +105,8 @@ TEST(backend_choice, little_memory_leads_to_a_smaller_ring) {
 }
 
 TEST(backend_choice, io_uring_asked_for_by_name_and_denied_is_an_error) {
-  const outcome got = in_child([] { deny(SYS_io_uring_setup, EPERM); }, gyre::io::backend_kind::io_uring);
+  const outcome got =
+      in_child([] { gyre_test::deny_call(SYS_io_uring_setup, EPERM); }, gyre::io::backend_kind::io_uring);
   EXPECT_EQ(got.backend, "");
   EXPECT_EQ(got.error, EPERM);
   EXPECT_NE(got.reason.find("asked for"), std::string::npos) << got.reason;
@@ -132,4 +119,22 @@ TEST(backend_choice, GYRE_BACKEND_overrides_and_a_wrong_word_is_refused) {
   EXPECT_EQ(wrong.error, EINVAL);
   EXPECT_NE(wrong.reason.find("GYRE_BACKEND=fast: expected auto, io_uring or epoll"), std::string::npos)
       << wrong.reason;
+}
+
+TEST(backend_choice, epoll_that_has_no_way_to_wait_or_to_be_woken_names_the_call) {
+  for (const auto& [call, name] : {std::pair(SYS_epoll_create1, "epoll_create1"), std::pair(SYS_eventfd2, "eventfd2"),
+                                   std::pair(SYS_epoll_ctl, "epoll_ctl")}) {
+    const outcome got = in_child([call] { gyre_test::deny_call(call, EPERM); }, gyre::io::backend_kind::epoll);
+    EXPECT_EQ(got.backend, "") << name;
+    EXPECT_EQ(got.error, EPERM) << name;
+    EXPECT_EQ(got.reason, "no backend: " + std::string(name) +
+                              " failed with EPERM: a seccomp filter denies it; allow it in the container's profile");
+  }
+  const auto denies_both = [] {
+    gyre_test::deny_call(SYS_epoll_pwait2, ENOSYS);
+    gyre_test::deny_call(SYS_epoll_wait, EPERM);
+  };
+  const outcome got = in_child(denies_both, gyre::io::backend_kind::epoll);
+  EXPECT_EQ(got.error, EPERM);
+  EXPECT_NE(got.reason.find("epoll_wait failed with EPERM"), std::string::npos) << got.reason;
 }

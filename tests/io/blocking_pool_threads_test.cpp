@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <deque>
@@ -198,6 +199,29 @@ TEST(blocking_pool_threads, a_job_that_waits_can_be_withdrawn) {
   EXPECT_EQ(runs, 2);
 }
 
+TEST(blocking_pool_threads, withdrawing_a_job_looks_at_no_other_than_its_neighbours) {
+  constexpr std::size_t page = 4096;
+  void* const memory = ::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  blocking_job& far = *new (memory) blocking_job;
+  far.run = [](blocking_job&) noexcept {};
+  gate g;
+  job busy([&] { g.enter(); });
+  std::deque<job> jobs;
+  {
+    blocking_pool pool(1);
+    pool.submit(busy);
+    g.wait_for(1);
+    pool.submit(far);
+    for (int i = 0; i < 100; ++i) pool.submit(jobs.emplace_back([] {}));
+    ASSERT_EQ(::mprotect(memory, page, PROT_NONE), 0);  // whatever searches the queue from its head ends here
+    for (std::size_t i = 1; i < jobs.size(); ++i) EXPECT_TRUE(blocking_pool::withdraw(jobs[i]));
+    ASSERT_EQ(::mprotect(memory, page, PROT_READ | PROT_WRITE), 0);
+    g.open();
+  }
+  ::munmap(memory, page);
+}
+
 TEST(blocking_pool_threads, withdrawn_or_run_but_never_both) {
   constexpr int count = 1'000;
   std::vector<std::atomic<int>> runs(count);
@@ -253,9 +277,11 @@ TEST(blocking_pool_threads, blocks_signals_there_and_not_here) {
   }
 }
 
-TEST(blocking_pool_threads, the_process_has_one_of_its_own) {
-  blocking_pool& pool = blocking_pool::process_wide();
-  EXPECT_EQ(&pool, &blocking_pool::process_wide());
+TEST(blocking_pool_threads, the_process_has_one_for_each_kind_of_work) {
+  EXPECT_NE(&blocking_pool::for_calls(), &blocking_pool::for_files());
+  EXPECT_NE(&blocking_pool::for_files(), &blocking_pool::for_names());
+  blocking_pool& pool = blocking_pool::for_files();
+  EXPECT_EQ(&pool, &blocking_pool::for_files());
   // Its threads outlive the test, and so does what they use.
   static std::deque<job> jobs;
   const auto g = std::make_shared<gate>();

@@ -1,13 +1,10 @@
 // tests/io/epoll_backend_test.cpp: what only the epoll backend has to promise: few system calls, and old kernels.
 // What it does for requests is in tests/contract.
 #include "tests/contract/io_contract_fixture.hpp"
+#include "tests/support/denied_call.hpp"
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include <cstddef>
 #include <cstdlib>
 
 namespace gyre::contract {
@@ -104,18 +101,6 @@ TEST_F(epoll_backend_test, hands_out_a_limited_number_of_results_of_one_descript
 
 // ---- what the kernel may refuse: in a child, because a filter of system calls is for ever
 
-void refuse(long call, std::uint32_t error) {
-  sock_filter filter[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<std::uint32_t>(call), 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog program{.len = std::size(filter), .filter = filter};
-  checked(::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "PR_SET_NO_NEW_PRIVS");
-  checked(::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), "PR_SET_SECCOMP");
-}
-
 [[noreturn]] void leave(bool well) { std::_Exit(well ? 0 : 1); }
 
 class epoll_backend_in_a_child : public ::testing::Test {
@@ -125,9 +110,9 @@ class epoll_backend_in_a_child : public ::testing::Test {
 };
 
 TEST_F(epoll_backend_in_a_child, works_without_epoll_pwait2) {
-  const auto old_kernel = [] {
+  const auto old_kernel = [](int answer) {
     turning_backend backend(io::backend_kind::epoll);
-    refuse(SYS_epoll_pwait2, ENOSYS);
+    gyre_test::deny_call(SYS_epoll_pwait2, answer);
     bool well = true;
     for (const io::monotonic_time length : {io::monotonic_time{100'000}, 3 * milliseconds}) {
       const io::monotonic_time deadline = now() + length;
@@ -147,13 +132,30 @@ TEST_F(epoll_backend_in_a_child, works_without_epoll_pwait2) {
     backend.turn(io::wait_forever);
     leave(well && r.result == 1);
   };
-  EXPECT_EXIT(old_kernel(), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(old_kernel(ENOSYS), ::testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(old_kernel(EPERM), ::testing::ExitedWithCode(0), "") << "the filters of older containers answer so";
+}
+
+TEST_F(epoll_backend_in_a_child, without_any_way_to_wait_it_stops_the_program_with_a_sentence) {
+  const auto denied_later = [] {
+    turning_backend backend(io::backend_kind::epoll);
+    gyre_test::deny_call(SYS_epoll_pwait2, EPERM);
+    gyre_test::deny_call(SYS_epoll_wait, EPERM);
+    backend.turn(now() + milliseconds);
+  };
+  EXPECT_DEATH(denied_later(), "epoll_wait failed with EPERM: a seccomp filter denies it");
+  const auto closed = [] {
+    turning_backend backend(io::backend_kind::epoll);
+    ::close(backend->pollable());
+    backend.turn(now() + milliseconds);
+  };
+  EXPECT_DEATH(closed(), "epoll_wait failed with EBADF: the program has closed a descriptor");
 }
 
 TEST_F(epoll_backend_in_a_child, a_descriptor_that_cannot_be_registered_is_the_error_of_its_requests) {
   const auto no_watch_left = [] {
     turning_backend backend(io::backend_kind::epoll);
-    refuse(SYS_epoll_ctl, ENOSPC);
+    gyre_test::deny_call(SYS_epoll_ctl, ENOSPC);
     connection c = unix_connection();
     endpoint ours(backend, std::move(c.ours));
     char byte = 0;

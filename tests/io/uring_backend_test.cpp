@@ -2,6 +2,8 @@
 #include "tests/io/uring_fixture.hpp"
 
 #include <dirent.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 
 #include <atomic>
@@ -217,6 +219,31 @@ TEST_F(uring_backend, a_connect_that_blocks_a_thread_of_the_kernel_can_be_cancel
     ASSERT_TRUE(d->turn_until([&] { return r.completions == round; }));
     ASSERT_EQ(r.result, -ECANCELED);
   }
+}
+
+TEST_F(uring_backend, a_cancel_that_interrupts_nothing_is_repeated_with_pauses) {
+  // Two gibibytes out of memory: a thread of the kernel that copies does not look for signals.
+  const owned_fd file(::memfd_create("much", MFD_CLOEXEC));
+  ASSERT_EQ(::ftruncate(file.get(), off_t{2} << 30), 0);
+  std::vector<char> room(std::size_t{2} << 20);
+  const std::vector<iovec> pieces(1024, iovec{.iov_base = room.data(), .iov_len = room.size()});
+  io::descriptor target = over(file);
+  struct raw : io::raw_request {
+    int completions = 0;
+  } r;
+  r.code = opcode::raw;
+  r.target = &target;
+  uring::prepare(r.entry, uring::opcode::readv, file.get(), pieces.data(), static_cast<std::uint32_t>(pieces.size()),
+                 0);
+  r.entry.flags = uring::sqe_async;
+  r.complete = [](io::completion& c) noexcept { ++static_cast<raw&>(static_cast<io::request&>(c)).completions; };
+  d->backend->submit(r);
+  d->turn(now() + milliseconds);  // a thread has begun
+  d->backend->cancel(r);
+  const io::monotonic_time begin = now();
+  const auto calls = d->calls_of([&] { EXPECT_TRUE(d->turn_until([&] { return r.completions == 1; })); });
+  EXPECT_GT(r.result, 0) << "it was not to be interrupted";
+  EXPECT_LE(calls, 10 + 4 * static_cast<std::uint64_t>((now() - begin) / milliseconds));
 }
 
 // ---- the end

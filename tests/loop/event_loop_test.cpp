@@ -253,3 +253,37 @@ TEST(event_loop, a_second_loop_on_one_thread_is_refused) {
   gyre::event_loop loop;
   EXPECT_THROW(gyre::event_loop(), std::logic_error);
 }
+
+TEST(event_loop_options, with_which_no_task_would_ever_run_are_refused) {
+  for (const int count : {0, -1}) {
+    gyre::loop_options options;
+    options.ready_per_turn = count;
+    EXPECT_THROW(gyre::event_loop loop(options), std::invalid_argument);
+    EXPECT_EQ(gyre::event_loop::current_or_null(), nullptr);
+  }
+}
+
+TEST(event_loop_options, with_which_nothing_could_be_received_are_refused) {
+  const auto refusal = [](gyre::io::backend_options backend) -> std::string {
+    gyre::loop_options options;
+    options.backend = backend;
+    try {
+      const gyre::event_loop loop(options);
+    } catch (const std::system_error& error) {
+      return error.code() == std::errc::invalid_argument ? error.what() : "another error";
+    }
+    return "accepted";
+  };
+  EXPECT_TRUE(refusal({.buffer_count = 0}).starts_with("backend_options::buffer_count: expected 1 to 32768"));
+  EXPECT_TRUE(refusal({.buffer_count = 32'769}).starts_with("backend_options::buffer_count"));
+  EXPECT_TRUE(refusal({.buffer_size = 0}).starts_with("backend_options::buffer_size"));
+  EXPECT_TRUE(refusal({.submission_entries = 0}).starts_with("backend_options::submission_entries"));
+  EXPECT_TRUE(refusal({.submission_entries = ~0U}).starts_with("backend_options::submission_entries"));
+  EXPECT_TRUE(refusal({.completion_entries = 0}).starts_with("backend_options::completion_entries"));
+  EXPECT_EQ(refusal({.submission_entries = 8, .completion_entries = 8, .buffer_count = 3}), "accepted");
+}
+
+TEST(event_loop, says_which_backend_it_has_and_why) {
+  gyre::event_loop loop;
+  EXPECT_NE(std::string(loop.choice().reason), "");
+}

@@ -136,7 +136,7 @@ TEST(resolver_threads, a_queued_lookup_that_is_cancelled_never_runs) {
     std::vector<gyre::task_handle<void>> handles;
     for (int i = 0; i < many; ++i)
       handles.push_back(gyre::spawn(look_up_and_note(i, results[static_cast<std::size_t>(i)])));
-    co_await until_begun(4);
+    co_await until_begun(static_cast<int>(gyre::io::blocking_pool::for_names().max_threads()));
     for (auto& handle : handles) handle.cancel();
     for (auto& handle : handles) co_await handle.wait();
     for (const outcome result : results) EXPECT_EQ(result, outcome::cancelled);

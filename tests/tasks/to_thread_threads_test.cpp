@@ -106,3 +106,157 @@ TEST(to_thread_threads, many_at_once_all_come_back) {
     for (int i = 0; i < 500; ++i) EXPECT_EQ(results.at(static_cast<std::size_t>(i)), i * i);
   });
 }
+
+// ---- who waits for whom
+
+namespace {
+
+int opens_and_resolves() {
+  return gyre::run([]() -> gyre::task<int> {
+    const auto found = co_await gyre::resolve("localhost", 80);
+    auto file = co_await gyre::fs::file::open("/dev/null");
+    co_await file.close();
+    co_return found.empty() ? 0 : 1;
+  });
+}
+
+/// Runs `function` in a loop on a thread of the pool, which awaits it on a thread of the same pool, `depth` deep.
+int run_nested(gyre::thread_pool& pool, int depth) {
+  return gyre::run([&pool, depth]() -> gyre::task<int> {
+    auto deeper = [&pool, depth] { return depth == 0 ? 1 : 1 + run_nested(pool, depth - 1); };
+    co_return co_await gyre::to_thread(pool, deeper);
+  });
+}
+
+}  // namespace
+
+TEST(to_thread_threads, jobs_that_run_loops_may_open_files_and_resolve_names) {
+  gyre::run([]() -> gyre::task<> {
+    std::vector<gyre::task<int>> all;
+    auto one = []() -> gyre::task<int> { co_return co_await gyre::to_thread(opens_and_resolves); };
+    for (int i = 0; i < 80; ++i) all.push_back(one());  // more than there are threads
+    auto gathered = gyre::gather(std::move(all));
+    for (const int result : co_await std::move(gathered)) EXPECT_EQ(result, 1);
+  });
+}
+
+TEST(to_thread_threads, jobs_that_never_end_do_not_delay_files_and_names) {
+  gyre::run([]() -> gyre::task<> {
+    std::counting_semaphore<200> gate(0);
+    std::vector<gyre::task_handle<void>> blocked;
+    for (int i = 0; i < 100; ++i)
+      blocked.push_back(gyre::spawn([&]() -> gyre::task<> {
+        auto function = [&] { gate.acquire(); };
+        co_await gyre::to_thread(function);
+      }));
+    co_await gyre::yield();
+    auto file = co_await gyre::fs::file::open("/dev/null");
+    co_await file.close();
+    EXPECT_FALSE((co_await gyre::resolve("localhost", 80)).empty());
+    for (const auto& each : blocked) EXPECT_FALSE(each.done());
+    gate.release(100);
+    for (auto& each : blocked) co_await each;
+  });
+}
+
+TEST(to_thread_threads, jobs_that_wait_for_jobs_of_their_own_pool_do_not_wait_for_ever) {
+  gyre::thread_pool pool(1);
+  EXPECT_EQ(run_nested(pool, 5), 6);
+}
+
+TEST(to_thread_threads, many_jobs_that_wait_for_one_of_their_own_pool_need_twice_its_threads_at_most) {
+  gyre::thread_pool pool(4);
+  std::atomic<std::size_t> most = 0;
+  gyre::run([&]() -> gyre::task<> {
+    auto inner = [&] {
+      const std::size_t now = pool.threads();
+      for (std::size_t seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+      }
+    };
+    auto outer = [&] { gyre::run([&]() -> gyre::task<> { co_await gyre::to_thread(pool, inner); }); };
+    std::vector<gyre::task_handle<void>> all;
+    for (int i = 0; i < 200; ++i)
+      all.push_back(gyre::spawn([&]() -> gyre::task<> { co_await gyre::to_thread(pool, outer); }));
+    for (auto& each : all) co_await each;
+  });
+  EXPECT_LE(most, 8U);
+}
+
+// ---- a pool of the program's own
+
+TEST(thread_pool_threads, runs_no_more_at_a_time_than_asked_for) {
+  gyre::thread_pool pool(2);
+  EXPECT_EQ(pool.max_threads(), 2U);
+  EXPECT_EQ(pool.threads(), 0U) << "none before there is work";
+  std::atomic<int> running = 0;
+  std::atomic<int> most = 0;
+  gyre::run([&]() -> gyre::task<> {
+    auto function = [&] {
+      const int now = ++running;
+      for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) {
+      }
+      std::this_thread::yield();
+      --running;
+    };
+    std::vector<gyre::task_handle<void>> all;
+    for (int i = 0; i < 100; ++i)
+      all.push_back(gyre::spawn([&]() -> gyre::task<> { co_await gyre::to_thread(pool, function); }));
+    for (auto& each : all) co_await each;
+  });
+  EXPECT_LE(most, 2);
+  EXPECT_LE(pool.threads(), 2U);
+}
+
+TEST(thread_pool_threads, is_shared_by_loops) {
+  gyre::thread_pool pool(1);
+  const auto where = [&] {
+    return gyre::run([&]() -> gyre::task<std::thread::id> {
+      auto function = [] { return std::this_thread::get_id(); };
+      co_return co_await gyre::to_thread(pool, function);
+    });
+  };
+  const std::thread::id first = where();
+  std::thread::id second;
+  std::thread([&] { second = where(); }).join();
+  EXPECT_EQ(first, second);
+}
+
+TEST(thread_pool_threads, a_cancelled_call_in_the_queue_never_runs) {
+  gyre::thread_pool pool(1);
+  gyre::run([&]() -> gyre::task<> {
+    std::binary_semaphore begun(0);
+    std::binary_semaphore gate(0);
+    bool ran = false;
+    auto first = gyre::spawn([&]() -> gyre::task<> {
+      auto function = [&] {
+        begun.release();
+        gate.acquire();
+      };
+      co_await gyre::to_thread(pool, function);
+    });
+    auto second = gyre::spawn([&]() -> gyre::task<> {
+      auto function = [&] { ran = true; };
+      co_await gyre::to_thread(pool, function);
+    });
+    co_await gyre::yield();
+    begun.acquire();
+    second.cancel();
+    co_await second.wait();
+    EXPECT_TRUE(second.state().was_cancelled());
+    gate.release();
+    co_await first;
+    EXPECT_FALSE(ran);
+  });
+}
+
+TEST(thread_pool_death_threads, destroyed_on_one_of_its_own_threads_stops_the_program) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto destroys_its_own = [] {
+    gyre::run([]() -> gyre::task<> {
+      auto pool = std::make_unique<gyre::thread_pool>(1);
+      auto function = [&] { pool.reset(); };
+      co_await gyre::to_thread(*pool, function);
+    });
+  };
+  EXPECT_DEATH(destroys_its_own(), "destroyed by one of its own threads");
+}

@@ -15,10 +15,10 @@ struct backend_options {
   /// `automatic` obeys GYRE_BACKEND=auto|io_uring|epoll and else takes io_uring where it passes a self-test.
   /// io_uring asked for by name and not available is an error; automatic falls back.
   backend_kind kind = backend_kind::automatic;
-  std::uint32_t submission_entries = 256;
-  std::uint32_t completion_entries = 4096;
-  std::uint32_t buffer_count = 1024;  ///< a power of two, at most 32768
-  std::uint32_t buffer_size = 4096;   ///< bytes
+  std::uint32_t submission_entries = 256;   ///< 1 to 32768
+  std::uint32_t completion_entries = 4096;  ///< 1 to 65536
+  std::uint32_t buffer_count = 1024;        ///< a power of two, at most 32768
+  std::uint32_t buffer_size = 4096;         ///< bytes, at least 256
 };
 
 /// The decision and its reason, for the log and for `gyre doctor`.
@@ -40,6 +40,9 @@ class backend_owner {
   }
   ~backend_owner() { delete backend_; }
 
+  /// Gives the backend up, which nobody owns then.
+  backend* release() noexcept { return std::exchange(backend_, nullptr); }
+
   backend* operator->() const noexcept { return backend_; }
   backend& operator*() const noexcept { return *backend_; }
   explicit operator bool() const noexcept { return backend_ != nullptr; }
@@ -54,7 +57,13 @@ GYRE_API const backend_choice& process_backend_choice() noexcept;
 /// Makes a backend on the calling thread, which becomes its owner.
 ///
 /// `choice` receives the decision and its reason. Errors: an empty owner when a backend was asked for by
-/// name and cannot be had (`choice.error`, `choice.reason` say why), or the process is out of descriptors.
+/// name and cannot be had (`choice.error`, `choice.reason` say why), or the process is out of descriptors; EINVAL when a
+/// size in `options` is out of its range.
 GYRE_API backend_owner make_backend(const backend_options& options, backend_choice& choice);
+
+/// What stands in for the backend of a parent process in its forked child: it stops the program with a sentence when it is
+/// asked for anything, and lets everything be destroyed. The child shares the kernel's side of the real one: what it did there
+/// would happen to the parent. One for all loops; it lives until the process ends. Errors, on the first call: std::bad_alloc.
+GYRE_API backend& forked_backend();
 
 }  // namespace gyre::io

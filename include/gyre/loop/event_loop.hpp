@@ -25,7 +25,7 @@ struct loop_options {
   bool virtual_time = false;
 
   /// How many ready tasks run before the loop looks at the kernel and the clock again. 1 makes every resumption a turn
-  /// of its own (testing::cancel_at_every_await).
+  /// of its own (testing::cancel_at_every_await). At least 1.
   int ready_per_turn = 128;
 
   /// How long a loop that has nothing to do goes on looking at the kernel before it sleeps; 50 µs is a good beginning. To be
@@ -44,9 +44,12 @@ struct background_failure {
 /// Runs the tasks of one thread: resumes what is ready, fires timers, performs I/O.
 ///
 /// Thread: belongs to the thread that made it, except `post` and `wake`. One loop a thread.
+/// In a forked child the loop of its parent stops the program with a sentence when it is used. It may be destroyed, and the
+/// child may have a loop of its own.
 class GYRE_API event_loop {
  public:
-  /// Errors: std::system_error when the wanted backend cannot be had; std::logic_error when this thread has a loop.
+  /// Errors: std::system_error when the wanted backend cannot be had; std::invalid_argument when an option is out of its
+  /// range; std::logic_error when this thread has a loop.
   explicit event_loop(const loop_options& options = {});
   /// `shutdown`, if that has not been done.
   ~event_loop();
@@ -150,6 +153,8 @@ class GYRE_API event_loop {
 
  private:
   static io::monotonic_time clock() noexcept;
+  static void after_fork_in_child() noexcept;
+  void wait_for_posters() const noexcept;
   void run_ready() noexcept;
   [[nodiscard]] bool is_idle() const noexcept;
   void wait_for_events() noexcept;
@@ -169,8 +174,10 @@ class GYRE_API event_loop {
   io::monotonic_time busy_poll_;
   bool virtual_;
   bool shut_down_ = false;
+  bool is_of_parent_ = false;  // this is a forked child of the process that made it
   io::monotonic_time virtual_now_;
   io::monotonic_time recent_ = 0;  // 0: not asked for since the loop has waited
+  io::backend_choice choice_;      // before the backend, which is made with it
   io::backend_owner backend_;
   timer_wheel timers_;
   cancel_scope root_;
@@ -180,7 +187,7 @@ class GYRE_API event_loop {
   guest_loop* guest_ = nullptr;
   exception_handler handler_;
   void* handler_argument_ = nullptr;
-  io::backend_choice choice_;
+  event_loop* replaced_ = nullptr;  // the loop of the parent process that this thread had
 
   struct mailbox;  // what other threads write to
   mailbox* mailbox_;

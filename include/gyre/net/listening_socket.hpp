@@ -33,6 +33,7 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
   friend class accept_base;
   static constexpr std::size_t most_waiting = 256;  // accepted and not taken; more stay in the backlog
   static constexpr io::monotonic_time pause = 50'000'000;
+  static constexpr unsigned most_refused_in_a_row = 16;  // connections that were lost in accept, before a pause
 
   ~listening_socket() = default;
   void arm() noexcept;
@@ -47,6 +48,7 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
   std::vector<int> accepted_;
   std::size_t next_ = 0;  // accepted_ before it has been taken
   int failure_ = 0;       // an error that will not pass
+  unsigned refused_in_a_row_ = 0;
   bool paused_ = false;
   bool stopped_ = false;
   bool abandoned_ = false;

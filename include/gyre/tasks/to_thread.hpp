@@ -4,7 +4,9 @@
 #include <gyre/io/blocking_pool.hpp>
 #include <gyre/loop/operation.hpp>
 #include <gyre/tasks/as_task.hpp>
+#include <gyre/tasks/thread_pool.hpp>
 
+#include <cstddef>
 #include <exception>
 #include <optional>
 #include <type_traits>
@@ -18,9 +20,9 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
  public:
   using result_type = std::invoke_result_t<F&>;
 
-  explicit to_thread_op(F&& function) : function_(std::move(function)) {}
+  to_thread_op(io::blocking_pool& pool, F&& function) : function_(std::move(function)), pool_(&pool) {}
   to_thread_op(to_thread_op&& other) noexcept(std::is_nothrow_move_constructible_v<F>)
-      : operation<to_thread_op>(other), function_(std::move(other.function_)) {}
+      : operation<to_thread_op>(other), function_(std::move(other.function_)), pool_(other.pool_) {}
   ~to_thread_op() {
     if (loop_ != nullptr) misuse("a coroutine was destroyed while a thread still runs its function");
   }
@@ -29,7 +31,8 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
   void start() noexcept {
     operation_base::cancel = [](cancellable& c) noexcept {
       auto& op = static_cast<to_thread_op&>(static_cast<operation_base&>(c));
-      if (op.loop_ == nullptr || !io::blocking_pool::process_wide().withdraw(op)) return;  // it has begun: wait for it
+      if (op.loop_ == nullptr || !io::blocking_pool::withdraw(op)) return;  // it has begun: wait for it
+      op.pool_->end_waiting(op.waiting_);
       op.arrived();
       op.withdrawn_ = true;
       op.finish_soon();
@@ -42,11 +45,13 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
     run = [](io::blocking_job& job) noexcept {
       auto& op = static_cast<to_thread_op&>(job);
       op.call();
+      op.pool_->end_waiting(op.waiting_);
       op.loop_->post(static_cast<io::completion&>(op));  // last: the loop may be done with it before this returns
     };
     loop_ = &event_loop::current();
     loop_->expect_post();
-    io::blocking_pool::process_wide().submit(*this);
+    waiting_ = pool_->waiting_counter();
+    pool_->submit_awaited(*this, waiting_);
   }
   result_type await_resume() {
     if (withdrawn_) throw_cancelled();
@@ -72,22 +77,41 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
   }
 
   F function_;
+  io::blocking_pool* pool_;
   std::optional<wrap_void<result_type>> result_;
   std::exception_ptr failure_;
-  event_loop* loop_ = nullptr;  // set while a thread may touch this
+  event_loop* loop_ = nullptr;      // set while a thread may touch this
+  std::size_t* waiting_ = nullptr;  // see blocking_pool::submit_awaited
   bool withdrawn_ = false;
 };
 
-/// Runs `function()` on a thread of the process's bounded pool, and gives its result or throws its exception:
+/// Runs `function()` on a thread, and gives its result or throws its exception:
 ///
 ///   auto image = co_await gyre::to_thread([&] { return decode(bytes); });
 ///
+/// The process has a pool for these calls, which grows to 64 threads, or one per core if that is more; further calls wait in a
+/// queue. A call on one of these threads (in a loop that such a function runs) goes first, and does not count while it waits
+/// for another. File operations and name resolution have threads of their own.
 /// Nothing is allocated. Lifetime: what it captures by reference may be the caller's: the await does not end before it has.
 /// Cancel: before a thread has begun it never runs; after that the await waits for it, and its result wins over the cancel.
 template <class F>
   requires requires(F f) { f(); }
 [[nodiscard("co_await it")]] to_thread_op<F> to_thread(F function) {
-  return to_thread_op<F>(std::move(function));
+  return to_thread_op<F>(io::blocking_pool::for_calls(), std::move(function));
+}
+
+/// The same on a thread of `pool`.
+///
+/// Lifetime: `pool` must outlive the await. Cancel: same as above.
+template <class F>
+  requires requires(F f) { f(); }
+[[nodiscard("co_await it")]] to_thread_op<F> to_thread(io::blocking_pool& pool, F function) {
+  return to_thread_op<F>(pool, std::move(function));
+}
+template <class F>
+  requires requires(F f) { f(); }
+[[nodiscard("co_await it")]] to_thread_op<F> to_thread(thread_pool& pool, F function) {
+  return to_thread_op<F>(pool.jobs(), std::move(function));
 }
 
 }  // namespace gyre

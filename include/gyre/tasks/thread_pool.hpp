@@ -1,0 +1,41 @@
+// gyre/tasks/thread_pool.hpp: threads of the program's own for to_thread.
+#pragma once
+
+#include <gyre/io/blocking_pool.hpp>
+
+#include <cstddef>
+
+namespace gyre {
+
+/// A bounded set of threads for one kind of blocking work, so that it delays no other and no more of it runs at a time than
+/// wanted:
+///
+///   gyre::thread_pool database(4);
+///   auto rows = co_await gyre::to_thread(database, [&] { return query(connection); });
+///
+/// A thread is started when a call finds none that is idle, and ends after ten seconds without work. Calls run in the order in
+/// which they were awaited, those from a thread of the pool itself first: a call that only waits for others of its own pool
+/// does not count, so that they cannot wait for each other for ever. Signals are blocked in the threads.
+/// Thread: any number of loops may share a pool.
+/// Lifetime: must outlive every await of a call in it. In a child of fork(2) it is empty and starts threads of its own.
+class thread_pool {
+ public:
+  /// Units: at most `max_threads` at a time, at least 1. Errors: std::bad_alloc.
+  explicit thread_pool(std::size_t max_threads) : jobs_(max_threads) {}
+  /// Waits, without running the loop, until all calls have ended, those in the queue too. Must not run on a thread of the pool.
+  ~thread_pool() = default;
+  thread_pool(const thread_pool&) = delete;
+  thread_pool& operator=(const thread_pool&) = delete;
+
+  [[nodiscard]] std::size_t max_threads() const noexcept { return jobs_.max_threads(); }
+  /// Threads that run or wait for calls now.
+  [[nodiscard]] std::size_t threads() const noexcept { return jobs_.threads(); }
+
+  /// For authors of operations.
+  [[nodiscard]] io::blocking_pool& jobs() noexcept { return jobs_; }
+
+ private:
+  io::blocking_pool jobs_;
+};
+
+}  // namespace gyre

@@ -1,0 +1,195 @@
+// src/io/pool_state.cpp: what a thread of a pool does, and what becomes of pools when the process forks.
+#include "pool_state.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <chrono>
+#include <exception>
+#include <new>
+#include <thread>
+#include <utility>
+
+namespace gyre::io {
+
+thread_local pool_state* pool_state::own_ = nullptr;
+thread_local std::size_t pool_state::jobs_waited_for_ = 0;
+
+namespace {
+
+// All pools, for the handlers of fork. Never destroyed: pools of static storage may outlive it otherwise.
+struct all_pools {
+  std::mutex mutex;
+  pool_state* first = nullptr;
+};
+all_pools& pools_of_process() noexcept {
+  alignas(all_pools) static std::byte room[sizeof(all_pools)];
+  static auto* const all = new (room) all_pools;
+  return *all;
+}
+
+// A thread that has waited for a job often has the next one at once: to look for it for a moment costs less than to sleep and
+// be woken. A thread that was disappointed gives that up, and tries it again now and then.
+class eagerness {
+ public:
+  [[nodiscard]] bool looks() noexcept {
+    constexpr unsigned most_misses = 3;
+    constexpr unsigned try_again = 64;
+    if (!more_than_one_core()) return false;
+    if (misses_ < most_misses) return true;
+    ++misses_;
+    return misses_ % try_again == 0;
+  }
+  void found(bool something) noexcept { misses_ = something ? 0 : misses_ + 1; }
+
+ private:
+  static bool more_than_one_core() noexcept {
+    static const bool several = std::thread::hardware_concurrency() > 1;
+    return several;
+  }
+  unsigned misses_ = 0;
+};
+
+void pause_processor() noexcept {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+}  // namespace
+
+pool_state::pool_state(std::size_t most_threads) : max_threads(most_threads) {
+  register_fork_handlers();
+  all_pools& all = pools_of_process();
+  const std::scoped_lock lock(all.mutex);
+  next_pool_ = all.first;
+  if (next_pool_ != nullptr) next_pool_->previous_pool_ = this;
+  all.first = this;
+}
+
+pool_state::~pool_state() {
+  all_pools& all = pools_of_process();
+  const std::scoped_lock lock(all.mutex);
+  (previous_pool_ == nullptr ? all.first : previous_pool_->next_pool_) = next_pool_;
+  if (next_pool_ != nullptr) next_pool_->previous_pool_ = previous_pool_;
+}
+
+void pool_state::enqueue(blocking_job& job) noexcept {
+  job.nested = is_own_thread();
+  (job.nested ? nested_jobs_ : jobs_).push_back(job);
+  __atomic_store_n(&job.queued_in, this, __ATOMIC_RELAXED);
+  ++queued;
+}
+
+void pool_state::dequeue(blocking_job& job) noexcept {
+  (job.nested ? nested_jobs_ : jobs_).remove(job);
+  __atomic_store_n(&job.queued_in, static_cast<pool_state*>(nullptr), __ATOMIC_RELAXED);
+  --queued;
+}
+
+blocking_job* pool_state::take_job() noexcept {
+  if (!may_run()) return nullptr;
+  blocking_job* const job = (nested_jobs_.empty() ? jobs_ : nested_jobs_).first();
+  dequeue(*job);
+  return job;
+}
+
+// Without the lock. True: there is something, unless another thread is quicker.
+bool pool_state::look_for_job() const noexcept {
+  using clock = std::chrono::steady_clock;
+  constexpr auto moment = std::chrono::microseconds(20);
+  for (const auto end = clock::now() + moment; clock::now() < end;)
+    for (int i = 0; i < 8; ++i) {
+      if (queued.load(std::memory_order_relaxed) > 0) return true;
+      pause_processor();
+    }
+  return false;
+}
+
+void pool_state::run_jobs() noexcept {
+  constexpr auto patience = std::chrono::seconds(10);
+  own_ = this;
+  eagerness eager;
+  std::unique_lock lock(mutex);
+  for (;;) {
+    if (blocking_job* const job = take_job()) {
+      ++running;
+      lock.unlock();
+      job->run(*job);
+      lock.lock();
+      --running;
+      continue;
+    }
+    if (closing && queued == 0) break;
+    if (looking == 0 && queued == 0 && eager.looks()) {
+      ++looking;
+      lock.unlock();
+      eager.found(look_for_job());
+      lock.lock();
+      --looking;
+      if (may_run()) continue;
+    }
+    ++idle;
+    const bool woken = work.wait_for(lock, patience, [this] { return may_run() || (closing && queued == 0); });
+    --idle;
+    if (!woken && !closing) break;
+  }
+  --threads;
+  ended.notify_all();
+}
+
+bool pool_state::start_thread() noexcept {
+  // Signals are for the threads that run loops.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool started = true;
+  try {
+    std::thread([this] { run_jobs(); }).detach();
+    ++threads;
+  } catch (const std::exception&) {  // no thread, or no memory for one
+    started = false;
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return started;
+}
+
+// Without memory for the handlers a forked child would wait for threads that it does not have, as it would without them.
+void pool_state::register_fork_handlers() noexcept {
+  static const int registered = ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
+  (void)registered;
+}
+
+void pool_state::before_fork() noexcept {
+  all_pools& all = pools_of_process();
+  all.mutex.lock();
+  for (pool_state* each = all.first; each != nullptr; each = each->next_pool_) each->mutex.lock();
+}
+
+void pool_state::after_fork_in_parent() noexcept {
+  all_pools& all = pools_of_process();
+  for (pool_state* each = all.first; each != nullptr; each = each->next_pool_) each->mutex.unlock();
+  all.mutex.unlock();
+}
+
+void pool_state::after_fork_in_child() noexcept {
+  all_pools& all = pools_of_process();
+  for (pool_state* each = all.first; each != nullptr; each = each->next_pool_) each->begin_anew();
+  all.mutex.unlock();
+}
+
+// In the child, with the lock held. Threads of the parent may be noted in what they waited for: it is made anew, and what it
+// was is not destroyed.
+void pool_state::begin_anew() noexcept {
+  while (blocking_job* const job = (nested_jobs_.empty() ? jobs_ : nested_jobs_).first()) dequeue(*job);
+  const bool forked_by_own_thread = is_own_thread();
+  threads = running = forked_by_own_thread ? 1 : 0;
+  waiting_for_own = forked_by_own_thread && jobs_waited_for_ > 0 ? 1 : 0;
+  idle = looking = 0;
+  new (&work) std::condition_variable;
+  new (&ended) std::condition_variable;
+  mutex.unlock();
+}
+
+}  // namespace gyre::io

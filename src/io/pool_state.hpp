@@ -1,0 +1,72 @@
+// src/io/pool_state.hpp: the queue and the threads of a pool.
+#pragma once
+
+#include <gyre/io/blocking_pool.hpp>
+
+#include "job_queue.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <mutex>
+
+namespace gyre::io {
+
+/// What the threads of a pool share. Guarded by `mutex`, except `queued`, which is only written with the lock held.
+class pool_state {
+ public:
+  explicit pool_state(std::size_t most_threads);
+  ~pool_state();
+  pool_state(const pool_state&) = delete;
+  pool_state& operator=(const pool_state&) = delete;
+
+  /// Takes the next job out of the queue, or null when there is none or as many run as may.
+  [[nodiscard]] blocking_job* take_job() noexcept;
+  void enqueue(blocking_job& job) noexcept;
+  void dequeue(blocking_job& job) noexcept;
+  /// False: the system has no thread to give.
+  bool start_thread() noexcept;
+  /// Threads that there may be now: those that only wait for others of the same pool do not count.
+  [[nodiscard]] std::size_t limit() const noexcept { return max_threads + waiting_for_own; }
+
+  /// Whether the calling thread belongs to this pool.
+  [[nodiscard]] bool is_own_thread() const noexcept { return own_ == this; }
+  /// Jobs of its own pool that the calling thread waits for: a number that is guarded by the mutex of that pool.
+  [[nodiscard]] static std::size_t* jobs_waited_for() noexcept { return &jobs_waited_for_; }
+
+  std::mutex mutex;
+  std::condition_variable work;
+  std::condition_variable ended;
+  std::size_t max_threads;
+  std::size_t threads = 0;
+  std::size_t running = 0;          // jobs
+  std::size_t waiting_for_own = 0;  // of these: jobs that wait for jobs of this pool
+  std::size_t idle = 0;
+  std::size_t looking = 0;              // threads that will find what is queued without being woken
+  std::atomic<std::size_t> queued = 0;  // written with the lock held
+  bool closing = false;
+
+ private:
+  void run_jobs() noexcept;
+  [[nodiscard]] bool may_run() const noexcept {
+    return running < limit() && queued.load(std::memory_order_relaxed) > 0;
+  }
+  [[nodiscard]] bool look_for_job() const noexcept;
+
+  // fork(2): the child has the memory of all threads, and only the one that called it.
+  static void register_fork_handlers() noexcept;
+  static void before_fork() noexcept;
+  static void after_fork_in_parent() noexcept;
+  static void after_fork_in_child() noexcept;
+  void begin_anew() noexcept;
+
+  static thread_local pool_state* own_;
+  static thread_local std::size_t jobs_waited_for_;
+
+  job_queue nested_jobs_;
+  job_queue jobs_;
+  pool_state* next_pool_ = nullptr;  // of all pools of the process
+  pool_state* previous_pool_ = nullptr;
+};
+
+}  // namespace gyre::io

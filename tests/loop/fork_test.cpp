@@ -1,0 +1,142 @@
+// tests/loop/fork_test.cpp: what a forked child may do.
+#include <gyre/io/io_error.hpp>
+
+#include "tests/net/connected_pair.hpp"
+#include "tests/support/denied_call.hpp"
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <semaphore>
+
+using namespace gyre_test;
+
+namespace {
+
+/// Whether a new loop of this process does files, names, sockets and threads.
+std::string all_of_it() {
+  return gyre::run([]() -> gyre::task<std::string> {
+    auto function = [] { return 3; };
+    const int three = co_await gyre::to_thread(function);
+    auto file = co_await gyre::fs::file::open("/dev/null");
+    co_await file.close();
+    const auto found = co_await gyre::resolve("localhost", 80);
+    auto pair = co_await connect_pair();
+    co_await pair.client.write_all("ping");
+    std::array<std::byte, 4> got{};
+    co_await pair.server.read_exactly(got);
+    co_return three == 3 && !found.empty() && text_of(got) == "ping" ? "all" : "not all";
+  });
+}
+
+}  // namespace
+
+TEST(fork, a_child_uses_the_pools_although_its_parent_had_threads_in_them) {
+  EXPECT_EQ(all_of_it(), "all");
+  const child_outcome child = in_child_process(all_of_it);
+  EXPECT_TRUE(child.ended) << child.signal;
+  EXPECT_EQ(child.text, "all");
+}
+
+TEST(fork, jobs_that_wait_in_the_parent_do_not_run_in_the_child) {
+  gyre::thread_pool pool(1);
+  gyre::run([&]() -> gyre::task<> {
+    std::binary_semaphore gate(0);
+    std::binary_semaphore begun(0);
+    std::atomic<int> ran = 0;
+    auto wait_for_gate = [&] {
+      begun.release();
+      gate.acquire();
+    };
+    auto count = [&] { ++ran; };
+    auto first = gyre::spawn([&]() -> gyre::task<> { co_await gyre::to_thread(pool, wait_for_gate); });
+    auto second = gyre::spawn([&]() -> gyre::task<> { co_await gyre::to_thread(pool, count); });
+    co_await gyre::yield();
+    begun.acquire();
+    const child_outcome child = in_child_process([&] {
+      auto in_pool = [&]() -> gyre::task<std::string> {
+        auto function = [&] { return std::to_string(ran); };
+        co_return co_await gyre::to_thread(pool, function);
+      };
+      return gyre::run(in_pool);
+    });
+    EXPECT_TRUE(child.ended) << child.signal;
+    EXPECT_EQ(child.text, "0");
+    gate.release();
+    co_await first;
+    co_await second;
+    EXPECT_EQ(ran, 1);
+  });
+}
+
+TEST(fork, a_child_that_is_forked_by_a_task_may_have_a_loop_of_its_own) {
+  gyre::run([]() -> gyre::task<> {
+    const child_outcome child = in_child_process(all_of_it);
+    EXPECT_TRUE(child.ended) << child.signal;
+    EXPECT_EQ(child.text, "all");
+    co_return;
+  });
+  EXPECT_EQ(all_of_it(), "all");
+}
+
+TEST(fork, a_child_that_is_forked_on_a_thread_of_the_pool_uses_the_pool) {
+  gyre::run([]() -> gyre::task<> {
+    auto forks = [] { return in_child_process(all_of_it); };
+    const child_outcome child = co_await gyre::to_thread(forks);
+    EXPECT_TRUE(child.ended) << child.signal;
+    EXPECT_EQ(child.text, "all");
+  });
+}
+
+TEST(fork, a_child_that_awaits_something_of_its_parents_loop_stops_with_a_sentence) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto reads_in_the_child = [] {
+    gyre::run([]() -> gyre::task<> {
+      auto pair = co_await connect_pair();
+      const pid_t child = ::fork();
+      if (child != 0) {
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        if (WIFSIGNALED(status)) ::raise(WTERMSIG(status));
+        ::_exit(0);
+      }
+      std::array<std::byte, 4> got{};
+      (void)co_await pair.server.read_some(got);
+    });
+  };
+  const auto sleeps_in_the_child = [] {
+    gyre::run([]() -> gyre::task<> {
+      const pid_t child = ::fork();
+      if (child != 0) {
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        if (WIFSIGNALED(status)) ::raise(WTERMSIG(status));
+        ::_exit(0);
+      }
+      co_await gyre::sleep(1ms);
+    });
+  };
+  EXPECT_EXIT(reads_in_the_child(), ::testing::KilledBySignal(SIGABRT),
+              "a forked child uses the event loop of its parent");
+  EXPECT_EXIT(sleeps_in_the_child(), ::testing::KilledBySignal(SIGABRT), "a forked child uses the event loop");
+}
+
+TEST(fork, a_child_destroys_what_belongs_to_its_parents_loop_and_the_parent_does_not_notice) {
+  gyre::run([]() -> gyre::task<> {
+    auto pair = co_await connect_pair();
+    auto reading = gyre::spawn([&]() -> gyre::task<std::string> {
+      std::array<std::byte, 4> got{};
+      co_await pair.server.read_exactly(got);
+      co_return std::string(text_of(got));
+    });
+    co_await gyre::yield();
+    const child_outcome child = in_child_process([&] {
+      const gyre::tcp_stream gone = std::move(pair.client);
+      return std::string("destroyed");
+    });
+    EXPECT_TRUE(child.ended) << child.signal;
+    EXPECT_EQ(child.text, "destroyed");
+    co_await pair.client.write_all("ping");
+    EXPECT_EQ(co_await reading, "ping");
+  });
+}

@@ -1,0 +1,73 @@
+// tests/net/accept_error_test.cpp: errors that accept(2) gives, and what they mean for a listener.
+#include <gyre/net/tcp_listener.hpp>
+
+#include "tests/support/virtual_run.hpp"
+
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+
+using namespace gyre_test;
+
+namespace {
+
+// The next calls of accept4 of this program take a connection away and fail. (A ring accepts without the call.)
+std::atomic<int> calls_that_fail = 0;
+std::atomic<int> error_they_give = 0;
+
+bool accepts_by_call() { return gyre::event_loop::current().backend().name() == "epoll"; }
+
+}  // namespace
+
+extern "C" int accept4(int fd, sockaddr* address, socklen_t* length, int flags) {
+  const long accepted = ::syscall(SYS_accept4, fd, address, length, flags);
+  if (accepted < 0 || calls_that_fail == 0) return static_cast<int>(accepted);
+  --calls_that_fail;
+  ::close(static_cast<int>(accepted));
+  errno = error_they_give;
+  return -1;
+}
+
+TEST(accept_error, of_one_connection_costs_that_connection_and_not_the_listener) {
+  for (const int error : {EPERM, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT})
+    run_virtual([error]() -> gyre::task<> {
+      if (!accepts_by_call()) co_return;
+      auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+      error_they_give = error;
+      calls_that_fail = 3;
+      std::vector<gyre::tcp_stream> clients;
+      for (int i = 0; i < 4; ++i) clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+      auto peer = co_await listener.accept();
+      EXPECT_EQ(peer.peer_address().string(), clients.back().local_address().string()) << error;
+    });
+}
+
+TEST(accept_error, of_every_connection_makes_the_listener_pause_and_go_on) {
+  run_virtual([]() -> gyre::task<> {
+    if (!accepts_by_call()) co_return;
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    error_they_give = EPERM;
+    calls_that_fail = 40;
+    std::vector<gyre::tcp_stream> clients;
+    for (int i = 0; i < 41; ++i) clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+    const auto begin = gyre::now();
+    auto peer = co_await listener.accept();
+    EXPECT_EQ(since(begin), 100ms) << "two pauses";
+    EXPECT_EQ(peer.peer_address().string(), clients.back().local_address().string());
+  });
+}
+
+TEST(accept_error, of_the_listener_itself_ends_it) {
+  run_virtual([]() -> gyre::task<> {
+    if (!accepts_by_call()) co_return;
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    error_they_give = ENOSYS;
+    calls_that_fail = 1;
+    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    const std::string where = listener.local_address().string();
+    EXPECT_EQ(co_await error_of(listener.accept()), "accept " + where + ": Function not implemented");
+  });
+}
