@@ -4,8 +4,10 @@
 #include <gyre/http/field.hpp>
 
 #include "characters.hpp"
+#include "hidden_characters.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gyre::http {
 namespace {
@@ -85,6 +87,25 @@ std::size_t cut_between_characters(std::string_view text, std::size_t most) noex
   return most;  // no UTF-8
 }
 
+// '_' for each: if they were taken away, the bytes around them could become what was taken away.
+void replace_hidden(std::string& name) {
+  std::string clean;
+  clean.reserve(name.size());
+  for (std::string_view rest = name; !rest.empty();) {
+    const decoded_character next = first_character(rest);
+    const std::size_t size = next.size > 0 ? next.size : 1;
+    // A byte that is no UTF-8 means to some terminals what the character of that number does.
+    const char32_t code = next.size > 0 ? next.code : static_cast<unsigned char>(rest.front());
+    const bool hidden = next.size > 0 ? is_hidden_character(code) : code < 0xa0;
+    if (hidden)
+      clean += '_';
+    else
+      clean.append(rest.substr(0, size));
+    rest.remove_prefix(size);
+  }
+  name = std::move(clean);
+}
+
 }  // namespace
 
 bool is_boundary(std::string_view text) noexcept {
@@ -134,6 +155,7 @@ std::string harmless_file_name(std::string_view sent) {
     sent.remove_prefix(slash + 1);
   std::string name(sent);
   std::erase_if(name, &is_control);
+  replace_hidden(name);
   name.erase(0, std::min(name.find_first_not_of(". "), name.size()));
   name.resize(cut_between_characters(name, longest));
   return name.empty() ? "unnamed" : name;

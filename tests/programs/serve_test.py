@@ -181,9 +181,47 @@ class Uploads(WithTree):
 
     def test_a_name_that_is_no_text_is_written_as_it_is_and_answered_as_json(self):
         with Serve(self.root, "--upload", self.uploads) as server:
-            self.assertEqual(upload(server.port, "ä\udced\udca0\udc80.txt", b"x"), (201, ["ä\ufffd\ufffd\ufffd.txt"]))
+            self.assertEqual(upload(server.port, "ä\udced\udca0\udc80.txt", b"x"), (201, ["ä\ufffd\ufffd_.txt"]))
             self.assertEqual(upload(server.port, '\udce4%22.txt', b"x"), (201, ['\ufffd".txt']))
             self.assertIn('\udce4".txt', os.listdir(self.uploads))
+
+    def test_a_name_does_not_hide_or_reorder_text(self):
+        with Serve(self.root, "--upload", self.uploads) as server:
+            self.assertEqual(upload(server.port, "photo\u202egpj.exe", b"x"), (201, ["photo_gpj.exe"]))
+            self.assertEqual(upload(server.port, "a\x9b31m\u2066\ufeff", b"x"), (201, ["a_31m__"]))
+
+    def test_a_number_is_found_among_thousands_and_in_gaps(self):
+        (self.uploads / "a.txt").touch()
+        for i in range(2, 5001):
+            (self.uploads / f"a ({i}).txt").touch()
+        with Serve(self.root, "--upload", self.uploads) as server:
+            self.assertEqual(upload(server.port, "a.txt", b"", 3), (201, [f"a ({i}).txt" for i in (5001, 5002, 5003)]))
+            (self.uploads / "a (2).txt").unlink()
+            self.assertEqual(upload(server.port, "a.txt", b"x"), (201, ["a (2).txt"]))
+            for i in range(5004, 10_001):
+                (self.uploads / f"a ({i}).txt").touch()
+            self.assertEqual(upload(server.port, "a.txt", b"x")[0], 409)
+            (self.uploads / "a.txt").unlink()
+            self.assertEqual(upload(server.port, "a.txt", b"x"), (201, ["a.txt"]))
+
+    def test_a_full_disk_is_said_with_what_was_kept(self):
+        full = self.uploads / "full"
+        full.mkdir()
+        if run("unshare", "-m", "mount", "-t", "tmpfs", "-o", "size=1m", "none", full).returncode != 0:
+            self.skipTest("nothing may be mounted here")
+        command = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=1m none "$0" && exec "$@"', full]
+        with Serve(self.root, "--upload", full, before=command) as server:
+            boundary = "b"
+            part = '--b\r\nContent-Disposition: form-data; name="file"; filename="{}"\r\n\r\n'
+            body = "".join(part.format(name) + "x" * size + "\r\n" for name, size in
+                           (("one", 300_000), ("two", 300_000), ("three", 900_000), ("four", 1))) + "--b--\r\n"
+            kind = {"Content-Type": f"multipart/form-data; boundary={boundary}"}
+            status, _, text = ask(server.port, "/_upload", "POST", kind, body.encode())
+            self.assertEqual((status, text), (507, b"the disk is full; kept: one, two\n"))
+            body = part.format("large") + "x" * 900_000 + "\r\n--b--\r\n"
+            status, _, text = ask(server.port, "/_upload", "POST", kind, body.encode())
+            self.assertEqual((status, text), (507, b"the disk is full; nothing was kept\n"))
+            self.assertEqual(upload(server.port, "small", b"x"), (201, ["small"]))
 
     def test_many_files_of_one_name_are_numbered(self):
         with Serve(self.root, "--upload", self.uploads) as server:

@@ -43,8 +43,9 @@ struct multipart_part {
   std::string content_type = {};              ///< empty: not sent, which means text/plain. RFC 7578 §4.4
 };
 
-/// The last segment of a name that a client sent, to be used in a directory: without slashes, backslashes, control
-/// characters and leading dots, cut between characters to 255 bytes; "unnamed" when nothing is left.
+/// The last segment of a name that a client sent, to be used in a directory: without slashes, backslashes, ASCII control
+/// characters and leading dots, cut between characters to 255 bytes; "unnamed" when nothing is left. Characters that hide or
+/// reorder text (C1 and bidirectional controls, invisible characters other than joiners) become "_".
 [[nodiscard]] GYRE_API std::string harmless_file_name(std::string_view sent);
 
 /// The boundary in the value of a Content-Type. Nothing: it is not multipart/form-data, or it has no proper boundary.

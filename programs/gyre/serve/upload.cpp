@@ -13,14 +13,16 @@
 #include <fmt/format.h>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -82,8 +84,9 @@ form.addEventListener("submit", event => {
   throw gyre::io_error({errno, std::generic_category()}, operation, name);
 }
 
-// "photo (2).jpg", cut so that it is a name: the extension stays, and no character is cut in two.
+// "photo.jpg", "photo (2).jpg", cut so that it is a name: the extension stays, and no character is cut in two.
 std::string numbered(const std::string& wanted, int number) {
+  if (number == 1) return wanted;
   constexpr std::size_t longest = 255;  // NAME_MAX
   constexpr std::size_t longest_extension = 32;
   std::size_t dot = wanted.rfind('.');
@@ -108,12 +111,11 @@ class new_file {
   }
   gyre::fs::file& file() noexcept { return file_; }
 
-  // Gives the name that it got. `last` is the number that was tried last for that name, 0: none. Blocks.
-  std::string keep_as(const std::string& wanted, int& last) {
+  // Gives the name that it got. Blocks.
+  std::string keep_as(const std::string& wanted) {
     const std::string source = fmt::format("/proc/self/fd/{}", file_.native_descriptor());
-    while (last < 10'000) {
-      const int number = ++last;
-      const std::string name = number == 1 ? wanted : numbered(wanted, number);
+    for (int number = 1; number <= most_of_a_name; number = next_free(wanted, number)) {
+      const std::string name = numbered(wanted, number);
       const std::string target = directory_ + "/" + name;
       if (::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, target.c_str(), AT_SYMLINK_FOLLOW) == 0) return name;
       if (errno != EEXIST) fail("write", target);
@@ -122,20 +124,59 @@ class new_file {
   }
 
  private:
+  static constexpr int most_of_a_name = 10'000;
+
+  bool is_there(const std::string& wanted, int number) const {
+    struct stat found{};
+    return ::lstat((directory_ + "/" + numbered(wanted, number)).c_str(), &found) == 0;
+  }
+  // A number behind `taken` whose name is free while the one before it is not. Steps that double, then halve: the ten
+  // thousandth file of a name costs a few looks, not ten thousand.
+  int next_free(const std::string& wanted, int taken) const {
+    int free = taken + 1;
+    for (int step = 1; free <= most_of_a_name && is_there(wanted, free); free = taken + step) {
+      taken = free;
+      step *= 2;
+    }
+    free = std::min(free, most_of_a_name + 1);
+    while (free - taken > 1) {
+      const int middle = taken + (free - taken) / 2;
+      (is_there(wanted, middle) ? taken : free) = middle;
+    }
+    return free;
+  }
+
   std::string directory_;
   gyre::fs::file file_;
 };
 
-gyre::task<std::string> receive_file(http::multipart_reader& form, const std::string& directory, std::string name,
-                                     int& last_number) {
+// A write goes through the ring or through a thread: pieces, which a client can make as small as a byte, are gathered.
+gyre::task<std::string> receive_file(http::multipart_reader& form, const std::string& directory, std::string name) {
+  constexpr std::size_t enough = std::size_t{64} << 10U;
   new_file out(directory);
+  std::string gathered;
   for (;;) {
     const std::string_view piece = co_await form.receive();
+    gathered.append(piece);
+    if (gathered.size() >= enough || (piece.empty() && !gathered.empty())) {
+      (void)co_await out.file().write_all(gathered);
+      gathered.clear();
+    }
     if (piece.empty()) break;
-    (void)co_await out.file().write_all(piece);
   }
-  auto keep = [&] { return out.keep_as(name, last_number); };
+  auto keep = [&] { return out.keep_as(name); };
   co_return co_await gyre::to_thread(keep);
+}
+
+bool is_full(std::error_code reason) noexcept {
+  return reason == std::errc::no_space_on_device || reason == std::error_code(EDQUOT, std::generic_category());
+}
+
+http::status_error disk_is_full(const std::vector<std::string>& kept) {
+  std::string text = "the disk is full; ";
+  if (kept.empty()) text += "nothing was kept";
+  for (const std::string& each : kept) text.append(&each == &kept.front() ? "kept: " : ", ").append(each);
+  return http::status_error(507, text);
 }
 
 std::string json_list(const std::vector<std::string>& names) {
@@ -165,19 +206,27 @@ struct uploads {
     request.body().set_limit(limit);
     http::multipart_reader form(request);
     std::vector<std::string> names;
-    std::unordered_map<std::string, int> last_numbers;  // or a form of many files of one name would try each of them
-    for (;;) {
-      const http::multipart_part* const part = co_await form.next_part();
-      if (part == nullptr) break;
-      if (!part->file_name || part->file_name->empty()) continue;
-      std::string name = http::harmless_file_name(*part->file_name);
-      int& last_number = last_numbers[name];
-      names.push_back(co_await receive_file(form, directory, std::move(name), last_number));
+    try {
+      co_await receive_files(form, names);
+    } catch (const gyre::io_error& error) {
+      if (is_full(error.code())) throw disk_is_full(names);
+      throw;
     }
     if (names.empty()) throw http::status_error(400, "the form holds no file");
     constexpr std::array<std::string_view, 2> kinds = {"text/html", "application/json"};
     if (http::choose_media_type(request.fields(), kinds) != kinds[1]) co_return http::response::redirect("/_upload");
     co_return http::response::json(json_list(names)).set_status(201);
+  }
+
+  gyre::task<> receive_files(http::multipart_reader& form, std::vector<std::string>& names) const {
+    for (;;) {
+      const http::multipart_part* const part = co_await form.next_part();
+      if (part == nullptr) co_return;
+      if (!part->file_name || part->file_name->empty()) continue;
+      std::string name = http::harmless_file_name(*part->file_name);
+      std::string kept = co_await receive_file(form, directory, std::move(name));
+      names.push_back(std::move(kept));
+    }
   }
 };
 
