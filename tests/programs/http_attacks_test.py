@@ -506,14 +506,12 @@ class Pressure(Attack):
 
     def rests(self, server):
         """Waits until the server does nothing but wait for its clients."""
-        spent = [processor_seconds(server)]
-
-        def has_come_to_rest():
-            time.sleep(0.3)
-            spent.append(processor_seconds(server))
-            return spent[-1] - spent[-2] <= 0.02
-
-        self.assertTrue(wait_until(has_come_to_rest, 120), "it works on for clients that take nothing")
+        spent, same, deadline = processor_seconds(server), 0, time.monotonic() + 120
+        while same < 3:
+            self.assertLess(time.monotonic(), deadline, "it works on for clients that take nothing")
+            time.sleep(0.2)
+            before, spent = spent, processor_seconds(server)
+            same = same + 1 if spent == before else 0
 
     def held_for(self, server, count, ask, what):
         """Resident bytes for each of `count` clients that send what `ask` gives, as much as fits, and read nothing."""
