@@ -1,10 +1,18 @@
 // src/coro/cancel_scope.cpp: marking a tree of scopes as cancelled.
 #include <gyre/coro/cancel_scope.hpp>
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/coro/misuse.hpp>
 
 namespace gyre {
 
 void throw_cancelled() { throw cancelled{}; }
+
+void cancel_scope::stop_out_of_order() noexcept {
+  misuse(
+      "a cancel scope (of a timeout, a shield or a group) was closed while a scope inside it is still open; scopes of "
+      "a "
+      "task must be closed in the reverse order of their opening, and an async_scope before its loop ends");
+}
 
 void cancel_scope::mark() noexcept {
   cancelled_ = true;

@@ -83,11 +83,14 @@ void exception_collector::rethrow() {
   if (others_ == nullptr) return;
   exception_group group(std::exchange(others_, nullptr));
   std::string& text = group.shared_->text;
-  text = std::to_string(group.size()) + " tasks failed";
-  const char* separator = ": ";
-  for (const std::exception_ptr& failure : group) {
-    text += std::exchange(separator, "; ");
-    text += message_of(failure);
+  try {
+    text = std::to_string(group.size()) + " tasks failed";
+    const char* separator = ": ";
+    for (const std::exception_ptr& failure : group) {
+      text += std::exchange(separator, "; ");
+      text += message_of(failure);
+    }
+  } catch (const std::bad_alloc&) {  // the text is shorter, but no failure is lost
   }
   throw group;
 }

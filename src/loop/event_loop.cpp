@@ -221,7 +221,7 @@ void event_loop::wait_in_virtual_time() noexcept {
   const io::monotonic_time patience = expected_posts_ > 0 ? ahead : backend_->in_flight() > 0 ? settle : 0;
   if (patience > 0) {
     const io::monotonic_time began = clock();
-    wait_until(began + patience);
+    wait_until(patience < io::wait_forever - began ? began + patience : io::wait_forever);
     mailbox_->posted.drain(ready_);
     const io::monotonic_time waited = clock() - began;
     if (expected_posts_ > 0) virtual_now_ += std::min(ahead, waited);

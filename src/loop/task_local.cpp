@@ -19,6 +19,13 @@ task_local_binding* task_local_binding::find(const void* key) noexcept {
   return nullptr;
 }
 
+void task_local_binding::unbind(task_context& task, task_local_binding& innermost) noexcept {
+  if (task.locals != &innermost)
+    misuse("a binding of a task_local ended before one that was made after it; end them in the reverse order");
+  task.locals = innermost.outer;
+  release(&innermost);
+}
+
 void task_local_binding::release(task_local_binding* chain) noexcept {
   while (chain != nullptr && --chain->references == 0) {
     task_local_binding* const outer = chain->outer;

@@ -1,7 +1,14 @@
 // src/sync/wait_queue.cpp: standing in line.
 #include <gyre/sync/wait_queue.hpp>
 
+#include <exception>
+#include <source_location>
+
 namespace gyre {
+
+void report_lost_item() noexcept {
+  event_loop::report({std::current_exception(), "giving an item back", std::source_location::current()});
+}
 
 wait_queue::~wait_queue() {
   if (!empty()) misuse("a mutex, queue or the like was destroyed while a task waits for it");

@@ -33,8 +33,13 @@ void shared_outcome_base::wait() const {
 bool shared_outcome_base::wait_for(std::chrono::nanoseconds limit) const {
   if (event_loop::current_or_null() == &loop_ && !done())
     throw std::logic_error("wait_for: called on the thread of the loop, which would wait for itself");
+  using clock = std::chrono::steady_clock;
+  const auto ended = [this] { return gate_->open; };
   std::unique_lock lock(gate_->mutex);
-  return gate_->opened.wait_for(lock, limit, [this] { return gate_->open; });
+  const clock::time_point now = clock::now();
+  if (limit < clock::time_point::max() - now) return gate_->opened.wait_until(lock, now + limit, ended);
+  gate_->opened.wait(lock, ended);  // too long to count
+  return true;
 }
 
 bool shared_outcome_base::done() const noexcept {
@@ -42,15 +47,18 @@ bool shared_outcome_base::done() const noexcept {
   return gate_->open;
 }
 
-void shared_outcome_base::cancel() {
+void shared_outcome_base::cancel() noexcept {
   const std::scoped_lock lock(gate_->mutex);  // until it has ended there is a loop
-  if (gate_->open) return;
+  if (gate_->open || cancel_message_.outcome != nullptr) return;
   add_reference();
-  loop_.post([this]() noexcept {
-    cancelled_ = true;
-    if (task_ != nullptr) task_->root.cancel();
-    release();
-  });
+  cancel_message_.outcome = this;
+  cancel_message_.complete = [](io::completion& c) noexcept {
+    shared_outcome_base& self = *static_cast<cancel_message&>(c).outcome;
+    self.cancelled_ = true;
+    if (self.task_ != nullptr) self.task_->root.cancel();
+    self.release();
+  };
+  loop_.post(static_cast<io::completion&>(cancel_message_));
 }
 
 void shared_outcome_base::began(task_state& task) noexcept {

@@ -26,14 +26,25 @@ void child_tasks::listen() noexcept {
     auto& self = static_cast<child_tasks&>(owner);
     --self.running_;
     self.ended_(self, child);
-    if (self.throttled_ != nullptr && self.running_ < self.throttled_->limit_)
-      std::exchange(self.throttled_, nullptr)->finish_soon();
-    if (self.running_ == 0 && self.waiter_ != nullptr) std::exchange(self.waiter_, nullptr)->finish_soon();
+    self.throttled_.wake_if_fewer(self.running_);
+    if (self.running_ == 0) self.joining_.wake_if_fewer(0);
   };
 }
 
+// Another waiter may have gone on first, and have destroyed this: those behind it find no children left, too.
 child_tasks::~child_tasks() {
   if (running_ > 0) misuse("a task group was destroyed while its tasks run; co_await it");
+  joining_.detach_all();
+  throttled_.detach_all();
+}
+
+void child_tasks::waiter_line::wake_if_fewer(std::size_t running) noexcept {
+  for (children_wait_op* each = first(); each != nullptr; each = each->next)
+    if (running < each->limit_ && !each->waking_) each->wake();
+}
+
+void child_tasks::waiter_line::detach_all() noexcept {
+  for (children_wait_op* each = first(); each != nullptr; each = each->next) each->children_ = nullptr;
 }
 
 void child_tasks::close() {
@@ -45,28 +56,35 @@ void child_tasks::collect(exception_collector& failures, const std::exception_pt
   if (!failures.add(failure)) event_loop::report({failure, "of a group", std::source_location::current()});
 }
 
-bool children_ended_op::try_now() noexcept { return children_->running_ == 0; }
+bool children_wait_op::try_now() noexcept { return children_->running_ < limit_; }
 
-void children_ended_op::start() noexcept {
-  operation_base::cancel = [](cancellable&) noexcept {};
-  children_->waiter_ = this;
-}
-
-bool fewer_children_op::try_now() noexcept { return children_->running_ < limit_; }
-
-void fewer_children_op::start() noexcept {
+void children_wait_op::start() noexcept {
   operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<fewer_children_op&>(c);
-    if (self.children_->throttled_ != &self) return;
-    self.children_->throttled_ = nullptr;
-    self.cancelled_ = true;
-    self.finish_soon();
+    auto& self = static_cast<children_wait_op&>(static_cast<operation_base&>(c));
+    if (self.behaviour_ == on_cancel::waits_on) return;
+    self.asked_ = true;
+    if (!self.waking_) self.wake();
   };
-  children_->throttled_ = this;
+  (behaviour_ == on_cancel::stops ? children_->throttled_ : children_->joining_).link_last(*this);
+  if (try_now()) wake();  // its task has used up its budget
 }
 
-void fewer_children_op::await_resume() {
-  if (cancelled_) throw_cancelled();
+void children_wait_op::wake() noexcept {
+  waking_ = true;
+  complete = [](io::completion& c) noexcept { static_cast<children_wait_op&>(c).woken(); };
+  event_loop::current().schedule(*this);
+}
+
+void children_wait_op::woken() noexcept {
+  waking_ = false;
+  if (children_ != nullptr) {
+    if (!try_now()) {
+      if (!asked_) return;  // a child was started meanwhile: waits on, at its place in the line
+      cancelled_ = true;
+    }
+    (behaviour_ == on_cancel::stops ? children_->throttled_ : children_->joining_).unlink(*this);
+  }
+  proceed(*this);
 }
 
 void task_group::child_failed(child_tasks& children, task_state& child) noexcept {

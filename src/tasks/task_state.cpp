@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace gyre {
 
@@ -78,15 +79,21 @@ void task_state::finish() noexcept {
   root.close();
   event_loop::current().task_ended();
   if (owner_ != nullptr) owner_->child_ended(*owner_, *this);
-  for (join_op* op = joiners_; op != nullptr;) {
-    join_op* const following = op->next_;
+  wake_joiners();
+  release();
+}
+
+// In the order in which they came: each has put itself in front of the others.
+void task_state::wake_joiners() noexcept {
+  join_op* in_order = nullptr;
+  for (join_op* op = std::exchange(joiners_, nullptr); op != nullptr;) {
+    join_op* const following = std::exchange(op->next_, in_order);
     op->link_ = nullptr;
-    observed_ = true;
-    op->finish_soon();
+    in_order = op;
     op = following;
   }
-  joiners_ = nullptr;
-  release();
+  if (in_order != nullptr) observed_ = true;
+  for (join_op* op = in_order; op != nullptr; op = op->next_) op->finish_soon();
 }
 
 std::string_view task_state::name() const noexcept { return name_ == nullptr ? std::string_view() : name_->text(); }

@@ -3,6 +3,7 @@
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/testing/watchdog.hpp>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -12,8 +13,11 @@
 namespace gyre::testing {
 
 struct watchdog::state {
+  // The clock can still count it: a century means no limit.
+  static constexpr std::chrono::milliseconds longest = std::chrono::hours(24 * 365 * 100);
+
   state(task_state& watched, std::chrono::milliseconds time)
-      : task(watched), loop(event_loop::current()), limit(time), thread([this] { watch(); }) {}
+      : task(watched), loop(event_loop::current()), limit(std::min(time, longest)), thread([this] { watch(); }) {}
 
   void watch() {
     std::unique_lock lock(mutex);

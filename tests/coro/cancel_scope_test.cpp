@@ -113,3 +113,16 @@ TEST(cancel_scope, a_nesting_deeper_than_the_stack_is_cancelled) {
   EXPECT_TRUE(scopes.back().cancelled());
   while (!scopes.empty()) scopes.pop_back();
 }
+
+TEST(cancel_scope_death, closed_before_a_scope_inside_it_stops_the_program) {
+  EXPECT_DEATH(
+      {
+        gyre::task_context task;
+        gyre::cancel_scope outer;
+        gyre::cancel_scope inner;
+        outer.open(task);
+        inner.open(task);
+        outer.close();
+      },
+      "still open");
+}

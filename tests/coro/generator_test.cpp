@@ -172,3 +172,65 @@ TEST(async_generator, a_cancel_at_any_await_leaks_nothing) {
       },
       [](bool) { EXPECT_EQ(tracked::alive, 0); });
 }
+
+namespace {
+
+gyre::async_generator<int> yields_in_a_timeout() {
+  const gyre::timeout_scope limit(co_await gyre::this_task_context{}, gyre::deadline_after(10s));
+  co_yield 1;
+}
+gyre::async_generator<int> yields_in_a_cancel_scope() {
+  gyre::cancel_scope scope;
+  scope.open(co_await gyre::this_task_context{});
+  co_yield 1;
+}
+gyre::async_generator<int> yields_in_a_binding() {
+  static const gyre::task_local<int> number;
+  const auto bound = number.bind(1);
+  co_yield 1;
+}
+gyre::async_generator<int> waits_in_a_timeout(int end) {
+  for (int i = 0; i < end; ++i) {
+    {
+      const gyre::timeout_scope limit(co_await gyre::this_task_context{}, gyre::deadline_after(10s));
+      co_await gyre::sleep(1ms);
+    }
+    co_yield i;
+  }
+}
+template <class Make>
+void read_first(Make make) {
+  run_virtual([&]() -> gyre::task<> {
+    auto numbers = make();
+    (void)co_await numbers.next();
+  });
+}
+
+}  // namespace
+
+TEST(async_generator_death, a_co_yield_inside_a_scope_of_the_generator_stops_the_program) {
+  EXPECT_DEATH(read_first(yields_in_a_timeout), "co_yield inside");
+  EXPECT_DEATH(read_first(yields_in_a_cancel_scope), "co_yield inside");
+  EXPECT_DEATH(read_first(yields_in_a_binding), "co_yield inside");
+}
+
+TEST(async_generator_death, a_next_while_another_one_waits_stops_the_program) {
+  EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
+                 auto numbers = ticks(2);
+                 auto read = [&]() -> gyre::task<> { (void)co_await numbers.next(); };
+                 auto both = gyre::gather(read(), read());
+                 co_await std::move(both);
+               }),
+               "another next");
+}
+
+TEST(async_generator, may_close_a_timeout_before_each_value) {
+  run_virtual([]() -> gyre::task<> {
+    auto numbers = waits_in_a_timeout(3);
+    for (int i = 0; i < 3; ++i) {
+      auto next = [&]() -> gyre::task<int> { co_return *co_await numbers.next(); };
+      EXPECT_EQ(co_await gyre::timeout(5ms, next()), i);
+    }
+    EXPECT_EQ(co_await numbers.next(), nullptr);
+  });
+}

@@ -169,3 +169,25 @@ TEST(run_coroutine_threadsafe_threads, many_threads_call_and_cancel_at_once) {
   EXPECT_EQ(values, 800);
   EXPECT_EQ(cancels, 400);
 }
+
+TEST(shared_task_handle, the_longest_limit_there_is_waits_until_the_task_has_ended) {
+  const loop_thread other;
+  std::binary_semaphore asked(0);
+  auto release = [&]() -> gyre::task<int> {
+    while (!asked.try_acquire()) co_await gyre::yield();
+    co_return 5;
+  };
+  auto handle = gyre::run_coroutine_threadsafe(other.loop(), release);
+  EXPECT_FALSE(handle.wait_for(0ns));
+  asked.release();
+  EXPECT_TRUE(handle.wait_for(std::chrono::nanoseconds::max()));
+  EXPECT_TRUE(handle.done());
+  EXPECT_EQ(handle.get(), 5);
+}
+
+TEST(shared_task_handle, may_be_cancelled_again_and_again) {
+  const loop_thread other;
+  auto handle = gyre::run_coroutine_threadsafe(other.loop(), []() -> gyre::task<> { co_await gyre::sleep(1h); });
+  for (int i = 0; i < 10; ++i) handle.cancel();
+  EXPECT_THROW(handle.get(), gyre::task_cancelled);
+}

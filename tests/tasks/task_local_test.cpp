@@ -91,3 +91,13 @@ TEST(task_local, is_not_there_outside_of_tasks) { EXPECT_EQ(request_id.get(), nu
 TEST(task_local_death, binding_outside_of_a_task_stops_the_program) {
   EXPECT_DEATH({ const auto bound = depth.bind(1); }, "outside of a task");
 }
+
+TEST(task_local_death, a_binding_that_ends_before_a_later_one_stops_the_program) {
+  EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
+                 auto* const outer = new auto(request_id.bind("1"));
+                 const auto inner = request_id.bind("2");
+                 delete outer;
+                 co_return;
+               }),
+               "reverse order");
+}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/coro/task.hpp>
 
 #include <coroutine>
@@ -20,7 +21,8 @@ namespace gyre {
 ///
 /// It runs only inside `next`, as a part of the task that awaits that: a cancel of the task reaches what the generator
 /// waits for, and leaves the generator through `next`. Left early, its locals are destroyed with the generator; it
-/// cannot wait then, so what needs waiting for belongs to the task around it.
+/// cannot wait then, so what needs waiting for belongs to the task around it. For the same reason nothing that belongs to
+/// the task may be open at a co_yield: a timeout_scope, a cancel_scope, a binding of a task_local. The program is stopped.
 /// Thread: belongs to one loop. Lifetime: as a task's.
 template <class T>
 class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_CORO_TYPE async_generator {
@@ -29,13 +31,22 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
 
   struct promise_type : task_promise_base {
     element* current = nullptr;
+    cancel_scope* scope_before = nullptr;  // of the task, when it asked for the value
+    task_local_binding* locals_before = nullptr;
 
     /// To whoever awaits the next value.
     struct yielded {
       static constexpr bool ignores_cancel = true;
       static constexpr bool await_ready() noexcept { return false; }
       std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {
-        return self.promise().caller->handle();
+        promise_type& promise = self.promise();
+        const task_context& task = *promise.context;
+        if (task.scope != promise.scope_before || task.locals != promise.locals_before) [[unlikely]]
+          misuse(
+              "an async_generator reached co_yield inside a timeout_scope, a cancel_scope or a task_local binding of "
+              "its "
+              "own, which would stay open in the task that reads it; close it before co_yield");
+        return std::exchange(promise.caller, nullptr)->handle();
       }
       void await_resume() noexcept {}
     };
@@ -73,8 +84,13 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) noexcept {
       frame_base& frame = caller.promise();
-      coroutine.promise().caller = &frame;
-      coroutine.promise().context = frame.context;
+      promise_type& promise = coroutine.promise();
+      if (promise.caller != nullptr) [[unlikely]]
+        misuse("next() of an async_generator was awaited while another next() of it waits; let one task read it");
+      promise.caller = &frame;
+      promise.context = frame.context;
+      promise.scope_before = frame.context->scope;
+      promise.locals_before = frame.context->locals;
       return coroutine;
     }
     element* await_resume() {
@@ -88,6 +104,7 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
   };
 
   /// Runs the coroutine to its next co_yield. Gives a pointer to what was yielded, null at the end, and from then on.
+  /// Stops the program when another next() still waits.
   ///
   /// Lifetime: the value lives until the next call, or the end of the generator.
   /// Cancel: as what the generator waits for; it has ended then. Errors: what the coroutine throws, once; it has ended.

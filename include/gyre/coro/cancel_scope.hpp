@@ -16,7 +16,7 @@ enum class shielding : bool { none, shielded };
 /// so that a cancel between two awaits is never missed. A shielded scope, and what is below it, stays as it is.
 ///
 /// Thread:   belongs to the loop of its task.
-/// Lifetime: must not move while open; its children must be closed before it.
+/// Lifetime: must not move while open; its children must be closed before it. The program is stopped otherwise.
 class GYRE_API cancel_scope {
  public:
   explicit cancel_scope(shielding shield = shielding::none) noexcept : shielded_(shield == shielding::shielded) {}
@@ -54,6 +54,8 @@ class GYRE_API cancel_scope {
       if (next_ != nullptr) next_->link_ = link_;
       link_ = nullptr;
     }
+    if (children_ != nullptr || (task_ != nullptr && task_->scope != this)) [[unlikely]]
+      stop_out_of_order();
     if (task_ != nullptr) {
       // The first scope of a task has its parent in another task, or in none.
       cancel_scope* const outer = parent_ != nullptr && parent_->task_ == task_ ? parent_ : nullptr;
@@ -88,6 +90,7 @@ class GYRE_API cancel_scope {
   [[nodiscard]] task_context* task() const noexcept { return task_; }
 
  private:
+  [[noreturn]] static void stop_out_of_order() noexcept;
   void mark() noexcept;
   void inherit() noexcept;
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <gyre/loop/as_expected.hpp>
+#include <gyre/loop/granted.hpp>
 #include <gyre/loop/operation.hpp>
 
+#include <exception>
 #include <system_error>
 #include <utility>
 
@@ -17,10 +19,16 @@ concept chainable_operation = fallible_operation<Op> && requires(Op& op) {
   { op.fully_succeeded() } -> std::convertible_to<bool>;
 };
 
-template <chainable_operation First, chainable_operation Second>
+/// An operation that may stand before another one: its result, which nobody gets, owns nothing.
+template <class Op>
+concept chainable_before_another = chainable_operation<Op> && !result_owns_grant<Op>;
+
+template <chainable_before_another First, chainable_operation Second>
 class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, Second>> {
  public:
   chain_op(First&& first, Second&& second) noexcept : first_(std::move(first)), second_(std::move(second)) {}
+
+  static constexpr bool result_is_granted = result_owns_grant<Second>;
 
   bool try_now() noexcept { return false; }
   void start() noexcept {
@@ -36,6 +44,8 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
   /// The result of the last operation, or the error of the first that failed. When one moved less than was asked the
   /// code is operation_canceled, and what comes after it was not started.
   auto take_result() -> decltype(std::declval<Second&>().take_result()) {
+    if (!fully_succeeded()) give_back_first();
+    if (failure_) std::rethrow_exception(failure_);
     if (second_began_) return second_.take_result();
     auto first = first_.take_result();
     if (!first) return std::unexpected(first.error());
@@ -46,7 +56,14 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
     if (second_began_) second_.fail(reason);
     first_.fail(reason);
   }
-  [[nodiscard]] bool fully_succeeded() noexcept { return second_began_ && second_.fully_succeeded(); }
+  [[nodiscard]] bool fully_succeeded() noexcept { return second_began_ && !failure_ && second_.fully_succeeded(); }
+  /// Of a chain that has fully succeeded and whose result is not wanted any more.
+  void give_back() noexcept
+    requires can_give_back<First> || can_give_back<Second>
+  {
+    if constexpr (can_give_back<Second>) second_.give_back();
+    give_back_first();
+  }
 
   auto await_resume() {
     auto outcome = take_result();
@@ -69,22 +86,31 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
     op.proceed = ended;
     op.owner = this;
     current_ = nullptr;
-    if (op.try_now())
-      ended(op);
-    else {
-      current_ = &op;
-      op.start();
+    try {
+      if (!op.try_now()) {
+        current_ = &op;
+        op.start();
+        return;
+      }
+    } catch (...) {
+      failure_ = std::current_exception();  // thrown where the chain is awaited
+      return end();
     }
+    ended(op);
   }
 
   void first_ended() noexcept {
     current_ = nullptr;
-    if (!first_.fully_succeeded() || this->scope_cancelled()) {
-      end();
-      return;
-    }
+    first_granted_ = first_.fully_succeeded();
+    if (!first_granted_ || this->scope_cancelled()) return end();
     second_began_ = true;
     begin(second_, [](operation_base& op) noexcept { static_cast<link<Second>&>(op).owner->end(); });
+  }
+
+  // Only when the chain fails: whoever awaits it could not know that the first one had been granted anything.
+  void give_back_first() noexcept {
+    if constexpr (can_give_back<First>)
+      if (std::exchange(first_granted_, false)) first_.give_back();
   }
 
   void end() noexcept {
@@ -100,6 +126,8 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
   operation_base* current_ = nullptr;
   bool starting_ = false;
   bool second_began_ = false;
+  bool first_granted_ = false;
+  std::exception_ptr failure_;  // of a part that could not begin
 };
 
 /// `co_await (a && b)`: b starts when a has fully succeeded, without the coroutine in between; the same on
@@ -107,8 +135,10 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
 ///
 /// A transfer that is shorter than asked for (read_some, write_some) breaks the chain: the await throws
 /// operation_canceled, and the rest is not started.
-/// Cancel: as the operation that is running; the rest is not started.
-template <chainable_operation First, chainable_operation Second>
+/// When the chain fails nothing of it is held: locks and permits that earlier operations were granted are given back. What
+/// was sent, written or counted down stays so. An operation whose result owns something (a guard, an item) can only be the
+/// last. Cancel: as the operation that is running; the rest is not started.
+template <chainable_before_another First, chainable_operation Second>
   requires std::is_rvalue_reference_v<First&&> && std::is_rvalue_reference_v<Second&&>
 [[nodiscard]] chain_op<First, Second> operator&&(First&& first, Second&& second) noexcept {
   return chain_op<First, Second>(std::move(first), std::move(second));

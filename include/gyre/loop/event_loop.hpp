@@ -94,6 +94,7 @@ class GYRE_API event_loop {
 
   /// Runs `f()` on the loop's thread, in the order of the calls. Thread: any. `f` must not throw.
   /// A loop that is shut down runs what was posted before; posting later is an error of the caller.
+  /// Errors: std::bad_alloc; nothing was posted.
   template <class F>
     requires requires(F f) { f(); }
   void post(F f) {
@@ -104,9 +105,8 @@ class GYRE_API event_loop {
     auto* item = new posted(std::move(f));
     item->complete = [](io::completion& c) noexcept {
       auto* self = static_cast<posted*>(&c);
-      F function(std::move(self->function));
+      self->function();
       delete self;
-      function();
     };
     post(static_cast<io::completion&>(*item));
   }

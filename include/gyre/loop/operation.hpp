@@ -1,17 +1,14 @@
 // gyre/loop/operation.hpp: an await that the loop completes: the protocol of every leaf. For authors of awaitables.
 #pragma once
 
-#include <gyre/attributes.hpp>
 #include <gyre/coro/context.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/loop/event_loop.hpp>
 
 #include <coroutine>
 #include <utility>
 
 namespace gyre {
-
-/// Prints why and ends the program: a rule of the library was broken and going on would corrupt memory.
-[[noreturn]] GYRE_API void misuse(const char* sentence) noexcept;
 
 /// The part of an operation that does not depend on what it does: who waits, and how to go on.
 ///
@@ -40,18 +37,19 @@ struct operation_base : cancellable {
 ///   bool try_now()        finishes without waiting, if it can; false: `start` will be called
 ///   void start()          begins; later, and never inside this call, somebody calls `proceed(*this)`
 ///   R    await_resume()   the result, or throws
-/// and sets `cancel`, which asks a started operation to end early. `Completion` is what stands in the ready queue for
+/// and sets `cancel`, which asks a started operation to end early. try_now and start may throw (std::bad_alloc): the await
+/// throws it. Whoever throws leaves everything as it was: nothing refers to the operation, and it holds nothing. `Completion` is what stands in the ready queue for
 /// it; an operation that has an io::request gives that, which is in the queue or in flight, never both.
 template <class Derived, class Completion = io::completion>
 class operation : public operation_base, public Completion {
  public:
-  bool await_ready() noexcept {
+  bool await_ready() noexcept(noexcept(std::declval<Derived&>().try_now())) {
     done_ = self().try_now();
     return done_ && event_loop::current().may_continue_inline();
   }
 
   template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> caller) noexcept {
+  void await_suspend(std::coroutine_handle<Promise> caller) noexcept(noexcept(std::declval<Derived&>().start())) {
     if (waiter != nullptr) misuse("an operation was awaited for the second time; make a new one for each await");
     frame_base& frame = caller.promise();
     waiter = &frame;
@@ -61,7 +59,18 @@ class operation : public operation_base, public Completion {
       return;
     }
     frame.context->leaf = this;
-    self().start();
+    if constexpr (noexcept(self().start())) {
+      self().start();
+    } else {
+      try {
+        self().start();
+      } catch (...) {  // the task goes on with the exception: it waits for nothing
+        frame.context->leaf = nullptr;
+        frame.context->innermost = nullptr;
+        waiter = nullptr;
+        throw;
+      }
+    }
   }
 
  protected:

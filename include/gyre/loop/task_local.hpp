@@ -28,6 +28,8 @@ struct GYRE_API task_local_binding {
     return chain;
   }
   static void release(task_local_binding* chain) noexcept;
+  /// Ends the innermost binding of a task.
+  static void unbind(task_context& task, task_local_binding& innermost) noexcept;
 };
 
 /// A value that code deep inside a task can see without its being passed: a request's id, a user, a trace. Tasks that
@@ -57,25 +59,27 @@ class task_local {
     static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
   };
 
-  /// Binds until it dies. Bindings of one task end in the reverse order of their beginning.
+  /// Binds until it dies. Bindings of one task end in the reverse order of their beginning; the program is stopped otherwise.
   class [[nodiscard("dropped at once, it ends at once")]] scope {
    public:
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
-    ~scope() { task_local_binding::release(std::exchange(task_->locals, outer_)); }
+    ~scope() { task_local_binding::unbind(*task_, *made_); }
 
    private:
     friend class task_local;
-    scope(task_context& task, binding* made) noexcept : task_(&task), outer_(made->outer) { task.locals = made; }
+    scope(task_context& task, binding* made) noexcept : task_(&task), made_(made) { task.locals = made; }
     task_context* task_;
-    task_local_binding* outer_;
+    binding* made_;
   };
 
   /// Gives it a value in this task, and in tasks that it spawns from now on. Errors: std::bad_alloc.
   scope bind(T value) const {
     task_context& task = task_local_binding::running_task();
     constexpr auto destroy = [](task_local_binding& b) noexcept { delete static_cast<binding*>(&b); };
-    return scope(task, new binding{{this, task_local_binding::share(task.locals), destroy}, std::move(value)});
+    auto* const made = new binding{{this, nullptr, destroy}, std::move(value)};
+    made->outer = task_local_binding::share(task.locals);  // now: what is above may throw
+    return scope(task, made);
   }
 };
 

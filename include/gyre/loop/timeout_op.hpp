@@ -18,13 +18,12 @@ class [[nodiscard("co_await it")]] timeout_op : public Op {
   timeout_op(std::chrono::nanoseconds limit, Op&& op) noexcept : Op(std::move(op)), limit_(limit) {}
 
   template <class Promise>
-  void await_suspend(std::coroutine_handle<Promise> caller) noexcept {
-    arm();
-    Op::await_suspend(caller);
+  void await_suspend(std::coroutine_handle<Promise> caller) noexcept(
+      noexcept(std::declval<Op&>().await_suspend(caller))) {
+    run_armed([&]() noexcept(noexcept(Op::await_suspend(caller))) { Op::await_suspend(caller); });
   }
-  void start() noexcept {
-    arm();
-    Op::start();
+  void start() noexcept(noexcept(std::declval<Op&>().start())) {
+    run_armed([&]() noexcept(noexcept(Op::start())) { Op::start(); });
   }
 
   auto take_result() -> decltype(std::declval<Op&>().take_result()) {
@@ -45,6 +44,21 @@ class [[nodiscard("co_await it")]] timeout_op : public Op {
   }
 
  private:
+  template <class Begin>
+  void run_armed(Begin begin) noexcept(noexcept(begin())) {
+    arm();
+    if constexpr (noexcept(begin())) {
+      begin();
+    } else {
+      try {
+        begin();
+      } catch (...) {  // it has not begun: nothing is limited
+        event_loop::current().timers().disarm(clock_);
+        this->proceed = proceed_;
+        throw;
+      }
+    }
+  }
   void arm() noexcept {
     proceed_ = this->proceed;
     this->proceed = [](operation_base& op) noexcept {

@@ -29,7 +29,10 @@ class [[nodiscard("co_await it")]] broadcast_receive_op
     : public queued_operation<broadcast_receive_op<T>, std::optional<broadcast_item<T>>> {
  public:
   explicit broadcast_receive_op(broadcast_subscription<T>& to) noexcept : subscription_(&to) {}
-  bool try_now() noexcept { return subscription_->has_item() || subscription_->source_->closed_; }
+  static constexpr bool takes_when_resumed = true;
+  static constexpr bool result_is_granted = true;
+  bool try_now() noexcept { return is_free(); }
+  [[nodiscard]] bool is_free() const noexcept { return subscription_->has_item() || subscription_->source_->closed_; }
   wait_queue& waits_in() noexcept { return subscription_->source_->receivers_; }
   std::optional<broadcast_item<T>> take_value() { return subscription_->try_receive(); }
 
@@ -37,7 +40,8 @@ class [[nodiscard("co_await it")]] broadcast_receive_op
   broadcast_subscription<T>* subscription_;
 };
 
-/// Gets the items that are sent from the moment of subscribing.
+/// Gets the items that are sent from the moment of subscribing. Tasks that wait with one subscription share its items: each
+/// item goes to one of them.
 ///
 /// Lifetime: the broadcast must outlive it. Thread: belongs to one loop.
 template <class T>
@@ -53,8 +57,9 @@ class broadcast_subscription {
     if (!has_item()) return std::nullopt;
     const std::uint64_t oldest = source_->oldest();
     const std::uint64_t missed = next_ < oldest ? oldest - next_ : 0;
-    next_ += missed;
-    return broadcast_item<T>{source_->at(next_++), missed};
+    broadcast_item<T> item{source_->at(next_ + missed), missed};  // first: the copy may throw, and takes nothing then
+    next_ += missed + 1;
+    return item;
   }
 
  private:

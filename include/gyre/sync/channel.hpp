@@ -45,6 +45,10 @@ class [[nodiscard("co_await it")]] channel_receive_op
   }
   wait_queue& waits_in() noexcept { return channel_->receivers_; }
   std::optional<T> take_value() noexcept { return std::move(item_); }
+  static constexpr bool result_is_granted = true;
+  void give_back() noexcept {
+    if (item_) channel_->take_back(*std::move(item_));
+  }
 
  private:
   friend class channel<T>;
@@ -87,7 +91,7 @@ class channel {
     std::optional<T> item;
     if (!items_.empty()) item.emplace(items_.pop());
     wait_node* const first = senders_.first();
-    if (first == nullptr) return item;
+    if (first == nullptr || (item && items_.size() >= capacity_)) return item;
     auto& sender = static_cast<channel_send_op<T>&>(*first);
     if (item)
       items_.push(std::move(sender.item_));
@@ -113,6 +117,19 @@ class channel {
   friend class channel_send_op<T>;
   friend class channel_receive_op<T>;
 
+  // Of a receive whose result nobody wants: it is the next item again, above the capacity if need be.
+  void take_back(T&& item) noexcept {
+    if (wait_node* const first = receivers_.first()) {
+      static_cast<channel_receive_op<T>&>(*first).item_.emplace(std::move(item));
+      receivers_.grant_one();
+      return;
+    }
+    try {
+      items_.put_back(std::move(item));
+    } catch (...) {
+      report_lost_item();
+    }
+  }
   bool accept(T& item) {
     if (wait_node* const first = receivers_.first()) {
       static_cast<channel_receive_op<T>&>(*first).item_.emplace(std::move(item));

@@ -33,6 +33,12 @@ class fifo_storage {
     ::new (static_cast<void*>(slot(last_))) T(std::move(item));
     ++last_;
   }
+  /// As push; it is the next one again.
+  void put_back(T&& item) {
+    if (size() == capacity_) grow();
+    ::new (static_cast<void*>(slot(first_ - 1))) T(std::move(item));
+    --first_;
+  }
   /// Takes the next one; there must be one.
   T pop() noexcept {
     T* const from = slot(first_++);
@@ -67,11 +73,15 @@ class fifo_storage {
 /// Last in, first out.
 template <class T>
 class lifo_storage {
+  static_assert(std::is_nothrow_move_constructible_v<T>, "an item must not be lost half-way: its move must not throw");
+
  public:
   using value_type = T;
   [[nodiscard]] bool empty() const noexcept { return items_.empty(); }
   [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
+  /// Errors: std::bad_alloc; the item is where it was then.
   void push(T&& item) { items_.push_back(std::move(item)); }
+  void put_back(T&& item) { push(std::move(item)); }
   T pop() noexcept {
     T item(std::move(items_.back()));
     items_.pop_back();
@@ -86,15 +96,22 @@ class lifo_storage {
 /// The smallest first; of equal ones the one that came first.
 template <class T, class Before>
 class priority_storage {
+  static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T>,
+                "an item must not be lost half-way: its moves must not throw");
+
  public:
   using value_type = T;
   [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
   [[nodiscard]] std::size_t size() const noexcept { return heap_.size(); }
+  /// Errors: std::bad_alloc; the item is where it was then. `Before` must not throw.
   void push(T&& item) {
+    // Before the item moves: it would be lost with the entry for which there is no memory.
+    if (heap_.size() == heap_.capacity()) heap_.reserve(heap_.empty() ? 4 : heap_.size() * 2);
     heap_.push_back({std::move(item), count_++});
     for (std::size_t at = heap_.size() - 1; at > 0 && before(heap_[at], heap_[(at - 1) / 2]); at = (at - 1) / 2)
       std::swap(heap_[at], heap_[(at - 1) / 2]);
   }
+  void put_back(T&& item) { push(std::move(item)); }
   T pop() noexcept {
     T item(std::move(heap_.front().item));
     if (heap_.size() > 1) heap_.front() = std::move(heap_.back());
@@ -109,7 +126,7 @@ class priority_storage {
     T item;
     std::size_t number;
   };
-  static bool before(const entry& a, const entry& b) {
+  static bool before(const entry& a, const entry& b) noexcept {
     if (Before()(a.item, b.item)) return true;
     return !Before()(b.item, a.item) && a.number < b.number;
   }

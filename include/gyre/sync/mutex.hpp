@@ -38,6 +38,7 @@ class [[nodiscard("co_await it")]] mutex_lock_op : public queued_operation<mutex
   bool try_now() noexcept;
   [[nodiscard]] bool is_free() const noexcept;
   wait_queue& waits_in() noexcept;
+  void give_back() noexcept;
 
  private:
   mutex* mutex_;
@@ -46,11 +47,13 @@ class [[nodiscard("co_await it")]] mutex_lock_op : public queued_operation<mutex
 /// scoped_lock(): the same, giving a guard.
 class [[nodiscard("co_await it")]] mutex_guard_op : public queued_operation<mutex_guard_op, mutex_guard> {
  public:
+  static constexpr bool result_is_granted = true;
   explicit mutex_guard_op(mutex& wanted) noexcept : mutex_(&wanted) {}
   bool try_now() noexcept;
   [[nodiscard]] bool is_free() const noexcept;
   wait_queue& waits_in() noexcept;
   mutex_guard take_value() noexcept { return mutex_guard(*mutex_); }
+  void give_back() noexcept { (void)take_value(); }
 
  private:
   mutex* mutex_;
@@ -98,6 +101,7 @@ inline void mutex_guard::unlock() noexcept {
 inline bool mutex_lock_op::try_now() noexcept { return mutex_->try_lock(); }
 inline bool mutex_lock_op::is_free() const noexcept { return !mutex_->locked_; }
 inline wait_queue& mutex_lock_op::waits_in() noexcept { return mutex_->waiters_; }
+inline void mutex_lock_op::give_back() noexcept { mutex_->unlock(); }
 inline bool mutex_guard_op::try_now() noexcept { return mutex_->try_lock(); }
 inline bool mutex_guard_op::is_free() const noexcept { return !mutex_->locked_; }
 inline wait_queue& mutex_guard_op::waits_in() noexcept { return mutex_->waiters_; }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 namespace gyre {
@@ -23,27 +24,41 @@ struct oneshot_state {
   bool receiver_gone = false;
 };
 
+template <class T>
+class oneshot_sender;
+
 /// receive(): waits for the value.
 template <class T>
 class [[nodiscard("co_await it")]] oneshot_receive_op : public queued_operation<oneshot_receive_op<T>, T> {
+  static constexpr bool moves_safely = std::is_nothrow_move_constructible_v<T>;
+
  public:
+  static constexpr bool result_is_granted = true;
   explicit oneshot_receive_op(oneshot_state<T>& awaited) noexcept : state_(&awaited) {}
-  bool try_now() noexcept {
+  bool try_now() noexcept(moves_safely) {
     if (!state_->receiver.empty()) misuse("two tasks wait for the value of one oneshot");
-    this->refused = !state_->value && state_->sender_gone;
-    return state_->value || this->refused;
+    if (state_->value) {
+      value_.emplace(*std::move(state_->value));
+      state_->value.reset();
+    }
+    this->refused = !value_ && state_->sender_gone;
+    return value_ || this->refused;
   }
   wait_queue& waits_in() noexcept { return state_->receiver; }
-  T take_value() noexcept {
-    T value(*std::move(state_->value));
-    state_->value.reset();
-    return value;
+  T take_value() noexcept(moves_safely) { return *std::move(value_); }
+  void give_back() noexcept
+    requires moves_safely
+  {
+    state_->value.emplace(*std::move(value_));
+    value_.reset();
   }
   static std::error_code refusal() noexcept { return sync_errc::sender_dropped; }
   [[noreturn]] static void refuse() { throw sender_dropped(); }
 
  private:
+  friend class oneshot_sender<T>;
   oneshot_state<T>* state_;
+  std::optional<T> value_;  // taken in the moment when it was given
 };
 
 /// The half that gives the value.
@@ -63,7 +78,15 @@ class oneshot_sender {
   bool send(T&& value) {
     if (state_ == nullptr) misuse("a oneshot takes one value only");
     const bool wanted = !state_->receiver_gone;
-    if (wanted) state_->value.emplace(std::move(value));
+    if (wanted) {
+      wait_node* const waiting = state_->receiver.first();
+      if (waiting != nullptr) {
+        static_cast<oneshot_receive_op<T>&>(*waiting).value_.emplace(std::move(value));
+        state_->receiver.grant_one();
+      } else {
+        state_->value.emplace(std::move(value));
+      }
+    }
     leave();
     return wanted;
   }
@@ -82,10 +105,8 @@ class oneshot_sender {
     state->sender_gone = true;
     if (state->receiver_gone)
       delete state;
-    else if (state->value)
-      state->receiver.grant_one();
     else
-      state->receiver.refuse_all();
+      state->receiver.refuse_all();  // who has got the value does not wait any more
   }
   oneshot_state<T>* state_;
 };

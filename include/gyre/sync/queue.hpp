@@ -48,6 +48,8 @@ class [[nodiscard("co_await it")]] queue_get_op
   }
   wait_queue& waits_in() noexcept { return source_->getters_; }
   value_type take_value() noexcept { return std::move(*item_); }
+  static constexpr bool result_is_granted = true;
+  void give_back() noexcept { source_->take_back(std::move(*item_)); }
   static std::error_code refusal() noexcept { return sync_errc::shut_down; }
   [[noreturn]] static void refuse() { throw queue_shut_down(); }
 
@@ -104,7 +106,7 @@ class basic_queue {
   [[nodiscard]] std::optional<value_type> try_get() {
     if (items_.empty()) return std::nullopt;
     std::optional<value_type> item(items_.pop());
-    if (wait_node* const first = putters_.first()) {
+    if (wait_node* const first = putters_.first(); first != nullptr && !full()) {
       auto& putter = static_cast<queue_put_op<Storage>&>(*first);
       store(putter.item_);
       putters_.grant_one();
@@ -147,6 +149,19 @@ class basic_queue {
   friend class queue_get_op<Storage>;
   friend class queue_join_op<Storage>;
 
+  // Of a get whose result nobody wants: it is the next item again, above the capacity if need be.
+  void take_back(value_type&& item) noexcept {
+    if (wait_node* const first = getters_.first()) {
+      static_cast<queue_get_op<Storage>&>(*first).item_.emplace(std::move(item));
+      getters_.grant_one();
+      return;
+    }
+    try {
+      items_.put_back(std::move(item));
+    } catch (...) {
+      report_lost_item();
+    }
+  }
   void store(value_type& item) {
     items_.push(std::move(item));
     ++unfinished_;

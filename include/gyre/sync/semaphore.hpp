@@ -39,6 +39,7 @@ class [[nodiscard("co_await it")]] semaphore_acquire_op : public queued_operatio
   bool try_now() noexcept;
   [[nodiscard]] bool is_free() const noexcept;
   wait_queue& waits_in() noexcept;
+  void give_back() noexcept;
 
  private:
   counting_semaphore* semaphore_;
@@ -48,11 +49,13 @@ class [[nodiscard("co_await it")]] semaphore_acquire_op : public queued_operatio
 class [[nodiscard("co_await it")]] semaphore_permit_op
     : public queued_operation<semaphore_permit_op, semaphore_permit> {
  public:
+  static constexpr bool result_is_granted = true;
   explicit semaphore_permit_op(counting_semaphore& wanted) noexcept : semaphore_(&wanted) {}
   bool try_now() noexcept;
   [[nodiscard]] bool is_free() const noexcept;
   wait_queue& waits_in() noexcept;
   semaphore_permit take_value() noexcept { return semaphore_permit(*semaphore_); }
+  void give_back() noexcept { (void)take_value(); }
 
  private:
   counting_semaphore* semaphore_;
@@ -113,6 +116,7 @@ inline void semaphore_permit::release() noexcept {
 inline bool semaphore_acquire_op::try_now() noexcept { return semaphore_->try_acquire(); }
 inline bool semaphore_acquire_op::is_free() const noexcept { return semaphore_->available_ > 0; }
 inline wait_queue& semaphore_acquire_op::waits_in() noexcept { return semaphore_->waiters_; }
+inline void semaphore_acquire_op::give_back() noexcept { semaphore_->release(); }
 inline bool semaphore_permit_op::try_now() noexcept { return semaphore_->try_acquire(); }
 inline bool semaphore_permit_op::is_free() const noexcept { return semaphore_->available_ > 0; }
 inline wait_queue& semaphore_permit_op::waits_in() noexcept { return semaphore_->waiters_; }

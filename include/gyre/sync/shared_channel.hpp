@@ -4,6 +4,7 @@
 #include <gyre/sync/item_storage.hpp>
 #include <gyre/sync/shared_line.hpp>
 #include <gyre/sync/sync_error.hpp>
+#include <gyre/sync/wait_queue.hpp>
 
 #include <cstddef>
 #include <expected>
@@ -35,24 +36,39 @@ struct shared_channel_state {
 
   explicit shared_channel_state(std::size_t most) : capacity(most) {}
 
-  bool accept(std::optional<T>& item) {
+  /// Errors: std::bad_alloc; the item is where it was then.
+  bool accept(T& item) {
     if (shared_waiter* const first = receivers.first()) {
-      static_cast<shared_receive_slot<T>&>(*first).item = std::move(item);
+      static_cast<shared_receive_slot<T>&>(*first).item.emplace(std::move(item));
       receivers.wake_first();
       return true;
     }
     if (items.size() >= capacity) return false;
-    items.push(std::move(*item));
+    items.push(std::move(item));
     return true;
   }
-  bool take(std::optional<T>& out) {
+  bool take(std::optional<T>& out) noexcept {
     if (items.empty()) return false;
     out.emplace(items.pop());
-    if (shared_waiter* const first = senders.first()) {
-      items.push(std::move(*static_cast<shared_send_slot<T>&>(*first).item));
+    if (shared_waiter* const first = senders.first(); first != nullptr && items.size() < capacity) {
+      items.push(std::move(*static_cast<shared_send_slot<T>&>(*first).item));  // allocates nothing: one has just left
       senders.wake_first();
     }
     return true;
+  }
+  // Of a receive whose result nobody wants: it is the next item again, above the capacity if need be.
+  void take_back(T&& item) noexcept {
+    try {
+      const shared_lock_guard locked(lock);
+      if (shared_waiter* const first = receivers.first()) {
+        static_cast<shared_receive_slot<T>&>(*first).item.emplace(std::move(item));
+        receivers.wake_first();
+      } else {
+        items.put_back(std::move(item));
+      }
+    } catch (...) {
+      report_lost_item();
+    }
   }
   void close() noexcept {
     closed = true;
@@ -68,7 +84,7 @@ class [[nodiscard("co_await it")]] shared_send_op : public shared_operation<shar
   shared_send_op(shared_channel_state<T>& target, T&& value) : state_(&target) { this->item.emplace(std::move(value)); }
   bool attempt() {
     this->refused = state_->closed;
-    return this->refused || state_->accept(this->item);
+    return this->refused || state_->accept(*this->item);
   }
   shared_line& waits_in() noexcept { return state_->senders; }
   shared_lock& lock() noexcept { return state_->lock; }
@@ -100,6 +116,10 @@ class [[nodiscard("co_await it")]] shared_receive_op
   std::expected<std::optional<T>, std::error_code> take_result() {
     if (const std::error_code error = this->outcome({})) return std::unexpected(error);
     return std::move(this->item);
+  }
+  static constexpr bool result_is_granted = true;
+  void give_back() noexcept {
+    if (this->item) state_->take_back(*std::move(this->item));
   }
   std::optional<T> await_resume() {
     auto result = take_result();
@@ -139,7 +159,7 @@ class shared_channel {
 
   /// Sends an item, and waits for room before.
   ///
-  /// Cancel: not sent; a send that came first wins over the cancel. Errors: channel_closed.
+  /// Cancel: not sent; a send that came first wins over the cancel. Errors: channel_closed; std::bad_alloc, not sent.
   [[nodiscard("co_await it")]] shared_send_op<T> send(T item) { return {*state_, std::move(item)}; }
 
   /// Takes the next item; nothing when it is closed and empty.
@@ -152,53 +172,54 @@ class shared_channel {
     shared_send_slot<T> slot;
     slot.item.emplace(std::move(item));
     sleeping_thread thread(slot);
-    state_->lock.lock();
-    slot.refused = state_->closed;
-    const bool done = slot.refused || state_->accept(slot.item);
-    if (!done) state_->senders.push_back(slot);
-    state_->lock.unlock();
-    if (!done) thread.sleep(state_->lock);
+    if (!sent_or_queued(slot)) thread.sleep(state_->lock);
     return !slot.refused;
   }
   /// For a thread without a loop: waits as receive does, by blocking.
   std::optional<T> blocking_receive() {
     shared_receive_slot<T> slot;
     sleeping_thread thread(slot);
-    state_->lock.lock();
-    const bool done = state_->take(slot.item) || state_->closed;
-    if (!done) state_->receivers.push_back(slot);
-    state_->lock.unlock();
-    if (!done) thread.sleep(state_->lock);
+    if (!received_or_queued(slot)) thread.sleep(state_->lock);
     return std::move(slot.item);
   }
 
   /// True: sent. False: it would have to wait, or the channel is closed; `item` is as it was.
+  /// Errors: std::bad_alloc; `item` is as it was.
   [[nodiscard]] bool try_send(T& item) {
-    std::optional<T> carrier(std::move(item));
-    state_->lock.lock();
-    const bool sent = !state_->closed && state_->accept(carrier);
-    state_->lock.unlock();
-    if (!sent) item = *std::move(carrier);
-    return sent;
+    const shared_lock_guard locked(state_->lock);
+    return !state_->closed && state_->accept(item);
   }
   [[nodiscard]] bool try_send(T&& item) { return try_send(item); }
   /// The next item, or nothing when there is none now.
   [[nodiscard]] std::optional<T> try_receive() {
     std::optional<T> item;
-    state_->lock.lock();
+    const shared_lock_guard locked(state_->lock);
     (void)state_->take(item);
-    state_->lock.unlock();
     return item;
   }
 
   /// Takes no more items; what is in it can still be received. Idempotent.
   void close() noexcept {
-    state_->lock.lock();
+    const shared_lock_guard locked(state_->lock);
     state_->close();
-    state_->lock.unlock();
   }
 
  private:
+  // True: done, or refused. False: the thread waits.
+  bool sent_or_queued(shared_send_slot<T>& slot) {
+    const shared_lock_guard locked(state_->lock);
+    slot.refused = state_->closed;
+    if (slot.refused || state_->accept(*slot.item)) return true;
+    state_->senders.push_back(slot);
+    return false;
+  }
+  bool received_or_queued(shared_receive_slot<T>& slot) noexcept {
+    const shared_lock_guard locked(state_->lock);
+    if (state_->take(slot.item) || state_->closed) return true;
+    state_->receivers.push_back(slot);
+    return false;
+  }
+
   shared_channel_state<T>* state_;
 };
 

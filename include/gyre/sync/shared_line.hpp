@@ -2,8 +2,8 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
+#include <gyre/loop/node_list.hpp>
 #include <gyre/loop/operation.hpp>
-#include <gyre/sync/node_list.hpp>
 
 #include <system_error>
 
@@ -53,6 +53,17 @@ class GYRE_API shared_lock {
   state* state_;
 };
 
+/// Holds a shared_lock until the end of the block, also when an exception ends it.
+class shared_lock_guard {
+ public:
+  explicit shared_lock_guard(shared_lock& wanted GYRE_LIFETIMEBOUND) noexcept : lock_(wanted) { lock_.lock(); }
+  ~shared_lock_guard() { lock_.unlock(); }
+  shared_lock_guard(const shared_lock_guard&) = delete;
+
+ private:
+  shared_lock& lock_;
+};
+
 /// A thread without a loop that waits in a line.
 class GYRE_API sleeping_thread {
  public:
@@ -75,16 +86,12 @@ template <class Derived, class Slot>
 class shared_operation : public operation<Derived>, public Slot {
  public:
   bool try_now() {
-    self().lock().lock();
-    const bool done = self().attempt();
-    self().lock().unlock();
-    return done;
+    const shared_lock_guard locked(self().lock());
+    return self().attempt();
   }
   void start() {
-    shared_lock& lock = self().lock();
-    lock.lock();
+    const shared_lock_guard locked(self().lock());
     if (self().attempt()) {  // it has come in between
-      lock.unlock();
       operation_base::cancel = [](cancellable&) noexcept {};
       this->finish_soon();
       return;
@@ -102,7 +109,6 @@ class shared_operation : public operation<Derived>, public Slot {
       op.loop_->post(static_cast<io::completion&>(op));
     };
     self().waits_in().push_back(*this);
-    lock.unlock();
   }
 
  protected:
@@ -112,6 +118,9 @@ class shared_operation : public operation<Derived>, public Slot {
     if (this->scope_cancelled()) throw_cancelled();
     return std::make_error_code(std::errc::operation_canceled);
   }
+
+ public:
+  [[nodiscard]] bool fully_succeeded() const noexcept { return !withdrawn_ && !Slot::refused; }
 
  private:
   Derived& self() noexcept { return static_cast<Derived&>(*this); }

@@ -22,6 +22,7 @@ class GYRE_API [[nodiscard("co_await it")]] shared_mutex_lock_op : public queued
   wait_queue& waits_in() noexcept;
   std::expected<void, std::error_code> take_result();
   void await_resume();
+  void give_back() noexcept;
 
  protected:
   [[nodiscard]] shared_mutex_guard guard() noexcept;
@@ -59,6 +60,7 @@ class [[nodiscard("dropped at once, it unlocks at once")]] shared_mutex_guard {
 /// scoped_lock() and scoped_lock_shared(): the same as lock, giving a guard.
 class GYRE_API [[nodiscard("co_await it")]] shared_mutex_guard_op : public shared_mutex_lock_op {
  public:
+  static constexpr bool result_is_granted = true;
   using shared_mutex_lock_op::shared_mutex_lock_op;
   std::expected<shared_mutex_guard, std::error_code> take_result() {
     if (auto locked = shared_mutex_lock_op::take_result(); !locked) return std::unexpected(locked.error());
@@ -121,6 +123,7 @@ inline void shared_mutex_guard::unlock() noexcept {
   shared_mutex& owned = *std::exchange(mutex_, nullptr);
   shared_ ? owned.unlock_shared() : owned.unlock();
 }
+inline void shared_mutex_lock_op::give_back() noexcept { (void)guard(); }
 inline shared_mutex_guard shared_mutex_lock_op::guard() noexcept { return {*mutex_, shared_}; }
 
 }  // namespace gyre

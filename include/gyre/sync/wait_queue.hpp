@@ -2,12 +2,13 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
+#include <gyre/loop/node_list.hpp>
 #include <gyre/loop/operation.hpp>
-#include <gyre/sync/node_list.hpp>
 
 #include <expected>
 #include <system_error>
 #include <type_traits>
+#include <utility>
 
 namespace gyre {
 
@@ -48,6 +49,9 @@ class GYRE_API wait_queue : public node_list<wait_node> {
   void refuse_all() noexcept;
 };
 
+/// In a catch block: tells the loop's handler that an item was given back for which there was no memory.
+GYRE_API void report_lost_item() noexcept;
+
 /// Base of operations that wait in a queue until somebody grants them what they wait for.
 ///
 /// Derived gives `bool try_now()`, `wait_queue& waits_in()`, `take_value()` when it has a value, and, when it can be
@@ -55,13 +59,17 @@ class GYRE_API wait_queue : public node_list<wait_node> {
 /// happens in the moment of granting, so that a cancel that comes later is too late and nothing granted is lost.
 /// What others wait for as long as a task has it also gives `bool is_free()`: then a task whose budget is used up lets the
 /// others run before it takes that, because with it in hand all of them would have to stand in line.
+/// Where handing over is not possible (several tasks wait for one item, and none may keep it from the others), Derived says
+/// `takes_when_resumed = true` and gives is_free(), too: a task that is granted something tries once more when it is
+/// resumed, and waits on when another one was quicker.
 /// Cancel: takes it out of the queue; nothing was granted.
 template <class Derived, class T = void>
 class queued_operation : public operation<Derived>, public wait_node {
   static constexpr bool is_held = requires(Derived& op) { op.is_free(); };
+  static constexpr bool takes_late = requires { requires Derived::takes_when_resumed; };
 
  public:
-  bool await_ready() noexcept {
+  bool await_ready() noexcept(noexcept(std::declval<Derived&>().try_now())) {
     if constexpr (is_held)
       return event_loop::current().may_continue_inline() && self().try_now();
     else
@@ -70,7 +78,7 @@ class queued_operation : public operation<Derived>, public wait_node {
   void start() noexcept {
     operation_base::cancel = [](cancellable& c) noexcept {
       auto& op = static_cast<queued_operation&>(static_cast<operation_base&>(c));
-      if (op.lets_others_run_) {
+      if (op.tries_again_) {
         op.withdrawn_ = true;
         return;
       }
@@ -80,7 +88,7 @@ class queued_operation : public operation<Derived>, public wait_node {
       op.finish_soon();
     };
     if constexpr (is_held)
-      if (self().is_free()) return let_others_run();
+      if (self().is_free()) return try_again_soon();
     stand_in_line();
   }
 
@@ -117,24 +125,31 @@ class queued_operation : public operation<Derived>, public wait_node {
  private:
   Derived& self() noexcept { return static_cast<Derived&>(*this); }
   void stand_in_line() noexcept {
-    grant = [](wait_node& node) noexcept { static_cast<queued_operation&>(node).finish_soon(); };
+    grant = [](wait_node& node) noexcept {
+      auto& op = static_cast<queued_operation&>(node);
+      if constexpr (takes_late)
+        op.try_again_soon();
+      else
+        op.finish_soon();
+    };
     self().waits_in().push_back(*this);
   }
-  void let_others_run() noexcept {
+  void try_again_soon() noexcept {
+    static_assert(noexcept(self().try_now()), "it is called from the ready queue, where nobody can catch");
     io::completion::complete = [](io::completion& c) noexcept {
       auto& op = static_cast<queued_operation&>(c);
-      op.lets_others_run_ = false;
+      op.tries_again_ = false;
       if (op.withdrawn_ || op.self().try_now())
         op.proceed(op);
       else
         op.stand_in_line();
     };
-    lets_others_run_ = true;
+    tries_again_ = true;
     event_loop::current().schedule(*this);
   }
 
   bool withdrawn_ = false;
-  bool lets_others_run_ = false;
+  bool tries_again_ = false;
 };
 
 }  // namespace gyre

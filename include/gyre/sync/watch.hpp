@@ -18,12 +18,18 @@ template <class T>
 class [[nodiscard("co_await it")]] watch_changed_op : public queued_operation<watch_changed_op<T>, bool> {
  public:
   explicit watch_changed_op(watcher<T>& on_behalf_of) noexcept : watcher_(&on_behalf_of) {}
-  bool try_now() noexcept { return watcher_->has_changed() || watcher_->watched_->closed_; }
+  bool try_now() noexcept {
+    ended_ = !watcher_->has_changed() && watcher_->watched_->closed_;
+    return ended_ || watcher_->has_changed();
+  }
   wait_queue& waits_in() noexcept { return watcher_->watched_->waiters_; }
-  bool take_value() noexcept { return watcher_->has_changed(); }
+  // Told in the moment of the change: another task may have looked at the value with the same watcher since.
+  bool take_value() const noexcept { return !ended_; }
 
  private:
+  friend class watch<T>;
   watcher<T>* watcher_;
+  bool ended_ = false;
 };
 
 /// One who wants to know of changes. It sees the latest value, not every one in between.
@@ -33,6 +39,7 @@ template <class T>
 class watcher {
  public:
   /// Waits until the value is another than the one seen last. False: the watch is closed and the last value was seen.
+  /// Of several tasks that wait with one watcher each goes on at the next change.
   ///
   /// Cancel: stops waiting; the change stays unseen.
   [[nodiscard("co_await it")]] watch_changed_op<T> changed() noexcept { return watch_changed_op<T>(*this); }
@@ -78,7 +85,10 @@ class watch {
   /// No more changes will come. Idempotent.
   void close() noexcept {
     closed_ = true;
-    waiters_.grant_all();
+    while (wait_node* const first = waiters_.first()) {  // who waits has seen the last value
+      static_cast<watch_changed_op<T>&>(*first).ended_ = true;
+      waiters_.grant_one();
+    }
   }
   [[nodiscard]] const T& value() const noexcept { return value_; }
 

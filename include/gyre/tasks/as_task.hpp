@@ -1,6 +1,7 @@
 // gyre/tasks/as_task.hpp: an awaitable of any kind as a task, and its result where void is in the way.
 #pragma once
 
+#include <gyre/loop/granted.hpp>
 #include <gyre/tasks/task_state.hpp>
 
 #include <concepts>
@@ -51,14 +52,54 @@ task<await_result<A>> as_task(A awaitable) {
   co_return co_await std::move(awaitable);
 }
 
+template <can_give_back Op>
+task<granted<Op>> as_untaken_task(Op op) {
+  await_untaken<Op> untaken{op};
+  co_return co_await untaken;  // it points to the parameter, which lives as long as the result
+}
+/// An operand of a race or a gather, which may drop results. What an operation was granted is given back then.
+/// Cancel: same as the operand.
+template <class T>
+GYRE_CORO_WRAPPER task<T> as_operand(task<T> already) noexcept {
+  return already;
+}
+template <awaitable_value A>
+GYRE_CORO_WRAPPER auto as_operand(A awaitable) {
+  if constexpr (can_give_back<A>)
+    return as_untaken_task(std::move(awaitable));
+  else
+    return as_task(std::move(awaitable));
+}
+
+/// The result of a task that is an operand.
+template <class T>
+struct operand_result_of {
+  using type = T;
+  template <class Promise>
+  static T take(Promise& promise) {
+    return promise.take();
+  }
+};
+template <class Op>
+struct operand_result_of<granted<Op>> {
+  using type = decltype(std::declval<Op&>().await_resume());
+  template <class Promise>
+  static type take(Promise& promise) {
+    granted<Op> held = promise.take();
+    return held.take();
+  }
+};
+template <class T>
+using operand_result = typename operand_result_of<T>::type;
+
 /// The result of a promise, `nothing` for void.
 template <class T, class Promise>
-wrap_void<T> take_wrapped(Promise& promise) {
-  if constexpr (std::is_void_v<T>) {
-    promise.take();
+wrap_void<operand_result<T>> take_wrapped(Promise& promise) {
+  if constexpr (std::is_void_v<operand_result<T>>) {
+    operand_result_of<T>::take(promise);
     return {};
   } else {
-    return promise.take();
+    return operand_result_of<T>::take(promise);
   }
 }
 

@@ -42,6 +42,7 @@ struct callback_state : io::completion {
   operation_base* waiter = nullptr;
   event_loop* loop = nullptr;
   int phase = waiting;
+  int copies = 0;  // of the callback; together they hold one reference
   int references = 1;
 
   [[nodiscard]] bool is_waiting() const noexcept { return __atomic_load_n(&phase, __ATOMIC_ACQUIRE) == waiting; }
@@ -61,20 +62,23 @@ struct callback_state : io::completion {
 template <class T>
 class callback {
  public:
-  explicit callback(callback_state<T>& state) noexcept : owner_(new owner{&state}) { state.add_reference(); }
-  callback(const callback& other) noexcept : owner_(other.owner_) {
-    __atomic_fetch_add(&owner_->copies, 1, __ATOMIC_RELAXED);
+  /// The first one; once for each state.
+  explicit callback(callback_state<T>& state) noexcept : state_(&state) {
+    state.copies = 1;
+    state.add_reference();
   }
-  callback(callback&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)) {}
+  callback(const callback& other) noexcept : state_(other.state_) {
+    __atomic_fetch_add(&state_->copies, 1, __ATOMIC_RELAXED);
+  }
+  callback(callback&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   callback& operator=(callback other) noexcept {
-    std::swap(owner_, other.owner_);
+    std::swap(state_, other.state_);
     return *this;
   }
   ~callback() {
-    if (owner_ == nullptr || __atomic_fetch_sub(&owner_->copies, 1, __ATOMIC_ACQ_REL) > 1) return;
+    if (state_ == nullptr || __atomic_fetch_sub(&state_->copies, 1, __ATOMIC_ACQ_REL) > 1) return;
     deliver([](callback_state<T>& s) { s.dropped = true; });
-    owner_->state->release();
-    delete owner_;
+    state_->release();
   }
 
   /// Gives the value. No effect when something was given before, or nobody waits any more. What its constructor throws is
@@ -97,13 +101,9 @@ class callback {
   }
 
  private:
-  struct owner {
-    callback_state<T>* state;
-    int copies = 1;
-  };
   template <class Store>
   void deliver(Store store) const {
-    callback_state<T>& state = *owner_->state;
+    callback_state<T>& state = *state_;
     if (!state.leave_waiting(callback_state<T>::called)) return;
     try {
       store(state);
@@ -112,7 +112,7 @@ class callback {
     }
     state.loop->post(static_cast<io::completion&>(state));
   }
-  owner* owner_;
+  callback_state<T>* state_;
 };
 
 struct no_cancel_hook {};
@@ -122,12 +122,13 @@ template <class T, class Initiate, class OnCancel>
 class [[nodiscard("co_await it")]] from_callback_op : public operation<from_callback_op<T, Initiate, OnCancel>> {
  public:
   from_callback_op(Initiate&& initiate, OnCancel&& on_cancel)
-      : state_(new callback_state<T>), initiate_(std::move(initiate)), on_cancel_(std::move(on_cancel)) {}
-  from_callback_op(from_callback_op&& other) noexcept
+      : initiate_(std::move(initiate)), on_cancel_(std::move(on_cancel)), state_(new callback_state<T>) {}
+  from_callback_op(from_callback_op&& other) noexcept(std::is_nothrow_move_constructible_v<Initiate> &&
+                                                      std::is_nothrow_move_constructible_v<OnCancel>)
       : operation<from_callback_op>(other),
-        state_(std::exchange(other.state_, nullptr)),
         initiate_(std::move(other.initiate_)),
-        on_cancel_(std::move(other.on_cancel_)) {}
+        on_cancel_(std::move(other.on_cancel_)),
+        state_(std::exchange(other.state_, nullptr)) {}
   ~from_callback_op() {
     if (state_ != nullptr) state_->release();
   }
@@ -194,9 +195,9 @@ class [[nodiscard("co_await it")]] from_callback_op : public operation<from_call
     }
   }
 
-  callback_state<T>* state_;
   Initiate initiate_;
   OnCancel on_cancel_;
+  callback_state<T>* state_;  // last: when there is no memory for it, or one of the others throws, nothing is left over
   bool withdrawn_ = false;
   bool asked_ = false;
 };

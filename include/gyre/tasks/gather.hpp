@@ -65,23 +65,24 @@ class GYRE_API gathering : public child_tasks {
 };
 
 template <class T>
-wrap_void<T> take_result_of(task_state& child) {
+wrap_void<operand_result<T>> take_result_of(task_state& child) {
   return take_wrapped<T>(child.promise<T>());
 }
 
 /// Runs all at once, each in a task of its own, and waits for all of them.
 ///
 /// Takes tasks and other gyre awaitables. The first failure cancels the others; when all have stopped it is thrown,
-/// together with other failures as an exception_group.
+/// together with other failures as an exception_group. Results that were there by then are dropped: locks, permits and
+/// items of operations that stand in the gather themselves go back to where they came from.
 /// Cancel: reaches all of them; throws when all have ended.
 template <awaitable_value... As>
   requires(sizeof...(As) > 0)
 GYRE_CORO_WRAPPER [[nodiscard]] auto gather(As... awaitables) {
-  return gather_tasks(std::source_location::current(), as_task(std::move(awaitables))...);
+  return gather_tasks(std::source_location::current(), as_operand(std::move(awaitables))...);
 }
 
 template <class... Ts>
-task<gather_result<wrap_void<Ts>...>> gather_tasks(std::source_location where, task<Ts>... tasks) {
+task<gather_result<wrap_void<operand_result<Ts>>...>> gather_tasks(std::source_location where, task<Ts>... tasks) {
   gathering children(co_await this_task_context{});
   std::array<task_reference, sizeof...(Ts)> started;
   children.launch([&] {
@@ -91,7 +92,7 @@ task<gather_result<wrap_void<Ts>...>> gather_tasks(std::source_location where, t
   co_await children.all_ended();
   children.finish();
   std::size_t i = 0;
-  co_return gather_result<wrap_void<Ts>...>{{{take_result_of<Ts>(*started[i++])}...}};
+  co_return gather_result<wrap_void<operand_result<Ts>>...>{{{take_result_of<Ts>(*started[i++])}...}};
 }
 
 struct gather_options {

@@ -47,10 +47,10 @@ template <class Result, std::size_t I, class T>
 void take_if_winner(std::optional<Result>& out, task_state& winner, task_state& child) {
   if (&winner != &child) return;
   if constexpr (!requires(Result r) { r.value; }) {
-    child.promise<T>().take();
+    operand_result_of<T>::take(child.promise<T>());
     out.emplace(I);
-  } else if constexpr (std::is_same_v<decltype(Result::value), T>) {
-    out.emplace(I, child.promise<T>().take());
+  } else if constexpr (std::is_same_v<decltype(Result::value), operand_result<T>>) {
+    out.emplace(I, operand_result_of<T>::take(child.promise<T>()));
   } else {
     out.emplace(I, decltype(Result::value)(std::in_place_index<I>, take_wrapped<T>(child.promise<T>())));
   }
@@ -58,19 +58,21 @@ void take_if_winner(std::optional<Result>& out, task_state& winner, task_state& 
 
 /// Runs all at once; gives the result of the first that ends, or throws its exception. The others are cancelled,
 /// and have really stopped when this returns; a value that one of them had ready by then is dropped, an exception
-/// goes to the loop's handler.
+/// goes to the loop's handler. Locks, permits and items of operations that stand in the race themselves
+/// (`race(queue.get(), stop.wait())`) go back to where they came from; what a task has taken is lost with its value.
 /// Cancel: reaches all of them; throws when all have ended, unless one had already won.
 template <awaitable_value... As>
   requires(sizeof...(As) > 0)
 GYRE_CORO_WRAPPER [[nodiscard]] auto race(As... awaitables) {
   return race_tasks(std::source_location::current(), std::index_sequence_for<As...>(),
-                    as_task(std::move(awaitables))...);
+                    as_operand(std::move(awaitables))...);
 }
 
 template <std::size_t... I, class... Ts>
-task<race_result<typename race_value<Ts...>::type>> race_tasks(std::source_location where, std::index_sequence<I...>,
-                                                               task<Ts>... tasks) {
-  using result = race_result<typename race_value<Ts...>::type>;
+task<race_result<typename race_value<operand_result<Ts>...>::type>> race_tasks(std::source_location where,
+                                                                               std::index_sequence<I...>,
+                                                                               task<Ts>... tasks) {
+  using result = race_result<typename race_value<operand_result<Ts>...>::type>;
   racing children(co_await this_task_context{});
   std::array<task_reference, sizeof...(Ts)> started;
   children.launch([&] {

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <exception>
+#include <new>
 #include <optional>
 #include <source_location>
 #include <type_traits>
@@ -30,8 +31,8 @@ class GYRE_API shared_outcome_base {
   /// The same for at most `limit`. False: it has not ended.
   [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const;
   [[nodiscard]] bool done() const noexcept;
-  /// Has the loop cancel the task, unless it has ended.
-  void cancel();
+  /// Has the loop cancel the task, unless it has ended. Allocates nothing.
+  void cancel() noexcept;
 
  protected:
   explicit shared_outcome_base(event_loop& loop);
@@ -49,6 +50,10 @@ class GYRE_API shared_outcome_base {
   gate* gate_;
   task_state* task_ = nullptr;  // of the loop's thread
   bool cancelled_ = false;      // of the loop's thread
+  struct cancel_message : io::completion {
+    shared_outcome_base* outcome = nullptr;  // set once it has been posted
+  };
+  cancel_message cancel_message_;
 };
 
 template <class T>
@@ -56,14 +61,21 @@ class shared_outcome final : public shared_outcome_base {
  public:
   explicit shared_outcome(event_loop& loop) : shared_outcome_base(loop) {}
 
+  /// Errors: std::bad_alloc; nothing was started.
   void start(task<T> work, std::source_location where) {
     add_reference();
-    loop().post([this, work = std::move(work), where]() mutable noexcept {
+    loop().post([tell = teller(*this), work = std::move(work), where]() mutable noexcept {
+      shared_outcome& outcome = *tell.outcome;
+      outcome.add_reference();
+      outcome.starting_ = true;
       try {
-        const task_handle<void> handle = spawn(run(this, std::move(work)), {.name = "run_coroutine_threadsafe"}, where);
-        began(handle.state());
+        const task_handle<void> handle =
+            spawn(run_and_tell(std::move(tell), std::move(work)), {.name = "run_coroutine_threadsafe"}, where);
+        outcome.began(handle.state());
       } catch (...) {  // no memory: the outcome was told on the way
       }
+      outcome.starting_ = false;
+      outcome.release();
     });
   }
   T take() {
@@ -79,15 +91,14 @@ class shared_outcome final : public shared_outcome_base {
     teller& operator=(teller&&) = delete;
     ~teller() {
       if (outcome == nullptr) return;
-      if (!outcome->failure_ && !outcome->value_) outcome->failure_ = std::make_exception_ptr(task_cancelled());
+      if (!outcome->failure_ && !outcome->value_)
+        outcome->failure_ =
+            outcome->starting_ ? std::make_exception_ptr(std::bad_alloc()) : std::make_exception_ptr(task_cancelled());
       outcome->ended();
       outcome->release();
     }
     shared_outcome* outcome;
   };
-  GYRE_CORO_WRAPPER static task<void> run(shared_outcome* self, task<T> work) {
-    return run_and_tell(teller(*self), std::move(work));
-  }
   static task<void> run_and_tell(teller tell, task<T> work) {
     try {
       if constexpr (std::is_void_v<T>) {
@@ -105,6 +116,7 @@ class shared_outcome final : public shared_outcome_base {
 
   std::optional<wrap_void<T>> value_;
   std::exception_ptr failure_;
+  bool starting_ = false;  // of the loop's thread: an end now means that there was no memory for the task
 };
 
 /// A task of a loop, as another thread sees it. Dropping it lets the task go on. asyncio: concurrent.futures.Future.
@@ -134,7 +146,7 @@ class shared_task_handle {
   [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const { return outcome_->wait_for(limit); }
   [[nodiscard]] bool done() const noexcept { return outcome_->done(); }
   /// Cancels the task, without waiting for its end.
-  void cancel() { outcome_->cancel(); }
+  void cancel() noexcept { outcome_->cancel(); }
 
  private:
   shared_outcome<T>* outcome_;
@@ -146,6 +158,7 @@ class shared_task_handle {
 ///   use(answer.get());
 ///
 /// Thread: any; the loop must not end before this has returned. The task has not begun, and runs on the loop's thread.
+/// Errors: std::bad_alloc, and nothing was started; `get` throws it when the loop has no memory for the task.
 template <class T>
 [[nodiscard]] shared_task_handle<T> run_coroutine_threadsafe(
     event_loop& loop, task<T> work, std::source_location where = std::source_location::current()) {

@@ -13,19 +13,29 @@
 
 namespace gyre {
 
-/// Tells once how a task has ended; when it is destroyed before, that the task was cancelled.
+/// Tells once how a task has ended; when it is destroyed before, that the task was cancelled. It tells nothing when it is
+/// destroyed before it was armed: the task could not be started.
 template <class T, class Done>
 class outcome_teller {
  public:
   using outcome = std::expected<T, std::exception_ptr>;
 
-  outcome_teller(Done done, std::source_location where) : done_(std::in_place, std::move(done)), where_(where) {}
+  /// `place` is told where it lives until it is armed: in the frame of the task, in the end.
+  outcome_teller(Done done, std::source_location where, outcome_teller*& place)
+      : done_(std::in_place, std::move(done)), where_(where), place_(&place) {
+    place = this;
+  }
   outcome_teller(outcome_teller&& other) noexcept(std::is_nothrow_move_constructible_v<Done>)
-      : done_(std::exchange(other.done_, std::nullopt)), where_(other.where_) {}
+      : done_(std::move(other.done_)), where_(other.where_), place_(other.place_) {
+    other.done_.reset();
+    if (place_ != nullptr) *place_ = this;
+  }
   outcome_teller& operator=(outcome_teller&&) = delete;
   ~outcome_teller() {
-    if (done_) tell(std::unexpected(std::make_exception_ptr(cancelled())));
+    if (done_ && place_ == nullptr) tell(std::unexpected(std::make_exception_ptr(cancelled())));
   }
+
+  void arm() noexcept { place_ = nullptr; }
 
   /// Once. What `done` throws is reported.
   void tell(outcome how) noexcept {
@@ -40,6 +50,7 @@ class outcome_teller {
  private:
   std::optional<Done> done_;
   std::source_location where_;
+  outcome_teller** place_;  // null: armed
 };
 
 /// Runs a task in the background and calls `done(outcome)` on the loop when
@@ -47,6 +58,7 @@ class outcome_teller {
 /// the task has not begun by then.
 ///
 /// Thread: that of the loop. `done` must not throw; what it throws is reported to the loop's exception handler.
+/// Errors: std::bad_alloc; the task was not started then, and `done` is not called.
 template <class T, class Done>
 void spawn_then(task<T> work, Done done, std::source_location where = std::source_location::current()) {
   constexpr auto run = [](task<T> body, outcome_teller<T, Done> teller) -> task<> {
@@ -63,7 +75,10 @@ void spawn_then(task<T> work, Done done, std::source_location where = std::sourc
     }
     teller.tell(std::move(outcome));
   };
-  spawn(run(std::move(work), outcome_teller<T, Done>(std::move(done), where)), {}, where).detach();
+  outcome_teller<T, Done>* teller = nullptr;
+  task<> telling = run(std::move(work), outcome_teller<T, Done>(std::move(done), where, teller));
+  spawn(std::move(telling), {}, where).detach();
+  teller->arm();  // it has not begun: it is not eager
 }
 
 }  // namespace gyre

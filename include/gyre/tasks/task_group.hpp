@@ -3,6 +3,7 @@
 
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/exception_group.hpp>
+#include <gyre/loop/node_list.hpp>
 #include <gyre/tasks/spawn.hpp>
 
 #include <cstddef>
@@ -15,33 +16,54 @@ namespace gyre {
 
 class child_tasks;
 
-/// Waits until fewer than a number of children run. Cancel: stops waiting.
-class GYRE_API [[nodiscard("co_await it")]] fewer_children_op : public operation<fewer_children_op> {
+/// Waits until fewer than a number of children run. Several may wait; they go on in the order in which they came.
+///
+/// A child may be started between the end of the last one and the resumption of the waiter, which then waits on. So a
+/// waiter stands in the line of its children until it is resumed, also while it is in the ready queue.
+class GYRE_API children_wait_op : public operation<children_wait_op> {
  public:
-  fewer_children_op(child_tasks& children, std::size_t limit) noexcept : children_(&children), limit_(limit) {}
   bool try_now() noexcept;
+  bool await_ready() noexcept { return event_loop::current().may_continue_inline() && try_now(); }
   void start() noexcept;
-  void await_resume();
+
+ protected:
+  enum class on_cancel : bool { waits_on, stops };
+  children_wait_op(child_tasks& children, std::size_t limit, on_cancel behaviour) noexcept
+      : children_(&children), limit_(limit), behaviour_(behaviour) {}
+  [[nodiscard]] bool cancelled() const noexcept { return cancelled_; }
 
  private:
   friend class child_tasks;
-  child_tasks* children_;
+  friend class node_list<children_wait_op>;
+  void wake() noexcept;
+  void woken() noexcept;
+
+  children_wait_op* previous = nullptr;
+  children_wait_op* next = nullptr;
+  child_tasks* children_;  // null: they are gone, so none is left
   std::size_t limit_;
+  on_cancel behaviour_;
+  bool waking_ = false;
+  bool asked_ = false;
   bool cancelled_ = false;
 };
 
+/// Cancel: stops waiting.
+class GYRE_API [[nodiscard("co_await it")]] fewer_children_op : public children_wait_op {
+ public:
+  fewer_children_op(child_tasks& children, std::size_t limit) noexcept
+      : children_wait_op(children, limit, on_cancel::stops) {}
+  void await_resume() const {
+    if (cancelled()) throw_cancelled();
+  }
+};
+
 /// Waits until no child is left; not ended by a cancel, which reaches the children instead.
-class GYRE_API [[nodiscard("co_await it")]] children_ended_op : public operation<children_ended_op> {
+class GYRE_API [[nodiscard("co_await it")]] children_ended_op : public children_wait_op {
  public:
   static constexpr bool ignores_cancel = true;
-  explicit children_ended_op(child_tasks& children) noexcept : children_(&children) {}
-  bool try_now() noexcept;
-  void start() noexcept;
-  void await_resume() noexcept {}
-
- private:
-  friend class child_tasks;
-  child_tasks* children_;
+  explicit children_ended_op(child_tasks& children) noexcept : children_wait_op(children, 1, on_cancel::waits_on) {}
+  void await_resume() const noexcept {}
 };
 
 /// A scope and the tasks in it: what group, gather and race are made of. Lives in the frame of the coroutine that
@@ -91,13 +113,18 @@ class GYRE_API child_tasks : public task_owner {
   static void collect(exception_collector& failures, const std::exception_ptr& failure) noexcept;
 
  private:
-  friend class children_ended_op;
-  friend class fewer_children_op;
+  friend class children_wait_op;
+  struct waiter_line : node_list<children_wait_op> {
+    using node_list::link_last;
+    using node_list::unlink;
+    void wake_if_fewer(std::size_t running) noexcept;
+    void detach_all() noexcept;
+  };
 
   cancel_scope scope_;
   std::size_t running_ = 0;
-  children_ended_op* waiter_ = nullptr;
-  fewer_children_op* throttled_ = nullptr;
+  waiter_line joining_;    // until none is left
+  waiter_line throttled_;  // until there are fewer
   void (*ended_)(child_tasks&, task_state&) noexcept;
   std::exception_ptr not_launched_;
   void listen() noexcept;

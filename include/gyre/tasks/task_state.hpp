@@ -91,6 +91,7 @@ struct GYRE_API task_state final : io::completion, task_context {
   static void begin(io::completion& c) noexcept;
   static void coroutine_ended(task_context& context) noexcept;
   void finish() noexcept;
+  void wake_joiners() noexcept;
 
   task_owner* owner_ = nullptr;
   join_op* joiners_ = nullptr;

@@ -1,4 +1,4 @@
-// gyre/sync/node_list.hpp: a doubly linked list of nodes that live in their owners. For authors of awaitables.
+// gyre/loop/node_list.hpp: a doubly linked list of nodes that live in their owners. For authors of awaitables.
 #pragma once
 
 namespace gyre {

@@ -1,5 +1,5 @@
-// src/loop/operation.cpp: stopping a program that broke a rule of the library.
-#include <gyre/loop/operation.hpp>
+// src/coro/misuse.cpp: stopping a program that broke a rule of the library.
+#include <gyre/coro/misuse.hpp>
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,0 +1,60 @@
+// gyre/loop/granted.hpp: what an operation was granted, in a combination that may drop its result. For authors of
+// combinations.
+#pragma once
+
+#include <gyre/coro/context.hpp>
+
+#include <coroutine>
+#include <utility>
+
+namespace gyre {
+
+/// An operation whose success hands over something that must not get lost: a lock, a permit, an item. `give_back()` is
+/// called instead of taking the result of one that has fully succeeded, and returns it to where it came from.
+template <class Op>
+concept can_give_back = requires(Op& op) {
+  { op.give_back() } noexcept;
+  { op.fully_succeeded() } noexcept;
+};
+
+/// An operation whose result owns what was granted (a guard, an item): `static constexpr bool result_is_granted = true`.
+template <class Op>
+concept result_owns_grant = requires { requires Op::result_is_granted; };
+
+/// The result of an operation, not taken yet. Destroyed before that, it gives back what was granted.
+///
+/// Lifetime: the operation outlives it.
+template <can_give_back Op>
+class granted {
+ public:
+  explicit granted(Op& op) noexcept : op_(&op) {}
+  granted(granted&& other) noexcept : op_(std::exchange(other.op_, nullptr)) {}
+  granted& operator=(granted&&) = delete;
+  ~granted() {
+    if (op_ != nullptr && op_->fully_succeeded()) op_->give_back();
+  }
+  /// The result. Once.
+  decltype(auto) take() { return std::exchange(op_, nullptr)->await_resume(); }
+
+ private:
+  Op* op_;
+};
+
+/// Awaits an operation and leaves its result where it is, in a `granted`. An error is thrown at once.
+template <can_give_back Op>
+struct await_untaken {
+  using gyre_awaitable_tag = void;
+  Op& op;
+
+  bool await_ready() { return op.await_ready(); }
+  template <class Promise>
+  auto await_suspend(std::coroutine_handle<Promise> caller) {
+    return op.await_suspend(caller);
+  }
+  granted<Op> await_resume() {
+    if (!op.fully_succeeded()) (void)op.await_resume();  // throws, unless the error is its result
+    return granted<Op>(op);
+  }
+};
+
+}  // namespace gyre
