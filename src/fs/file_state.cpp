@@ -27,11 +27,27 @@ file_state& file_state::adopt(int number, std::string_view path) {
   return *state;
 }
 
-// Asks for what is known already, so that no server is asked. Gives an errno.
-int file_state::classify() noexcept {
+namespace {
+
+// Asks for what is known already, so that no server is asked. Gives an errno. What is no file (inotify) has type 0.
+int find_type(int fd, unsigned& type) noexcept {
   struct statx found{};
-  if (::statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &found) < 0) return errno;
-  const auto type = found.stx_mode & unsigned{S_IFMT};
+  struct stat asked{};
+  if (::statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &found) == 0)
+    type = found.stx_mode & unsigned{S_IFMT};
+  else if (::fstat(fd, &asked) == 0)  // where a filter denies the other
+    type = asked.st_mode & unsigned{S_IFMT};
+  else
+    return errno;
+  return 0;
+}
+
+}  // namespace
+
+// Gives an errno.
+int file_state::classify() noexcept {
+  unsigned type = 0;
+  if (const int error = find_type(fd, type); error != 0) return error;
   waits = type != S_IFREG && type != S_IFDIR && type != S_IFBLK;
   seekable = ::lseek(fd, 0, SEEK_CUR) >= 0;
   // A ring gives up at once on a non-blocking file, instead of waiting for the disk.

@@ -78,8 +78,7 @@ long file_transfer_base::call_now(int call_flags) noexcept {
   const iovec* const buffers = vectored() ? static_cast<const iovec*>(address) : &whole;
   const int count = vectored() ? static_cast<int>(length) : 1;
   const auto at = static_cast<off_t>(offset);  // the position is -1 for the kernel too
-  const long n = reading() ? ::preadv2(file_->fd, buffers, count, at, call_flags)
-                           : ::pwritev2(file_->fd, buffers, count, at, call_flags);
+  const long n = io::transfer_at(reading(), file_->fd, buffers, count, at, call_flags);
   return n < 0 ? -errno : n;
 }
 

@@ -4,9 +4,8 @@
 #include <gyre/http/precondition.hpp>
 
 #include "file_answer.hpp"
+#include "random_bytes.hpp"
 #include "response_state.hpp"
-
-#include <sys/random.h>
 
 #include <cstddef>
 #include <memory>
@@ -20,7 +19,7 @@ namespace {
 // Not to be guessed: who could put it into a file would decide where a part ends.
 std::string make_boundary() {
   unsigned char bytes[12] = {};
-  (void)::getrandom(bytes, sizeof(bytes), 0);
+  fill_with_random(bytes);
   std::string text = "gyre-";
   constexpr std::string_view digits = "0123456789abcdef";
   for (const unsigned char each : bytes) {

@@ -2,13 +2,11 @@
 #include <gyre/http/field.hpp>
 #include <gyre/http/request_id.hpp>
 
-#include <sys/random.h>
+#include "random_bytes.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <stdexcept>
-#include <system_error>
 
 namespace gyre::http {
 namespace {
@@ -30,8 +28,7 @@ struct numbering {
 
 std::string make_request_id() {
   std::array<unsigned char, 16> bytes;
-  while (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    if (errno != EINTR) throw std::system_error(errno, std::generic_category(), "make_request_id: getrandom");
+  fill_with_random(bytes);
   constexpr std::string_view digits = "0123456789abcdef";
   std::string text;
   text.reserve(2 * bytes.size());

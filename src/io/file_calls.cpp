@@ -8,15 +8,30 @@
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <ctime>
 
 namespace gyre::io {
+
+long transfer_at(bool reads, int fd, const iovec* buffers, int count, std::int64_t offset, int flags) noexcept {
+  const long n = reads ? ::preadv2(fd, buffers, count, offset, flags) : ::pwritev2(fd, buffers, count, offset, flags);
+  if (n >= 0 || (errno != EPERM && errno != ENOSYS)) return n;
+  // A filter denies them; or the file refuses, which the other calls find out again.
+  if (flags != 0) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
+  if (offset < 0) return reads ? ::readv(fd, buffers, count) : ::writev(fd, buffers, count);
+  return reads ? ::preadv(fd, buffers, count, offset) : ::pwritev(fd, buffers, count, offset);
+}
+
 namespace {
 
 static_assert(sizeof(mutable_buffer) == sizeof(iovec) && alignof(mutable_buffer) == alignof(iovec));
@@ -33,8 +48,42 @@ long transfer(const file_request& r) noexcept {
   const int count = vectored ? static_cast<int>(r.length) : 1;
   const auto offset = static_cast<off_t>(r.offset);
   const bool reads_file = r.code == opcode::read || r.code == opcode::read_vector;
-  return reads_file ? ::preadv2(r.target->fd, buffers, count, offset, 0)
-                    : ::pwritev2(r.target->fd, buffers, count, offset, 0);
+  return transfer_at(reads_file, r.target->fd, buffers, count, offset, 0);
+}
+
+void fill(statx_timestamp& to, const timespec& from) noexcept {
+  to.tv_sec = from.tv_sec;
+  to.tv_nsec = static_cast<std::uint32_t>(from.tv_nsec);
+}
+
+// Where a filter denies statx(2). The time at which the file was made is not known then.
+int stat_without_statx(int fd, const char* path, int flags, struct statx& to) noexcept {
+  struct stat found{};
+  if (::fstatat(fd, path, &found, flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) < 0) return -1;
+  to = {};
+  to.stx_mask = STATX_BASIC_STATS;
+  to.stx_blksize = static_cast<std::uint32_t>(found.st_blksize);
+  to.stx_nlink = static_cast<std::uint32_t>(found.st_nlink);
+  to.stx_uid = found.st_uid;
+  to.stx_gid = found.st_gid;
+  to.stx_mode = static_cast<std::uint16_t>(found.st_mode);
+  to.stx_ino = found.st_ino;
+  to.stx_size = static_cast<std::uint64_t>(found.st_size);
+  to.stx_blocks = static_cast<std::uint64_t>(found.st_blocks);
+  fill(to.stx_atime, found.st_atim);
+  fill(to.stx_mtime, found.st_mtim);
+  fill(to.stx_ctime, found.st_ctim);
+  to.stx_rdev_major = ::gnu_dev_major(found.st_rdev);
+  to.stx_rdev_minor = ::gnu_dev_minor(found.st_rdev);
+  to.stx_dev_major = ::gnu_dev_major(found.st_dev);
+  to.stx_dev_minor = ::gnu_dev_minor(found.st_dev);
+  return 0;
+}
+
+int stat_file(int fd, const char* path, int flags, struct statx& to) noexcept {
+  const int result = ::statx(fd, path, flags, STATX_BASIC_STATS | STATX_BTIME, &to);
+  if (result == 0 || (errno != EPERM && errno != ENOSYS)) return result;
+  return stat_without_statx(fd, path, flags, to);
 }
 
 long call(const file_request& r) noexcept {
@@ -52,8 +101,7 @@ long call(const file_request& r) noexcept {
     case opcode::sync:
       return r.flags == 0 ? ::fsync(fd) : ::fdatasync(fd);
     case opcode::stat:
-      return ::statx(fd, path_of(r.address), static_cast<int>(r.flags), STATX_BASIC_STATS | STATX_BTIME,
-                     static_cast<struct statx*>(r.second));
+      return stat_file(fd, path_of(r.address), static_cast<int>(r.flags), *static_cast<struct statx*>(r.second));
     case opcode::resize:
       return ::ftruncate(fd, static_cast<off_t>(r.offset));
     case opcode::rename:

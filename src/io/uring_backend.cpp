@@ -42,6 +42,9 @@ uring_backend::uring_backend(const backend_options& options, const uring::capabi
 }
 
 uring::refusal uring_backend::open(const backend_options& options, const uring::capabilities* known) noexcept {
+  doorbell_ =
+      ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);  // first: without it the self-test would fail for another reason
+  if (doorbell_ < 0) return {errno, "eventfd2"};
   uring::ring_options wanted;
   wanted.submission_entries = options.submission_entries;
   wanted.completion_entries = std::max(options.completion_entries, std::bit_ceil(options.submission_entries));
@@ -54,8 +57,6 @@ uring::refusal uring_backend::open(const backend_options& options, const uring::
     return refused;
   if (const int error = provided_.open(ring_, buffer_group, std::bit_ceil(buffers().count())); error != 0)
     return {error, "io_uring_register"};
-  doorbell_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (doorbell_ < 0) return {errno, "eventfd"};
   batches_ = true;
   wanted_with_kernel_ = std::min(first_share, most_with_kernel());
   refill_buffers();

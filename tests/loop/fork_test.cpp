@@ -13,6 +13,13 @@ using namespace gyre_test;
 
 namespace {
 
+class forked_child : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!forked_children_may_start_threads) GTEST_SKIP();
+  }
+};
+
 /// Whether a new loop of this process does files, names, sockets and threads.
 std::string all_of_it() {
   return gyre::run([]() -> gyre::task<std::string> {
@@ -31,14 +38,14 @@ std::string all_of_it() {
 
 }  // namespace
 
-TEST(fork, a_child_uses_the_pools_although_its_parent_had_threads_in_them) {
+TEST_F(forked_child, uses_the_pools_although_its_parent_had_threads_in_them) {
   EXPECT_EQ(all_of_it(), "all");
   const child_outcome child = in_child_process(all_of_it);
   EXPECT_TRUE(child.ended) << child.signal;
   EXPECT_EQ(child.text, "all");
 }
 
-TEST(fork, jobs_that_wait_in_the_parent_do_not_run_in_the_child) {
+TEST_F(forked_child, does_not_run_jobs_that_wait_in_the_parent) {
   gyre::thread_pool pool(1);
   gyre::run([&]() -> gyre::task<> {
     std::binary_semaphore gate(0);
@@ -69,7 +76,7 @@ TEST(fork, jobs_that_wait_in_the_parent_do_not_run_in_the_child) {
   });
 }
 
-TEST(fork, a_child_that_is_forked_by_a_task_may_have_a_loop_of_its_own) {
+TEST_F(forked_child, of_a_task_may_have_a_loop_of_its_own) {
   gyre::run([]() -> gyre::task<> {
     const child_outcome child = in_child_process(all_of_it);
     EXPECT_TRUE(child.ended) << child.signal;
@@ -79,7 +86,7 @@ TEST(fork, a_child_that_is_forked_by_a_task_may_have_a_loop_of_its_own) {
   EXPECT_EQ(all_of_it(), "all");
 }
 
-TEST(fork, a_child_that_is_forked_on_a_thread_of_the_pool_uses_the_pool) {
+TEST_F(forked_child, of_a_thread_of_the_pool_uses_the_pool) {
   gyre::run([]() -> gyre::task<> {
     auto forks = [] { return in_child_process(all_of_it); };
     const child_outcome child = co_await gyre::to_thread(forks);
@@ -88,7 +95,7 @@ TEST(fork, a_child_that_is_forked_on_a_thread_of_the_pool_uses_the_pool) {
   });
 }
 
-TEST(fork, a_child_that_awaits_something_of_its_parents_loop_stops_with_a_sentence) {
+TEST_F(forked_child, that_awaits_something_of_its_parents_loop_stops_with_a_sentence) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto reads_in_the_child = [] {
     gyre::run([]() -> gyre::task<> {
@@ -121,7 +128,7 @@ TEST(fork, a_child_that_awaits_something_of_its_parents_loop_stops_with_a_senten
   EXPECT_EXIT(sleeps_in_the_child(), ::testing::KilledBySignal(SIGABRT), "a forked child uses the event loop");
 }
 
-TEST(fork, a_child_destroys_what_belongs_to_its_parents_loop_and_the_parent_does_not_notice) {
+TEST_F(forked_child, destroys_what_belongs_to_its_parents_loop_and_the_parent_does_not_notice) {
   gyre::run([]() -> gyre::task<> {
     auto pair = co_await connect_pair();
     auto reading = gyre::spawn([&]() -> gyre::task<std::string> {

@@ -13,6 +13,15 @@
 
 namespace gyre_test {
 
+/// The thread sanitizer knows nothing of the threads that a forked child of many threads starts.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool forked_children_may_start_threads = false;
+#elif defined(__has_feature)
+inline constexpr bool forked_children_may_start_threads = !__has_feature(thread_sanitizer);
+#else
+inline constexpr bool forked_children_may_start_threads = true;
+#endif
+
 /// Denies a system call with an errno from now on, to this thread and to those that it starts. It cannot be taken back.
 inline void deny_call(long number, int error) {
   sock_filter program[] = {

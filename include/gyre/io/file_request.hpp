@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+struct iovec;
+
 namespace gyre::io {
 
 class offloaded_calls;
@@ -34,6 +36,11 @@ struct file_request : request, blocking_job {
 /// The same without the signal that kills: nobody at the other end gives EPIPE. SIGPIPE stays blocked for this thread from
 /// the first call on; processes that gyre starts do not inherit that.
 [[nodiscard]] GYRE_API int perform_without_signal(const file_request& r) noexcept;
+
+/// preadv2(2) or pwritev2(2), or what does the same where a filter of system calls denies these. Offset -1: the current
+/// position. Gives a count, or -1 and errno; EOPNOTSUPP when only the denied call could obey `flags`.
+[[nodiscard]] GYRE_API long transfer_at(bool reads, int fd, const iovec* buffers, int count, std::int64_t offset,
+                                        int flags) noexcept;
 
 /// Stands for the directory that relative paths begin in. Thread: each has its own.
 [[nodiscard]] GYRE_API descriptor& working_directory() noexcept;

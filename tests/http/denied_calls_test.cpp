@@ -1,0 +1,77 @@
+// tests/http/denied_calls_test.cpp: serving files where a filter of system calls denies what that is best done with.
+#include <gyre/gyre.hpp>
+#include <gyre/http/request_id.hpp>
+#include <gyre/http/router.hpp>
+#include <gyre/http/static_files.hpp>
+#include <gyre/testing/http_test_client.hpp>
+
+#include "tests/fs/scratch.hpp"
+#include "tests/support/denied_call.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace http = gyre::http;
+using gyre::testing::http_test_client;
+
+namespace {
+
+class denied_calls_of_http : public ::testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    if (!gyre_test::forked_children_may_start_threads) GTEST_SKIP();
+  }
+};
+
+/// The body of a file below a folder, asked for in two ranges when `ranges` says so.
+gyre::task<std::string> served_from(std::string root, std::string ranges) {
+  http::router routes;
+  routes.get("/{path...}", http::static_files(std::move(root)));
+  http_test_client app(std::move(routes));
+  std::vector<std::pair<std::string, std::string>> fields;
+  if (!ranges.empty()) fields.emplace_back("Range", std::move(ranges));
+  auto answer = app.request("GET", "/below/a.txt", fields, "");
+  co_return (co_await std::move(answer)).body;
+}
+
+}  // namespace
+
+TEST_P(denied_calls_of_http, files_are_opened_without_openat2) {
+  const gyre_test::scratch scratch;
+  std::filesystem::create_directories(std::filesystem::path(scratch.root()) / "below");
+  std::ofstream(std::filesystem::path(scratch.root()) / "below/a.txt") << "the file";
+  const auto got = gyre_test::in_child_process([&] {
+    gyre_test::deny_call(SYS_openat2, GetParam());
+    return gyre::run(served_from(scratch.root(), ""));
+  });
+  EXPECT_TRUE(got.ended) << got.signal;
+  EXPECT_EQ(got.text, "the file");
+}
+
+TEST_P(denied_calls_of_http, what_must_not_be_guessed_is_random_without_getrandom) {
+  const gyre_test::scratch scratch;
+  std::filesystem::create_directories(std::filesystem::path(scratch.root()) / "below");
+  std::ofstream(std::filesystem::path(scratch.root()) / "below/a.txt") << "the file";
+  const auto got = gyre_test::in_child_process([&] {
+    gyre_test::deny_call(SYS_getrandom, GetParam());
+    const std::string first = http::make_request_id();
+    const bool differ = first.size() == 32 && first != http::make_request_id();
+    return std::string(differ ? "ids differ, " : "ids are the same, ") +
+           gyre::run(served_from(scratch.root(), "bytes=0-0,4-5"));
+  });
+  EXPECT_TRUE(got.ended) << got.signal;
+  EXPECT_TRUE(got.says("ids differ")) << got.text;
+  EXPECT_TRUE(got.says("--gyre-")) << got.text;
+  EXPECT_FALSE(got.says("--gyre-000000000000000000000000")) << got.text;
+}
+
+INSTANTIATE_TEST_SUITE_P(with, denied_calls_of_http, ::testing::Values(EPERM, ENOSYS),
+                         [](const auto& each) { return each.param == EPERM ? "EPERM" : "ENOSYS"; });
