@@ -15,9 +15,12 @@ struct frame_pool::thread_end {
   }
   thread_end(const thread_end&) = delete;
   thread_end& operator=(const thread_end&) = delete;
-  ~thread_end() {
+  ~thread_end() { empty(); }
+
+  // Blocks that are freed later on this thread go straight to the heap.
+  static void empty() noexcept {
     for (bin& free : bins_) {
-      free.limit = 0;  // what is freed later on this thread goes straight to the heap
+      free.limit = 0;
       while (free.top != nullptr) {
         void* const memory = free.top;
         free.top = free.top->next;
@@ -26,12 +29,23 @@ struct frame_pool::thread_end {
       free.count = 0;
     }
   }
+  // The first allocation of a thread makes it.
+  static void of_this_thread() noexcept {
+    thread_local const thread_end cleanup;
+    (void)cleanup;
+  }
 };
+
+void frame_pool::keep_nothing() noexcept {
+#ifndef GYRE_NO_FRAME_POOL
+  thread_end::of_this_thread();
+  thread_end::empty();
+#endif
+}
 
 void* frame_pool::allocate_from_heap(std::size_t size) {
 #ifndef GYRE_NO_FRAME_POOL
-  thread_local const thread_end cleanup;
-  (void)cleanup;
+  thread_end::of_this_thread();
   if (const std::size_t index = class_of(size); index < classes) size = capacity_of(index);  // it fits all of them
 #endif
   return ::operator new(size);

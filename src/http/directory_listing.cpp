@@ -55,6 +55,10 @@ contents read_directory(const place& where, bool hidden) {
   DIR* const open = ::fdopendir(own.get());
   if (open == nullptr) throw io_error({errno, std::generic_category()}, "list", "the directory");
   (void)own.release();
+  struct closed_at_end {
+    DIR* directory;
+    ~closed_at_end() { ::closedir(directory); }
+  } const at_end{open};
   contents all;
   while (const dirent* const each = ::readdir(open)) {
     const std::string_view name = each->d_name;
@@ -70,7 +74,6 @@ contents read_directory(const place& where, bool hidden) {
                            .size = found.version.size,
                            .modified = found.modified});
   }
-  ::closedir(open);
   return all;
 }
 

@@ -4,6 +4,7 @@
 
 #include "response_state.hpp"
 
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -182,17 +183,19 @@ response response::file(owned_fd file, std::uint64_t offset, std::uint64_t lengt
 }
 
 response response::produced(body_producer* producer, std::string_view media_type) {
+  std::unique_ptr<body_producer> unless_taken(producer);
   response made;
   made.state_->source = body_source::producer;
-  made.state_->producer = producer;
+  made.state_->producer = unless_taken.release();
   made.set_media_type(media_type);
   return made;
 }
 
 response response::switched(std::string_view protocol, protocol_handler* handler) {
+  std::unique_ptr<protocol_handler> unless_taken(handler);
   response made;
   made.state_->source = body_source::protocol;
-  made.state_->protocol = handler;
+  made.state_->protocol = unless_taken.release();
   made.state_->status = 101;
   if (!protocol.empty()) made.add_field("Upgrade", protocol);
   return made;

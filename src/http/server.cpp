@@ -4,7 +4,7 @@
 #include <gyre/http/server.hpp>
 #include <gyre/http/shared_connection_count.hpp>
 #include <gyre/loop/as_expected.hpp>
-#include <gyre/loop/sleep.hpp>
+#include <gyre/loop/deadline.hpp>
 #include <gyre/loop/timeout_op.hpp>
 #include <gyre/tasks/task_group.hpp>
 
@@ -126,16 +126,28 @@ task<> accept_the_last(Listener& listener, served_connections& connections, Serv
   }
 }
 
-task<> close_idle(server_state& server) {
-  co_await sleep(server.options.timeouts.last_request);
-  for (connection* each = server.connections; each != nullptr; each = each->next) each->interrupt_if_idle();
-}
+// Closes idle connections after a while. A timer needs no memory; a task would.
+class idle_closer : private timer {
+ public:
+  explicit idle_closer(server_state& server) noexcept : server_(server) {
+    fire = [](timer& t) noexcept {
+      for (connection* each = static_cast<idle_closer&>(t).server_.connections; each != nullptr; each = each->next)
+        each->interrupt_if_idle();
+    };
+    deadline = deadline_after(server.options.timeouts.last_request);
+    if (deadline != io::wait_forever) event_loop::current().timers().arm(*this);
+  }
+  idle_closer(const idle_closer&) = delete;
+  idle_closer& operator=(const idle_closer&) = delete;
+  ~idle_closer() { event_loop::current().timers().disarm(*this); }
 
-task<> drain(server_state& server, served_connections& connections) {
-  auto idle = spawn(close_idle(server), {.name = "closing idle connections"});
-  co_await served_connections::drain(connections, server.options.timeouts.drain);
-  idle.cancel();
-  co_await idle.wait();
+ private:
+  server_state& server_;
+};
+
+task<> drain(server_state& server, task<> connections_ended) {
+  const idle_closer idle(server);
+  co_await std::move(connections_ended);
 }
 
 template <class Listener>
@@ -144,6 +156,9 @@ task<> run_on(server_state& server, Listener& listener) {
   const use_on_loop here(server);
   served_connections connections(co_await this_task_context{});
   auto serve = [&server] GYRE_CORO_WRAPPER(stream peer) { return serve_socket(server, std::move(peer)); };
+  // Made early: when the server drains there may be no memory.
+  auto last = shield(accept_the_last(listener, connections, serve, server.options.socket.backlog));
+  auto draining = shield(drain(server, served_connections::drain(connections, server.options.timeouts.drain)));
   std::exception_ptr failure;
   try {
     for (;;) {
@@ -155,9 +170,9 @@ task<> run_on(server_state& server, Listener& listener) {
     failure = std::current_exception();
   }
   server.draining = true;
-  if (!failure) co_await shield(accept_the_last(listener, connections, serve, server.options.socket.backlog));
+  if (!failure) co_await std::move(last);
   listener.stop();
-  co_await shield(drain(server, connections));
+  co_await std::move(draining);
   if (failure) std::rethrow_exception(failure);
 }
 

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace gyre {
@@ -66,7 +67,7 @@ void listening_socket::deliver_connection(multishot& m, int result, std::uint32_
   auto& self = static_cast<listening_socket&>(m);
   if (result >= 0) {
     self.refused_in_a_row_ = 0;
-    self.accepted_.push_back(result);
+    self.keep(result);
     if (self.accepted_.size() - self.next_ >= most_waiting && self.where == io::phase::in_flight)
       event_loop::current().backend().cancel(self);
   } else if (is_shortage(-result)) {
@@ -79,14 +80,46 @@ void listening_socket::deliver_connection(multishot& m, int result, std::uint32_
   }
 }
 
+void listening_socket::keep(int connection) noexcept {
+  try {
+    accepted_.push_back(connection);
+  } catch (const std::bad_alloc&) {
+    ::close(connection);
+    note_shortage();
+  }
+}
+
+// Gives false when there is no memory for the connection, which is closed then.
+bool listening_socket::hand_over_to(accept_base& waiter) noexcept {
+  try {
+    waiter.socket_ = &stream_socket::create(accepted_[next_++]);
+    return true;
+  } catch (const std::bad_alloc&) {
+    note_shortage();
+    return false;
+  }
+}
+
+// One connection is lost. The others wait in the backlog while the listener pauses.
+void listening_socket::note_shortage() noexcept {
+  if (where == io::phase::in_flight) event_loop::current().backend().cancel(*this);
+  pause_accepting(ENOMEM);
+}
+
 void listening_socket::pause_accepting(int error) noexcept {
-  const char* const remedy =
-      is_shortage(error) ? "; raise the limit (ulimit -n) or serve fewer connections" : ", again and again";
-  if (is_shortage(error) || refused_in_a_row_ == most_refused_in_a_row)  // else it has been said
-    std::fprintf(stderr, "gyre: accepting on %s pauses: %s%s\n", name.c_str(), std::strerror(error), remedy);
+  if (paused_ || stopped_) return;
   paused_ = true;
   event_loop& loop = event_loop::current();
-  deadline = loop.now() + pause;
+  const io::monotonic_time now = loop.now();
+  if (now >= silent_until_) {
+    silent_until_ = now + between_messages;
+    const char* const remedy = error == EMFILE || error == ENFILE
+                                   ? "raise the limit (ulimit -n) or serve fewer connections"
+                               : is_shortage(error) ? "connections may be lost until there is memory"
+                                                    : "every connection is lost in this way";
+    std::fprintf(stderr, "gyre: accepting on %s pauses: %s; %s\n", name.c_str(), std::strerror(error), remedy);
+  }
+  deadline = now + pause;
   loop.timers().arm(*this);
 }
 
@@ -104,8 +137,8 @@ void listening_socket::accepted_something(io::completion& c) noexcept {
 void listening_socket::serve_waiters() noexcept {
   while (first_waiter_ != nullptr && (has_connection() || failure_ != 0)) {
     accept_base& waiter = *first_waiter_;
+    if (has_connection() && !hand_over_to(waiter)) continue;
     waiter.unlink();
-    if (has_connection()) waiter.fd_ = accepted_[next_++];
     waiter.finish_soon();
   }
   if (!has_connection()) {
@@ -144,19 +177,18 @@ void listening_socket::abandon() noexcept {
 
 accept_base::~accept_base() {
   if (waiting_) misuse("a coroutine was destroyed while it waits in accept");
-  if (fd_ >= 0) ::close(fd_);  // accepted for an await that ended otherwise
+  if (socket_ != nullptr) socket_->abandon();  // accepted for an await that ended otherwise
 }
 
 bool accept_base::try_now() noexcept {
   listening_socket& listener = *listener_;
   if (listener.failure_ != 0) return true;
-  if (listener.first_waiter_ == nullptr && listener.has_connection()) {
-    fd_ = listener.accepted_[listener.next_++];
-    listener.serve_waiters();
-    listener.arm();
-    return true;
+  if (listener.first_waiter_ != nullptr || !listener.has_connection()) return false;
+  while (listener.has_connection() && !listener.hand_over_to(*this)) {
   }
-  return false;
+  listener.serve_waiters();
+  listener.arm();
+  return socket_ != nullptr;
 }
 
 void accept_base::start() noexcept {
@@ -188,7 +220,7 @@ void accept_base::unlink() noexcept {
 }
 
 std::expected<stream_socket*, std::error_code> accept_base::take_socket() {
-  if (fd_ >= 0) return &stream_socket::create(std::exchange(fd_, -1));
+  if (socket_ != nullptr) return std::exchange(socket_, nullptr);
   return std::unexpected(cancelled_ ? ended_early(*this) : errno_code(listener_->failure_));
 }
 

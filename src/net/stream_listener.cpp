@@ -4,16 +4,24 @@
 
 #include <sys/socket.h>
 
+#include <cstdint>
+#include <new>
+
 namespace gyre {
 namespace {
 
-bool is_reset(const std::exception_ptr& failure) {
+enum class cause : std::uint8_t { reset, shortage, other };
+
+cause cause_of(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
   } catch (const io_error& error) {
-    return error.code() == std::errc::connection_reset || error.code() == std::errc::broken_pipe;
+    const bool is_reset = error.code() == std::errc::connection_reset || error.code() == std::errc::broken_pipe;
+    return is_reset ? cause::reset : cause::other;
+  } catch (const std::bad_alloc&) {
+    return cause::shortage;
   } catch (...) {  // only asked what it is
-    return false;
+    return cause::other;
   }
 }
 
@@ -47,9 +55,21 @@ void served_connections::finish_reading() noexcept {
   for (stream_socket* each = peers_; each != nullptr; each = each->next_peer) ::shutdown(each->fd, SHUT_RD);
 }
 
-void served_connections::ended(child_tasks& /*children*/, task_state& child) noexcept {
-  if (!child.failure() || child.was_cancelled() || is_reset(child.failure())) return;
-  event_loop::report({child.failure(), child.name(), child.spawned_at});
+void served_connections::ended(child_tasks& children, task_state& child) noexcept {
+  if (!child.failure() || child.was_cancelled()) return;
+  static_cast<served_connections&>(children).report(child.failure(), child.name(), child.spawned_at);
+}
+
+void served_connections::report(const std::exception_ptr& failure, std::string_view name,
+                                std::source_location where) noexcept {
+  const cause why = cause_of(failure);
+  if (why == cause::reset) return;
+  if (why == cause::shortage) {  // every connection may fail in this way
+    const io::monotonic_time now = event_loop::current().now();
+    if (now < quiet_until_) return;
+    quiet_until_ = now + between_reports;
+  }
+  event_loop::report({failure, name, where});
 }
 
 }  // namespace gyre

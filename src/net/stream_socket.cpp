@@ -1,6 +1,7 @@
 // src/net/stream_socket.cpp: the life of a connected socket.
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/missed_end.hpp>
+#include <gyre/io/owned_fd.hpp>
 #include <gyre/net/socket_operations.hpp>
 #include <gyre/net/stream_socket.hpp>
 #include <gyre/net/unix_address.hpp>
@@ -35,7 +36,9 @@ std::string stream_socket::peer_name() const {
 }
 
 stream_socket& stream_socket::create(int fd) {
+  owned_fd unless_taken(fd);
   auto* const socket = new stream_socket(fd);
+  (void)unless_taken.release();
   sockaddr_storage peer{};
   socklen_t length = sizeof(peer);
   if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) == 0)

@@ -1,5 +1,6 @@
 // src/net/tcp_listener.cpp: binding and listening.
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/owned_fd.hpp>
 #include <gyre/net/tcp_listener.hpp>
 
 #include "connecting.hpp"
@@ -7,9 +8,10 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <cerrno>
+#include <string>
+#include <utility>
 
 namespace gyre {
 namespace {
@@ -35,14 +37,14 @@ address bind_and_listen(int fd, const address& local, const listen_options& opti
 }  // namespace
 
 tcp_listener tcp_listener::bind(const address& local, const listen_options& options) {
-  const int fd =
-      ::socket(static_cast<const sockaddr*>(local.data())->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0) throw io_error({errno, std::generic_category()}, "listen", local.string());
+  owned_fd socket(
+      ::socket(static_cast<const sockaddr*>(local.data())->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!socket) throw io_error({errno, std::generic_category()}, "listen", local.string());
   try {
-    const address bound = bind_and_listen(fd, local, options);
-    return tcp_listener(*new listening_socket(fd, bound.string()), bound);
+    const address bound = bind_and_listen(socket.get(), local, options);
+    std::string name = bound.string();
+    return tcp_listener(*new listening_socket(socket.release(), std::move(name)), bound);
   } catch (const std::system_error& error) {
-    ::close(fd);
     throw io_error(error.code(), "listen", local.string());
   }
 }

@@ -3,6 +3,7 @@
 #include <gyre/net/unix_datagram.hpp>
 
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -15,11 +16,21 @@ constexpr int kind = SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
 
 using naming_call = int (*)(int, const sockaddr*, socklen_t);
 
+void remove_file(const unix_address& local) noexcept {
+  if (!local.is_unnamed() && !local.is_abstract())
+    ::unlink(static_cast<const sockaddr_un*>(local.data())->sun_path);  // zero-terminated
+}
+
 datagram_socket& make(naming_call call, const unix_address& name) {
   owned_fd socket(::socket(AF_UNIX, kind, 0));
   if (!socket || call(socket.get(), static_cast<const sockaddr*>(name.data()), name.size()) < 0)
     throw io_error({errno, std::generic_category()}, "unix_datagram", name.string());
-  return *new datagram_socket(socket.release(), datagram_socket::waiting::by_time);
+  try {
+    return *new datagram_socket(socket.release(), datagram_socket::waiting::by_time);
+  } catch (...) {
+    if (call == &::bind) remove_file(name);
+    throw;
+  }
 }
 
 }  // namespace
@@ -30,15 +41,16 @@ unix_datagram unix_datagram::connected(const unix_address& peer) { return {make(
 unix_datagram_pair unix_datagram::pair() {
   int ends[2];
   if (::socketpair(AF_UNIX, kind, 0, ends) < 0) throw io_error({errno, std::generic_category()}, "pair", {});
-  owned_fd second(ends[1]);
-  unix_datagram first(*new datagram_socket(ends[0]), unix_address());
-  return {std::move(first), unix_datagram(*new datagram_socket(second.release()), unix_address())};
+  owned_fd one(ends[0]);
+  owned_fd other(ends[1]);
+  unix_datagram first(*new datagram_socket(one.release()), unix_address());
+  return {std::move(first), unix_datagram(*new datagram_socket(other.release()), unix_address())};
 }
 
 unix_datagram::~unix_datagram() {
   if (socket_ == nullptr) return;
   socket_->abandon();
-  if (!local_.is_unnamed() && !local_.is_abstract()) ::unlink(std::string(local_.name()).c_str());
+  remove_file(local_);
 }
 
 }  // namespace gyre

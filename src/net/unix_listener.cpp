@@ -7,15 +7,20 @@
 
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <string>
+#include <utility>
 
 namespace gyre {
 namespace {
 
 const sockaddr* raw(const unix_address& a) noexcept { return static_cast<const sockaddr*>(a.data()); }
+
+// Zero-terminated.
+const char* path_of(const unix_address& a) noexcept { return static_cast<const sockaddr_un*>(a.data())->sun_path; }
 
 owned_fd new_socket() {
   owned_fd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
@@ -26,8 +31,7 @@ owned_fd new_socket() {
 // A socket file whose server is gone refuses connections; so does a file of any other kind, which is somebody's.
 bool is_stale(const unix_address& local) {
   struct stat found{};
-  if (local.is_abstract() || ::stat(std::string(local.name()).c_str(), &found) < 0 || !S_ISSOCK(found.st_mode))
-    return false;
+  if (local.is_abstract() || ::stat(path_of(local), &found) < 0 || !S_ISSOCK(found.st_mode)) return false;
   const owned_fd probe = new_socket();
   return ::connect(probe.get(), raw(local), local.size()) < 0 && errno == ECONNREFUSED;
 }
@@ -38,24 +42,36 @@ void bind_to(const owned_fd& socket, const unix_address& local, const unix_liste
   if (::bind(socket.get(), raw(local), local.size()) == 0) return;
   const std::system_error failure = last_error();
   if (failure.code() != std::errc::address_in_use || !options.replace_stale || !is_stale(local)) throw failure;
-  ::unlink(std::string(local.name()).c_str());
+  ::unlink(path_of(local));
   if (::bind(socket.get(), raw(local), local.size()) < 0) throw last_error();
 }
 
 std::uint64_t file_number(const unix_address& local) noexcept {
   struct stat found{};
-  return ::stat(std::string(local.name()).c_str(), &found) == 0 ? found.st_ino : 0;
+  return ::stat(path_of(local), &found) == 0 ? found.st_ino : 0;
 }
+
+// Removes the file of a socket when listening on it fails.
+struct removed_unless_taken {
+  const unix_address* file;
+  ~removed_unless_taken() {
+    if (file != nullptr && !file->is_abstract()) ::unlink(path_of(*file));
+  }
+};
 
 }  // namespace
 
 unix_listener unix_listener::bind(const unix_address& local, const unix_listen_options& options) {
   try {
     owned_fd socket = new_socket();
+    std::string name = local.string();
     bind_to(socket, local, options);
+    removed_unless_taken made{&local};
     if (::listen(socket.get(), options.backlog) < 0) throw last_error();
     const std::uint64_t file = local.is_abstract() ? 0 : file_number(local);
-    return {*new listening_socket(socket.release(), local.string()), local, file};
+    auto* const state = new listening_socket(socket.release(), std::move(name));
+    made.file = nullptr;
+    return {*state, local, file};
   } catch (const std::system_error& error) {
     throw io_error(error.code(), "listen", local.string());
   }
@@ -74,7 +90,7 @@ unix_listener::~unix_listener() { remove_file(); }
 
 void unix_listener::remove_file() noexcept {
   // Another server may have put its own there.
-  if (file_ != 0 && file_number(local_) == file_) ::unlink(std::string(local_.name()).c_str());
+  if (file_ != 0 && file_number(local_) == file_) ::unlink(path_of(local_));
 }
 
 }  // namespace gyre

@@ -109,17 +109,12 @@ GYRE_CORO_WRAPPER task<std::size_t> memory_stream::write_all(std::span<const std
 }
 GYRE_CORO_WRAPPER task<> memory_stream::shutdown_write() { return out_->end(); }
 
-memory_pair::memory_pair(memory_pipe& there, memory_pipe& back) noexcept : first(back, there), second(there, back) {}
-
-namespace {
-
-memory_pipe& new_pipe(std::size_t capacity) {
+memory_pair::memory_pair(std::size_t capacity) {
   if (capacity == 0) misuse("a memory_pair needs a capacity of at least 1");
-  return *new memory_pipe(capacity);
+  auto there = std::make_unique<memory_pipe>(capacity);
+  auto back = std::make_unique<memory_pipe>(capacity);
+  first = memory_stream(*back, *there);
+  second = memory_stream(*there.release(), *back.release());
 }
-
-}  // namespace
-
-memory_pair::memory_pair(std::size_t capacity) : memory_pair(new_pipe(capacity), new_pipe(capacity)) {}
 
 }  // namespace gyre

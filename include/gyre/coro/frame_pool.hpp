@@ -53,6 +53,10 @@ class frame_pool {
     return_to_heap(memory, size);
   }
 
+  /// Empties and disables the cache of this thread: from now on every block comes from the heap and returns to it. Tests that
+  /// fail allocations call it, so that they reach every frame.
+  GYRE_API static void keep_nothing() noexcept;
+
  private:
   // A class holds what malloc of this machine can use of its blocks: a multiple of 16 bytes less 8 for its own header.
   static constexpr std::size_t class_of(std::size_t size) noexcept { return (size + 7) / granule; }

@@ -34,11 +34,15 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
   static constexpr std::size_t most_waiting = 256;  // accepted and not taken; more stay in the backlog
   static constexpr io::monotonic_time pause = 50'000'000;
   static constexpr unsigned most_refused_in_a_row = 16;  // connections that were lost in accept, before a pause
+  static constexpr io::monotonic_time between_messages = 1'000'000'000;
 
   ~listening_socket() = default;
   void arm() noexcept;
   static void deliver_connection(multishot& m, int result, std::uint32_t buffer) noexcept;
   static void accepted_something(io::completion& c) noexcept;
+  void keep(int connection) noexcept;
+  [[nodiscard]] bool hand_over_to(accept_base& waiter) noexcept;
+  void note_shortage() noexcept;
   void pause_accepting(int error) noexcept;
   void serve_waiters() noexcept;
   void close_when_quiet() noexcept;
@@ -49,6 +53,7 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
   std::size_t next_ = 0;  // accepted_ before it has been taken
   int failure_ = 0;       // an error that will not pass
   unsigned refused_in_a_row_ = 0;
+  io::monotonic_time silent_until_ = 0;
   bool paused_ = false;
   bool stopped_ = false;
   bool abandoned_ = false;
@@ -66,7 +71,7 @@ class GYRE_API accept_base : public operation<accept_base> {
   bool try_now() noexcept;
   void start() noexcept;
   [[noreturn]] void fail(std::error_code reason) const;
-  [[nodiscard]] bool fully_succeeded() const noexcept { return fd_ >= 0; }
+  [[nodiscard]] bool fully_succeeded() const noexcept { return socket_ != nullptr; }
 
  protected:
   [[nodiscard]] std::expected<stream_socket*, std::error_code> take_socket();
@@ -77,7 +82,7 @@ class GYRE_API accept_base : public operation<accept_base> {
 
   listening_socket* listener_;
   accept_base* next_waiter_ = nullptr;
-  int fd_ = -1;
+  stream_socket* socket_ = nullptr;  // the connection it was given
   bool waiting_ = false;
   bool cancelled_ = false;
 };

@@ -10,6 +10,9 @@
 
 #include <chrono>
 #include <cstddef>
+#include <exception>
+#include <source_location>
+#include <string_view>
 #include <utility>
 
 namespace gyre {
@@ -28,10 +31,17 @@ class GYRE_API served_connections : public child_tasks {
   explicit served_connections(task_context& task) noexcept : child_tasks(task, &ended, shielding::shielded) {}
   ~served_connections();
 
+  /// Runs `handler(peer)` in a task of its own. If the task cannot be started (no memory, or `handler` throws), the connection
+  /// is closed and the exception is reported.
   template <class Handler, class Stream>
-  void serve(Handler& handler, Stream&& peer, std::source_location where) {
-    add(peer.socket());
-    const task_reference started(start(handler(std::move(peer)), {}, where));
+  void serve(Handler& handler, Stream&& peer, std::source_location where) noexcept {
+    try {
+      Stream mine = std::move(peer);
+      add(mine.socket());
+      const task_reference started(start(handler(std::move(mine)), {}, where));
+    } catch (...) {
+      report(std::current_exception(), {}, where);
+    }
   }
   /// Waits until all have ended; cancels them after `limit`. Cancel: not before `limit`; it is awaited shielded.
   static task<> drain(served_connections& connections, std::chrono::nanoseconds limit);
@@ -41,12 +51,17 @@ class GYRE_API served_connections : public child_tasks {
  private:
   void add(stream_socket& socket) noexcept;
   static void ended(child_tasks& children, task_state& child) noexcept;
+  void report(const std::exception_ptr& failure, std::string_view name, std::source_location where) noexcept;
+
+  static constexpr io::monotonic_time between_reports = 1'000'000'000;  // about memory
   stream_socket* peers_ = nullptr;
+  io::monotonic_time quiet_until_ = 0;
 };
 
 /// A listening socket; tcp_listener and unix_listener derive from it.
 ///
-/// When the process is out of descriptors it pauses, says so on standard error, and goes on when there are some.
+/// When the process runs out of descriptors or memory, the listener pauses, logs to standard error at most once a second, and
+/// resumes by itself. A connection for which there is no memory is closed; the listener survives.
 /// Thread: belongs to the loop it was made on.
 template <class Stream>
 class stream_listener {
@@ -64,7 +79,7 @@ class stream_listener {
   /// Waits for a connection. Several tasks may wait: first come, first served.
   ///
   /// Cancel: no connection was taken; one that came first wins over the cancel.
-  /// Errors: io_error for what will not pass. Running out of descriptors is waited out instead.
+  /// Errors: io_error for failures that are permanent. A shortage of descriptors or memory is waited out.
   [[nodiscard("co_await it")]] accept_op<Stream> accept() noexcept { return accept_op<Stream>(*socket_); }
 
   /// Runs `handler(stream)`, a function that gives a task<>, for every connection, each in a task of its own.
@@ -73,11 +88,14 @@ class stream_listener {
   /// it stops accepting; connections see the end of their stream when they have consumed what had arrived; those that
   /// have not ended after `options.drain` are cancelled.
   /// Lifetime: `handler` is kept until then.
-  /// Cancel: as said. Errors: io_error when accepting fails for good; what a handler throws goes to the loop's
-  /// exception handler, resets by the peer apart.
+  /// Cancel: drains and returns. Errors: io_error when accepting fails for good. Exceptions of handlers go to the loop's
+  /// exception handler, except resets by the peer; so does std::bad_alloc when a handler cannot be started. std::bad_alloc is
+  /// reported at most once a second.
   template <class Handler>
   [[nodiscard]] task<> serve(Handler handler, serve_options options = {}) {
     served_connections connections(co_await this_task_context{});
+    auto draining =
+        shield(served_connections::drain(connections, options.drain));  // made early: later there may be no memory
     std::exception_ptr failure;
     try {
       for (;;) {
@@ -91,7 +109,7 @@ class stream_listener {
     }
     stop();
     connections.finish_reading();
-    co_await shield(served_connections::drain(connections, options.drain));
+    co_await std::move(draining);
     if (failure) std::rethrow_exception(failure);
   }
 

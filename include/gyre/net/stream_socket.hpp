@@ -26,7 +26,7 @@ struct end_watch {
 ///
 /// Lifetime: freed when its stream has let go and nothing is in flight any more.
 struct GYRE_API stream_socket : private io::descriptor {
-  /// Takes over a connected descriptor, which is non-blocking.
+  /// Takes over a connected descriptor, which is non-blocking and is closed when that fails. Errors: std::bad_alloc.
   static stream_socket& create(int fd);
   /// Takes over any connected descriptor, which is closed when that fails. Errors: io_error.
   static stream_socket& adopt(int fd);

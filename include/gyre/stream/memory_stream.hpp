@@ -60,9 +60,6 @@ struct GYRE_API memory_pair {
 
   memory_stream first;
   memory_stream second;
-
- private:
-  memory_pair(memory_pipe& there, memory_pipe& back) noexcept;
 };
 
 static_assert(half_closable_stream<memory_stream>);

@@ -1,0 +1,68 @@
+// tests/faults/injector.hpp: runs a scenario with its first, second, … last allocation or descriptor failing.
+#pragma once
+
+#include <gyre/gyre.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <string>
+
+namespace gyre_test {
+
+using namespace std::chrono_literals;
+
+enum class fault_kind : unsigned char {
+  allocation,   ///< the n-th allocation throws std::bad_alloc
+  process_fds,  ///< the n-th call that creates a descriptor fails with EMFILE
+  system_fds,   ///< the n-th call that creates a descriptor fails with ENFILE
+  fd_limit,     ///< n - 1 further descriptors can be opened at the same time; io_uring is limited as well
+};
+
+/// Passed to a scenario, which marks the part of it in which something fails.
+class fault_injection {
+ public:
+  fault_injection(fault_kind kind, long n) noexcept : kind_(kind), n_(n) {}
+  /// Begins the part in which something fails.
+  void arm();
+  /// Ends it. The end of the scenario does the same.
+  void disarm() noexcept;
+  /// True when something has failed; with fd_limit, when the limit was low enough for a failure.
+  [[nodiscard]] bool reached() const noexcept { return reached_; }
+  [[nodiscard]] fault_kind kind() const noexcept { return kind_; }
+  /// False in the runs without a failure that warm up.
+  [[nodiscard]] bool active() const noexcept { return n_ > 0; }
+
+ private:
+  fault_kind kind_;
+  long n_;  // 0: nothing fails
+  bool armed_ = false;
+  bool reached_ = false;
+};
+
+using fault_scenario = gyre::task<> (*)(fault_injection&);
+
+/// Tests what one failure does, once for each kind of failure.
+///
+/// `survives` runs a scenario on a new loop with virtual time and lets its n-th allocation or descriptor fail, for n = 1, 2, …,
+/// until the scenario ends without a failure. The test fails when a run crashes, hangs, leaks memory or descriptors, throws
+/// `cancelled`, or throws although nothing has failed. Any other exception is a correct outcome of a failure. The scenario checks
+/// what else must hold.
+class faults : public testing::TestWithParam<fault_kind> {
+ protected:
+  void survives(fault_scenario scenario);
+
+ private:
+  bool run(fault_scenario scenario, long n);
+  bool run_here(fault_scenario scenario, long n);
+  void run_apart(fault_scenario scenario);
+};
+
+/// Names the kinds of failure in the names of the tests.
+inline std::string kind_name(const testing::TestParamInfo<fault_kind>& info) {
+  constexpr std::array<const char*, 4> names{"allocation", "process_fds", "system_fds", "fd_limit"};
+  return names[static_cast<std::size_t>(info.param)];
+}
+
+}  // namespace gyre_test

@@ -1,0 +1,103 @@
+// tests/faults/stream_faults_test.cpp: a failure in an operation on a stream, or a datagram, costs that operation.
+#include "tests/faults/injector.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+using namespace gyre_test;
+
+namespace {
+
+class stream_faults : public faults {};
+
+}  // namespace
+
+TEST_P(stream_faults, both_ends_in_memory_end) {
+  survives([](fault_injection& f) -> gyre::task<> {
+    f.arm();
+    gyre::memory_pair pair(1'000);
+    auto write = [&]() -> gyre::task<> {
+      gyre::memory_stream mine = std::move(pair.first);
+      const std::vector<std::byte> bytes(5'000);
+      co_await mine.write_all(bytes);
+      co_await mine.shutdown_write();
+    };
+    auto read = [&]() -> gyre::task<> {
+      gyre::memory_stream mine = std::move(pair.second);
+      gyre::stream_reader reader(gyre::any_stream(std::move(mine)));
+      while (!(co_await reader.read(700)).empty()) {
+      }
+    };
+    auto both = gyre::gather(write(), read());
+    co_await std::move(both);
+  });
+}
+
+TEST_P(stream_faults, datagrams_arrive_or_do_not) {
+  survives([](fault_injection& f) -> gyre::task<> {
+    f.arm();
+    auto server = gyre::udp_socket::bind("127.0.0.1:0");
+    auto client = gyre::udp_socket::connected(server.local_address());
+    std::array<std::byte, 16> buffer;
+    for (int i = 0; i < 2; ++i) {
+      co_await client.send(std::string_view("hello"));
+      const auto got = co_await server.receive_from(buffer);
+      co_await server.send_to(std::string_view("back"), got.from);
+      const auto lease = co_await client.receive();
+    }
+    auto pair = gyre::unix_datagram::pair();
+    co_await pair.first.send(std::string_view("hello"));
+    (void)co_await pair.second.receive_from(buffer);
+  });
+}
+
+TEST_P(stream_faults, a_bound_datagram_socket_leaves_no_file) {
+  survives([](fault_injection& f) -> gyre::task<> {
+    const std::string path = "/tmp/gyre_faults_datagram_" + std::to_string(::getpid());
+    std::exception_ptr failure;
+    try {
+      f.arm();
+      auto bound = gyre::unix_datagram::bind(gyre::unix_address(path));
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    f.disarm();
+    EXPECT_NE(::access(path.c_str(), F_OK), 0);
+    if (failure) std::rethrow_exception(failure);
+    co_return;
+  });
+}
+
+TEST_P(stream_faults, signals_go_back_to_who_had_them) {
+  survives([](fault_injection& f) -> gyre::task<> {
+    f.arm();
+    gyre::signal_set set{SIGUSR1, SIGUSR2};
+    ::raise(SIGUSR1);
+    EXPECT_EQ(co_await set.next(), SIGUSR1);
+  });
+}
+
+TEST_P(stream_faults, a_loop_that_cannot_be_made_leaves_nothing) {
+  survives([](fault_injection& f) -> gyre::task<> {
+    auto body = []() -> gyre::task<> { co_await gyre::sleep(1ms); };
+    std::exception_ptr failure;
+    std::thread([&] {
+      gyre::frame_pool::keep_nothing();
+      try {
+        f.arm();
+        gyre::run(body);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+    }).join();
+    if (failure) std::rethrow_exception(failure);
+    co_return;
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(one, stream_faults,
+                         testing::Values(fault_kind::allocation, fault_kind::process_fds, fault_kind::fd_limit),
+                         kind_name);
