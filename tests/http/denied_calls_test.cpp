@@ -39,7 +39,8 @@ gyre::task<std::string> served_from(std::string root, std::string ranges) {
   std::vector<std::pair<std::string, std::string>> fields;
   if (!ranges.empty()) fields.emplace_back("Range", std::move(ranges));
   auto answer = app.request("GET", "/below/a.txt", fields, "");
-  co_return (co_await std::move(answer)).body;
+  const auto answered = co_await std::move(answer);
+  co_return answered.body;
 }
 
 }  // namespace

@@ -54,24 +54,27 @@ gyre::task<> datagrams() {
 std::string scratch_name() { return "/tmp/gyre_denied_calls_" + std::to_string(::getpid()); }
 
 gyre::task<> files() {
-  auto file = co_await gyre::fs::file::open(scratch_name(), {.read = true, .write = true, .create = true});
+  const std::string name = scratch_name();  // temporaries that own something must not stand beside co_await (g++ 12)
+  auto file = co_await gyre::fs::file::open(name, {.read = true, .write = true, .create = true});
   co_await file.write_all("abc");
   std::array<char, 3> got{};
   const auto count = co_await file.read_at(std::span<char>(got), 0);
   if (count != 3) throw std::runtime_error("too short");
   co_await file.sync();
   co_await file.close();
-  const auto found = co_await gyre::fs::stat(scratch_name());
+  const auto found = co_await gyre::fs::stat(name);
   if (found.size != 3 || found.kind != gyre::fs::file_kind::regular) throw std::runtime_error("another file");
-  co_await gyre::fs::remove(scratch_name());
+  co_await gyre::fs::remove(name);
 }
 
 gyre::task<> paths() {
   const std::string name = scratch_name();
+  const std::string renamed = name + "x";
   co_await gyre::fs::create_directory(name);
-  co_await gyre::fs::rename(name, name + "x");
-  (void)co_await gyre::fs::list_directory(name + "x");
-  co_await gyre::fs::remove_directory(name + "x");
+  co_await gyre::fs::rename(name, renamed);
+  auto listing = gyre::fs::list_directory(renamed);
+  (void)co_await std::move(listing);
+  co_await gyre::fs::remove_directory(renamed);
 }
 
 gyre::task<> sending_files() {
@@ -90,7 +93,8 @@ gyre::task<> threads() {
 
 gyre::task<> processes() {
   auto child = gyre::process::start({"/bin/true"});
-  if (!(co_await child.wait()).success()) throw std::runtime_error("failed");
+  const auto status = co_await child.wait();
+  if (!status.success()) throw std::runtime_error("failed");
 }
 
 gyre::task<> signals() {
@@ -101,7 +105,8 @@ gyre::task<> signals() {
 
 gyre::task<> watching() {
   gyre::fs::watcher watcher;
-  co_await watcher.watch("/tmp");
+  auto added = watcher.watch("/tmp");
+  co_await std::move(added);
 }
 
 gyre::task<> sleeping() { co_await gyre::sleep(1ms); }
@@ -114,7 +119,8 @@ gyre::task<> all_steps(std::string& said) {
   for (const auto& [name, step] : all) {
     std::string failure;
     try {
-      co_await gyre::timeout(5s, step());
+      auto limited = gyre::timeout(5s, step());
+      co_await std::move(limited);
     } catch (const std::exception& error) {
       failure = error.what();
     }

@@ -136,7 +136,8 @@ TEST(to_thread_threads, jobs_that_run_loops_may_open_files_and_resolve_names) {
     auto one = []() -> gyre::task<int> { co_return co_await gyre::to_thread(opens_and_resolves); };
     for (int i = 0; i < 80; ++i) all.push_back(one());  // more than there are threads
     auto gathered = gyre::gather(std::move(all));
-    for (const int result : co_await std::move(gathered)) EXPECT_EQ(result, 1);
+    const auto results = co_await std::move(gathered);
+    for (const int result : results) EXPECT_EQ(result, 1);
   });
 }
 
@@ -152,7 +153,8 @@ TEST(to_thread_threads, jobs_that_never_end_do_not_delay_files_and_names) {
     co_await gyre::yield();
     auto file = co_await gyre::fs::file::open("/dev/null");
     co_await file.close();
-    EXPECT_FALSE((co_await gyre::resolve("localhost", 80)).empty());
+    const auto found = co_await gyre::resolve("localhost", 80);
+    EXPECT_FALSE(found.empty());
     for (const auto& each : blocked) EXPECT_FALSE(each.done());
     gate.release(100);
     for (auto& each : blocked) co_await each;
