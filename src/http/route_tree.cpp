@@ -1,6 +1,5 @@
 // src/http/route_tree.cpp: building the tree, and finding a path in it.
 #include <gyre/http/field.hpp>
-#include <gyre/http/target.hpp>
 
 #include "route_tree.hpp"
 
@@ -23,18 +22,27 @@ std::string_view take_segment(std::string_view& rest) noexcept {
   return segment;
 }
 
-bool is_same(std::string_view segment, const std::string& text) {
-  if (segment.find('%') == std::string_view::npos) return segment == text;
-  const auto decoded = percent_decode(segment);
-  return decoded && *decoded == text;
+// The order of children: most texts differ in size already, so a long segment of a stranger is not compared with each.
+bool goes_before(std::string_view a, std::string_view b) noexcept {
+  return a.size() != b.size() ? a.size() < b.size() : a < b;
+}
+
+auto place_among(const std::vector<std::unique_ptr<route_node>>& children, std::string_view text) noexcept {
+  return std::lower_bound(children.begin(), children.end(), text,
+                          [](const auto& child, std::string_view wanted) { return goes_before(child->text, wanted); });
 }
 
 route_node& child_of(route_node& node, std::string_view text) {
-  for (const auto& each : node.children)
-    if (each->text == text) return *each;
-  node.children.push_back(std::make_unique<route_node>());
-  node.children.back()->text = text;
-  return *node.children.back();
+  const auto place = place_among(node.children, text);
+  if (place != node.children.end() && (*place)->text == text) return **place;
+  auto added = std::make_unique<route_node>();
+  added->text = text;
+  return **node.children.insert(place, std::move(added));
+}
+
+const route_node* find_child(const route_node& node, std::string_view text) noexcept {
+  const auto place = place_among(node.children, text);
+  return place != node.children.end() && (*place)->text == text ? place->get() : nullptr;
 }
 
 // The name inside the braces, without the dots of a rest.
@@ -121,28 +129,38 @@ void router::tree::mount(std::string_view prefix, tree&& other) {
   });
 }
 
-bool find_routes(const route_node& node, std::string_view path, route_search& search) {
-  if (path.empty() && !node.routes.empty()) {
+namespace {
+
+bool find_below(const route_node& node, std::size_t depth, route_search& search) {
+  ++search.visited;
+  path_segments& path = search.path;
+  const bool ends_here = path.ends_before(depth);
+  if (ends_here && !node.routes.empty()) {
     search.found = &node.routes;
     return true;
   }
-  if (!path.empty()) {
-    std::string_view rest = path;
-    const std::string_view segment = take_segment(rest);
-    for (const auto& each : node.children)
-      if (is_same(segment, each->text) && find_routes(*each, rest, search)) return true;
-    if (node.parameter && !segment.empty()) {
-      search.values[search.count++] = {.text = segment.data(), .size = segment.size()};
-      if (find_routes(*node.parameter, rest, search)) return true;
+  if (!ends_here && (node.parameter || !node.children.empty())) {
+    const path_segments::segment segment = path.get(depth);
+    if (segment.decoded != nullptr)
+      if (const route_node* const child = find_child(node, {segment.decoded, segment.decoded_size}))
+        if (find_below(*child, depth + 1, search)) return true;
+    if (node.parameter && segment.sent_size > 0) {
+      search.values[search.count++] = {.text = segment.sent, .size = segment.sent_size};
+      if (find_below(*node.parameter, depth + 1, search)) return true;
       --search.count;
     }
   }
   if (node.rest.empty()) return false;
-  const std::string_view behind = path.empty() ? path : path.substr(1);
+  const std::string_view rest = path.from(depth);
+  const std::string_view behind = ends_here ? rest : rest.substr(1);
   search.values[search.count++] = {.text = behind.data(), .size = behind.size()};
-  search.rest = path.empty() ? std::string_view("/") : path;
+  search.rest = ends_here ? std::string_view("/") : rest;
   search.found = &node.rest;
   return true;
 }
+
+}  // namespace
+
+bool find_routes(const route_node& root, route_search& search) { return find_below(root, 0, search); }
 
 }  // namespace gyre::http

@@ -3,6 +3,8 @@
 
 #include <gyre/http/router.hpp>
 
+#include "path_segments.hpp"
+
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -25,7 +27,7 @@ struct route {
 
 struct route_node {
   std::string text;                                   // of the segment, decoded
-  std::vector<std::unique_ptr<route_node>> children;  // spelled out
+  std::vector<std::unique_ptr<route_node>> children;  // spelled out, by size and text
   std::unique_ptr<route_node> parameter;
   std::vector<std::unique_ptr<route>> routes;  // of paths that end here
   std::vector<std::unique_ptr<route>> rest;    // of those that go on somehow: "{rest...}"
@@ -43,21 +45,26 @@ struct router::tree {
   void link_chains();
 };
 
-/// Values of the parameters on the way to the path that is being looked for.
+/// A path that is being looked for, and the values of the parameters on the way to it.
 struct route_search {
+  explicit route_search(std::string_view wanted) noexcept : path(wanted) {}  // NOLINT(*-member-init): `values`
+
   static constexpr std::size_t most = 16;
   // As sent. Not a view, which would be made empty, most times in vain.
   struct value {
     const char* text;
     std::size_t size;
   };
+  path_segments path;
   std::array<value, most> values;
   std::size_t count = 0;
   std::string_view rest;  // of the path, with its slash
   const std::vector<std::unique_ptr<route>>* found = nullptr;
+  std::size_t visited = 0;  // nodes
 };
 
-/// The routes at a path, those of the first alternative that has any.
-[[nodiscard]] bool find_routes(const route_node& root, std::string_view path, route_search& search);
+/// The routes at a path, those of the first alternative that has any. A node can be reached by one way only, so a search
+/// visits each at most once, whatever the path.
+[[nodiscard]] bool find_routes(const route_node& root, route_search& search);
 
 }  // namespace gyre::http

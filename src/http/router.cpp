@@ -155,9 +155,9 @@ task<response> answer_others(request& r, const std::vector<const middleware*>& c
 
 // What stands around the handler, and the handler: null when there is none for the method, but for those in `allowed`.
 const std::vector<const middleware*>& router::find(request& r, handler*& last, std::string& allowed) {
-  route_search search;
   const std::string_view path = r.path();
-  if (!path.starts_with('/') || !find_routes(tree_->root, path, search)) {
+  route_search search(path);
+  if (!path.starts_with('/') || !find_routes(tree_->root, search)) {
     last = tree_->not_found ? &tree_->not_found : &tree_->no_route;
     return tree_->chain;
   }
