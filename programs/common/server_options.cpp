@@ -1,6 +1,7 @@
 // programs/common/server_options.cpp: the command line that every server program shares.
 #include "programs/common/server_options.hpp"
 
+#include <gyre/io/printable.hpp>
 #include <gyre/version.hpp>
 
 #include <fmt/format.h>
@@ -83,6 +84,10 @@ void name_variable(const CLI::App& app, std::string_view message, const std::vec
 }  // namespace
 
 int parse(CLI::App& app, int argc, char** argv) {
+  app.failure_message([](const CLI::App* of, const CLI::Error& error) {
+    const std::string hint = CLI::FailureMessage::simple(of, CLI::Error("", ""));  // behind an empty line
+    return gyre::printable(error.what()) + hint;
+  });
   try {
     app.parse(argc, argv);
     return -1;

@@ -2,6 +2,7 @@
 #include "programs/gyre/doctor.hpp"
 
 #include <gyre/io/backend_choice.hpp>
+#include <gyre/io/printable.hpp>
 #include <gyre/io/uring.hpp>
 #include <gyre/version.hpp>
 
@@ -21,7 +22,9 @@
 namespace programs {
 namespace {
 
-void line(std::string_view name, std::string_view value) { fmt::print("{:<18}{}\n", fmt::format("{}:", name), value); }
+void line(std::string_view name, std::string_view value) {
+  fmt::print("{:<18}{}\n", fmt::format("{}:", name), gyre::printable(value));
+}
 
 std::string first_line(const char* path) {
   std::ifstream file(path);

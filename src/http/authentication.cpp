@@ -56,15 +56,23 @@ presence find_authorization(const request& r, std::string_view& value) noexcept 
   return found;
 }
 
-std::string with_realm(std::string_view scheme, std::string_view realm) {
-  if (has_control(realm)) throw std::invalid_argument("authentication: the realm holds a control character");
-  std::string text(scheme);
-  text += " realm=\"";
-  for (const char c : realm) {
-    if (c == '"' || c == '\\') text += '\\';
-    text += c;
+// RFC 9110 §5.6.4.
+void append_quoted(std::string& out, std::string_view text, const char* what) {
+  if (has_control(text))
+    throw std::invalid_argument(std::string("authentication: ") + what + " holds a control character");
+  out += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
   }
-  return text += '"';
+  out += '"';
+}
+
+std::string with_realm(std::string_view scheme, std::string_view realm) {
+  std::string text(scheme);
+  text += " realm=";
+  append_quoted(text, realm, "the realm");
+  return text;
 }
 
 }  // namespace
@@ -134,7 +142,7 @@ challenge challenge::bearer(std::string_view realm) { return challenge(with_real
 
 response challenge::refuse(std::string_view error) const {
   std::string text = text_;
-  if (!error.empty()) text.append(", error=\"").append(error).append("\"");
+  if (!error.empty()) append_quoted(text.append(", error="), error, "the error");
   return response::error(error == "invalid_request" ? 400 : 401).add_field("WWW-Authenticate", text);
 }
 

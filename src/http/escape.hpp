@@ -31,7 +31,10 @@ inline void append_html(std::string& out, std::string_view text) {
   }
 }
 
-/// As a quoted string. Bytes that are no UTF-8 become U+FFFD.
+/// As a quoted string. Bytes that are no UTF-8 become U+FFFD. Characters that act on a terminal or a viewer (controls, those
+/// that change the direction of text) are escaped. The value is the same, and the JSON itself is harmless to look at.
 void append_json(std::string& out, std::string_view text);
+/// The same without quotes.
+void append_json_characters(std::string& out, std::string_view text);
 
 }  // namespace gyre::http

@@ -1,6 +1,8 @@
 // src/http/log_line.cpp: text of strangers in lines that programs read.
 #include "log_line.hpp"
 
+#include "escape.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +13,8 @@ namespace {
 
 constexpr std::string_view digits = "0123456789abcdef";
 
-void append_hex(std::string& out, std::string_view prefix, unsigned char byte) {
-  out.append(prefix);
+void append_hex(std::string& out, unsigned char byte) {
+  out.append("\\x");
   out += digits[byte >> 4U];
   out += digits[byte & 15U];
 }
@@ -28,46 +30,8 @@ void append_text(std::string& out, std::string_view value, bool quoted) {
     } else if (c == '"' || c == '\\') {
       out.append("\\") += c;
     } else {
-      append_hex(out, "\\x", byte);
+      append_hex(out, byte);
     }
-  }
-}
-
-// Bytes of the character that the text begins with; 0: it is no UTF-8. RFC 3629 §4.
-std::size_t character_size(std::string_view text) noexcept {
-  const auto byte = [text](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const auto follows = [&](std::size_t i) { return (byte(i) & 0xc0U) == 0x80U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first <= 0xdf) return follows(1) ? 2 : 0;
-  if (first >= 0xe0 && first <= 0xef) {
-    const bool overlong = first == 0xe0 && byte(1) < 0xa0;
-    const bool surrogate = first == 0xed && byte(1) > 0x9f;
-    return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
-  }
-  if (first >= 0xf0 && first <= 0xf4) {
-    const bool overlong = first == 0xf0 && byte(1) < 0x90;
-    const bool too_large = first == 0xf4 && byte(1) > 0x8f;
-    return follows(1) && follows(2) && follows(3) && !overlong && !too_large ? 4 : 0;
-  }
-  return 0;
-}
-
-void append_json_text(std::string& out, std::string_view value) {
-  while (!value.empty()) {
-    const auto byte = static_cast<unsigned char>(value.front());
-    std::size_t size = character_size(value);
-    if (size == 0) {
-      out.append("\\ufffd");
-      size = 1;
-    } else if (size > 1 || is_plain(byte)) {
-      out.append(value.substr(0, size));
-    } else if (byte == '"' || byte == '\\') {
-      out.append("\\") += value.front();
-    } else {
-      append_hex(out, "\\u00", byte);
-    }
-    value.remove_prefix(size);
   }
 }
 
@@ -153,7 +117,7 @@ void line_writer::append_combined(std::string& out, const exchange& what) {
 void line_writer::append_member(std::string& out, std::string_view name, std::string_view value) const {
   if (value.empty()) return;
   out.append(",\"").append(name).append("\":\"");
-  append_json_text(out, value.substr(0, longest_));
+  append_json_characters(out, value.substr(0, longest_));
   if (value.size() > longest_) out.append("...");
   out += '"';
 }

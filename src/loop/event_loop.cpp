@@ -1,5 +1,6 @@
 // src/loop/event_loop.cpp: the turn of the loop.
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/io/printable.hpp>
 #include <gyre/loop/event_loop.hpp>
 
 #include "inbox.hpp"
@@ -41,9 +42,10 @@ const loop_options& checked(const loop_options& options) {
 
 void print_failure(const background_failure& failure, void* /*argument*/) noexcept {
   const auto print = [&](const char* message) {
-    std::fprintf(stderr, "gyre: task %.*s%sspawned at %s:%u failed: %s\n", static_cast<int>(failure.task_name.size()),
-                 failure.task_name.data(), failure.task_name.empty() ? "" : " ", failure.spawned_at.file_name(),
-                 static_cast<unsigned>(failure.spawned_at.line()), message);
+    char line[16];
+    std::snprintf(line, sizeof(line), "%u", static_cast<unsigned>(failure.spawned_at.line()));
+    print_diagnostic({"gyre: task ", failure.task_name, failure.task_name.empty() ? "" : " ", "spawned at ",
+                      failure.spawned_at.file_name(), ":", line, " failed: ", message});
   };
   try {
     std::rethrow_exception(failure.exception);

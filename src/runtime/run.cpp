@@ -1,12 +1,12 @@
 // src/runtime/run.cpp: running a main task to its end, and what the shell hears of it.
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/io/printable.hpp>
 #include <gyre/runtime/run.hpp>
 
 #include "signals.hpp"
 
 #include <sys/resource.h>
 
-#include <cstdio>
 #include <exception>
 
 namespace gyre {
@@ -24,11 +24,11 @@ int report_failure() noexcept {
   try {
     throw;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "error: %s\n", error.what());
+    print_diagnostic({"error: ", error.what()});
   } catch (const cancelled&) {
-    std::fprintf(stderr, "error: the main task was cancelled\n");
+    print_diagnostic({"error: the main task was cancelled"});
   } catch (...) {  // the end of the program: there is nobody to throw it on to
-    std::fprintf(stderr, "error: exception of unknown type\n");
+    print_diagnostic({"error: exception of unknown type"});
   }
   return 1;
 }

@@ -161,6 +161,27 @@ TEST(access_log, json_stays_json_whatever_comes) {
   });
 }
 
+TEST(access_log, json_shows_no_character_that_acts_on_a_terminal) {
+  run_virtual([]() -> task<> {
+    auto ends = gyre::open_pipe();
+    http::access_log log(ends.writer.get(), {.format = http::log_format::json});
+    http_test_client app(options_for(log));
+    for (const char* agent : {"a\u009b31mb", "a\u202egpj.exe\u2069", "a\u2028b", "a\u0085b", "\u00a0\u200d"}) {
+      owned_fields fields = {{"User-Agent", agent}};
+      (void)co_await app.request("GET", "/", std::move(fields), "");
+    }
+    co_await gyre::sleep(1ms);
+    const auto lines = lines_of(drain(ends.reader.get()));
+    EXPECT_EQ(lines.size(), 5u);
+    for (const std::string& line : lines) EXPECT_TRUE(is_json_object(line)) << line;
+    EXPECT_EQ(member(lines[0], "user_agent"), R"("a\u009b31mb")");
+    EXPECT_EQ(member(lines[1], "user_agent"), R"("a\u202egpj.exe\u2069")");
+    EXPECT_EQ(member(lines[2], "user_agent"), R"("a\u2028b")");
+    EXPECT_EQ(member(lines[3], "user_agent"), R"("a\u0085b")");
+    EXPECT_EQ(member(lines[4], "user_agent"), "\"\u00a0\u200d\"");
+  });
+}
+
 TEST(access_log, long_values_are_cut) {
   run_virtual([]() -> task<> {
     auto ends = gyre::open_pipe();

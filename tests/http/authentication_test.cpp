@@ -101,6 +101,13 @@ TEST(basic_authentication, two_fields_are_as_good_as_none) {
   });
 }
 
+TEST(challenge, an_error_is_quoted_and_adds_no_parameter) {
+  const http::challenge bearer = http::challenge::bearer("api");
+  EXPECT_EQ(bearer.refuse("no \"token\", realm=\"\\other").field("WWW-Authenticate"),
+            "Bearer realm=\"api\", error=\"no \\\"token\\\", realm=\\\"\\\\other\"");
+  EXPECT_THROW((void)bearer.refuse("a\r\nSet-Cookie: a=b"), std::invalid_argument);
+}
+
 TEST(basic_authentication, a_realm_with_a_line_end_is_refused) {
   EXPECT_THROW((void)http::basic_authentication("a\r\nb", is_aladdin), std::invalid_argument);
 }

@@ -62,6 +62,7 @@ class GYRE_API challenge {
   static challenge bearer(std::string_view realm);
 
   /// 401 with WWW-Authenticate; `error` such as "invalid_token" goes there, and "invalid_request" makes it 400.
+  /// Errors: std::invalid_argument for an error with control characters.
   [[nodiscard]] response refuse(std::string_view error = {}) const;
 
  private:

@@ -10,6 +10,7 @@
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/http/shared_connection_count.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/printable.hpp>
 #include <gyre/loop/deadline.hpp>
 #include <gyre/loop/sleep.hpp>
 #include <gyre/net/tcp_listener.hpp>
@@ -51,10 +52,11 @@ class terminal {
   }
   void line(std::string_view name, std::string_view value, fmt::text_style style = {}) const {
     fmt::print(stderr, "  {:<14}", name);
+    const std::string shown = gyre::printable(value);
     if (colours_)
-      fmt::print(stderr, style, "{}", value);
+      fmt::print(stderr, style, "{}", shown);
     else
-      fmt::print(stderr, "{}", value);
+      fmt::print(stderr, "{}", shown);
     fmt::print(stderr, "\n");
   }
 
@@ -195,13 +197,13 @@ class site_server {
 
   void announce(const gyre::http::server& server, const gyre::http::server* admin) const {
     const terminal out;
-    fmt::print(stderr, "gyre serves {}\n", std::filesystem::absolute(settings_.root).lexically_normal().string());
+    gyre::print_diagnostic({"gyre serves ", std::filesystem::absolute(settings_.root).lexically_normal().string()});
     out.line("address", url_of(server.where()), fmt::emphasis::bold | fmt::fg(fmt::terminal_color::green));
     if (admin != nullptr) out.line("admin", admin_url(admin->where()), fmt::fg(fmt::terminal_color::green));
     out.line("backend", gyre::event_loop::current().backend().name());
     out.line("threads", std::to_string(settings_.threads));
     for (const auto& [name, value] : describe(settings_)) out.line(name, value);
-    fmt::print(stderr, "listening on {}\n", server.where());
+    gyre::print_diagnostic({"listening on ", server.where()});
     std::fflush(stderr);
   }
 

@@ -6,9 +6,8 @@
 #include "programs/gyre/serve/site.hpp"
 
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/io/printable.hpp>
 #include <gyre/runtime/run.hpp>
-
-#include <fmt/format.h>
 
 #include <exception>
 #include <utility>
@@ -33,7 +32,7 @@ void worker::run(const serve_settings& settings, traffic& counted) {
     options.handle_signals = false;
     gyre::run(serve(settings, counted), options);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "error: {}\n", error.what());
+    gyre::print_diagnostic({"error: ", error.what()});
     failed = true;
   }
   ended_(failed);

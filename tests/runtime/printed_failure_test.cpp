@@ -1,0 +1,37 @@
+// tests/runtime/printed_failure_test.cpp: what a program prints of an exception is one line, whatever its text is.
+#include <gyre/gyre.hpp>
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+const char* const hostile = "bad name \"a\x1b[2J\nerror: forged\u202e\"";
+const std::string shown = R"(bad name "a\x1b[2J\x0aerror: forged\u202e")";
+
+gyre::task<> fail() {
+  co_await gyre::yield();
+  throw std::runtime_error(hostile);
+}
+
+}  // namespace
+
+TEST(printed_failure, run_main_prints_what_is_in_an_exception_as_one_line) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(gyre::run_main(fail()), 1);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "error: " + shown + "\n");
+}
+
+TEST(printed_failure, a_background_task_that_fails_prints_one_line) {
+  testing::internal::CaptureStderr();
+  gyre::run([]() -> gyre::task<> {
+    gyre::spawn(fail(), {.name = "task\r\x07"}).detach();
+    for (int i = 0; i < 3; ++i) co_await gyre::yield();
+  }());
+  const std::string text = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(text.starts_with(R"(gyre: task task\x0d\x07 spawned at )")) << text;
+  EXPECT_TRUE(text.ends_with(" failed: " + shown + "\n")) << text;
+  EXPECT_EQ(text.find('\n'), text.size() - 1);
+}
