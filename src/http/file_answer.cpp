@@ -121,7 +121,8 @@ response answer_with_file(const request& r, const open_file& file, const file_an
   if (!how.cache_control.empty()) made.add_field("Cache-Control", how.cache_control);
   if (how.varies) made.add_field("Vary", "Accept-Encoding");
   if (judged == precondition::not_modified) return made;
-  made.state().fields.append("Accept-Ranges: bytes\r\n");
+  // A file is what its type says, and not what a browser finds in it: text of strangers is no script.
+  made.state().fields.append("Accept-Ranges: bytes\r\nX-Content-Type-Options: nosniff\r\n");
   if (!how.content_coding.empty()) made.add_field("Content-Encoding", how.content_coding);
   return made;
 }

@@ -17,6 +17,12 @@ unix_seconds wall_clock() noexcept {
   return t.tv_sec;
 }
 
+std::int64_t wall_clock_ns() noexcept {
+  timespec t{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &t);
+  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
+}
+
 open_file::open_file(found_file&& found)
     : descriptor(std::make_shared<owned_fd>(std::move(found.descriptor))),
       version(found.version),
@@ -25,7 +31,8 @@ open_file::open_file(found_file&& found)
 }
 
 void open_file::describe() {
-  etag = make_entity_tag(version);
+  settled = is_settled(version, wall_clock_ns());
+  etag = make_entity_tag(version, settled);
   // Not later than the response: RFC 9110 §8.8.2.1. Conditions are judged by the time that the file has, so nothing that a
   // client remembers of such a file is taken for the newest.
   const auto date = format_date(std::min(modified, wall_clock()));
@@ -39,7 +46,7 @@ bool open_file::refresh() {
   struct stat status{};
   if (::fstat(descriptor->get(), &status) < 0 || status.st_nlink == 0) return false;
   const file_version now = version_of(status);
-  if (now != version) {
+  if (now != version || (!settled && is_settled(now, wall_clock_ns()))) {
     version = now;
     modified = status.st_mtim.tv_sec;
     describe();

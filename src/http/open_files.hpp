@@ -19,6 +19,8 @@ namespace gyre::http {
 
 /// The time of the field Date.
 [[nodiscard]] unix_seconds wall_clock() noexcept;
+/// The same in nanoseconds, which count in the ticks of file systems.
+[[nodiscard]] std::int64_t wall_clock_ns() noexcept;
 
 /// A regular file that is open, and what is told about it.
 struct open_file {
@@ -32,8 +34,9 @@ struct open_file {
   file_version version;
   unix_seconds modified = 0;
   std::string etag;
-  std::string fields;  // ETag and Last-Modified, as they are sent
-  bool alone = false;  // no compressed file beside it
+  std::string fields;    // ETag and Last-Modified, as they are sent
+  bool settled = false;  // the tag is strong
+  bool alone = false;    // no compressed file beside it
 
  private:
   void describe();

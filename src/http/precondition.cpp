@@ -92,8 +92,13 @@ std::optional<entity_tag> parse_entity_tag(std::string_view text) noexcept {
 bool strongly_equal(entity_tag a, entity_tag b) noexcept { return !a.weak && !b.weak && a.opaque == b.opaque; }
 bool weakly_equal(entity_tag a, entity_tag b) noexcept { return a.opaque == b.opaque; }
 
-std::string make_entity_tag(file_version version) {
-  std::string text = "\"";
+bool is_settled(file_version version, std::int64_t now_ns) noexcept {
+  constexpr std::int64_t coarsest_tick = 2'000'000'000;
+  return version.modified_ns <= now_ns - coarsest_tick;
+}
+
+std::string make_entity_tag(file_version version, bool settled) {
+  std::string text = settled ? "\"" : "W/\"";
   const auto append = [&text](std::uint64_t number) {
     char digits[16];
     const auto end = std::to_chars(digits, digits + sizeof(digits), number, 16).ptr;
@@ -102,6 +107,7 @@ std::string make_entity_tag(file_version version) {
   append(version.size);
   text += '-';
   append(stir(static_cast<std::uint64_t>(version.modified_ns) ^ stir(version.inode)));
+  if (!settled) text += "-new";
   return text += '"';
 }
 

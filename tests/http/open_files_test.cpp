@@ -44,6 +44,12 @@ class open_files_test : public testing::Test {
     routes.get("/{path...}", http::static_files(root_.string(), options_));
     run_served({.listen = "127.0.0.1:0", .routes = std::move(routes)}, std::move(body));
   }
+  // The time of its last change, as if it had been then.
+  void date_back(const std::string& path, std::chrono::nanoseconds age) const {
+    const auto then = std::filesystem::file_time_type::clock::now() - age;
+    std::filesystem::last_write_time(root_ / path,
+                                     std::chrono::time_point_cast<std::filesystem::file_time_type::duration>(then));
+  }
   /// How many files of the tree this process has open, deleted ones included.
   [[nodiscard]] long open_here() const {
     const auto begin = std::filesystem::directory_iterator("/proc/self/fd");
@@ -98,6 +104,48 @@ TEST_F(open_files_test, what_is_written_into_a_file_is_seen_at_once) {
     const http_answer after = co_await here.get("/a");
     EXPECT_EQ(after.body, "and after");
     EXPECT_NE(after.field("ETag"), before.field("ETag"));
+  });
+}
+
+TEST_F(open_files_test, a_file_that_may_change_within_the_tick_of_its_time_has_a_weak_tag) {
+  write("a", "one");
+  run([&](served& here) -> gyre::task<> {
+    const auto time = std::filesystem::last_write_time(root_ / "a");
+    const http_answer first = co_await here.get("/a");
+    const std::string tag(first.field("ETag"));
+    EXPECT_TRUE(tag.starts_with("W/\"")) << tag;
+    write("a", "two");  // as large, and in the same tick
+    std::filesystem::last_write_time(root_ / "a", time);
+    auto client = co_await here.connect();
+    co_await client.send("GET /a HTTP/1.1\r\nHost: a\r\nRange: bytes=1-\r\nIf-Range: " + tag + "\r\n\r\n");
+    const http_answer whole = co_await client.answer();
+    EXPECT_EQ(whole.status, 200);
+    EXPECT_EQ(whole.body, "two");
+    co_await client.send("GET /a HTTP/1.1\r\nHost: a\r\nIf-Match: " + tag + "\r\n\r\n");
+    const http_answer refused = co_await client.answer();
+    EXPECT_EQ(refused.status, 412);
+  });
+}
+
+TEST_F(open_files_test, a_weak_tag_is_not_that_of_the_file_when_it_has_settled) {
+  write("a", "one");
+  run([&](served& here) -> gyre::task<> {
+    date_back("a", 1900ms);
+    const http_answer first = co_await here.get("/a");
+    std::string strong(first.field("ETag"));  // weak, unless this machine is slow
+    while (strong.starts_with("W/")) {
+      const http_answer later = co_await here.get("/a");
+      strong = later.field("ETag");
+    }
+    EXPECT_EQ(open_here(), 1);
+    auto client = co_await here.connect();
+    co_await client.send("GET /a HTTP/1.1\r\nHost: a\r\nIf-None-Match: " + std::string(first.field("ETag")) +
+                         "\r\n\r\n");
+    const http_answer again = co_await client.answer();
+    EXPECT_EQ(again.status, first.field("ETag").starts_with("W/") ? 200 : 304);
+    co_await client.send("GET /a HTTP/1.1\r\nHost: a\r\nRange: bytes=1-\r\nIf-Range: " + strong + "\r\n\r\n");
+    const http_answer part = co_await client.answer();
+    EXPECT_EQ(part.status, 206);
   });
 }
 
@@ -186,6 +234,7 @@ TEST_F(open_files_test, several_ranges_are_sent_to_their_end_to_a_client_that_ha
 
 TEST_F(open_files_test, conditions_ranges_and_head_are_answered_from_an_open_file) {
   write("a", "0123456789");
+  date_back("a", 1h);
   run([&](served& here) -> gyre::task<> {
     const http_answer first = co_await here.get("/a");
     auto client = co_await here.connect();

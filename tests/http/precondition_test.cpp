@@ -65,6 +65,18 @@ TEST(entity_tag, they_are_compared_as_in_the_table_of_the_standard) {
   expect("\"a\"", "\"A\"", false, false);
 }
 
+TEST(make_entity_tag, a_version_that_is_not_settled_has_a_weak_tag_of_its_own) {
+  const http::file_version version{.size = 5, .modified_ns = 10'000'000'000, .inode = 7};
+  EXPECT_FALSE(http::is_settled(version, 10'000'000'000));
+  EXPECT_FALSE(http::is_settled(version, 11'999'999'999));
+  EXPECT_TRUE(http::is_settled(version, 12'000'000'000));
+  const std::string weak = http::make_entity_tag(version, false);
+  const std::string strong = http::make_entity_tag(version);
+  EXPECT_TRUE(http::parse_entity_tag(weak).value().weak);
+  EXPECT_FALSE(http::parse_entity_tag(strong).value().weak);
+  EXPECT_FALSE(http::weakly_equal(*http::parse_entity_tag(weak), *http::parse_entity_tag(strong)));
+}
+
 TEST(make_entity_tag, each_version_of_a_file_has_its_own) {
   std::set<std::string> all;
   for (std::uint64_t size = 0; size < 10; ++size)

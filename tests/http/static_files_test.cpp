@@ -33,6 +33,8 @@ class static_files_test : public testing::Test {
     const std::filesystem::path whole = root_ / path;
     std::filesystem::create_directories(whole.parent_path());
     std::ofstream(whole, std::ios::binary) << text;
+    // Not within the tick of another change, so that its tag is strong.
+    std::filesystem::last_write_time(whole, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
   }
   std::vector<http_answer> ask(const std::vector<std::string>& targets, const field_list& fields = {},
                                const std::string& method = "GET") {
@@ -71,6 +73,7 @@ TEST_F(static_files_test, a_file_is_sent_with_its_type_length_tag_and_date) {
   EXPECT_EQ(answer.field("Accept-Ranges"), "bytes");
   EXPECT_FALSE(answer.field("ETag").empty());
   EXPECT_FALSE(answer.field("Last-Modified").empty());
+  EXPECT_EQ(answer.field("X-Content-Type-Options"), "nosniff");
 }
 
 TEST_F(static_files_test, a_large_file_arrives_whole) {

@@ -33,8 +33,13 @@ struct file_version {
   std::uint64_t inode = 0;
   friend bool operator==(const file_version&, const file_version&) noexcept = default;
 };
-/// A strong entity tag, with its quotes. It does not show the inode.
-[[nodiscard]] GYRE_API std::string make_entity_tag(file_version version);
+/// True once a change of the file would give it another time: two seconds after the last one, as file systems count in ticks
+/// of up to two seconds. Before that the next change may leave size and time as they are.
+[[nodiscard]] GYRE_API bool is_settled(file_version version, std::int64_t now_ns) noexcept;
+
+/// An entity tag, with its quotes. It does not show the inode. Weak unless the version is settled; and then another one, so
+/// that a client that has a copy from before asks for it once more.
+[[nodiscard]] GYRE_API std::string make_entity_tag(file_version version, bool settled = true);
 
 /// What a resource is at present.
 /// Lifetime: names memory of whoever made it.
