@@ -128,6 +128,7 @@ void connection::start_request(workspace& work, const framing& body) {
   r.query_fields_.clear();
   r.peer_ = peer_;
   r.files_ = &server_.files;
+  r.listings_ = &server_.listings;
   work.input.consume(head.size());
   work.input.on_continue = this;
   r.body_.start(work.input, body, server_.options.limits.body);

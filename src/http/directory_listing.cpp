@@ -1,107 +1,37 @@
-// src/http/directory_listing.cpp: reading a directory on a thread, and writing it down safely.
+// src/http/directory_listing.cpp: writing down what is in a directory, piece by piece.
+#include <gyre/http/body_writer.hpp>
 #include <gyre/http/http_date.hpp>
 #include <gyre/http/negotiation.hpp>
 #include <gyre/http/target.hpp>
-#include <gyre/io/io_error.hpp>
-#include <gyre/tasks/to_thread.hpp>
+#include <gyre/io/printable.hpp>
+#include <gyre/loop/yield.hpp>
 
 #include "directory_listing.hpp"
 #include "escape.hpp"
-#include "found_file.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
-
-#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 namespace gyre::http {
 namespace {
 
-constexpr std::size_t most_entries = 20'000;
-
-struct entry {
-  std::string name;
-  bool directory = false;
-  std::uint64_t size = 0;
-  unix_seconds modified = 0;
-};
-
-struct contents {
-  std::vector<entry> entries;
-  bool more = false;
-};
-
-struct place {
-  int root;
-  int descriptor;
-  std::string_view path;
-};
-
-// A link is shown as what it leads to, if that is inside of the tree.
-found_file look_at(const place& where, const dirent& each) {
-  const std::string name = each.d_name;
-  return look_below(where.root, where.path.empty() ? name : std::string(where.path) + "/" + name);
-}
-
-contents read_directory(const place& where, bool hidden) {
-  owned_fd own(::fcntl(where.descriptor, F_DUPFD_CLOEXEC, 0));
-  DIR* const open = ::fdopendir(own.get());
-  if (open == nullptr) throw io_error({errno, std::generic_category()}, "list", "the directory");
-  (void)own.release();
-  struct closed_at_end {
-    DIR* directory;
-    ~closed_at_end() { ::closedir(directory); }
-  } const at_end{open};
-  contents all;
-  while (const dirent* const each = ::readdir(open)) {
-    const std::string_view name = each->d_name;
-    if (name == "." || name == ".." || (!hidden && name.starts_with('.'))) continue;
-    const found_file found = look_at(where, *each);
-    if (found.error != 0 || found.what == found_file::kind::other) continue;
-    if (all.entries.size() == most_entries) {
-      all.more = true;
-      break;
-    }
-    all.entries.push_back({.name = std::string(name),
-                           .directory = found.what == found_file::kind::directory,
-                           .size = found.version.size,
-                           .modified = found.modified});
-  }
-  return all;
-}
+using entry = directory_contents::entry;
 
 struct order {
-  std::string_view by = "name";
+  listing_order by = listing_order::name;
   bool descending = false;
 };
 
 order wanted_order(request& r) {
   order wanted;
   const std::string_view by = r.query_parameter("sort").value_or("name");
-  for (const std::string_view known : {"name", "size", "time"})
-    if (by == known) wanted.by = known;
+  if (by == "size") wanted.by = listing_order::size;
+  if (by == "time") wanted.by = listing_order::time;
   wanted.descending = r.query_parameter("order") == "desc";
   return wanted;
-}
-
-// Directories first, whatever the order.
-void sort_entries(std::vector<entry>& entries, order wanted) {
-  const auto before = [wanted](const entry& a, const entry& b) {
-    if (wanted.by == "size" && a.size != b.size) return a.size < b.size;
-    if (wanted.by == "time" && a.modified != b.modified) return a.modified < b.modified;
-    return a.name < b.name;
-  };
-  std::sort(entries.begin(), entries.end(), [&](const entry& a, const entry& b) {
-    if (a.directory != b.directory) return a.directory;
-    return wanted.descending ? before(b, a) : before(a, b);
-  });
 }
 
 // "4.2 MB", for people.
@@ -127,11 +57,6 @@ std::string readable_time(unix_seconds when) {
   return out.append(" ").append(text.substr(17, 5));
 }
 
-std::string link_to(const entry& each) {
-  // "./" keeps a name with a colon from being read as a scheme.
-  return "./" + percent_encode(each.name, encode_for::path_segment) + (each.directory ? "/" : "");
-}
-
 constexpr std::string_view page_begin = R"(<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>)";
@@ -142,76 +67,149 @@ h1{font-size:1.25rem;overflow-wrap:anywhere}
 table{width:100%;border-collapse:collapse}
 th{text-align:left;font-weight:600}
 td,th{padding:.4rem .5rem;border-bottom:1px solid color-mix(in srgb,currentColor 15%,transparent)}
-td:first-child{overflow-wrap:anywhere}
+td:first-child{overflow-wrap:anywhere;unicode-bidi:isolate}
 td:nth-child(n+2),th:nth-child(n+2){white-space:nowrap;text-align:right;font-variant-numeric:tabular-nums}
 a{text-decoration:none}a:hover{text-decoration:underline}
 @media(max-width:36rem){td:nth-child(3),th:nth-child(3){display:none}}
 </style></head><body>
 <h1>)";
 
-void append_heading(std::string& out, std::string_view title, std::string_view by, order now) {
+void append_heading(std::string& out, std::string_view title, std::string_view name, listing_order by, order now) {
   const bool current = now.by == by;
   const bool next_descending = current && !now.descending;
-  out.append("<th><a href=\"?sort=").append(by).append("&amp;order=").append(next_descending ? "desc" : "asc");
+  out.append("<th><a href=\"?sort=").append(name).append("&amp;order=").append(next_descending ? "desc" : "asc");
   out.append("\">").append(title).append("</a>").append(current ? (now.descending ? " ↓" : " ↑") : "").append("</th>");
 }
 
-std::string as_page(const contents& all, std::string_view path, order sorted) {
-  std::string title = "/" + std::string(path);
-  std::string out(page_begin);
+void append_page_begin(std::string& out, std::string_view path, order sorted) {
+  const std::string title = printable("/" + std::string(path));
+  out.append(page_begin);
   append_html(out, title);
   out.append(page_style);
   append_html(out, title);
   out.append("</h1>\n<table><thead><tr>");
-  append_heading(out, "Name", "name", sorted);
-  append_heading(out, "Size", "size", sorted);
-  append_heading(out, "Changed (UTC)", "time", sorted);
+  append_heading(out, "Name", "name", listing_order::name, sorted);
+  append_heading(out, "Size", "size", listing_order::size, sorted);
+  append_heading(out, "Changed (UTC)", "time", listing_order::time, sorted);
   out.append("</tr></thead><tbody>\n");
   if (!path.empty()) out.append("<tr><td><a href=\"../\">../</a></td><td></td><td></td></tr>\n");
-  for (const entry& each : all.entries) {
-    out.append("<tr><td><a href=\"");
-    append_html(out, link_to(each));
-    out.append("\">");
-    append_html(out, each.name);
-    out.append(each.directory ? "/" : "").append("</a></td><td>");
-    out.append(each.directory ? "" : readable_size(each.size)).append("</td><td>");
-    out.append(readable_time(each.modified)).append("</td></tr>\n");
-  }
-  out.append("</tbody></table>\n");
-  if (all.more) out.append("<p>There are more entries than are shown here.</p>\n");
-  return out.append("</body></html>\n");
 }
 
-std::string as_json(const contents& all) {
-  std::string out = "[";
-  for (const entry& each : all.entries) {
-    out.append(out.size() > 1 ? ",\n" : "\n").append("{\"name\":");
-    append_json(out, each.name);
-    out.append(each.directory ? ",\"type\":\"directory\"" : ",\"type\":\"file\",\"size\":" + std::to_string(each.size));
-    out.append(",\"modified\":").append(std::to_string(each.modified)).append("}");
+void append_page_row(std::string& out, const entry& each, std::string_view name) {
+  const std::string_view slash = each.directory ? "/" : "";
+  out.append("<tr><td><a href=\"./");  // which keeps a name with a colon from being read as a scheme
+  append_html(out, percent_encode(name, encode_for::path_segment));
+  out.append(slash).append("\">");
+  append_html(out, printable(name));
+  out.append(slash).append("</a></td><td>");
+  if (!each.directory) out.append(readable_size(each.size));
+  out.append("</td><td>").append(readable_time(each.modified)).append("</td></tr>\n");
+}
+
+void append_page_end(std::string& out, bool more) {
+  out.append("</tbody></table>\n");
+  if (more) out.append("<p>There are more entries than are shown here.</p>\n");
+  out.append("</body></html>\n");
+}
+
+void append_json_row(std::string& out, const entry& each, std::string_view name, bool first) {
+  out.append(first ? "\n" : ",\n").append("{\"name\":");
+  append_json(out, name);
+  if (each.directory)
+    out.append(",\"type\":\"directory\"");
+  else
+    out.append(",\"type\":\"file\",\"size\":").append(std::to_string(each.size));
+  out.append(",\"modified\":").append(std::to_string(each.modified)).append("}");
+}
+
+// The text of a listing, in pieces.
+class listing_text {
+ public:
+  listing_text(listing_cache::contents all, std::string path, order sorted, bool json)
+      : all_(std::move(all)), path_(std::move(path)), sorted_(sorted), json_(json) {}
+
+  // Adds what comes next. False at the end.
+  bool append_next(std::string& out) {
+    const std::size_t enough = out.size() + piece;
+    if (!begun_) append_begin(out);
+    begun_ = true;
+    for (; next_ < all_->size() && out.size() < enough; ++next_) append_row(out);
+    if (next_ < all_->size()) return true;
+    append_end(out);
+    return false;
   }
-  return out.append("\n]\n");
+
+  task<> operator()(body_writer& out) {
+    std::string text;
+    for (bool more = true; more;) {
+      text.clear();
+      more = append_next(text);
+      co_await out.write(text);
+      if (more) co_await yield();  // a client that takes it as it comes is not the only one
+    }
+  }
+
+ private:
+  static constexpr std::size_t piece = std::size_t{16} << 10U;
+
+  void append_begin(std::string& out) const {
+    if (json_)
+      out += '[';
+    else
+      append_page_begin(out, path_, sorted_);
+  }
+  void append_row(std::string& out) const {
+    const entry& each = all_->at(next_, sorted_.by, sorted_.descending);
+    if (json_)
+      append_json_row(out, each, all_->name_of(each), next_ == 0);
+    else
+      append_page_row(out, each, all_->name_of(each));
+  }
+  void append_end(std::string& out) const {
+    if (json_)
+      out.append("\n]\n");
+    else
+      append_page_end(out, all_->more());
+  }
+
+  listing_cache::contents all_;
+  std::string path_;
+  order sorted_;
+  bool json_;
+  bool begun_ = false;
+  std::size_t next_ = 0;
+};
+
+task<> write_nothing(body_writer& /*out*/) { co_return; }
+
+// One that is sent at once has a length.
+response response_of(listing_text text, const request& r, std::size_t entries, std::string_view media_type) {
+  constexpr std::size_t few = 64;
+  if (entries > few && r.method() == "HEAD") return response::stream(&write_nothing, media_type);
+  if (entries > few) return response::stream(std::move(text), media_type);
+  std::string all;
+  while (text.append_next(all)) {
+  }
+  return response::bytes(std::move(all), media_type);
 }
 
 }  // namespace
 
-task<response> list_as_response(request& r, int root, owned_fd directory, std::string path, bool hidden) {
-  const order wanted = wanted_order(r);
-  const place where{.root = root, .descriptor = directory.get(), .path = path};
+task<response> list_as_response(request& r, listing_cache& cache, wanted_directory wanted) {
+  const order sorted = wanted_order(r);
   constexpr std::array<std::string_view, 2> kinds = {"text/html; charset=utf-8", "application/json"};
-  const bool json = choose_media_type(r.fields(), kinds) == kinds[1];
-  // Sorting and writing down a large directory takes tens of milliseconds, which the loop does not have either.
-  auto list = [&] {
-    contents all = read_directory(where, hidden);
-    sort_entries(all.entries, wanted);
-    return json ? as_json(all) : as_page(all, path, wanted);
-  };
-  std::string text = co_await to_thread(list);
-  response made = json ? response::json(std::move(text)) : response::html(std::move(text));
+  const std::string_view kind = choose_media_type(r.fields(), kinds);
+  const bool json = kind == kinds[1];
+  std::string path = wanted.path;
+  listing_cache::contents all = co_await cache.get(std::move(wanted));
+  const std::size_t entries = all->size();
+  listing_text text(std::move(all), std::move(path), sorted, json);
+  response made = response_of(std::move(text), r, entries, json ? kinds[1] : kinds[0]);
   made.add_field("Vary", "Accept");
   made.add_field("Cache-Control", "no-cache");
   // Names of files are not ours: nothing in them runs, and the page loads nothing.
   made.add_field("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
+  made.add_field("X-Content-Type-Options", "nosniff");
   co_return made;
 }
 

@@ -3,13 +3,16 @@
 
 #include <gyre/http/request.hpp>
 #include <gyre/http/response.hpp>
-#include <gyre/io/owned_fd.hpp>
 
-#include <string>
+#include "listing_cache.hpp"
 
 namespace gyre::http {
 
-/// `path` is shown, and relative to the directory `root`, out of which no link leads that is listed. Sorted as the query asks: "?sort=name|size|time&order=asc|desc".
-task<response> list_as_response(request& r, int root, owned_fd directory, std::string path, bool hidden);
+/// Sorted as the query asks: "?sort=name|size|time&order=asc|desc". A long one is written while it is sent, so that it is never
+/// in memory as a whole.
+///
+/// Lifetime: the descriptors in `wanted` are good until the await returns. Cancel: nothing has happened. Errors: as
+/// listing_cache::get.
+task<response> list_as_response(request& r, listing_cache& cache, wanted_directory wanted);
 
 }  // namespace gyre::http

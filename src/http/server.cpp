@@ -8,6 +8,7 @@
 #include <gyre/loop/timeout_op.hpp>
 #include <gyre/tasks/task_group.hpp>
 
+#include "client_network.hpp"
 #include "connection.hpp"
 #include "server_state.hpp"
 #include "socket_transport.hpp"
@@ -46,7 +47,9 @@ class use_on_loop {
   use_on_loop(const use_on_loop&) = delete;
   use_on_loop& operator=(const use_on_loop&) = delete;
   ~use_on_loop() {
-    if (--server_.users == 0) server_.files.clear();
+    if (--server_.users > 0) return;
+    server_.files.clear();
+    server_.listings.clear();
   }
 
  private:
@@ -56,27 +59,34 @@ class use_on_loop {
 // The place of a connection among those of the server and of its address, for as long as it is served.
 class counted_connection {
  public:
-  counted_connection(const server_state& server, const address& peer)
-      : count_(server.count), limits_(server.options.limits) {
-    if (!peer.empty() && limits_.connections_per_address < limits_.connections) host_ = peer.host();
-    if (!host_.empty() && !count_.add(host_, limits_.connections_per_address)) return;
-    taken_ = count_.add(limits_.connections);
-    if (!taken_ && !host_.empty()) count_.remove(host_);
+  counted_connection(const server_state& server, const address& peer) noexcept : count_(server.count), peer_(peer) {
+    const server_limits& limits = server.options.limits;
+    const std::size_t of_peer = most_of(peer, limits);
+    by_peer_ = of_peer < limits.connections;
+    if (by_peer_ && !count_.add(peer, of_peer)) return;
+    taken_ = count_.add(limits.connections);
+    if (!taken_ && by_peer_) count_.remove(peer);
   }
   counted_connection(const counted_connection&) = delete;
   counted_connection& operator=(const counted_connection&) = delete;
   ~counted_connection() {
     if (!taken_) return;
     count_.remove();
-    if (!host_.empty()) count_.remove(host_);
+    if (by_peer_) count_.remove(peer_);
   }
   /// False: there are too many.
   [[nodiscard]] bool taken() const noexcept { return taken_; }
 
  private:
+  static std::size_t most_of(const address& peer, const server_limits& limits) noexcept {
+    if (peer.empty()) return limits.connections;
+    if (limits.connections_per_address) return *limits.connections_per_address;
+    return is_of_internet(peer) ? server_limits::default_connections_per_address : limits.connections;
+  }
+
   shared_connection_count& count_;
-  const server_limits& limits_;
-  std::string host_;  // empty: it is not counted by its address
+  const address& peer_;
+  bool by_peer_ = false;
   bool taken_ = false;
 };
 

@@ -7,6 +7,7 @@
 #include <gyre/io/backend.hpp>
 #include <gyre/net/unix_listener.hpp>
 
+#include "listing_cache.hpp"
 #include "open_files.hpp"
 #include "workspace.hpp"
 
@@ -31,6 +32,7 @@ struct server_state {
   std::string where;
   workspaces work;
   open_files files;
+  listing_cache listings;
   std::size_t users = 0;              // of this on a loop; the last one lets go of what belongs to that
   connection* connections = nullptr;  // all that are open
   std::size_t open = 0;

@@ -1,15 +1,52 @@
 // src/http/shared_connection_count.cpp: counting under a lock, which is taken twice in the life of a connection.
 #include <gyre/http/shared_connection_count.hpp>
 
+#include "client_network.hpp"
+
+#include <sys/random.h>
+
 #include <mutex>
+#include <new>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace gyre::http {
+namespace {
+
+// Not to be foreseen: who owns a range of IPv6 could choose networks that fall into one place of the table.
+struct secret_hash {
+  std::uint64_t secret = 0;
+  secret_hash() noexcept { (void)::getrandom(&secret, sizeof(secret), GRND_NONBLOCK); }
+  std::size_t operator()(const client_network& from) const noexcept {
+    constexpr std::uint64_t odd = 0x9e37'79b9'7f4a'7c15;
+    std::uint64_t bits = (from.high ^ secret) * odd;
+    bits = (bits ^ bits >> 32U ^ from.low ^ (secret << 1U)) * odd;
+    return static_cast<std::size_t>(bits ^ bits >> 29U);
+  }
+};
+
+}  // namespace
 
 struct shared_connection_count::counts {
+  using table = std::unordered_map<client_network, std::size_t, secret_hash>;
+  static constexpr std::size_t most_spare = 64;
+
+  counts() { spare.reserve(most_spare); }
+  std::size_t& of(const client_network& from) {
+    if (const auto found = of_network.find(from); found != of_network.end()) return found->second;
+    if (spare.empty()) return of_network[from];
+    table::node_type used = std::move(spare.back());
+    spare.pop_back();
+    used.key() = from;
+    used.mapped() = 0;
+    return of_network.insert(std::move(used)).position->second;
+  }
+
   std::mutex mutex;
   std::size_t all = 0;
-  std::unordered_map<std::string, std::size_t> of_host;
+  table of_network;
+  std::vector<table::node_type> spare;  // so that connections that come and go allocate nothing
 };
 
 shared_connection_count::shared_connection_count() : counts_(new counts) {}
@@ -27,19 +64,27 @@ void shared_connection_count::remove() noexcept {
   --counts_->all;
 }
 
-bool shared_connection_count::add(const std::string& host, std::size_t at_most) {
+bool shared_connection_count::add(const address& peer, std::size_t at_most) noexcept {
   const std::scoped_lock lock(counts_->mutex);
   if (at_most == 0) return false;
-  std::size_t& count = counts_->of_host[host];  // a host that is there has at least one
-  if (count >= at_most) return false;
-  ++count;
-  return true;
+  try {
+    std::size_t& count = counts_->of(network_of(peer));  // one that is there has at least one
+    if (count >= at_most) return false;
+    ++count;
+    return true;
+  } catch (const std::bad_alloc&) {  // no memory to count it is none to serve it
+    return false;
+  }
 }
 
-void shared_connection_count::remove(const std::string& host) noexcept {
+void shared_connection_count::remove(const address& peer) noexcept {
   const std::scoped_lock lock(counts_->mutex);
-  const auto found = counts_->of_host.find(host);
-  if (--found->second == 0) counts_->of_host.erase(found);
+  const auto found = counts_->of_network.find(network_of(peer));
+  if (--found->second > 0) return;
+  if (counts_->spare.size() < counts::most_spare)
+    counts_->spare.push_back(counts_->of_network.extract(found));
+  else
+    counts_->of_network.erase(found);
 }
 
 }  // namespace gyre::http

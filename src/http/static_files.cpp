@@ -241,7 +241,12 @@ task<response> static_files::serve_directory(request& r, owned_fd directory, std
       co_return co_await serve_regular(r, index, std::move(found));
   }
   if (!options_.listing) co_return co_await serve_missing(r, ENOENT);
-  co_return co_await list_as_response(r, root_.get(), std::move(directory), path, options_.hidden);
+  wanted_directory wanted{.tree = number_,
+                          .root = root_.get(),
+                          .descriptor = directory.get(),
+                          .path = std::move(path),
+                          .hidden = options_.hidden};
+  co_return co_await list_as_response(r, *r.listings_, std::move(wanted));
 }
 
 task<response> static_files::serve_missing(request& r, int error) const {

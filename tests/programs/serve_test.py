@@ -324,7 +324,7 @@ class Operating(WithTree):
         with Serve(self.root, "--threads", 2, "--admin", "127.0.0.1:0") as server:
             text = "".join(server.lines)
             for word in (str(self.root), f"http://127.0.0.1:{server.port}/", "threads       2", "time-outs", "limits",
-                         "65536 per address, "):
+                         "1024 per address of the internet, "):
                 self.assertIn(word, text)
             self.assertNotIn("\x1b", text)
 

@@ -21,6 +21,7 @@
 
 namespace gyre::http {
 
+class listing_cache;
 class open_files;
 
 /// A request that is being answered.
@@ -148,6 +149,7 @@ class GYRE_API request {
   body_reader body_;
   address peer_;
   open_files* files_ = nullptr;  // of the server
+  listing_cache* listings_ = nullptr;
 };
 
 }  // namespace gyre::http

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 namespace gyre::http {
 
@@ -14,7 +15,11 @@ struct server_limits {
   head_limits head = {};                         ///< more is answered with 414 or 431
   std::uint64_t body = std::uint64_t{2} << 20U;  ///< bytes, more: 413; body_reader::set_limit raises it for a route
   std::size_t connections = 65'536;              ///< in all; further ones are answered with 503 and closed
-  std::size_t connections_per_address = 65'536;  ///< the same for those from one IP address
+  /// The same for those from one IPv4 address, or from one /64 network of IPv6. A value that is set holds for every client.
+  /// Defaults to 1,024 for clients on the internet and to no limit for loopback, private and link-local addresses, which a
+  /// reverse proxy or a container's gateway has.
+  std::optional<std::size_t> connections_per_address = {};
+  static constexpr std::size_t default_connections_per_address = 1024;
   std::uint64_t requests_per_connection = 1'000'000;  ///< the last one is answered with "Connection: close"
 };
 

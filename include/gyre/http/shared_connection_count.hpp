@@ -2,9 +2,9 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
+#include <gyre/net/address.hpp>
 
 #include <cstddef>
-#include <string>
 
 namespace gyre::http {
 
@@ -22,9 +22,9 @@ class GYRE_API shared_connection_count {
   /// Counts a connection. False: there are `at_most` already, and it is not counted.
   [[nodiscard]] bool add(std::size_t at_most) noexcept;
   void remove() noexcept;
-  /// The same for those of one host, whatever their ports.
-  [[nodiscard]] bool add(const std::string& host, std::size_t at_most);
-  void remove(const std::string& host) noexcept;
+  /// The same for those of one IPv4 address, or of one /64 network of IPv6. False also when there is no memory to count it.
+  [[nodiscard]] bool add(const address& peer, std::size_t at_most) noexcept;
+  void remove(const address& peer) noexcept;
 
  private:
   struct counts;

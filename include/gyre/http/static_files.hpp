@@ -19,8 +19,11 @@ struct open_file;
 
 struct static_files_options {
   std::string index = "index.html";  ///< what a directory is answered with, if it has that; empty: nothing
-  bool listing = false;              ///< a directory without one is answered with the list of what is in it
-  bool hidden = false;               ///< files and directories whose names begin with a dot are served, too
+  /// A directory without an index is answered with a list of its entries: at most 20,000, found among the first 100,000 names.
+  /// All requests share one reading of a directory for a second, unless an entry has come or gone; sizes and times of files
+  /// are as old. At most two directories are read at a time. 503 while responses that are being sent hold 64 MiB of lists.
+  bool listing = false;
+  bool hidden = false;  ///< files and directories whose names begin with a dot are served, too
   /// "style.css.br", ".zst" and ".gz" beside a file are sent in its place to clients that take them.
   bool precompressed = true;
   std::string fallback = {};  ///< for pages that are not there: "index.html" of an application that routes by itself

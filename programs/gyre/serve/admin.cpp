@@ -2,7 +2,9 @@
 #include "programs/gyre/serve/admin.hpp"
 
 #include <gyre/http/router.hpp>
+#include <gyre/tasks/to_thread.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -16,10 +18,12 @@ gyre::http::handler make_admin(std::function<bool()> draining, std::function<voi
   routes.get("/readyz", [draining = std::move(draining)](request&) {
     return draining() ? response::error(503, "draining") : response::text("ready\n");
   });
-  routes.get("/metrics", [collect = std::move(collect)](request&) {
+  routes.get("/metrics", [collect = std::move(collect)](request&) -> gyre::task<response> {
+    std::uint64_t descriptors = counted_descriptors();
+    if (descriptors == 0) descriptors = co_await gyre::to_thread(&count_descriptors);
     const auto sum = std::make_unique<traffic>();
     collect(*sum);
-    return response::bytes(sum->text() + process_metrics(), "text/plain; version=0.0.4; charset=utf-8");
+    co_return response::bytes(sum->text() + process_metrics(descriptors), "text/plain; version=0.0.4; charset=utf-8");
   });
   return routes;
 }

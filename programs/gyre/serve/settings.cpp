@@ -86,8 +86,14 @@ void add_limits(CLI::App& app, serve_settings& settings) {
     app.add_option(flag, value, what)->check(check_count)->envname(variable)->capture_default_str()->group("Limits");
   };
   number("--max-connections", "GYRE_MAX_CONNECTIONS", limits.connections, "connections in all; more are answered 503");
-  number("--max-connections-per-address", "GYRE_MAX_CONNECTIONS_PER_ADDRESS", limits.connections_per_address,
-         "the same for one client address");
+  app.add_option(
+         "--max-connections-per-address", limits.connections_per_address,
+         "the same for one IPv4 address or /64 network of IPv6; loopback and private addresses have a limit only "
+         "when it is given")
+      ->check(check_count)
+      ->envname("GYRE_MAX_CONNECTIONS_PER_ADDRESS")
+      ->default_str(std::to_string(gyre::http::server_limits::default_connections_per_address))
+      ->group("Limits");
   number("--max-requests-per-connection", "GYRE_MAX_REQUESTS_PER_CONNECTION", limits.requests_per_connection,
          "requests before a connection is closed");
   number("--max-target", "GYRE_MAX_TARGET", limits.head.target, "bytes of a request's target; more is answered 414");
@@ -169,6 +175,15 @@ bool serves_uploads(const serve_settings& settings) {
   return std::mismatch(served.begin(), served.end(), written.begin(), written.end()).first == served.end();
 }
 
+namespace {
+
+std::string limit_per_address(const gyre::http::server_limits& limits) {
+  if (limits.connections_per_address) return fmt::format("{} per address", *limits.connections_per_address);
+  return fmt::format("{} per address of the internet", gyre::http::server_limits::default_connections_per_address);
+}
+
+}  // namespace
+
 std::vector<std::pair<std::string, std::string>> describe(const serve_settings& settings) {
   const auto seconds = [](std::chrono::nanoseconds time) {
     return fmt::format("{:g} s", std::chrono::duration<double>(time).count());
@@ -178,8 +193,8 @@ std::vector<std::pair<std::string, std::string>> describe(const serve_settings& 
       {"index", settings.index.empty() ? "none" : settings.index},
       {"directories", settings.listing ? "listed when they have no index" : "not listed"},
       {"compress", settings.compress ? "on" : "off"},
-      {"limits", fmt::format("{} connections, {} per address, {} requests each", settings.limits.connections,
-                             settings.limits.connections_per_address, settings.limits.requests_per_connection)},
+      {"limits", fmt::format("{} connections, {}, {} requests each", settings.limits.connections,
+                             limit_per_address(settings.limits), settings.limits.requests_per_connection)},
       {"", fmt::format("target {} bytes, {} header fields, {} bytes in all", settings.limits.head.target,
                        settings.limits.head.fields, settings.limits.head.size)},
       {"time-outs", fmt::format("head {}, body {}, idle {}, write {}, drain {}", seconds(settings.timeouts.head),

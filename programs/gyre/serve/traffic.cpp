@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -68,7 +69,7 @@ std::string traffic::text() const {
   return out;
 }
 
-std::string process_metrics() {
+std::string process_metrics(std::uint64_t open_descriptors) {
   std::string out;
   const auto line = std::back_inserter(out);
   rusage used{};
@@ -84,11 +85,20 @@ std::string process_metrics() {
   describe(out, "process_resident_memory_bytes", "gauge", "Resident memory.");
   fmt::format_to(line, "process_resident_memory_bytes {}\n",
                  resident * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
-  std::error_code none;
-  const auto open = std::distance(std::filesystem::directory_iterator("/proc/self/fd", none), {});
   describe(out, "process_open_fds", "gauge", "Open descriptors.");
-  fmt::format_to(line, "process_open_fds {}\n", open);
+  fmt::format_to(line, "process_open_fds {}\n", open_descriptors);
   return out;
+}
+
+// Since Linux 6.2 the directory's size is their number; to read it costs a microsecond for each.
+std::uint64_t counted_descriptors() noexcept {
+  struct stat status{};
+  return ::stat("/proc/self/fd", &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+std::uint64_t count_descriptors() {
+  std::error_code none;
+  return static_cast<std::uint64_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd", none), {}));
 }
 
 }  // namespace programs

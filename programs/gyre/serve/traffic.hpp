@@ -34,6 +34,11 @@ class traffic {
 };
 
 /// The process's memory, descriptors and processor time, in the same format.
-[[nodiscard]] std::string process_metrics();
+[[nodiscard]] std::string process_metrics(std::uint64_t open_descriptors);
+
+/// The number of open descriptors as the kernel counts it, at once; 0 where it does not (before Linux 6.2).
+[[nodiscard]] std::uint64_t counted_descriptors() noexcept;
+/// Counts them one by one, which takes long when there are many: for threads.
+[[nodiscard]] std::uint64_t count_descriptors();
 
 }  // namespace programs
