@@ -2,6 +2,7 @@
 #include "multipart_part.hpp"
 
 #include <gyre/http/field.hpp>
+#include <gyre/io/printable.hpp>
 
 #include "characters.hpp"
 #include "hidden_characters.hpp"
@@ -92,11 +93,10 @@ void replace_hidden(std::string& name) {
   std::string clean;
   clean.reserve(name.size());
   for (std::string_view rest = name; !rest.empty();) {
-    const decoded_character next = first_character(rest);
+    const leading_character next = first_character(rest);
     const std::size_t size = next.size > 0 ? next.size : 1;
     // A byte that is no UTF-8 means to some terminals what the character of that number does.
-    const char32_t code = next.size > 0 ? next.code : static_cast<unsigned char>(rest.front());
-    const bool hidden = next.size > 0 ? is_hidden_character(code) : code < 0xa0;
+    const bool hidden = next.size > 0 ? is_hidden_character(next.code) : next.code < 0xa0;
     if (hidden)
       clean += '_';
     else

@@ -511,11 +511,6 @@ class Many(Attack):
         self.ends_quietly(server)
 
 
-def processor_seconds(server):
-    fields = Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def waits(server):
     """How often its threads have waited for something, another thread included."""
     threads = Path(f"/proc/{server.process.pid}/task").iterdir()
