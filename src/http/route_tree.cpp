@@ -41,6 +41,12 @@ route_node& child_of(route_node& node, std::string_view text) {
 }
 
 const route_node* find_child(const route_node& node, std::string_view text) noexcept {
+  constexpr std::size_t few = 4;
+  if (node.children.size() <= few) {
+    for (const auto& each : node.children)
+      if (each->text == text) return each.get();
+    return nullptr;
+  }
   const auto place = place_among(node.children, text);
   return place != node.children.end() && (*place)->text == text ? place->get() : nullptr;
 }
@@ -131,27 +137,28 @@ void router::tree::mount(std::string_view prefix, tree&& other) {
 
 namespace {
 
-bool find_below(const route_node& node, std::size_t depth, route_search& search) {
+// `begin`: of segment `depth` in the path.
+bool find_below(const route_node& node, std::size_t depth, std::size_t begin, route_search& search) {
   ++search.visited;
-  path_segments& path = search.path;
-  const bool ends_here = path.ends_before(depth);
+  const std::string_view path = search.path.path();
+  const bool ends_here = begin == path.size();
   if (ends_here && !node.routes.empty()) {
     search.found = &node.routes;
     return true;
   }
   if (!ends_here && (node.parameter || !node.children.empty())) {
-    const path_segments::segment segment = path.get(depth);
+    const path_segments::segment& segment = search.path.get(depth, begin);
     if (segment.decoded != nullptr)
       if (const route_node* const child = find_child(node, {segment.decoded, segment.decoded_size}))
-        if (find_below(*child, depth + 1, search)) return true;
+        if (find_below(*child, depth + 1, segment.end, search)) return true;
     if (node.parameter && segment.sent_size > 0) {
       search.values[search.count++] = {.text = segment.sent, .size = segment.sent_size};
-      if (find_below(*node.parameter, depth + 1, search)) return true;
+      if (find_below(*node.parameter, depth + 1, segment.end, search)) return true;
       --search.count;
     }
   }
   if (node.rest.empty()) return false;
-  const std::string_view rest = path.from(depth);
+  const std::string_view rest = path.substr(begin);
   const std::string_view behind = ends_here ? rest : rest.substr(1);
   search.values[search.count++] = {.text = behind.data(), .size = behind.size()};
   search.rest = ends_here ? std::string_view("/") : rest;
@@ -159,8 +166,21 @@ bool find_below(const route_node& node, std::size_t depth, route_search& search)
   return true;
 }
 
+// What most requests ask for: each segment is spelled out in a route, and as it was sent. That goes before all alternatives.
+const route_node* find_spelled_out(const route_node& root, std::string_view path) noexcept {
+  if (path.find('%') != std::string_view::npos) return nullptr;
+  const route_node* node = &root;
+  while (!path.empty() && node != nullptr) node = find_child(*node, take_segment(path));
+  return node;
+}
+
 }  // namespace
 
-bool find_routes(const route_node& root, route_search& search) { return find_below(root, 0, search); }
+bool find_routes(const route_node& root, route_search& search) {
+  const route_node* const spelled_out = find_spelled_out(root, search.path.path());
+  if (spelled_out == nullptr || spelled_out->routes.empty()) return find_below(root, 0, 0, search);
+  search.found = &spelled_out->routes;
+  return true;
+}
 
 }  // namespace gyre::http
