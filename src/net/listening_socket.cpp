@@ -1,6 +1,7 @@
 // src/net/listening_socket.cpp: accepting, pausing when descriptors run out, and stopping.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/printable.hpp>
 #include <gyre/net/listening_socket.hpp>
 #include <gyre/net/stream_socket.hpp>
 
@@ -9,7 +10,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -117,7 +117,7 @@ void listening_socket::pause_accepting(int error) noexcept {
                                    ? "raise the limit (ulimit -n) or serve fewer connections"
                                : is_shortage(error) ? "connections may be lost until there is memory"
                                                     : "every connection is lost in this way";
-    std::fprintf(stderr, "gyre: accepting on %s pauses: %s; %s\n", name.c_str(), std::strerror(error), remedy);
+    print_diagnostic({"gyre: accepting on ", name, " pauses: ", std::strerror(error), "; ", remedy});
   }
   deadline = now + pause;
   loop.timers().arm(*this);
