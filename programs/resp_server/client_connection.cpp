@@ -24,6 +24,9 @@ constexpr std::size_t flush_above = std::size_t{64} << 10U;
 // What commands that change something may answer must always fit, or they would be done and not answered.
 constexpr std::size_t least_reply_limit = flush_above + 4096;
 
+// Of every client, so that most requests need no counting.
+constexpr std::size_t always_counted = 1024;
+
 }  // namespace
 
 unix_ms wall_clock() noexcept {
@@ -40,6 +43,7 @@ client_connection::client_connection(server_state& server, gyre::tcp_stream peer
       connection_{.server = server.info, .id = ++server.info.connections_received},
       parser_(server.limits.request) {
   ++server.info.connected_clients;
+  set(always_counted);
 }
 
 client_connection::~client_connection() {
@@ -71,22 +75,25 @@ gyre::task<> client_connection::run() {
 
 gyre::task<> client_connection::serve() {
   for (;;) {
-    gyre::buffer_lease received = co_await peer_.receive();
-    if (!received) co_return;
-    received_ = std::move(received);
-    input_ = received_.text();
-    if (!partial_.empty()) co_await keep_received();
-    reply_ = server_.buffers.take();
-    set_reply_limit();
-    co_await answer_all();
-    keep_rest();
+    {
+      gyre::buffer_lease received = co_await peer_.receive();
+      if (!received) co_return;
+      received_ = &received;
+      input_ = received.text();
+      if (!partial_.empty()) co_await keep_received();
+      reply_ = server_.buffers.take();
+      reply_.set_limit(std::max(least_reply_limit, std::min(server_.limits.output_buffer, server_.memory.available())));
+      co_await answer_all();
+      if (received_ == nullptr || !input_.empty()) keep_rest();
+      received_ = nullptr;  // the buffer goes back here
+    }
     if (!reply_.empty()) {
-      note_memory();
+      if (reply_.capacity() > always_counted) note_memory();
       const write_deadline::during writing(deadline_);
       co_await peer_.write_all(reply_.view());
     }
     server_.buffers.give_back(std::move(reply_));
-    note_memory();
+    if (bytes() > always_counted || request_bytes() > always_counted) note_memory();
     if (connection_.close_after_reply) co_return co_await say_goodbye();
   }
 }
@@ -180,7 +187,7 @@ gyre::task<> client_connection::keep_received() {
     partial_.reserve(capacity);
   }
   partial_.append(input_);
-  received_.release();
+  release_received();
   input_ = partial_;
   note_memory();
 }
@@ -194,7 +201,7 @@ void client_connection::refuse_request() {
 
 // A client that waits must hold no receive buffer: all clients share them. The request moves, and its arguments with it.
 void client_connection::keep_request() {
-  if (!received_) return;
+  if (received_ == nullptr) return;
   keep_rest();
   std::ignore = parser_.parse(input_);
 }
@@ -202,15 +209,20 @@ void client_connection::keep_request() {
 // Leaves in partial_ what is left of the input. An idle connection keeps no large buffer.
 void client_connection::keep_rest() {
   constexpr std::size_t largest_kept = std::size_t{64} << 10U;
-  if (received_) {
+  if (received_ != nullptr) {
     partial_.assign(input_);
-    received_.release();
+    release_received();
   } else if (input_.empty() && partial_.capacity() > largest_kept) {
     std::string().swap(partial_);
   } else {
     partial_.erase(0, partial_.size() - input_.size());
   }
   input_ = partial_;
+}
+
+void client_connection::release_received() noexcept {
+  received_->release();
+  received_ = nullptr;
 }
 
 // Closing with input unread would reset the connection, and the client might never see our last words.
@@ -233,7 +245,7 @@ std::size_t client_connection::request_bytes() const noexcept {
 
 // Called before everything that may take long. Throws when this client has to go.
 void client_connection::note_memory() {
-  set(request_bytes() + reply_.capacity());
+  set(std::max(always_counted, request_bytes() + reply_.capacity()));
   if (server_.memory.over_limit()) [[unlikely]]
     server_.memory.keep_limit();
   if (evicted()) [[unlikely]]

@@ -64,6 +64,7 @@ class client_connection : private client_account {
   void refuse_request();
   void keep_request();
   void keep_rest();
+  void release_received() noexcept;
   void note_memory();
   void set_reply_limit() noexcept;
   [[nodiscard]] std::size_t request_bytes() const noexcept;
@@ -74,9 +75,9 @@ class client_connection : private client_account {
   write_deadline deadline_;
   connection_state connection_;
   request_parser parser_;
-  gyre::buffer_lease received_;
-  std::string partial_;     // the beginning of a request whose end has not arrived
-  std::string_view input_;  // what is not answered yet, in received_ or in partial_
+  gyre::buffer_lease* received_ = nullptr;  // lent to serve(); null once the input is in partial_
+  std::string partial_;                     // the beginning of a request whose end has not arrived
+  std::string_view input_;                  // what is not answered yet, in *received_ or in partial_
   reply_buffer reply_;
 };
 

@@ -10,8 +10,8 @@
 
 namespace resp {
 
-/// Cancels what waits on a stream when the peer has taken less than 64 KiB of a write within the limit. The timer stays armed
-/// from one write to the next and finds out when it fires how much later it is wanted now: a write costs a few stores.
+/// Cancels what waits on a stream when the peer has taken less than 64 KiB of a write within the limit. Looks once per limit
+/// while there are writes, so a write costs a few stores, and a stalled client is noticed after one to two limits.
 ///
 /// Lifetime: the stream must outlive it and stay where it is.
 class write_deadline : private gyre::timer {
@@ -43,21 +43,20 @@ class write_deadline : private gyre::timer {
   static constexpr std::uint64_t enough = std::uint64_t{64} << 10U;
 
   void begin() noexcept {
-    gyre::event_loop& loop = gyre::event_loop::current();
     active_ = true;
-    wanted_ = loop.recent() + limit_;
-    if (!armed()) arm_at(loop, wanted_);
+    ++writes_;
+    if (!armed()) arm();
   }
-  void arm_at(gyre::event_loop& loop, gyre::io::monotonic_time when) noexcept {
-    deadline = when;
+  void arm() noexcept {
+    gyre::event_loop& loop = gyre::event_loop::current();
+    deadline = loop.now() + limit_;
     loop.timers().arm(*this);
   }
   void look() noexcept {
     if (!active_) return;
-    gyre::event_loop& loop = gyre::event_loop::current();
-    const gyre::io::monotonic_time now = loop.now();
-    if (now >= wanted_ && peer_takes_enough()) wanted_ = now + limit_;
-    if (now < wanted_) return arm_at(loop, wanted_);
+    const bool same_write = std::exchange(seen_, writes_) == writes_;
+    const bool enough_taken = peer_takes_enough();
+    if (!same_write || enough_taken) return arm();
     expired_ = true;
     stream_.cancel();
   }
@@ -68,8 +67,9 @@ class write_deadline : private gyre::timer {
 
   gyre::tcp_stream& stream_;
   gyre::io::monotonic_time limit_;
-  gyre::io::monotonic_time wanted_ = 0;
-  std::uint64_t taken_ = 0;  // by the peer, since the connection began, when it was last looked at
+  std::uint64_t writes_ = 0;  // begun so far
+  std::uint64_t seen_ = 0;    // when it was last looked at
+  std::uint64_t taken_ = 0;   // by the peer, since the connection began, when it was last looked at
   bool active_ = false;
   bool expired_ = false;
 };
