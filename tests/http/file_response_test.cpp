@@ -1,0 +1,70 @@
+// tests/http/file_response_test.cpp: one file as the answer of a handler.
+#include <gyre/gyre.hpp>
+#include <gyre/http/router.hpp>
+#include <gyre/http/static_files.hpp>
+#include <gyre/testing/http_test_client.hpp>
+#include <gyre/testing/run_test.hpp>
+
+#include "tests/fs/scratch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+namespace http = gyre::http;
+using gyre::testing::http_answer;
+using gyre::testing::http_test_client;
+
+http_answer answer_with(const std::string& path, std::vector<std::pair<std::string, std::string>> fields = {}) {
+  http_answer got;
+  auto body = [&]() -> gyre::task<> {
+    http::router routes;
+    routes.get("/", [&path](http::request& r) -> gyre::task<http::response> {
+      http::response answer = co_await http::file_response(r, path);
+      co_return answer;
+    });
+    http_test_client app(std::move(routes));
+    auto answer = app.request("GET", "/", fields, "");
+    got = co_await std::move(answer);
+  };
+  EXPECT_NO_THROW(gyre::testing::run_test(body));
+  return got;
+}
+
+}  // namespace
+
+TEST(file_response, gives_the_file_with_its_media_type) {
+  const gyre_test::scratch dir;
+  const http_answer got = answer_with(dir.put("page.html", "<p>hello"));
+  EXPECT_EQ(got.status, 200);
+  EXPECT_EQ(got.body, "<p>hello");
+  EXPECT_TRUE(std::string(got.field("Content-Type")).starts_with("text/html"));
+}
+
+TEST(file_response, gives_a_part_that_is_asked_for) {
+  const gyre_test::scratch dir;
+  const http_answer got = answer_with(dir.put("a.txt", "0123456789"), {{"Range", "bytes=2-4"}});
+  EXPECT_EQ(got.status, 206);
+  EXPECT_EQ(got.body, "234");
+}
+
+TEST(file_response, of_a_path_where_no_file_is_is_not_found) {
+  const gyre_test::scratch dir;
+  EXPECT_EQ(answer_with(dir.path("missing")).status, 404);
+  EXPECT_EQ(answer_with(dir.root()).status, 404);
+  EXPECT_EQ(::mkfifo(dir.path("pipe").c_str(), 0600), 0);
+  EXPECT_EQ(answer_with(dir.path("pipe")).status, 404);  // and does not wait for a writer
+}
+
+TEST(file_response, of_a_loop_of_links_is_an_error_of_the_server_that_is_answered) {
+  const gyre_test::scratch dir;
+  EXPECT_EQ(::symlink("loop", dir.path("loop").c_str()), 0);
+  const int status = answer_with(dir.path("loop")).status;
+  EXPECT_TRUE(status == 404 || status == 500) << status;
+}

@@ -1,0 +1,119 @@
+// tests/net/socket_options_test.cpp: options are what the kernel says they are.
+#include <gyre/net/udp_socket.hpp>
+
+#include "tests/net/connected_pair.hpp"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <array>
+
+using namespace gyre_test;
+using gyre::udp_socket;
+
+namespace {
+
+int option(int descriptor, int level, int name) {
+  int value = -1;
+  socklen_t length = sizeof(value);
+  EXPECT_EQ(::getsockopt(descriptor, level, name, &value, &length), 0);
+  return value;
+}
+
+template <class Socket>
+int option(const Socket& socket, int level, int name) {
+  return option(socket.native_descriptor(), level, name);
+}
+
+bool has_ipv6() {
+  try {
+    (void)udp_socket::bind("[::1]:0");
+    return true;
+  } catch (const gyre::io_error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+TEST(socket_options, of_a_tcp_stream_are_switched_on_and_off) {
+  run_test([]() -> gyre::task<> {
+    connected_pair pair = co_await connect_pair();
+    gyre::tcp_stream& stream = pair.client;
+    for (const bool on : {true, false}) {
+      stream.set_no_delay(on);
+      EXPECT_EQ(option(stream, IPPROTO_TCP, TCP_NODELAY) != 0, on);
+      stream.set_keep_alive(on);
+      EXPECT_EQ(option(stream, SOL_SOCKET, SO_KEEPALIVE) != 0, on);
+    }
+  });
+}
+
+TEST(socket_options, of_a_udp_socket_are_off_unless_asked_for) {
+  run_test([]() -> gyre::task<> {
+    const udp_socket plain = udp_socket::bind("127.0.0.1:0");
+    EXPECT_EQ(option(plain, SOL_SOCKET, SO_REUSEADDR), 0);
+    EXPECT_EQ(option(plain, SOL_SOCKET, SO_REUSEPORT), 0);
+    EXPECT_EQ(option(plain, SOL_SOCKET, SO_BROADCAST), 0);
+    gyre::udp_options options;
+    options.reuse_address = true;
+    options.reuse_port = true;
+    options.broadcast = true;
+    options.send_buffer_size = 100'000;
+    options.receive_buffer_size = 90'000;
+    const udp_socket asked = udp_socket::bind("127.0.0.1:0", options);
+    EXPECT_NE(option(asked, SOL_SOCKET, SO_REUSEADDR), 0);
+    EXPECT_NE(option(asked, SOL_SOCKET, SO_REUSEPORT), 0);
+    EXPECT_NE(option(asked, SOL_SOCKET, SO_BROADCAST), 0);
+    EXPECT_EQ(option(asked, SOL_SOCKET, SO_SNDBUF), 200'000);  // the kernel counts its own needs, too
+    EXPECT_EQ(option(asked, SOL_SOCKET, SO_RCVBUF), 180'000);
+    co_return;
+  });
+}
+
+TEST(socket_options, several_sockets_share_a_port_with_reuse_port) {
+  run_test([]() -> gyre::task<> {
+    gyre::udp_options options;
+    options.reuse_port = true;
+    const udp_socket first = udp_socket::bind("127.0.0.1:0", options);
+    const udp_socket second = udp_socket::bind(first.local_address().string(), options);
+    EXPECT_EQ(first.local_address(), second.local_address());
+    co_return;
+  });
+}
+
+TEST(socket_options, of_multicast_are_those_of_the_family) {
+  run_test([]() -> gyre::task<> {
+    udp_socket v4 = udp_socket::bind("127.0.0.1:0");
+    v4.set_multicast_hops(7);
+    v4.set_multicast_loop(false);
+    EXPECT_EQ(option(v4, IPPROTO_IP, IP_MULTICAST_TTL), 7);
+    EXPECT_EQ(option(v4, IPPROTO_IP, IP_MULTICAST_LOOP), 0);
+    if (!has_ipv6()) co_return;
+    udp_socket v6 = udp_socket::bind("[::]:0");
+    v6.set_multicast_hops(9);
+    v6.set_multicast_loop(false);
+    EXPECT_EQ(option(v6, IPPROTO_IPV6, IPV6_MULTICAST_HOPS), 9);
+    EXPECT_EQ(option(v6, IPPROTO_IPV6, IPV6_MULTICAST_LOOP), 0);
+    co_return;
+  });
+}
+
+TEST(socket_options, an_empty_datagram_arrives_as_one) {
+  run_test([]() -> gyre::task<> {
+    udp_socket from = udp_socket::bind("127.0.0.1:0");
+    udp_socket to = udp_socket::bind("127.0.0.1:0");
+    co_await from.send_to("", to.local_address());
+    co_await from.send_to("", to.local_address());
+    co_await from.send_to("x", to.local_address());
+    const auto lent = co_await to.receive();
+    EXPECT_EQ(lent.bytes.size(), 0U);
+    std::array<std::byte, 8> buffer{std::byte{1}};
+    const auto copied = co_await to.receive_from(buffer);
+    EXPECT_EQ(copied.size, 0U);
+    EXPECT_EQ(buffer[0], std::byte{1});
+    const auto last = co_await to.receive_from(buffer);
+    EXPECT_EQ(last.size, 1U);
+  });
+}

@@ -1,0 +1,82 @@
+// tests/net/udp_fallback_test.cpp: UDP where the kernel or the network has less than one asks for.
+#include <gyre/net/udp_socket.hpp>
+
+#include "tests/net/connected_pair.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+using namespace gyre_test;
+using gyre::address;
+using gyre::udp_socket;
+
+namespace {
+
+// What a call says that fails at once.
+template <class Call>
+std::string refusal_of(Call call) {
+  try {
+    call();
+  } catch (const gyre::io_error& error) {
+    return error.what();
+  }
+  return "done";
+}
+
+bool loopback_has_ipv6() {
+  return refusal_of([] { (void)udp_socket::bind("[::1]:0"); }) == "done";
+}
+
+}  // namespace
+
+TEST(udp_fallback, segments_go_one_by_one_where_the_kernel_cannot_cut_them) {
+  run_test([]() -> gyre::task<> {
+    udp_socket from = udp_socket::bind("127.0.0.1:0");
+    udp_socket to = udp_socket::bind("127.0.0.1:0");
+    const int without_checksum = 1;  // which the kernel needs for segments
+    EXPECT_EQ(::setsockopt(from.native_descriptor(), SOL_SOCKET, SO_NO_CHECK, &without_checksum, sizeof(int)), 0);
+    const std::string text = "aaabbbccc-";
+    const std::size_t sent = co_await from.send_segments(std::as_bytes(std::span(text)), 3, to.local_address());
+    EXPECT_EQ(sent, text.size());
+    std::vector<std::string> arrived;
+    for (int i = 0; i < 4; ++i) {
+      std::array<std::byte, 64> buffer;
+      const auto datagram = co_await to.receive_from(buffer);
+      arrived.push_back(text_of(std::span(buffer).first(datagram.size)));
+    }
+    EXPECT_EQ(arrived, (std::vector<std::string>{"aaa", "bbb", "ccc", "-"}));
+  });
+}
+
+TEST(udp_fallback, from_fd_refuses_a_descriptor_that_is_closed) {
+  run_test([]() -> gyre::task<> {
+    EXPECT_EQ(refusal_of([] { (void)udp_socket::from_fd(-1); }), "from_fd -1: Bad file descriptor");
+    co_return;
+  });
+}
+
+TEST(udp_fallback, an_ipv6_group_is_joined_and_left_by_the_interface) {
+  run_test([]() -> gyre::task<> {
+    if (!loopback_has_ipv6()) co_return;
+    udp_socket socket = udp_socket::bind("[::]:0");
+    const address group("[ff01::123]:0");
+    EXPECT_EQ(refusal_of([&] { socket.leave_group(group, 1); }), "leave_group: Cannot assign requested address");
+    EXPECT_EQ(refusal_of([&] { socket.join_group(group, 1); }), "done");
+    EXPECT_EQ(refusal_of([&] { socket.join_group(group, 1); }), "join_group: Address already in use");
+    EXPECT_EQ(refusal_of([&] { socket.leave_group(group, 1); }), "done");
+    co_return;
+  });
+}
+
+TEST(udp_fallback, connecting_to_a_family_that_the_socket_is_not_of_names_the_peer) {
+  run_test([]() -> gyre::task<> {
+    udp_socket socket = udp_socket::bind("127.0.0.1:0");
+    EXPECT_EQ(refusal_of([&] { socket.connect(address("[::1]:9")); }),
+              "connect [::1]:9: Address family not supported by protocol");
+    co_return;
+  });
+}
