@@ -58,8 +58,6 @@ long call(const request& r) noexcept {
       return ::accept4(fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     case opcode::connect:
       return connect_now(r);
-    case opcode::receive:
-      return ::recv(fd, r.address, r.length, MSG_DONTWAIT);
     case opcode::send:
       return ::send(fd, r.address, r.length, MSG_DONTWAIT | MSG_NOSIGNAL);
     case opcode::send_message:
@@ -77,10 +75,9 @@ long call(const request& r) noexcept {
   return -1;
 }
 
-// A short transfer tells that the socket is empty (or full) now. Not so a message: it may be one of many datagrams.
+// A short transfer tells that the socket is full now.
 bool was_short(const request& r, long count) noexcept {
   switch (r.code) {
-    case opcode::receive:
     case opcode::send:
       return static_cast<std::size_t>(count) < r.length;
     case opcode::send_message:
@@ -98,7 +95,31 @@ bool reads(opcode code) noexcept {
          code == opcode::wait_readable;
 }
 
+// A kernel that stops at descriptors, and has no room to pass them on, says that it has dropped them.
+long receive_now(descriptor& d, void* into, std::size_t size) noexcept {
+  iovec bytes{.iov_base = into, .iov_len = size};
+  msghdr call{};
+  call.msg_iov = &bytes;
+  call.msg_iovlen = 1;
+  long count = 0;
+  do count = d.may_carry_descriptors ? ::recvmsg(d.fd, &call, MSG_DONTWAIT) : ::recv(d.fd, into, size, MSG_DONTWAIT);
+  while (count < 0 && errno == EINTR);
+  if (count < 0) {
+    if (errno == EAGAIN) d.readable = false;
+    return -errno;
+  }
+  const bool is_short = static_cast<std::size_t>(count) < size && (call.msg_flags & MSG_CTRUNC) == 0;
+  if (is_short && !d.hangup) d.readable = false;
+  return count;
+}
+
 bool attempt(request& r) noexcept {
+  if (r.code == opcode::receive) {
+    const long outcome = receive_now(*r.target, r.address, r.length);
+    if (outcome == -EAGAIN) return false;
+    r.result = static_cast<int>(outcome);
+    return true;
+  }
   long count = 0;
   do count = call(r);
   while (count < 0 && errno == EINTR);

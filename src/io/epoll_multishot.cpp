@@ -105,9 +105,6 @@ bool epoll_backend::receive_one(multishot& m) noexcept {
   }
   const ssize_t count = fill_buffer(m, buffer);
   if (count > 0) {
-    // Less than fits: the stream is empty, and asking again would only find EAGAIN. A datagram tells nothing of the next.
-    const bool was_short = static_cast<std::size_t>(count) < buffers().buffer_size();
-    if (was_short && !d.hangup && m.code == opcode::receive_many) d.readable = false;
     deliver(m, static_cast<int>(count), buffer);
     return true;
   }
@@ -121,15 +118,14 @@ bool epoll_backend::receive_one(multishot& m) noexcept {
   return false;
 }
 
-// Gives a count, 0 at the end of the stream, or -errno.
+// Gives a count, 0 at the end of the stream, or -errno. A datagram tells nothing of the next, and leaves `readable` alone.
 ssize_t epoll_backend::fill_buffer(const multishot& m, std::uint32_t buffer) noexcept {
   ++system_calls_;
   std::byte* const data = buffers().data(buffer);
   const std::size_t size = buffers().buffer_size();
   if (m.code == opcode::receive_messages_many)
     return receive_message_into(static_cast<const message_multishot&>(m), std::span(data, size));
-  const ssize_t count = ::recv(m.target->fd, data, size, MSG_DONTWAIT);
-  return count < 0 ? -errno : count;
+  return receive_now(*m.target, data, size);
 }
 
 void epoll_backend::deliver(multishot& m, int result, std::uint32_t buffer) noexcept {

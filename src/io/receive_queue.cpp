@@ -4,15 +4,16 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace gyre::io {
 
 // Only a cancelled read makes one: it is allocated, and freed with the last of its bytes.
 struct receive_queue::block {
-  std::byte* memory;
-  std::size_t begin;
-  std::size_t size;
+  std::byte* memory = nullptr;
+  std::size_t begin = 0;
+  std::size_t size = 0;
 
   [[nodiscard]] std::span<std::byte> rest() const noexcept { return {memory + begin, size - begin}; }
 };
@@ -23,9 +24,11 @@ receive_queue::receive_queue(descriptor& source, backend& performer) noexcept : 
   deliver = &deliver_buffer;
 }
 
-receive_queue::~receive_queue() {
+receive_queue::~receive_queue() { drop_all(); }
+
+void receive_queue::drop_all() noexcept {
   if (put_back_ != nullptr) delete[] put_back_->memory;
-  delete put_back_;
+  delete std::exchange(put_back_, nullptr);
   while (first_ != buffer_pool::none) {
     const std::uint32_t index = first_;
     pop(index);
@@ -37,9 +40,11 @@ void receive_queue::deliver_buffer(multishot& m, int result, std::uint32_t buffe
   auto& self = static_cast<receive_queue&>(m);
   if (result <= 0) {
     // A cancel means that the queue was full or the socket is being closed; neither is an end of the stream.
-    if (result != -ECANCELED) self.end_ = result;
+    if (result != -ECANCELED && self.end_ == open) self.end_ = result;
     return;
   }
+  if (self.end_ != open) [[unlikely]]
+    return self.performer_->buffers().release(buffer);
   buffer_pool::slot& slot = self.performer_->buffers().at(buffer);
   slot.next = buffer_pool::none;
   slot.length = static_cast<std::uint32_t>(result);
@@ -95,19 +100,24 @@ std::size_t receive_queue::copy_to(std::span<std::byte> out) noexcept {
   return copied;
 }
 
-void receive_queue::put_back(std::span<const std::byte> bytes) {
+void receive_queue::put_back(std::span<const std::byte> bytes) noexcept {
   if (bytes.empty()) return;
   const std::span<std::byte> behind = put_back_ == nullptr ? std::span<std::byte>() : put_back_->rest();
   const std::size_t size = bytes.size() + behind.size();
-  auto* const memory = new std::byte[size];
+  auto* const memory = new (std::nothrow) std::byte[size];
+  block* const changed = put_back_ != nullptr ? put_back_ : new (std::nothrow) block{};
+  if (memory == nullptr || changed == nullptr) {
+    delete[] memory;
+    if (changed != put_back_) delete changed;
+    drop_all();
+    end_ = -ENOMEM;
+    return performer_->cancel(*this);
+  }
   std::memcpy(memory, bytes.data(), bytes.size());
   if (!behind.empty()) std::memcpy(memory + bytes.size(), behind.data(), behind.size());
-  if (put_back_ == nullptr)
-    put_back_ = new block{memory, 0, size};
-  else {
-    delete[] put_back_->memory;
-    *put_back_ = {memory, 0, size};
-  }
+  if (put_back_ != nullptr) delete[] put_back_->memory;
+  *changed = {memory, 0, size};
+  put_back_ = changed;
 }
 
 }  // namespace gyre::io

@@ -15,16 +15,6 @@
 #include <utility>
 
 namespace gyre {
-namespace {
-
-void take_receiver_place(datagram_socket& socket, operation_base& op, void (*arrived)(operation_base&) noexcept) {
-  if (socket.receiver != nullptr) misuse("two tasks receive from one datagram socket at the same time");
-  socket.receiver = &op;
-  socket.arrived = arrived;
-}
-
-}  // namespace
-
 static_assert(datagram_control_room >= CMSG_SPACE(sizeof(int)));
 
 std::uint16_t coalesced_segment_size(std::span<const std::byte> control) noexcept {
@@ -210,8 +200,10 @@ bool datagram_receive_base::take_arrival() noexcept {
 }
 
 bool datagram_receive_base::try_now() noexcept {
+  datagram_socket& socket = datagram_socket::of(*this);
+  if (socket.receiver != nullptr) return false;
   if (take_arrival()) return true;
-  if (datagram_socket::of(*this).receives_many() || !target->readable) return false;
+  if (socket.receives_many() || !target->readable) return false;
   prepare();
   if (!io::attempt(*this)) return false;
   absorb_message();
@@ -219,26 +211,23 @@ bool datagram_receive_base::try_now() noexcept {
 }
 
 void datagram_receive_base::start() noexcept {
-  datagram_socket& socket = datagram_socket::of(*this);
-  take_receiver_place(socket, *this, &arrived);
   complete = &request_ended;
   operation_base::cancel = [](cancellable& c) noexcept {
     auto& self = static_cast<datagram_receive_base&>(c);
     datagram_socket& owner = datagram_socket::of(self);
     if (owner.receiver != &self || self.cancelled_) return;
     self.cancelled_ = true;
-    if (self.where == io::phase::in_flight) {
-      event_loop::current().backend().cancel(self);
-      return;
+    if (owner.stop_waiting(self)) {
+      self.result = -ECANCELED;
+      event_loop::current().schedule(self);
+    } else {
+      event_loop::current().backend().cancel(self);  // no effect on what has ended and is about to say so
     }
-    if (!owner.receives_many()) return;  // its request has ended and is about to say so
-    owner.receiver = nullptr;
-    self.result = -ECANCELED;
-    self.finish_soon();
   };
-  if (socket.receives_many()) return;
+  datagram_socket& socket = datagram_socket::of(*this);
+  if (socket.receives_many()) return socket.wait_for_arrivals(*this, &arrived);
   prepare();
-  event_loop::current().backend().submit(*this);
+  socket.receive_directly(*this, *this);
 }
 
 void datagram_receive_base::arrived(operation_base& op) noexcept {
@@ -250,7 +239,7 @@ void datagram_receive_base::arrived(operation_base& op) noexcept {
 void datagram_receive_base::request_ended(io::completion& c) noexcept {
   auto& self = static_cast<datagram_receive_base&>(static_cast<io::request&>(c));
   self.absorb_message();
-  datagram_socket::of(self).receiver = nullptr;
+  datagram_socket::of(self).receiver_ended();
   self.proceed(self);
 }
 
@@ -265,8 +254,10 @@ datagram_lease_base::~datagram_lease_base() {
   if (buffer_ != io::buffer_pool::none) socket_->pool().release(buffer_);
 }
 
+bool datagram_lease_base::try_now() noexcept { return socket_->receiver == nullptr && take_arrival(); }
+
 // True: there is a datagram, or an error instead.
-bool datagram_lease_base::try_now() noexcept {
+bool datagram_lease_base::take_arrival() noexcept {
   if (socket_->has_arrivals()) {
     buffer_ = socket_->take_first();
     socket_->receive_many();  // it may have stopped because too many waited
@@ -279,16 +270,19 @@ bool datagram_lease_base::try_now() noexcept {
 void datagram_lease_base::start() noexcept {
   operation_base::cancel = [](cancellable& c) noexcept {
     auto& self = static_cast<datagram_lease_base&>(c);
-    if (self.socket_->receiver != &self) return;  // it has its datagram: success beats cancel
-    self.socket_->receiver = nullptr;
-    self.finish_soon();
+    if (!self.socket_->stop_waiting(self)) return;  // it has its datagram: success beats cancel
+    self.complete = [](io::completion& item) noexcept {
+      auto& op = static_cast<datagram_lease_base&>(item);
+      op.socket_->receiver_ended();
+      op.proceed(op);
+    };
+    event_loop::current().schedule(self);
   };
-  take_receiver_place(*socket_, *this, [](operation_base& op) noexcept {
+  socket_->wait_for_arrivals(*this, [](operation_base& op) noexcept {
     auto& self = static_cast<datagram_lease_base&>(op);
-    (void)self.try_now();
+    (void)self.take_arrival();
     self.proceed(self);
   });
-  socket_->receive_many();
 }
 
 std::error_code datagram_lease_base::take_failure() {

@@ -10,7 +10,7 @@
 namespace gyre {
 
 datagram_socket::datagram_socket(int number, waiting for_room) noexcept
-    : pool_(event_loop::current().backend().buffers()), for_room_(for_room) {
+    : pool_(loop_of("a datagram socket").backend().buffers()), for_room_(for_room) {
   retry_.socket = this;
   retry_.fire = [](timer& t) noexcept {
     datagram_socket& self = *static_cast<retry_timer&>(t).socket;
@@ -34,7 +34,27 @@ datagram_socket::~datagram_socket() {
 }
 
 void datagram_socket::receive_many() noexcept {
-  if (arrivals_.where == io::phase::idle && count_ < most_waiting) event_loop::current().backend().submit(arrivals_);
+  const bool directly = receiver != nullptr && arrived_ == nullptr;
+  if (arrivals_.where == io::phase::idle && count_ < most_waiting && !directly)
+    event_loop::current().backend().submit(arrivals_);
+}
+
+void datagram_socket::wait_for_arrivals(operation_base& op, void (*told)(operation_base&) noexcept) noexcept {
+  if (receiver != nullptr) misuse("two tasks receive from one datagram socket at the same time");
+  receiver = &op;
+  arrived_ = told;
+  receive_many();
+}
+
+void datagram_socket::receive_directly(operation_base& op, io::request& call) noexcept {
+  if (receiver != nullptr) misuse("two tasks receive from one datagram socket at the same time");
+  receiver = &op;
+  arrived_ = nullptr;
+  event_loop::current().backend().submit(call);
+}
+
+bool datagram_socket::stop_waiting(const operation_base& op) noexcept {
+  return receiver == &op && std::exchange(arrived_, nullptr) != nullptr;
 }
 
 void datagram_socket::deliver(io::multishot& m, int result, std::uint32_t buffer) noexcept {
@@ -56,10 +76,11 @@ void datagram_socket::received_something(io::completion& c) noexcept {
   datagram_socket& self = of(many);
   many.listed = false;
   if (self.abandoned_) return self.release_when_quiet();
-  if (self.receiver == nullptr) return;
+  // The multishot may still stand in the ready list after its end, when a receiver has begun a request of its own.
+  if (self.receiver == nullptr || self.arrived_ == nullptr) return;
   if (!self.has_arrivals() && self.failure_ == 0) return self.receive_many();  // it ended for no reason of its own
   operation_base& waiting = *std::exchange(self.receiver, nullptr);
-  self.arrived(waiting);
+  self.arrived_(waiting);
 }
 
 io::message_view datagram_socket::arrival(std::uint32_t buffer) const noexcept {
@@ -95,10 +116,11 @@ void datagram_socket::cancel_all() noexcept {
 }
 
 void datagram_socket::abandon() noexcept {
+  io::backend& backend = loop_of("a datagram socket").backend();
   if (receiver != nullptr || first_sender != nullptr)
     misuse("a datagram socket was destroyed while another task sends or receives with it");
   abandoned_ = true;
-  if (receives_many()) event_loop::current().backend().cancel(arrivals_);
+  if (receives_many()) backend.cancel(arrivals_);
   release_when_quiet();
 }
 

@@ -5,9 +5,11 @@
 #include "ended_early.hpp"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace gyre {
@@ -46,9 +48,25 @@ receive_descriptors_op::receive_descriptors_op(stream_socket& socket, std::span<
   target = &socket.descriptor();
 }
 
+template <class F>
+void receive_descriptors_op::for_each_descriptor(F f) const noexcept {
+  msghdr header{};
+  header.msg_control = message_.control;
+  header.msg_controllen = message_.control_length;
+  for (cmsghdr* each = CMSG_FIRSTHDR(&header); each != nullptr; each = CMSG_NXTHDR(&header, each)) {
+    if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_RIGHTS) continue;
+    const std::size_t count = (each->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+    for (std::size_t i = 0; i < count; ++i) {
+      int fd = -1;
+      std::memcpy(&fd, CMSG_DATA(each) + i * sizeof(fd), sizeof(fd));
+      f(fd);
+    }
+  }
+}
+
 receive_descriptors_op::~receive_descriptors_op() {
   if (where == io::phase::in_flight) misuse("a coroutine was destroyed in the middle of receive_descriptors");
-  if (holds_descriptors_) (void)take_descriptors();
+  if (holds_descriptors_) for_each_descriptor([](int fd) noexcept { ::close(fd); });
 }
 
 void receive_descriptors_op::prepare() noexcept {
@@ -62,8 +80,10 @@ void receive_descriptors_op::prepare() noexcept {
 }
 
 bool receive_descriptors_op::try_now() noexcept {
-  io::receive_queue& received = stream_socket::of(*this).received;
   if (buffer_.empty()) return true;
+  stream_socket& socket = stream_socket::of(*this);
+  if (socket.waiting_reader != nullptr) return false;
+  io::receive_queue& received = socket.received;
   if (received.has_bytes()) {  // a read that was cancelled has put them back
     result = static_cast<int>(received.copy_to(buffer_));
     return true;
@@ -80,10 +100,6 @@ bool receive_descriptors_op::try_now() noexcept {
 }
 
 void receive_descriptors_op::start() noexcept {
-  stream_socket& socket = stream_socket::of(*this);
-  if (socket.waiting_reader != nullptr) misuse("two tasks read from one stream at the same time");
-  socket.waiting_reader = this;
-  socket.reader_copies = false;
   operation_base::cancel = [](cancellable& c) noexcept {
     event_loop::current().backend().cancel(static_cast<receive_descriptors_op&>(c));
   };
@@ -91,33 +107,24 @@ void receive_descriptors_op::start() noexcept {
     static_cast<receive_descriptors_op&>(static_cast<io::request&>(c)).request_ended();
   };
   prepare();
-  event_loop::current().backend().submit(*this);
+  stream_socket::of(*this).read_directly(*this, *this);
 }
 
 void receive_descriptors_op::request_ended() noexcept {
   holds_descriptors_ = result > 0;
-  stream_socket& socket = stream_socket::of(*this);
-  socket.waiting_reader = nullptr;
-  socket.note_quiet();
+  stream_socket::of(*this).reader_ended();
   proceed(*this);
 }
 
+// Without memory for the list they stay in the control buffer, and are closed with this.
 std::vector<owned_fd> receive_descriptors_op::take_descriptors() {
   std::vector<owned_fd> all;
-  if (!std::exchange(holds_descriptors_, false)) return all;
-  msghdr header{};
-  header.msg_control = message_.control;
-  header.msg_controllen = message_.control_length;
-  for (cmsghdr* each = CMSG_FIRSTHDR(&header); each != nullptr; each = CMSG_NXTHDR(&header, each)) {
-    if (each->cmsg_level != SOL_SOCKET || each->cmsg_type != SCM_RIGHTS) continue;
-    const std::size_t count = (each->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    all.reserve(all.size() + count);
-    for (std::size_t i = 0; i < count; ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(each) + i * sizeof(fd), sizeof(fd));
-      all.emplace_back(fd);
-    }
-  }
+  if (!holds_descriptors_) return all;
+  std::size_t count = 0;
+  for_each_descriptor([&](int) noexcept { ++count; });
+  all.reserve(count);
+  for_each_descriptor([&](int fd) noexcept { all.emplace_back(fd); });
+  holds_descriptors_ = false;
   return all;
 }
 
@@ -127,7 +134,13 @@ std::expected<received_descriptors, std::error_code> receive_descriptors_op::tak
   }
   const auto size = static_cast<std::size_t>(result);
   const bool some_lost = holds_descriptors_ && (message_.flags & MSG_CTRUNC) != 0;
-  received_descriptors all{size, take_descriptors()};
+  received_descriptors all{size};
+  try {
+    all.descriptors = take_descriptors();
+  } catch (const std::bad_alloc&) {
+    stream_socket::of(*this).received.put_back(buffer_.first(size));
+    throw;
+  }
   if (!some_lost) return all;
   stream_socket::of(*this).received.put_back(buffer_.first(size));
   return std::unexpected(std::make_error_code(std::errc::too_many_files_open));

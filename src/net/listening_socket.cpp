@@ -56,7 +56,7 @@ listening_socket::listening_socket(int fd, std::string bound) noexcept : name(st
     self.paused_ = false;
     self.arm();
   };
-  event_loop::current().backend().attach(descriptor_);
+  loop_of("a listener").backend().attach(descriptor_);
 }
 
 void listening_socket::arm() noexcept {
@@ -169,6 +169,7 @@ void listening_socket::close_when_quiet() noexcept {
 }
 
 void listening_socket::abandon() noexcept {
+  static_cast<void>(loop_of("a listener"));
   if (first_waiter_ != nullptr) misuse("a listener was destroyed while a task waits in its accept");
   stop();
   abandoned_ = true;

@@ -1,168 +1,18 @@
-// src/net/socket_operations.cpp: reading, writing and closing a connected socket.
+// src/net/socket_operations.cpp: writing to a connected socket, and closing it.
 #include <gyre/io/attempt.hpp>
-#include <gyre/io/missed_end.hpp>
 #include <gyre/net/send_file.hpp>
 #include <gyre/net/socket_operations.hpp>
 
 #include "ended_early.hpp"
 #include "note_written.hpp"
+#include "transfer_outcome.hpp"
 
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <string>
 
 namespace gyre {
-namespace {
-
-[[noreturn]] void throw_for(std::error_code reason, const char* operation, const stream_socket& socket,
-                            std::size_t done) {
-  const std::string peer = socket.peer_name();
-  if (done > 0 || reason == stream_errc::end_of_stream) throw incomplete_transfer(reason, operation, peer, done);
-  throw io_error(reason, operation, peer);
-}
-
-void check_free_to_read(const stream_socket& socket) noexcept {
-  if (socket.waiting_reader != nullptr) misuse("two tasks read from one stream at the same time");
-}
-
-template <class Op>
-auto value_or_throw(Op& op) {
-  auto outcome = op.take_result();
-  if (!outcome) [[unlikely]]
-    op.fail(outcome.error());
-  return *std::move(outcome);
-}
-
-}  // namespace
-
-// ---- receive
-
-void socket_receive_op::start() noexcept {
-  check_free_to_read(*socket_);
-  socket_->waiting_reader = this;
-  socket_->reader_copies = false;
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<socket_receive_op&>(c);
-    if (self.socket_->waiting_reader != &self) return;  // it has its data: success beats cancel
-    self.socket_->waiting_reader = nullptr;
-    self.cancelled_ = true;
-    self.finish_soon();
-  };
-  io::look_for_missed_end(socket_->received, event_loop::current().backend());
-}
-
-buffer_lease socket_receive_op::await_resume() {
-  if (socket_->received.has_bytes()) [[likely]]
-    return socket_->received.take();
-  return value_or_throw(*this);
-}
-
-std::expected<buffer_lease, std::error_code> socket_receive_op::take_result() {
-  io::receive_queue& received = socket_->received;
-  if (received.has_bytes()) return received.take();
-  if (cancelled_ && received.end() == io::receive_queue::open) return std::unexpected(ended_early(*this));
-  if (received.end() < 0) return std::unexpected(errno_code(-received.end()));
-  return buffer_lease();
-}
-
-void socket_receive_op::fail(std::error_code reason) const { throw_for(reason, "receive", *socket_, 0); }
-
-// ---- read_some, read_exactly
-
-void socket_read_op::prepare() noexcept {
-  constexpr std::size_t most = std::size_t{1} << 30U;
-  address = buffer_.data() + done_;
-  length = static_cast<std::uint32_t>(std::min(most, buffer_.size() - done_));
-}
-
-// Takes what a multishot receive has left. True: the operation is finished.
-bool socket_read_op::take_queued() noexcept {
-  io::receive_queue& received = stream_socket::of(*this).received;
-  done_ += received.copy_to(buffer_.subspan(done_));
-  if (done_ >= minimum_) return true;
-  end_ = received.end();
-  return end_ != io::receive_queue::open;
-}
-
-// Takes over what a request of its own has brought. True: the operation is finished.
-bool socket_read_op::absorb_result() noexcept {
-  if (result > 0)
-    done_ += static_cast<std::size_t>(result);
-  else if (result != -ECANCELED)
-    end_ = result;
-  return cancelled_ || done_ >= minimum_ || end_ != io::receive_queue::open;
-}
-
-bool socket_read_op::try_now() noexcept {
-  if (buffer_.empty()) {
-    minimum_ = 0;
-    return true;
-  }
-  if (take_queued()) return true;
-  if (stream_socket::of(*this).received.armed() || !target->readable) return false;
-  do {
-    prepare();
-    if (!io::attempt(*this)) return false;
-    if (absorb_result()) return true;
-  } while (target->readable);
-  return false;
-}
-
-void socket_read_op::start() noexcept {
-  stream_socket& socket = stream_socket::of(*this);
-  check_free_to_read(socket);
-  socket.waiting_reader = this;
-  socket.reader_copies = true;
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<socket_read_op&>(c);
-    stream_socket& owner = stream_socket::of(self);
-    if (owner.waiting_reader != &self || self.cancelled_) return;
-    self.cancelled_ = true;
-    if (self.requested_) {  // in flight, or ended and about to say so
-      event_loop::current().backend().cancel(self);
-      return;
-    }
-    owner.waiting_reader = nullptr;
-    self.finish_soon();
-  };
-  complete = [](io::completion& c) noexcept {
-    static_cast<socket_read_op&>(static_cast<io::request&>(c)).request_ended();
-  };
-  if (socket.received.armed()) return io::look_for_missed_end(socket.received, event_loop::current().backend());
-  requested_ = true;
-  prepare();
-  event_loop::current().backend().submit(*this);
-}
-
-void socket_read_op::request_ended() noexcept {
-  if (absorb_result()) {
-    stream_socket& socket = stream_socket::of(*this);
-    socket.waiting_reader = nullptr;
-    socket.note_quiet();
-    proceed(*this);
-    return;
-  }
-  prepare();
-  event_loop::current().backend().submit(*this);
-}
-
-std::size_t socket_read_op::await_resume() { return value_or_throw(*this); }
-
-std::expected<std::size_t, std::error_code> socket_read_op::take_result() {
-  if (done_ >= minimum_) return done_;
-  if (cancelled_ && end_ == io::receive_queue::open) {
-    stream_socket::of(*this).received.put_back(buffer_.first(done_));
-    done_ = 0;
-    return std::unexpected(ended_early(*this));
-  }
-  if (end_ < 0) return std::unexpected(errno_code(-end_));
-  if (minimum_ > 1) return std::unexpected(make_error_code(stream_errc::end_of_stream));
-  return std::size_t{0};
-}
-
-void socket_read_op::fail(std::error_code reason) const { throw_for(reason, name(), stream_socket::of(*this), done_); }
 
 // ---- writing
 
@@ -314,7 +164,7 @@ void socket_write_base::fail(std::error_code reason) const {
                            : extent_ == extent::file  ? "send_file"
                            : extent_ == extent::some  ? "write_some"
                                                       : "write_all";
-  throw_for(reason, name, stream_socket::of(*this), done_);
+  throw_transfer_error(reason, name, stream_socket::of(*this), done_);
 }
 
 socket_write_vector_op::socket_write_vector_op(stream_socket& socket, std::span<const io::const_buffer> buffers,

@@ -1,6 +1,5 @@
 // src/net/stream_socket.cpp: the life of a connected socket.
 #include <gyre/io/io_error.hpp>
-#include <gyre/io/missed_end.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/net/socket_operations.hpp>
 #include <gyre/net/stream_socket.hpp>
@@ -18,7 +17,7 @@
 
 namespace gyre {
 
-stream_socket::stream_socket(int number) noexcept : received(*this, event_loop::current().backend()) {
+stream_socket::stream_socket(int number) noexcept : received(*this, loop_of("a stream").backend()) {
   fd = number;
   received.complete = &received_something;
 }
@@ -43,6 +42,7 @@ stream_socket& stream_socket::create(int fd) {
   socklen_t length = sizeof(peer);
   if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) == 0)
     socket->peer = address::from_raw(&peer, length);
+  socket->may_carry_descriptors = peer.ss_family != AF_INET && peer.ss_family != AF_INET6;
   event_loop::current().backend().attach(*socket);
   return *socket;
 }
@@ -57,55 +57,6 @@ stream_socket& stream_socket::adopt(int fd) {
   const std::error_code reason(errno, std::generic_category());
   if (fd >= 0) ::close(fd);
   throw io_error(reason, "from_fd", std::to_string(fd));
-}
-
-void stream_socket::received_something(io::completion& c) noexcept {
-  auto& queue = static_cast<io::receive_queue&>(static_cast<io::request&>(c));
-  stream_socket& self = of(queue);
-  queue.listed = false;
-  if (self.closing) {
-    if (self.closer != nullptr)
-      self.note_quiet();
-    else if (self.quiet())
-      self.release();
-    return;
-  }
-  if (self.waiting_reader == nullptr) {
-    if (self.watcher == nullptr) return;
-    if (queue.end() == io::receive_queue::open) {
-      if (queue.has_bytes()) return;
-      queue.arm();
-      return io::look_for_missed_end(queue, event_loop::current().backend());
-    }
-    end_watch& watch = *std::exchange(self.watcher, nullptr);
-    watch.ended(watch);
-    return;
-  }
-  if (!queue.readable()) {
-    queue.arm();  // it ended for no reason of its own: a full completion queue, a cancel that came too late
-    return;
-  }
-  operation_base& reader = *self.waiting_reader;
-  if (self.reader_copies && !static_cast<socket_read_op&>(reader).take_queued()) {
-    queue.arm();
-    return;
-  }
-  self.waiting_reader = nullptr;
-  reader.proceed(reader);
-}
-
-// A queue that has ended already tells it from the ready queue, as one that ends later does.
-void stream_socket::watch_end(end_watch* watch) noexcept {
-  watcher = watch;
-  if (watch == nullptr) return;
-  if (received.where != io::phase::idle) {
-    if (!received.has_bytes()) io::look_for_missed_end(received, event_loop::current().backend());
-  } else if (received.end() == io::receive_queue::open) {
-    received.arm();
-  } else if (!received.listed) {
-    received.listed = true;
-    event_loop::current().schedule(received);
-  }
 }
 
 std::uint64_t stream_socket::taken_by_peer() const noexcept {
@@ -144,7 +95,8 @@ void stream_socket::cancel_all() noexcept {
 }
 
 void stream_socket::note_quiet() noexcept {
-  if (closer != nullptr && quiet() && last_writer == nullptr) std::exchange(closer, nullptr)->quiet();
+  if (closer != nullptr && quiet() && waiting_reader == nullptr && last_writer == nullptr)
+    std::exchange(closer, nullptr)->quiet();
 }
 
 void stream_socket::release() noexcept {
@@ -158,13 +110,14 @@ void stream_socket::release() noexcept {
 }
 
 void stream_socket::abandon() noexcept {
+  event_loop& loop = loop_of("a stream");
   if (waiting_reader != nullptr || last_writer != nullptr)
     misuse("a stream was destroyed while another task reads from it or writes to it");
   closing = true;
   if (quiet())
     release();
   else
-    event_loop::current().backend().cancel(received);
+    loop.backend().cancel(received);
 }
 
 }  // namespace gyre

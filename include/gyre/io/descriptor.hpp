@@ -27,6 +27,10 @@ struct descriptor {
   bool readable = false;  ///< a read is worth trying now
   bool writable = true;   ///< a write is worth trying now
   bool hangup = false;    ///< the peer has finished sending, or an error waits: reads no longer block
+
+  /// A read may stop at descriptors that were passed along, with more behind them, as of a Unix socket. Where it cannot
+  /// (TCP), what a short read tells is had for less.
+  bool may_carry_descriptors = true;
 };
 
 }  // namespace gyre::io

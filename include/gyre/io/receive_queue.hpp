@@ -39,12 +39,14 @@ class GYRE_API receive_queue : public multishot {
   buffer_lease take() noexcept;
   /// Copies as much as there is into `out`; gives the count.
   std::size_t copy_to(std::span<std::byte> out) noexcept;
-  /// Puts bytes back in front of everything: they have been taken and not used. Errors: std::bad_alloc.
-  void put_back(std::span<const std::byte> bytes);
+  /// Puts bytes back in front of everything: they have been taken and not used. Without memory for them the stream ends here
+  /// with ENOMEM: what comes behind bytes that are lost must not be read.
+  void put_back(std::span<const std::byte> bytes) noexcept;
 
  private:
   static void deliver_buffer(multishot& m, int result, std::uint32_t buffer) noexcept;
   void pop(std::uint32_t index) noexcept;
+  void drop_all() noexcept;
 
   struct block;  // bytes that were put back
 

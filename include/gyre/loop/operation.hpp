@@ -10,6 +10,10 @@
 
 namespace gyre {
 
+/// The loop of this thread, for an object that begins or ends: `object` names it ("a stream"). Stops the program when there
+/// is none: the object is made before its loop, or outlives it.
+[[nodiscard]] GYRE_API event_loop& loop_of(const char* object) noexcept;
+
 /// The part of an operation that does not depend on what it does: who waits, and how to go on.
 ///
 /// Lifetime: lives in the awaiting frame. Movable until it has begun, never after.

@@ -175,6 +175,8 @@ class GYRE_API datagram_lease_base : public operation<datagram_lease_base> {
   [[nodiscard]] io::message_view view() const noexcept { return socket_->arrival(buffer_); }
 
  private:
+  [[nodiscard]] bool take_arrival() noexcept;
+
   datagram_socket* socket_;
   std::uint32_t buffer_ = io::buffer_pool::none;
   int failure_ = 0;

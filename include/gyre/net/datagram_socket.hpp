@@ -47,14 +47,27 @@ struct GYRE_API datagram_socket : private io::descriptor {
   [[nodiscard]] std::uint32_t take_first() noexcept;
   [[nodiscard]] io::message_view arrival(std::uint32_t buffer) const noexcept;
   [[nodiscard]] io::buffer_pool& pool() const noexcept { return pool_; }
-  /// Starts receiving into buffers, unless it does already or enough wait to be taken.
+  /// Starts receiving into buffers, unless it does already, enough wait to be taken, or a receiver has a request of its own.
   void receive_many() noexcept;
+
+  // ---- Receiving. Datagrams leave the kernel by one way at a time, or they would be delivered out of order: by the multishot
+  // `arrivals_`, by a request of the receiver's own, or by an attempt, when neither is in flight. These four decide.
+
+  /// `op` waits for what arrives, which this starts; `told` is called when something is there. Stops the program when another
+  /// receiver waits.
+  void wait_for_arrivals(operation_base& op, void (*told)(operation_base&) noexcept) noexcept;
+  /// `op` waits for `call`, which this submits; the multishot is not in flight. Stops the program when another receiver waits.
+  void receive_directly(operation_base& op, io::request& call) noexcept;
+  /// `op` was cancelled. False: it does not wait for arrivals. It keeps its place until `receiver_ended`.
+  [[nodiscard]] bool stop_waiting(const operation_base& op) noexcept;
+  /// The receiver has its result, and is about to be told.
+  void receiver_ended() noexcept { receiver = nullptr; }
+
   /// An error that came instead of datagrams, once; 0: none.
   [[nodiscard]] int take_failure() noexcept;
 
-  operation_base* receiver = nullptr;                   // who waits for a datagram
-  void (*arrived)(operation_base&) noexcept = nullptr;  // tells it that one is there
-  datagram_send_base* first_sender = nullptr;           // the one that may be in flight; the others wait behind it
+  operation_base* receiver = nullptr;          // who waits for a datagram
+  datagram_send_base* first_sender = nullptr;  // the one that may be in flight; the others wait behind it
   datagram_send_base* last_sender = nullptr;
 
   [[nodiscard]] bool waits_by_time() const noexcept { return for_room_ == waiting::by_time; }
@@ -74,6 +87,8 @@ struct GYRE_API datagram_socket : private io::descriptor {
   static void received_something(io::completion& c) noexcept;
   void release_when_quiet() noexcept;
 
+  // Tells the receiver that a datagram is there. Null: it has a request of its own, or was cancelled, and is about to say so.
+  void (*arrived_)(operation_base&) noexcept = nullptr;
   io::message_multishot arrivals_;
   io::buffer_pool& pool_;
   std::uint32_t first_ = io::buffer_pool::none;

@@ -58,6 +58,8 @@ class GYRE_API [[nodiscard("co_await it")]] receive_descriptors_op
  private:
   void prepare() noexcept;
   void request_ended() noexcept;
+  template <class F>
+  void for_each_descriptor(F f) const noexcept;
   [[nodiscard]] std::vector<owned_fd> take_descriptors();
 
   std::span<std::byte> buffer_;

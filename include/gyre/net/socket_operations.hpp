@@ -17,11 +17,7 @@ namespace gyre {
 class GYRE_API [[nodiscard("co_await it")]] socket_receive_op : public operation<socket_receive_op> {
  public:
   explicit socket_receive_op(stream_socket& socket) noexcept : socket_(&socket) {}
-  bool try_now() noexcept {
-    if (socket_->received.readable()) return true;
-    socket_->received.arm();
-    return false;
-  }
+  bool try_now() noexcept { return socket_->waiting_reader == nullptr && socket_->received.readable(); }
   void start() noexcept;
   buffer_lease await_resume();
   std::expected<buffer_lease, std::error_code> take_result();
@@ -33,11 +29,11 @@ class GYRE_API [[nodiscard("co_await it")]] socket_receive_op : public operation
   bool cancelled_ = false;
 };
 
-/// read_some() and read_exactly(): fills the caller's buffer with at least `minimum` bytes.
+/// read_some() and read_exactly(): fills the caller's buffer, `exactly` or with at least one byte.
 class GYRE_API [[nodiscard("co_await it")]] socket_read_op : public operation<socket_read_op, io::request> {
  public:
-  socket_read_op(stream_socket& socket, std::span<std::byte> buffer, std::size_t minimum) noexcept
-      : buffer_(buffer), minimum_(minimum) {
+  socket_read_op(stream_socket& socket, std::span<std::byte> buffer, bool exactly) noexcept
+      : buffer_(buffer), exactly_(exactly) {
     code = io::opcode::receive;
     target = &socket.descriptor();
   }
@@ -51,7 +47,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_read_op : public operation<so
   std::size_t await_resume();
   std::expected<std::size_t, std::error_code> take_result();
   [[noreturn]] void fail(std::error_code reason) const;
-  [[nodiscard]] bool fully_succeeded() const noexcept { return done_ > 0 && done_ >= minimum_; }
+  [[nodiscard]] bool fully_succeeded() const noexcept { return done_ > 0 && has_enough(); }
 
  private:
   friend struct stream_socket;
@@ -59,14 +55,13 @@ class GYRE_API [[nodiscard("co_await it")]] socket_read_op : public operation<so
   bool take_queued() noexcept;
   bool absorb_result() noexcept;
   void request_ended() noexcept;
-  [[nodiscard]] const char* name() const noexcept { return minimum_ > 1 ? "read_exactly" : "read_some"; }
+  [[nodiscard]] bool has_enough() const noexcept { return done_ == buffer_.size() || (done_ > 0 && !exactly_); }
 
   std::span<std::byte> buffer_;
-  std::size_t minimum_;
   std::size_t done_ = 0;
   int end_ = io::receive_queue::open;  // 0: end of stream, < 0: -errno
+  bool exactly_;
   bool cancelled_ = false;
-  bool requested_ = false;  // waits for a request of its own, not for the socket's multishot receive
 };
 
 /// What all writes share: waiting in the queue of the socket, one after the other, each to its end.

@@ -25,10 +25,10 @@ class GYRE_API socket_stream {
   /// Cancel: nothing was taken from the socket; bytes that came first win over the cancel.
   /// Errors: io_error "read_some 10.0.0.7:443: Connection reset by peer". See recv(2).
   [[nodiscard("co_await it")]] socket_read_op read_some(std::span<std::byte> buffer GYRE_LIFETIMEBOUND) noexcept {
-    return {*socket_, buffer, 1};
+    return {*socket_, buffer, false};
   }
   [[nodiscard("co_await it")]] socket_read_op read_some(std::span<char> buffer GYRE_LIFETIMEBOUND) noexcept {
-    return {*socket_, std::as_writable_bytes(buffer), 1};
+    return {*socket_, std::as_writable_bytes(buffer), false};
   }
 
   /// Fills the whole buffer. Gives its size.
@@ -37,10 +37,10 @@ class GYRE_API socket_stream {
   /// Cancel: nothing is lost: bytes that were read already are put back, and the next read gets them.
   /// Errors: incomplete_transfer when the stream ends before; `transferred()` bytes are in the buffer then.
   [[nodiscard("co_await it")]] socket_read_op read_exactly(std::span<std::byte> buffer GYRE_LIFETIMEBOUND) noexcept {
-    return {*socket_, buffer, buffer.size()};
+    return {*socket_, buffer, true};
   }
   [[nodiscard("co_await it")]] socket_read_op read_exactly(std::span<char> buffer GYRE_LIFETIMEBOUND) noexcept {
-    return {*socket_, std::as_writable_bytes(buffer), buffer.size()};
+    return {*socket_, std::as_writable_bytes(buffer), true};
   }
 
   /// Waits for bytes and lends the buffer that they are in; an empty lease at the end of the stream. A connection

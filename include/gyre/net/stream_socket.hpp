@@ -54,6 +54,27 @@ struct GYRE_API stream_socket : private io::descriptor {
   /// before the end stays to be read. Null ends it. Lifetime: `watch` lives until it was told, or replaced.
   void watch_end(end_watch* watch) noexcept;
 
+  // ---- Reading. Bytes leave the kernel by one way at a time, or they would be delivered out of order: by the multishot
+  // `received`, by a request of the waiting reader's own, or by an attempt, when neither is in flight. These four decide.
+
+  /// How the waiting reader gets its bytes.
+  enum class reading : std::uint8_t {
+    leases,     // it is a socket_receive_op and takes a buffer of `received`
+    copies,     // it is a socket_read_op and copies out of `received`, perhaps from more than one buffer
+    directly,   // a request of its own is in flight, or has ended and is about to say so: `received` stays idle
+    cancelled,  // it waits no longer, and is about to say so
+  };
+  /// `reader` waits for what `received` brings. Stops the program when another reader waits.
+  void wait_for_received(operation_base& reader, reading how) noexcept;
+  /// `reader` waits for `call`, which this submits; `received` is not armed. Stops the program when another reader waits.
+  void read_directly(operation_base& reader, io::request& call) noexcept;
+  /// `reader` was cancelled. False: it does not wait for `received`. It keeps its place until `reader_ended`, so that nobody
+  /// reads what comes behind the bytes that it may have to put back.
+  [[nodiscard]] bool stop_waiting(const operation_base& reader) noexcept;
+  /// The waiting reader has its result, and is about to be told.
+  void reader_ended() noexcept;
+  [[noreturn]] static void stop_for_two_readers() noexcept;
+
   /// For errors: the peer's address, or the path that either end of a Unix socket is bound to.
   [[nodiscard]] std::string peer_name() const;
 
@@ -67,9 +88,8 @@ struct GYRE_API stream_socket : private io::descriptor {
   void remove_writer(socket_write_base& op) noexcept;
 
   // First, so that they lie in what the flags of the descriptor leave free of their word.
-  bool reader_copies =
-      false;  // the reader is a socket_read_op, which may need more than one buffer; else socket_receive_op
-  bool write_cut = false;  // a write_all ended in the middle
+  reading how = reading::leases;  // of the waiting reader
+  bool write_cut = false;         // a write_all ended in the middle
   bool closing = false;
 
   using io::descriptor::fd;
@@ -89,6 +109,8 @@ struct GYRE_API stream_socket : private io::descriptor {
   explicit stream_socket(int number) noexcept;
   ~stream_socket() = default;
   static void received_something(io::completion& c) noexcept;
+  void hand_to_reader() noexcept;
+  void tell_watcher() noexcept;
 };
 
 }  // namespace gyre

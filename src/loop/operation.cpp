@@ -1,0 +1,21 @@
+// src/loop/operation.cpp: objects that are used without their loop.
+#include <gyre/loop/operation.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace gyre {
+
+event_loop& loop_of(const char* object) noexcept {
+  event_loop* const loop = event_loop::current_or_null();
+  if (loop != nullptr) [[likely]]
+    return *loop;
+  std::fprintf(
+      stderr,
+      "gyre: %s was made or destroyed without its loop: make it in the task that run() runs, and destroy or close it "
+      "before that ends\n",
+      object);
+  std::abort();
+}
+
+}  // namespace gyre

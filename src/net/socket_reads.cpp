@@ -1,0 +1,137 @@
+// src/net/socket_reads.cpp: reading from a connected socket.
+#include <gyre/io/attempt.hpp>
+#include <gyre/net/socket_operations.hpp>
+
+#include "ended_early.hpp"
+#include "transfer_outcome.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+namespace gyre {
+
+// ---- receive
+
+void socket_receive_op::start() noexcept {
+  operation_base::cancel = [](cancellable& c) noexcept {
+    auto& self = static_cast<socket_receive_op&>(c);
+    if (!self.socket_->stop_waiting(self)) return;  // it has its data: success beats cancel
+    self.cancelled_ = true;
+    self.complete = [](io::completion& item) noexcept {
+      auto& op = static_cast<socket_receive_op&>(item);
+      op.socket_->reader_ended();
+      op.proceed(op);
+    };
+    event_loop::current().schedule(self);
+  };
+  socket_->wait_for_received(*this, stream_socket::reading::leases);
+}
+
+buffer_lease socket_receive_op::await_resume() {
+  if (socket_->received.has_bytes()) [[likely]]
+    return socket_->received.take();
+  return value_or_throw(*this);
+}
+
+std::expected<buffer_lease, std::error_code> socket_receive_op::take_result() {
+  io::receive_queue& received = socket_->received;
+  if (received.has_bytes()) return received.take();
+  if (received.end() < 0) return std::unexpected(errno_code(-received.end()));
+  if (received.end() != io::receive_queue::open) return buffer_lease();
+  if (!cancelled_) stream_socket::stop_for_two_readers();  // the other one has taken what was there for this one
+  return std::unexpected(ended_early(*this));
+}
+
+void socket_receive_op::fail(std::error_code reason) const { throw_transfer_error(reason, "receive", *socket_, 0); }
+
+// ---- read_some, read_exactly
+
+void socket_read_op::prepare() noexcept {
+  constexpr std::size_t most = std::size_t{1} << 30U;
+  address = buffer_.data() + done_;
+  length = static_cast<std::uint32_t>(std::min(most, buffer_.size() - done_));
+}
+
+// Takes what a multishot receive has left. True: the operation is finished.
+bool socket_read_op::take_queued() noexcept {
+  io::receive_queue& received = stream_socket::of(*this).received;
+  done_ += received.copy_to(buffer_.subspan(done_));
+  if (has_enough()) return true;
+  end_ = received.end();
+  return end_ != io::receive_queue::open;
+}
+
+// Takes over what a request of its own has brought. True: the operation is finished.
+bool socket_read_op::absorb_result() noexcept {
+  if (result > 0)
+    done_ += static_cast<std::size_t>(result);
+  else if (result != -ECANCELED)
+    end_ = result;
+  return cancelled_ || has_enough() || end_ != io::receive_queue::open;
+}
+
+bool socket_read_op::try_now() noexcept {
+  if (buffer_.empty()) return true;
+  stream_socket& socket = stream_socket::of(*this);
+  if (socket.waiting_reader != nullptr) return false;
+  if (take_queued()) return true;
+  if (socket.received.armed()) return false;
+  while (target->readable) {
+    prepare();
+    if (!io::attempt(*this)) return false;
+    if (absorb_result()) return true;
+  }
+  return false;
+}
+
+void socket_read_op::start() noexcept {
+  operation_base::cancel = [](cancellable& c) noexcept {
+    auto& self = static_cast<socket_read_op&>(c);
+    stream_socket& owner = stream_socket::of(self);
+    if (owner.waiting_reader != &self || self.cancelled_) return;
+    self.cancelled_ = true;
+    if (owner.stop_waiting(self)) {
+      self.result = -ECANCELED;
+      event_loop::current().schedule(self);
+    } else {
+      event_loop::current().backend().cancel(self);  // no effect on what has ended and is about to say so
+    }
+  };
+  complete = [](io::completion& c) noexcept {
+    static_cast<socket_read_op&>(static_cast<io::request&>(c)).request_ended();
+  };
+  stream_socket& socket = stream_socket::of(*this);
+  if (socket.received.armed()) return socket.wait_for_received(*this, stream_socket::reading::copies);
+  prepare();
+  socket.read_directly(*this, *this);
+}
+
+void socket_read_op::request_ended() noexcept {
+  if (absorb_result()) {
+    stream_socket::of(*this).reader_ended();
+    proceed(*this);
+    return;
+  }
+  prepare();
+  event_loop::current().backend().submit(*this);
+}
+
+std::size_t socket_read_op::await_resume() { return value_or_throw(*this); }
+
+std::expected<std::size_t, std::error_code> socket_read_op::take_result() {
+  if (has_enough()) return done_;
+  if (cancelled_ && end_ == io::receive_queue::open) {
+    stream_socket::of(*this).received.put_back(buffer_.first(done_));
+    done_ = 0;
+    return std::unexpected(ended_early(*this));
+  }
+  if (end_ < 0) return std::unexpected(errno_code(-end_));
+  if (exactly_) return std::unexpected(make_error_code(stream_errc::end_of_stream));
+  return std::size_t{0};
+}
+
+void socket_read_op::fail(std::error_code reason) const {
+  throw_transfer_error(reason, exactly_ ? "read_exactly" : "read_some", stream_socket::of(*this), done_);
+}
+
+}  // namespace gyre

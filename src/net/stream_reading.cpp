@@ -1,0 +1,104 @@
+// src/net/stream_reading.cpp: who reads a connected socket: one place decides, so that two reads are never in flight.
+#include <gyre/io/missed_end.hpp>
+#include <gyre/net/socket_operations.hpp>
+#include <gyre/net/stream_socket.hpp>
+
+#include <utility>
+
+namespace gyre {
+
+void stream_socket::stop_for_two_readers() noexcept { misuse("two tasks read from one stream at the same time"); }
+
+void stream_socket::wait_for_received(operation_base& reader, reading way) noexcept {
+  if (waiting_reader != nullptr) stop_for_two_readers();
+  waiting_reader = &reader;
+  how = way;
+  received.arm();
+  io::look_for_missed_end(received, event_loop::current().backend());
+}
+
+void stream_socket::read_directly(operation_base& reader, io::request& call) noexcept {
+  if (waiting_reader != nullptr) stop_for_two_readers();
+  waiting_reader = &reader;
+  how = reading::directly;
+  event_loop::current().backend().submit(call);
+}
+
+bool stream_socket::stop_waiting(const operation_base& reader) noexcept {
+  if (waiting_reader != &reader || (how != reading::leases && how != reading::copies)) return false;
+  how = reading::cancelled;
+  return true;
+}
+
+void stream_socket::reader_ended() noexcept {
+  waiting_reader = nullptr;
+  if (closing) [[unlikely]]
+    return note_quiet();
+  if (watcher != nullptr) [[unlikely]]
+    watch_end(watcher);  // it could not be watched for while the reader had a request of its own
+}
+
+// A queue that has ended may still stand in the ready list while a reader has begun a request of its own.
+void stream_socket::received_something(io::completion& c) noexcept {
+  auto& queue = static_cast<io::receive_queue&>(static_cast<io::request&>(c));
+  stream_socket& self = of(queue);
+  queue.listed = false;
+  if (self.closing) {
+    if (self.closer != nullptr)
+      self.note_quiet();
+    else if (self.quiet())
+      self.release();
+  } else if (self.waiting_reader != nullptr) {
+    self.hand_to_reader();
+  } else if (self.watcher != nullptr) {
+    self.tell_watcher();
+  }
+}
+
+void stream_socket::hand_to_reader() noexcept {
+  operation_base& reader = *waiting_reader;
+  bool finished = false;
+  switch (how) {
+    case reading::leases:
+      finished = received.readable();
+      break;
+    case reading::copies:
+      finished = static_cast<socket_read_op&>(reader).take_queued();
+      break;
+    case reading::directly:
+    case reading::cancelled:
+      return;
+  }
+  if (!finished) {
+    received.arm();  // it ended for no reason of its own: a full completion queue, a cancel that came too late
+    return io::look_for_missed_end(received, event_loop::current().backend());
+  }
+  waiting_reader = nullptr;
+  reader.proceed(reader);
+}
+
+void stream_socket::tell_watcher() noexcept {
+  if (received.end() != io::receive_queue::open) {
+    end_watch& watch = *std::exchange(watcher, nullptr);
+    watch.ended(watch);
+  } else if (!received.has_bytes()) {
+    received.arm();
+    io::look_for_missed_end(received, event_loop::current().backend());
+  }
+}
+
+// A queue that has ended already tells it from the ready queue, as one that ends later does.
+void stream_socket::watch_end(end_watch* watch) noexcept {
+  watcher = watch;
+  if (watch == nullptr || (waiting_reader != nullptr && how == reading::directly)) return;
+  if (received.where != io::phase::idle) {
+    if (!received.has_bytes()) io::look_for_missed_end(received, event_loop::current().backend());
+  } else if (received.end() == io::receive_queue::open) {
+    received.arm();
+  } else if (!received.listed) {
+    received.listed = true;
+    event_loop::current().schedule(received);
+  }
+}
+
+}  // namespace gyre

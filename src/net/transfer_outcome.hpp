@@ -1,0 +1,29 @@
+// src/net/transfer_outcome.hpp: how a read or a write of a connected socket tells what became of it.
+#pragma once
+
+#include <gyre/io/io_error.hpp>
+#include <gyre/net/stream_socket.hpp>
+
+#include <cstddef>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace gyre {
+
+[[noreturn]] inline void throw_transfer_error(std::error_code reason, const char* operation,
+                                              const stream_socket& socket, std::size_t done) {
+  const std::string peer = socket.peer_name();
+  if (done > 0 || reason == stream_errc::end_of_stream) throw incomplete_transfer(reason, operation, peer, done);
+  throw io_error(reason, operation, peer);
+}
+
+template <class Op>
+auto value_or_throw(Op& op) {
+  auto outcome = op.take_result();
+  if (!outcome) [[unlikely]]
+    op.fail(outcome.error());
+  return *std::move(outcome);
+}
+
+}  // namespace gyre
