@@ -36,6 +36,33 @@ TEST_P(stream_faults, both_ends_in_memory_end) {
   });
 }
 
+TEST_P(stream_faults, a_read_that_times_out_keeps_its_bytes) {
+  survives([](fault_injection& f) -> gyre::task<> {
+    auto pair = gyre::unix_stream::pair();
+    f.arm();
+    co_await pair.first.write_all(std::string_view("he"));
+    std::array<char, 5> buffer;
+    const auto early =
+        co_await gyre::as_expected(gyre::timeout(5ms, pair.second.read_exactly(std::span<char>(buffer))));
+    EXPECT_FALSE(early);
+    co_await pair.first.write_all(std::string_view("llo"));
+    co_await pair.second.read_exactly(std::span<char>(buffer));
+    EXPECT_EQ(std::string_view(buffer.data(), buffer.size()), "hello");
+  });
+}
+
+TEST_P(stream_faults, descriptors_that_are_passed_are_not_lost) {
+  survives([](fault_injection& f) -> gyre::task<> {
+    auto pair = gyre::unix_stream::pair();
+    const int sent[] = {STDIN_FILENO, STDOUT_FILENO};
+    f.arm();
+    co_await pair.first.send_descriptors(std::as_bytes(std::span("ab", 2)), sent);
+    std::array<std::byte, 4> buffer;
+    const auto got = co_await pair.second.receive_descriptors(buffer);
+    EXPECT_EQ(got.descriptors.size(), 2U);
+  });
+}
+
 TEST_P(stream_faults, datagrams_arrive_or_do_not) {
   survives([](fault_injection& f) -> gyre::task<> {
     f.arm();
