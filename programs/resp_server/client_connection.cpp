@@ -21,10 +21,10 @@ struct evicted_client {};
 
 constexpr std::size_t flush_above = std::size_t{64} << 10U;
 
-// What commands that change something may answer must always fit, or they would be done and not answered.
+// The reply of a command that changes something must always fit; otherwise the command would be done and not answered.
 constexpr std::size_t least_reply_limit = flush_above + 4096;
 
-// Of every client, so that most requests need no counting.
+// Bytes charged to every client in advance, so that most requests need no counting.
 constexpr std::size_t always_counted = 1024;
 
 }  // namespace
@@ -192,7 +192,7 @@ gyre::task<> client_connection::keep_received() {
   note_memory();
 }
 
-// What follows in the stream would be taken for requests, so nothing more is read.
+// The rest of the stream would be taken for requests, so nothing more is read.
 void client_connection::refuse_request() {
   input_ = {};
   reply_.append_error("OOM request does not fit into 'maxmemory-clients'");

@@ -21,7 +21,7 @@
 
 namespace resp {
 
-/// What all connections share.
+/// State shared by all connections.
 struct server_state {
   explicit server_state(const server_limits& most, const keyspace_options& options)
       : limits(most), keys(options), memory(most.all_clients) {
@@ -35,7 +35,7 @@ struct server_state {
   reply_buffers buffers;
   client_memory memory;
   gyre::event memory_freed;  // set and cleared at once when an evicted client has let go
-  gyre::mutex long_command;  // held by the command that is done in steps: one step a turn, whoever asks
+  gyre::mutex long_command;  // held by the command that is done in steps: one step a turn, for all clients together
 };
 
 /// The time as commands see it.

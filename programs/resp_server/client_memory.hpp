@@ -49,11 +49,11 @@ class client_memory {
 
   [[nodiscard]] std::size_t limit() const noexcept { return limit_; }
   [[nodiscard]] std::size_t used() const noexcept { return used_; }
-  /// What evicted clients still hold.
+  /// Bytes that evicted clients still hold.
   [[nodiscard]] std::size_t leaving() const noexcept { return leaving_; }
   [[nodiscard]] std::size_t available() const noexcept { return used_ < limit_ ? limit_ - used_ : 0; }
   [[nodiscard]] bool over_limit() const noexcept { return used_ - leaving_ > limit_; }
-  /// What one client may take in all without others having to leave.
+  /// Bytes that one client may hold in total before others must be evicted.
   [[nodiscard]] std::size_t available_to(const client_account& one) const noexcept { return available() + one.bytes_; }
 
   /// Evicts clients that take more than `asking` would with `bytes` in all, until that is possible. False when it is not.

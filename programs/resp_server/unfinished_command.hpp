@@ -8,8 +8,8 @@
 
 namespace resp {
 
-/// What is left of a command whose work grows with the number of keys. The server does one step of it at a time, and lets
-/// other clients run in between.
+/// The rest of a command whose work grows with the number of keys. The server does one step of it at a time, and lets other
+/// clients run in between.
 class unfinished_command {
  public:
   /// Units of work of one step, of a few nanoseconds each: the loop runs up to 128 steps before it looks for what clients

@@ -29,7 +29,7 @@ file_state& file_state::adopt(int number, std::string_view path) {
 
 namespace {
 
-// Asks for what is known already, so that no server is asked. Gives an errno. What is no file (inotify) has type 0.
+// Asks only for cached attributes, so that no file server is contacted. Returns an errno. Other objects (inotify) have type 0.
 int find_type(int fd, unsigned& type) noexcept {
   struct statx found{};
   struct stat asked{};

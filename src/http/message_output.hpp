@@ -60,8 +60,8 @@ class message_output {
   /// read, or has become shorter; that it was cut off is the file's fault then, and not the client's.
   task<transfer> send_file(int file, std::uint64_t offset, std::uint64_t count);
 
-  /// What the connection takes without waiting leaves the buffer. With `more` it may keep that until more comes, at once. A
-  /// broken connection is recorded: every later write fails.
+  /// Hands the connection as many bytes as it takes without waiting. With `more` the kernel may hold them back, because more
+  /// follows at once. A broken connection is recorded: every later write fails.
   void send_now(bool more) noexcept;
   /// Has the loop send the buffer when the task that runs now waits, if the transport can do that.
   void flush_when_waiting();

@@ -90,8 +90,8 @@ task<bool> response_sender::send() {
   co_return !output_.failed();
 }
 
-// What of a body made piece by piece counts: all of it when it is complete; else no more than has been taken, and not what
-// still waited when the response was cut off.
+// Counts the bytes of a body made piece by piece: all of them when it is complete; otherwise no more than were taken, without
+// those that still waited when the response was cut off.
 class response_sender::writer_counter {
  public:
   writer_counter(response_sender& sender, const body_writer& writer) noexcept

@@ -166,7 +166,7 @@ bool find_below(const route_node& node, std::size_t depth, std::size_t begin, ro
   return true;
 }
 
-// What most requests ask for: each segment is spelled out in a route, and as it was sent. That goes before all alternatives.
+// The usual request: each segment is spelled out in a route, exactly as it was sent. Such a route precedes all alternatives.
 const route_node* find_spelled_out(const route_node& root, std::string_view path) noexcept {
   if (path.find('%') != std::string_view::npos) return nullptr;
   const route_node* node = &root;

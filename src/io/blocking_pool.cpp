@@ -59,7 +59,7 @@ void blocking_pool::submit_awaited(blocking_job& job, std::size_t* waiting) noex
 }
 
 bool blocking_pool::withdraw(blocking_job& job) noexcept {
-  // Of a job that has begun the pool may be gone.
+  // The pool of a job that has begun may be gone.
   pool_state* const s = __atomic_load_n(&job.queued_in, __ATOMIC_RELAXED);
   if (s == nullptr) return false;
   const std::scoped_lock lock(s->mutex);

@@ -12,7 +12,7 @@
 
 namespace gyre::io {
 
-/// What the threads of a pool share. Guarded by `mutex`, except `queued`, which is only written with the lock held.
+/// State shared by the threads of a pool. Guarded by `mutex`, except `queued`, which is only written with the lock held.
 class pool_state {
  public:
   explicit pool_state(std::size_t most_threads);

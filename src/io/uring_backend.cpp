@@ -79,7 +79,8 @@ uring_backend::~uring_backend() {
 }
 
 // Submits what is queued, runs what the kernel has deferred, and waits for `wanted` completions. Gives up early for
-// many reasons: the caller looks at what there is, and comes back. False: the kernel has consumed nothing for want of memory.
+// many reasons; the caller then looks at the completions and calls again. False means that the kernel consumed nothing because
+// it lacks memory.
 bool uring_backend::enter(std::uint32_t wanted, monotonic_time deadline) noexcept {
   skipped_looks_ = 0;
   const int result = ring_.enter(wanted, deadline);

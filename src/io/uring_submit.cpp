@@ -49,7 +49,7 @@ void uring_backend::queue_pause(request& r) noexcept {
   entry.user_data = key_of(r);
 }
 
-// In the name of the cancel, whose answer it stands in for: the request is not handed out before it is over.
+// The pause counts as an unanswered cancel, so the request is not handed out before the pause is over.
 void uring_backend::queue_pause_of_cancel(request& r) noexcept {
   r.backend_state |= state_cancel_unanswered;
   uring::submission& entry = next_entry();

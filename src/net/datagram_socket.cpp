@@ -76,7 +76,7 @@ void datagram_socket::received_something(io::completion& c) noexcept {
   datagram_socket& self = of(many);
   many.listed = false;
   if (self.abandoned_) return self.release_when_quiet();
-  // The multishot may still stand in the ready list after its end, when a receiver has begun a request of its own.
+  // The multishot may still be in the ready list after its end, when a receiver has begun a request of its own.
   if (self.receiver == nullptr || self.arrived_ == nullptr) return;
   if (!self.has_arrivals() && self.failure_ == 0) return self.receive_many();  // it ended for no reason of its own
   operation_base& waiting = *std::exchange(self.receiver, nullptr);

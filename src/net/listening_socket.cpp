@@ -22,8 +22,8 @@ bool is_shortage(int error) noexcept {
   return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
-// What accept(2) says of the connection that it would have given, and not of the listener: the network of its peer is gone,
-// or a firewall or a security module forbids it.
+// An error that concerns the new connection and not the listener, see accept(2): the network of its peer is gone, or a firewall
+// or a security module forbids the connection.
 bool concerns_one_connection(int error) noexcept {
   switch (error) {
     case ECONNABORTED:

@@ -38,7 +38,7 @@ void stream_socket::reader_ended() noexcept {
     watch_end(watcher);  // it could not be watched for while the reader had a request of its own
 }
 
-// A queue that has ended may still stand in the ready list while a reader has begun a request of its own.
+// A queue that has ended may still be in the ready list while a reader has begun a request of its own.
 void stream_socket::received_something(io::completion& c) noexcept {
   auto& queue = static_cast<io::receive_queue&>(static_cast<io::request&>(c));
   stream_socket& self = of(queue);

@@ -22,7 +22,7 @@ static_assert(sizeof(pidfd_information) == 64);
 constexpr std::uint64_t wants_exit = 1U << 3U;
 constexpr unsigned long get_information = _IOWR(0xFF, 11, pidfd_information);
 
-// Whoever reaps a process keeps its status first and ends it after that, which is when the descriptor hangs up.
+// The kernel stores the status of a process before it ends the process, which is when the descriptor hangs up.
 void wait_until_reaped(int pidfd) noexcept {
   constexpr int patience = 100;  // ms; it takes microseconds
   pollfd hung_up{.fd = pidfd, .events = 0, .revents = 0};

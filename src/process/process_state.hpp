@@ -63,7 +63,7 @@ class process_state : private io::request, private cancellable {
   static void ended(io::completion& c) noexcept;
 
   io::descriptor descriptor_;
-  // Of a detached child, which the end of the loop makes an orphan.
+  // Waits for a detached child; the end of the loop makes that child an orphan.
   task_context context_;
   cancel_scope scope_;
   process_state* next_orphan_ = nullptr;

@@ -32,7 +32,7 @@ owned_fd make_bell() {
 
 }  // namespace
 
-/// What the handler writes to. It knows no loop, so a signal may come before one begins and after it has ended.
+/// The object that the handler writes to. It knows no loop, so a signal may come before a loop begins and after it has ended.
 class signal_watch : private signal_owner {
  public:
   explicit signal_watch(std::initializer_list<int> numbers);

@@ -61,9 +61,9 @@ GYRE_API const backend_choice& process_backend_choice() noexcept;
 /// size in `options` is out of its range.
 GYRE_API backend_owner make_backend(const backend_options& options, backend_choice& choice);
 
-/// What stands in for the backend of a parent process in its forked child: it stops the program with a sentence when it is
-/// asked for anything, and lets everything be destroyed. The child shares the kernel's side of the real one: what it did there
-/// would happen to the parent. One for all loops; it lives until the process ends. Errors, on the first call: std::bad_alloc.
+/// Replaces the backend of a parent's loop in a forked child. Any request stops the program with a sentence; destruction is
+/// allowed. The child shares the kernel's side of the real backend, so using that one would change the parent's I/O. One
+/// instance for all loops, which lives until the process ends. Errors: std::bad_alloc, on the first call.
 GYRE_API backend& forked_backend();
 
 }  // namespace gyre::io

@@ -19,7 +19,7 @@ concept chainable_operation = fallible_operation<Op> && requires(Op& op) {
   { op.fully_succeeded() } -> std::convertible_to<bool>;
 };
 
-/// An operation that may stand before another one: its result, which nobody gets, owns nothing.
+/// An operation that may come before another one in a chain. Its result is discarded, so it must own nothing.
 template <class Op>
 concept chainable_before_another = chainable_operation<Op> && !result_owns_grant<Op>;
 
@@ -57,7 +57,7 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
     first_.fail(reason);
   }
   [[nodiscard]] bool fully_succeeded() noexcept { return second_began_ && !failure_ && second_.fully_succeeded(); }
-  /// Of a chain that has fully succeeded and whose result is not wanted any more.
+  /// Gives back everything that the chain was granted. Only for a chain that has fully succeeded and whose result is discarded.
   void give_back() noexcept
     requires can_give_back<First> || can_give_back<Second>
   {
@@ -107,7 +107,7 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
     begin(second_, [](operation_base& op) noexcept { static_cast<link<Second>&>(op).owner->end(); });
   }
 
-  // Only when the chain fails: whoever awaits it could not know that the first one had been granted anything.
+  // Called only when the chain fails: the caller cannot know that the first operation had been granted anything.
   void give_back_first() noexcept {
     if constexpr (can_give_back<First>)
       if (std::exchange(first_granted_, false)) first_.give_back();

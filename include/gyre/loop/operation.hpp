@@ -41,9 +41,11 @@ struct operation_base : cancellable {
 ///   bool try_now()        finishes without waiting, if it can; false: `start` will be called
 ///   void start()          begins; later, and never inside this call, somebody calls `proceed(*this)`
 ///   R    await_resume()   the result, or throws
-/// and sets `cancel`, which asks a started operation to end early. try_now and start may throw (std::bad_alloc): the await
-/// throws it. Whoever throws leaves everything as it was: nothing refers to the operation, and it holds nothing. `Completion` is what stands in the ready queue for
-/// it; an operation that has an io::request gives that, which is in the queue or in flight, never both.
+/// and sets `cancel`, which asks a started operation to end early.
+///
+/// try_now and start may throw (std::bad_alloc), and the await then throws the same. A function that throws leaves everything as
+/// it was: nothing refers to the operation, and the operation holds nothing. `Completion` is the entry of the operation in the
+/// ready queue. An operation that has an io::request uses that request, which is either queued or in flight, never both.
 template <class Derived, class Completion = io::completion>
 class operation : public operation_base, public Completion {
  public:

@@ -117,7 +117,7 @@ class channel {
   friend class channel_send_op<T>;
   friend class channel_receive_op<T>;
 
-  // Of a receive whose result nobody wants: it is the next item again, above the capacity if need be.
+  // Returns the item of a receive whose result was discarded. It becomes the next item again, above the capacity if need be.
   void take_back(T&& item) noexcept {
     if (wait_node* const first = receivers_.first()) {
       static_cast<channel_receive_op<T>&>(*first).item_.emplace(std::move(item));

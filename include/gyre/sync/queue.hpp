@@ -149,7 +149,7 @@ class basic_queue {
   friend class queue_get_op<Storage>;
   friend class queue_join_op<Storage>;
 
-  // Of a get whose result nobody wants: it is the next item again, above the capacity if need be.
+  // Returns the item of a get whose result was discarded. It becomes the next item again, above the capacity if need be.
   void take_back(value_type&& item) noexcept {
     if (wait_node* const first = getters_.first()) {
       static_cast<queue_get_op<Storage>&>(*first).item_.emplace(std::move(item));

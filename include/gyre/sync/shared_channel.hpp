@@ -56,7 +56,7 @@ struct shared_channel_state {
     }
     return true;
   }
-  // Of a receive whose result nobody wants: it is the next item again, above the capacity if need be.
+  // Returns the item of a receive whose result was discarded. It becomes the next item again, above the capacity if need be.
   void take_back(T&& item) noexcept {
     try {
       const shared_lock_guard locked(lock);

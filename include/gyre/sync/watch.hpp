@@ -39,7 +39,7 @@ template <class T>
 class watcher {
  public:
   /// Waits until the value is another than the one seen last. False: the watch is closed and the last value was seen.
-  /// Of several tasks that wait with one watcher each goes on at the next change.
+  /// Several tasks may wait with one watcher; each of them resumes at the next change.
   ///
   /// Cancel: stops waiting; the change stays unseen.
   [[nodiscard("co_await it")]] watch_changed_op<T> changed() noexcept { return watch_changed_op<T>(*this); }

@@ -72,8 +72,8 @@ wrap_void<operand_result<T>> take_result_of(task_state& child) {
 /// Runs all at once, each in a task of its own, and waits for all of them.
 ///
 /// Takes tasks and other gyre awaitables. The first failure cancels the others; when all have stopped it is thrown,
-/// together with other failures as an exception_group. Results that were there by then are dropped: locks, permits and
-/// items of operations that stand in the gather themselves go back to where they came from.
+/// together with other failures as an exception_group. Results that were ready by then are dropped. Locks, permits and items
+/// of operations that are direct arguments are given back.
 /// Cancel: reaches all of them; throws when all have ended.
 template <awaitable_value... As>
   requires(sizeof...(As) > 0)

@@ -58,8 +58,8 @@ void take_if_winner(std::optional<Result>& out, task_state& winner, task_state& 
 
 /// Runs all at once; gives the result of the first that ends, or throws its exception. The others are cancelled,
 /// and have really stopped when this returns; a value that one of them had ready by then is dropped, an exception
-/// goes to the loop's handler. Locks, permits and items of operations that stand in the race themselves
-/// (`race(queue.get(), stop.wait())`) go back to where they came from; what a task has taken is lost with its value.
+/// goes to the loop's handler. Locks, permits and items of operations that are direct arguments
+/// (`race(queue.get(), stop.wait())`) are given back. An item that a task has taken is lost with the task's value.
 /// Cancel: reaches all of them; throws when all have ended, unless one had already won.
 template <awaitable_value... As>
   requires(sizeof...(As) > 0)

@@ -19,7 +19,7 @@ class child_tasks;
 /// Waits until fewer than a number of children run. Several may wait; they go on in the order in which they came.
 ///
 /// A child may be started between the end of the last one and the resumption of the waiter, which then waits on. So a
-/// waiter stands in the line of its children until it is resumed, also while it is in the ready queue.
+/// waiter stays in the list of waiters until it is resumed, also while it is in the ready queue.
 class GYRE_API children_wait_op : public operation<children_wait_op> {
  public:
   bool try_now() noexcept;

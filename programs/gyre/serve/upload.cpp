@@ -130,8 +130,8 @@ class new_file {
     struct stat found{};
     return ::lstat((directory_ + "/" + numbered(wanted, number)).c_str(), &found) == 0;
   }
-  // A number behind `taken` whose name is free while the one before it is not. Steps that double, then halve: the ten
-  // thousandth file of a name costs a few looks, not ten thousand.
+  // A number above `taken` whose name is free and whose predecessor's is not. The steps double, then halve: the ten thousandth
+  // file of a name costs a few look-ups, not ten thousand.
   int next_free(const std::string& wanted, int taken) const {
     int free = taken + 1;
     for (int step = 1; free <= most_of_a_name && is_there(wanted, free); free = taken + step) {
