@@ -132,7 +132,7 @@ TEST(backend_choice, epoll_that_has_no_way_to_wait_or_to_be_woken_names_the_call
   }
   const auto denies_both = [] {
     gyre_test::deny_call(SYS_epoll_pwait2, ENOSYS);
-    gyre_test::deny_call(SYS_epoll_wait, EPERM);
+    gyre_test::deny_call(gyre_test::epoll_wait_call, EPERM);
   };
   const outcome got = in_child(denies_both, gyre::io::backend_kind::epoll);
   EXPECT_EQ(got.error, EPERM);

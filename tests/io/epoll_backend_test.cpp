@@ -140,7 +140,7 @@ TEST_F(epoll_backend_in_a_child, without_any_way_to_wait_it_stops_the_program_wi
   const auto denied_later = [] {
     turning_backend backend(io::backend_kind::epoll);
     gyre_test::deny_call(SYS_epoll_pwait2, EPERM);
-    gyre_test::deny_call(SYS_epoll_wait, EPERM);
+    gyre_test::deny_call(gyre_test::epoll_wait_call, EPERM);
     backend.turn(now() + milliseconds);
   };
   EXPECT_DEATH(denied_later(), "epoll_wait failed with EPERM: a seccomp filter denies it");

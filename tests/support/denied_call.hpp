@@ -5,6 +5,7 @@
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +21,13 @@ inline constexpr bool forked_children_may_start_threads = false;
 inline constexpr bool forked_children_may_start_threads = !__has_feature(thread_sanitizer);
 #else
 inline constexpr bool forked_children_may_start_threads = true;
+#endif
+
+/// The system call behind epoll_wait(2): newer architectures have only epoll_pwait.
+#if defined(SYS_epoll_wait)
+inline constexpr long epoll_wait_call = SYS_epoll_wait;
+#else
+inline constexpr long epoll_wait_call = SYS_epoll_pwait;
 #endif
 
 /// Denies a system call with an errno from now on, to this thread and to those that it starts. It cannot be taken back.
