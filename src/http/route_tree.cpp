@@ -138,7 +138,7 @@ void router::tree::mount(std::string_view prefix, tree&& other) {
 namespace {
 
 // `begin`: of segment `depth` in the path.
-bool find_below(const route_node& node, std::size_t depth, std::size_t begin, route_search& search) {
+bool find_node(const route_node& node, std::size_t depth, std::size_t begin, route_search& search) {
   ++search.visited;
   const std::string_view path = search.path.path();
   const bool ends_here = begin == path.size();
@@ -150,10 +150,10 @@ bool find_below(const route_node& node, std::size_t depth, std::size_t begin, ro
     const path_segments::segment& segment = search.path.get(depth, begin);
     if (segment.decoded != nullptr)
       if (const route_node* const child = find_child(node, {segment.decoded, segment.decoded_size}))
-        if (find_below(*child, depth + 1, segment.end, search)) return true;
+        if (find_node(*child, depth + 1, segment.end, search)) return true;
     if (node.parameter && segment.sent_size > 0) {
       search.values[search.count++] = {.text = segment.sent, .size = segment.sent_size};
-      if (find_below(*node.parameter, depth + 1, segment.end, search)) return true;
+      if (find_node(*node.parameter, depth + 1, segment.end, search)) return true;
       --search.count;
     }
   }
@@ -178,7 +178,7 @@ const route_node* find_spelled_out(const route_node& root, std::string_view path
 
 bool find_routes(const route_node& root, route_search& search) {
   const route_node* const spelled_out = find_spelled_out(root, search.path.path());
-  if (spelled_out == nullptr || spelled_out->routes.empty()) return find_below(root, 0, 0, search);
+  if (spelled_out == nullptr || spelled_out->routes.empty()) return find_node(root, 0, 0, search);
   search.found = &spelled_out->routes;
   return true;
 }
