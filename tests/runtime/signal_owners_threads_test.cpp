@@ -68,8 +68,7 @@ TEST(signal_owners_threads, a_signal_on_another_thread_at_the_end_of_a_run_finds
   std::thread taker([&] {
     for (int seen = 0; seen < runs; ++seen) {
       while (round.load() == seen) std::this_thread::yield();
-      for (volatile int pause = (seen * 37) % 3000; pause > 0; pause = pause - 1) {
-      }
+      for (int pause = (seen * 37) % 3000; pause > 0; --pause) std::atomic_signal_fence(std::memory_order_seq_cst);
       ::pthread_kill(::pthread_self(), SIGINT);
       ++sent;
     }
