@@ -9,23 +9,23 @@ namespace gyre {
 
 void stream_socket::stop_for_two_readers() noexcept { misuse("two tasks read from one stream at the same time"); }
 
-void stream_socket::wait_for_received(operation_base& reader, reading way) noexcept {
+void stream_socket::wait_for_received(operation_base& op, reading way) noexcept {
   if (waiting_reader != nullptr) stop_for_two_readers();
-  waiting_reader = &reader;
+  waiting_reader = &op;
   how = way;
   received.arm();
   io::look_for_missed_end(received, event_loop::current().backend());
 }
 
-void stream_socket::read_directly(operation_base& reader, io::request& call) noexcept {
+void stream_socket::read_directly(operation_base& op, io::request& call) noexcept {
   if (waiting_reader != nullptr) stop_for_two_readers();
-  waiting_reader = &reader;
+  waiting_reader = &op;
   how = reading::directly;
   event_loop::current().backend().submit(call);
 }
 
-bool stream_socket::stop_waiting(const operation_base& reader) noexcept {
-  if (waiting_reader != &reader || (how != reading::leases && how != reading::copies)) return false;
+bool stream_socket::stop_waiting(const operation_base& op) noexcept {
+  if (waiting_reader != &op || (how != reading::leases && how != reading::copies)) return false;
   how = reading::cancelled;
   return true;
 }
@@ -56,14 +56,14 @@ void stream_socket::received_something(io::completion& c) noexcept {
 }
 
 void stream_socket::hand_to_reader() noexcept {
-  operation_base& reader = *waiting_reader;
+  operation_base& op = *waiting_reader;
   bool finished = false;
   switch (how) {
     case reading::leases:
       finished = received.readable();
       break;
     case reading::copies:
-      finished = static_cast<socket_read_op&>(reader).take_queued();
+      finished = static_cast<socket_read_op&>(op).take_queued();
       break;
     case reading::directly:
     case reading::cancelled:
@@ -74,7 +74,7 @@ void stream_socket::hand_to_reader() noexcept {
     return io::look_for_missed_end(received, event_loop::current().backend());
   }
   waiting_reader = nullptr;
-  reader.proceed(reader);
+  op.proceed(op);
 }
 
 void stream_socket::tell_watcher() noexcept {
