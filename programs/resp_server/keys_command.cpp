@@ -18,7 +18,7 @@ class keys_by_pattern : public unfinished_command {
   bool step(keyspace& keys, unix_ms now, reply_buffer& reply) override {
     if (!cursor_) begin(keys, reply);
     for (std::size_t spent = 0; spent < budget;) {
-      entry* const item = cursor_->at();
+      entry* const item = cursor_->at();  // NOLINT(bugprone-unchecked-optional-access): begin() set it
       if (item == nullptr) {
         reply.finish_array(mark_, found_);
         if (reply.overflowed()) reply.drop_from(mark_);

@@ -106,7 +106,7 @@ task<listing_cache::contents> listing_cache::get(wanted_directory wanted) {
     if (!good && (!where.reading || where.reading->done())) begin(where, wanted, now);
     const bool is_wanted = good || where.number > readings_before;
     const std::uint64_t number = where.number;
-    const shared_task<contents> reading = *where.reading;
+    const shared_task<contents> reading = *where.reading;  // NOLINT(bugprone-unchecked-optional-access): begin() set it
     contents found;
     bool failed = false;
     try {

@@ -16,4 +16,16 @@ inline constexpr bool needs_free_descriptors =
     false;
 #endif
 
+/// The address sanitizer ends a thread whose stack it cannot ask the kernel about.
+inline constexpr bool threads_need_their_affinity =
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+    true;
+#else
+    false;
+#endif
+#else
+    false;
+#endif
+
 }  // namespace gyre_test
