@@ -22,13 +22,11 @@ endif()
 if(GYRE_SANITIZE)
   target_compile_options(gyre_build INTERFACE -fsanitize=${GYRE_SANITIZE} -fno-sanitize-recover=all
                          -fno-omit-frame-pointer)
+  if(GYRE_SANITIZE MATCHES "undefined")
+    # This check opens a pipe for each type that it has not seen, and reports a wrong type when the process is out of
+    # descriptors, which the tests of shortages bring about.
+    target_compile_options(gyre_build INTERFACE -fno-sanitize=vptr)
+  endif()
   target_link_options(gyre_build INTERFACE -fsanitize=${GYRE_SANITIZE})
   target_compile_definitions(gyre_build INTERFACE GYRE_NO_FRAME_POOL)  # every frame from the heap, where it is seen
-endif()
-
-# Behind gyre_build, for the library: the check of vptr opens a pipe for each type that it has not seen, and reports a wrong type when
-# the process is out of descriptors, which the tests of shortages bring about.
-add_library(gyre_layer_build INTERFACE)
-if(GYRE_SANITIZE MATCHES "undefined")
-  target_compile_options(gyre_layer_build INTERFACE -fno-sanitize=vptr)
 endif()

@@ -11,7 +11,7 @@ function(gyre_layer name)
   endif()
   add_library(gyre_${name} OBJECT ${sources})
   target_include_directories(gyre_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src/${name})
-  target_link_libraries(gyre_${name} PRIVATE gyre_build gyre_layer_build)
+  target_link_libraries(gyre_${name} PRIVATE gyre_build)
   set_target_properties(gyre_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
                         POSITION_INDEPENDENT_CODE "${BUILD_SHARED_LIBS}")
   if(GYRE_UNITY_BUILD)

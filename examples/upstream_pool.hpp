@@ -8,7 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -27,18 +26,18 @@ class upstream_pool {
   void keep(pointer connection) {
     if (!connection->reusable() || idle_.size() >= most || watches_ == nullptr) return;
     auto entry = std::make_shared<idle>(std::move(connection));
-    idle_.push_back(entry);
-    entry->watch.emplace(watches_->spawn(watch(*this, entry), {.name = "watching an idle connection"}));
+    auto watching = watches_->spawn(watch(*this, entry), {.name = "watching an idle connection"});
+    idle_.push_back({std::move(entry), std::move(watching)});
   }
 
   /// A connection on which nothing has arrived since its last response; null when there is none. Cancel: one is closed.
   gyre::task<pointer> take() {
     while (!idle_.empty()) {
-      const entry_pointer entry = std::move(idle_.back());
+      watched last = std::move(idle_.back());
       idle_.pop_back();
-      entry->watch->cancel();
-      co_await entry->watch->wait();  // bytes that came first win over the cancel
-      if (entry->quiet && !entry->connection->has_input()) co_return std::move(entry->connection);
+      last.watch.cancel();
+      co_await last.watch.wait();  // bytes that came first win over the cancel
+      if (last.entry->quiet && !last.entry->connection->has_input()) co_return std::move(last.entry->connection);
     }
     co_return nullptr;
   }
@@ -48,19 +47,22 @@ class upstream_pool {
   struct idle {
     explicit idle(pointer c) noexcept : connection(std::move(c)) {}
     pointer connection;
-    std::optional<gyre::task_handle<void>> watch;
     bool quiet = true;
   };
-  using entry_pointer = std::shared_ptr<idle>;
+  /// The task keeps the entry, and nothing in the entry keeps the task.
+  struct watched {
+    std::shared_ptr<idle> entry;
+    gyre::task_handle<void> watch;
+  };
 
-  static gyre::task<> watch(upstream_pool& pool, entry_pointer entry) {
+  static gyre::task<> watch(upstream_pool& pool, std::shared_ptr<idle> entry) {
     std::array<char, 1> unexpected{};
     (void)co_await gyre::as_expected(entry->connection->stream().read_some(unexpected));
     entry->quiet = false;
-    std::erase(pool.idle_, entry);
+    std::erase_if(pool.idle_, [&](const watched& each) { return each.entry == entry; });
     entry->connection.reset();
   }
 
-  std::vector<entry_pointer> idle_;
+  std::vector<watched> idle_;
   gyre::task_group* watches_ = nullptr;
 };

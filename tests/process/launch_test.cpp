@@ -1,6 +1,5 @@
 // tests/process/launch_test.cpp: what a child is given before it becomes the program, and starts that fail.
 #include "tests/process/children.hpp"
-#include "tests/support/sanitized.hpp"
 
 #include <gyre/testing/cancel_at_every_await.hpp>
 
@@ -92,7 +91,6 @@ TEST(process_launch, a_start_that_fails_leaves_no_child_and_no_descriptor) {
 }
 
 TEST(process_launch, a_start_without_free_descriptors_starts_nothing) {
-  if (needs_free_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
   const scratch dir;
   const strings leaves_a_trace{"/bin/sh", "-c", "echo > " + dir.path("trace")};
   run_test([&]() -> gyre::task<> {

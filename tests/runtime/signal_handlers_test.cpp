@@ -3,7 +3,6 @@
 
 #include <gyre/testing/run_test.hpp>
 
-#include "tests/support/sanitized.hpp"
 
 #include <gtest/gtest.h>
 
@@ -148,7 +147,6 @@ TEST(signal_handlers, the_handler_runs_on_the_alternate_stack_of_its_thread) {
 }
 
 TEST(signal_handlers, a_set_without_a_descriptor_to_be_had_is_refused) {
-  if (gyre_test::needs_free_descriptors) GTEST_SKIP() << "the sanitizer needs descriptors of its own";
   rlimit before{};
   ::getrlimit(RLIMIT_NOFILE, &before);
   rlimit none = before;
