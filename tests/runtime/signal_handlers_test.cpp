@@ -3,7 +3,6 @@
 
 #include <gyre/testing/run_test.hpp>
 
-
 #include <gtest/gtest.h>
 
 #include <signal.h>
