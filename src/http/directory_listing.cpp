@@ -203,6 +203,7 @@ task<response> list_as_response(request& r, listing_cache& cache, wanted_directo
   std::string path = wanted.path;
   listing_cache::contents all = co_await cache.get(std::move(wanted));
   const std::size_t entries = all->size();
+  const bool truncated = all->more();
   listing_text text(std::move(all), std::move(path), sorted, json);
   response made = response_of(std::move(text), r, entries, json ? kinds[1] : kinds[0]);
   made.add_field("Vary", "Accept");
@@ -210,6 +211,7 @@ task<response> list_as_response(request& r, listing_cache& cache, wanted_directo
   // Names of files are not ours: nothing in them runs, and the page loads nothing.
   made.add_field("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
   made.add_field("X-Content-Type-Options", "nosniff");
+  if (truncated) made.add_field("X-Listing-Truncated", "true");  // a JSON array has no place to say it
   co_return made;
 }
 

@@ -2,8 +2,7 @@
 #pragma once
 
 #include <gyre/io/blocking_pool.hpp>
-
-#include "job_queue.hpp"
+#include <gyre/io/node_list.hpp>
 
 #include <atomic>
 #include <condition_variable>
@@ -47,6 +46,11 @@ class pool_state {
   bool closing = false;
 
  private:
+  struct job_queue : node_list<blocking_job> {
+    using node_list::link_last;
+    using node_list::unlink;
+  };
+
   void run_jobs() noexcept;
   [[nodiscard]] bool may_run() const noexcept {
     return running < limit() && queued.load(std::memory_order_relaxed) > 0;

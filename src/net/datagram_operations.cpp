@@ -217,12 +217,7 @@ void datagram_receive_base::start() noexcept {
     datagram_socket& owner = datagram_socket::of(self);
     if (owner.receiver != &self || self.cancelled_) return;
     self.cancelled_ = true;
-    if (owner.stop_waiting(self)) {
-      self.result = -ECANCELED;
-      event_loop::current().schedule(self);
-    } else {
-      event_loop::current().backend().cancel(self);  // no effect on what has ended and is about to say so
-    }
+    end_cancelled(self, owner.stop_waiting(self));
   };
   datagram_socket& socket = datagram_socket::of(*this);
   if (socket.receives_many()) return socket.wait_for_arrivals(*this, &arrived);

@@ -135,8 +135,8 @@ void listening_socket::accepted_something(io::completion& c) noexcept {
 }
 
 void listening_socket::serve_waiters() noexcept {
-  while (first_waiter_ != nullptr && (has_connection() || failure_ != 0)) {
-    accept_base& waiter = *first_waiter_;
+  while (!waiters_.empty() && (has_connection() || failure_ != 0)) {
+    accept_base& waiter = *waiters_.first();
     if (has_connection() && !hand_over_to(waiter)) continue;
     waiter.unlink();
     waiter.finish_soon();
@@ -170,7 +170,7 @@ void listening_socket::close_when_quiet() noexcept {
 
 void listening_socket::abandon() noexcept {
   static_cast<void>(loop_of("a listener"));
-  if (first_waiter_ != nullptr) misuse("a listener was destroyed while a task waits in its accept");
+  if (!waiters_.empty()) misuse("a listener was destroyed while a task waits in its accept");
   stop();
   abandoned_ = true;
   close_when_quiet();
@@ -184,7 +184,7 @@ accept_base::~accept_base() {
 bool accept_base::try_now() noexcept {
   listening_socket& listener = *listener_;
   if (listener.failure_ != 0) return true;
-  if (listener.first_waiter_ != nullptr || !listener.has_connection()) return false;
+  if (!listener.waiters_.empty() || !listener.has_connection()) return false;
   while (listener.has_connection() && !listener.hand_over_to(*this)) {
   }
   listener.serve_waiters();
@@ -202,22 +202,13 @@ void accept_base::start() noexcept {
   };
   listening_socket& listener = *listener_;
   waiting_ = true;
-  (listener.first_waiter_ == nullptr ? listener.first_waiter_ : listener.last_waiter_->next_waiter_) = this;
-  listener.last_waiter_ = this;
+  listener.waiters_.link_last(*this);
   listener.arm();
 }
 
 void accept_base::unlink() noexcept {
   waiting_ = false;
-  listening_socket& listener = *listener_;
-  if (listener.first_waiter_ == this) {
-    listener.first_waiter_ = next_waiter_;
-    return;
-  }
-  accept_base* before = listener.first_waiter_;
-  while (before->next_waiter_ != this) before = before->next_waiter_;
-  before->next_waiter_ = next_waiter_;
-  if (listener.last_waiter_ == this) listener.last_waiter_ = before;
+  listener_->waiters_.unlink(*this);
 }
 
 std::expected<stream_socket*, std::error_code> accept_base::take_socket() {

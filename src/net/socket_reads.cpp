@@ -90,12 +90,7 @@ void socket_read_op::start() noexcept {
     stream_socket& owner = stream_socket::of(self);
     if (owner.waiting_reader != &self || self.cancelled_) return;
     self.cancelled_ = true;
-    if (owner.stop_waiting(self)) {
-      self.result = -ECANCELED;
-      event_loop::current().schedule(self);
-    } else {
-      event_loop::current().backend().cancel(self);  // no effect on what has ended and is about to say so
-    }
+    end_cancelled(self, owner.stop_waiting(self));
   };
   complete = [](io::completion& c) noexcept {
     static_cast<socket_read_op&>(static_cast<io::request&>(c)).request_ended();

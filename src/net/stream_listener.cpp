@@ -1,5 +1,6 @@
 // src/net/stream_listener.cpp: serving connections until they are drained.
 #include <gyre/io/io_error.hpp>
+#include <gyre/loop/deadline.hpp>
 #include <gyre/net/stream_listener.hpp>
 
 #include <sys/socket.h>

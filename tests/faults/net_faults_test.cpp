@@ -1,4 +1,5 @@
 // tests/faults/net_faults_test.cpp: a failure in a server costs one connection, and in a client one operation.
+#include "tests/faults/bound_path.hpp"
 #include "tests/faults/served_through.hpp"
 
 #include <fcntl.h>
@@ -87,17 +88,10 @@ TEST_P(net_faults, a_server_on_a_unix_socket_outlives_its_connections) {
 TEST_P(net_faults, listening_gives_back_what_it_had) {
   survives([](fault_injection& f) -> gyre::task<> {
     const std::string path = "/tmp/gyre_faults_with_a_long_name_" + std::to_string(::getpid());
-    std::exception_ptr failure;
-    try {
-      f.arm();
+    binding_leaves_nothing_at(path, f, [&] {
       auto tcp = gyre::tcp_listener::bind("127.0.0.1:0");
       auto local = gyre::unix_listener::bind(gyre::unix_address(path));
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    f.disarm();
-    EXPECT_NE(::access(path.c_str(), F_OK), 0);
-    if (failure) std::rethrow_exception(failure);
+    });
     co_return;
   });
 }

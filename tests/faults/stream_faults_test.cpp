@@ -1,4 +1,5 @@
 // tests/faults/stream_faults_test.cpp: a failure in an operation on a stream, or a datagram, costs that operation.
+#include "tests/faults/bound_path.hpp"
 #include "tests/faults/injector.hpp"
 
 #include <signal.h>
@@ -84,16 +85,7 @@ TEST_P(stream_faults, datagrams_arrive_or_do_not) {
 TEST_P(stream_faults, a_bound_datagram_socket_leaves_no_file) {
   survives([](fault_injection& f) -> gyre::task<> {
     const std::string path = "/tmp/gyre_faults_datagram_" + std::to_string(::getpid());
-    std::exception_ptr failure;
-    try {
-      f.arm();
-      auto bound = gyre::unix_datagram::bind(gyre::unix_address(path));
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    f.disarm();
-    EXPECT_NE(::access(path.c_str(), F_OK), 0);
-    if (failure) std::rethrow_exception(failure);
+    binding_leaves_nothing_at(path, f, [&] { auto bound = gyre::unix_datagram::bind(gyre::unix_address(path)); });
     co_return;
   });
 }

@@ -239,6 +239,17 @@ TEST_F(directory_listing_test, a_listing_of_many_long_names_has_a_bound) {
   });
 }
 
+TEST_F(directory_listing_test, an_answer_says_that_its_listing_is_truncated) {
+  for (int i = 0; i < 20'001; ++i) write("many/" + std::to_string(i));
+  write("few/a");
+  run([&](served& here) -> gyre::task<> {
+    const http_answer many = co_await here.get("/many/");
+    EXPECT_EQ(many.field("X-Listing-Truncated"), "true");
+    const http_answer few = co_await here.get("/few/");
+    EXPECT_EQ(few.field("X-Listing-Truncated"), "");
+  });
+}
+
 TEST_F(directory_listing_test, a_file_is_opened_while_the_threads_that_list_are_busy) {
   write("listed/a");
   write("file", "text");

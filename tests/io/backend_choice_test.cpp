@@ -7,7 +7,6 @@
 
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,29 +25,17 @@ struct outcome {
 // What a fresh process gets after `prepare`: the choice is made once a process, and filters cannot be taken back.
 template <class Prepare>
 outcome in_child(Prepare prepare, gyre::io::backend_kind kind = gyre::io::backend_kind::automatic) {
-  int ends[2];
-  EXPECT_EQ(::pipe(ends), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
+  const gyre_test::child_outcome child = gyre_test::in_child_process([&] {
     ::unsetenv("GYRE_BACKEND");
     prepare();
     gyre::io::backend_options options;
     options.kind = kind;
     gyre::io::backend_choice choice;
     const gyre::io::backend_owner made = gyre::io::make_backend(options, choice);
-    const std::string text =
-        std::string(made ? made->name() : "") + "\n" + std::to_string(choice.error) + "\n" + choice.reason;
-    (void)!::write(ends[1], text.data(), text.size());
-    ::_exit(0);
-  }
-  ::close(ends[1]);
-  std::string text;
-  char buffer[512];
-  for (ssize_t n; (n = ::read(ends[0], buffer, sizeof(buffer))) > 0;) text.append(buffer, static_cast<std::size_t>(n));
-  ::close(ends[0]);
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+    return std::string(made ? made->name() : "") + "\n" + std::to_string(choice.error) + "\n" + choice.reason;
+  });
+  EXPECT_TRUE(child.ended) << child.signal;
+  const std::string& text = child.text;
   const std::size_t first = text.find('\n');
   const std::size_t second = text.find('\n', first + 1);
   if (second == std::string::npos) return {"?", -1, text};

@@ -1,10 +1,11 @@
 // tests/io/backend_shortage_test.cpp: the choice of the backend in a process that is out of descriptors.
 #include <gyre/io/backend_choice.hpp>
 
+#include "tests/support/denied_call.hpp"
+
 #include <gtest/gtest.h>
 
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -20,22 +21,12 @@ using gyre::io::backend_owner;
 // What a fresh process says: the choice is made once a process.
 template <class Body>
 std::string said_by_child(Body body) {
-  int ends[2];
-  EXPECT_EQ(::pipe(ends), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
+  const gyre_test::child_outcome child = gyre_test::in_child_process([&] {
     ::unsetenv("GYRE_BACKEND");
-    const std::string text = body();
-    (void)!::write(ends[1], text.data(), text.size());
-    ::_exit(0);
-  }
-  ::close(ends[1]);
-  std::string text;
-  char buffer[512];
-  for (ssize_t n; (n = ::read(ends[0], buffer, sizeof(buffer))) > 0;) text.append(buffer, static_cast<std::size_t>(n));
-  ::close(ends[0]);
-  ::waitpid(child, nullptr, 0);
-  return text;
+    return body();
+  });
+  EXPECT_TRUE(child.ended) << child.signal;
+  return child.text;
 }
 
 // While it lives, every call that needs a descriptor fails with EMFILE.

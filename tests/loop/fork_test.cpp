@@ -36,6 +36,16 @@ std::string all_of_it() {
   });
 }
 
+/// Forks. The child goes on; the parent ends as the child does.
+void go_on_in_a_child() {
+  const pid_t child = ::fork();
+  if (child == 0) return;
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (WIFSIGNALED(status)) ::raise(WTERMSIG(status));
+  ::_exit(0);
+}
+
 }  // namespace
 
 TEST_F(forked_child, uses_the_pools_although_its_parent_had_threads_in_them) {
@@ -100,26 +110,14 @@ TEST_F(forked_child, that_awaits_something_of_its_parents_loop_stops_with_a_sent
   const auto reads_in_the_child = [] {
     gyre::run([]() -> gyre::task<> {
       auto pair = co_await connect_pair();
-      const pid_t child = ::fork();
-      if (child != 0) {
-        int status = 0;
-        ::waitpid(child, &status, 0);
-        if (WIFSIGNALED(status)) ::raise(WTERMSIG(status));
-        ::_exit(0);
-      }
+      go_on_in_a_child();
       std::array<std::byte, 4> got{};
       (void)co_await pair.server.read_some(got);
     });
   };
   const auto sleeps_in_the_child = [] {
     gyre::run([]() -> gyre::task<> {
-      const pid_t child = ::fork();
-      if (child != 0) {
-        int status = 0;
-        ::waitpid(child, &status, 0);
-        if (WIFSIGNALED(status)) ::raise(WTERMSIG(status));
-        ::_exit(0);
-      }
+      go_on_in_a_child();
       co_await gyre::sleep(1ms);
     });
   };

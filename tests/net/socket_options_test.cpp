@@ -2,6 +2,7 @@
 #include <gyre/net/udp_socket.hpp>
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/net/ipv6.hpp"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -24,15 +25,6 @@ int option(int descriptor, int level, int name) {
 template <class Socket>
 int option(const Socket& socket, int level, int name) {
   return option(socket.native_descriptor(), level, name);
-}
-
-bool has_ipv6() {
-  try {
-    (void)udp_socket::bind("[::1]:0");
-    return true;
-  } catch (const gyre::io_error&) {
-    return false;
-  }
 }
 
 }  // namespace

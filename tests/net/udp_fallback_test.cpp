@@ -2,6 +2,7 @@
 #include <gyre/net/udp_socket.hpp>
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/net/ipv6.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -25,10 +26,6 @@ std::string refusal_of(Call call) {
     return error.what();
   }
   return "done";
-}
-
-bool loopback_has_ipv6() {
-  return refusal_of([] { (void)udp_socket::bind("[::1]:0"); }) == "done";
 }
 
 }  // namespace
@@ -61,7 +58,7 @@ TEST(udp_fallback, from_fd_refuses_a_descriptor_that_is_closed) {
 
 TEST(udp_fallback, an_ipv6_group_is_joined_and_left_by_the_interface) {
   run_test([]() -> gyre::task<> {
-    if (!loopback_has_ipv6()) co_return;
+    if (!has_ipv6()) co_return;
     udp_socket socket = udp_socket::bind("[::]:0");
     const address group("[ff01::123]:0");
     EXPECT_EQ(refusal_of([&] { socket.leave_group(group, 1); }), "leave_group: Cannot assign requested address");

@@ -4,6 +4,7 @@
 #include <gyre/testing/cancel_at_every_await.hpp>
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/net/ipv6.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -27,15 +28,6 @@ gyre::task<std::string> receive_text(udp_socket& socket) {
 gyre::task<std::string> lease_text(udp_socket& socket) {
   const auto datagram = co_await socket.receive();
   co_return std::string(datagram.bytes.text());
-}
-
-bool has_ipv6() {
-  try {
-    (void)udp_socket::bind("[::1]:0");
-    return true;
-  } catch (const gyre::io_error&) {
-    return false;
-  }
 }
 
 }  // namespace

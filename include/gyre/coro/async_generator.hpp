@@ -44,8 +44,7 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
         if (task.scope != promise.scope_before || task.locals != promise.locals_before) [[unlikely]]
           misuse(
               "an async_generator reached co_yield inside a timeout_scope, a cancel_scope or a task_local binding of "
-              "its "
-              "own, which would stay open in the task that reads it; close it before co_yield");
+              "its own, which would stay open in the task that reads it; close it before co_yield");
         return std::exchange(promise.caller, nullptr)->handle();
       }
       void await_resume() noexcept {}

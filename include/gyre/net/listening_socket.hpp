@@ -4,6 +4,7 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/io/backend.hpp>
+#include <gyre/io/node_list.hpp>
 #include <gyre/loop/operation.hpp>
 
 #include <cstddef>
@@ -36,6 +37,11 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
   static constexpr unsigned most_refused_in_a_row = 16;  // connections that were lost in accept, before a pause
   static constexpr io::monotonic_time between_messages = 1'000'000'000;
 
+  struct waiter_line : node_list<accept_base> {
+    using node_list::link_last;
+    using node_list::unlink;
+  };
+
   ~listening_socket() = default;
   void arm() noexcept;
   static void deliver_connection(multishot& m, int result, std::uint32_t buffer) noexcept;
@@ -57,8 +63,7 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
   bool paused_ = false;
   bool stopped_ = false;
   bool abandoned_ = false;
-  accept_base* first_waiter_ = nullptr;
-  accept_base* last_waiter_ = nullptr;
+  waiter_line waiters_;
 };
 
 /// What accepting is for all kinds of sockets.
@@ -78,10 +83,12 @@ class GYRE_API accept_base : public operation<accept_base> {
 
  private:
   friend struct listening_socket;
+  friend class node_list<accept_base>;
   void unlink() noexcept;
 
   listening_socket* listener_;
-  accept_base* next_waiter_ = nullptr;
+  accept_base* previous = nullptr;  // in the listener's line
+  accept_base* next = nullptr;
   stream_socket* socket_ = nullptr;  // the connection it was given
   bool waiting_ = false;
   bool cancelled_ = false;

@@ -6,7 +6,6 @@
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/shield.hpp>
 #include <gyre/tasks/task_group.hpp>
-#include <gyre/tasks/timeout.hpp>
 
 #include <chrono>
 #include <cstddef>

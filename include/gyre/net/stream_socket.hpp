@@ -64,13 +64,13 @@ struct GYRE_API stream_socket : private io::descriptor {
     directly,   // a request of its own is in flight, or has ended and is about to say so: `received` stays idle
     cancelled,  // it waits no longer, and is about to say so
   };
-  /// `reader` waits for what `received` brings. Stops the program when another reader waits.
-  void wait_for_received(operation_base& reader, reading how) noexcept;
-  /// `reader` waits for `call`, which this submits; `received` is not armed. Stops the program when another reader waits.
-  void read_directly(operation_base& reader, io::request& call) noexcept;
-  /// `reader` was cancelled. False: it does not wait for `received`. It keeps its place until `reader_ended`, so that nobody
+  /// `op` waits for what `received` brings. Stops the program when another reader waits.
+  void wait_for_received(operation_base& op, reading way) noexcept;
+  /// `op` waits for `call`, which this submits; `received` is not armed. Stops the program when another reader waits.
+  void read_directly(operation_base& op, io::request& call) noexcept;
+  /// `op` was cancelled. False: it does not wait for `received`. It keeps its place until `reader_ended`, so that nobody
   /// reads what comes behind the bytes that it may have to put back.
-  [[nodiscard]] bool stop_waiting(const operation_base& reader) noexcept;
+  [[nodiscard]] bool stop_waiting(const operation_base& op) noexcept;
   /// The waiting reader has its result, and is about to be told.
   void reader_ended() noexcept;
   [[noreturn]] static void stop_for_two_readers() noexcept;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
-#include <gyre/loop/node_list.hpp>
+#include <gyre/io/node_list.hpp>
 #include <gyre/loop/operation.hpp>
 
 #include <expected>

@@ -3,7 +3,7 @@
 
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/exception_group.hpp>
-#include <gyre/loop/node_list.hpp>
+#include <gyre/io/node_list.hpp>
 #include <gyre/tasks/spawn.hpp>
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// gyre/loop/node_list.hpp: a doubly linked list of nodes that live in their owners. For authors of awaitables.
+// gyre/io/node_list.hpp: a doubly linked list of nodes that live in their owners. For authors of awaitables and of pools.
 #pragma once
 
 namespace gyre {
