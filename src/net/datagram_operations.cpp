@@ -72,8 +72,9 @@ void datagram_send_base::prepare() noexcept {
 }
 
 bool datagram_send_base::try_now() noexcept {
-  if (datagram_socket::of(*this).first_sender != nullptr || !target->writable) return false;
-  if (event_loop::current().prefers_submission()) return false;
+  const datagram_socket& socket = datagram_socket::of(*this);
+  if (socket.first_sender != nullptr || !target->writable) return false;
+  if (!socket.waits_by_itself() && event_loop::current().prefers_submission()) return false;
   prepare();
   return io::attempt(*this);
 }
@@ -81,7 +82,8 @@ bool datagram_send_base::try_now() noexcept {
 void datagram_send_base::submit_first(datagram_socket& socket) noexcept {
   if (socket.first_sender == nullptr) return;
   datagram_send_base& first = *socket.first_sender;
-  if (socket.waits_by_time() && first.name_length_ > 0) return socket.retry_soon();
+  if (socket.waits_by_itself() && first.name_length_ > 0) return socket.retry_soon();
+  first.code = socket.waits_by_itself() ? io::opcode::wait_writable : io::opcode::send_message;
   first.prepare();
   event_loop::current().backend().submit(first);
 }
@@ -93,6 +95,15 @@ void datagram_send_base::try_again() noexcept {
   request_ended(*this);
 }
 
+// False: others have taken the room, and it waits again.
+bool datagram_send_base::room_came() noexcept {
+  code = io::opcode::send_message;
+  if (result < 0 || io::attempt(*this)) return true;
+  result = -ECANCELED;
+  if (!cancelled_) submit_first(datagram_socket::of(*this));
+  return cancelled_;
+}
+
 void datagram_send_base::start() noexcept {
   operation_base::cancel = [](cancellable& c) noexcept {
     auto& self = static_cast<datagram_send_base&>(c);
@@ -100,6 +111,7 @@ void datagram_send_base::start() noexcept {
     datagram_socket& owner = datagram_socket::of(self);
     const bool first = owner.first_sender == &self;
     if (first && !owner.stop_retrying()) {
+      self.cancelled_ = true;
       event_loop::current().backend().cancel(self);
       return;
     }
@@ -129,6 +141,7 @@ void datagram_send_base::unlink() noexcept {
 
 void datagram_send_base::request_ended(io::completion& c) noexcept {
   auto& self = static_cast<datagram_send_base&>(static_cast<io::request&>(c));
+  if (self.code == io::opcode::wait_writable && !self.room_came()) return;
   datagram_socket& socket = datagram_socket::of(self);
   self.unlink();
   submit_first(socket);

@@ -26,7 +26,7 @@ datagram_socket& make(naming_call call, const unix_address& name) {
   if (!socket || call(socket.get(), static_cast<const sockaddr*>(name.data()), name.size()) < 0)
     throw io_error({errno, std::generic_category()}, "unix_datagram", name.string());
   try {
-    return *new datagram_socket(socket.release(), datagram_socket::waiting::by_time);
+    return *new datagram_socket(socket.release(), datagram_socket::waiting::by_itself);
   } catch (...) {
     if (call == &::bind) remove_file(name);
     throw;
@@ -43,8 +43,9 @@ unix_datagram_pair unix_datagram::pair() {
   if (::socketpair(AF_UNIX, kind, 0, ends) < 0) throw io_error({errno, std::generic_category()}, "pair", {});
   owned_fd one(ends[0]);
   owned_fd other(ends[1]);
-  unix_datagram first(*new datagram_socket(one.release()), unix_address());
-  return {std::move(first), unix_datagram(*new datagram_socket(other.release()), unix_address())};
+  constexpr auto waiting = datagram_socket::waiting::by_itself;
+  unix_datagram first(*new datagram_socket(one.release(), waiting), unix_address());
+  return {std::move(first), unix_datagram(*new datagram_socket(other.release(), waiting), unix_address())};
 }
 
 unix_datagram::~unix_datagram() {

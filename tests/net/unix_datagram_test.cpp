@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <optional>
 
 using namespace gyre_test;
 using gyre::unix_address;
@@ -21,6 +22,11 @@ gyre::task<std::string> receive_text(unix_datagram& socket) {
   std::array<std::byte, 2048> buffer;
   const auto datagram = co_await socket.receive_from(buffer);
   co_return text_of(std::span(buffer).first(datagram.size));
+}
+
+/// While others are ready a ring gets operations without an attempt before.
+gyre::task<> be_ready_always() {
+  for (;;) co_await gyre::yield();
 }
 
 /// Sends until nobody has room any more; gives how many.
@@ -117,6 +123,82 @@ TEST(unix_datagram, a_send_waits_while_the_peer_has_no_room) {
       EXPECT_EQ(text, std::to_string(i));
     }
     co_await sending;
+  });
+}
+
+TEST(unix_datagram, a_send_that_waited_for_room_at_its_peer_arrives_whole) {
+  run_test([]() -> gyre::task<> {
+    unix_datagram server = unix_datagram::bind(name("slow"));
+    unix_datagram client = unix_datagram::connected(server.local_address());
+    const auto send_all = [](unix_datagram& from) -> gyre::task<> {
+      for (int i = 0; i < 1000; ++i) {
+        const std::string text = std::to_string(i);
+        co_await from.send(text);
+      }
+    };
+    auto others = gyre::spawn(be_ready_always());
+    auto sending = gyre::spawn(send_all(client));
+    co_await settle();
+    EXPECT_FALSE(sending.done());
+    for (int i = 0; i < 1000; ++i) {
+      const std::string text = co_await receive_text(server);
+      EXPECT_EQ(text, std::to_string(i));
+    }
+    co_await sending;
+    others.cancel();
+    co_await others.wait();
+  });
+}
+
+TEST(unix_datagram, a_send_that_is_cancelled_while_its_peer_has_no_room_has_sent_nothing) {
+  run_test([]() -> gyre::task<> {
+    unix_datagram server = unix_datagram::bind(name("slower"));
+    unix_datagram client = unix_datagram::connected(server.local_address());
+    int count = 0;
+    while (co_await gyre::as_expected(gyre::timeout(5ms, client.send("x")))) ++count;
+    EXPECT_GT(count, 0);
+    for (int i = 0; i < count; ++i) {
+      const std::string text = co_await receive_text(server);
+      EXPECT_EQ(text, "x");
+    }
+    co_await client.send("next");
+    const std::string next = co_await receive_text(server);
+    EXPECT_EQ(next, "next");
+  });
+}
+
+TEST(unix_datagram, a_send_that_waits_for_room_fails_when_its_peer_leaves) {
+  run_test([]() -> gyre::task<> {
+    std::optional<unix_datagram> server = unix_datagram::bind(name("leaving"));
+    unix_datagram client = unix_datagram::connected(server->local_address());
+    while (co_await gyre::as_expected(gyre::timeout(5ms, client.send("x")))) {
+    }
+    auto waiting = gyre::spawn(error_of(client.send("y")));
+    co_await settle();
+    EXPECT_FALSE(waiting.done());
+    server.reset();
+    const std::string text = co_await waiting;
+    EXPECT_EQ(text, "send: Connection refused");
+  });
+}
+
+TEST(unix_datagram, one_of_a_pair_waits_while_a_stranger_has_no_room) {
+  run_test([]() -> gyre::task<> {
+    unix_datagram server = unix_datagram::bind(name("strange"));
+    unix_datagram filler = unix_datagram::bind(name("filling"));
+    auto pair = unix_datagram::pair();
+    const int count = co_await fill(filler, server.local_address());
+    const auto send = [](unix_datagram& from, unix_address to) -> gyre::task<> { co_await from.send_to("last", to); };
+    auto others = gyre::spawn(be_ready_always());
+    auto waiting = gyre::spawn(send(pair.first, server.local_address()));
+    co_await settle();
+    EXPECT_FALSE(waiting.done());
+    for (int i = 0; i < count; ++i) (void)co_await receive_text(server);
+    co_await waiting;
+    const std::string text = co_await receive_text(server);
+    EXPECT_EQ(text, "last");
+    others.cancel();
+    co_await others.wait();
   });
 }
 

@@ -61,6 +61,7 @@ class GYRE_API datagram_send_base : public operation<datagram_send_base, io::req
   void prepare() noexcept;
   void unlink() noexcept;
   void try_again() noexcept;
+  [[nodiscard]] bool room_came() noexcept;
   [[nodiscard]] std::size_t total() const noexcept;
   static void request_ended(io::completion& c) noexcept;
   static void submit_first(datagram_socket& socket) noexcept;
@@ -72,6 +73,7 @@ class GYRE_API datagram_send_base : public operation<datagram_send_base, io::req
   std::uint32_t name_length_ = 0;
   std::uint16_t segment_size_ = 0;
   bool queued_ = false;
+  bool cancelled_ = false;
   alignas(8) std::byte control_[datagram_control_room];
   alignas(8) std::byte name_[longest_socket_address];
 };

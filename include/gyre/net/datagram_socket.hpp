@@ -23,11 +23,15 @@ inline constexpr std::size_t datagram_control_room = 24;
 ///
 /// Lifetime: freed when its socket object has let go and nothing is in flight any more.
 struct GYRE_API datagram_socket : private io::descriptor {
-  /// How a send waits for room. The kernel does not tell when a Unix socket that is no peer has room again.
-  enum class waiting : std::uint8_t { by_event, by_time };
+  /// How a send waits for room: the backend does it, or the socket by itself, as Unix sockets need it.
+  ///
+  /// The kernel does not tell when a Unix socket that is no peer has room again: the send is tried again in a moment. And a
+  /// ring must not send to a peer that has none: the kernel (6.18) takes the bytes before it looks for room, and its second
+  /// attempt sends an empty datagram. So the ring only tells when there is room.
+  enum class waiting : std::uint8_t { in_backend, by_itself };
 
   /// Takes over a non-blocking descriptor.
-  explicit datagram_socket(int number, waiting for_room = waiting::by_event) noexcept;
+  explicit datagram_socket(int number, waiting for_room = waiting::in_backend) noexcept;
 
   /// The socket object is gone: closes the descriptor, at once or when the kernel has let go of it, and frees this.
   void abandon() noexcept;
@@ -70,7 +74,7 @@ struct GYRE_API datagram_socket : private io::descriptor {
   datagram_send_base* first_sender = nullptr;  // the one that may be in flight; the others wait behind it
   datagram_send_base* last_sender = nullptr;
 
-  [[nodiscard]] bool waits_by_time() const noexcept { return for_room_ == waiting::by_time; }
+  [[nodiscard]] bool waits_by_itself() const noexcept { return for_room_ == waiting::by_itself; }
   /// Has the first sender try again in a moment.
   void retry_soon() noexcept;
   /// False: it was not going to.

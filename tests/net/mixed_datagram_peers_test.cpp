@@ -1,0 +1,265 @@
+// tests/net/mixed_datagram_peers_test.cpp: datagrams between peers that close their sockets and come back at random, in the
+// middle of what the other sends and receives. Lost is only what was sent to a peer that left; nothing comes twice, late or
+// as another; a send that fails has sent nothing; and an error is told only where there is reason for one.
+// CONTRIBUTING.md says how to run it for longer.
+#include <gyre/net/datagram_operations.hpp>
+
+#include <gyre/net/udp_socket.hpp>
+#include <gyre/net/unix_datagram.hpp>
+
+#include "tests/net/connected_pair.hpp"
+#include "tests/net/datagram_flow.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <optional>
+
+using namespace gyre_test;
+
+namespace {
+
+/// One of two peers: the socket of its present life, what it sends and what it receives.
+template <class Socket>
+struct peer {
+  using address = datagram_flow<Socket>::address;
+
+  peer(unsigned seed, datagram_flow<Socket>* sends, datagram_flow<Socket>* receives)
+      : choose(seed), lives(choose.between(2, 6)), out(sends), in(receives) {}
+  peer(const peer&) = delete;
+
+  [[nodiscard]] bool done() const {
+    return (out == nullptr || out->sent == out->total) && (in == nullptr || in->next == in->total);
+  }
+  [[nodiscard]] bool stays() const { return life >= lives; }
+
+  choices choose;
+  std::size_t lives;
+  datagram_flow<Socket>* out;  // null: it sends nothing
+  datagram_flow<Socket>* in;
+  peer* other = nullptr;
+  std::optional<Socket> socket;  // null: it is away
+  std::size_t life = 0;
+  std::size_t refusals = 0;               // errors that tell of the other's absence
+  std::optional<gyre::udp_socket> place;  // keeps the port of a UDP socket while that is away
+  address local;
+  bool connects = false;         // a Unix socket: it has no name and one peer
+  std::size_t connected_to = 0;  // the life of the other
+};
+
+// ---- UDP: a socket without a peer hears of no refusal
+
+void open(peer<gyre::udp_socket>& self) {
+  gyre::udp_options options;
+  options.reuse_address = true;
+  self.socket = gyre::udp_socket::bind(self.local, options);
+  if (self.choose.one_in(4)) {
+    self.out->to_peer = false;
+    self.out->destination = self.other->local;
+  } else {
+    self.out->to_peer = true;
+    self.socket->connect(self.other->local);
+  }
+}
+
+bool has_reason(const peer<gyre::udp_socket>& self, std::error_code error, std::size_t) {
+  return error == std::errc::connection_refused && self.out->to_peer;
+}
+
+bool ends_connection(const peer<gyre::udp_socket>&) { return false; }
+
+// ---- Unix: a send is refused when it is made while the other is away, or waits when the other leaves
+
+void open(peer<gyre::unix_datagram>& self) {
+  if (!self.connects) {
+    self.socket = gyre::unix_datagram::bind(self.local);
+    if (self.out == nullptr) return;
+    self.out->to_peer = false;
+    self.out->destination = self.other->local;
+    return;
+  }
+  if (!self.other->socket) return;
+  self.socket = gyre::unix_datagram::connected(self.other->local);
+  self.connected_to = self.other->life;
+  self.out->to_peer = true;
+}
+
+bool has_reason(const peer<gyre::unix_datagram>& self, std::error_code error, std::size_t others_life) {
+  if (error != std::errc::connection_refused && error != std::errc::no_such_file_or_directory) return false;
+  if (self.connects) others_life = self.connected_to;
+  return others_life == 0 || !self.other->socket || self.other->life != others_life;
+}
+
+bool ends_connection(const peer<gyre::unix_datagram>& self) { return self.connects; }
+
+// ---- the same for both
+
+/// Sends until it is told that its connection has ended. The last ones wait until both stay for good: those must come.
+template <class Socket>
+gyre::task<> send(peer<Socket>& self) {
+  datagram_flow<Socket>& all = *self.out;
+  const std::size_t most_under_way = all.choose.one_in(3) ? 100 : 64;
+  while (all.sent < all.total) {
+    const bool may_lose = !self.stays() || !self.other->stays();
+    if (all.under_way() >= most_under_way || (may_lose && all.sent + 30 >= all.total)) {
+      co_await gyre::sleep(50us);
+      continue;
+    }
+    const std::size_t others_life = self.other->socket ? self.other->life : 0;
+    try {
+      auto sending = send_next(all);
+      if (all.choose.one_in(4))
+        co_await gyre::timeout(all.moment(), std::move(sending));
+      else
+        co_await std::move(sending);
+      if (all.choose.one_in(10)) co_await pause(all.choose);
+    } catch (const gyre::timed_out&) {  // it sends the same one again
+    } catch (const std::system_error& error) {
+      if (error.code() == std::errc::operation_canceled) continue;
+      if (!has_reason(self, error.code(), others_life)) throw;
+      ++self.refusals;
+      if (ends_connection(self)) co_return;
+    }
+    if (!self.other->socket) co_await gyre::sleep(all.moment());
+  }
+}
+
+template <class Socket>
+gyre::task<> receive(peer<Socket>& self) {
+  datagram_flow<Socket>& all = *self.in;
+  while (all.next < all.total) {
+    try {
+      co_await receive_once(all);
+    } catch (const std::system_error& error) {
+      if (!std::same_as<Socket, gyre::udp_socket> || !has_reason(self, error.code(), 0)) throw;
+      ++self.refusals;
+    }
+    co_await rest_from_receiving(all);
+  }
+}
+
+std::optional<ino_t> inode_of(int descriptor) {
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0) return std::nullopt;
+  return status.st_ino;
+}
+
+/// The socket is closed when the kernel has let go of what receive() had ordered.
+template <class Socket>
+gyre::task<> leave(peer<Socket>& self) {
+  const int descriptor = self.socket->native_descriptor();
+  const std::optional<ino_t> inode = inode_of(descriptor);
+  self.socket.reset();
+  while (inode_of(descriptor) == inode) co_await gyre::sleep(50us);
+}
+
+template <class Socket>
+gyre::task<> one_life(peer<Socket>& self) {
+  ++self.life;
+  if (self.out != nullptr) self.out->to = &*self.socket;
+  if (self.in != nullptr) self.in->from = &*self.socket;
+  if (self.in != nullptr) self.in->lose_what_is_under_way();
+  auto body = [&self](gyre::task_group& group) -> gyre::task<> {
+    if (self.out != nullptr) group.spawn(send(self));
+    if (self.in != nullptr) group.spawn(receive(self));
+    if (self.stays()) co_return;
+    co_await gyre::sleep(std::chrono::microseconds(self.choose.size_up_to(3'000)));
+    group.cancel();
+  };
+  co_await gyre::task_group::scope(std::move(body));
+}
+
+template <class Socket>
+gyre::task<> live(peer<Socket>& self) {
+  while (!self.done()) {
+    open(self);
+    if (self.socket) {
+      co_await one_life(self);
+      co_await leave(self);
+    }
+    if (!self.done()) co_await gyre::sleep(std::chrono::microseconds(self.choose.size_up_to(1'000)));
+  }
+  if (self.in != nullptr) self.in->kept.clear();
+}
+
+template <class Socket>
+gyre::task<> live_together(peer<Socket>& first, peer<Socket>& second) {
+  first.other = &second;
+  second.other = &first;
+  auto body = [&](gyre::task_group& group) -> gyre::task<> {
+    group.spawn(live(first));
+    group.spawn(live(second));
+    co_return;
+  };
+  co_await gyre::task_group::scope(std::move(body));
+}
+
+/// Keeps a port for the sockets of a peer: nothing comes to a socket that is connected to somebody else.
+void take_place(peer<gyre::udp_socket>& self) {
+  gyre::udp_options options;
+  options.reuse_address = true;
+  self.place = gyre::udp_socket::bind("127.0.0.1:0", options);
+  self.place->connect(gyre::address("127.0.0.1:9"));
+  self.local = gyre::address::loopback_v4(self.place->local_address().port());
+}
+
+gyre::unix_address name_of(const char* word, bool is_file) {
+  return gyre::unix_address((is_file ? "/tmp/gyre_mixed_" : "@gyre_mixed_") + std::to_string(::getpid()) + word);
+}
+
+/// Runs a test for each seed, which adds up the refusals that it has met. Many seeds together meet some.
+template <class Body>
+void for_each_meeting(Body body) {
+  std::size_t refusals = 0;
+  unsigned seeds = 0;
+  for_each_seed(40, [&](unsigned seed) {
+    gyre::run(body(seed, refusals), datagram_loop(seed));
+    ++seeds;
+  });
+  if (seeds >= 40 && !testing::Test::HasFailure()) EXPECT_GT(refusals, 0U);
+}
+
+}  // namespace
+
+TEST(mixed_datagram_peers, over_udp_lose_only_what_goes_to_one_that_left_and_hear_of_each_refusal_once) {
+  for_each_meeting([](unsigned seed, std::size_t& refusals) -> gyre::task<> {
+    datagram_flow<gyre::udp_socket> there(seed);
+    datagram_flow<gyre::udp_socket> back(seed + 1'000'000);
+    there.numbered = back.numbered = true;
+    peer<gyre::udp_socket> first(seed, &there, &back);
+    peer<gyre::udp_socket> second(seed + 1, &back, &there);
+    take_place(first);
+    take_place(second);
+    co_await live_together(first, second);
+    EXPECT_LE(first.refusals, there.sent - there.taken);
+    EXPECT_LE(second.refusals, back.sent - back.taken);
+    refusals += first.refusals + second.refusals;
+  });
+}
+
+TEST(mixed_datagram_peers, with_unix_names_lose_only_what_goes_to_one_that_left) {
+  for_each_meeting([](unsigned seed, std::size_t& refusals) -> gyre::task<> {
+    datagram_flow<gyre::unix_datagram> there(seed);
+    datagram_flow<gyre::unix_datagram> back(seed + 1'000'000);
+    there.numbered = back.numbered = true;
+    peer<gyre::unix_datagram> first(seed, &there, &back);
+    peer<gyre::unix_datagram> second(seed + 1, &back, &there);
+    first.local = name_of("first", seed % 2 == 0);
+    second.local = name_of("second", seed % 3 == 0);
+    co_await live_together(first, second);
+    refusals += first.refusals + second.refusals;
+  });
+}
+
+TEST(mixed_datagram_peers, that_connect_to_a_unix_name_again_lose_only_what_goes_to_one_that_left) {
+  for_each_meeting([](unsigned seed, std::size_t& refusals) -> gyre::task<> {
+    datagram_flow<gyre::unix_datagram> there(seed);
+    there.numbered = true;
+    peer<gyre::unix_datagram> client(seed, &there, nullptr);
+    peer<gyre::unix_datagram> server(seed + 1, nullptr, &there);
+    client.connects = true;
+    server.local = name_of("server", seed % 2 == 0);
+    co_await live_together(client, server);
+    refusals += client.refusals;
+  });
+}
