@@ -2,6 +2,7 @@
 #include "programs/common/server_options.hpp"
 
 #include <gyre/tasks/gather.hpp>
+#include <gyre/tasks/timeout.hpp>
 
 #include <fmt/format.h>
 
