@@ -44,12 +44,14 @@ class glob_pattern {
   [[nodiscard]] std::size_t words() const noexcept { return loops_.size(); }
 
  private:
+  void compile(std::string_view pattern, std::size_t at, std::size_t position, letter_case letters);
   [[nodiscard]] bool step(std::uint64_t* reached, char c) const noexcept;
   [[nodiscard]] bool has(const std::uint64_t* set, std::size_t position) const noexcept;
 
-  std::size_t elements_ = 0;           // what stands for one byte each: all but the stars
-  std::vector<std::uint64_t> loops_;   // positions behind a star: any byte leaves them reached
-  std::vector<std::uint64_t> passes_;  // for each byte, the elements that accept it; words() for a byte
+  std::size_t elements_ = 0;             // what stands for one byte each: all but the stars
+  std::vector<std::uint64_t> loops_;     // positions behind a star: any byte leaves them reached
+  std::vector<std::uint64_t> anything_;  // elements that accept every byte
+  std::vector<std::uint64_t> passes_;    // for each byte, the elements that accept it; words() for a byte
 };
 
 }  // namespace resp

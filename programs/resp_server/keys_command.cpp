@@ -13,10 +13,14 @@ namespace {
 // Looks at the entries from the newest to the oldest. A key longer than a step takes several.
 class keys_by_pattern : public unfinished_command {
  public:
-  explicit keys_by_pattern(std::string_view pattern) : pattern_(pattern) {}
+  explicit keys_by_pattern(std::string_view pattern) : text_(pattern) {}
 
   bool step(keyspace& keys, unix_ms now, reply_buffer& reply) override {
-    if (!cursor_) begin(keys, reply);
+    if (!cursor_) {
+      begin(keys, reply);
+      // Compiling is a step of its own, even when there are no keys: a client may send one pattern after the other.
+      if (text_.size() > compiled_at_once) return false;
+    }
     for (std::size_t spent = 0; spent < budget;) {
       entry* const item = cursor_->at();  // NOLINT(bugprone-unchecked-optional-access): begin() set it
       if (item == nullptr) {
@@ -31,8 +35,10 @@ class keys_by_pattern : public unfinished_command {
 
  private:
   static constexpr std::size_t work_of_an_entry = 64;
+  static constexpr std::size_t compiled_at_once = 32;
 
   void begin(keyspace& keys, reply_buffer& reply) {
+    pattern_ = std::make_unique<const glob_pattern>(text_);
     mark_ = reply.begin_array();
     cursor_.emplace(keys.all());
   }
@@ -43,8 +49,9 @@ class keys_by_pattern : public unfinished_command {
     partly_read_ = &item;
     const std::size_t before = state_.bytes_read();
     auto verdict = glob_pattern::verdict::differs;
-    if (item.second.expires_at >= now) verdict = pattern_.read(state_, item.first, budget_left / pattern_.words() + 1);
-    std::size_t work = work_of_an_entry + (state_.bytes_read() - before) * pattern_.words();
+    if (item.second.expires_at >= now)
+      verdict = pattern_->read(state_, item.first, budget_left / pattern_->words() + 1);
+    std::size_t work = work_of_an_entry + (state_.bytes_read() - before) * pattern_->words();
     if (verdict == glob_pattern::verdict::unknown) return work;
     if (verdict == glob_pattern::verdict::matches) {
       reply.append_bulk(item.first);
@@ -56,7 +63,8 @@ class keys_by_pattern : public unfinished_command {
     return work;
   }
 
-  glob_pattern pattern_;
+  std::string text_;
+  std::unique_ptr<const glob_pattern> pattern_;  // once it has begun
   glob_pattern::progress state_;
   entry* partly_read_ = nullptr;
   std::optional<entry_cursor> cursor_;

@@ -9,7 +9,7 @@
 
 namespace gyre::io {
 
-// Only a cancelled read makes one: it is allocated, and freed with the last of its bytes.
+// Made by a cancelled read, or when the pool is short of buffers: allocated, and freed with the last of its bytes.
 struct receive_queue::block {
   std::byte* memory = nullptr;
   std::size_t begin = 0;
@@ -17,6 +17,40 @@ struct receive_queue::block {
 
   [[nodiscard]] std::span<std::byte> rest() const noexcept { return {memory + begin, size - begin}; }
 };
+
+// Both may lie in the block that is replaced. False, and nothing has changed: there is no memory.
+bool receive_queue::replace(block*& changed, std::span<const std::byte> first,
+                            std::span<const std::byte> second) noexcept {
+  const std::size_t size = first.size() + second.size();
+  auto* const memory = new (std::nothrow) std::byte[size];
+  block* const now = changed != nullptr ? changed : new (std::nothrow) block{};
+  if (memory == nullptr || now == nullptr) {
+    delete[] memory;
+    if (now != changed) delete now;
+    return false;
+  }
+  std::memcpy(memory, first.data(), first.size());
+  if (!second.empty()) std::memcpy(memory + first.size(), second.data(), second.size());
+  delete[] now->memory;
+  *now = {.memory = memory, .begin = 0, .size = size};
+  changed = now;
+  return true;
+}
+
+buffer_lease receive_queue::take(block*& from) noexcept {
+  buffer_lease lease(from->memory, from->rest());
+  delete std::exchange(from, nullptr);
+  return lease;
+}
+
+std::size_t receive_queue::copy_from(block*& from, std::span<std::byte> out) noexcept {
+  const std::span<std::byte> rest = from->rest();
+  const std::size_t copied = std::min(out.size(), rest.size());
+  std::memcpy(out.data(), rest.data(), copied);
+  from->begin += copied;
+  if (copied == rest.size()) (void)take(from);
+  return copied;
+}
 
 receive_queue::receive_queue(descriptor& source, backend& performer) noexcept : performer_(&performer) {
   code = opcode::receive_many;
@@ -27,8 +61,8 @@ receive_queue::receive_queue(descriptor& source, backend& performer) noexcept : 
 receive_queue::~receive_queue() { drop_all(); }
 
 void receive_queue::drop_all() noexcept {
-  if (put_back_ != nullptr) delete[] put_back_->memory;
-  delete std::exchange(put_back_, nullptr);
+  for (block** each : {&put_back_, &apart_})
+    if (*each != nullptr) (void)take(*each);
   while (first_ != buffer_pool::none) {
     const std::uint32_t index = first_;
     pop(index);
@@ -43,17 +77,43 @@ void receive_queue::deliver_buffer(multishot& m, int result, std::uint32_t buffe
     if (result != -ECANCELED && self.end_ == open) self.end_ = result;
     return;
   }
+  buffer_pool& pool = self.performer_->buffers();
   if (self.end_ != open) [[unlikely]]
-    return self.performer_->buffers().release(buffer);
-  buffer_pool::slot& slot = self.performer_->buffers().at(buffer);
+    return pool.release(buffer);
+  if (self.apart_ != nullptr || pool.scarce()) [[unlikely]] {
+    if (self.set_apart(buffer, static_cast<std::size_t>(result))) return;
+  }
+  buffer_pool::slot& slot = pool.at(buffer);
   slot.next = buffer_pool::none;
   slot.length = static_cast<std::uint32_t>(result);
   if (self.first_ == buffer_pool::none)
     self.first_ = buffer;
   else
-    self.performer_->buffers().at(self.last_).next = buffer;
+    pool.at(self.last_).next = buffer;
   self.last_ = buffer;
   if (++self.count_ >= most_buffers && self.where == phase::in_flight) self.performer_->cancel(self);
+}
+
+// Copies, and gives the buffer back at once. False: it stays in the buffer, for want of memory.
+bool receive_queue::set_apart(std::uint32_t buffer, std::size_t size) noexcept {
+  buffer_pool& pool = performer_->buffers();
+  const std::span<const std::byte> before = apart_ == nullptr ? std::span<const std::byte>() : apart_->rest();
+  const std::span<const std::byte> bytes(pool.data(buffer), size);
+  const bool copied = before.empty() ? replace(apart_, bytes, {}) : replace(apart_, before, bytes);
+  if (!copied && apart_ == nullptr) return false;
+  pool.release(buffer);
+  if (!copied)
+    end_without_memory();
+  else if (apart_->size >= pool.buffer_size() && where == phase::in_flight)
+    performer_->cancel(*this);
+  return true;
+}
+
+// What comes behind bytes that are lost must not be read.
+void receive_queue::end_without_memory() noexcept {
+  drop_all();
+  end_ = -ENOMEM;
+  performer_->cancel(*this);
 }
 
 void receive_queue::pop(std::uint32_t index) noexcept {
@@ -63,12 +123,10 @@ void receive_queue::pop(std::uint32_t index) noexcept {
 }
 
 buffer_lease receive_queue::take() noexcept {
-  if (put_back_ != nullptr) {
-    buffer_lease lease(put_back_->memory, put_back_->rest());
-    delete std::exchange(put_back_, nullptr);
-    return lease;
-  }
-  if (first_ == buffer_pool::none) return {};
+  if (put_back_ != nullptr) [[unlikely]]
+    return take(put_back_);
+  if (first_ == buffer_pool::none) [[unlikely]]
+    return apart_ != nullptr ? take(apart_) : buffer_lease();
   const std::uint32_t index = first_;
   buffer_pool& pool = performer_->buffers();
   const std::span<std::byte> bytes(pool.data(index) + consumed_, pool.at(index).length - consumed_);
@@ -78,14 +136,7 @@ buffer_lease receive_queue::take() noexcept {
 
 std::size_t receive_queue::copy_to(std::span<std::byte> out) noexcept {
   buffer_pool& pool = performer_->buffers();
-  std::size_t copied = 0;
-  if (put_back_ != nullptr) {
-    const std::span<std::byte> rest = put_back_->rest();
-    copied = std::min(out.size(), rest.size());
-    std::memcpy(out.data(), rest.data(), copied);
-    put_back_->begin += copied;
-    if (copied == rest.size()) (void)take();
-  }
+  std::size_t copied = put_back_ == nullptr ? 0 : copy_from(put_back_, out);
   while (first_ != buffer_pool::none && copied < out.size()) {
     const std::uint32_t index = first_;
     const std::size_t count = std::min<std::size_t>(out.size() - copied, pool.at(index).length - consumed_);
@@ -97,27 +148,14 @@ std::size_t receive_queue::copy_to(std::span<std::byte> out) noexcept {
       pool.release(index);
     }
   }
+  if (apart_ != nullptr && copied < out.size()) copied += copy_from(apart_, out.subspan(copied));
   return copied;
 }
 
 void receive_queue::put_back(std::span<const std::byte> bytes) noexcept {
   if (bytes.empty()) return;
   const std::span<std::byte> behind = put_back_ == nullptr ? std::span<std::byte>() : put_back_->rest();
-  const std::size_t size = bytes.size() + behind.size();
-  auto* const memory = new (std::nothrow) std::byte[size];
-  block* const changed = put_back_ != nullptr ? put_back_ : new (std::nothrow) block{};
-  if (memory == nullptr || changed == nullptr) {
-    delete[] memory;
-    if (changed != put_back_) delete changed;
-    drop_all();
-    end_ = -ENOMEM;
-    return performer_->cancel(*this);
-  }
-  std::memcpy(memory, bytes.data(), bytes.size());
-  if (!behind.empty()) std::memcpy(memory + bytes.size(), behind.data(), behind.size());
-  if (put_back_ != nullptr) delete[] put_back_->memory;
-  *changed = {memory, 0, size};
-  put_back_ = changed;
+  if (!replace(put_back_, bytes, behind)) end_without_memory();
 }
 
 }  // namespace gyre::io

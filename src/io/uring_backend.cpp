@@ -200,6 +200,7 @@ void uring_backend::refill_buffers() noexcept {
     provided_.add(pool.data(index), pool.buffer_size(), static_cast<std::uint16_t>(index));
     ++with_kernel_;
   }
+  pool.note_with_kernel(with_kernel_);
   provided_.publish();
 }
 

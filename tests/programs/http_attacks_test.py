@@ -529,8 +529,9 @@ class Pressure(Attack):
             before, spent = spent, processor_seconds(server)
             same = same + 1 if spent == before else 0
 
-    def held_for(self, server, count, ask, what):
-        """Resident bytes for each of `count` clients that send what `ask` gives, as much as fits, and read nothing."""
+    def held_for(self, server, count, ask, what, bystander=None):
+        """Resident bytes for each of `count` clients that send what `ask` gives, as much as fits, and read nothing. Meanwhile
+        `bystander`, and one that comes later, are answered."""
         peers = []
         with connect(server.port) as warm:
             warm.sendall(get("/small.txt"))
@@ -548,6 +549,12 @@ class Pressure(Attack):
                     pass
             self.rests(server)
             held = (resident(server) - before) / count
+            if bystander:
+                with connect(server.port) as new:
+                    for each in (bystander, new):
+                        each.sendall(get("/small.txt"))
+                        self.assertTrue(each.recv(4096).startswith(b"HTTP/1.1 200 "))
+                self.assertGreaterEqual(descriptors(server), count)  # all of them are still there
         finally:
             for each in peers:
                 leave_rudely(each)
@@ -574,6 +581,17 @@ class Pressure(Attack):
             request = get("/small.txt").replace(b"GET", method.encode())
             held = self.held_for(server, 4, lambda: [request * 1000] * 20, f"pipelined {method}")
             self.assertLess(held, 1 << 20)
+        self.ends_quietly(server)
+
+    def test_what_clients_send_ahead_of_their_answers_keeps_no_buffer_from_others(self):
+        server = self.serve("--write-timeout", 120)
+        with connect(server.port) as old:
+            old.sendall(get("/small.txt"))
+            self.assertTrue(old.recv(4096))
+            # All receive buffers of a loop are 4 MiB; each of these has 64 KiB and more in the way of its next answer.
+            ahead = get("/large") + get("/small.txt") * 3000
+            held = self.held_for(server, 150, lambda: [ahead], "a download and 100 KB of requests behind it", old)
+        self.assertLess(held, 256 << 10)
         self.ends_quietly(server)
 
     def test_an_upload_in_chunks_of_one_byte(self):

@@ -42,6 +42,9 @@ TEST(glob, matches_like_redis) {
   no("\\*", "a");
   yes("h[ae]llo*", "hallo world");
   no("ABC", "abc");
+  EXPECT_FALSE(glob_pattern("A[^B-C]c", letter_case::ignored).matches("aBC"));
+  EXPECT_TRUE(glob_pattern("\\Z?", letter_case::ignored).matches("z?"));
+  EXPECT_FALSE(glob_pattern("@", letter_case::ignored).matches("`"));
   EXPECT_TRUE(glob_pattern("A[B-C]c", letter_case::ignored).matches("aBC"));
 }
 

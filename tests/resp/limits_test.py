@@ -229,6 +229,23 @@ class Limits(unittest.TestCase):
         for each in deaf:
             self.assertEqual(each.reply(), b"x" * 200_000)
 
+    def test_requests_that_clients_send_ahead_keep_no_receive_buffers_from_others(self):
+        server = self.serve()
+        steady = self.client(server)
+        self.assertEqual(steady("SET", "some", b"x" * 20_000), b"+OK\r\n")
+        deaf = [self.client(server, receive_buffer=4096) for _ in range(150)]
+        for each in deaf:
+            each.socket.setblocking(False)
+            each.socket.send(array("GET", "some") * 10_000)
+        self.wait_for(lambda: self.info(steady, "total_commands_processed") > 150)
+        for each in deaf:
+            while select.select([], [each.socket], [], 0.02)[1]:
+                each.socket.send(array("GET", "some") * 10_000)
+        for _ in range(100):
+            self.assertEqual(steady("ECHO", b"y" * 60_000), b"y" * 60_000)
+        self.assertEqual(self.client(server)("PING"), b"+PONG\r\n")
+        self.assertLess(self.peak_memory(server), 128 * MB)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -53,6 +53,13 @@ TEST_F(long_commands, keys_reads_a_bounded_part_of_a_long_key_in_a_step) {
   EXPECT_TRUE(reply.view().starts_with("*1\r\n$1000001\r\naaa"));
 }
 
+TEST_F(long_commands, to_compile_a_long_pattern_is_a_step_of_its_own_also_without_keys) {
+  const auto work = start("KEYS", "[" + std::string(1000, 'a') + "]");
+  EXPECT_FALSE(work->step(keys, now, reply));
+  EXPECT_TRUE(work->step(keys, now, reply));
+  EXPECT_EQ(reply.view(), "*0\r\n");
+}
+
 TEST_F(long_commands, keys_tells_each_key_that_was_there_all_the_time_once) {
   fill(10'000);
   const auto work = start("KEYS", "*");

@@ -12,8 +12,8 @@ namespace gyre {
 
 /// Bytes that have been received, where the kernel put them. Empty: the stream has ended.
 ///
-/// Lifetime: gives the buffer back to its loop's pool when it dies; must not outlive the loop. Holding many leases
-/// keeps other connections from receiving: copy what is to be kept.
+/// Lifetime: gives the buffer back to its loop's pool when it dies; must not outlive the loop. While many are held, what
+/// arrives is copied into memory of its own, for the pool is shared by all connections: that is slower.
 /// Thread: belongs to the loop that received it.
 class [[nodiscard]] buffer_lease {
  public:

@@ -48,6 +48,14 @@ class GYRE_API buffer_pool {
     return index;
   }
 
+  /// For a backend that hands buffers to the kernel before anything has arrived: how many those are.
+  void note_with_kernel(std::uint32_t buffers) noexcept { with_kernel_ = buffers; }
+  /// More than three quarters hold what nobody has used yet. The rest is for what arrives next, on whatever connection.
+  [[nodiscard]] bool scarce() const noexcept {
+    const std::uint64_t held = count_ - available_ - with_kernel_;
+    return held * 4 > std::uint64_t{count_} * 3;
+  }
+
   /// Gives a buffer back.
   void release(std::uint32_t index) noexcept {
     slots_[index].next = free_;
@@ -62,6 +70,7 @@ class GYRE_API buffer_pool {
   std::uint32_t size_;
   std::uint32_t free_ = none;
   std::uint32_t available_ = 0;
+  std::uint32_t with_kernel_ = 0;
 };
 
 }  // namespace gyre::io

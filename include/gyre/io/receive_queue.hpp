@@ -13,7 +13,9 @@ namespace gyre::io {
 
 /// A multishot receive and the list of pool buffers that it has filled. Holds no buffer while nothing has arrived.
 ///
-/// Bounded: with `most_buffers` waiting it stops receiving, and goes on when they have been read.
+/// Bounded: with `most_buffers` waiting it stops receiving, and goes on when they have been read. While the buffers of the
+/// pool are scarce, what arrives is copied into memory of its own, and one buffer's worth is enough to stop: however many
+/// queues are not read, there are buffers for the others.
 /// Lifetime: must not move or die while its request is in flight.
 class GYRE_API receive_queue : public multishot {
  public:
@@ -31,7 +33,9 @@ class GYRE_API receive_queue : public multishot {
 
   /// There is something to take: bytes, the end of the stream, or an error.
   [[nodiscard]] bool readable() const noexcept { return has_bytes() || end_ != open; }
-  [[nodiscard]] bool has_bytes() const noexcept { return first_ != buffer_pool::none || put_back_ != nullptr; }
+  [[nodiscard]] bool has_bytes() const noexcept {
+    return put_back_ != nullptr || first_ != buffer_pool::none || apart_ != nullptr;
+  }
   /// `open`; 0 at the end of the stream; -errno. Comes after the bytes.
   [[nodiscard]] int end() const noexcept { return end_; }
 
@@ -47,11 +51,17 @@ class GYRE_API receive_queue : public multishot {
   static void deliver_buffer(multishot& m, int result, std::uint32_t buffer) noexcept;
   void pop(std::uint32_t index) noexcept;
   void drop_all() noexcept;
+  void end_without_memory() noexcept;
+  [[nodiscard]] bool set_apart(std::uint32_t buffer, std::size_t size) noexcept;
 
-  struct block;  // bytes that were put back
+  struct block;  // bytes in memory of their own
+  static bool replace(block*& changed, std::span<const std::byte> first, std::span<const std::byte> second) noexcept;
+  static buffer_lease take(block*& from) noexcept;
+  static std::size_t copy_from(block*& from, std::span<std::byte> out) noexcept;
 
   backend* performer_;
-  block* put_back_ = nullptr;
+  block* put_back_ = nullptr;  // before the buffers
+  block* apart_ = nullptr;     // behind them
   std::uint32_t first_ = buffer_pool::none;
   std::uint32_t last_ = buffer_pool::none;
   std::uint32_t consumed_ = 0;  // bytes of the first buffer that have been copied out
