@@ -103,6 +103,8 @@ class proxy {
         if (!upstream->silent()) throw;
         continue;
       }
+      // A server that is tired of waiting says so, perhaps just when the request is sent: RFC 9110 §15.5.9.
+      if (upstream->head().status() == 408) continue;
       co_return make_response(request, std::move(upstream));
     }
     auto connecting = gyre::tcp_stream::connect(upstream_);
@@ -243,12 +245,18 @@ gyre::task<> serve(settings wanted) {
   http::server server(std::move(options));
   std::printf("listening on http://%s\n", server.where().c_str());
   std::fflush(stdout);
+  bool served = false;
   auto run = [&](gyre::task_group& group) -> gyre::task<> {
     forwarder.watch_in(group);
     co_await server.run();
+    served = true;
     group.cancel();
   };
-  co_await gyre::task_group::scope(run);
+  try {
+    co_await gyre::task_group::scope(run);
+  } catch (const gyre::cancelled&) {
+    if (!served) throw;  // else it has drained and returned, and only the watches were cancelled
+  }
 }
 
 std::optional<settings> parse(int count, char** arguments) {

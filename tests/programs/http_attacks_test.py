@@ -675,6 +675,47 @@ class Pressure(Attack):
             listener.close()
             self.ends_quietly(proxy)
 
+    def test_a_server_behind_the_proxy_that_gives_up_waiting_just_when_it_is_asked_again(self):
+        listener = self.enterContext(socket.create_server(("127.0.0.1", 0)))
+        asked = []
+
+        def serve(peer):
+            with peer, peer.makefile("rb") as reader:
+                late = b""
+                for first in (True, False, False):
+                    line = reader.readline()
+                    if not line:
+                        return
+                    while reader.readline() != b"\r\n":
+                        pass
+                    path = line.split()[1]
+                    asked.append((peer.fileno(), path))
+                    if first:
+                        peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(path) + path)
+                    elif not late:  # it belongs to the time before this request, whose response comes later
+                        peer.sendall(b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
+                        late = path
+                    else:
+                        peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(late) + late)
+
+        def accept():
+            with contextlib.suppress(OSError):
+                while True:
+                    threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        proxy = Example("reverse_proxy")
+        proxy.command += ["--upstream", f"127.0.0.1:{listener.getsockname()[1]}"]
+        with proxy, connect(proxy.port) as peer, peer.makefile("rb") as reader:
+            for i in range(20):
+                peer.sendall(get(f"/{i}"))
+                self.assertEqual(read_response(reader)[::2], (200, f"/{i}".encode()), asked)
+            for path in (b"/first", b"/again"):  # what cannot be sent twice gets the 408, and nothing else comes behind it
+                peer.sendall(b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n" % path)
+                self.assertEqual(read_response(reader)[::2], (200, path), asked)
+            listener.close()
+            self.ends_quietly(proxy)
+
 
 NEXT = get("/next")
 POST = b"POST /echo HTTP/1.1\r\nHost: a\r\n"

@@ -438,6 +438,24 @@ class Proxy(unittest.TestCase):
         for name in ("X-Hop", "Keep-Alive"):
             self.assertIsNone(headers[name])
 
+    def test_ends_with_success_with_an_idle_connection_to_the_server_behind_it(self):
+        self.assertEqual(self.proxy.get("/")[0], 200)
+        self.assertEqual(self.proxy.stop(), 0)
+
+    def test_ends_with_success_behind_a_request_that_is_under_way(self):
+        self.assertEqual(self.proxy.get("/")[0], 200)
+        with self.proxy.socket() as peer:
+            peer.sendall(b"GET /pieces HTTP/1.1\r\nHost: a\r\n\r\n")
+            received = b""
+            while b"piece" not in received:
+                received += peer.recv(65536)
+            self.proxy.process.send_signal(signal.SIGTERM)
+            self.upstream.may_go_on.set()
+            received += read_to_end(peer)
+            self.assertEqual(received.count(b"piece"), 2)
+            self.assertTrue(received.endswith(b"0\r\n\r\n"), received)
+        self.assertEqual(self.proxy.process.wait(20), 0)
+
     ABOUT_THE_CLIENT = {"X-Forwarded-For": "10.1.2.3", "X_Forwarded_For": "10.1.2.4", "Forwarded": "for=10.1.2.5",
                         "X-Forwarded-Host": "bank", "x-forwarded-proto": "https", "X-Real-IP": "10.1.2.6"}
 
