@@ -29,7 +29,7 @@ void cancel_scope::cancel() noexcept {
   scope->mark();
   for (;;) {
     cancel_scope* next = scope->children_;
-    while (true) {
+    for (;;) {
       while (next != nullptr && (next->shielded_ || next->cancelled_)) next = next->next_;
       if (next != nullptr || scope == this) break;
       next = scope->next_;

@@ -70,7 +70,7 @@ void seen_fields::see(const field& f) noexcept {
 void seen_fields::see_encoding(std::string_view codings) noexcept {
   has_encoding = true;
   bool some = false;
-  while (true) {
+  for (;;) {
     const std::string_view coding = next_in_list(codings);
     if (coding.empty()) break;
     some = true;
@@ -84,7 +84,7 @@ void seen_fields::see_encoding(std::string_view codings) noexcept {
 }
 
 void seen_fields::see_connection(std::string_view options) noexcept {
-  while (true) {
+  for (;;) {
     const std::string_view option = next_in_list(options);
     if (option.empty()) return;
     if (equal_ignoring_case(option, "close"))

@@ -78,8 +78,7 @@ std::ptrdiff_t socket_transport::write_now(std::string_view bytes, bool more) no
   const int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
   const auto sent = ::send(stream_.native_descriptor(), bytes.data(), bytes.size(), flags);
   if (sent >= 0) return sent;
-  const bool may_succeed_later =
-      errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR || errno == ENOBUFS || errno == ENOMEM;
+  const bool may_succeed_later = errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ENOMEM;
   return may_succeed_later ? 0 : -1;
 }
 

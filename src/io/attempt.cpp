@@ -125,7 +125,7 @@ bool attempt(request& r) noexcept {
   while (count < 0 && errno == EINTR);
   descriptor& d = *r.target;
   bool& ready = reads(r.code) ? d.readable : d.writable;
-  if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+  if (count < 0 && errno == EAGAIN) {
     ready = false;
     return false;
   }

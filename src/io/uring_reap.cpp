@@ -316,10 +316,12 @@ bool uring_backend::drain() noexcept {
   while (!starved_.empty()) set_aside(starved_.pop_front());
   if (offloaded_.outstanding()) settle_offloaded();
   for (int n = 0; in_flight_ > 0 && n < most_steps; ++n) {
-    uring::submission& entry = next_entry();
-    uring::prepare_cancel_everything(entry);
-    entry.flags = uring::sqe_cqe_skip_success;
-    entry.user_data = key_ignored;
+    // A full queue has room again when the kernel has taken what is in it, which it may never do.
+    if (uring::submission* const entry = ring_.next_submission(); entry != nullptr) {
+      uring::prepare_cancel_everything(*entry);
+      entry->flags = uring::sqe_cqe_skip_success;
+      entry->user_data = key_ignored;
+    }
     timespec now{};
     ::clock_gettime(CLOCK_MONOTONIC, &now);
     enter(1, monotonic_time{now.tv_sec} * 1'000'000'000 + now.tv_nsec + step);

@@ -23,12 +23,10 @@ bool is_shortage(int error) noexcept {
 }
 
 // An error that concerns the new connection and not the listener, see accept(2): the network of its peer is gone, or a firewall
-// or a security module forbids the connection.
+// or a security module forbids the connection. (Backends go on by themselves after ECONNABORTED and EPROTO.)
 bool concerns_one_connection(int error) noexcept {
   switch (error) {
-    case ECONNABORTED:
     case ECONNRESET:
-    case EPROTO:
     case ENOPROTOOPT:
     case EPERM:
     case ENETDOWN:

@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 
 namespace gyre {
@@ -112,7 +111,7 @@ void udp_socket::connect(const address& peer) {
 task<std::size_t> udp_socket::send_segments(std::span<const std::byte> bytes, std::size_t segment_size, address to) {
   constexpr std::size_t largest = 65507;     // datagram
   constexpr std::size_t most_segments = 64;  // of one call: UDP_MAX_SEGMENTS
-  static std::atomic<bool> kernel_can = true;
+  bool kernel_can = true;
   if (segment_size == 0 || segment_size > largest)
     throw io_error(std::make_error_code(std::errc::invalid_argument), "send_segments", to.string());
   std::size_t done = 0;
@@ -127,9 +126,10 @@ task<std::size_t> udp_socket::send_segments(std::span<const std::byte> bytes, st
         done += *sent;
         continue;
       }
-      // EIO: the device cannot. The others: the kernel does not know of it, or not for this route.
+      // The device cannot (EIO); the kernel does not know of it, or not with the options of this socket (EINVAL); or a segment
+      // has to be sent in fragments (EMSGSIZE). Other sockets and routes may differ.
       const bool cannot = sent.error() == std::errc::io_error || sent.error() == std::errc::invalid_argument ||
-                          sent.error() == std::errc::no_protocol_option;
+                          sent.error() == std::errc::message_size;
       if (!cannot) throw io_error(sent.error(), "send_segments", to.string());
       kernel_can = false;
     }

@@ -247,10 +247,6 @@ inline std::string why_not(io::backend_kind kind) {
   return kind == io::backend_kind::io_uring && choice.kind != kind ? choice.reason : "";
 }
 
-/// The ring's connect to a Unix socket whose backlog is full fails with EAGAIN on kernels where a non-blocking file
-/// never waits, so that only epoll can be held to waiting for it.
-inline bool waits_for_unix_backlog(io::backend_kind kind) { return kind == io::backend_kind::epoll; }
-
 /// Base of the suites: each test runs once on each backend.
 class io_contract : public ::testing::TestWithParam<backend_way> {
  protected:

@@ -117,12 +117,16 @@ TEST(format_set_cookie, attributes_that_would_be_read_otherwise_are_refused) {
   for (const char* bad : {"a", "a/", "/;a", "/a\r\n", "/ ", "/\xc3\xa9", " /", "/\x7f"})
     expect_refused({.name = "a", .path = bad}, "the path");
   for (const char* bad : {".example.com", "a..b", "a.", "a;b", "a b", "-a", "a-", "a-.b", "a.-b", "[::1]", "a:80",
-                          "a/b", "a_b", "\xc3\xa9"})
+                          "a/b", "a_b", "\xc3\xa9", "a{", "a|b", "a[", "a@b"})
     expect_refused({.name = "a", .domain = bad}, "the domain");
   expect_refused({.name = "a", .max_age = -1}, "negative");
   expect_refused({.name = "a", .expires = -11'644'473'601}, "expires");
   expect_refused({.name = "a", .expires = 253'402'300'800}, "expires");
   expect_refused({.name = "a", .same_site = http::same_site_policy::none}, "SameSite=None");
+}
+
+TEST(format_set_cookie, a_domain_is_of_letters_of_both_cases_digits_and_hyphens) {
+  EXPECT_EQ(http::format_set_cookie({.name = "a", .value = "b", .domain = "a-Z.0-9"}), "a=b; Domain=a-Z.0-9");
 }
 
 TEST(format_set_cookie, prefixes_of_names_keep_their_promise) {

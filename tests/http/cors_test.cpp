@@ -192,6 +192,11 @@ TEST(cors, what_can_never_match_is_refused) {
   EXPECT_THROW((void)http::cors({.origins = {good}, .fields = {"A,B"}}), std::invalid_argument);
 }
 
+TEST(cors, a_scheme_that_is_no_token_is_no_origin) {
+  for (const char* bad : {"ht tp://a", "://a", "http://", "http://a b", "http:/a"})
+    EXPECT_THROW((void)http::cors({.origins = {bad}}), std::invalid_argument) << bad;
+}
+
 TEST(cors, a_page_may_read_that_a_handler_has_failed) {
   run_virtual([]() -> task<> {
     gyre::event_loop::current().set_exception_handler([](auto&, void*) noexcept {}, nullptr);

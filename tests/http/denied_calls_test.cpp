@@ -74,5 +74,28 @@ TEST_P(denied_calls_of_http, what_must_not_be_guessed_is_random_without_getrando
   EXPECT_FALSE(got.says("--gyre-000000000000000000000000")) << got.text;
 }
 
+TEST(files_that_cannot_be_opened, are_refused_with_the_status_of_the_reason) {
+  if (!gyre_test::forked_children_may_start_threads) GTEST_SKIP();
+  const gyre_test::scratch scratch;
+  std::filesystem::create_directories(std::filesystem::path(scratch.root()) / "below");
+  std::ofstream(std::filesystem::path(scratch.root()) / "below/a.txt") << "the file";
+  for (const auto& [error, status] : std::vector<std::pair<int, const char*>>{
+           {EACCES, "403"}, {EMFILE, "503"}, {ENFILE, "503"}, {ELOOP, "404"}, {EXDEV, "404"}, {EIO, "500"}}) {
+    const auto got = gyre_test::in_child_process([&, reason = error] {
+      gyre_test::deny_call(SYS_openat2, reason);
+      const auto ask = [&]() -> gyre::task<std::string> {
+        http::router routes;
+        routes.get("/{path...}", http::static_files(scratch.root()));
+        http_test_client app(std::move(routes));
+        auto asking = app.get("/below/a.txt");
+        const auto answer = co_await std::move(asking);
+        co_return std::to_string(answer.status);
+      };
+      return gyre::run(ask);
+    });
+    EXPECT_EQ(got.text, status) << error;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(with, denied_calls_of_http, ::testing::Values(EPERM, ENOSYS),
                          [](const auto& each) { return each.param == EPERM ? "EPERM" : "ENOSYS"; });

@@ -150,3 +150,46 @@ TEST(next_in_list, elements_come_without_white_space_and_quoted_commas_stay) {
   EXPECT_EQ(http::next_in_list(rest), "c");
   EXPECT_EQ(http::next_in_list(rest), "");
 }
+
+TEST(framing, an_ipv6_address_is_a_host_with_or_without_a_port) {
+  const auto error_of_host = [](const std::string& host) {
+    return understand("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n").error;
+  };
+  for (const char* good : {"[::1]", "[2001:db8::aBcF]:8080", "[::ffff:10.0.0.7]", "[fe80::1%25]", "[v1.::]"})
+    EXPECT_EQ(error_of_host(good), parse_error::none) << good;
+  for (const char* bad : {"[::g]", "[::G]", "[::1]8080", "[::1]:123456", "[::1]:80x", "[::1", "[]"})
+    EXPECT_EQ(error_of_host(bad), parse_error::bad_host) << bad;
+}
+
+TEST(framing, of_two_faults_the_first_is_named) {
+  const std::string host_first = "Host: b\r\nContent-Length: 1\r\nContent-Length: 2\r\n";
+  const std::string length_first = "Content-Length: 1\r\nContent-Length: 2\r\nHost: b\r\n";
+  EXPECT_EQ(error_with(host_first), parse_error::repeated_host);
+  EXPECT_EQ(error_with(length_first), parse_error::bad_content_length);
+}
+
+TEST(framing, a_field_whose_name_is_as_long_as_another_is_not_that) {
+  const http::framing got = framing_with("Accept-Charset: 7\r\nAccept: 9\r\nReferer: a\r\nX-Something: close\r\n");
+  EXPECT_EQ(got.body, body_kind::none);
+  EXPECT_TRUE(got.keep_alive);
+  EXPECT_TRUE(got.upgrade.empty());
+}
+
+TEST(framing, a_switch_of_protocols_is_one_only_when_the_connection_says_so) {
+  const auto upgrade_of = [](const std::string& fields) {
+    static std::string text;
+    text = "HTTP/1.1 101 Switching Protocols\r\n" + fields + "\r\n";
+    return std::string(understand_response(text, "GET").framing.upgrade);
+  };
+  EXPECT_EQ(upgrade_of("Connection: upgrade\r\nUpgrade: chat\r\n"), "chat");
+  EXPECT_EQ(upgrade_of("Upgrade: chat\r\n"), "");
+}
+
+TEST(framing, an_answer_without_a_body_that_could_be_understood_in_two_ways_is_refused) {
+  EXPECT_EQ(understand_response("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "HEAD").error,
+            parse_error::bad_content_length);
+  EXPECT_EQ(
+      understand_response("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", "HEAD").error,
+      parse_error::length_and_encoding);
+  EXPECT_EQ(understand_response("HTTP/1.1 100 Continue\r\n\r\n", "CONNECT").framing.body, body_kind::none);
+}

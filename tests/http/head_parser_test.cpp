@@ -191,3 +191,23 @@ TEST(parse_error, each_has_a_status_and_words) {
   EXPECT_EQ(http::status_for(parse_error::target_too_long), 414);
   EXPECT_EQ(http::status_for(parse_error::head_too_large), 431);
 }
+
+TEST(head_parser, a_version_is_two_digits_around_a_dot) {
+  for (const char* bad : {"HTTP/-.1", "HTTP/1x1", "HTTP/1.x", "HTTP/1.", "HTTP/:.1"})
+    EXPECT_EQ(parse_head("GET / " + std::string(bad) + "\r\nHost: a\r\n\r\n").error, parse_error::bad_version) << bad;
+}
+
+TEST(head_parser, a_target_has_a_limit_whatever_the_version) {
+  const std::string longest(70'000, 'a');
+  for (const char* version : {"HTTP/1.1", "HTTP/1.0"}) {
+    http::head_parser parser(http::head_parser::kind::request, {.target = 1'000, .size = 100'000});
+    EXPECT_EQ(parser.parse("GET /" + longest + " " + version + "\r\nHost: a\r\n\r\n"), parse_state::failed);
+    EXPECT_EQ(parser.error(), parse_error::target_too_long) << version;
+  }
+}
+
+TEST(head_parser, a_status_stands_behind_a_space_and_may_be_without_a_reason) {
+  EXPECT_EQ(parse_head("HTTP/1.1 204\r\n\r\n", response).status, 204);
+  for (const char* bad : {"HTTP/1.1x200 OK", "HTTP/1.1 200OK", "HTTP/1.1 099 No", "HTTP/1.1 2:0 No"})
+    EXPECT_EQ(parse_head(std::string(bad) + "\r\n\r\n", response).error, parse_error::bad_status_line) << bad;
+}

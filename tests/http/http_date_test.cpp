@@ -66,6 +66,18 @@ TEST(http_date, what_is_no_date_gives_nothing) {
   EXPECT_TRUE(http::parse_date("Tue, 29 Feb 2000 00:00:00 GMT", now).has_value());
 }
 
+TEST(http_date, days_that_no_month_has_and_texts_that_end_early_are_no_dates) {
+  for (const char* bad :
+       {"Sun, 32 Nov 1994 08:49:37 GMT", "Wed, 31 Nov 1994 08:49:37 GMT", "Sun, 0", "Sun, 0: Nov 1994"})
+    EXPECT_FALSE(http::parse_date(bad, now).has_value()) << bad;
+}
+
+TEST(http_date, the_first_day_of_the_calendar_is_read_as_it_is_written) {
+  const auto first = http::parse_date("Sat, 01 Jan 0000 00:00:00 GMT", now);
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(text_of(*first), "Sat, 01 Jan 0000 00:00:00 GMT");
+}
+
 TEST(date_cache, the_text_is_that_of_the_second) {
   http::date_cache cache;
   EXPECT_EQ(cache.text(example), "Sun, 06 Nov 1994 08:49:37 GMT");

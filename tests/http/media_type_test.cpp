@@ -58,6 +58,12 @@ TEST(is_compressible, what_is_compressed_already_is_not) {
     EXPECT_FALSE(http::is_compressible(type)) << type;
 }
 
+TEST(is_compressible, types_that_are_written_in_a_language_of_text_are) {
+  for (const char* type : {"application/x+json", "image/svg+xml", "application/openapi+yaml", "application/x+YAML"})
+    EXPECT_TRUE(http::is_compressible(type)) << type;
+  EXPECT_FALSE(http::is_compressible("+yaml"));
+}
+
 TEST(essence_of, parameters_are_left_out) {
   EXPECT_EQ(http::essence_of("text/html; charset=utf-8"), "text/html");
   EXPECT_EQ(http::essence_of(" text/html ;charset=utf-8"), "text/html");

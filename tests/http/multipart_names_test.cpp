@@ -21,6 +21,14 @@ TEST(multipart_names, the_boundary_is_a_parameter_of_the_type) {
     EXPECT_EQ(http::multipart_boundary(bad), std::nullopt) << bad;
 }
 
+TEST(multipart_names, a_boundary_holds_letters_digits_and_few_marks) {
+  const auto boundary = [](const std::string& text) {
+    return http::multipart_boundary("multipart/form-data; boundary=\"" + text + '"');
+  };
+  EXPECT_EQ(boundary("azAZ09'()+_,-./:=? x"), "azAZ09'()+_,-./:=? x");
+  for (const char* bad : {"{", "}", "`", "[", "~"}) EXPECT_EQ(boundary(bad), std::nullopt) << bad;
+}
+
 TEST(multipart_names, names_of_files_become_harmless) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"a.txt", "a.txt"},

@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include <array>
 #include <cmath>
 
@@ -98,6 +100,11 @@ TEST(token_buckets, limits_that_let_nothing_pass_are_refused) {
                           {.rate = NAN},
                           {.rate = INFINITY}})
     EXPECT_THROW(http::token_buckets{bad}, std::invalid_argument);
+}
+
+TEST(token_buckets, a_burst_without_an_end_is_refused) {
+  EXPECT_THROW(http::token_buckets({.rate = 1, .burst = std::numeric_limits<double>::infinity()}),
+               std::invalid_argument);
 }
 
 TEST(rate_limit, says_429_and_when_to_come_back) {

@@ -55,6 +55,11 @@ TEST(request_id, what_could_do_harm_is_none) {
     EXPECT_FALSE(http::is_request_id(bad)) << bad;
 }
 
+TEST(request_id, letters_of_both_cases_and_digits_are_one_and_what_lies_around_them_is_not) {
+  EXPECT_TRUE(http::is_request_id("azAZ09-._~+/=:@"));
+  for (const char* bad : {"{", "}", "`", "[", "^", "|", "%"}) EXPECT_FALSE(http::is_request_id(bad)) << bad;
+}
+
 TEST(request_id, handler_and_client_see_the_same) {
   run_virtual([]() -> task<> {
     http_test_client app(routes_with(http::request_id()));

@@ -10,8 +10,13 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -209,6 +214,77 @@ TEST_F(static_files_test, a_listing_is_sorted_as_it_is_asked_for) {
   EXPECT_EQ(order("?sort=size"), "bca");
   EXPECT_EQ(order("?sort=size&order=desc"), "acb");
   EXPECT_EQ(order("?sort=nonsense"), "abc");
+}
+
+TEST_F(static_files_test, a_listing_is_sorted_by_time_when_that_is_asked_for) {
+  const auto now = std::filesystem::file_time_type::clock::now();
+  for (const char* name : {"b", "a", "c"}) write(std::string(name) + ".txt", name);
+  std::filesystem::last_write_time(root_ / "a.txt", now - std::chrono::hours(3));
+  std::filesystem::last_write_time(root_ / "b.txt", now - std::chrono::hours(5));
+  std::filesystem::last_write_time(root_ / "c.txt", now - std::chrono::hours(4));
+  options_.listing = true;
+  const auto places = [](const std::string& page) {
+    return std::array{page.find("a.txt"), page.find("b.txt"), page.find("c.txt")};
+  };
+  const auto oldest_first = places(get("/?sort=time").body);
+  EXPECT_LT(oldest_first[1], oldest_first[2]);
+  EXPECT_LT(oldest_first[2], oldest_first[0]);
+  const auto newest_first = places(get("/?sort=time&order=desc").body);
+  EXPECT_GT(newest_first[1], newest_first[2]);
+  EXPECT_GT(newest_first[2], newest_first[0]);
+}
+
+TEST_F(static_files_test, a_listing_shows_sizes_and_days_for_people) {
+  write("small.txt", std::string(999, 'x'));
+  write("middle.txt", std::string(4'200, 'x'));
+  write("large.txt", std::string(25'000, 'x'));
+  struct timespec times[2] = {{.tv_sec = 1'000'000'000, .tv_nsec = 0}, {.tv_sec = 1'000'000'000, .tv_nsec = 0}};
+  EXPECT_EQ(::utimensat(AT_FDCWD, (root_ / "small.txt").c_str(), times, 0), 0);
+  times[0].tv_sec = times[1].tv_sec = 1'260'000'000;
+  EXPECT_EQ(::utimensat(AT_FDCWD, (root_ / "large.txt").c_str(), times, 0), 0);
+  options_.listing = true;
+  const std::string page = get("/").body;
+  for (const char* shown : {"999 B", "4.2 kB", "25 kB", "2001-09-09 01:46", "2009-12-05 08:00"})
+    EXPECT_NE(page.find(shown), std::string::npos) << shown << page;
+}
+
+TEST_F(static_files_test, an_index_that_is_a_directory_is_none) {
+  std::filesystem::create_directories(root_ / "index.html");
+  EXPECT_EQ(get("/").status, 404);
+}
+
+TEST_F(static_files_test, a_compressed_neighbour_that_is_a_directory_is_none) {
+  write("page.html", "<p>plain</p>");
+  std::filesystem::create_directories(root_ / "page.html.gz");
+  options_.precompressed = true;
+  const auto answer = get("/page.html", {{"Accept-Encoding", "gzip"}});
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.body, "<p>plain</p>");
+}
+
+TEST_F(static_files_test, a_path_that_goes_on_behind_a_file_is_not_there) {
+  write("a.txt", "a");
+  EXPECT_EQ(get("/a.txt/b").status, 404);
+}
+
+TEST_F(static_files_test, a_socket_is_not_there) {
+  const std::string path = root_ / "socket";
+  const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_un name{.sun_family = AF_UNIX, .sun_path = {}};
+  path.copy(name.sun_path, sizeof(name.sun_path) - 1);
+  EXPECT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&name), sizeof(name)), 0);
+  EXPECT_EQ(get("/socket").status, 404);
+  ::close(fd);
+}
+
+TEST_F(static_files_test, a_hidden_folder_hides_what_is_below_it) {
+  write("open/.git/config", "secret");
+  EXPECT_EQ(get("/open/.git/config").status, 404);
+}
+
+TEST_F(static_files_test, a_fallback_that_is_not_there_is_404) {
+  options_.fallback = "app.html";
+  EXPECT_EQ(get("/missing", {{"Accept", "text/html"}}).status, 404);
 }
 
 TEST_F(static_files_test, a_listing_is_json_for_programs) {

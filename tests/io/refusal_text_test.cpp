@@ -1,19 +1,39 @@
 // tests/io/refusal_text_test.cpp: each refusal of io_uring comes with its cause and what helps.
 #include "src/io/refusal_text.hpp"
 
+#include "tests/support/denied_call.hpp"
+
 #include <gtest/gtest.h>
 
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include <cerrno>
+#include <fstream>
 #include <string>
 
 namespace {
 
-std::string described(int error) {
+std::string described(int error, const char* step = "io_uring_setup") {
   char text[256];
-  gyre::io::describe_refusal({error, "io_uring_setup"}, text, sizeof(text));
+  gyre::io::describe_refusal({error, step}, text, sizeof(text));
   return text;
+}
+
+// The same in a process that has a filter of system calls, in which it denies one that nobody makes; "" when that cannot be.
+std::string described_under_a_filter(int error, const char* step) {
+  const auto said = gyre_test::in_child_process([&] {
+    gyre_test::deny_call(SYS_acct, EPERM);
+    return described(error, step);
+  });
+  return said.text;
+}
+
+bool has_filter() {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);)
+    if (line.starts_with("Seccomp:")) return line.back() == '2';
+  return false;
 }
 
 // The soft limit of locked memory, put back at the end.
@@ -62,6 +82,35 @@ TEST(refusal_text, an_error_that_no_cause_is_known_for_asks_for_a_report) {
       described(EIO),
       "io_uring_setup failed with EIO: it does not do what it should; please report it with the kernel's version");
   EXPECT_EQ(described(100'000).find("io_uring_setup failed with unknown error: "), 0u);
+}
+
+TEST(refusal_text, a_filter_of_system_calls_is_blamed_only_where_there_is_one) {
+  const auto blames_filter = [](const std::string& text) {
+    return text.find(": a seccomp filter ") != std::string::npos;
+  };
+  for (const int error : {EPERM, EACCES, ENOSYS})
+    for (const char* const step : {"io_uring_setup", "epoll_pwait2"}) {
+      EXPECT_TRUE(blames_filter(described_under_a_filter(error, step))) << error << step;
+      EXPECT_EQ(blames_filter(described(error, step)), has_filter()) << error << step;
+    }
+}
+
+TEST(refusal_text, a_denial_without_a_filter_points_at_a_security_module) {
+  if (has_filter()) GTEST_SKIP() << "this process has a filter";
+  for (const int error : {EPERM, EACCES})
+    EXPECT_TRUE(described(error, "epoll_create1").ends_with("a security module (SELinux)?")) << error;
+  EXPECT_EQ(described(ENOSYS), "io_uring_setup failed with ENOSYS: the kernel has no io_uring");
+  EXPECT_EQ(described(ENOSYS, "epoll_create1"), "epoll_create1 failed with ENOSYS: the kernel has no such call");
+}
+
+TEST(refusal_text, what_cannot_be_read_is_not_blamed) {
+  const auto said = gyre_test::in_child_process([&] {
+    gyre_test::deny_call(SYS_openat, EACCES);  // as without /proc
+    return described(EPERM) + " | " + described(ENOSYS);
+  });
+  EXPECT_EQ(said.text,
+            "io_uring_setup failed with EPERM: neither the sysctl nor a seccomp filter does that: a security module "
+            "(SELinux)? | io_uring_setup failed with ENOSYS: the kernel has no io_uring");
 }
 
 TEST(refusal_text, fits_into_what_the_caller_has) {

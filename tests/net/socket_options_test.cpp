@@ -109,3 +109,8 @@ TEST(socket_options, an_empty_datagram_arrives_as_one) {
     EXPECT_EQ(last.size, 1U);
   });
 }
+
+TEST(socket_options, an_interface_name_that_no_interface_can_have_is_refused) {
+  for (const std::string_view name : {std::string_view("sixteen_letters_"), std::string_view("l\0o", 3)})
+    EXPECT_THROW((void)gyre::interface_name(name), gyre::io_error) << name;
+}

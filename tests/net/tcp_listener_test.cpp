@@ -2,6 +2,7 @@
 #include <gyre/net/tcp_listener.hpp>
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/net/ipv6.hpp"
 
 #include <fcntl.h>
 #include <linux/sockios.h>
@@ -96,6 +97,48 @@ TEST(tcp_listener, a_cancelled_accept_loses_no_connection) {
     auto client = co_await gyre::tcp_stream::connect(listener.local_address());
     auto peer = co_await gyre::timeout(5s, listener.accept());
     EXPECT_TRUE(peer.is_open());
+  });
+}
+
+TEST(tcp_listener, connections_that_nobody_takes_wait_and_none_is_lost) {
+  run_test([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0", {.backlog = 600});
+    std::vector<gyre::tcp_stream> clients;
+    clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+    (void)co_await listener.accept();  // from now on they are accepted as they come, up to a limit
+    for (int i = 0; i < 500; ++i) clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+    co_await settle();
+    for (std::size_t i = 1; i < clients.size(); ++i) {
+      const auto peer = co_await listener.accept();
+      EXPECT_EQ(peer.peer_address(), clients[i].local_address());
+    }
+  });
+}
+
+TEST(tcp_listener, connections_that_nobody_took_are_closed_with_it) {
+  run_test([]() -> gyre::task<> {
+    std::vector<gyre::tcp_stream> clients;
+    {
+      auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+      for (int i = 0; i < 3; ++i) clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+      (void)co_await listener.accept();
+      co_await settle();
+    }
+    for (gyre::tcp_stream& each : clients) {
+      std::array<std::byte, 1> buffer;
+      const auto n = co_await gyre::as_expected(each.read_some(buffer));
+      EXPECT_TRUE(!n || *n == 0);
+    }
+  });
+}
+
+TEST(tcp_listener, of_only_ipv6_leaves_the_port_to_an_ipv4_listener) {
+  run_test([]() -> gyre::task<> {
+    if (!has_ipv6()) co_return;
+    const auto six = gyre::tcp_listener::bind("[::]:0", {.only_ipv6 = true});
+    const auto four = gyre::tcp_listener::bind(gyre::address::any_v4(six.local_address().port()));
+    EXPECT_EQ(four.local_address().port(), six.local_address().port());
+    co_return;
   });
 }
 

@@ -148,6 +148,39 @@ TEST(tcp_write, a_write_that_was_cancelled_while_it_waited_its_turn_wrote_nothin
   });
 }
 
+TEST(tcp_write, close_ends_all_writes_that_wait) {
+  run_test([]() -> gyre::task<> {
+    auto pair = co_await connect_pair();
+    (void)co_await fill_socket(pair.client);
+    std::vector<gyre::task_handle<std::string>> writers;
+    for (int i = 0; i < 3; ++i) writers.push_back(gyre::spawn(error_of(pair.client.write_all("more"))));
+    co_await settle();
+    co_await pair.client.close();
+    const std::string where = pair.server.local_address().string();
+    for (auto& each : writers) {
+      const std::string text = co_await each;
+      EXPECT_EQ(text, "write_all " + where + ": Operation canceled");
+    }
+  });
+}
+
+TEST(tcp_write, a_shutdown_that_is_cancelled_while_it_waits_its_turn_lets_the_stream_go_on) {
+  run_test([]() -> gyre::task<> {
+    auto pair = co_await connect_pair();
+    const std::size_t filled = co_await fill_socket(pair.client);
+    auto first = gyre::spawn([&]() -> gyre::task<> { co_await pair.client.write_all("first"); });
+    co_await settle();
+    const auto late = co_await gyre::as_expected(gyre::timeout(5ms, pair.client.shutdown_write()));
+    EXPECT_FALSE(late.has_value());
+    co_await discard(pair.server, filled);
+    co_await first;
+    co_await pair.client.write_all("then");
+    std::array<std::byte, 9> buffer;
+    co_await pair.server.read_exactly(buffer);
+    EXPECT_EQ(text_of(buffer), "firstthen");
+  });
+}
+
 TEST(tcp_write, after_a_write_all_was_cut_off_the_stream_takes_no_more_writes) {
   run_test([]() -> gyre::task<> {
     auto pair = co_await connect_pair();

@@ -4,6 +4,7 @@
 #include "tests/net/connected_pair.hpp"
 #include "tests/net/ipv6.hpp"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -75,5 +76,37 @@ TEST(udp_fallback, connecting_to_a_family_that_the_socket_is_not_of_names_the_pe
     EXPECT_EQ(refusal_of([&] { socket.connect(address("[::1]:9")); }),
               "connect [::1]:9: Address family not supported by protocol");
     co_return;
+  });
+}
+
+TEST(udp_fallback, from_fd_refuses_what_is_no_socket) {
+  run_test([]() -> gyre::task<> {
+    const int file = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    EXPECT_EQ(refusal_of([&] { (void)udp_socket::from_fd(file); }),
+              "from_fd " + std::to_string(file) + ": Socket operation on non-socket");
+    EXPECT_EQ(::fcntl(file, F_GETFD), -1) << "it was taken over, and is closed";
+    co_return;
+  });
+}
+
+TEST(udp_fallback, a_peer_that_needs_a_permission_is_named) {
+  run_test([]() -> gyre::task<> {
+    EXPECT_EQ(refusal_of([] { (void)udp_socket::connected(address("255.255.255.255:9")); }),
+              "udp 255.255.255.255:9: Permission denied");
+    co_return;
+  });
+}
+
+TEST(udp_fallback, a_socket_of_only_ipv6_leaves_the_port_to_an_ipv4_socket) {
+  run_test([]() -> gyre::task<> {
+    if (!has_ipv6()) co_return;
+    gyre::udp_options options;
+    options.only_ipv6 = true;
+    const udp_socket six = udp_socket::bind("[::]:0", options);
+    const address four = address::any_v4(six.local_address().port());
+    EXPECT_EQ(refusal_of([&] { (void)udp_socket::bind(four); }), "done");
+    const udp_socket both = udp_socket::bind("[::]:0");
+    const address taken = address::any_v4(both.local_address().port());
+    EXPECT_NE(refusal_of([&] { (void)udp_socket::bind(taken); }), "done");
   });
 }

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <optional>
+#include <vector>
 
 using namespace gyre_test;
 using gyre::unix_address;
@@ -199,6 +200,51 @@ TEST(unix_datagram, one_of_a_pair_waits_while_a_stranger_has_no_room) {
     EXPECT_EQ(text, "last");
     others.cancel();
     co_await others.wait();
+  });
+}
+
+TEST(unix_datagram, sends_that_wait_go_in_their_order_and_those_that_are_cancelled_do_not_go) {
+  run_test([]() -> gyre::task<> {
+    unix_datagram server = unix_datagram::bind(name("queue"));
+    unix_datagram client = unix_datagram::bind(name("queuing"));
+    const int count = co_await fill(client, server.local_address());
+    const auto send = [](unix_datagram& from, unix_address to, std::string text) -> gyre::task<> {
+      co_await from.send_to(text, to);
+    };
+    std::vector<gyre::task_handle<void>> senders;
+    for (const char* each : {"first", "second", "third", "fourth"})
+      senders.push_back(gyre::spawn(send(client, server.local_address(), each)));
+    co_await settle();
+    for (const std::size_t each : {0U, 1U, 3U}) {
+      senders[each].cancel();
+      co_await senders[each].wait();
+      EXPECT_TRUE(senders[each].state().was_cancelled()) << each;
+    }
+    for (int i = 0; i < count; ++i) (void)co_await receive_text(server);
+    co_await senders[2];
+    const std::string text = co_await receive_text(server);
+    EXPECT_EQ(text, "third");
+    co_await client.send_to("fifth", server.local_address());
+    const std::string next = co_await receive_text(server);
+    EXPECT_EQ(next, "fifth");
+  });
+}
+
+TEST(unix_datagram, cancel_ends_all_that_wait_to_send_and_to_receive) {
+  run_test([]() -> gyre::task<> {
+    unix_datagram server = unix_datagram::bind(name("stuck"));
+    unix_datagram client = unix_datagram::bind(name("sticking"));
+    (void)co_await fill(client, server.local_address());
+    std::vector<gyre::task_handle<std::string>> all;
+    for (int i = 0; i < 3; ++i) all.push_back(gyre::spawn(error_of(client.send_to("x", server.local_address()))));
+    all.push_back(gyre::spawn(error_of(client.receive())));
+    co_await settle();
+    client.cancel();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::string text = co_await all[i];
+      EXPECT_EQ(text, i < 3 ? "send_to " + server.local_address().string() + ": Operation canceled"
+                            : "receive: Operation canceled");
+    }
   });
 }
 

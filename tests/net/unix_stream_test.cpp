@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -194,6 +195,59 @@ TEST(unix_listener, a_file_that_is_no_socket_is_left_alone) {
   });
 }
 
+namespace {
+
+std::string refusal_of_bind(const std::string& where, const gyre::unix_listen_options& options = {}) {
+  try {
+    (void)gyre::unix_listener::bind(gyre::unix_address(where), options);
+  } catch (const gyre::io_error& error) {
+    return error.what();
+  }
+  return "bound";
+}
+
+}  // namespace
+
+TEST(unix_listener, the_socket_of_datagrams_is_left_alone) {
+  run_test([]() -> gyre::task<> {
+    const directory dir;
+    auto other = gyre::unix_datagram::bind(gyre::unix_address(dir.socket()));
+    EXPECT_EQ(refusal_of_bind(dir.socket()), "listen " + dir.socket() + ": Address already in use");
+    EXPECT_TRUE(exists(dir.socket()));
+    co_return;
+  });
+}
+
+TEST(unix_listener, a_file_that_a_killed_server_left_behind_stays_when_that_is_asked_for) {
+  run_test([]() -> gyre::task<> {
+    const directory dir;
+    const gyre::unix_address where(dir.socket());
+    const int killed = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    EXPECT_EQ(::bind(killed, static_cast<const sockaddr*>(where.data()), where.size()), 0);
+    ::close(killed);
+    EXPECT_EQ(refusal_of_bind(dir.socket(), {.replace_stale = false}),
+              "listen " + dir.socket() + ": Address already in use");
+    EXPECT_TRUE(exists(dir.socket()));
+    co_return;
+  });
+}
+
+TEST(unix_listener, a_path_that_does_not_exist_is_named) {
+  run_test([]() -> gyre::task<> {
+    EXPECT_EQ(refusal_of_bind("/nonexistent/gyre.sock"), "listen /nonexistent/gyre.sock: No such file or directory");
+    co_return;
+  });
+}
+
+TEST(unix_listener, an_abstract_name_where_somebody_listens_is_in_use) {
+  run_test([]() -> gyre::task<> {
+    const std::string name = "@gyre-in-use-" + std::to_string(::getpid());
+    const auto first = gyre::unix_listener::bind(gyre::unix_address(name));
+    EXPECT_EQ(refusal_of_bind(name), "listen " + name + ": Address already in use");
+    co_return;
+  });
+}
+
 TEST(unix_listener, a_path_where_somebody_listens_is_in_use) {
   run_test([]() -> gyre::task<> {
     const directory dir;
@@ -249,6 +303,15 @@ TEST(unix_address, what_is_too_long_or_empty_is_refused) {
   EXPECT_EQ(gyre::unix_address::parse(std::string(107, 'x'))->name(), std::string(107, 'x'));
   EXPECT_EQ(gyre::unix_address::parse("@" + std::string(107, 'x'))->name(), std::string(107, 'x'));
   EXPECT_THROW(gyre::unix_address(std::string(108, 'x')), gyre::io_error);
+}
+
+TEST(unix_address, that_is_none_is_unnamed) {
+  const gyre::unix_address none;
+  EXPECT_EQ(none.name(), "");
+  EXPECT_EQ(none.string(), "unnamed");
+  const sockaddr_un name{.sun_family = AF_UNIX, .sun_path = "/run/x"};
+  EXPECT_TRUE(gyre::unix_address::from_raw(&name, sizeof(name) + 1).is_unnamed()) << "no kernel gives so much";
+  EXPECT_EQ(gyre::unix_address::from_raw(&name, sizeof(name)).string(), "/run/x");
 }
 
 TEST(unix_address, a_path_and_the_abstract_name_of_the_same_letters_differ) {
