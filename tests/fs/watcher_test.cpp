@@ -90,3 +90,16 @@ TEST(watcher, what_is_no_directory_is_refused) {
     EXPECT_EQ(text, "watch " + dir.path("b") + ": Not a directory");
   });
 }
+
+TEST(watcher, that_two_tasks_use_at_once_stops_the_program) {
+  const auto use_twice = [] {
+    gyre::run([]() -> gyre::task<> {
+      gyre::fs::watcher watcher;
+      co_await watcher.watch("/tmp");
+      auto first = gyre::spawn(watcher.read_some());
+      co_await gyre::sleep(std::chrono::milliseconds(5));
+      co_await watcher.watch("/");
+    });
+  };
+  EXPECT_DEATH(use_twice(), "two tasks use one watcher at the same time");
+}

@@ -1,5 +1,6 @@
 // tests/process/launch_test.cpp: what a child is given before it becomes the program, and starts that fail.
 #include "tests/process/children.hpp"
+#include "tests/support/denied_call.hpp"
 
 #include <gyre/testing/cancel_at_every_await.hpp>
 
@@ -231,4 +232,49 @@ TEST(process_launch, a_sandbox_without_new_system_calls_can_start_children) {
     });
     EXPECT_EQ(status, 0) << error << ", " << WEXITSTATUS(status);
   }
+}
+
+namespace {
+
+/// What starting a program says in a process in which the kernel answers a system call with that error.
+std::string start_with_denied(long call, int error, const std::string& program = "true") {
+  const auto said = in_child_process([&] {
+    deny_call(call, error);
+    return gyre::run([&]() -> gyre::task<std::string> {
+      std::string text;
+      try {
+        auto child = process::start({program});
+        const auto status = co_await child.wait();
+        text = status.success() ? "done" : "failed";
+      } catch (const gyre::io_error& refusal) {
+        text = refusal.code().message();
+      }
+      co_return text;
+    });
+  });
+  return said.text;
+}
+
+}  // namespace
+
+TEST(process_launch, a_program_on_a_disk_that_does_not_answer_is_looked_for_in_the_next_directory) {
+  if (!forked_children_may_start_threads) GTEST_SKIP();
+  for (const int error : {ENODEV, ESTALE, ETIMEDOUT, ENOTDIR})
+    EXPECT_EQ(start_with_denied(SYS_execve, error), std::generic_category().message(error)) << error;
+  EXPECT_EQ(start_with_denied(SYS_execve, E2BIG), "Argument list too long");
+}
+
+TEST(process_launch, a_child_that_the_kernel_refuses_is_an_error) {
+  if (!forked_children_may_start_threads) GTEST_SKIP();
+  EXPECT_EQ(start_with_denied(SYS_clone, EAGAIN), "Resource temporarily unavailable");
+}
+
+TEST(process_launch, a_child_whose_descriptors_cannot_be_closed_is_not_started) {
+  if (!forked_children_may_start_threads) GTEST_SKIP();
+  const auto refused = in_child_process([] {
+    deny_call(SYS_close_range, ENOSYS);
+    deny_call(SYS_getdents64, EIO);
+    return start_with_denied(SYS_acct, EPERM);
+  });
+  EXPECT_EQ(refused.text, "Input/output error") << "descriptors would have stayed open";
 }
