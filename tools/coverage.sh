@@ -6,6 +6,8 @@
 # Needs clang++-19, llvm-profdata-19 and llvm-cov-19; other versions by CXX, LLVM_PROFDATA and LLVM_COV.
 #   GYRE_COVERAGE_TESTS="io net"  only the tests of these layers; "programs" stands for those of the command gyre
 #   GYRE_COVERAGE_HTML=DIRECTORY  the sources, too, with what was never run
+#   GYRE_COVERAGE_LIMIT=SECONDS   for each test program on each backend (900); one that hangs counts as failed
+# What the programs have printed is in BUILD_DIRECTORY/logs. Exits with 1 when one has failed, behind the table.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -36,20 +38,23 @@ done
 cmake --build "$build" --target "${targets[@]}" -- --quiet
 
 profiles=$build/profiles
-rm -rf "$profiles"
-mkdir -p "$profiles"
+logs=$build/logs
+limit=${GYRE_COVERAGE_LIMIT:-900}
+rm -rf "$profiles" "$logs"
+mkdir -p "$profiles" "$logs"
 export LLVM_PROFILE_FILE=$PWD/$profiles/%m_%p%c.profraw
 case $build in /*) LLVM_PROFILE_FILE=$profiles/%m_%p%c.profraw ;; esac
 failed=()
 run_all() {
   local name script
   for name in "${programs[@]}"; do
-    GYRE_BACKEND=$1 "$name" --gtest_brief=1 >"$profiles/log" 2>&1 || failed+=("${name##*/} ($1)")
+    GYRE_BACKEND=$1 timeout "$limit" "$name" --gtest_brief=1 >"$logs/${name##*/}.$1" 2>&1 ||
+      failed+=("${name##*/} ($1), see $logs/${name##*/}.$1")
   done
   case " $layers " in *" programs "*) ;; *) return 0 ;; esac
   for script in doctor serve; do
-    GYRE_BACKEND=$1 GYRE_BIN_DIR=$(realpath "$build/bin") python3 "tests/programs/${script}_test.py" \
-      >"$profiles/log" 2>&1 || failed+=("${script}_test.py ($1)")
+    GYRE_BACKEND=$1 GYRE_BIN_DIR=$(realpath "$build/bin") timeout "$limit" python3 "tests/programs/${script}_test.py" \
+      >"$logs/$script.$1" 2>&1 || failed+=("${script}_test.py ($1), see $logs/$script.$1")
   done
 }
 run_all io_uring
