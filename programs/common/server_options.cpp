@@ -4,6 +4,8 @@
 #include <gyre/io/printable.hpp>
 #include <gyre/version.hpp>
 
+#include "programs/common/option_checks.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -54,10 +56,10 @@ void add_server_options(CLI::App& app, server_options& options, const char* defa
   add_backend_option(app, options.backend);
   app.add_option("--busy-poll", options.busy_poll_microseconds,
                  "microseconds that an idle loop looks for work before it sleeps: faster answers for processor time")
-      ->check(CLI::Range(0.0, 1e6))
+      ->check(check_duration("microseconds", 0, 1e6))
       ->capture_default_str();
   app.add_option("--drain", options.drain_seconds, "seconds that connections get to finish after SIGINT or SIGTERM")
-      ->check(CLI::Range(0.0, 86'400.0))
+      ->check(check_duration("seconds", 0, 86'400))
       ->capture_default_str();
   app.add_option("--max-connections", options.max_connections, "connections served at the same time")
       ->check(CLI::Range(std::size_t{1}, std::size_t{10'000'000}))

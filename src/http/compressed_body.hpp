@@ -50,7 +50,8 @@ class compressing_filter final : public body_filter {
   body_writer& out_;
   content_encoder& encoder_;
   std::size_t on_thread_from_;
-  std::string ready_;  // compressed, and not written yet
+  std::size_t encoded_in_turn_ = 0;  // on the loop, since it last let others run
+  std::string ready_;                // compressed, and not written yet
   std::exception_ptr failure_;
   flusher* scheduled_ = nullptr;
   bool pending_ = false;  // the encoder holds something

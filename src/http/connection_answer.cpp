@@ -8,6 +8,8 @@
 #include "request_name.hpp"
 #include "response_sender.hpp"
 
+#include <new>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -66,18 +68,37 @@ task<connection::next_step> connection::answer(workspace& work, const framing& b
   co_return next_step::close;
 }
 
-// Called while the exception is handled. Nothing: there is nobody to be answered.
+// Called while the exception is handled. Nothing: the client has left, or there is no memory for an answer, and the connection
+// closes.
 std::optional<response> connection::response_for_failure(workspace& work) noexcept {
+  try {
+    return response_to_current_exception(work);
+  } catch (...) {  // no memory
+    return std::nullopt;
+  }
+}
+
+std::optional<response> connection::response_to_current_exception(workspace& work) {
   try {
     throw;
   } catch (const status_error& error) {
     return response::error(error);
-  } catch (...) {
+  } catch (...) {  // what is left is no cancel
     if (work.input.broken) return std::nullopt;  // the client left in the middle of its body
-    const std::string name = name_of(work.request);
-    event_loop::report({std::current_exception(), name, std::source_location::current()});
+    report_failure(work);
     return response::error(500);
   }
+}
+
+// Called while the exception is handled.
+void connection::report_failure(const workspace& work) noexcept {
+  std::string name;
+  try {
+    name = name_of(work.request);
+  } catch (const std::bad_alloc&) {
+    name = "a request";  // stored in the string itself
+  }
+  event_loop::report({std::current_exception(), name, std::source_location::current()});
 }
 
 bool connection::needs_skip(workspace& work) noexcept { return !work.request.body().at_end() && !work.input.broken; }
@@ -157,10 +178,9 @@ task<bool> connection::send_body(workspace& work, response_sender& sender, progr
     sent = co_await sender.send();
   } catch (const cancelled&) {
     if (!p.scope->absorbs_cancel()) throw;
-  } catch (...) {
+  } catch (...) {  // what is left is no cancel
     const bool client_is_gone = work.output.failed() && !work.output.file_failed();
-    if (!client_is_gone && !work.input.broken)
-      event_loop::report({std::current_exception(), name_of(work.request), std::source_location::current()});
+    if (!client_is_gone && !work.input.broken) report_failure(work);
   }
   p.scope->close();
   co_return sent;

@@ -22,7 +22,8 @@ struct stack {
   void print() const noexcept { ::backtrace_symbols_fd(frames, size, STDERR_FILENO); }
 };
 
-std::atomic<long> left{0};  // allocations until one fails; 0 means that none fails
+std::atomic<long> left{0};     // allocations until the last one that fails; 0 means that none fails
+std::atomic<long> failing{1};  // of them, the last ones
 std::atomic<bool> has_failed{false};
 std::atomic<long> alive{0};
 stack failure;
@@ -73,9 +74,8 @@ bool is_the_one() noexcept {
   long before = left.load(std::memory_order_relaxed);
   while (before > 0)
     if (left.compare_exchange_weak(before, before - 1, std::memory_order_relaxed)) break;
-  if (before != 1) return false;
-  has_failed = true;
-  failure.take();
+  if (before == 0 || before > failing) return false;
+  if (!has_failed.exchange(true)) failure.take();
   return true;
 }
 
@@ -105,11 +105,12 @@ void deallocate(void* memory) noexcept {
 
 }  // namespace
 
-void fail_nth(long n) noexcept {
+void fail_nth(long n, long further) noexcept {
   stack warm;
   warm.take();
   has_failed = false;
-  left = n;
+  failing = 1 + further;
+  left = n + further;
 }
 
 bool stop_failing() noexcept {

@@ -5,8 +5,9 @@
 
 namespace gyre_test::allocations {
 
-/// Makes the n-th allocation from now on fail (1 is the next one), on whichever thread it happens. Only that one fails.
-void fail_nth(long n) noexcept;
+/// Makes the n-th allocation from now on fail (1 is the next one), on whichever thread it happens, and `further` ones behind
+/// it. Later ones succeed.
+void fail_nth(long n, long further = 0) noexcept;
 /// Stops failing. Returns true when an allocation has failed since fail_nth.
 bool stop_failing() noexcept;
 /// The number of allocations that have not been freed.

@@ -98,6 +98,20 @@ std::string post(std::string target) {
          std::string(upload_size, 'u');
 }
 
+gyre::task<> outlives_compressed_answers(fault_injection& f, std::string coding) {
+  http::router routes;
+  routes.use(http::compress());
+  routes.get("/large", large);
+  routes.get("/files/{path...}", http::static_files(public_directory()));
+  http::server server(options_for(std::move(routes)));
+  const std::string rest = " HTTP/1.1\r\nHost: a\r\nAccept-Encoding: " + coding + "\r\n\r\n";
+  const auto talk = [&]() -> gyre::task<> {
+    co_await ask(server, "GET /large" + rest, f, 1);
+    co_await ask(server, "GET /files/page.html" + rest, f, 1);
+  };
+  co_await serve_through(f, server.run(), talk);
+}
+
 }  // namespace
 
 TEST_P(http_faults, a_server_outlives_requests_for_a_text) {
@@ -129,21 +143,12 @@ TEST_P(http_faults, a_server_outlives_requests_for_a_directory) {
   survives([](fault_injection& f) -> gyre::task<> { co_await server_outlives(f, get("/files/list/")); });
 }
 
-TEST_P(http_faults, a_server_outlives_compressed_answers) {
-  survives([](fault_injection& f) -> gyre::task<> {
-    http::router routes;
-    routes.use(http::compress());
-    routes.get("/large", large);
-    routes.get("/files/{path...}", http::static_files(public_directory()));
-    http::server server(options_for(std::move(routes)));
-    const std::string text = "GET /large HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n";
-    const std::string file = "GET /files/page.html HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n";
-    const auto talk = [&]() -> gyre::task<> {
-      co_await ask(server, text, f, 1);
-      co_await ask(server, file, f, 1);
-    };
-    co_await serve_through(f, server.run(), talk);
-  });
+TEST_P(http_faults, a_server_outlives_answers_compressed_with_gzip) {
+  survives([](fault_injection& f) -> gyre::task<> { co_await outlives_compressed_answers(f, "gzip"); });
+}
+
+TEST_P(http_faults, a_server_outlives_answers_compressed_with_brotli) {
+  survives([](fault_injection& f) -> gyre::task<> { co_await outlives_compressed_answers(f, "br"); });
 }
 
 TEST_P(http_faults, connections_beyond_the_limit_are_turned_away) {
@@ -181,5 +186,6 @@ TEST_P(http_faults, a_connection_in_memory_ends_with_its_request) {
 }
 
 INSTANTIATE_TEST_SUITE_P(one, http_faults,
-                         testing::Values(fault_kind::allocation, fault_kind::process_fds, fault_kind::fd_limit),
+                         testing::Values(fault_kind::allocation, fault_kind::shortage, fault_kind::process_fds,
+                                         fault_kind::fd_limit),
                          kind_name);

@@ -93,6 +93,8 @@ void fault_injection::arm() {
   if (n_ == 0) return;
   if (kind_ == fault_kind::allocation)
     allocations::fail_nth(n_);
+  else if (kind_ == fault_kind::shortage)
+    allocations::fail_nth(n_, 3);
   else if (kind_ == fault_kind::fd_limit)
     descriptors::limit_to(n_ - 1);
   else
@@ -101,7 +103,7 @@ void fault_injection::arm() {
 
 void fault_injection::disarm() noexcept {
   if (!std::exchange(armed_, false) || n_ == 0) return;
-  if (kind_ == fault_kind::allocation)
+  if (kind_ == fault_kind::allocation || kind_ == fault_kind::shortage)
     reached_ = allocations::stop_failing();
   else
     reached_ = descriptors::stop_failing() || (kind_ == fault_kind::fd_limit && n_ <= most_descriptors);

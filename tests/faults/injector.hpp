@@ -15,6 +15,7 @@ using namespace std::chrono_literals;
 
 enum class fault_kind : unsigned char {
   allocation,   ///< the n-th allocation throws std::bad_alloc
+  shortage,     ///< the n-th allocation and three further ones do, so that what answers a failure fails, too
   process_fds,  ///< the n-th call that creates a descriptor fails with EMFILE
   system_fds,   ///< the n-th call that creates a descriptor fails with ENFILE
   fd_limit,     ///< n - 1 further descriptors can be opened at the same time; io_uring is limited as well
@@ -61,7 +62,7 @@ class faults : public testing::TestWithParam<fault_kind> {
 
 /// Names the kinds of failure in the names of the tests.
 inline std::string kind_name(const testing::TestParamInfo<fault_kind>& info) {
-  constexpr std::array<const char*, 4> names{"allocation", "process_fds", "system_fds", "fd_limit"};
+  constexpr std::array<const char*, 5> names{"allocation", "shortage", "process_fds", "system_fds", "fd_limit"};
   return names[static_cast<std::size_t>(info.param)];
 }
 

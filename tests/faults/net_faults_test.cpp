@@ -129,6 +129,6 @@ TEST_P(net_faults, streams_made_of_descriptors_give_them_back) {
 }
 
 INSTANTIATE_TEST_SUITE_P(one, net_faults,
-                         testing::Values(fault_kind::allocation, fault_kind::process_fds, fault_kind::system_fds,
-                                         fault_kind::fd_limit),
+                         testing::Values(fault_kind::allocation, fault_kind::shortage, fault_kind::process_fds,
+                                         fault_kind::system_fds, fault_kind::fd_limit),
                          kind_name);

@@ -118,5 +118,6 @@ TEST_P(stream_faults, a_loop_that_cannot_be_made_leaves_nothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(one, stream_faults,
-                         testing::Values(fault_kind::allocation, fault_kind::process_fds, fault_kind::fd_limit),
+                         testing::Values(fault_kind::allocation, fault_kind::shortage, fault_kind::process_fds,
+                                         fault_kind::fd_limit),
                          kind_name);

@@ -142,4 +142,4 @@ TEST_P(sync_faults, a_task_that_another_thread_waits_for_ends) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(one, sync_faults, testing::Values(fault_kind::allocation), kind_name);
+INSTANTIATE_TEST_SUITE_P(one, sync_faults, testing::Values(fault_kind::allocation, fault_kind::shortage), kind_name);

@@ -142,4 +142,4 @@ TEST_P(task_faults, a_function_on_a_thread_gives_its_result) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(one, task_faults, testing::Values(fault_kind::allocation), kind_name);
+INSTANTIATE_TEST_SUITE_P(one, task_faults, testing::Values(fault_kind::allocation, fault_kind::shortage), kind_name);

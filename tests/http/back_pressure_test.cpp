@@ -106,6 +106,29 @@ TEST(back_pressure, a_compressed_stream_waits_for_a_client_that_does_not_read) {
   }
 }
 
+TEST(back_pressure, others_run_while_a_stream_is_compressed_to_nearly_nothing) {
+  for (const std::string_view coding : http::available_codings()) {
+    std::size_t turns = 0;
+    auto produce = [](http::body_writer& out) -> gyre::task<> {
+      const std::string same(piece, 'x');
+      for (int i = 0; i < 256; ++i) co_await out.write(same);
+    };
+    run_virtual([&]() -> gyre::task<> {
+      memory_server server(options_for(compressed(produce)));
+      auto client = server.connect(mebibyte);
+      auto other = gyre::spawn([&]() -> gyre::task<> {
+        for (;; ++turns) co_await gyre::yield();
+      });
+      co_await client.send(get_coded(coding));
+      const http_answer answer = co_await client.answer();
+      EXPECT_EQ(decode(coding, answer.body).text.size(), 256 * piece) << coding;
+      other.cancel();
+      co_await other.wait();
+    });
+    EXPECT_GE(turns, 64U) << coding;
+  }
+}
+
 TEST(back_pressure, a_compressed_stream_waits_for_a_client_that_does_not_read_from_memory) {
   for (const std::string_view coding : http::available_codings()) {
     writer producer;

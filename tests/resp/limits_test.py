@@ -4,6 +4,7 @@
 import resource
 import select
 import socket
+import subprocess
 import sys
 import time
 import unittest
@@ -59,7 +60,32 @@ class Client:
         self.socket.close()
 
 
+class Options(unittest.TestCase):
+    def test_a_wrong_value_is_refused_with_what_is_expected(self):
+        wrong = {
+            "--write-timeout": ["nan", "0", "-1", "1e9"],
+            "--drain": ["nan", "-1", "inf"],
+            "--busy-poll": ["nan", "-1"],
+            "--maxmemory": ["-1", "50qb", "many"],
+            "--maxmemory-clients": ["-1", "0"],
+            "--client-output-buffer-limit": ["-1", "0"],
+            "--max-bulk": ["-1", "0", "many"],
+            "--max-arguments": ["-1", "0", "many"],
+        }
+        for option, values in wrong.items():
+            for value in values:
+                with self.subTest(option=option, value=value):
+                    command = [str(BIN / "resp_server"), "--listen", "127.0.0.1:0", f"{option}={value}"]
+                    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+                    self.assertEqual(ended.returncode, 2)
+                    self.assertRegex(ended.stderr, f"^{option}: expected .*, got \"{value}\"")
+
+
 class Limits(unittest.TestCase):
+    def test_a_maxmemory_of_0_is_no_limit(self):
+        client = self.client(self.serve("--maxmemory", "0"))
+        self.assertEqual(client("SET", "key", "value"), b"+OK\r\n")
+
     def serve(self, *arguments):
         return self.enterContext(Program("resp_server", *arguments)) if hasattr(self, "enterContext") else self.start(arguments)
 

@@ -3,16 +3,15 @@
 
 #include <gyre/net/address.hpp>
 
+#include "programs/common/option_checks.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 namespace programs {
@@ -30,40 +29,6 @@ std::string check_header(const std::string& text) {
   return fmt::format("expected \"Name: value\", got \"{}\"", text);
 }
 
-// CLI11's own checks say "not in range 0 to 1.8e308" with all its digits, and let "nan" and what is too large pass.
-std::string check_count(const std::string& text) {
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error == std::errc() && rest == end && number > 0) return {};
-  return fmt::format("expected a whole number, at least 1, got \"{}\"", text);
-}
-
-std::string check_seconds(const std::string& text) {
-  double seconds = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, seconds);
-  if (error == std::errc() && rest == end && seconds >= 0.001 && seconds <= 1e6) return {};
-  return fmt::format("expected seconds, from 0.001 to 1000000, got \"{}\"", text);
-}
-
-// "100", "64kb", "1.5 GB", "4GiB" to bytes. A kilobyte has 1024.
-std::string read_size(std::string& text) {
-  double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  std::string unit = CLI::detail::to_lower(CLI::detail::trim_copy(std::string(rest, end)));
-  if (unit.ends_with('b')) unit.pop_back();
-  if (unit.size() == 2 && unit.ends_with('i')) unit.pop_back();
-  constexpr std::string_view units = "kmgtpe";
-  const std::size_t power = unit.empty() ? 0 : units.find(unit) + 1;
-  const double bytes = number * std::pow(1024.0, static_cast<double>(power));
-  if (error != std::errc() || unit.size() > 1 || (power == 0 && !unit.empty()) || !(bytes >= 1 && bytes < 1e18))
-    return fmt::format("expected a size such as 500mb or 4gb, got \"{}\"", text);
-  text = fmt::format("{}", static_cast<std::uint64_t>(bytes));
-  return {};
-}
-
 void add_seconds(CLI::App& app, const std::string& flag, const std::string& variable, std::chrono::nanoseconds& value,
                  const std::string& what) {
   const double seconds = std::chrono::duration<double>(value).count();
@@ -73,7 +38,7 @@ void add_seconds(CLI::App& app, const std::string& flag, const std::string& vari
            value = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(given));
          },
          fmt::format("{}, in seconds", what))
-      ->check(check_seconds)
+      ->check(check_duration("seconds", 0.001, 1e6))
       ->envname(variable)
       ->default_str(fmt::format("{:g}", seconds))
       ->group("Limits");

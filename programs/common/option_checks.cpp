@@ -1,0 +1,53 @@
+// programs/common/option_checks.cpp: values of options, checked and converted.
+#include "programs/common/option_checks.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace programs {
+
+std::string check_count(const std::string& text) {
+  std::uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error == std::errc() && rest == end && number > 0) return {};
+  return fmt::format("expected a whole number, at least 1, got \"{}\"", text);
+}
+
+std::function<std::string(const std::string&)> check_duration(std::string unit, double least, double most) {
+  return [unit = std::move(unit), least, most](const std::string& text) -> std::string {
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data(), end, number);
+    if (error == std::errc() && rest == end && number >= least && number <= most) return {};
+    return fmt::format("expected {}, from {} to {:.0f}, got \"{}\"", unit, least, most, text);
+  };
+}
+
+std::string read_size(std::string& text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  std::string unit = CLI::detail::to_lower(CLI::detail::trim_copy(std::string(rest, end)));
+  if (unit.ends_with('b')) unit.pop_back();
+  if (unit.size() == 2 && unit.ends_with('i')) unit.pop_back();
+  constexpr std::string_view units = "kmgtpe";
+  const std::size_t power = unit.empty() ? 0 : units.find(unit) + 1;
+  const double bytes = number * std::pow(1024.0, static_cast<double>(power));
+  if (error != std::errc() || unit.size() > 1 || (power == 0 && !unit.empty()) || !(bytes >= 1 && bytes < 1e18))
+    return fmt::format("expected a size such as 500mb or 4gb, got \"{}\"", text);
+  text = fmt::format("{}", static_cast<std::uint64_t>(bytes));
+  return {};
+}
+
+std::string read_size_or_zero(std::string& text) { return text == "0" ? std::string() : read_size(text); }
+
+}  // namespace programs
