@@ -136,6 +136,7 @@ void epoll_backend::submit(request& r) noexcept {
   parking_place(r) = &r;
   const int error = d.attached ? 0 : add(d);
   if (is_multishot(r)) {
+    ++endless_;
     submit_multishot(static_cast<multishot&>(r), error);
     return;
   }
@@ -179,6 +180,7 @@ void epoll_backend::cancel(request& r) noexcept {
   if (parking_place(r) != &r) return;  // done, and about to be handed out: success beats cancel
   r.cancel_requested = true;
   if (is_multishot(r)) {
+    --endless_;
     cancel_multishot(static_cast<multishot&>(r));
     return;
   }

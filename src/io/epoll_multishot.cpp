@@ -139,6 +139,7 @@ void epoll_backend::deliver(multishot& m, int result, std::uint32_t buffer) noex
 void epoll_backend::end(multishot& m, int result) noexcept {
   m.target->reader = nullptr;
   m.address = nullptr;
+  if (!m.cancel_requested) --endless_;
   no_longer_in_flight(m);
   deliver(m, result, multishot::no_buffer);
 }

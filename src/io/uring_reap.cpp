@@ -99,10 +99,9 @@ void uring_backend::end(request& r, int result, ready_list& ready) noexcept {
     return;
   }
   set_idle(r);
-  if (gives_many(r))
-    hand_over(static_cast<multishot&>(r), result, multishot::no_buffer, ready);
-  else
-    ready.push_back(r);
+  if (!gives_many(r)) return ready.push_back(r);
+  if (!r.cancel_requested) --endless_;
+  hand_over(static_cast<multishot&>(r), result, multishot::no_buffer, ready);
 }
 
 // A cancel can fail without its target having ended. The kernel does not find what is about to be tried again. And a
@@ -176,6 +175,7 @@ void uring_backend::hand_over_last(multishot& m, int result, std::uint32_t buffe
     return end(m, -ECANCELED, ready);
   }
   set_idle(m);
+  --endless_;
   hand_over(m, result, buffer, ready);
 }
 

@@ -31,6 +31,8 @@ void uring_backend::submit(request& r) noexcept {
   r.backend_state = 0;
   ++in_flight_;
   ++r.target->in_flight;
+  if (gives_many(r)) [[unlikely]]
+    ++endless_;
   if (must_offload(r.code) || better_offload(r)) [[unlikely]]
     return offload(r);
   queue(r);
@@ -99,6 +101,7 @@ void uring_backend::fill(uring::submission& entry, const request& r) noexcept {
 void uring_backend::cancel(request& r) noexcept {
   if (r.where != phase::in_flight || r.cancel_requested) return;
   r.cancel_requested = true;
+  if (gives_many(r)) --endless_;
   if ((r.backend_state & state_starved) != 0)
     starved_cancelled_ = true;
   else if ((r.backend_state & state_offloaded) != 0)

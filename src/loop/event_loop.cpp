@@ -1,5 +1,6 @@
 // src/loop/event_loop.cpp: the turn of the loop.
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/io/printable.hpp>
 #include <gyre/loop/event_loop.hpp>
 
@@ -232,9 +233,17 @@ void event_loop::wait_in_virtual_time() noexcept {
   virtual_now_ = std::max(virtual_now_, next);
 }
 
-bool event_loop::is_idle() const noexcept {
-  return tasks_ == 0 && expected_posts_ == 0 && backend_->in_flight() == 0 && ready_.empty() &&
-         mailbox_->posted.empty();
+bool event_loop::has_nothing_to_do() const noexcept {
+  return tasks_ == 0 && expected_posts_ == 0 && ready_.empty() && mailbox_->posted.empty();
+}
+
+// A loop that is driven with this one may still have code that lets go of them.
+void event_loop::stop_for_what_outlives_it() const noexcept {
+  if (!has_nothing_to_do() || guest_ != nullptr || backend_->endless() == 0) return;
+  if (backend_->in_flight() > backend_->endless()) return;
+  misuse(
+      "a loop cannot end, because a stream, a listener or a datagram socket that still receives outlives its tasks; "
+      "destroy or close it before the task that run() runs ends");
 }
 
 void event_loop::shutdown() noexcept {
@@ -243,6 +252,7 @@ void event_loop::shutdown() noexcept {
   root_.cancel();
   // Idle twice in a row: the backend may hold completions that it has counted and not handed out.
   for (bool idle = false; !idle;) {
+    stop_for_what_outlives_it();
     idle = is_idle();
     turn(!idle);
     idle = idle && is_idle();

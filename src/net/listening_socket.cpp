@@ -137,6 +137,7 @@ void listening_socket::serve_waiters() noexcept {
     accept_base& waiter = *waiters_.first();
     if (has_connection() && !hand_over_to(waiter)) continue;
     waiter.unlink();
+    if (waiter.socket_ == nullptr) waiter.note_failure();
     waiter.finish_soon();
   }
   if (!has_connection()) {
@@ -163,7 +164,12 @@ void listening_socket::close_when_quiet() noexcept {
     event_loop::current().backend().detach(descriptor_);
     ::close(std::exchange(descriptor_.fd, -1));
   }
-  if (abandoned_) delete this;
+  if (abandoned_ && failing_ == 0) delete this;
+}
+
+void listening_socket::let_go() noexcept {
+  --failing_;
+  if (abandoned_) close_when_quiet();
 }
 
 void listening_socket::abandon() noexcept {
@@ -177,11 +183,15 @@ void listening_socket::abandon() noexcept {
 accept_base::~accept_base() {
   if (waiting_) misuse("a coroutine was destroyed while it waits in accept");
   if (socket_ != nullptr) socket_->abandon();  // accepted for an await that ended otherwise
+  if (failing_) listener_->let_go();
 }
 
 bool accept_base::try_now() noexcept {
   listening_socket& listener = *listener_;
-  if (listener.failure_ != 0) return true;
+  if (listener.failure_ != 0) {
+    note_failure();
+    return true;
+  }
   if (!listener.waiters_.empty() || !listener.has_connection()) return false;
   while (listener.has_connection() && !listener.hand_over_to(*this)) {
   }
@@ -207,6 +217,11 @@ void accept_base::start() noexcept {
 void accept_base::unlink() noexcept {
   waiting_ = false;
   listener_->waiters_.unlink(*this);
+}
+
+void accept_base::note_failure() noexcept {
+  failing_ = true;
+  ++listener_->failing_;
 }
 
 std::expected<stream_socket*, std::error_code> accept_base::take_socket() {

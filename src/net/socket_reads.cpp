@@ -28,14 +28,21 @@ void socket_receive_op::start() noexcept {
 }
 
 buffer_lease socket_receive_op::await_resume() {
-  if (socket_->received.has_bytes()) [[likely]]
-    return socket_->received.take();
+  if (socket_->received.has_bytes()) [[likely]] {
+    buffer_lease lease = socket_->received.take();
+    socket_->reader_took();
+    return lease;
+  }
   return value_or_throw(*this);
 }
 
 std::expected<buffer_lease, std::error_code> socket_receive_op::take_result() {
   io::receive_queue& received = socket_->received;
-  if (received.has_bytes()) return received.take();
+  if (received.has_bytes()) {
+    buffer_lease lease = received.take();
+    socket_->reader_took();
+    return lease;
+  }
   if (received.end() < 0) return std::unexpected(errno_code(-received.end()));
   if (received.end() != io::receive_queue::open) return buffer_lease();
   if (!cancelled_) stream_socket::stop_for_two_readers();  // the other one has taken what was there for this one
@@ -73,9 +80,15 @@ bool socket_read_op::absorb_result() noexcept {
 bool socket_read_op::try_now() noexcept {
   if (buffer_.empty()) return true;
   stream_socket& socket = stream_socket::of(*this);
-  if (socket.waiting_reader != nullptr) return false;
+  if (socket.waiting_reader != nullptr || !read_now()) return false;
+  socket.reader_took();
+  return true;
+}
+
+// Without waiting. True: the operation is finished.
+bool socket_read_op::read_now() noexcept {
   if (take_queued()) return true;
-  if (socket.received.armed()) return false;
+  if (stream_socket::of(*this).received.armed()) return false;
   while (target->readable) {
     prepare();
     if (!io::attempt(*this)) return false;

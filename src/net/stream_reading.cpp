@@ -74,6 +74,7 @@ void stream_socket::hand_to_reader() noexcept {
     return io::look_for_missed_end(received, event_loop::current().backend());
   }
   waiting_reader = nullptr;
+  reader_took();
   op.proceed(op);
 }
 
@@ -85,6 +86,12 @@ void stream_socket::tell_watcher() noexcept {
     received.arm();
     io::look_for_missed_end(received, event_loop::current().backend());
   }
+}
+
+// What the reader has taken may have been the last before an end that came with it, of which only the reader was told; and a
+// queue that was full has stopped, and does not find the end.
+void stream_socket::watch_on() noexcept {
+  if (waiting_reader == nullptr && !closing && !received.has_bytes()) watch_end(watcher);
 }
 
 // A queue that has ended already tells it from the ready queue, as one that ends later does.

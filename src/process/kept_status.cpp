@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
+#include <cerrno>
 #include <cstdint>
 
 namespace gyre {
@@ -35,8 +36,10 @@ exit_status kept_status(int pidfd) noexcept {
   pidfd_information information{};
   for (bool again : {true, false}) {
     information.mask = wants_exit;
-    if (::ioctl(pidfd, get_information, &information) < 0) break;
-    if ((information.mask & wants_exit) != 0) {
+    // ESRCH: it was reaped in the middle of the call, between the look for a stored status and that for a process.
+    const bool answered = ::ioctl(pidfd, get_information, &information) >= 0;
+    if (!answered && (errno != ESRCH || !again)) break;
+    if (answered && (information.mask & wants_exit) != 0) {
       const int status = information.exit_code;
       if (WIFSIGNALED(status)) return {.signal = WTERMSIG(status)};
       return {.code = WEXITSTATUS(status)};

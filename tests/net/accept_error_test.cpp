@@ -1,6 +1,7 @@
 // tests/net/accept_error_test.cpp: errors that accept(2) gives, and what they mean for a listener.
 #include <gyre/net/tcp_listener.hpp>
 
+#include "tests/support/error_of.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <sys/socket.h>
@@ -9,6 +10,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <optional>
+#include <string>
 
 using namespace gyre_test;
 
@@ -87,5 +90,23 @@ TEST(accept_error, of_the_listener_itself_ends_it) {
     const std::string where = listener.local_address().string();
     for (int i = 0; i < 2; ++i)
       EXPECT_EQ(co_await error_of(listener.accept()), "accept " + where + ": Function not implemented");
+  });
+}
+
+TEST(accept_error, is_told_to_who_waits_although_the_listener_is_destroyed_at_once) {
+  run_virtual([]() -> gyre::task<> {
+    if (!accepts_by_call()) co_return;
+    std::optional<gyre::tcp_listener> listener(gyre::tcp_listener::bind("127.0.0.1:0"));
+    const std::string where = listener->local_address().string();
+    auto accepting = [](gyre::tcp_listener& from) -> gyre::task<> { (void)co_await from.accept(); };
+    auto waiting = gyre::spawn(accepting(*listener));
+    error_they_give = EMFILE;  // it pauses, and nothing is in flight
+    calls_that_fail = 1;
+    auto client = co_await gyre::tcp_stream::connect(listener->local_address());
+    while (calls_that_fail > 0) co_await gyre::sleep(1ms);
+    listener->stop();
+    listener.reset();
+    const std::string error = co_await error_of(std::move(waiting));
+    EXPECT_EQ(error, "accept " + where + ": Operation canceled");
   });
 }

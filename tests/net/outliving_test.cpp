@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <utility>
 
 namespace {
@@ -15,6 +17,21 @@ constexpr const char* sentence = "was made or destroyed without its loop: make i
 template <class Make>
 void outlive(Make make) {
   const auto body = [make]() -> gyre::task<decltype(make())> { co_return make(); };
+  auto object = gyre::run(body);
+}
+
+constexpr const char* cannot_end =
+    "a stream, a listener or a datagram socket that still receives outlives its tasks; destroy or close it";
+
+/// Uses what `make` gives, so that it receives, and hands it out of the loop. It fails the test instead of hanging it.
+template <class Make, class Use>
+void outlive_receiving(Make make, Use use) {
+  ::alarm(30);
+  const auto body = [make, use]() -> gyre::task<decltype(make())> {
+    auto object = make();
+    co_await use(object);
+    co_return object;
+  };
   auto object = gyre::run(body);
 }
 
@@ -31,6 +48,30 @@ TEST(outliving, a_listener_that_outlives_its_loop_stops_the_program_with_a_sente
 TEST(outliving, a_datagram_socket_that_outlives_its_loop_stops_the_program_with_a_sentence) {
   EXPECT_DEATH(outlive([] { return gyre::udp_socket::bind("127.0.0.1:0"); }), sentence);
   EXPECT_DEATH(outlive([] { return gyre::unix_datagram::pair().first; }), sentence);
+}
+
+TEST(outliving, a_stream_that_receives_and_outlives_its_loop_stops_the_program_with_a_sentence) {
+  const auto receive = [](auto& pair) -> gyre::task<> {
+    co_await pair.second.write_all("abc");
+    (void)co_await pair.first.receive();
+  };
+  EXPECT_DEATH(outlive_receiving([] { return gyre::unix_stream::pair(); }, receive), cannot_end);
+}
+
+TEST(outliving, a_listener_that_accepts_and_outlives_its_loop_stops_the_program_with_a_sentence) {
+  const auto accept = [](gyre::tcp_listener& listener) -> gyre::task<> {
+    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    (void)co_await listener.accept();
+  };
+  EXPECT_DEATH(outlive_receiving([] { return gyre::tcp_listener::bind("127.0.0.1:0"); }, accept), cannot_end);
+}
+
+TEST(outliving, a_datagram_socket_that_receives_and_outlives_its_loop_stops_the_program_with_a_sentence) {
+  const auto receive = [](gyre::udp_socket& socket) -> gyre::task<> {
+    co_await socket.send_to("abc", socket.local_address());
+    (void)co_await socket.receive();
+  };
+  EXPECT_DEATH(outlive_receiving([] { return gyre::udp_socket::bind("127.0.0.1:0"); }, receive), cannot_end);
 }
 
 TEST(outliving, a_file_that_outlives_its_loop_stops_the_program_with_a_sentence) {

@@ -60,6 +60,8 @@ class backend {
 
   /// Requests that have been submitted and not completed.
   [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
+  /// Of these: the multishot ones that nobody has asked to end, which may go on for ever.
+  [[nodiscard]] std::size_t endless() const noexcept { return endless_; }
 
   /// Requests that are submitted in the same turn share one system call.
   [[nodiscard]] bool batches() const noexcept { return batches_; }
@@ -74,6 +76,7 @@ class backend {
   static constexpr unsigned looks_that_may_be_skipped = 8;
 
   std::size_t in_flight_ = 0;
+  std::size_t endless_ = 0;
   bool batches_ = false;
 
  private:

@@ -66,7 +66,8 @@ class GYRE_API event_loop {
   /// what is ready then.
   void turn(bool may_wait);
 
-  /// Cancels every task and waits until all have ended and no I/O is in flight.
+  /// Cancels every task and waits until all have ended and no I/O is in flight. Stops the program when a stream, a listener or
+  /// a datagram socket outlives all tasks and still receives: nobody would end that.
   void shutdown() noexcept;
 
   /// Appends to the ready queue: `complete` is called in this turn or the next, never inside this call.
@@ -156,7 +157,9 @@ class GYRE_API event_loop {
   static void after_fork_in_child() noexcept;
   void wait_for_posters() const noexcept;
   void run_ready() noexcept;
-  [[nodiscard]] bool is_idle() const noexcept;
+  [[nodiscard]] bool has_nothing_to_do() const noexcept;
+  [[nodiscard]] bool is_idle() const noexcept { return has_nothing_to_do() && backend_->in_flight() == 0; }
+  void stop_for_what_outlives_it() const noexcept;
   void wait_for_events() noexcept;
   [[nodiscard]] bool finds_something_to_do() noexcept;
   void wait_until(io::monotonic_time deadline) noexcept;

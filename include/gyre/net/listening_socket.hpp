@@ -52,6 +52,7 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
   void pause_accepting(int error) noexcept;
   void serve_waiters() noexcept;
   void close_when_quiet() noexcept;
+  void let_go() noexcept;
   [[nodiscard]] bool has_connection() const noexcept { return next_ < accepted_.size(); }
 
   io::descriptor descriptor_;
@@ -64,6 +65,7 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
   bool stopped_ = false;
   bool abandoned_ = false;
   waiter_line waiters_;
+  std::size_t failing_ = 0;  // accepts that have been told of a failure, and look here for what it is
 };
 
 /// What accepting is for all kinds of sockets.
@@ -85,6 +87,7 @@ class GYRE_API accept_base : public operation<accept_base> {
   friend struct listening_socket;
   friend class node_list<accept_base>;
   void unlink() noexcept;
+  void note_failure() noexcept;
 
   listening_socket* listener_;
   accept_base* previous = nullptr;  // in the listener's line
@@ -92,6 +95,7 @@ class GYRE_API accept_base : public operation<accept_base> {
   stream_socket* socket_ = nullptr;  // the connection it was given
   bool waiting_ = false;
   bool cancelled_ = false;
+  bool failing_ = false;  // one of the listener's, which outlives it
 };
 
 /// accept(): waits for a connection.

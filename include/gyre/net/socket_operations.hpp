@@ -52,6 +52,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_read_op : public operation<so
  private:
   friend struct stream_socket;
   void prepare() noexcept;
+  bool read_now() noexcept;
   bool take_queued() noexcept;
   bool absorb_result() noexcept;
   void request_ended() noexcept;

@@ -73,6 +73,11 @@ struct GYRE_API stream_socket : private io::descriptor {
   [[nodiscard]] bool stop_waiting(const operation_base& op) noexcept;
   /// The waiting reader has its result, and is about to be told.
   void reader_ended() noexcept;
+  /// A reader has taken something out of `received`, or past it, and may never come back: who watches for the end watches on.
+  void reader_took() noexcept {
+    if (watcher != nullptr) [[unlikely]]
+      watch_on();
+  }
   [[noreturn]] static void stop_for_two_readers() noexcept;
 
   /// For errors: the peer's address, or the path that either end of a Unix socket is bound to.
@@ -111,6 +116,7 @@ struct GYRE_API stream_socket : private io::descriptor {
   static void received_something(io::completion& c) noexcept;
   void hand_to_reader() noexcept;
   void tell_watcher() noexcept;
+  void watch_on() noexcept;
 };
 
 }  // namespace gyre
