@@ -45,6 +45,7 @@ void process::detach() noexcept {
 
 task<exit_status> process::wait() {
   process_state& state = *state_;
+  const process_state::waiter here(state);
   for (;;) {
     state.look();
     if (state.status) co_return *state.status;

@@ -139,7 +139,27 @@ void process_state::ended(io::completion& c) noexcept {
     self.forget();
 }
 
+void process_state::forget() noexcept {
+  if (waiters_ > 0)
+    let_go_ = true;
+  else
+    delete this;
+}
+
+void process_state::waiter_left() noexcept {
+  if (--waiters_ > 0 || !let_go_) return;
+  if (status)
+    forget();
+  else
+    become_orphan();
+}
+
+// Orphans may be reaped on any thread: not while a task of this one waits.
 void process_state::become_orphan() noexcept {
+  if (waiters_ > 0) {
+    let_go_ = true;
+    return;
+  }
   next_orphan_ = orphans.load(std::memory_order_relaxed);
   while (!orphans.compare_exchange_weak(next_orphan_, this, std::memory_order_release, std::memory_order_relaxed)) {
   }

@@ -6,6 +6,7 @@
 #include <gyre/io/request.hpp>
 #include <gyre/process/process.hpp>
 
+#include <cstddef>
 #include <optional>
 
 namespace gyre {
@@ -44,6 +45,18 @@ class process_state : private io::request, private cancellable {
 
   [[nodiscard]] int handle() const noexcept { return descriptor_.fd; }
 
+  /// A task that waits, for which this stays when the process object has let go of it.
+  class waiter {
+   public:
+    explicit waiter(process_state& awaited) noexcept : state_(awaited) { ++state_.waiters_; }
+    waiter(const waiter&) = delete;
+    waiter& operator=(const waiter&) = delete;
+    ~waiter() { state_.waiter_left(); }
+
+   private:
+    process_state& state_;
+  };
+
   int id = -1;
   std::optional<exit_status> status;
   fs::file input;
@@ -52,7 +65,8 @@ class process_state : private io::request, private cancellable {
 
  private:
   ~process_state();
-  void forget() noexcept { delete this; }
+  void forget() noexcept;
+  void waiter_left() noexcept;
   /// Gives 0 when the child has ended, EAGAIN when it runs, ECHILD when it is no child of this process.
   int reap(int how) noexcept;
   /// Gives an errno.
@@ -67,6 +81,8 @@ class process_state : private io::request, private cancellable {
   task_context context_;
   cancel_scope scope_;
   process_state* next_orphan_ = nullptr;
+  std::size_t waiters_ = 0;
+  bool let_go_ = false;  // by everybody but the waiters
 };
 
 }  // namespace gyre

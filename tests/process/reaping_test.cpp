@@ -107,6 +107,24 @@ TEST(process_reaping, detached_children_that_have_ended_are_reaped) {
   });
 }
 
+TEST(process_reaping, a_task_that_waits_for_a_child_when_it_is_detached_hears_of_its_end) {
+  run_test([]() -> gyre::task<> {
+    process_options options;
+    options.standard_input = redirect::pipe();
+    process child = process::start({"/bin/sh", "-c", "cat; exit 5"}, options);  // until we let go of its input
+    auto first = gyre::spawn(child.wait());
+    auto second = gyre::spawn(child.wait());
+    co_await gyre::yield();
+    child.detach();
+    const auto status = co_await first;
+    EXPECT_EQ(status, gyre::exit_status{.code = 5});
+    const auto again = co_await second;
+    EXPECT_EQ(again, status);
+    process::start({"true"}).detach();
+    co_await expect_all_reaped();
+  });
+}
+
 TEST(process_reaping, a_detached_child_outlives_its_loop_and_is_reaped_by_the_next_start) {
   int id = 0;
   run_test([&]() -> gyre::task<> {

@@ -93,8 +93,9 @@ class GYRE_API process {
   /// Ends it: SIGKILL.
   void kill();
 
-  /// Lets it run on by itself, also when this program ends. Its status is lost. It is reaped when it ends; when its
-  /// loop has ended before that, at the next start of a process. Until then a descriptor stays open for it.
+  /// Lets it run on by itself, also when this program ends. Its status is lost, except for tasks that wait already. It is
+  /// reaped when it ends; when its loop has ended before that, at the next start of a process. Until then a descriptor
+  /// stays open for it.
   void detach() noexcept;
 
  private:
