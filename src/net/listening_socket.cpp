@@ -79,6 +79,10 @@ void listening_socket::deliver_connection(multishot& m, int result, std::uint32_
 }
 
 void listening_socket::keep(int connection) noexcept {
+  if (next_ >= most_waiting) {  // some wait at all times, so that it is never emptied
+    accepted_.erase(accepted_.begin(), accepted_.begin() + static_cast<std::ptrdiff_t>(next_));
+    next_ = 0;
+  }
   try {
     accepted_.push_back(connection);
   } catch (const std::bad_alloc&) {
