@@ -83,7 +83,7 @@ std::optional<response> connection::response_to_current_exception(workspace& wor
     throw;
   } catch (const status_error& error) {
     return response::error(error);
-  } catch (...) {  // what is left is no cancel
+  } catch (...) {
     if (work.input.broken) return std::nullopt;  // the client left in the middle of its body
     report_failure(work);
     return response::error(500);

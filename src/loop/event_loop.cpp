@@ -20,6 +20,7 @@
 namespace gyre {
 
 constinit thread_local event_loop* event_loop::current_ = nullptr;
+constinit unsigned event_loop::forks_ = 0;
 
 struct alignas(64) event_loop::mailbox {
   inbox posted;
@@ -69,7 +70,7 @@ event_loop::event_loop(const loop_options& options)
       backend_(required_backend(options.backend, choice_)),
       timers_(virtual_now_),
       handler_(print_failure) {
-  if (current_ != nullptr && !current_->is_of_parent_)
+  if (current_ != nullptr && !current_->is_of_parent())
     throw std::logic_error("event_loop: this thread has a loop already");
   static const int registered = (io::forked_backend(), ::pthread_atfork(nullptr, nullptr, &after_fork_in_child));
   if (registered != 0) throw std::system_error(registered, std::generic_category(), "event_loop: pthread_atfork");
@@ -80,7 +81,7 @@ event_loop::event_loop(const loop_options& options)
 event_loop::~event_loop() {
   shutdown();
   current_ = replaced_;
-  if (is_of_parent_) {  // what belongs to it is the parent's
+  if (is_of_parent()) {  // what belongs to it is the parent's
     (void)backend_.release();
     return;
   }
@@ -90,8 +91,8 @@ event_loop::~event_loop() {
 
 // The loops of other threads have no thread here that could use them.
 void event_loop::after_fork_in_child() noexcept {
+  ++forks_;
   if (current_ == nullptr) return;
-  current_->is_of_parent_ = true;
   (void)current_->backend_.release();
   current_->backend_ = io::backend_owner(&io::forked_backend());
 }
@@ -247,7 +248,7 @@ void event_loop::stop_for_what_outlives_it() const noexcept {
 }
 
 void event_loop::shutdown() noexcept {
-  if (shut_down_ || is_of_parent_) return;
+  if (shut_down_ || is_of_parent()) return;
   shut_down_ = true;
   root_.cancel();
   // Idle twice in a row: the backend may hold completions that it has counted and not handed out.

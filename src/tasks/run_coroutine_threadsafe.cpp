@@ -23,16 +23,23 @@ void shared_outcome_base::release() noexcept {
   if (--gate_->references == 0) delete this;
 }
 
-void shared_outcome_base::wait() const {
-  if (event_loop::current_or_null() == &loop_ && !done())
+// Throws where nobody could end the task while the calling thread waits.
+void shared_outcome_base::check_loop() const {
+  if (done()) return;
+  if (loop_.is_of_parent())
+    throw std::logic_error("blocking_run: a forked child waits for a loop of its parent; give it a loop of its own");
+  if (event_loop::current_or_null() == &loop_)
     throw std::logic_error("blocking_run: called on the thread of the loop, which would wait for itself");
+}
+
+void shared_outcome_base::wait() const {
+  check_loop();
   std::unique_lock lock(gate_->mutex);
   gate_->opened.wait(lock, [this] { return gate_->open; });
 }
 
 bool shared_outcome_base::wait_for(std::chrono::nanoseconds limit) const {
-  if (event_loop::current_or_null() == &loop_ && !done())
-    throw std::logic_error("wait_for: called on the thread of the loop, which would wait for itself");
+  check_loop();
   using clock = std::chrono::steady_clock;
   const auto ended = [this] { return gate_->open; };
   std::unique_lock lock(gate_->mutex);

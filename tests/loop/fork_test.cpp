@@ -7,7 +7,10 @@
 #include <array>
 #include <atomic>
 #include <csignal>
+#include <future>
 #include <semaphore>
+#include <stdexcept>
+#include <thread>
 
 using namespace gyre_test;
 
@@ -94,6 +97,32 @@ TEST_F(forked_child, of_a_task_may_have_a_loop_of_its_own) {
     co_return;
   });
   EXPECT_EQ(all_of_it(), "all");
+}
+
+TEST_F(forked_child, that_waits_for_a_loop_of_another_thread_of_its_parent_is_told_that_it_does_not_run) {
+  std::promise<gyre::event_loop*> begun;
+  std::promise<void> end;
+  std::thread other([&] {
+    gyre::run([&]() -> gyre::task<> {
+      begun.set_value(&gyre::event_loop::current());
+      auto wait = [&] { end.get_future().wait(); };
+      co_await gyre::to_thread(wait);
+    });
+  });
+  gyre::event_loop& loop = *begun.get_future().get();
+  const child_outcome child = in_child_process([&]() -> std::string {
+    auto nothing = []() -> gyre::task<> { co_return; };
+    try {
+      gyre::blocking_run(loop, nothing);
+    } catch (const std::logic_error& error) {
+      return error.what();
+    }
+    return "done";
+  });
+  end.set_value();
+  other.join();
+  EXPECT_TRUE(child.ended) << child.signal;
+  EXPECT_TRUE(child.says("a forked child waits for a loop of its parent")) << child.text;
 }
 
 TEST_F(forked_child, of_a_thread_of_the_pool_uses_the_pool) {

@@ -223,6 +223,22 @@ class Uploads(WithTree):
             self.assertEqual((status, text), (507, b"the disk is full; nothing was kept\n"))
             self.assertEqual(upload(server.port, "small", b"x"), (201, ["small"]))
 
+    def test_a_form_that_breaks_off_is_refused_with_what_was_kept(self):
+        part = '--b\r\nContent-Disposition: form-data; name="file"; filename="{}"\r\n\r\nx\r\n'
+        kind = {"Content-Type": "multipart/form-data; boundary=b"}
+        wrong = "--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n"
+        with Serve(self.root, "--upload", self.uploads) as server:
+            status, _, text = ask(server.port, "/_upload", "POST", kind, (part.format("one") + part.format("two") + wrong).encode())
+            self.assertEqual(status, 400)
+            self.assertTrue(text.endswith(b"; kept: one, two\n"), text)
+            many = "".join(part.format(f"many{i}") for i in range(25))
+            status, _, text = ask(server.port, "/_upload", "POST", kind, (many + wrong).encode())
+            self.assertEqual(status, 400)
+            self.assertTrue(text.endswith(b", many19 and 5 more\n"), text)
+            status, _, text = ask(server.port, "/_upload", "POST", kind, wrong.encode())
+            self.assertEqual(status, 400)
+            self.assertTrue(text.endswith(b"; nothing was kept\n"), text)
+
     def test_many_files_of_one_name_are_numbered(self):
         with Serve(self.root, "--upload", self.uploads) as server:
             expected = ["a"] + [f"a ({i})" for i in range(2, 1001)]

@@ -21,8 +21,8 @@ struct static_files_options {
   std::string index = "index.html";  ///< what a directory is answered with, if it has that; empty: nothing
   /// A directory without an index is answered with a list of its entries: at most 20,000, found among the first 100,000
   /// names. Where names are missing the answer has the field "X-Listing-Truncated: true".
-  /// All requests share one reading of a directory for a second, unless an entry has come or gone; sizes and times of files
-  /// are as old. At most two directories are read at a time. 503 while responses that are being sent hold 64 MiB of lists.
+  /// All requests share one reading of a directory for a second, unless an entry has come or gone; the sizes and times of files
+  /// may be a second old. At most two directories are read at a time. 503 while responses that are being sent hold 64 MiB of lists.
   bool listing = false;
   bool hidden = false;  ///< files and directories whose names begin with a dot are served, too
   /// "style.css.br", ".zst" and ".gz" beside a file are sent in its place to clients that take them.

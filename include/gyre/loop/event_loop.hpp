@@ -59,6 +59,8 @@ class GYRE_API event_loop {
   /// The loop of this thread, which must have one.
   [[nodiscard]] static event_loop& current() noexcept { return *current_; }
   [[nodiscard]] static event_loop* current_or_null() noexcept { return current_; }
+  /// Whether this process is a forked child of the one that made the loop, which does not run here. Thread: any.
+  [[nodiscard]] bool is_of_parent() const noexcept { return made_in_ != forks_; }
 
   /// Turns until `done` becomes true.
   void run_until(const bool& done);
@@ -169,6 +171,7 @@ class GYRE_API event_loop {
   static constexpr int inline_per_resumption = 64;
 
   GYRE_API static constinit thread_local event_loop* current_;
+  GYRE_API static constinit unsigned forks_;  // that led from the first process to this one
 
   io::ready_list ready_;
   task_context* running_task_ = nullptr;
@@ -177,7 +180,7 @@ class GYRE_API event_loop {
   io::monotonic_time busy_poll_;
   bool virtual_;
   bool shut_down_ = false;
-  bool is_of_parent_ = false;  // this is a forked child of the process that made it
+  unsigned made_in_ = forks_;  // which process of a line of forks has made it
   io::monotonic_time virtual_now_;
   io::monotonic_time recent_ = 0;  // 0: not asked for since the loop has waited
   io::backend_choice choice_;      // before the backend, which is made with it

@@ -78,7 +78,7 @@ class GYRE_API process {
   [[nodiscard]] task<exit_status> wait();
 
   /// Writes `text` to its input and closes that, reads its output and error streams to their ends, and waits for its
-  /// end; of what is no pipe nothing. A child that does not read its input to the end is no error.
+  /// end. A stream that is not a pipe is left alone. A child that does not read its input to the end is no error.
   ///
   /// Lifetime: this outlives the await. Units: `limit` of output and error, each, in bytes.
   /// Cancel: the child runs on, and has read a part; what it has said is lost.

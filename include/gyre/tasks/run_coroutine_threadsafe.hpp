@@ -26,7 +26,7 @@ class GYRE_API shared_outcome_base {
   void release() noexcept;
 
   /// Blocks the thread until the task has ended. Errors: std::logic_error on the thread of the task's loop, which would
-  /// wait for itself.
+  /// wait for itself, and in a forked child, where a loop of the parent does not run.
   void wait() const;
   /// The same for at most `limit`. False: it has not ended.
   [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const;
@@ -45,6 +45,8 @@ class GYRE_API shared_outcome_base {
   [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
 
  private:
+  void check_loop() const;
+
   struct gate;
   event_loop& loop_;
   gate* gate_;
@@ -137,7 +139,7 @@ class shared_task_handle {
   }
 
   /// Blocks until the task has ended, and gives its value, once, or throws its exception; task_cancelled when it was
-  /// cancelled, by `cancel` or by the end of its loop. Errors: std::logic_error on the loop's own thread.
+  /// cancelled, by `cancel` or by the end of its loop. Errors: std::logic_error on the loop's own thread, and in a forked child.
   T get() {
     outcome_->wait();
     return outcome_->take();

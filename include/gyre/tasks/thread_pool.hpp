@@ -7,15 +7,15 @@
 
 namespace gyre {
 
-/// A bounded set of threads for one kind of blocking work, so that it delays no other and no more of it runs at a time than
-/// wanted:
+/// A bounded set of threads for one kind of blocking work. That work then delays no other work, and its number of concurrent
+/// calls is limited:
 ///
 ///   gyre::thread_pool database(4);
 ///   auto rows = co_await gyre::to_thread(database, [&] { return query(connection); });
 ///
 /// A thread is started when a call finds none that is idle, and ends after ten seconds without work. Calls run in the order in
-/// which they were awaited, those from a thread of the pool itself first: a call that only waits for others of its own pool
-/// does not count, so that they cannot wait for each other for ever. Signals are blocked in the threads.
+/// which they were awaited; calls from a thread of the pool itself go first. A call that only waits for others of its own pool
+/// does not count towards the limit, so they cannot wait for each other for ever. Signals are blocked in the threads.
 /// Thread: any number of loops may share a pool.
 /// Lifetime: must outlive every await of a call in it. In a child of fork(2) it is empty and starts threads of its own.
 class thread_pool {

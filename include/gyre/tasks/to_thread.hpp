@@ -90,8 +90,8 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
 ///   auto image = co_await gyre::to_thread([&] { return decode(bytes); });
 ///
 /// The process has a pool for these calls, which grows to 64 threads, or one per core if that is more; further calls wait in a
-/// queue. A call on one of these threads (in a loop that such a function runs) goes first, and does not count while it waits
-/// for another. File operations and name resolution have threads of their own.
+/// queue. A call from one of these threads (from a loop that such a function runs) goes to the head of the queue, and its
+/// caller does not count meanwhile. File operations and name resolution have threads of their own.
 /// Nothing is allocated. Lifetime: what it captures by reference may be the caller's: the await does not end before it has.
 /// Cancel: before a thread has begun it never runs; after that the await waits for it, and its result wins over the cancel.
 template <class F>

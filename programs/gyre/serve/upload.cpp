@@ -172,11 +172,14 @@ bool is_full(std::error_code reason) noexcept {
   return reason == std::errc::no_space_on_device || reason == std::error_code(EDQUOT, std::generic_category());
 }
 
-http::status_error disk_is_full(const std::vector<std::string>& kept) {
-  std::string text = "the disk is full; ";
-  if (kept.empty()) text += "nothing was kept";
-  for (const std::string& each : kept) text.append(&each == &kept.front() ? "kept: " : ", ").append(each);
-  return http::status_error(507, text);
+// A refusal that comes after some files names them: the client need not send them again.
+http::status_error refusal(int status, std::string reason, const std::vector<std::string>& kept) {
+  constexpr std::size_t most_named = 20;
+  const std::size_t named = std::min(kept.size(), most_named);
+  if (named == 0) reason += "; nothing was kept";
+  for (std::size_t i = 0; i < named; ++i) reason.append(i == 0 ? "; kept: " : ", ").append(kept[i]);
+  if (kept.size() > named) reason += fmt::format(" and {} more", kept.size() - named);
+  return http::status_error(status, reason);
 }
 
 std::string json_list(const std::vector<std::string>& names) {
@@ -209,8 +212,10 @@ struct uploads {
     try {
       co_await receive_files(form, names);
     } catch (const gyre::io_error& error) {
-      if (is_full(error.code())) throw disk_is_full(names);
+      if (is_full(error.code())) throw refusal(507, "the disk is full", names);
       throw;
+    } catch (const http::status_error& error) {
+      throw refusal(error.status(), error.what(), names);
     }
     if (names.empty()) throw http::status_error(400, "the form holds no file");
     constexpr std::array<std::string_view, 2> kinds = {"text/html", "application/json"};
