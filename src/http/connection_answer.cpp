@@ -83,8 +83,9 @@ std::optional<response> connection::response_to_current_exception(workspace& wor
     throw;
   } catch (const status_error& error) {
     return response::error(error);
-  } catch (...) {
-    if (work.input.broken) return std::nullopt;  // the client left in the middle of its body
+  } catch (...) {  // what is left is no cancel
+    // The client left in the middle of its body.
+    if (work.input.broken) return std::nullopt;
     report_failure(work);
     return response::error(500);
   }
