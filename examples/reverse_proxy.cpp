@@ -8,6 +8,8 @@
 // are passed on, and the client's address is appended.
 #include <gyre/gyre.hpp>
 #include <gyre/http.hpp>
+#include <gyre/io/printable.hpp>
+#include <gyre/net/host_port.hpp>
 
 #include "upstream_connection.hpp"
 #include "upstream_pool.hpp"
@@ -16,6 +18,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <expected>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -259,22 +262,34 @@ gyre::task<> serve(settings wanted) {
   }
 }
 
-std::optional<settings> parse(int count, char** arguments) {
-  settings wanted;
-  for (int i = 1; i + 1 < count; i += 2) {
-    const std::string_view name = arguments[i], value = arguments[i + 1];
-    if (name == "--listen")
-      wanted.listen = value;
-    else if (name == "--upstream")
-      wanted.upstream = value;
-    else if (name == "--timeout")
-      wanted.timeout = http::value_from_text<double>(value).value_or(0);
-    else if (name == "--trust-forwarded" && (value == "yes" || value == "no"))
-      wanted.trust_forwarded = value == "yes";
-    else
-      return std::nullopt;
+// Gives what is wrong, if anything is.
+std::string set(settings& wanted, std::string_view name, std::string_view value) {
+  const auto expected = [&](std::string_view what) {
+    return std::string(name).append(": expected ").append(what).append(", got \"").append(value).append("\"");
+  };
+  if (name == "--listen" || name == "--upstream") {
+    const auto where = gyre::host_port::parse(value);
+    if (!where || (name == "--upstream" && where->port == 0)) return expected("HOST:PORT");
+    (name == "--listen" ? wanted.listen : wanted.upstream) = value;
+  } else if (name == "--timeout") {
+    wanted.timeout = http::value_from_text<double>(value).value_or(0);
+    if (!(wanted.timeout > 0 && wanted.timeout < 1e9)) return expected("seconds, more than 0");
+  } else if (name == "--trust-forwarded") {
+    if (value != "yes" && value != "no") return expected("yes or no");
+    wanted.trust_forwarded = value == "yes";
+  } else {
+    return "unknown option: " + std::string(name);
   }
-  if (count % 2 == 0 || wanted.upstream.empty() || !(wanted.timeout > 0 && wanted.timeout < 1e9)) return std::nullopt;
+  return {};
+}
+
+std::expected<settings, std::string> parse(int count, char** arguments) {
+  settings wanted;
+  for (int i = 1; i < count; i += 2) {
+    if (i + 1 == count) return std::unexpected(std::string(arguments[i]) + " needs a value");
+    if (std::string wrong = set(wanted, arguments[i], arguments[i + 1]); !wrong.empty()) return std::unexpected(wrong);
+  }
+  if (wanted.upstream.empty()) return std::unexpected("--upstream is missing");
   return wanted;
 }
 
@@ -283,9 +298,11 @@ std::optional<settings> parse(int count, char** arguments) {
 int main(int count, char** arguments) {
   const auto wanted = parse(count, arguments);
   if (!wanted) {
-    std::fprintf(stderr,
-                 "usage: reverse_proxy --upstream HOST:PORT [--listen HOST:PORT] [--timeout SECONDS]\n"
-                 "                     [--trust-forwarded yes|no]\n");
+    gyre::print_diagnostic({"reverse_proxy: ", wanted.error()});
+    std::fputs(
+        "usage: reverse_proxy --upstream HOST:PORT [--listen HOST:PORT] [--timeout SECONDS]\n"
+        "                     [--trust-forwarded yes|no]\n",
+        stderr);
     return 2;
   }
   return gyre::run_main(serve(*wanted));

@@ -628,10 +628,16 @@ class Proxy(unittest.TestCase):
         self.assertEqual((answer.status, answer.read()), (200, b"slept"))
         self.assertIn(self.proxy.process.wait(20), (0, 143))
 
-    def test_wants_to_know_the_server(self):
-        for arguments in ([], ["--upstream"], ["--upstream", "a:1", "--timeout", "-1"], ["--other", "1"]):
-            done = subprocess.run([str(BIN / "reverse_proxy"), *arguments], capture_output=True, timeout=20)
-            self.assertEqual((done.returncode, b"usage:" in done.stderr), (2, True))
+    def test_a_wrong_option_is_named_with_what_is_expected(self):
+        for arguments, wrong in (([], "--upstream is missing"), (["--upstream"], "--upstream needs a value"),
+                                 (["--upstream", "a:1", "--timeout", "-1"], '--timeout: expected seconds, more than 0, got "-1"'),
+                                 (["--upstream", "nonsense"], '--upstream: expected HOST:PORT, got "nonsense"'),
+                                 (["--upstream", "127.0.0.1:99999"], '--upstream: expected HOST:PORT, got "127.0.0.1:99999"'),
+                                 (["--upstream", "a:1", "--trust-forwarded", "1"], '--trust-forwarded: expected yes or no, got "1"'),
+                                 (["--other", "1"], "unknown option: --other")):
+            done = subprocess.run([str(BIN / "reverse_proxy"), *arguments], capture_output=True, text=True, timeout=20)
+            self.assertEqual((done.returncode, "usage:" in done.stderr), (2, True))
+            self.assertIn(wrong, done.stderr)
 
 
 if __name__ == "__main__":
