@@ -6,26 +6,29 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 
 namespace {
 
-/// The next calls of that number fail with that error.
+/// The next calls of that number fail with that error, on the thread of the test.
 struct failing_calls {
   long number = 0;
   int error = 0;
   int left = 0;
   int made = 0;
 };
-failing_calls failing;
+constinit thread_local failing_calls failing;
 
 }  // namespace
 
 extern "C" long syscall(long number, ...) {
   using real_call = long (*)(long, ...);
-  static real_call real = nullptr;  // no static with a guard, which may be waited for by this very call
-  if (real == nullptr) real = reinterpret_cast<real_call>(::dlsym(RTLD_NEXT, "syscall"));
+  // No static with a guard, which may be waited for by this very call.
+  static constinit std::atomic<real_call> found = nullptr;
+  real_call real = found.load(std::memory_order_relaxed);
+  if (real == nullptr) found = real = reinterpret_cast<real_call>(::dlsym(RTLD_NEXT, "syscall"));
   va_list list;
   va_start(list, number);
   long values[6];
