@@ -105,8 +105,8 @@ class oneshot_sender {
     state->sender_gone = true;
     if (state->receiver_gone)
       delete state;
-    else
-      state->receiver.refuse_all();  // who has got the value does not wait any more
+    else if (!state->receiver.empty())  // who has got the value does not wait any more
+      state->receiver.refuse_all();
   }
   oneshot_state<T>* state_;
 };
