@@ -75,8 +75,8 @@ class upstream_connection {
   [[nodiscard]] bool silent() const noexcept { return received_.size() == used_; }
   /// For whoever writes the request: it has begun, it is complete.
   void set_request_sent(bool sent) noexcept { request_sent_ = sent; }
-  /// Request and response are over, and another request may follow. Not behind a 408: it may belong to the time before the
-  /// request, and then the response to that is still to come.
+  /// Request and response are over, and another request may follow. Not after a 408, which the server may have
+  /// sent before it saw the request: the response to the request may still come.
   [[nodiscard]] bool reusable() const noexcept {
     return request_sent_ && at_end_ && framing_.keep_alive && received_.size() == used_ && parser_.status() != 408;
   }

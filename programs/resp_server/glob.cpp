@@ -15,8 +15,8 @@ constexpr unsigned char folded(char c, letter_case letters) noexcept {
 
 using byte_class = std::bitset<256>;
 
-// Reads the class that begins behind '[' at pattern[at]; gives where the pattern goes on. One that is never closed ends with the
-// pattern. Of letters whose case is ignored, the small ones decide.
+// Reads the class that begins behind '[' at pattern[at]; returns where the pattern goes on. A class without ']' ends with the
+// pattern. When case is ignored, lower-case letters decide.
 std::size_t read_class(std::string_view pattern, std::size_t at, letter_case letters, byte_class& accepted) {
   const bool negated = at < pattern.size() && pattern[at] == '^';
   if (negated) ++at;

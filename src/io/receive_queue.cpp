@@ -109,7 +109,7 @@ bool receive_queue::set_apart(std::uint32_t buffer, std::size_t size) noexcept {
   return true;
 }
 
-// What comes behind bytes that are lost must not be read.
+// Bytes that follow lost ones must not be read.
 void receive_queue::end_without_memory() noexcept {
   drop_all();
   end_ = -ENOMEM;

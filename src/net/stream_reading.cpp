@@ -88,8 +88,8 @@ void stream_socket::tell_watcher() noexcept {
   }
 }
 
-// What the reader has taken may have been the last before an end that came with it, of which only the reader was told; and a
-// queue that was full has stopped, and does not find the end.
+// The reader may have taken the last bytes, with which the end has arrived: nothing else reports that end to the watcher. A queue
+// that was full has stopped, and does not find the end by itself.
 void stream_socket::watch_on() noexcept {
   if (waiting_reader == nullptr && !closing && !received.has_bytes()) watch_end(watcher);
 }

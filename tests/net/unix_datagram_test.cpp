@@ -38,6 +38,17 @@ gyre::task<int> fill(unix_datagram& from, const unix_address& to) {
   }
 }
 
+gyre::task<> send_last(unix_datagram& from, unix_address to) { co_await from.send_to("last", to); }
+
+/// Makes room in a full `server` by reading `count` datagrams; the one that waits arrives then.
+gyre::task<> last_arrives(unix_datagram& server, int count, gyre::task_handle<void>& waiting) {
+  EXPECT_FALSE(waiting.done());
+  for (int i = 0; i < count; ++i) (void)co_await receive_text(server);
+  co_await waiting;
+  const std::string text = co_await receive_text(server);
+  EXPECT_EQ(text, "last");
+}
+
 }  // namespace
 
 TEST(unix_datagram, a_datagram_arrives_with_the_name_of_its_sender) {
@@ -96,14 +107,9 @@ TEST(unix_datagram, a_send_waits_while_a_stranger_has_no_room) {
     unix_datagram client = unix_datagram::bind(name("client"));
     const int count = co_await fill(filler, server.local_address());
     EXPECT_GT(count, 0);
-    const auto send = [](unix_datagram& from, unix_address to) -> gyre::task<> { co_await from.send_to("last", to); };
-    auto waiting = gyre::spawn(send(client, server.local_address()));
+    auto waiting = gyre::spawn(send_last(client, server.local_address()));
     co_await settle();
-    EXPECT_FALSE(waiting.done());
-    for (int i = 0; i < count; ++i) (void)co_await receive_text(server);
-    co_await waiting;
-    const std::string text = co_await receive_text(server);
-    EXPECT_EQ(text, "last");
+    co_await last_arrives(server, count, waiting);
   });
 }
 
@@ -189,15 +195,10 @@ TEST(unix_datagram, one_of_a_pair_waits_while_a_stranger_has_no_room) {
     unix_datagram filler = unix_datagram::bind(name("filling"));
     auto pair = unix_datagram::pair();
     const int count = co_await fill(filler, server.local_address());
-    const auto send = [](unix_datagram& from, unix_address to) -> gyre::task<> { co_await from.send_to("last", to); };
     auto others = gyre::spawn(be_ready_always());
-    auto waiting = gyre::spawn(send(pair.first, server.local_address()));
+    auto waiting = gyre::spawn(send_last(pair.first, server.local_address()));
     co_await settle();
-    EXPECT_FALSE(waiting.done());
-    for (int i = 0; i < count; ++i) (void)co_await receive_text(server);
-    co_await waiting;
-    const std::string text = co_await receive_text(server);
-    EXPECT_EQ(text, "last");
+    co_await last_arrives(server, count, waiting);
     others.cancel();
     co_await others.wait();
   });

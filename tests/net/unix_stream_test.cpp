@@ -54,6 +54,13 @@ gyre::task<std::string> read_text(gyre::unix_stream& from) {
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
+/// Leaves the file of a socket, as a killed server does.
+void leave_behind(const gyre::unix_address& where) {
+  const int killed = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  EXPECT_EQ(::bind(killed, static_cast<const sockaddr*>(where.data()), where.size()), 0);
+  ::close(killed);
+}
+
 }  // namespace
 
 TEST(unix_stream, a_client_and_a_server_talk_over_a_path) {
@@ -168,9 +175,7 @@ TEST(unix_listener, a_file_that_a_killed_server_left_behind_is_replaced) {
   run_test([]() -> gyre::task<> {
     const directory dir;
     const gyre::unix_address where(dir.socket());
-    const int killed = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    EXPECT_EQ(::bind(killed, static_cast<const sockaddr*>(where.data()), where.size()), 0);
-    ::close(killed);
+    leave_behind(where);
     auto listener = gyre::unix_listener::bind(where);
     const ends both = co_await connect_over(listener);
     EXPECT_TRUE(both.server.is_open());
@@ -222,9 +227,7 @@ TEST(unix_listener, a_file_that_a_killed_server_left_behind_stays_when_that_is_a
   run_test([]() -> gyre::task<> {
     const directory dir;
     const gyre::unix_address where(dir.socket());
-    const int killed = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    EXPECT_EQ(::bind(killed, static_cast<const sockaddr*>(where.data()), where.size()), 0);
-    ::close(killed);
+    leave_behind(where);
     EXPECT_EQ(refusal_of_bind(dir.socket(), {.replace_stale = false}),
               "listen " + dir.socket() + ": Address already in use");
     EXPECT_TRUE(exists(dir.socket()));

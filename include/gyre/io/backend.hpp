@@ -60,7 +60,7 @@ class backend {
 
   /// Requests that have been submitted and not completed.
   [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
-  /// Of these: the multishot ones that nobody has asked to end, which may go on for ever.
+  /// The multishot requests among them that have not been cancelled. They may stay in flight for ever.
   [[nodiscard]] std::size_t endless() const noexcept { return endless_; }
 
   /// Requests that are submitted in the same turn share one system call.

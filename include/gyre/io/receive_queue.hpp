@@ -61,7 +61,7 @@ class GYRE_API receive_queue : public multishot {
 
   backend* performer_;
   block* put_back_ = nullptr;  // before the buffers
-  block* apart_ = nullptr;     // behind them
+  block* apart_ = nullptr;     // after the buffers
   std::uint32_t first_ = buffer_pool::none;
   std::uint32_t last_ = buffer_pool::none;
   std::uint32_t consumed_ = 0;  // bytes of the first buffer that have been copied out

@@ -65,7 +65,7 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
   bool stopped_ = false;
   bool abandoned_ = false;
   waiter_line waiters_;
-  std::size_t failing_ = 0;  // accepts that have been told of a failure, and look here for what it is
+  std::size_t failing_ = 0;  // accepts that have been resumed with a failure and will read failure_
 };
 
 /// What accepting is for all kinds of sockets.
