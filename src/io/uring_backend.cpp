@@ -116,7 +116,7 @@ void uring_backend::wait_for_memory() noexcept {
 void uring_backend::wait(monotonic_time deadline, ready_list& ready) noexcept {
   bool something = starved_cancelled_ && end_cancelled_starved(ready);
   refill_buffers();
-  if (!starved_.empty()) rearm_starved(with_kernel_);
+  if (!starved_.empty()) rearm_starved(buffers().with_kernel());
   if (!doorbell_armed_) [[unlikely]]
     arm_doorbell();
   if (offloaded_.outstanding()) something |= take_offloaded(ready);
@@ -148,7 +148,7 @@ monotonic_time uring_backend::prepare_wait(monotonic_time deadline, ready_list& 
   rang_ = false;
   skipped_looks_ = looks_that_may_be_skipped;
   wait(do_not_wait, ready);
-  if (!starved_.empty() && with_kernel_ > 0 && ready.empty()) [[unlikely]] {  // as sleep does
+  if (!starved_.empty() && buffers().with_kernel() > 0 && ready.empty()) [[unlikely]] {  // as sleep does
     rearm_starved(buffers().count());
     enter(0);
     reap(ready);
@@ -160,7 +160,7 @@ monotonic_time uring_backend::prepare_wait(monotonic_time deadline, ready_list& 
 }
 
 void uring_backend::sleep(monotonic_time deadline) noexcept {
-  if (!starved_.empty() && with_kernel_ > 0) [[unlikely]] {
+  if (!starved_.empty() && buffers().with_kernel() > 0) [[unlikely]] {
     // Those that were given buffers take them now. If none of them does, the others must not wait for them.
     enter(0);
     if (ring_.ready() > 0) return;
@@ -193,14 +193,12 @@ void uring_backend::refill_buffers() noexcept {
     ran_out_ = false;
     wanted_with_kernel_ = std::min(wanted_with_kernel_ * 2, most_with_kernel());
   }
-  if (with_kernel_ >= wanted_with_kernel_ || pool.available() == 0) return;
-  while (with_kernel_ < wanted_with_kernel_) {
-    const std::uint32_t index = pool.take();
+  if (pool.with_kernel() >= wanted_with_kernel_ || pool.available() == 0) return;
+  while (pool.with_kernel() < wanted_with_kernel_) {
+    const std::uint32_t index = pool.take_for_kernel();
     if (index == buffer_pool::none) break;
     provided_.add(pool.data(index), pool.buffer_size(), static_cast<std::uint16_t>(index));
-    ++with_kernel_;
   }
-  pool.note_with_kernel(with_kernel_);
   provided_.publish();
 }
 

@@ -113,7 +113,6 @@ class uring_backend final : public backend {
   bool starved_cancelled_ = false;  // perhaps: a receive was cancelled while some were starved
   unsigned skipped_looks_ = 0;
   unsigned shortages_ = 0;                // pauses because the kernel lacked memory, since a call that did not
-  std::uint32_t with_kernel_ = 0;         // buffers in the provided group
   std::uint32_t wanted_with_kernel_ = 0;  // few, so that they stay in the cache; doubled when they run out
   multishot_line starved_;                // receives that stopped because no buffer was left
   offloaded_calls offloaded_{*this};

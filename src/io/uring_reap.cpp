@@ -183,7 +183,7 @@ void uring_backend::hand_over_last(multishot& m, int result, std::uint32_t buffe
 void uring_backend::received(multishot& m, int result, std::uint32_t flags, ready_list& ready) noexcept {
   std::uint32_t buffer = multishot::no_buffer;
   if ((flags & uring::cqe_buffer) != 0) {
-    buffers().note_with_kernel(--with_kernel_);
+    buffers().kernel_gave_back();
     buffer = flags >> uring::cqe_buffer_shift;
     buffers().at(buffer).length = result > 0 ? static_cast<std::uint32_t>(result) : 0;
     if (result <= 0) {  // it was taken and not used

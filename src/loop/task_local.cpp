@@ -23,6 +23,7 @@ void task_local_binding::unbind(task_context& task, task_local_binding& innermos
   if (task.locals != &innermost)
     misuse("a binding of a task_local ended before one that was made after it; end them in the reverse order");
   task.locals = innermost.outer;
+  --task.open;
   release(&innermost);
 }
 

@@ -7,6 +7,7 @@
 
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <type_traits>
 #include <utility>
@@ -30,9 +31,9 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
   using element = std::remove_reference_t<T>;
 
   struct promise_type : task_promise_base {
-    element* current = nullptr;
-    cancel_scope* scope_before = nullptr;  // of the task, when it asked for the value
-    task_local_binding* locals_before = nullptr;
+    // The value last given; null while a next() waits and when the coroutine has ended. Before the first value: not null.
+    element* current = reinterpret_cast<element*>(this);
+    std::uint32_t open_before = 0;  // task_context::open when the task asked for the value
 
     /// To whoever awaits the next value.
     struct yielded {
@@ -40,12 +41,11 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
       static constexpr bool await_ready() noexcept { return false; }
       std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> self) noexcept {
         promise_type& promise = self.promise();
-        const task_context& task = *promise.context;
-        if (task.scope != promise.scope_before || task.locals != promise.locals_before) [[unlikely]]
+        if (promise.context->open != promise.open_before) [[unlikely]]
           misuse(
               "an async_generator reached co_yield inside a timeout_scope, a cancel_scope or a task_local binding of "
               "its own, which would stay open in the task that reads it; close it before co_yield");
-        return std::exchange(promise.caller, nullptr)->handle();
+        return promise.caller->handle();
       }
       void await_resume() noexcept {}
     };
@@ -61,7 +61,7 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
       current = &value;
       return {};
     }
-    void return_void() noexcept { current = nullptr; }
+    void return_void() noexcept {}
   };
 
   async_generator(async_generator&& other) noexcept : coroutine_(std::exchange(other.coroutine_, nullptr)) {}
@@ -79,26 +79,29 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
     using gyre_awaitable_tag = void;
     std::coroutine_handle<promise_type> coroutine;
 
-    [[nodiscard]] bool await_ready() const noexcept { return !coroutine || coroutine.done(); }
+    [[nodiscard]] bool await_ready() const noexcept {
+      if (coroutine && coroutine.promise().current != nullptr) [[likely]]
+        return false;
+      if (coroutine && !coroutine.done())
+        misuse("next() of an async_generator was awaited while another next() of it waits; let one task read it");
+      return true;
+    }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) noexcept {
       frame_base& frame = caller.promise();
       promise_type& promise = coroutine.promise();
-      if (promise.caller != nullptr) [[unlikely]]
-        misuse("next() of an async_generator was awaited while another next() of it waits; let one task read it");
+      promise.current = nullptr;
       promise.caller = &frame;
       promise.context = frame.context;
-      promise.scope_before = frame.context->scope;
-      promise.locals_before = frame.context->locals;
+      promise.open_before = frame.context->open;
       return coroutine;
     }
     element* await_resume() {
-      if (!coroutine || coroutine.done()) {
-        if (coroutine && coroutine.promise().failure) [[unlikely]]
-          std::rethrow_exception(std::exchange(coroutine.promise().failure, nullptr));
-        return nullptr;
-      }
-      return coroutine.promise().current;
+      if (!coroutine) return nullptr;
+      promise_type& promise = coroutine.promise();
+      if (promise.current == nullptr && promise.failure) [[unlikely]]
+        std::rethrow_exception(std::exchange(promise.failure, nullptr));
+      return promise.current;
     }
   };
 

@@ -33,6 +33,7 @@ class GYRE_API cancel_scope {
     attach(parent);
     task_ = &task;
     task.scope = this;
+    ++task.open;
     task.cancel_pending = cancelled_;
   }
 
@@ -60,6 +61,7 @@ class GYRE_API cancel_scope {
       // The first scope of a task has its parent in another task, or in none.
       cancel_scope* const outer = parent_ != nullptr && parent_->task_ == task_ ? parent_ : nullptr;
       task_->scope = outer;
+      --task_->open;
       task_->cancel_pending = outer != nullptr && outer->cancelled_;
       task_ = nullptr;
     }

@@ -5,6 +5,7 @@
 #include <gyre/attributes.hpp>
 
 #include <coroutine>
+#include <cstdint>
 #include <exception>
 #include <source_location>
 
@@ -34,6 +35,7 @@ struct task_context {
   /// Called when the outermost coroutine has ended (it is suspended for the last time, not destroyed).
   void (*ended)(task_context&) noexcept = nullptr;
 
+  std::uint32_t open = 0;       ///< how many scopes and bindings of this task are open
   bool cancel_pending = false;  ///< the innermost scope is cancelled: the flag that every await tests
 };
 

@@ -48,8 +48,15 @@ class GYRE_API buffer_pool {
     return index;
   }
 
-  /// For a backend that hands buffers to the kernel before anything has arrived: how many those are.
-  void note_with_kernel(std::uint32_t buffers) noexcept { with_kernel_ = buffers; }
+  /// For a backend that hands buffers to the kernel before anything has arrived: `take`, counted as the kernel's.
+  [[nodiscard]] std::uint32_t take_for_kernel() noexcept {
+    const std::uint32_t index = take();
+    if (index != none) ++with_kernel_;
+    return index;
+  }
+  /// The kernel has given one of its buffers back: whoever calls this owns it now, as after `take`.
+  void kernel_gave_back() noexcept { --with_kernel_; }
+  [[nodiscard]] std::uint32_t with_kernel() const noexcept { return with_kernel_; }
   /// More than three quarters hold what nobody has used yet. The rest is for what arrives next, on whatever connection.
   [[nodiscard]] bool scarce() const noexcept {
     const std::uint64_t held = count_ - available_ - with_kernel_;

@@ -68,7 +68,10 @@ class task_local {
 
    private:
     friend class task_local;
-    scope(task_context& task, binding* made) noexcept : task_(&task), made_(made) { task.locals = made; }
+    scope(task_context& task, binding* made) noexcept : task_(&task), made_(made) {
+      task.locals = made;
+      ++task.open;
+    }
     task_context* task_;
     binding* made_;
   };

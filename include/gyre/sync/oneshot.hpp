@@ -77,18 +77,18 @@ class oneshot_sender {
   /// Gives the value, once. False: the receiver is gone, and the value as it was.
   bool send(T&& value) {
     if (state_ == nullptr) misuse("a oneshot takes one value only");
-    const bool wanted = !state_->receiver_gone;
-    if (wanted) {
-      wait_node* const waiting = state_->receiver.first();
-      if (waiting != nullptr) {
-        static_cast<oneshot_receive_op<T>&>(*waiting).value_.emplace(std::move(value));
-        state_->receiver.grant_one();
-      } else {
-        state_->value.emplace(std::move(value));
-      }
+    if (state_->receiver_gone) {
+      delete std::exchange(state_, nullptr);
+      return false;
     }
-    leave();
-    return wanted;
+    if (wait_node* const waiting = state_->receiver.first(); waiting != nullptr) {
+      static_cast<oneshot_receive_op<T>&>(*waiting).value_.emplace(std::move(value));
+      state_->receiver.grant_one();
+    } else {
+      state_->value.emplace(std::move(value));
+    }
+    std::exchange(state_, nullptr)->sender_gone = true;
+    return true;
   }
   bool send(const T& value)
     requires std::copy_constructible<T>
@@ -105,7 +105,7 @@ class oneshot_sender {
     state->sender_gone = true;
     if (state->receiver_gone)
       delete state;
-    else if (!state->receiver.empty())  // who has got the value does not wait any more
+    else
       state->receiver.refuse_all();
   }
   oneshot_state<T>* state_;
