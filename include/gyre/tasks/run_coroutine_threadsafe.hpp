@@ -3,6 +3,7 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/spawn.hpp>
 
@@ -123,10 +124,12 @@ class shared_outcome final : public shared_outcome_base {
 
 /// A task of a loop, as another thread sees it. Dropping it lets the task go on. asyncio: concurrent.futures.Future.
 ///
+/// A default-constructed handle is empty, as is one that was moved from: it can be assigned to and tested.
 /// Thread: any but that of the loop, one at a time.
-template <class T>
+template <class T = void>
 class shared_task_handle {
  public:
+  shared_task_handle() noexcept = default;
   explicit shared_task_handle(shared_outcome<T>& outcome) noexcept : outcome_(&outcome) {}
   shared_task_handle(shared_task_handle&& other) noexcept : outcome_(std::exchange(other.outcome_, nullptr)) {}
   shared_task_handle& operator=(shared_task_handle&& other) noexcept {
@@ -141,17 +144,25 @@ class shared_task_handle {
   /// Blocks until the task has ended, and gives its value, once, or throws its exception; task_cancelled when it was
   /// cancelled, by `cancel` or by the end of its loop. Errors: std::logic_error on the loop's own thread, and in a forked child.
   T get() {
-    outcome_->wait();
+    outcome().wait();
     return outcome_->take();
   }
   /// Blocks for at most `limit`. False: it has not ended, and goes on. Errors: as get.
-  [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const { return outcome_->wait_for(limit); }
-  [[nodiscard]] bool done() const noexcept { return outcome_->done(); }
+  [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const { return outcome().wait_for(limit); }
+  [[nodiscard]] bool done() const noexcept { return outcome().done(); }
   /// Cancels the task, without waiting for its end.
-  void cancel() noexcept { outcome_->cancel(); }
+  void cancel() noexcept { outcome().cancel(); }
+  /// The handle has a task.
+  [[nodiscard]] explicit operator bool() const noexcept { return outcome_ != nullptr; }
 
  private:
-  shared_outcome<T>* outcome_;
+  [[nodiscard]] shared_outcome<T>& outcome() const noexcept {
+    if (outcome_ == nullptr) [[unlikely]]
+      misuse("this shared_task_handle has no task: it is default-constructed or moved from");
+    return *outcome_;
+  }
+
+  shared_outcome<T>* outcome_ = nullptr;
 };
 
 /// Starts a task on a loop that runs on another thread. asyncio: run_coroutine_threadsafe.

@@ -20,7 +20,7 @@ namespace gyre {
 /// It runs beside those who wait, as a task of the loop: a cancel of one who waits does not reach it. When the last copy
 /// is gone it is cancelled.
 /// Thread: belongs to one loop.
-template <class T>
+template <class T = void>
 class shared_task {
  public:
   using value_type = T;

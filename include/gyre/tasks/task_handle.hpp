@@ -1,6 +1,7 @@
 // gyre/tasks/task_handle.hpp: a running task, seen from outside.
 #pragma once
 
+#include <gyre/coro/misuse.hpp>
 #include <gyre/tasks/task_state.hpp>
 
 #include <exception>
@@ -17,12 +18,15 @@ class GYRE_API task_cancelled : public std::exception {
 
 /// Owns the result of a spawned task. Dropping the handle lets the task go on in the background.
 ///
+/// A default-constructed handle is empty, as is one that was moved from or detached: it can be assigned to and tested.
+/// Everything else stops the program with a sentence.
 /// Thread: belongs to the loop of the task.
-template <class T>
+template <class T = void>
 class task_handle {
  public:
   using value_type = T;
 
+  task_handle() noexcept = default;
   /// Takes over one reference of `state`.
   explicit task_handle(task_state& state) noexcept : state_(&state) {}
   task_handle(task_handle&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
@@ -46,25 +50,25 @@ class task_handle {
   /// The result can be taken once.
   ///
   /// Cancel: stops waiting; the task goes on and its result stays.
-  result_op operator co_await() noexcept { return result_op(*state_); }
+  result_op operator co_await() noexcept { return result_op(state()); }
   using gyre_awaitable_tag = void;
 
   /// Waits for the task to end and leaves its result in place; an exception is not thrown.
   ///
   /// Cancel: stops waiting; the task goes on.
-  [[nodiscard]] join_op wait() noexcept { return join_op(*state_); }
+  [[nodiscard]] join_op wait() noexcept { return join_op(state()); }
 
   /// Cancels the task: every await in it fails until it has ended. Wait for that with `wait`.
   void cancel() noexcept {
-    if (!state_->done()) state_->root.cancel();
+    if (!state().done()) state_->root.cancel();
   }
   /// It has been cancelled, and that was not taken back.
-  [[nodiscard]] bool cancelling() const noexcept { return state_->root.cancel_called(); }
+  [[nodiscard]] bool cancelling() const noexcept { return state().root.cancel_called(); }
   /// Takes `cancel` back: later awaits do not fail. The await that the cancel has interrupted still throws, and the task
   /// must catch that to go on; asyncio's rule for who absorbs a cancel.
-  void uncancel() noexcept { state_->root.uncancel(); }
-  [[nodiscard]] bool done() const noexcept { return state_->done(); }
-  [[nodiscard]] std::string_view name() const noexcept { return state_->name(); }
+  void uncancel() noexcept { state().root.uncancel(); }
+  [[nodiscard]] bool done() const noexcept { return state().done(); }
+  [[nodiscard]] std::string_view name() const noexcept { return state().name(); }
 
   /// Lets go of the task. An exception that it throws goes to the loop's handler.
   void detach() noexcept {
@@ -72,9 +76,15 @@ class task_handle {
   }
 
   /// Of a task that is done: its result, as `co_await` gives it.
-  T result() { return take(*state_); }
+  T result() { return take(state()); }
 
-  [[nodiscard]] task_state& state() const noexcept { return *state_; }
+  /// The handle has a task.
+  [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
+  [[nodiscard]] task_state& state() const noexcept {
+    if (state_ == nullptr) [[unlikely]]
+      misuse("this task_handle has no task: it is default-constructed, detached or moved from");
+    return *state_;
+  }
 
  private:
   static T take(task_state& state) {
@@ -83,7 +93,7 @@ class task_handle {
     return state.template promise<T>().take();
   }
 
-  task_state* state_;
+  task_state* state_ = nullptr;
 };
 
 }  // namespace gyre

@@ -1,0 +1,54 @@
+// tests/tasks/task_handle_test.cpp: a handle is an ordinary value: a member, an element, empty at first.
+#include <gyre/tasks/task_handle.hpp>
+
+#include "tests/support/virtual_run.hpp"
+
+#include <map>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+using namespace gyre_test;
+
+TEST(task_handle, is_of_a_task_of_void_when_nothing_is_said) {
+  EXPECT_TRUE((std::is_same_v<gyre::task_handle<>, gyre::task_handle<void>>));
+  EXPECT_TRUE((std::is_same_v<gyre::shared_task_handle<>, gyre::shared_task_handle<void>>));
+  EXPECT_TRUE((std::is_same_v<gyre::shared_task<>, gyre::shared_task<void>>));
+}
+
+TEST(task_handle, is_empty_until_a_task_is_assigned_to_it) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::task_handle<int> handle;
+    EXPECT_FALSE(handle);
+    handle.detach();  // a no-op
+    handle = gyre::spawn(value_after(1ms, 7));
+    EXPECT_TRUE(handle);
+    EXPECT_EQ(co_await handle, 7);
+    gyre::task_handle<int> moved = std::move(handle);
+    EXPECT_FALSE(handle);
+    EXPECT_TRUE(moved);
+  });
+}
+
+TEST(task_handle, is_an_element_that_a_container_makes) {
+  run_virtual([]() -> gyre::task<> {
+    std::map<std::string, gyre::task_handle<int>> running;
+    running["a"] = gyre::spawn(value_after(1ms, 1));
+    running["b"] = gyre::spawn(value_after(2ms, 2));
+    EXPECT_EQ(co_await running["b"], 2);
+    EXPECT_EQ(co_await running["a"], 1);
+  });
+}
+
+TEST(task_handle, without_a_task_stops_the_program_with_a_sentence) {
+  const char* const sentence = "this task_handle has no task";
+  gyre::task_handle<> empty;
+  EXPECT_DEATH((void)empty.done(), sentence);
+  EXPECT_DEATH(empty.cancel(), sentence);
+  EXPECT_DEATH(empty.result(), sentence);
+  EXPECT_DEATH((void)empty.wait(), sentence);
+  EXPECT_DEATH((void)empty.operator co_await(), sentence);
+  gyre::shared_task_handle<> shared;
+  EXPECT_FALSE(shared);
+  EXPECT_DEATH(shared.get(), "this shared_task_handle has no task");
+}
