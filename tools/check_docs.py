@@ -1,28 +1,44 @@
 #!/usr/bin/env python3
-"""Compiles and runs the C++ of README.md, docs/*.md and docs/guide/*.md, and looks for what their links name.
+"""Compiles and runs the C++ of README.md, docs/*.md and docs/guide/*.md, and checks the targets of their links.
 
-A fence of one line `// file: examples/x.cpp` stands for that example, which must exist (the build compiles it). Any other
-fence is compiled with gyre.hpp in front; one with a main() is linked with the release build and must exit with 0.
+A listing is a fence that begins with ```cpp. It is compiled with gyre.hpp in front. One with a main() is linked with the
+release build, and must exit with 0. A fence of one line `// file: examples/x.cpp` stands for that example.
+
+Readers do not see HTML comments. Three kinds of them, each beside a listing, hold what only proves it:
+
+    <!-- check_docs: before      lines that are compiled in front of the listing; ends with a line -->
+    <!-- check_docs: after       lines that are compiled behind it, such as a main() that checks a result
+    <!-- check_docs: server: COMMAND => OUTPUT -->
+                                 behind a server: it is started on a free port in place of its own, the command must print
+                                 the output, and after a SIGTERM the server must exit with 0
 """
 
 import asyncio
 import os
 import re
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PREFIX = "#include <gyre/gyre.hpp>\n#include <chrono>\n#include <string>\nusing namespace std::chrono_literals;\n"
 LIBRARY = ROOT / "build/release/libgyre.a"
+FENCE = re.compile(r"(?:^<!-- check_docs: before\n(?P<before>.*?)^-->\n)?"
+                   r"^```(?P<language>\w*)\n(?P<code>.*?)^```\n?"
+                   r"(?:^<!-- check_docs: after\n(?P<after>.*?)^-->\n?|^<!-- check_docs: server: (?P<server>.*?) -->\n?)?",
+                   re.M | re.S)
 
 
 def fences(text):
-    """(line, language, code) of each fenced block."""
-    for found in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S):
-        yield text[:found.start()].count("\n") + 1, found.group(1), found.group(2)
+    """(line, language, code, server) of each fenced block, with its hidden lines; the server check is None without one."""
+    for found in FENCE.finditer(text):
+        code = (found["before"] or "") + found["code"] + (found["after"] or "")
+        yield text[:found.start("code")].count("\n"), found["language"], code, found["server"]
 
 
 def lacks_asio(code):
@@ -35,7 +51,41 @@ def lacks_asio(code):
     return found.returncode != 0
 
 
-def check_fence(where, code):
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_until_it_listens(server, port):
+    deadline = time.monotonic() + 10
+    while server.poll() is None and time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+            return
+        except ConnectionRefusedError:
+            time.sleep(0.02)
+
+
+def check_server(where, program, port, check):
+    """Starts the program, asks it as the document tells the reader to, and stops it."""
+    command, expected = check.split(" => ")
+    server = subprocess.Popen([str(program)], stderr=subprocess.PIPE, text=True)
+    try:
+        wait_until_it_listens(server, port)
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=10)
+        server.send_signal(signal.SIGTERM)
+        _, errors = server.communicate(timeout=15)
+    finally:
+        if server.poll() is None:
+            server.kill()
+            server.communicate()
+    if done.stdout != expected:
+        return [f"{where}: {command}: printed {done.stdout!r}, not {expected!r} {done.stderr} {errors}"]
+    return [] if server.returncode == 0 else [f"{where}: exit code {server.returncode} after SIGTERM: {errors}"]
+
+
+def check_fence(where, code, server=None):
     if lacks_asio(code):
         print(f"{where}: not compiled: there is no Asio")
         return []
@@ -43,6 +93,12 @@ def check_fence(where, code):
     if quoted:
         return [] if (ROOT / quoted.group(1)).is_file() else [f"{where}: there is no {quoted.group(1)}"]
     runs = re.search(r"^int main\(", code, re.M) is not None
+    port = free_port()
+    if server is not None:
+        named = re.search(r"127\.0\.0\.1:(\d+)", code)
+        if not runs or not named or named.group(1) not in server:
+            return [f"{where}: a server needs a main(), and a port of 127.0.0.1 that its check names, too"]
+        code, server = (text.replace(named.group(1), str(port)) for text in (code, server))
     with tempfile.TemporaryDirectory() as scratch:
         source, program = Path(scratch, "fence.cpp"), Path(scratch, "fence")
         source.write_text(PREFIX + code)
@@ -51,6 +107,8 @@ def check_fence(where, code):
         built = subprocess.run(command, capture_output=True, text=True)
         if built.returncode != 0:
             return [f"{where}: does not compile:\n{built.stderr}"]
+        if server is not None:
+            return check_server(where, program, port, server)
         if runs:
             done = subprocess.run([str(program)], capture_output=True, text=True, timeout=10)
             if done.returncode != 0:
@@ -68,19 +126,39 @@ def missing_asyncio_names(text):
     return sorted(name for name in names if name[0] != "_" and not re.search(rf"\b{name}\b", text))
 
 
+def without_listings(text):
+    return re.sub(r"<!--.*?-->", "", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S), flags=re.S)
+
+
+def anchors(text):
+    """The anchors of the headings, as code hosts make them."""
+    headings = re.findall(r"^#+ (.*)$", without_listings(text), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def broken_links(file):
+    for target, anchor in re.findall(r"\]\(([^)#:\s]*)(?:#([^)]*))?\)", without_listings(file.read_text())):
+        page = file.parent / target if target else file
+        if not page.exists():
+            yield f"{file.relative_to(ROOT)}: link to {target}, which does not exist"
+        elif anchor and anchor not in anchors(page.read_text()):
+            yield f"{file.relative_to(ROOT)}: link to {target}#{anchor}, a heading that does not exist"
+
+
 def main():
     names = missing_asyncio_names((ROOT / "docs/from-asyncio.md").read_text())
     problems = [f"docs/from-asyncio.md: says nothing of {name}" for name in names]
     pieces = []
     for file in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/guide").glob("*.md"))]:
         text = file.read_text()
-        for line, language, code in fences(text):
+        for line, language, code, server in fences(text):
             if language == "cpp":
-                pieces.append((f"{file.relative_to(ROOT)}:{line}", code))
-        prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
-        for target in re.findall(r"\]\(([^)#:]+)\)", prose):
-            if not (file.parent / target).exists():
-                problems.append(f"{file.relative_to(ROOT)}: link to {target}, which does not exist")
+                pieces.append((f"{file.relative_to(ROOT)}:{line}", code, server))
+        comments = len(re.findall(r"check_docs:", text))
+        used = sum(len(re.findall(r"check_docs:", found.group(0))) for found in FENCE.finditer(text))
+        if comments != used:
+            problems.append(f"{file.relative_to(ROOT)}: a check_docs comment that is beside no listing")
+        problems += broken_links(file)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for found in pool.map(lambda piece: check_fence(*piece), pieces):
             problems += found
@@ -88,6 +166,21 @@ def main():
     sys.exit(bool(problems))
 
 
-if __name__ == "__main__":
+def self_test():
+    """Each kind of mistake is found."""
+    _, language, code, _ = next(fences("<!-- check_docs: before\nint a;\n-->\n```cpp\nint b;\n```\n"
+                                       "<!-- check_docs: after\nint main() { return 7; }\n-->\n"))
+    assert (language, code) == ("cpp", "int a;\nint b;\nint main() { return 7; }\n"), code
+    assert "exit code 7" in "".join(check_fence("self-test", code)), "a check behind a listing must run"
     assert check_fence("self-test", "int wrong = nonsense;\n"), "a fence that does not compile must be found"
+    deaf = '#include <gyre/net.hpp>\ngyre::task<> serve(gyre::tcp_stream) { co_return; }\nint main() {\n' \
+           '  auto body = []() -> gyre::task<> { auto l = gyre::tcp_listener::bind("127.0.0.1:8888"); co_await l.serve(serve); };\n' \
+           '  return gyre::run_main(body());\n}\n'
+    check = "curl -s telnet://127.0.0.1:8888 </dev/null => hello"
+    assert "not 'hello'" in "".join(check_fence("self-test", deaf, check)), "a server with another answer must be found"
+    assert anchors("# A b, `c`\n```sh\n# no\n```\n") == {"a-b-c"}
+
+
+if __name__ == "__main__":
+    self_test()
     main()
