@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The demo: `gyre serve` on the repository's own documents, checked with curl; then it stays until Ctrl-C.
 
-usage: ./gyre demo [--once] [--listen HOST:PORT]
+usage: ./gyre demo [--once] [--listen HOST:PORT]; the script builds the program and names it here with --program
 """
 
 import argparse
@@ -15,17 +15,16 @@ from pathlib import Path
 import demo_site
 
 ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = ROOT / "build/release/bin/gyre"
 
 
 class Server:
     """`gyre serve`, ended when the block is left, however that happens."""
 
-    def __init__(self, arguments):
-        self.arguments = arguments
+    def __init__(self, program, arguments):
+        self.command = [program, "serve", *arguments]
 
     def __enter__(self):
-        self.process = subprocess.Popen([str(PROGRAM), "serve", *self.arguments], stderr=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(self.command, stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             found = re.match(r"listening on (\S+)", line)
             if found:
@@ -69,7 +68,7 @@ def check(url, site, upload):
     expect("GET / is the index page, as it is on the disk", status == 200 and body == index)
     expect("it has a type, an entity tag and a date", all(fields.get(name) for name in ("content-type", "etag", "date")))
     status, _, body = curl(url + "/", "--header", f"If-None-Match: {fields['etag']}")
-    expect("who has it already gets 304 and no body", status == 304 and not body)
+    expect("a client that already has it gets 304 without a body", status == 304 and not body)
     status, part, body = curl(url + "/", "--range", "0-99")
     expect("the first 100 bytes are 206", status == 206 and body == index[:100] and
            part["content-range"] == f"bytes 0-99/{len(index)}")
@@ -80,15 +79,16 @@ def check(url, site, upload):
     status, _, _ = curl(url + "/../../etc/passwd", "--path-as-is")
     expect("nothing outside of the directory is served", status == 404)
     status, fields, _ = curl(url + "/", "--request", "DELETE")
-    expect("another method is 405 and says which are allowed", status == 405 and "GET" in fields["allow"])
+    expect("another method is 405, with a list of those allowed", status == 405 and "GET" in fields["allow"])
     compressed = curl(url + "/", "--header", "Accept-Encoding: gzip")[1]
-    expect("text is compressed for who takes that", compressed.get("content-encoding") == "gzip")
+    expect("text is compressed for clients that accept gzip", compressed.get("content-encoding") == "gzip")
     status, _, _ = curl(url + "/_upload", "--form", f"file=@{site / 'LICENSE'}", "--header", "Accept: application/json")
     expect("a file is uploaded", status == 201 and (upload / "LICENSE").read_bytes() == (site / "LICENSE").read_bytes())
 
 
 def main():
     parser = argparse.ArgumentParser(prog="./gyre demo", description=__doc__.splitlines()[0])
+    parser.add_argument("--program", required=True, help=argparse.SUPPRESS)
     parser.add_argument("--once", action="store_true", help="check, and exit")
     parser.add_argument("--listen", default="127.0.0.1:0", help="HOST:PORT; port 0, as without this, is any free one")
     arguments = parser.parse_args()
@@ -98,7 +98,7 @@ def main():
         site.mkdir()
         upload.mkdir()
         print(f"made {demo_site.build(ROOT, site)} pages of the documents", flush=True)
-        with Server([str(site), "--listen", arguments.listen, "--threads", "0", "--compress", "--access-log", "off",
+        with Server(arguments.program, [str(site), "--listen", arguments.listen, "--threads", "0", "--compress", "--access-log", "off",
                      "--upload", str(upload)]) as server:
             check(server.url, site, upload)
             if arguments.once:

@@ -46,7 +46,8 @@ def block(lines):
     if heading := re.match(r"(#+) (.*)", first):
         level = len(heading.group(1))
         rest = block(lines[1:]) if lines[1:] else ""
-        return f"<h{level}>{inline(heading.group(2))}</h{level}>\n{rest}"
+        anchor = re.sub(r"[^\w\- ]", "", heading.group(2).lower()).replace(" ", "-")  # as code hosts make it
+        return f'<h{level} id="{anchor}">{inline(heading.group(2))}</h{level}>\n{rest}'
     if first.startswith("|"):
         return table(lines)
     if re.match(r"\s*([*-]|\d+\.) ", first):
@@ -72,8 +73,9 @@ def to_html(markdown, title, home):
             f'<body><nav><a href="{home}">gyre</a></nav>\n{body}\n</body></html>\n')
 
 
-def with_files(markdown, root):
-    """Puts in the files that are quoted by name."""
+def as_read(markdown, root):
+    """Puts in the files that are quoted by name, and leaves out the comments."""
+    markdown = re.sub(r"^<!--.*?-->\n", "", markdown, flags=re.M | re.S)
     return re.sub(r"^// file: (\S+)$", lambda m: (root / m.group(1)).read_text().rstrip(), markdown, flags=re.M)
 
 
@@ -86,7 +88,7 @@ def build(root, target):
         page = target / ("index.html" if place.name == "README.md" and len(place.parts) == 1 else place.with_suffix(".html"))
         page.parent.mkdir(parents=True, exist_ok=True)
         depth = len(page.relative_to(target).parts) - 1
-        text = with_files(source.read_text(), root)
+        text = as_read(source.read_text(), root)
         page.write_text(to_html(text, f"gyre: {place.stem}", "../" * depth or "./"))
     (target / "LICENSE").write_bytes((root / "LICENSE").read_bytes())
     return len(sources)
