@@ -98,8 +98,8 @@ def main():
         site.mkdir()
         upload.mkdir()
         print(f"made {demo_site.build(ROOT, site)} pages of the documents", flush=True)
-        with Server(arguments.program, [str(site), "--listen", arguments.listen, "--threads", "0", "--compress", "--access-log", "off",
-                     "--upload", str(upload)]) as server:
+        options = ["--listen", arguments.listen, "--threads", "0", "--compress", "--access-log", "off"]
+        with Server(arguments.program, [str(site), *options, "--upload", str(upload)]) as server:
             check(server.url, site, upload)
             if arguments.once:
                 return

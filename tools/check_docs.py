@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Compiles and runs the C++ of README.md, docs/*.md and docs/guide/*.md, and checks the targets of their links.
+"""Compiles and runs the C++ of README.md, docs/*.md and docs/guide/*.md, or of the files that are named, and checks the
+targets of their links.
 
-A listing is a fence that begins with ```cpp. It is compiled with gyre.hpp in front. One with a main() is linked with the
-release build, and must exit with 0. A fence of one line `// file: examples/x.cpp` stands for that example.
+A listing is a fence that begins with ```cpp. It is compiled with gyre.hpp in front. One with a main() is linked with
+the release build, and must exit with 0. A fence of one line `// file: examples/x.cpp` stands for that example.
 
-Readers do not see HTML comments. Three kinds of them, each beside a listing, hold what only proves it:
+Readers do not see HTML comments. Three kinds of them, each beside a listing, hold the lines that only prove it:
 
-    <!-- check_docs: before      lines that are compiled in front of the listing; ends with a line -->
-    <!-- check_docs: after       lines that are compiled behind it, such as a main() that checks a result
+    <!-- check_docs: before      lines to compile in front of the listing, up to a line -->
+    <!-- check_docs: after       lines to compile behind it, up to a line -->, such as a main() that checks a result
     <!-- check_docs: server: COMMAND => OUTPUT -->
-                                 behind a server: it is started on a free port in place of its own, the command must print
-                                 the output, and after a SIGTERM the server must exit with 0
+        Behind a server. It is started on a free port in place of its own. The command must print the output, in which
+        \\n is a line end. After a SIGTERM the server must exit with 0.
 """
 
 import asyncio
@@ -30,12 +31,12 @@ PREFIX = "#include <gyre/gyre.hpp>\n#include <chrono>\n#include <string>\nusing 
 LIBRARY = ROOT / "build/release/libgyre.a"
 FENCE = re.compile(r"(?:^<!-- check_docs: before\n(?P<before>.*?)^-->\n)?"
                    r"^```(?P<language>\w*)\n(?P<code>.*?)^```\n?"
-                   r"(?:^<!-- check_docs: after\n(?P<after>.*?)^-->\n?|^<!-- check_docs: server: (?P<server>.*?) -->\n?)?",
-                   re.M | re.S)
+                   r"(?:^<!-- check_docs: after\n(?P<after>.*?)^-->\n?|"
+                   r"^<!-- check_docs: server: (?P<server>.*?) -->\n?)?", re.M | re.S)
 
 
 def fences(text):
-    """(line, language, code, server) of each fenced block, with its hidden lines; the server check is None without one."""
+    """(line, language, code, server) of each fenced block, with its hidden lines. Without a server check: None."""
     for found in FENCE.finditer(text):
         code = (found["before"] or "") + found["code"] + (found["after"] or "")
         yield text[:found.start("code")].count("\n"), found["language"], code, found["server"]
@@ -69,7 +70,7 @@ def wait_until_it_listens(server, port):
 
 def check_server(where, program, port, check):
     """Starts the program, asks it as the document tells the reader to, and stops it."""
-    command, expected = check.split(" => ")
+    command, expected = check.replace("\\n", "\n").split(" => ")
     server = subprocess.Popen([str(program)], stderr=subprocess.PIPE, text=True)
     try:
         wait_until_it_listens(server, port)
@@ -149,7 +150,8 @@ def main():
     names = missing_asyncio_names((ROOT / "docs/from-asyncio.md").read_text())
     problems = [f"docs/from-asyncio.md: says nothing of {name}" for name in names]
     pieces = []
-    for file in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/guide").glob("*.md"))]:
+    every = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/guide").glob("*.md"))]
+    for file in [Path(name).resolve() for name in sys.argv[1:]] or every:
         text = file.read_text()
         for line, language, code, server in fences(text):
             if language == "cpp":
@@ -173,9 +175,9 @@ def self_test():
     assert (language, code) == ("cpp", "int a;\nint b;\nint main() { return 7; }\n"), code
     assert "exit code 7" in "".join(check_fence("self-test", code)), "a check behind a listing must run"
     assert check_fence("self-test", "int wrong = nonsense;\n"), "a fence that does not compile must be found"
-    deaf = '#include <gyre/net.hpp>\ngyre::task<> serve(gyre::tcp_stream) { co_return; }\nint main() {\n' \
-           '  auto body = []() -> gyre::task<> { auto l = gyre::tcp_listener::bind("127.0.0.1:8888"); co_await l.serve(serve); };\n' \
-           '  return gyre::run_main(body());\n}\n'
+    deaf = ("gyre::task<> ends(gyre::tcp_stream) { co_return; }\n"
+            'gyre::task<> serve() { co_await gyre::tcp_listener::bind("127.0.0.1:8888").serve(ends); }\n'
+            "int main() { return gyre::run_main(serve()); }\n")
     check = "curl -s telnet://127.0.0.1:8888 </dev/null => hello"
     assert "not 'hello'" in "".join(check_fence("self-test", deaf, check)), "a server with another answer must be found"
     assert anchors("# A b, `c`\n```sh\n# no\n```\n") == {"a-b-c"}

@@ -1,4 +1,6 @@
-// gyre/gyre.hpp: the whole library. A file that cares for its compile time includes single headers instead.
+// gyre/gyre.hpp: the runtime, sockets, files and processes. A file that cares for its compile time includes single headers.
+//
+// Not included: gyre/http.hpp, gyre/testing.hpp, and the headers of gyre/interop/, each of which needs another library.
 #pragma once
 
 #include <gyre/coro.hpp>

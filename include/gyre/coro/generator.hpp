@@ -19,7 +19,8 @@ namespace gyre {
 ///
 /// T: what the loop sees; a reference to what was yielded, which lives until the next step. An exception leaves the
 /// loop. Left early, its locals are destroyed with the generator.
-/// Lifetime: what is passed by reference must outlive the generator; the captures of a lambda live in the lambda.
+/// Lifetime: arguments passed by reference must outlive the generator. The captures of a lambda live in the lambda, so the
+///           lambda must outlive the generator.
 template <class T>
 class [[nodiscard("a generator does nothing until it is iterated")]] GYRE_CORO_TYPE generator {
  public:

@@ -65,8 +65,8 @@ struct task_promise_base : frame_base {
 /// chain of awaits 100,000 deep, needs no stack.
 ///
 /// Thread:   runs on the loop of whoever awaits or spawns it, from beginning to end.
-/// Lifetime: what is passed by reference must outlive the await; a lambda's captures live in the lambda, so
-///           name the lambda or pass it to spawn, scope or timeout, which keep it.
+/// Lifetime: arguments passed by reference must outlive the task. The captures of a lambda live in the lambda, so the lambda
+///           must outlive the task. spawn, scope, timeout and shield keep a lambda that is passed to them.
 /// Cancel:   inside a cancelled scope it is not started; once started, each of its own awaits fails.
 template <class T>
 class [[nodiscard("a task does nothing until it is awaited or spawned")]] GYRE_CORO_TYPE task {
