@@ -73,10 +73,8 @@ def to_html(markdown, title, home):
             f'<body><nav><a href="{home}">gyre</a></nav>\n{body}\n</body></html>\n')
 
 
-def as_read(markdown, root):
-    """Puts in the files that are quoted by name, and leaves out the comments."""
-    markdown = re.sub(r"^<!--.*?-->\n", "", markdown, flags=re.M | re.S)
-    return re.sub(r"^// file: (\S+)$", lambda m: (root / m.group(1)).read_text().rstrip(), markdown, flags=re.M)
+def without_comments(markdown):
+    return re.sub(r"^<!--.*?-->\n", "", markdown, flags=re.M | re.S)
 
 
 def build(root, target):
@@ -88,7 +86,7 @@ def build(root, target):
         page = target / ("index.html" if place.name == "README.md" and len(place.parts) == 1 else place.with_suffix(".html"))
         page.parent.mkdir(parents=True, exist_ok=True)
         depth = len(page.relative_to(target).parts) - 1
-        text = as_read(source.read_text(), root)
+        text = without_comments(source.read_text())
         page.write_text(to_html(text, f"gyre: {place.stem}", "../" * depth or "./"))
     (target / "LICENSE").write_bytes((root / "LICENSE").read_bytes())
     return len(sources)

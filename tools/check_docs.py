@@ -3,10 +3,12 @@
 targets of their links.
 
 A listing is a fence that begins with ```cpp. It is compiled with gyre.hpp in front. One with a main() is linked with
-the release build, and must exit with 0. A fence of one line `// file: examples/x.cpp` stands for that example.
+the release build, and must exit with 0.
 
-Readers do not see HTML comments. Three kinds of them, each beside a listing, hold the lines that only prove it:
+Readers do not see HTML comments. Four kinds of them, each beside a listing, say how it is checked:
 
+    <!-- check_docs: file: examples/x.cpp -->
+        In front of a listing, which must be that file. The build compiles it, and its tests run it.
     <!-- check_docs: before      lines to compile in front of the listing, up to a line -->
     <!-- check_docs: after       lines to compile behind it, up to a line -->, such as a main() that checks a result
     <!-- check_docs: server: COMMAND => OUTPUT -->
@@ -29,17 +31,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PREFIX = "#include <gyre/gyre.hpp>\n#include <chrono>\n#include <string>\nusing namespace std::chrono_literals;\n"
 LIBRARY = ROOT / "build/release/libgyre.a"
-FENCE = re.compile(r"(?:^<!-- check_docs: before\n(?P<before>.*?)^-->\n)?"
+FENCE = re.compile(r"(?:^<!-- check_docs: file: (?P<file>\S+) -->\n|^<!-- check_docs: before\n(?P<before>.*?)^-->\n)?"
                    r"^```(?P<language>\w*)\n(?P<code>.*?)^```\n?"
                    r"(?:^<!-- check_docs: after\n(?P<after>.*?)^-->\n?|"
                    r"^<!-- check_docs: server: (?P<server>.*?) -->\n?)?", re.M | re.S)
 
 
 def fences(text):
-    """(line, language, code, server) of each fenced block, with its hidden lines. Without a server check: None."""
+    """(line, language, code, file, server) of each fenced block, with its hidden lines; None for a check that it lacks."""
     for found in FENCE.finditer(text):
         code = (found["before"] or "") + found["code"] + (found["after"] or "")
-        yield text[:found.start("code")].count("\n"), found["language"], code, found["server"]
+        yield text[:found.start("code")].count("\n"), found["language"], code, found["file"], found["server"]
 
 
 def lacks_asio(code):
@@ -86,13 +88,15 @@ def check_server(where, program, port, check):
     return [] if server.returncode == 0 else [f"{where}: exit code {server.returncode} after SIGTERM: {errors}"]
 
 
-def check_fence(where, code, server=None):
+def check_fence(where, code, file=None, server=None):
+    if file is not None:
+        same = (ROOT / file).is_file() and (ROOT / file).read_text() == code
+        return [] if same else [f"{where}: this is not the text of {file}; copy it"]
+    if code.startswith("// file:"):
+        return [f"{where}: show the text of the file, behind a check_docs comment that names it"]
     if lacks_asio(code):
         print(f"{where}: not compiled: there is no Asio")
         return []
-    quoted = re.fullmatch(r"// file: (\S+)\n", code)
-    if quoted:
-        return [] if (ROOT / quoted.group(1)).is_file() else [f"{where}: there is no {quoted.group(1)}"]
     runs = re.search(r"^int main\(", code, re.M) is not None
     port = free_port()
     if server is not None:
@@ -153,9 +157,9 @@ def main():
     every = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/guide").glob("*.md"))]
     for file in [Path(name).resolve() for name in sys.argv[1:]] or every:
         text = file.read_text()
-        for line, language, code, server in fences(text):
+        for line, language, *checks in fences(text):
             if language == "cpp":
-                pieces.append((f"{file.relative_to(ROOT)}:{line}", code, server))
+                pieces.append((f"{file.relative_to(ROOT)}:{line}", *checks))
         comments = len(re.findall(r"check_docs:", text))
         used = sum(len(re.findall(r"check_docs:", found.group(0))) for found in FENCE.finditer(text))
         if comments != used:
@@ -170,16 +174,17 @@ def main():
 
 def self_test():
     """Each kind of mistake is found."""
-    _, language, code, _ = next(fences("<!-- check_docs: before\nint a;\n-->\n```cpp\nint b;\n```\n"
+    _, language, code, *_ = next(fences("<!-- check_docs: before\nint a;\n-->\n```cpp\nint b;\n```\n"
                                        "<!-- check_docs: after\nint main() { return 7; }\n-->\n"))
     assert (language, code) == ("cpp", "int a;\nint b;\nint main() { return 7; }\n"), code
     assert "exit code 7" in "".join(check_fence("self-test", code)), "a check behind a listing must run"
     assert check_fence("self-test", "int wrong = nonsense;\n"), "a fence that does not compile must be found"
+    assert check_fence("self-test", "int main() {}\n", "examples/01_echo.cpp"), "a listing unlike its file must be found"
     deaf = ("gyre::task<> ends(gyre::tcp_stream) { co_return; }\n"
             'gyre::task<> serve() { co_await gyre::tcp_listener::bind("127.0.0.1:8888").serve(ends); }\n'
             "int main() { return gyre::run_main(serve()); }\n")
     check = "curl -s telnet://127.0.0.1:8888 </dev/null => hello"
-    assert "not 'hello'" in "".join(check_fence("self-test", deaf, check)), "a server with another answer must be found"
+    assert "not 'hello'" in "".join(check_fence("self-test", deaf, server=check)), "a server with another answer must be found"
     assert anchors("# A b, `c`\n```sh\n# no\n```\n") == {"a-b-c"}
 
 
