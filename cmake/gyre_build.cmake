@@ -7,8 +7,18 @@ if(GYRE_CCACHE AND PROJECT_IS_TOP_LEVEL)
 endif()
 
 add_library(gyre_build INTERFACE)
+# Call stacks and messages show src/http/server.cpp wherever the library was built. The second form is what a ccache with a
+# base_dir makes of the path. Debug information keeps the whole path, by which debuggers and coverage find the source. Not
+# exported: a consumer may need its own __FILE__ as it is.
+file(RELATIVE_PATH GYRE_SOURCE_FROM_BUILD ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR}/src)
+string(REGEX REPLACE "src$" "" GYRE_SOURCE_FROM_BUILD "${GYRE_SOURCE_FROM_BUILD}")
+target_compile_options(gyre_build INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
+if(GYRE_SOURCE_FROM_BUILD)
+  target_compile_options(gyre_build INTERFACE -fmacro-prefix-map=${GYRE_SOURCE_FROM_BUILD}=)
+endif()
 if(GYRE_WARNINGS_AS_ERRORS)
   target_compile_options(gyre_build INTERFACE -Wall -Wextra -Wconversion -Wshadow -Werror)
+  target_compile_definitions(gyre_build INTERFACE GYRE_CHECK_LIFETIMES)
   if(GYRE_UNITY_BUILD)
     target_compile_options(gyre_build INTERFACE -Wno-shadow)  # nobody takes a local for a name in another file
   endif()

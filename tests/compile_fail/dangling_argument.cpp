@@ -1,6 +1,7 @@
 // tests/compile_fail/dangling_argument.cpp: a task that refers to a temporary which dies before it runs.
 // expect: temporary
 // compiler: clang
+// flags: -DGYRE_CHECK_LIFETIMES
 #include <gyre/coro/task.hpp>
 
 #include <string>

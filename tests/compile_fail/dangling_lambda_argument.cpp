@@ -1,6 +1,7 @@
 // tests/compile_fail/dangling_lambda_argument.cpp: a stored task that refers to a temporary given to its lambda.
 // expect: temporary
 // compiler: clang
+// flags: -DGYRE_CHECK_LIFETIMES
 #include <gyre/coro/task.hpp>
 
 #include <string>

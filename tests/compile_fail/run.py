@@ -1,7 +1,7 @@
 """Compiles a file that must not compile, and looks for the words that the compiler must say.
 
 The file says which in its first lines:  // expect: WORDS   and, where only one compiler can tell,  // compiler: clang
-(or g++).
+(or g++), and  // flags: FLAGS  when it needs more.
 """
 
 import os
@@ -16,8 +16,9 @@ only = re.search(r"^// compiler: (\S+)$", text, re.M)
 if only and not os.path.basename(compiler).startswith(only.group(1)):  # "clang++" contains "g++"
     print(f"only for {only.group(1)}")
     sys.exit(77)
-done = subprocess.run([compiler, "-std=c++23", "-Wall", "-Wextra", "-Werror", f"-I{include}", "-fsyntax-only", source],
-                      capture_output=True, text=True)
+flags = re.search(r"^// flags: (.*)$", text, re.M)
+done = subprocess.run([compiler, "-std=c++23", "-Wall", "-Wextra", "-Werror", *(flags.group(1).split() if flags else []),
+                       f"-I{include}", "-fsyntax-only", source], capture_output=True, text=True)
 if done.returncode == 0:
     sys.exit(f"{source} compiles, and must not")
 if expected not in done.stderr:

@@ -52,7 +52,8 @@ struct [[nodiscard("co_await it")]] call_stack_op {
   return call_stack_trace(task.innermost);
 }
 
-/// Prints one line a coroutine: `[0] factorial  program.cpp:12`.
+/// Prints one line per coroutine: `[0] factorial  program.cpp:12`. The names are those of short_function_name; the paths are
+/// as the compiler was given them, relative to the source root with -fmacro-prefix-map=SOURCE_ROOT/=.
 GYRE_API void print_call_stack(const call_stack_trace& stack, std::FILE* out = stderr);
 
 }  // namespace gyre
