@@ -4,6 +4,7 @@
 //
 //   spawn        starts a task beside the one that spawns it
 //   task_handle  a running task, seen from outside
+//   current_task a running task, seen from inside
 //   task_group   tasks that live and fail together
 //   gather       all results of several awaitables
 //   race         the first result of several awaitables
@@ -12,7 +13,7 @@
 //   wait         waiting for some of several running tasks; as_completed
 //   shared_task  a task whose result several tasks want
 //   async_scope  background tasks that belong to an object
-//   as_expected  the error of a task as a value; as_result: every exception as a value
+//   as_result    the exception of an awaitable as a value
 //   shield       code that a cancel from outside does not reach
 //   to_thread    a function that blocks, run on a thread
 //   thread_pool  threads of the program's own for that
@@ -23,10 +24,10 @@
 //   task_state   a spawned task (for authors)
 #pragma once
 
-#include <gyre/tasks/as_expected.hpp>
 #include <gyre/tasks/as_result.hpp>
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/async_scope.hpp>
+#include <gyre/tasks/current_task.hpp>
 #include <gyre/tasks/from_callback.hpp>
 #include <gyre/tasks/gather.hpp>
 #include <gyre/tasks/race.hpp>

@@ -22,7 +22,7 @@ void cancel_scope::mark() noexcept {
 }
 
 void cancel_scope::cancel() noexcept {
-  cancel_called_ = true;
+  ++cancel_requests_;
   if (cancelled_) return;
   // Depth first along the links: a chain of tasks can be nested deeper than the stack is.
   cancel_scope* scope = this;
@@ -43,12 +43,12 @@ void cancel_scope::cancel() noexcept {
 
 // Cancelled as far as it was cancelled itself, or lies in a scope that is.
 void cancel_scope::inherit() noexcept {
-  cancelled_ = cancel_called_ || (!shielded_ && parent_ != nullptr && parent_->cancelled_);
+  cancelled_ = cancel_requests_ > 0 || (!shielded_ && parent_ != nullptr && parent_->cancelled_);
   if (task_ != nullptr && task_->scope == this) task_->cancel_pending = cancelled_;
 }
 
 void cancel_scope::uncancel() noexcept {
-  cancel_called_ = false;
+  if (cancel_requests_ == 0 || --cancel_requests_ > 0) return;
   cancel_scope* scope = this;
   for (;;) {
     scope->inherit();

@@ -2,6 +2,7 @@
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/exception_group.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <new>
@@ -58,7 +59,14 @@ exception_collector::~exception_collector() {
   if (others_ != nullptr) others_->release();
 }
 
+// A body that awaits its failing child throws the very object that the child has thrown.
+bool exception_collector::has(const std::exception_ptr& failure) const noexcept {
+  if (others_ == nullptr) return first_ && first_ == failure;
+  return std::ranges::find(others_->failures, failure) != others_->failures.end();
+}
+
 bool exception_collector::add(const std::exception_ptr& failure) noexcept {
+  if (has(failure)) return true;
   if (empty()) {
     first_ = failure;
     return true;

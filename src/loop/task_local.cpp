@@ -3,6 +3,8 @@
 #include <gyre/loop/operation.hpp>
 #include <gyre/loop/task_local.hpp>
 
+#include <utility>
+
 namespace gyre {
 
 task_context& task_local_binding::running_task() noexcept {
@@ -11,10 +13,22 @@ task_context& task_local_binding::running_task() noexcept {
   return *loop->running_task();
 }
 
-task_local_binding* task_local_binding::find(const void* key) noexcept {
+namespace {
+
+constinit thread_local task_local_binding* lent = nullptr;
+
+}  // namespace
+
+lent_bindings::lent_bindings(task_local_binding* chain) noexcept : before_(std::exchange(lent, chain)) {}
+lent_bindings::~lent_bindings() { lent = before_; }
+
+task_local_binding* task_local_binding::visible() noexcept {
   const event_loop* const loop = event_loop::current_or_null();
-  if (loop == nullptr || loop->running_task() == nullptr) return nullptr;
-  for (task_local_binding* each = loop->running_task()->locals; each != nullptr; each = each->outer)
+  return loop == nullptr || loop->running_task() == nullptr ? lent : loop->running_task()->locals;
+}
+
+task_local_binding* task_local_binding::find(const void* key) noexcept {
+  for (task_local_binding* each = visible(); each != nullptr; each = each->outer)
     if (each->key == key) return each;
   return nullptr;
 }
@@ -28,7 +42,7 @@ void task_local_binding::unbind(task_context& task, task_local_binding& innermos
 }
 
 void task_local_binding::release(task_local_binding* chain) noexcept {
-  while (chain != nullptr && --chain->references == 0) {
+  while (chain != nullptr && chain->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
     task_local_binding* const outer = chain->outer;
     chain->destroy(*chain);
     chain = outer;

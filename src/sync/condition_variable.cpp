@@ -1,15 +1,17 @@
 // src/sync/condition_variable.cpp: from the condition to the mutex.
 #include <gyre/sync/condition_variable.hpp>
 
+#include <utility>
+
 namespace gyre {
 
 void condition_wait_op::start() noexcept {
   operation_base::cancel = [](cancellable& c) noexcept {
     auto& self = static_cast<condition_wait_op&>(static_cast<operation_base&>(c));
-    wait_queue& waiters = self.condition_->waiters_;
-    if (self.stands_in != &waiters) return;  // notified, or given up before: it only waits for the mutex
-    waiters.remove(self);
-    self.given_up_ = true;
+    if (std::exchange(self.given_up_, true)) return;
+    condition_variable& condition = *self.condition_;
+    if (self.stands_in != &condition.waiters_) return condition.notify();  // notified: another waiter takes its place
+    condition.waiters_.remove(self);
     self.lock_again();
   };
   grant = [](wait_node& node) noexcept { static_cast<condition_wait_op&>(node).finish_soon(); };

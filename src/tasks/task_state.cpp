@@ -1,7 +1,8 @@
 // src/tasks/task_state.cpp: the life of a spawned task.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/loop/task_local.hpp>
-#include <gyre/tasks/task_state.hpp>
+#include <gyre/tasks/join_op.hpp>
+#include <gyre/tasks/task_cancelled.hpp>
 
 #include <cstring>
 #include <new>
@@ -42,7 +43,7 @@ task_state& task_state::create(frame_base& frame, cancel_scope& parent, task_own
   state->complete = &begin;
   state->root.open(*state, &parent);
   event_loop& loop = event_loop::current();
-  if (loop.running_task() != nullptr) state->locals = task_local_binding::share(loop.running_task()->locals);
+  state->locals = task_local_binding::share(task_local_binding::visible());
   loop.task_began();
   if (options.eager && !state->cancel_pending)
     begin(*state);
@@ -77,23 +78,37 @@ void task_state::finish() noexcept {
   done_ = true;
   innermost = nullptr;
   root.close();
-  event_loop::current().task_ended();
+  ended_as_ = event_loop::current().task_ended();
   if (owner_ != nullptr) owner_->child_ended(*owner_, *this);
-  wake_joiners();
+  tell_watchers();
   release();
 }
 
 // In the order in which they came: each has put itself in front of the others.
-void task_state::wake_joiners() noexcept {
-  join_op* in_order = nullptr;
-  for (join_op* op = std::exchange(joiners_, nullptr); op != nullptr;) {
-    join_op* const following = std::exchange(op->next_, in_order);
-    op->link_ = nullptr;
-    in_order = op;
-    op = following;
+void task_state::tell_watchers() noexcept {
+  task_watcher* in_order = nullptr;
+  for (task_watcher* each = std::exchange(watchers_, nullptr); each != nullptr;) {
+    task_watcher* const following = std::exchange(each->next_, in_order);
+    each->link_ = nullptr;
+    in_order = each;
+    each = following;
   }
-  if (in_order != nullptr) observed_ = true;
-  for (join_op* op = in_order; op != nullptr; op = op->next_) op->finish_soon();
+  while (in_order != nullptr) {
+    task_watcher& each = *std::exchange(in_order, in_order->next_);
+    each.ended_(each);
+  }
+}
+
+void task_state::stop_without_value() const noexcept {
+  misuse(done_ ? "the value of a task was taken for the second time, by co_await or result(); it is moved out the "
+                 "first time: "
+                 "keep it, or let several tasks await a shared_task"
+               : "result() of a task that has not ended; co_await the handle, or ask done() first");
+}
+
+void task_state::rethrow() const {
+  if (was_cancelled()) throw task_cancelled();
+  std::rethrow_exception(failure());
 }
 
 std::string_view task_state::name() const noexcept { return name_ == nullptr ? std::string_view() : name_->text(); }
@@ -119,25 +134,31 @@ void task_state::release() noexcept {
   frame_pool::deallocate(this, sizeof(task_state));
 }
 
-bool join_op::try_now() noexcept { return task_->done(); }
-
-void join_op::start() noexcept {
-  next_ = task_->joiners_;
-  link_ = &task_->joiners_;
+void task_watcher::watch() noexcept {
+  task_->add_reference();
+  holds_ = true;
+  next_ = task_->watchers_;
+  link_ = &task_->watchers_;
   if (next_ != nullptr) next_->link_ = &next_;
-  task_->joiners_ = this;
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<join_op&>(c);
-    if (self.link_ == nullptr) return;  // the task has ended: success beats cancel
-    *self.link_ = self.next_;
-    if (self.next_ != nullptr) self.next_->link_ = self.link_;
-    self.link_ = nullptr;
-    self.finish_soon();
-  };
+  task_->watchers_ = this;
 }
 
-void join_op::await_resume() {
-  if (!task_->done()) throw_cancelled();
+void task_watcher::stop_watching() noexcept {
+  if (link_ == nullptr) return;
+  *link_ = next_;
+  if (next_ != nullptr) next_->link_ = link_;
+  link_ = nullptr;
+}
+
+void join_op::start() noexcept {
+  if (waiter->context == &watched()) misuse("a task awaits its own handle, and would wait for ever");
+  operation_base::cancel = [](cancellable& c) noexcept {
+    auto& self = static_cast<join_op&>(static_cast<operation_base&>(c));
+    if (!self.watches()) return;  // the task has ended: success beats cancel
+    self.stop_watching();
+    self.finish_soon();
+  };
+  watch();
 }
 
 }  // namespace gyre

@@ -121,6 +121,23 @@ TEST(condition_variable, a_notification_does_not_get_lost_in_a_waiter_that_was_c
   });
 }
 
+TEST(condition_variable, a_waiter_that_is_cancelled_after_its_notification_passes_it_on) {
+  run_virtual([]() -> gyre::task<> {
+    guarded shared;
+    std::vector<int> order;
+    auto first = gyre::spawn(shared.consume(order, 1));
+    auto second = gyre::spawn(shared.consume(order, 2));
+    co_await gyre::sleep(1ms);
+    co_await shared.produce(1);  // notifies the first, which has not resumed yet
+    first.cancel();
+    co_await gyre::timeout(1s, second.wait());
+    co_await first.wait();
+    EXPECT_TRUE(first.state().was_cancelled());
+    EXPECT_EQ(order, (std::vector{2}));
+    EXPECT_FALSE(shared.mutex.is_locked());
+  });
+}
+
 TEST(condition_variable, a_cancel_at_any_await_leaves_the_mutex_free) {
   gyre::testing::cancel_at_every_await(
       []() -> gyre::task<> {

@@ -191,3 +191,21 @@ TEST(shared_task_handle, may_be_cancelled_again_and_again) {
   for (int i = 0; i < 10; ++i) handle.cancel();
   EXPECT_THROW(handle.get(), gyre::task_cancelled);
 }
+
+TEST(run_coroutine_threadsafe_threads, the_task_sees_the_task_local_values_of_its_caller_as_long_as_it_lives) {
+  static const gyre::task_local<std::string> request_id;
+  loop_thread there;
+  std::vector<gyre::shared_task_handle<std::string>> asked;
+  auto caller = [&]() -> gyre::task<> {
+    for (int i = 0; i < 100; ++i) {
+      const auto bound = request_id.bind(std::to_string(i));
+      asked.push_back(gyre::run_coroutine_threadsafe(there.loop(), []() -> gyre::task<std::string> {
+        co_await gyre::sleep(1ms);
+        co_return *request_id.get();
+      }));
+      co_await gyre::yield();
+    }
+  };
+  gyre::run(caller());
+  for (std::size_t i = 0; i < asked.size(); ++i) EXPECT_EQ(asked[i].get(), std::to_string(i));
+}

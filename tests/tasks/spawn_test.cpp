@@ -2,41 +2,13 @@
 #include <gyre/tasks/spawn.hpp>
 
 #include "tests/support/co_assert.hpp"
+#include "tests/support/failure_log.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <memory>
 #include <vector>
 
 using namespace gyre_test;
-
-namespace {
-
-/// Collects what reaches the loop's exception handler.
-struct failure_log {
-  struct entry {
-    std::string name;
-    std::string what;
-    unsigned line;
-  };
-  std::vector<entry> entries;
-
-  failure_log() { gyre::event_loop::current().set_exception_handler(&add, this); }
-
-  static void add(const gyre::background_failure& failure, void* self) noexcept {
-    std::string what;
-    try {
-      std::rethrow_exception(failure.exception);
-    } catch (const std::exception& error) {
-      what = error.what();
-    } catch (...) {
-      what = "?";
-    }
-    static_cast<failure_log*>(self)->entries.push_back(
-        {std::string(failure.task_name), what, static_cast<unsigned>(failure.spawned_at.line())});
-  }
-};
-
-}  // namespace
 
 TEST(spawn, begins_when_the_caller_next_waits_and_not_before) {
   run_virtual([]() -> gyre::task<> {

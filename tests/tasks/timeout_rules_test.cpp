@@ -212,3 +212,135 @@ TEST(timeout, moved_to_the_past_expires_at_the_next_turn_and_then_cannot_be_move
     EXPECT_TRUE(gyre::event_loop::current().timers().empty());
   });
 }
+
+// ---- wait_for, and tasks that run already
+
+TEST(wait_for, without_any_time_does_not_begin_what_is_awaited) {
+  run_virtual([]() -> gyre::task<> {
+    for (const auto limit : {0s, -1s}) {
+      bool began = false;
+      auto function = [&]() -> gyre::task<> {
+        began = true;
+        co_return;
+      };
+      EXPECT_EQ(co_await outcome_of(gyre::wait_for(function, limit)), outcome::timed_out);
+      EXPECT_EQ(co_await outcome_of(gyre::wait_for(function(), limit)), outcome::timed_out);
+      EXPECT_EQ(co_await outcome_of(gyre::wait_for(gyre::sleep(0s), limit)), outcome::timed_out);
+      EXPECT_FALSE(began);
+    }
+  });
+}
+
+TEST(wait_for, without_any_time_gives_the_result_of_a_task_that_has_ended) {
+  run_virtual([]() -> gyre::task<> {
+    auto handle = gyre::spawn(value_after(0ms, 3));
+    co_await handle.wait();
+    EXPECT_EQ(co_await gyre::wait_for(handle, 0s), 3);
+  });
+}
+
+TEST(timeout, of_a_handle_cancels_its_task_and_waits_for_its_end) {
+  run_virtual([]() -> gyre::task<> {
+    const auto begin = gyre::now();
+    bool ended = false;
+    auto slow_to_end = [&]() -> gyre::task<int> {
+      try {
+        co_await gyre::sleep(1h);
+      } catch (const gyre::cancelled&) {
+      }
+      auto clean_up = gyre::shield(gyre::sleep(5ms));
+      co_await std::move(clean_up);
+      ended = true;
+      throw gyre::cancelled();
+    };
+    auto handle = gyre::spawn(slow_to_end);
+    EXPECT_EQ(co_await outcome_of(gyre::timeout(10ms, handle)), outcome::timed_out);
+    EXPECT_TRUE(ended);
+    EXPECT_TRUE(handle.done());
+    EXPECT_EQ(since(begin), 15ms);
+
+    ended = false;
+    EXPECT_EQ(co_await outcome_of(gyre::timeout(10ms, gyre::spawn(slow_to_end))), outcome::timed_out);
+    EXPECT_TRUE(ended);
+    ended = false;
+    EXPECT_EQ(co_await outcome_of(gyre::wait_for(gyre::spawn(slow_to_end), 10ms)), outcome::timed_out);
+    EXPECT_TRUE(ended);
+  });
+}
+
+TEST(timeout, of_a_handle_gives_a_result_that_came_in_spite_of_it) {
+  run_virtual([]() -> gyre::task<> {
+    auto handle = gyre::spawn([]() -> gyre::task<int> {
+      try {
+        co_await gyre::sleep(1h);
+      } catch (const gyre::cancelled&) {
+      }
+      co_return 4;
+    });
+    EXPECT_EQ(co_await gyre::timeout(10ms, handle), 4);
+    auto failing = gyre::spawn([]() -> gyre::task<int> {
+      try {
+        co_await gyre::sleep(1h);
+      } catch (const gyre::cancelled&) {
+      }
+      throw std::runtime_error("cannot stop");
+    });
+    EXPECT_EQ(co_await error_of(gyre::timeout(10ms, std::move(failing))), "cannot stop");
+  });
+}
+
+TEST(timeout, of_the_waiting_for_a_handle_leaves_its_task_running) {
+  run_virtual([]() -> gyre::task<> {
+    auto handle = gyre::spawn(value_after(20ms, 4));
+    EXPECT_EQ(co_await outcome_of(gyre::timeout(10ms, handle.wait())), outcome::timed_out);
+    EXPECT_FALSE(handle.done());
+    EXPECT_EQ(co_await handle, 4);
+  });
+}
+
+TEST(timeout, of_a_handle_whose_caller_is_cancelled_cancels_its_task) {
+  run_virtual([]() -> gyre::task<> {
+    auto handle = gyre::spawn(value_after(1h, 4));
+    auto waiter = gyre::spawn([&]() -> gyre::task<int> { co_return co_await gyre::timeout(1h, handle); });
+    co_await gyre::sleep(1ms);
+    waiter.cancel();
+    co_await waiter.wait();
+    EXPECT_TRUE(waiter.state().was_cancelled());
+    EXPECT_TRUE(handle.done());
+    EXPECT_TRUE(handle.state().was_cancelled());
+  });
+}
+
+TEST(race, of_a_handle_that_was_given_away_cancels_its_task_when_another_wins) {
+  run_virtual([]() -> gyre::task<> {
+    bool ended = false;
+    auto handle = gyre::spawn([&]() -> gyre::task<int> {
+      try {
+        co_await gyre::sleep(1h);
+      } catch (const gyre::cancelled&) {
+        ended = true;
+        throw;
+      }
+      co_return 1;
+    });
+    auto both = gyre::race(std::move(handle), value_after(1ms, 2));
+    const auto won = co_await std::move(both);
+    EXPECT_EQ(won.value, 2);
+    EXPECT_TRUE(ended);
+  });
+}
+
+TEST(timeout, that_never_begins_cancels_the_task_of_a_handle_that_was_given_away) {
+  run_virtual([]() -> gyre::task<> {
+    auto handle = gyre::spawn(value_after(1h, 4));
+    gyre::task_state& task = handle.state();
+    task.add_reference();
+    const gyre::task_reference kept(task);
+    {
+      auto never = gyre::timeout(1s, std::move(handle));
+    }
+    co_await gyre::yield();
+    co_await gyre::yield();
+    EXPECT_TRUE(task.done());
+  });
+}

@@ -262,3 +262,31 @@ TEST(thread_pool_death_threads, destroyed_on_one_of_its_own_threads_stops_the_pr
   };
   EXPECT_DEATH(destroys_its_own(), "destroyed by one of its own threads");
 }
+
+// ---- task_local values
+
+TEST(to_thread_threads, sees_the_task_local_values_of_its_caller) {
+  static const gyre::task_local<std::string> request_id;
+  gyre::run([]() -> gyre::task<> {
+    const auto bound = request_id.bind("42");
+    auto look = [] { return request_id.get() == nullptr ? "none" : *request_id.get(); };
+    EXPECT_EQ(co_await gyre::to_thread(look), "42");
+    auto look_in_a_loop = [&] {
+      return gyre::run([&]() -> gyre::task<std::string> {
+        auto child = gyre::spawn([&]() -> gyre::task<std::string> { co_return look(); });
+        co_return co_await child;
+      });
+    };
+    EXPECT_EQ(co_await gyre::to_thread(look_in_a_loop), "42");
+    {
+      const auto inner = request_id.bind("43");
+      EXPECT_EQ(co_await gyre::to_thread(look), "43");
+    }
+    EXPECT_EQ(co_await gyre::to_thread(look), "42");
+  });
+  auto of_a_task_without_any = []() -> gyre::task<bool> {
+    auto look = [] { return request_id.get() == nullptr; };
+    co_return co_await gyre::to_thread(look);
+  };
+  EXPECT_TRUE(gyre::run(of_a_task_without_any()));
+}

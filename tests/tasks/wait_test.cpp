@@ -62,6 +62,26 @@ TEST(wait, until_the_first_exception_does_not_return_for_a_success) {
   });
 }
 
+TEST(wait, until_the_first_exception_does_not_return_for_a_cancelled_task) {
+  run_virtual([]() -> gyre::task<> {
+    auto handles = three();
+    handles[1].cancel();
+    const auto result = co_await gyre::wait(handles, gyre::wait_until::first_exception);
+    EXPECT_TRUE(result.pending.empty());
+  });
+}
+
+TEST(wait, until_the_first_exception_returns_at_once_for_a_failure_that_was_awaited_before) {
+  run_virtual([]() -> gyre::task<> {
+    auto handles = three();
+    handles.push_back(gyre::spawn(fails(1ms)));
+    EXPECT_THROW((void)co_await handles[3], std::runtime_error);
+    const auto result = co_await gyre::wait(handles, gyre::wait_until::first_exception);
+    EXPECT_EQ(result.done, (std::vector<std::size_t>{3}));
+    (void)co_await gyre::wait(handles);
+  });
+}
+
 TEST(wait, a_cancel_stops_waiting_and_the_tasks_go_on) {
   run_virtual([]() -> gyre::task<> {
     auto handles = three();
@@ -92,6 +112,47 @@ TEST(as_completed, gives_tasks_in_the_order_in_which_they_end) {
     auto completed = gyre::as_completed(handles);
     while (auto* handle = co_await completed.next()) order.push_back(co_await *handle);
     EXPECT_EQ(order, (std::vector{1, 2, 0}));
+  });
+}
+
+TEST(as_completed, gives_tasks_that_end_while_the_caller_is_busy_in_the_order_of_their_ends) {
+  run_virtual([]() -> gyre::task<> {
+    auto handles = three();
+    std::vector<int> order;
+    auto completed = gyre::as_completed(handles);
+    while (auto* handle = co_await completed.next()) {
+      order.push_back(co_await *handle);
+      co_await gyre::sleep(50ms);
+    }
+    EXPECT_EQ(order, (std::vector{1, 2, 0}));
+  });
+}
+
+TEST(as_completed, gives_tasks_that_have_ended_before_in_the_order_of_their_ends) {
+  run_virtual([]() -> gyre::task<> {
+    auto handles = three();
+    (void)co_await gyre::wait(handles);
+    std::vector<int> order;
+    auto completed = gyre::as_completed(handles);
+    while (auto* handle = co_await completed.next()) order.push_back(co_await *handle);
+    EXPECT_EQ(order, (std::vector{1, 2, 0}));
+  });
+}
+
+TEST(as_completed, a_cancel_of_the_caller_lets_the_tasks_go_on) {
+  run_virtual([]() -> gyre::task<> {
+    auto handles = three();
+    auto reader = gyre::spawn([&]() -> gyre::task<> {
+      auto completed = gyre::as_completed(handles);
+      (void)co_await completed.next();
+      (void)co_await completed.next();
+    });
+    co_await gyre::sleep(15ms);
+    reader.cancel();
+    co_await reader.wait();
+    EXPECT_TRUE(reader.state().was_cancelled());
+    EXPECT_EQ(co_await handles[0], 0);
+    EXPECT_EQ(co_await handles[2], 2);
   });
 }
 

@@ -67,22 +67,22 @@ class GYRE_API cancel_scope {
     }
   }
 
-  /// Cancels this scope and all below it. Never resumes anybody before it returns. Idempotent.
+  /// Cancels this scope and all below it, and counts how often. Never resumes anybody before it returns.
   void cancel() noexcept;
 
-  /// Takes a `cancel` of this very scope back: it, and what is below it, is cancelled only as far as others were cancelled.
-  /// An operation that was asked to end still ends. Idempotent.
+  /// Takes one `cancel` of this very scope back. Once all are taken back, the scope and the scopes below it are cancelled only
+  /// as far as others have cancelled them. An operation that was asked to end still ends. No-op when nothing is left to take back.
   void uncancel() noexcept;
 
   /// An await in this scope fails: it, or a scope around it, has been cancelled.
   [[nodiscard]] bool cancelled() const noexcept { return cancelled_; }
 
-  /// `cancel` was called on this very scope.
-  [[nodiscard]] bool cancel_called() const noexcept { return cancel_called_; }
+  /// How often `cancel` was called on this very scope and not taken back.
+  [[nodiscard]] unsigned cancel_requests() const noexcept { return cancel_requests_; }
 
   /// The cancellation that arrives in this scope is its own and ends here: the scope around it is not cancelled.
   [[nodiscard]] bool absorbs_cancel() const noexcept {
-    return cancel_called_ && (parent_ == nullptr || !parent_->cancelled_);
+    return cancel_requests_ > 0 && (parent_ == nullptr || !parent_->cancelled_);
   }
 
   // The tree, for walkers (inspection, shutdown).
@@ -103,7 +103,7 @@ class GYRE_API cancel_scope {
   task_context* task_ = nullptr;
   bool shielded_;
   bool cancelled_ = false;
-  bool cancel_called_ = false;
+  unsigned cancel_requests_ = 0;
 };
 
 }  // namespace gyre

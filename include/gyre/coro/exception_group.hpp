@@ -39,7 +39,7 @@ class GYRE_API exception_collector {
   exception_collector& operator=(const exception_collector&) = delete;
   ~exception_collector();
 
-  /// False when there was no memory for one more: it was not taken.
+  /// Takes a failure; an exception object that it has already is listed once. False: there was no memory for it.
   [[nodiscard]] bool add(const std::exception_ptr& failure) noexcept;
   [[nodiscard]] bool empty() const noexcept { return !first_ && others_ == nullptr; }
 
@@ -47,6 +47,7 @@ class GYRE_API exception_collector {
   void rethrow();
 
  private:
+  [[nodiscard]] bool has(const std::exception_ptr& failure) const noexcept;
   std::exception_ptr first_;
   exception_group::shared* others_ = nullptr;  // from the second failure on, all of them
 };

@@ -131,7 +131,11 @@ class GYRE_API event_loop {
 
   // Counted by whoever spawns tasks; shutdown waits for none to be left.
   void task_began() noexcept { ++tasks_; }
-  void task_ended() noexcept { --tasks_; }
+  /// Gives the place of the task in the order of ends.
+  std::uint64_t task_ended() noexcept {
+    --tasks_;
+    return ++ended_tasks_;
+  }
   [[nodiscard]] std::size_t tasks() const noexcept { return tasks_; }
 
   /// Drives the loop of another library as well, from the next turn on: what that waits for wakes this loop, too.
@@ -188,6 +192,7 @@ class GYRE_API event_loop {
   timer_wheel timers_;
   cancel_scope root_;
   std::size_t tasks_ = 0;
+  std::uint64_t ended_tasks_ = 0;
   std::size_t expected_posts_ = 0;
   std::uint64_t waits_ = 0;
   guest_loop* guest_ = nullptr;

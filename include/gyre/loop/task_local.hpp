@@ -5,6 +5,7 @@
 #include <gyre/coro/context.hpp>
 #include <gyre/coro/frame_pool.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -16,15 +17,17 @@ struct GYRE_API task_local_binding {
   const void* key;
   task_local_binding* outer;
   void (*destroy)(task_local_binding&) noexcept;
-  std::uint32_t references = 1;
+  std::atomic<std::uint32_t> references{1};  // a chain may be shared with tasks of another loop
 
-  /// What the running task of this thread's loop has bound to `key`, or null.
+  /// The innermost binding that this code sees: of the running task, else of the task for which this thread works; or null.
+  [[nodiscard]] static task_local_binding* visible() noexcept;
+  /// The innermost visible binding of `key`, or null.
   [[nodiscard]] static task_local_binding* find(const void* key) noexcept;
   /// The running task, which there must be.
   [[nodiscard]] static task_context& running_task() noexcept;
   /// One owner more, or less, of a chain that may be empty.
   static task_local_binding* share(task_local_binding* chain) noexcept {
-    if (chain != nullptr) ++chain->references;
+    if (chain != nullptr) chain->references.fetch_add(1, std::memory_order_relaxed);
     return chain;
   }
   static void release(task_local_binding* chain) noexcept;
@@ -32,14 +35,30 @@ struct GYRE_API task_local_binding {
   static void unbind(task_context& task, task_local_binding& innermost) noexcept;
 };
 
+/// While it lives, code on this thread that belongs to no task sees the bindings of another task: the function of a to_thread
+/// sees those of its caller.
+///
+/// Lifetime: `chain`, which may be null, must outlive it. Thread: lives on one.
+class GYRE_API lent_bindings {
+ public:
+  explicit lent_bindings(task_local_binding* chain) noexcept;
+  lent_bindings(const lent_bindings&) = delete;
+  lent_bindings& operator=(const lent_bindings&) = delete;
+  ~lent_bindings();
+
+ private:
+  task_local_binding* before_;
+};
+
 /// A value that code deep inside a task can see without its being passed: a request's id, a user, a trace. Tasks that
-/// are spawned while it is bound see it too, as long as they live. asyncio: contextvars.
+/// are spawned while it is bound see it too, as long as they live, and so do functions that run in to_thread. asyncio: contextvars.
 ///
 ///   gyre::task_local<std::string> request_id;            // usually a global
 ///   const auto bound = request_id.bind("42");            // until the end of the block
 ///   if (const std::string* id = request_id.get()) …      // anywhere inside, in plain functions too
 ///
-/// Thread: get and bind only in a task.
+/// Thread: bind only in a task. Tasks of another loop and functions on other threads may see the value while this task changes
+/// or ends: a value that is not const-safe to share needs a lock.
 template <class T>
 class task_local {
  public:

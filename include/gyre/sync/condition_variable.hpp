@@ -39,12 +39,12 @@ class GYRE_API condition_variable {
   /// in between: test it again, or use the form with a predicate. Stops the program when the mutex is not locked.
   ///
   /// Cancel: stops waiting, locks the mutex again (which may take a while), then throws: the mutex is always locked
-  /// afterwards. A notification that came first wins over the cancel.
+  /// afterwards. A waiter that was notified before the cancel passes the notification on to the waiter behind it.
   [[nodiscard("co_await it")]] condition_wait_op wait() noexcept { return condition_wait_op(*this); }
 
   /// Waits until `condition()` is true; does not wait when it is.
   ///
-  /// Lifetime: `condition` is kept until then. Cancel: as wait.
+  /// Lifetime: `condition` is kept until then. Cancel: same as wait().
   template <class Condition>
     requires requires(Condition c) { static_cast<bool>(c()); }
   [[nodiscard]] task<> wait(Condition condition) {

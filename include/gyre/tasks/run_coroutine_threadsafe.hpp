@@ -4,6 +4,7 @@
 #include <gyre/attributes.hpp>
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/loop/task_local.hpp>
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/spawn.hpp>
 
@@ -67,10 +68,11 @@ class shared_outcome final : public shared_outcome_base {
   /// Errors: std::bad_alloc; nothing was started.
   void start(task<T> work, std::source_location where) {
     add_reference();
-    loop().post([tell = teller(*this), work = std::move(work), where]() mutable noexcept {
+    loop().post([tell = teller(*this), work = std::move(work), locals = kept_bindings(), where]() mutable noexcept {
       shared_outcome& outcome = *tell.outcome;
       outcome.add_reference();
       outcome.starting_ = true;
+      const lent_bindings lent(locals.chain);
       try {
         const task_handle<void> handle =
             spawn(run_and_tell(std::move(tell), std::move(work)), {.name = "run_coroutine_threadsafe"}, where);
@@ -87,6 +89,14 @@ class shared_outcome final : public shared_outcome_base {
   }
 
  private:
+  // What the caller sees as task_local values, for the task.
+  struct kept_bindings {
+    kept_bindings() noexcept : chain(task_local_binding::share(task_local_binding::visible())) {}
+    kept_bindings(kept_bindings&& other) noexcept : chain(std::exchange(other.chain, nullptr)) {}
+    kept_bindings& operator=(kept_bindings&&) = delete;
+    ~kept_bindings() { task_local_binding::release(chain); }
+    task_local_binding* chain;
+  };
   // Tells of the end also when the task never begins: it is cancelled before that.
   struct teller {
     explicit teller(shared_outcome& to) noexcept : outcome(&to) {}
@@ -170,7 +180,8 @@ class shared_task_handle {
 ///   auto answer = gyre::run_coroutine_threadsafe(loop, ask("how many"));
 ///   use(answer.get());
 ///
-/// Thread: any; the loop must not end before this has returned. The task has not begun, and runs on the loop's thread.
+/// Thread: any; the loop must not end before this has returned. The task has not begun, and runs on the loop's thread. It sees
+/// the task_local values of the caller.
 /// Errors: std::bad_alloc, and nothing was started; `get` throws it when the loop has no memory for the task.
 template <class T>
 [[nodiscard]] shared_task_handle<T> run_coroutine_threadsafe(

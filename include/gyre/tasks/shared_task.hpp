@@ -39,16 +39,12 @@ class shared_task {
   }
 
   struct [[nodiscard("co_await it")]] result_op : join_op {
-    explicit result_op(task_state& task) noexcept : join_op(task), task_(&task) {}
+    using join_op::join_op;
     std::add_lvalue_reference_t<const T> await_resume() {
       join_op::await_resume();
-      if (task_->failure()) std::rethrow_exception(task_->was_cancelled() ? cancelled_error() : task_->failure());
-      return task_->template promise<T>().value();
+      if (watched().failure()) watched().rethrow();
+      return watched().template promise<T>().value();
     }
-
-   private:
-    static std::exception_ptr cancelled_error() { return std::make_exception_ptr(task_cancelled()); }
-    task_state* task_;
   };
 
   /// Starts it, if nobody has, and waits for its result.

@@ -1,20 +1,16 @@
 // gyre/tasks/task_handle.hpp: a running task, seen from outside.
 #pragma once
 
+#include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/misuse.hpp>
-#include <gyre/tasks/task_state.hpp>
+#include <gyre/tasks/as_task.hpp>
+#include <gyre/tasks/join_op.hpp>
+#include <gyre/tasks/task_cancelled.hpp>
 
-#include <exception>
 #include <string_view>
 #include <utility>
 
 namespace gyre {
-
-/// What awaiting a task throws when that task, and not the one that awaits, was cancelled.
-class GYRE_API task_cancelled : public std::exception {
- public:
-  [[nodiscard]] const char* what() const noexcept override;
-};
 
 /// Owns the result of a spawned task. Dropping the handle lets the task go on in the background.
 ///
@@ -38,22 +34,24 @@ class task_handle {
   ~task_handle() { detach(); }
 
   struct [[nodiscard("co_await it")]] result_op : join_op {
-    explicit result_op(task_state& task) noexcept : join_op(task), state(&task) {}
+    using join_op::join_op;
     T await_resume() {
       join_op::await_resume();
-      return take(*state);
+      return watched().template outcome<T>();
     }
-    task_state* state;
   };
 
   /// Waits for the task and gives its result, or throws its exception (`task_cancelled` when it was cancelled).
-  /// The result can be taken once.
   ///
+  /// A value is moved out, so it can be taken once: the second await of a task that gives one stops the program, and a
+  /// shared_task is for several. An exception is thrown to everybody who awaits, each time, and `void` to everybody.
+  /// Overlap: several tasks may wait; they go on in the order in which they came. The handle may be dropped meanwhile.
   /// Cancel: stops waiting; the task goes on and its result stays.
   result_op operator co_await() noexcept { return result_op(state()); }
   using gyre_awaitable_tag = void;
 
-  /// Waits for the task to end and leaves its result in place; an exception is not thrown.
+  /// Waits for the task to end and leaves its result in place. An exception is not thrown, and nobody has seen it by that:
+  /// if nobody asks for the result, it is reported as a background failure when the handle goes.
   ///
   /// Cancel: stops waiting; the task goes on.
   [[nodiscard]] join_op wait() noexcept { return join_op(state()); }
@@ -62,11 +60,14 @@ class task_handle {
   void cancel() noexcept {
     if (!state().done()) state_->root.cancel();
   }
-  /// It has been cancelled, and that was not taken back.
-  [[nodiscard]] bool cancelling() const noexcept { return state().root.cancel_called(); }
-  /// Takes `cancel` back: later awaits do not fail. The await that the cancel has interrupted still throws, and the task
-  /// must catch that to go on; asyncio's rule for who absorbs a cancel.
-  void uncancel() noexcept { state().root.uncancel(); }
+  /// How many calls of `cancel` were not taken back.
+  [[nodiscard]] unsigned cancelling() const noexcept { return state().root.cancel_requests(); }
+  /// Takes one `cancel` back and gives how many are left. With none left, later awaits of the task do not fail. The await that
+  /// the cancel has interrupted still throws, and the task must catch that to go on. See also current_task.
+  unsigned uncancel() noexcept {
+    state().root.uncancel();
+    return cancelling();
+  }
   [[nodiscard]] bool done() const noexcept { return state().done(); }
   [[nodiscard]] std::string_view name() const noexcept { return state().name(); }
 
@@ -75,8 +76,8 @@ class task_handle {
     if (state_ != nullptr) std::exchange(state_, nullptr)->release();
   }
 
-  /// Of a task that is done: its result, as `co_await` gives it.
-  T result() { return take(state()); }
+  /// The result of a task that has ended, as `co_await` gives it. Stops the program while the task runs.
+  T result() { return state().template outcome<T>(); }
 
   /// The handle has a task.
   [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
@@ -87,13 +88,50 @@ class task_handle {
   }
 
  private:
-  static T take(task_state& state) {
-    state.mark_observed();
-    if (state.was_cancelled()) throw task_cancelled();
-    return state.template promise<T>().take();
-  }
-
   task_state* state_ = nullptr;
 };
+
+/// Awaits the task behind `handle`, and cancels it when it is cancelled itself: what timeout, race and gather do with a handle.
+///
+/// Cancel: cancels the task and waits until it has ended. A result that came in spite of the cancel wins.
+template <class T>
+[[nodiscard]] task<T> join_or_cancel(task_handle<T>& handle) {
+  task_state& state = handle.state();
+  state.add_reference();
+  const task_reference kept(state);  // another task may drop the handle meanwhile
+  bool cut_off = false;
+  try {
+    co_await join_op(state);
+  } catch (const cancelled&) {
+    cut_off = true;
+  }
+  if (cut_off) {
+    if (!state.done()) state.root.cancel();
+    co_await uninterrupted_join_op(state);
+    if (state.was_cancelled()) throw_cancelled();
+  }
+  co_return state.outcome<T>();
+}
+
+/// A handle that was given away to be awaited: its task is cancelled when nobody awaits it any more.
+template <class T>
+struct given_handle {
+  explicit given_handle(task_handle<T>&& given) noexcept : handle(std::move(given)) {}
+  given_handle(given_handle&&) noexcept = default;
+  given_handle& operator=(given_handle&&) = delete;
+  ~given_handle() {
+    if (handle && !handle.done()) handle.cancel();
+  }
+  task_handle<T> handle;
+};
+
+template <class T>
+task<T> run_given(given_handle<T> given) {
+  co_return co_await join_or_cancel(given.handle);
+}
+template <class T>
+GYRE_CORO_WRAPPER task<T> as_task(task_handle<T> handle) {
+  return run_given(given_handle<T>(std::move(handle)));
+}
 
 }  // namespace gyre

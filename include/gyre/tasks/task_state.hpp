@@ -1,4 +1,4 @@
-// gyre/tasks/task_state.hpp: a spawned task: its outermost coroutine, who waits for it, who owns it.
+// gyre/tasks/task_state.hpp: a spawned task: its outermost coroutine, its owner, and whoever watches for its end.
 // For authors of ways to run tasks; users hold a task_handle.
 #pragma once
 
@@ -10,6 +10,7 @@
 #include <exception>
 #include <source_location>
 #include <string_view>
+#include <type_traits>
 
 namespace gyre {
 
@@ -26,28 +27,41 @@ struct task_owner {
   void (*child_ended)(task_owner&, task_state&) noexcept = nullptr;
 };
 
-/// Waits for a task to end. Cancel: stops waiting; the task goes on.
-class GYRE_API [[nodiscard("co_await it")]] join_op : public operation<join_op> {
+/// Is told once when a task ends, or has stopped watching before. Keeps the task's state while it watches and afterwards.
+///
+/// Lifetime: movable until it watches, never after. Thread: belongs to the loop of the task.
+class GYRE_API task_watcher {
  public:
-  explicit join_op(task_state& task) noexcept : task_(&task) {}
-  bool try_now() noexcept;
-  void start() noexcept;
-  void await_resume();
+  /// `ended` is called inside the end of the task, in the order in which the watchers came. It must not resume anybody.
+  task_watcher(task_state& task, void (*ended)(task_watcher&) noexcept) noexcept : task_(&task), ended_(ended) {}
+  task_watcher(const task_watcher& other) noexcept : task_(other.task_), ended_(other.ended_) {}
+  task_watcher& operator=(const task_watcher&) = delete;
+  ~task_watcher();
+
+  void watch() noexcept;
+  /// Idempotent.
+  void stop_watching() noexcept;
+  /// `watch` was called, and the task has not ended since.
+  [[nodiscard]] bool watches() const noexcept { return link_ != nullptr; }
+  [[nodiscard]] task_state& watched() const noexcept { return *task_; }
 
  private:
   friend struct task_state;
   task_state* task_;
-  join_op* next_ = nullptr;
-  join_op** link_ = nullptr;  // null: not in the list any more
+  void (*ended_)(task_watcher&) noexcept;
+  task_watcher* next_ = nullptr;
+  task_watcher** link_ = nullptr;  // null: not in the task's list
+  bool holds_ = false;             // a reference to the task
 };
 
-/// Shared by the running task and by its handle; freed when both have let go.
+/// Shared by the running task, its handle and its watchers; freed when all have let go.
 struct GYRE_API task_state final : io::completion, task_context {
  private:
   // First, so that they lie in what the flag of task_context leaves free of its word.
   bool done_ = false;
   bool observed_ = false;
-  std::uint16_t references_ = 1;  // the running task's own
+  bool value_taken_ = false;
+  std::uint32_t references_ = 1;  // the running task's own
 
  public:
   /// Takes over the outermost frame of a task; `scope` becomes the task's outermost scope, below `parent`.
@@ -72,30 +86,57 @@ struct GYRE_API task_state final : io::completion, task_context {
   [[nodiscard]] const std::exception_ptr& failure() const noexcept { return outermost->failure; }
   /// After the end: it ended because of a cancel.
   [[nodiscard]] bool was_cancelled() const noexcept;
+  /// After the end: an exception left it that is not `cancelled`.
+  [[nodiscard]] bool has_failed() const noexcept { return failure() && !was_cancelled(); }
+  /// After the end: its place in the order in which the tasks of this loop have ended.
+  [[nodiscard]] std::uint64_t ended_as() const noexcept { return ended_as_; }
   [[nodiscard]] std::string_view name() const noexcept;
 
   void add_reference() noexcept { ++references_; }
   void release() noexcept;
-  /// Somebody will see the failure: it is not reported as a background failure.
+  /// Somebody sees the failure: it is not reported as a background failure.
   void mark_observed() noexcept { observed_ = true; }
+
+  /// After an end with an exception: throws that, `task_cancelled` instead of `cancelled`.
+  [[noreturn]] void rethrow() const;
+  /// After the end: gives the value, once, or throws what left the task, `task_cancelled` instead of `cancelled`, every
+  /// time. Stops the program when the task runs, or when its value is asked for again.
+  template <class T>
+  T outcome() {
+    if (!done_ || value_taken_) [[unlikely]]
+      stop_without_value();
+    mark_observed();
+    if (failure()) [[unlikely]]
+      rethrow();
+    if constexpr (!std::is_void_v<T> && !std::is_reference_v<T>) value_taken_ = true;
+    return promise<T>().take();
+  }
 
   frame_base* outermost;
   cancel_scope root;
   std::source_location spawned_at;
 
  private:
-  friend class join_op;
+  friend class task_watcher;
   struct task_name;
   explicit task_state(frame_base& frame) noexcept : outermost(&frame) {}
   ~task_state() = default;
   static void begin(io::completion& c) noexcept;
   static void coroutine_ended(task_context& context) noexcept;
   void finish() noexcept;
-  void wake_joiners() noexcept;
+  void tell_watchers() noexcept;
+  [[noreturn]] void stop_without_value() const noexcept;
 
   task_owner* owner_ = nullptr;
-  join_op* joiners_ = nullptr;
+  task_watcher* watchers_ = nullptr;
   task_name* name_ = nullptr;  // null: it has none
+  std::uint64_t ended_as_ = 0;
 };
+
+inline task_watcher::~task_watcher() {
+  if (!holds_) return;
+  stop_watching();
+  task_->release();
+}
 
 }  // namespace gyre

@@ -39,11 +39,6 @@ class timeout_scope : private timer {
   }
   void reschedule_at(time_point when) noexcept { arm(deadline_at(when)); }
 
-  /// When the time is over, or was; time_point::max() when there is no limit. asyncio: Timeout.when.
-  [[nodiscard]] time_point deadline() const noexcept {
-    if (timer::deadline == io::wait_forever) return time_point::max();
-    return time_point(std::chrono::nanoseconds(timer::deadline));
-  }
   /// The time is over: the code inside has been cancelled.
   [[nodiscard]] bool expired() const noexcept { return expired_; }
 
@@ -55,7 +50,7 @@ class timeout_scope : private timer {
     if (expired_) return;
     timer_wheel& timers = event_loop::current().timers();
     timers.disarm(*this);
-    timer::deadline = until;
+    deadline = until;
     if (until != io::wait_forever) timers.arm(*this);
   }
 
@@ -73,8 +68,13 @@ struct at {
   [[nodiscard]] io::monotonic_time deadline() const noexcept { return deadline_at(when); }
 };
 
+/// asyncio's rule for wait_for: without any time, what is awaited does not even begin.
+struct after_begin : after {};
+
 template <class Limit, class F>
 auto run_in_timeout(Limit limit, F function) -> task<await_result<decltype(function(std::declval<timeout_scope&>()))>> {
+  if constexpr (std::is_same_v<Limit, after_begin>)
+    if (limit.length <= std::chrono::nanoseconds::zero()) throw timed_out();
   timeout_scope scope(co_await this_task_context{}, limit.deadline());
   try {
     co_return co_await function(scope);
@@ -89,6 +89,16 @@ struct await_it {
   A awaitable;
   GYRE_CORO_WRAPPER task<await_result<A>> operator()(timeout_scope&) { return as_task(std::move(awaitable)); }
 };
+template <class T>
+struct await_handle {
+  task_handle<T>* handle;
+  GYRE_CORO_WRAPPER task<T> operator()(timeout_scope&) { return join_or_cancel(*handle); }
+};
+template <class T>
+struct await_given_handle {
+  given_handle<T> given;
+  GYRE_CORO_WRAPPER task<T> operator()(timeout_scope&) { return run_given(std::move(given)); }
+};
 template <class F>
 struct call_it {
   F function;
@@ -96,7 +106,7 @@ struct call_it {
 };
 
 /// Picks how to run `subject`: an awaitable, a function of nothing, or a function of timeout_scope&.
-template <class Limit, class A, class Subject = std::decay_t<A>>
+template <class Limit, class A, class Subject = std::remove_cvref_t<A>>
 GYRE_CORO_WRAPPER auto run_limited(Limit limit, A&& subject) {
   if constexpr (awaitable_value<Subject>) {
     return run_in_timeout(limit, await_it<Subject>{std::forward<A>(subject)});
@@ -109,6 +119,16 @@ GYRE_CORO_WRAPPER auto run_limited(Limit limit, A&& subject) {
   }
 }
 
+/// The task behind the handle is cancelled at the deadline; it runs already, so that it is given a turn whatever the limit.
+template <class Limit, class T>
+GYRE_CORO_WRAPPER task<T> run_limited(Limit limit, task_handle<T>& running) {
+  return run_in_timeout(limit, await_handle<T>{&running});
+}
+template <class Limit, class T>
+GYRE_CORO_WRAPPER task<T> run_limited(Limit limit, task_handle<T>&& given) {
+  return run_in_timeout(limit, await_given_handle<T>{given_handle<T>(std::move(given))});
+}
+
 template <class A>
 concept not_an_operation = !fallible_operation<std::remove_cvref_t<A>>;
 
@@ -117,6 +137,9 @@ concept not_an_operation = !fallible_operation<std::remove_cvref_t<A>>;
 /// Takes any awaitable, or a callable (kept until the end) that returns a task and may take a timeout_scope& to move
 /// the deadline. Only this time-out throws timed_out: a cancel from outside stays `cancelled`. A result that
 /// came in spite of the time-out wins.
+///
+/// A task_handle may be given as it is, `timeout(2s, handle)`, or moved. At the time-out, or when the caller is cancelled, its
+/// task is cancelled and awaited. `timeout(2s, handle.wait())` only stops waiting, and the task goes on.
 /// Cancel: reaches what is awaited. Errors: timed_out, and what is awaited throws.
 template <class Rep, class Period, not_an_operation A>
 [[nodiscard]] GYRE_CORO_WRAPPER auto timeout(std::chrono::duration<Rep, Period> limit, A&& subject) {
@@ -128,9 +151,19 @@ template <not_an_operation A, class Rep, class Period>
 [[nodiscard]] GYRE_CORO_WRAPPER auto timeout(A&& subject, std::chrono::duration<Rep, Period> limit) {
   return run_limited(after{whole_nanoseconds(limit)}, std::forward<A>(subject));
 }
+/// The same, except that nothing is begun when `limit` is zero or less: timed_out at once. A task behind a handle, which runs
+/// already, is cancelled then, and a result that it has already wins. asyncio: wait_for.
 template <class A, class Rep, class Period>
 [[nodiscard]] GYRE_CORO_WRAPPER auto wait_for(A&& subject, std::chrono::duration<Rep, Period> limit) {
-  return run_limited(after{whole_nanoseconds(limit)}, std::forward<A>(subject));
+  return run_limited(after_begin{{whole_nanoseconds(limit)}}, std::forward<A>(subject));
+}
+template <class T, class Rep, class Period>
+[[nodiscard]] GYRE_CORO_WRAPPER task<T> wait_for(task_handle<T>&& handle, std::chrono::duration<Rep, Period> limit) {
+  return run_limited(after{whole_nanoseconds(limit)}, std::move(handle));
+}
+template <class T, class Rep, class Period>
+[[nodiscard]] GYRE_CORO_WRAPPER task<T> wait_for(task_handle<T>& handle, std::chrono::duration<Rep, Period> limit) {
+  return run_limited(after{whole_nanoseconds(limit)}, handle);
 }
 
 /// The same with a point of time.

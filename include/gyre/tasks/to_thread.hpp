@@ -3,6 +3,7 @@
 
 #include <gyre/io/blocking_pool.hpp>
 #include <gyre/loop/operation.hpp>
+#include <gyre/loop/task_local.hpp>
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/thread_pool.hpp>
 
@@ -48,6 +49,7 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
       op.pool_->end_waiting(op.waiting_);
       op.loop_->post(static_cast<io::completion&>(op));  // last: the loop may be done with it before this returns
     };
+    locals_ = task_local_binding::visible();
     loop_ = &event_loop::current();
     loop_->expect_post();
     waiting_ = pool_->waiting_counter();
@@ -62,6 +64,7 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
 
  private:
   void call() noexcept {
+    const lent_bindings lent(locals_);
     try {
       if constexpr (std::is_void_v<result_type>)
         function_();
@@ -80,8 +83,9 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
   io::blocking_pool* pool_;
   std::optional<wrap_void<result_type>> result_;
   std::exception_ptr failure_;
-  event_loop* loop_ = nullptr;      // set while a thread may touch this
-  std::size_t* waiting_ = nullptr;  // see blocking_pool::submit_awaited
+  task_local_binding* locals_ = nullptr;  // of the caller, who waits and keeps them
+  event_loop* loop_ = nullptr;            // set while a thread may touch this
+  std::size_t* waiting_ = nullptr;        // see blocking_pool::submit_awaited
   bool withdrawn_ = false;
 };
 
@@ -92,7 +96,7 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
 /// The process has a pool for these calls, which grows to 64 threads, or one per core if that is more; further calls wait in a
 /// queue. A call from one of these threads (from a loop that such a function runs) goes to the head of the queue, and its
 /// caller does not count meanwhile. File operations and name resolution have threads of their own.
-/// Nothing is allocated. Lifetime: what it captures by reference may be the caller's: the await does not end before it has.
+/// The function sees the task_local values of its caller. Nothing is allocated. Lifetime: what it captures by reference may be the caller's: the await does not end before it has.
 /// Cancel: before a thread has begun it never runs; after that the await waits for it, and its result wins over the cancel.
 template <class F>
   requires requires(F f) { f(); }

@@ -13,8 +13,8 @@ namespace gyre {
 
 /// When `wait` returns.
 enum class wait_until {
-  first_completed,  ///< one has ended, however
-  first_exception,  ///< one has failed, or all have ended
+  first_completed,  ///< one task has ended, in whatever way
+  first_exception,  ///< one task has failed, or all have ended; a cancelled task has not failed
   all_completed,
 };
 
@@ -24,7 +24,7 @@ struct wait_result {
   std::vector<std::size_t> pending;
 };
 
-/// Waits until enough of `tasks` have ended. Ends none of them.
+/// Waits until enough of `tasks` have ended. Ends none of them. Cancel: stops waiting; the tasks go on.
 class GYRE_API [[nodiscard("co_await it")]] tasks_ended_op : public operation<tasks_ended_op> {
  public:
   tasks_ended_op(std::vector<task_state*> tasks, wait_until when) noexcept : tasks_(std::move(tasks)), when_(when) {}
@@ -33,19 +33,19 @@ class GYRE_API [[nodiscard("co_await it")]] tasks_ended_op : public operation<ta
   void await_resume();
 
  private:
-  struct joining : join_op {
-    using join_op::join_op;
-    tasks_ended_op* owner = nullptr;
+  struct watcher : task_watcher {
+    watcher(task_state& task, tasks_ended_op& op) noexcept : task_watcher(task, &one_ended), owner(&op) {}
+    tasks_ended_op* owner;
   };
-  static void one_ended(operation_base& op) noexcept;
-  [[nodiscard]] bool enough() const noexcept;
+  static void one_ended(task_watcher& ended) noexcept;
+  [[nodiscard]] bool is_enough(const task_state& ended) const noexcept;
   void stop() noexcept;
 
   std::vector<task_state*> tasks_;
-  std::vector<joining> joins_;
-  std::size_t waiting_ = 0;
+  std::vector<watcher> watchers_;
+  std::size_t running_ = 0;
   wait_until when_;
-  bool stopping_ = false;
+  bool stopped_ = false;
   bool cancelled_ = false;
 };
 
@@ -70,7 +70,49 @@ template <class T>
   return wait(std::span(handles), when);
 }
 
-/// Gives running tasks in the order in which they end:
+/// Watches tasks and gives them in the order in which they end. For as_completed.
+///
+/// Lifetime: must not move. Thread: belongs to one loop.
+class GYRE_API ending_order {
+ public:
+  /// Errors: std::bad_alloc.
+  explicit ending_order(const std::vector<task_state*>& tasks);
+  ending_order(const ending_order&) = delete;
+  ending_order& operator=(const ending_order&) = delete;
+  ~ending_order() = default;
+
+  /// Waits until a task has ended that was not given yet, and gives its position. There must be one that was not given.
+  /// Cancel: stops waiting; nothing is lost.
+  class GYRE_API [[nodiscard("co_await it")]] next_op : public operation<next_op> {
+   public:
+    explicit next_op(ending_order& order) noexcept : order_(&order) {}
+    bool try_now() noexcept { return order_->given_ < order_->ended_.size(); }
+    void start() noexcept;
+    std::size_t await_resume();
+
+   private:
+    friend class ending_order;
+    ending_order* order_;
+  };
+  [[nodiscard]] next_op next() noexcept { return next_op(*this); }
+  [[nodiscard]] bool all_given() const noexcept { return given_ == watchers_.size(); }
+
+ private:
+  struct watcher : task_watcher {
+    watcher(task_state& task, ending_order& order, std::size_t at) noexcept
+        : task_watcher(task, &one_ended), owner(&order), position(at) {}
+    ending_order* owner;
+    std::size_t position;
+  };
+  static void one_ended(task_watcher& ended) noexcept;
+
+  std::vector<watcher> watchers_;
+  std::vector<std::size_t> ended_;  // positions, in the order of the ends; room for all from the beginning
+  std::size_t given_ = 0;
+  next_op* waiting_ = nullptr;
+};
+
+/// Gives tasks in the order in which they end, also those that end while the caller is busy with another one:
 ///
 ///   auto order = gyre::as_completed(handles);
 ///   while (auto* handle = co_await order.next()) use(co_await *handle);
@@ -78,24 +120,13 @@ template <class T>
 /// Lifetime: the handles stay the caller's, and where they are. Cancel: stops waiting; the tasks go on.
 template <class T>
 [[nodiscard]] async_generator<task_handle<T>> as_completed(std::vector<task_handle<T>>& handles) {
-  std::vector<task_handle<T>*> left;
-  left.reserve(handles.size());
-  for (task_handle<T>& each : handles) left.push_back(&each);
-  while (!left.empty()) {
-    std::vector<task_state*> states;
-    states.reserve(left.size());
-    for (task_handle<T>* each : left) states.push_back(&each->state());
-    tasks_ended_op one(std::move(states), wait_until::first_completed);
-    co_await one;
-    for (std::size_t i = 0; i < left.size();) {
-      if (!left[i]->done()) {
-        ++i;
-        continue;
-      }
-      task_handle<T>& ended = *left[i];
-      left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
-      co_yield ended;
-    }
+  std::vector<task_state*> states;
+  states.reserve(handles.size());
+  for (task_handle<T>& each : handles) states.push_back(&each.state());
+  ending_order order(states);
+  while (!order.all_given()) {
+    const std::size_t position = co_await order.next();
+    co_yield handles[position];
   }
 }
 

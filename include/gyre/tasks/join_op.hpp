@@ -1,0 +1,39 @@
+// gyre/tasks/join_op.hpp: waiting for one task to end.
+#pragma once
+
+#include <gyre/tasks/task_state.hpp>
+
+namespace gyre {
+
+/// Waits for a task to end. Cancel: stops waiting; the task goes on.
+class GYRE_API [[nodiscard("co_await it")]] join_op : public operation<join_op>, protected task_watcher {
+ public:
+  explicit join_op(task_state& task) noexcept : task_watcher(task, &task_ended) {}
+  bool try_now() noexcept { return watched().done(); }
+  void start() noexcept;
+  void await_resume() const {
+    if (!watched().done()) throw_cancelled();
+  }
+
+ private:
+  static void task_ended(task_watcher& watcher) noexcept { static_cast<join_op&>(watcher).finish_soon(); }
+};
+
+/// The same, not interrupted by a cancel: for a task that was cancelled and will end soon.
+class GYRE_API [[nodiscard("co_await it")]] uninterrupted_join_op : public operation<uninterrupted_join_op>,
+                                                                    protected task_watcher {
+ public:
+  static constexpr bool ignores_cancel = true;
+  explicit uninterrupted_join_op(task_state& task) noexcept : task_watcher(task, &task_ended) {}
+  bool try_now() noexcept { return watched().done(); }
+  void start() noexcept {
+    operation_base::cancel = [](cancellable&) noexcept {};
+    watch();
+  }
+  void await_resume() const noexcept {}
+
+ private:
+  static void task_ended(task_watcher& watcher) noexcept { static_cast<uninterrupted_join_op&>(watcher).finish_soon(); }
+};
+
+}  // namespace gyre
