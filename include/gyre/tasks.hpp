@@ -13,7 +13,7 @@
 //   wait         waiting for some of several running tasks; as_completed
 //   shared_task  a task whose result several tasks want
 //   async_scope  background tasks that belong to an object
-//   as_result    the exception of an awaitable as a value
+//   as_expected  the error of a task as a value; as_result: every exception as a value
 //   shield       code that a cancel from outside does not reach
 //   to_thread    a function that blocks, run on a thread
 //   thread_pool  threads of the program's own for that
@@ -24,6 +24,7 @@
 //   task_state   a spawned task (for authors)
 #pragma once
 
+#include <gyre/tasks/as_expected.hpp>
 #include <gyre/tasks/as_result.hpp>
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/async_scope.hpp>

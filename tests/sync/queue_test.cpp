@@ -110,7 +110,7 @@ TEST(queue, that_is_shut_down_immediately_drops_its_items_and_ends_join) {
     for (int i = 0; i < 3; ++i) co_await queue.put(i);
     auto joiner = gyre::spawn([&]() -> gyre::task<> { co_await queue.join(); });
     co_await gyre::yield();
-    queue.shut_down(gyre::queue<int>::shutdown_mode::immediate);
+    queue.shut_down(gyre::queue_shutdown_mode::immediate);
     co_await joiner;
     EXPECT_THROW(co_await queue.get(), gyre::queue_shut_down);
   });

@@ -8,4 +8,8 @@ namespace gyre {
 /// Prints why and ends the program: a rule of the library was broken and going on would corrupt memory.
 [[noreturn]] GYRE_API void misuse(const char* sentence) noexcept;
 
+/// False. For the static_assert of an overload that takes what is refused, and whose message names the remedy.
+template <class...>
+inline constexpr bool misused = false;
+
 }  // namespace gyre

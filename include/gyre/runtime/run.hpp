@@ -61,5 +61,11 @@ auto run(F main, const run_options& options = {}, std::source_location where = s
 /// after SIGTERM if the task ended by the cancel. A task that finishes its work in spite of it counts as returned.
 GYRE_API int run_main(task<int> main, const run_options& options = {.loop = {}, .handle_signals = true});
 GYRE_API int run_main(task<void> main, const run_options& options = {.loop = {}, .handle_signals = true});
+/// The same for a function without parameters, or a lambda: `int main() { return gyre::run_main(serve); }`.
+template <class F>
+  requires task_function<F>
+int run_main(F main, const run_options& options = {.loop = {}, .handle_signals = true}) {
+  return run_main(call_in_frame(std::move(main)), options);
+}
 
 }  // namespace gyre

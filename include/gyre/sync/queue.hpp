@@ -11,6 +11,9 @@
 
 namespace gyre {
 
+/// What becomes of the items of a queue that is shut down: get takes them to the end, or they are dropped.
+enum class queue_shutdown_mode : bool { drain, immediate };
+
 template <class Storage>
 class basic_queue;
 
@@ -125,12 +128,12 @@ class basic_queue {
   /// Cancel: stops waiting.
   [[nodiscard("co_await it")]] queue_join_op<Storage> join() noexcept { return queue_join_op<Storage>(*this); }
 
-  enum class shutdown_mode : bool { drain, immediate };
+  using shutdown_mode = queue_shutdown_mode;
   /// From now on put fails, and get when it is empty. Immediately: what is in it is dropped and counts as dealt with.
-  void shut_down(shutdown_mode mode = shutdown_mode::drain) noexcept {
+  void shut_down(queue_shutdown_mode mode = queue_shutdown_mode::drain) noexcept {
     shut_down_ = true;
     putters_.refuse_all();
-    if (mode == shutdown_mode::immediate) {
+    if (mode == queue_shutdown_mode::immediate) {
       unfinished_ -= items_.size();
       items_.clear();
       if (unfinished_ == 0) joiners_.grant_all();

@@ -41,7 +41,7 @@ template <class F>
   requires task_function<F>
 [[nodiscard]] GYRE_CORO_WRAPPER auto shield(F&& function) {
   static_assert(!may_be_destroyed_twice<F>, "g++ 12 would destroy the captures of this lambda twice: name it first");
-  return shield(call_in_frame(std::remove_cvref_t<F>(std::forward<F>(function))));
+  return shield(call_in_frame(std::decay_t<F>(std::forward<F>(function))));
 }
 
 }  // namespace gyre

@@ -145,7 +145,7 @@ class GYRE_API task_group : private child_tasks {
   [[nodiscard]] GYRE_CORO_WRAPPER static task<> scope(Body&& body) {
     static_assert(!may_be_destroyed_twice<Body>,
                   "g++ 12 would destroy the captures of this lambda twice: name it first");
-    return run_scope(std::remove_cvref_t<Body>(std::forward<Body>(body)));
+    return run_scope(std::decay_t<Body>(std::forward<Body>(body)));
   }
 
   /// Starts a child. It begins when the caller next waits, not at all in a group that is cancelled by then. Also possible from within other children.

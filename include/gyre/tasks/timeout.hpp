@@ -39,6 +39,11 @@ class timeout_scope : private timer {
   }
   void reschedule_at(time_point when) noexcept { arm(deadline_at(when)); }
 
+  /// When the time is over, or was; time_point::max() when there is no limit. asyncio: Timeout.when.
+  [[nodiscard]] time_point deadline() const noexcept {
+    if (timer::deadline == io::wait_forever) return time_point::max();
+    return time_point(std::chrono::nanoseconds(timer::deadline));
+  }
   /// The time is over: the code inside has been cancelled.
   [[nodiscard]] bool expired() const noexcept { return expired_; }
 
@@ -50,7 +55,7 @@ class timeout_scope : private timer {
     if (expired_) return;
     timer_wheel& timers = event_loop::current().timers();
     timers.disarm(*this);
-    deadline = until;
+    timer::deadline = until;
     if (until != io::wait_forever) timers.arm(*this);
   }
 
@@ -106,7 +111,7 @@ struct call_it {
 };
 
 /// Picks how to run `subject`: an awaitable, a function of nothing, or a function of timeout_scope&.
-template <class Limit, class A, class Subject = std::remove_cvref_t<A>>
+template <class Limit, class A, class Subject = std::decay_t<A>>
 GYRE_CORO_WRAPPER auto run_limited(Limit limit, A&& subject) {
   if constexpr (awaitable_value<Subject>) {
     return run_in_timeout(limit, await_it<Subject>{std::forward<A>(subject)});

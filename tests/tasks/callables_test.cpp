@@ -1,0 +1,79 @@
+// tests/tasks/callables_test.cpp: plain functions are taken wherever a lambda is.
+#include <gyre/tasks/timeout.hpp>
+
+#include "tests/support/virtual_run.hpp"
+
+using namespace gyre_test;
+
+namespace {
+
+gyre::task<int> five() { co_return 5; }
+gyre::task<int> too_long() {
+  co_await gyre::sleep(1h);
+  co_return 0;
+}
+gyre::task<int> moves_its_deadline(gyre::timeout_scope& scope) {
+  scope.reschedule(1min);
+  co_await gyre::sleep(1s);
+  co_return 6;
+}
+int began = 0;
+gyre::task<> child() {
+  ++began;
+  co_return;
+}
+gyre::task<> body(gyre::task_group& group) {
+  (void)group.spawn(child);
+  (void)group.spawn(child());
+  co_return;
+}
+
+}  // namespace
+
+TEST(callables, of_a_timeout_are_functions_too) {
+  run_virtual([]() -> gyre::task<> {
+    EXPECT_EQ(co_await gyre::timeout(1s, five), 5);
+    EXPECT_EQ(co_await gyre::timeout(five, 1s), 5);
+    EXPECT_EQ(co_await gyre::wait_for(five, 1s), 5);
+    EXPECT_EQ(co_await gyre::timeout_at(gyre::now() + 1s, &five), 5);
+    EXPECT_EQ(co_await gyre::timeout(1ms, moves_its_deadline), 6);
+    const auto begin = gyre::now();
+    bool timed_out = false;
+    try {
+      co_await gyre::timeout(1s, too_long);
+    } catch (const gyre::timed_out&) {
+      timed_out = true;
+    }
+    EXPECT_TRUE(timed_out);
+    EXPECT_EQ(since(begin), 1s);
+  });
+}
+
+TEST(callables, of_spawn_shield_and_scope_are_functions_too) {
+  run_virtual([]() -> gyre::task<> {
+    auto handle = gyre::spawn(five);
+    EXPECT_EQ(co_await handle, 5);
+    EXPECT_EQ(co_await gyre::shield(five), 5);
+    began = 0;
+    co_await gyre::task_group::scope(body);
+    EXPECT_EQ(began, 2);
+  });
+}
+
+TEST(timeout_scope, tells_its_deadline) {
+  run_virtual([]() -> gyre::task<> {
+    const auto begin = gyre::now();
+    auto asks = [&](gyre::timeout_scope& scope) -> gyre::task<> {
+      EXPECT_EQ(scope.deadline(), begin + 1s);
+      co_await gyre::sleep(500ms);
+      EXPECT_EQ(scope.deadline(), begin + 1s);
+      scope.reschedule(2s);
+      EXPECT_EQ(scope.deadline(), begin + 2500ms);
+      scope.reschedule_at(begin + 3s);
+      EXPECT_EQ(scope.deadline(), begin + 3s);
+      scope.reschedule(std::chrono::nanoseconds::max());
+      EXPECT_EQ(scope.deadline(), gyre::time_point::max());
+    };
+    co_await gyre::timeout(1s, asks);
+  });
+}
