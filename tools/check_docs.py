@@ -61,7 +61,7 @@ def free_port():
 
 
 def wait_until_it_listens(server, port):
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 30
     while server.poll() is None and time.monotonic() < deadline:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
@@ -76,9 +76,9 @@ def check_server(where, program, port, check):
     server = subprocess.Popen([str(program)], stderr=subprocess.PIPE, text=True)
     try:
         wait_until_it_listens(server, port)
-        done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=10)
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
         server.send_signal(signal.SIGTERM)
-        _, errors = server.communicate(timeout=15)
+        _, errors = server.communicate(timeout=60)
     finally:
         if server.poll() is None:
             server.kill()
@@ -115,7 +115,7 @@ def check_fence(where, code, file=None, server=None):
         if server is not None:
             return check_server(where, program, port, server)
         if runs:
-            done = subprocess.run([str(program)], capture_output=True, text=True, timeout=10)
+            done = subprocess.run([str(program)], capture_output=True, text=True, timeout=60)
             if done.returncode != 0:
                 return [f"{where}: exit code {done.returncode}: {done.stderr}"]
     return []
