@@ -248,18 +248,12 @@ gyre::task<> serve(settings wanted) {
   http::server server(std::move(options));
   std::printf("listening on http://%s\n", server.where().c_str());
   std::fflush(stdout);
-  bool served = false;
   auto run = [&](gyre::task_group& group) -> gyre::task<> {
     forwarder.watch_in(group);
     co_await server.run();
-    served = true;
-    group.cancel();
+    group.cancel();  // the watches
   };
-  try {
-    co_await gyre::task_group::scope(run);
-  } catch (const gyre::cancelled&) {
-    if (!served) throw;  // else it has drained and returned, and only the watches were cancelled
-  }
+  co_await gyre::task_group::scope(run);
 }
 
 // Gives what is wrong, if anything is.

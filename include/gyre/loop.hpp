@@ -12,6 +12,8 @@
 //   chain         a && b
 //   timeout_op    a time limit for one operation
 //   sleep         waiting for time to pass
+//   stop_request  asks the program to stop; waits until somebody has asked
+//   stop_observer how a server hears of that (for authors)
 //   yield         lets the other ready tasks run
 //   task_local    values that flow into spawned tasks
 //   timer_wheel   any number of deadlines
@@ -28,6 +30,8 @@
 #include <gyre/loop/raw_operation.hpp>
 #include <gyre/loop/readiness.hpp>
 #include <gyre/loop/sleep.hpp>
+#include <gyre/loop/stop_observer.hpp>
+#include <gyre/loop/stop_request.hpp>
 #include <gyre/loop/task_local.hpp>
 #include <gyre/loop/timeout_op.hpp>
 #include <gyre/loop/timer_wheel.hpp>

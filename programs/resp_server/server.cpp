@@ -5,6 +5,7 @@
 
 #include <gyre/loop/sleep.hpp>
 #include <gyre/loop/yield.hpp>
+#include <gyre/tasks/task_group.hpp>
 
 #include <utility>
 
@@ -31,14 +32,16 @@ gyre::task<> serve(resp_server_options options) {
   state.info.started_at = wall_clock();
   state.info.port = listener.local_address().port();
   programs::announce(listener);
-  auto removing = gyre::spawn(remove_and_free(state.keys), {.name = "expiry"});
   auto serve_one = [&state](gyre::tcp_stream peer) -> gyre::task<> {
     client_connection client(state, std::move(peer));
     co_await client.run();
   };
-  co_await listener.serve(serve_one, options.server.serve());
-  removing.cancel();
-  co_await gyre::shield(removing.wait());  // it uses the keyspace
+  auto serve_and_expire = [&](gyre::task_group& group) -> gyre::task<> {
+    group.spawn(remove_and_free(state.keys), {.name = "expiry"});
+    co_await listener.serve(serve_one, options.server.serve());
+    group.cancel();
+  };
+  co_await gyre::task_group::scope(serve_and_expire);
 }
 
 }  // namespace resp

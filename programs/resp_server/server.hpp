@@ -13,8 +13,9 @@ struct resp_server_options {
   keyspace_options keys;
 };
 
-/// Serves until it is cancelled, then drains.
-/// Cancel: stops accepting; requests that have arrived are answered. Errors: gyre::io_error when it cannot listen.
+/// Serves until the program is asked to stop or this is cancelled. Then it drains: it stops accepting, and answers the requests
+/// that have arrived.
+/// Cancel: drains, then throws. Errors: gyre::io_error when it cannot listen.
 gyre::task<> serve(resp_server_options options);
 
 }  // namespace resp

@@ -164,13 +164,14 @@ template <class Listener>
 task<> run_on(server_state& server, Listener& listener) {
   using stream = decltype(listener.accept().await_resume());
   const use_on_loop here(server);
-  served_connections connections(co_await this_task_context{});
+  served_connections connections(co_await this_task_context{}, server.options.observe_stop);
   auto serve = [&server] GYRE_CORO_WRAPPER(stream peer) { return serve_socket(server, std::move(peer)); };
   // Made early: when the server drains there may be no memory.
   auto last = shield(accept_the_last(listener, connections, serve, server.options.socket.backlog));
   auto draining = shield(drain(server, served_connections::drain(connections, server.options.timeouts.drain)));
   std::exception_ptr failure;
   try {
+    const served_connections::accepting accepting_here(connections);
     for (;;) {
       stream peer = co_await listener.accept();
       connections.serve(serve, std::move(peer), std::source_location::current());
@@ -180,10 +181,10 @@ task<> run_on(server_state& server, Listener& listener) {
     failure = std::current_exception();
   }
   server.draining = true;
-  if (!failure) co_await std::move(last);
+  if (!failure && !connections.forced()) co_await std::move(last);
   listener.stop();
   co_await std::move(draining);
-  if (failure) std::rethrow_exception(failure);
+  connections.close(failure);
 }
 
 }  // namespace

@@ -72,10 +72,13 @@ event_loop::event_loop(const loop_options& options)
       handler_(print_failure) {
   if (current_ != nullptr && !current_->is_of_parent())
     throw std::logic_error("event_loop: this thread has a loop already");
-  static const int registered = (io::forked_backend(), ::pthread_atfork(nullptr, nullptr, &after_fork_in_child));
+  static const int registered =
+      (io::forked_backend(),
+       ::pthread_atfork(&stop_observers::before_fork, &stop_observers::after_fork, &after_fork_in_child));
   if (registered != 0) throw std::system_error(registered, std::generic_category(), "event_loop: pthread_atfork");
   mailbox_ = new mailbox;
   replaced_ = std::exchange(current_, this);
+  stops_.join(*this);
 }
 
 event_loop::~event_loop() {
@@ -92,6 +95,7 @@ event_loop::~event_loop() {
 // The loops of other threads have no thread here that could use them.
 void event_loop::after_fork_in_child() noexcept {
   ++forks_;
+  stop_observers::after_fork_in_child();
   if (current_ == nullptr) return;
   (void)current_->backend_.release();
   current_->backend_ = io::backend_owner(&io::forked_backend());
@@ -258,6 +262,7 @@ void event_loop::shutdown() noexcept {
     turn(!idle);
     idle = idle && is_idle();
   }
+  stops_.leave();
 }
 
 }  // namespace gyre

@@ -28,6 +28,33 @@ cause cause_of(const std::exception_ptr& failure) {
 
 }  // namespace
 
+served_connections::served_connections(task_context& task, bool observe_stop) noexcept
+    : child_tasks(task, &ended, shielding::shielded), task_(task) {
+  told = [](stop_observer& observer, stop_level level) noexcept {
+    static_cast<served_connections&>(observer).hear(level);
+  };
+  role = observe_stop ? stop_role::server : stop_role::bystander;
+  event_loop::current().stops().add(*this);
+}
+
+served_connections::accepting::accepting(served_connections& connections) noexcept : connections_(connections) {
+  scope_.open(connections.task_);
+  connections.accepting_ = this;
+  if (connections.stopped_) scope_.cancel();
+}
+
+void served_connections::hear(stop_level level) noexcept {
+  if (level == stop_level::requested && role != stop_role::server) return;
+  stopped_ = true;
+  if (accepting_ != nullptr) accepting_->scope_.cancel();
+  if (level == stop_level::forced) scope().cancel();
+}
+
+void served_connections::close(const std::exception_ptr& failure) const {
+  if (failure) std::rethrow_exception(failure);
+  if (task_.cancel_pending) throw_cancelled();
+}
+
 task<> served_connections::drain(served_connections& connections, std::chrono::nanoseconds limit) {
   struct deadline_timer : timer {
     served_connections* connections = nullptr;
@@ -41,6 +68,7 @@ task<> served_connections::drain(served_connections& connections, std::chrono::n
 }
 
 served_connections::~served_connections() {
+  event_loop::current().stops().remove(*this);
   // A handler may have handed its stream to somebody who outlives it.
   for (stream_socket* each = peers_; each != nullptr; each = each->next_peer) each->peer_link = nullptr;
 }

@@ -35,27 +35,31 @@ int report_failure() noexcept {
 
 template <class T>
 int run_to_exit_code(task<T> main, const run_options& options) {
+  int code = 0;
   try {
     raise_descriptor_limit();
     program here(options);
     task_handle<T> handle = spawn(std::move(main), {.name = "main"});
     here.run_to_end(handle.state());
-    if (handle.state().was_cancelled() && here.signal() != 0) return 128 + here.signal();
+    code = here.code_after(handle.state());
+    if (code != 0 && handle.state().was_cancelled()) return code;
     if constexpr (std::is_void_v<T>) {
       handle.result();
-      return 0;
+      return code;
     } else {
-      return handle.result();
+      const int result = handle.result();
+      return code != 0 ? code : result;
     }
   } catch (...) {  // the end of the program: reported, not thrown on
-    return report_failure();
+    const int failed = report_failure();
+    return code != 0 ? code : failed;
   }
 }
 
 }  // namespace
 
 program::program(const run_options& options) : loop_(options.loop) {
-  if (options.handle_signals) signals_ = new termination_watch(loop_);
+  if (options.handle_signals) signals_ = new termination_watch(loop_, options.after_drain);
 }
 
 program::~program() {
@@ -70,7 +74,9 @@ void program::run_to_end(task_state& task) {
   if (signals_ != nullptr) signals_->set_main(nullptr);
 }
 
-int program::signal() const noexcept { return signals_ != nullptr ? signals_->received() : 0; }
+int program::code_after(const task_state& main) const noexcept {
+  return signals_ != nullptr ? signals_->code_after(main) : 0;
+}
 
 int run_main(task<int> main, const run_options& options) { return run_to_exit_code(std::move(main), options); }
 int run_main(task<void> main, const run_options& options) { return run_to_exit_code(std::move(main), options); }

@@ -1,4 +1,6 @@
-// src/runtime/signals.cpp: SIGINT and SIGTERM become a cancel of the main task.
+// src/runtime/signals.cpp: SIGINT and SIGTERM become stop requests, and the second one force.
+#include <gyre/io/printable.hpp>
+#include <gyre/loop/deadline.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/tasks/task_state.hpp>
 
@@ -9,6 +11,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <stdexcept>
 #include <system_error>
 
@@ -19,33 +22,72 @@ constexpr std::array termination_signals{SIGINT, SIGTERM};
 
 }  // namespace
 
-termination_watch::termination_watch(event_loop& loop) : loop_(loop) {
-  cancel_main_.watch = this;
-  cancel_main_.complete = [](io::completion& c) noexcept {
-    task_state* const main = static_cast<request_to_cancel&>(c).watch->main_;
-    if (main != nullptr && !main->done()) main->root.cancel();
+termination_watch::termination_watch(event_loop& loop, std::chrono::nanoseconds after_drain)
+    : loop_(loop), after_drain_(after_drain) {
+  decide = [](stop_authority& authority, stop_level level, bool observed, int servers) noexcept {
+    return static_cast<termination_watch&>(authority).decide_on(level, observed, servers);
   };
+  fire = [](timer& t) noexcept { static_cast<termination_watch&>(t).time_is_over(); };
   arrived = [](signal_owner& owner, int number) noexcept {
     auto& self = static_cast<termination_watch&>(owner);
-    int none = 0;
-    if (!self.first_.compare_exchange_strong(none, number)) ::_exit(128 + number);
-    self.loop_.post(self.cancel_main_);
+    if (stop_observers::level() == stop_level::forced) ::_exit(128 + number);
+    self.last_signal_ = number;
+    // A request of the program's own, request_stop(), does not make the first signal the second.
+    const bool is_first = self.signals_.fetch_add(1) == 0;
+    self.loop_.stops().raise_to(is_first ? stop_level::requested : stop_level::forced);
   };
   for (const int number : termination_signals) {
     const int error = take_signal(number, signal_rank::termination, *this);
     if (error == 0) continue;
-    stop();
+    release_signals();
     if (error == EBUSY) throw std::logic_error("run: another loop of this process handles SIGINT and SIGTERM already");
     throw std::system_error(error, std::generic_category(), "run: handling of SIGINT and SIGTERM");
   }
+  loop_.stops().take_authority(*this);
 }
 
-termination_watch::~termination_watch() { stop(); }
+termination_watch::~termination_watch() {
+  release_signals();
+  loop_.timers().disarm(*this);
+  loop_.stops().give_up_authority();
+}
 
-void termination_watch::stop() noexcept {
+void termination_watch::release_signals() noexcept {
   for (const int number : termination_signals) release_signal(number, signal_rank::termination, *this);
-  // A signal may have come after the last turn of the loop. What its handler has posted lies in here.
-  if (first_ != 0) loop_.turn(false);
+}
+
+stop_level termination_watch::decide_on(stop_level level, bool observed, int servers) noexcept {
+  if (level == stop_level::requested && !std::exchange(decided_, true) && !observed) {
+    cancelled_by_ = cause::nobody_observes;
+    level = stop_level::forced;
+  }
+  if (level == stop_level::requested) {
+    if (servers > 0 || armed()) return level;
+    deadline = deadline_after(after_drain_);
+    if (deadline != io::wait_forever) loop_.timers().arm(*this);
+    return level;
+  }
+  loop_.timers().disarm(*this);
+  if (cancelled_by_ == cause::none) cancelled_by_ = cause::force;
+  if (cancelled_by_ == cause::force)
+    loop_.root_scope().cancel();
+  else if (main_ != nullptr && !main_->done())
+    main_->root.cancel();
+  return level;
+}
+
+void termination_watch::time_is_over() noexcept {
+  char seconds[32];
+  std::snprintf(seconds, sizeof(seconds), "%g", std::chrono::duration<double>(after_drain_).count());
+  print_diagnostic({"gyre: the program was asked to stop, its servers have drained, and it still runs ", seconds,
+                    " s later (run_options::after_drain): it is cancelled"});
+  loop_.stops().raise_to(stop_level::forced);
+}
+
+int termination_watch::code_after(const task_state& main) const noexcept {
+  if (cancelled_by_ == cause::none || (cancelled_by_ == cause::nobody_observes && !main.was_cancelled())) return 0;
+  const int number = last_signal_;
+  return 128 + (number != 0 ? number : SIGTERM);  // request_stop() counts as SIGTERM
 }
 
 }  // namespace gyre

@@ -1,45 +1,51 @@
-// src/runtime/signals.hpp: SIGINT and SIGTERM become a cancel of the main task.
+// src/runtime/signals.hpp: SIGINT and SIGTERM become stop requests, and the second one force.
 #pragma once
 
-#include <gyre/io/completion.hpp>
+#include <gyre/loop/stop_observer.hpp>
+#include <gyre/loop/timer_wheel.hpp>
 
 #include "signal_table.hpp"
 
 #include <atomic>
+#include <chrono>
+#include <cstdint>
 
 namespace gyre {
 
 class event_loop;
 struct task_state;
 
-/// Directs SIGINT and SIGTERM to the main task of a loop. One at a time in a process.
+/// Directs SIGINT and SIGTERM to a loop, and decides what a stop request does to its main task. One at a time in a process.
 ///
 /// Lifetime: the loop outlives it. Thread: the loop's.
-class termination_watch : private signal_owner {
+class termination_watch : private signal_owner, private stop_authority, private timer {
  public:
+  /// `after_drain`: see run_options.
   /// Errors: std::logic_error when another loop of the process handles them; std::system_error.
-  explicit termination_watch(event_loop& loop);
+  termination_watch(event_loop& loop, std::chrono::nanoseconds after_drain);
   termination_watch(const termination_watch&) = delete;
   termination_watch& operator=(const termination_watch&) = delete;
   ~termination_watch();
 
   /// The task to cancel. Null means none yet, or no longer.
   void set_main(task_state* main) noexcept { main_ = main; }
-  /// The first signal that came, or 0.
-  [[nodiscard]] int received() const noexcept { return first_; }
+  /// After the end of `main`: 128 + the number of the signal that has ended it, or 0.
+  [[nodiscard]] int code_after(const task_state& main) const noexcept;
 
  private:
-  void stop() noexcept;
+  enum class cause : std::uint8_t { none, nobody_observes, force };
 
-  // Posted by the handler, at most once.
-  struct request_to_cancel : io::completion {
-    termination_watch* watch = nullptr;
-  };
+  stop_level decide_on(stop_level level, bool observed, int servers) noexcept;
+  void time_is_over() noexcept;
+  void release_signals() noexcept;
 
   event_loop& loop_;
-  std::atomic<int> first_{0};
+  std::chrono::nanoseconds after_drain_;
   task_state* main_ = nullptr;
-  request_to_cancel cancel_main_;
+  std::atomic<int> signals_{0};
+  std::atomic<int> last_signal_{0};
+  bool decided_ = false;  // about the request
+  cause cancelled_by_ = cause::none;
 };
 
 }  // namespace gyre

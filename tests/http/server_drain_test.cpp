@@ -198,14 +198,76 @@ TEST(server_drain, clients_that_keep_connecting_do_not_keep_the_server_alive) {
   });
 }
 
-TEST(server_drain, serve_returns_when_it_is_cancelled) {
+TEST(server_drain, a_cancelled_server_throws_when_it_has_drained) {
   run_virtual([]() -> gyre::task<> {
     auto serving = gyre::spawn(http::serve(options_for(says(""))));
     co_await gyre::sleep(1s);
     serving.cancel();
     co_await serving.wait();
-    EXPECT_FALSE(serving.state().was_cancelled());
-    serving.result();
+    EXPECT_TRUE(serving.state().was_cancelled());
+  });
+}
+
+TEST(server_drain, a_stop_request_lets_the_server_drain_and_return) {
+  gated app;
+  run_virtual([&]() -> gyre::task<> {
+    http::server server(options_for(app.routes()));
+    auto serving = gyre::spawn(server.run());
+    tcp_client client(co_await gyre::tcp_stream::connect(server.where()));
+    co_await client.send(slow_request);
+    co_await app.began.wait();
+    gyre::request_stop();
+    co_await gyre::sleep(3s);
+    EXPECT_TRUE(server.draining());
+    EXPECT_FALSE(serving.done());
+    app.go_on.set();
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body, "at last");
+    EXPECT_EQ(answer.field("Connection"), "close");
+    co_await serving;  // returns normally
+  });
+}
+
+TEST(server_drain, a_stop_request_cancels_what_takes_longer_than_the_drain_and_the_server_still_returns) {
+  gated app;
+  http::server_options options = options_for(app.routes());
+  options.timeouts.drain = 4s;
+  run_virtual([&]() -> gyre::task<> {
+    http::server server(std::move(options));
+    auto serving = gyre::spawn(server.run());
+    tcp_client client(co_await gyre::tcp_stream::connect(server.where()));
+    co_await client.send(slow_request);
+    co_await app.began.wait();
+    const auto begin = gyre::now();
+    gyre::request_stop();
+    co_await serving;
+    EXPECT_GE(since(begin), 4s);
+    EXPECT_TRUE(app.was_cancelled);
+  });
+}
+
+TEST(server_drain, a_server_that_starts_after_the_stop_request_drains_at_once) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::request_stop();
+    co_await http::serve(options_for(says("")));
+  });
+}
+
+TEST(server_drain, a_server_that_does_not_observe_stop_requests_serves_on) {
+  http::server_options options = options_for(says("still here"));
+  options.observe_stop = false;
+  run_virtual([&]() -> gyre::task<> {
+    http::server server(std::move(options));
+    auto serving = gyre::spawn(server.run());
+    gyre::request_stop();
+    co_await gyre::stop_requested();
+    tcp_client client(co_await gyre::tcp_stream::connect(server.where()));
+    co_await client.send(hello_request);
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body, "still here");
+    serving.cancel();
+    co_await serving.wait();
+    EXPECT_TRUE(serving.state().was_cancelled());
   });
 }
 

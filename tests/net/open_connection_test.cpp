@@ -134,6 +134,6 @@ TEST(open_unix_connection, talks_to_start_unix_server_line_by_line) {
     const auto answer = co_await connection.reader.read_line();
     EXPECT_EQ(answer, "HELLO");
     server.cancel();
-    co_await server;
+    co_await server.wait();
   });
 }

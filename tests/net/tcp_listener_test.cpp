@@ -164,7 +164,7 @@ TEST(tcp_listener, serve_runs_a_task_for_each_connection) {
       EXPECT_TRUE(co_await answers(client));
     }
     server.cancel();
-    co_await server;
+    co_await server.wait();
   });
 }
 
@@ -191,7 +191,7 @@ TEST(tcp_listener, a_failing_handler_is_reported_and_the_others_go_on) {
     EXPECT_TRUE(co_await answers(good));
     co_await good.close();
     server.cancel();
-    co_await server;
+    co_await server.wait();
   });
 }
 
@@ -215,7 +215,7 @@ TEST(tcp_listener, an_accepted_connection_leaves_a_mebibyte_unsent_unless_told_o
   });
 }
 
-TEST(tcp_listener, a_drain_answers_what_had_arrived_and_ends_idle_connections) {
+TEST(tcp_listener, a_cancelled_server_answers_what_had_arrived_ends_idle_connections_and_throws) {
   run_test([]() -> gyre::task<> {
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
     auto server = gyre::spawn(listener.serve(echo));
@@ -230,7 +230,8 @@ TEST(tcp_listener, a_drain_answers_what_had_arrived_and_ends_idle_connections) {
     EXPECT_EQ(text_of(reply), "last");
     const gyre::buffer_lease end = co_await idle.receive();
     EXPECT_FALSE(end);
-    co_await server;  // returns normally: draining is what a cancelled server is for
+    co_await server.wait();
+    EXPECT_TRUE(server.state().was_cancelled());
   });
 }
 
@@ -250,7 +251,7 @@ TEST(tcp_listener, connections_that_do_not_end_in_time_are_cancelled) {
     auto client = co_await gyre::tcp_stream::connect(listener.local_address());
     co_await settle();
     server.cancel();
-    co_await server;
+    co_await server.wait();
     EXPECT_TRUE(cancelled);
   });
 }
@@ -270,7 +271,7 @@ TEST(tcp_listener, with_max_connections_further_ones_wait_until_one_ends) {
     EXPECT_EQ(reply.text(), "ping");
     co_await second.close();
     server.cancel();
-    co_await server;
+    co_await server.wait();
   });
 }
 
@@ -299,7 +300,7 @@ TEST(tcp_listener, accepting_pauses_without_descriptors_and_goes_on_when_they_re
     clients.clear();
     co_await late.close();
     server.cancel();
-    co_await server;
+    co_await server.wait();
   });
   ::setrlimit(RLIMIT_NOFILE, &before);
 }
@@ -319,6 +320,6 @@ TEST(tcp_listener, ten_thousand_idle_connections_are_held_and_served) {
     for (std::size_t i = 0; i < clients.size(); i += 97) EXPECT_TRUE(co_await answers(clients[i]));
     clients.clear();
     server.cancel();
-    co_await server;
+    co_await server.wait();
   });
 }

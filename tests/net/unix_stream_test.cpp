@@ -295,7 +295,8 @@ TEST(unix_listener, serve_gives_each_connection_a_task_and_drains) {
     server.cancel();
     const std::string end = co_await read_text(client);
     EXPECT_EQ(end, "");
-    co_await server;
+    co_await server.wait();
+    EXPECT_TRUE(server.state().was_cancelled());
   });
 }
 

@@ -47,6 +47,9 @@ struct server_options {
   /// With which the limits of connections are kept; servers that share one keep them together. It outlives them. Null: by
   /// itself.
   shared_connection_count* counted_with = nullptr;
+  /// A stop request (SIGTERM, request_stop) makes server::run drain and return. False means that it runs until it is cancelled:
+  /// an admin server that answers while others drain.
+  bool observe_stop = true;
 };
 
 struct server_state;
@@ -69,11 +72,13 @@ class GYRE_API server {
   }
   ~server();
 
-  /// Accepts and serves until it is cancelled (SIGINT and SIGTERM do that to the main task). Then it drains and returns
-  /// normally: what was accepted is answered, with "Connection: close"; idle connections are closed; what takes longer than
-  /// timeouts.drain is cancelled.
+  /// Accepts and serves until the program is asked to stop (SIGINT and SIGTERM under run_main, request_stop) or the server is
+  /// cancelled. Then it drains: what was accepted is answered, with "Connection: close"; idle connections are closed; what takes
+  /// longer than timeouts.drain is cancelled. After a stop request it returns normally; a server that starts after the request
+  /// drains at once.
   ///
-  /// Cancel: as said. Errors: io_error when accepting fails for good; std::logic_error when it listens nowhere.
+  /// Cancel: drains, then throws `cancelled`. When the program is forced to end (see run_options), the drain is over at once.
+  /// Errors: io_error when accepting fails for good; std::logic_error when it listens nowhere.
   [[nodiscard]] task<> run();
 
   /// Serves one connection of any kind: TLS, memory. Gives when it has ended.

@@ -5,6 +5,7 @@
 #include <gyre/coro/cancel_scope.hpp>
 #include <gyre/io/backend_choice.hpp>
 #include <gyre/loop/guest_loop.hpp>
+#include <gyre/loop/stop_observer.hpp>
 #include <gyre/loop/timer_wheel.hpp>
 
 #include <chrono>
@@ -84,6 +85,7 @@ class GYRE_API event_loop {
   }
   [[nodiscard]] bool has_virtual_time() const noexcept { return virtual_; }
   [[nodiscard]] timer_wheel& timers() noexcept { return timers_; }
+  [[nodiscard]] stop_observers& stops() noexcept { return stops_; }
   [[nodiscard]] io::backend& backend() noexcept { return *backend_; }
   [[nodiscard]] const io::backend_choice& choice() const noexcept { return choice_; }
 
@@ -199,6 +201,7 @@ class GYRE_API event_loop {
   exception_handler handler_;
   void* handler_argument_ = nullptr;
   event_loop* replaced_ = nullptr;  // the loop of the parent process that this thread had
+  stop_observers stops_;
 
   struct mailbox;  // what other threads write to
   mailbox* mailbox_;

@@ -1,6 +1,7 @@
 // gyre/net/stream_listener.hpp: accepting connections and serving them, for all kinds of sockets.
 #pragma once
 
+#include <gyre/loop/stop_observer.hpp>
 #include <gyre/net/listening_socket.hpp>
 #include <gyre/net/stream_socket.hpp>
 #include <gyre/tasks/as_task.hpp>
@@ -19,16 +20,35 @@ namespace gyre {
 struct serve_options {
   /// Connections that are served at the same time; further ones wait in the backlog.
   std::size_t max_connections = 65'536;
-  /// How long connections may take to end by themselves when the server is cancelled.
+  /// How long connections may take to end by themselves when the server drains. Then they are cancelled.
   std::chrono::nanoseconds drain = std::chrono::seconds(10);
+  /// A stop request (SIGTERM, request_stop) makes the server drain and return. False means that it runs until it is cancelled:
+  /// a server that others need until they have drained.
+  bool observe_stop = true;
 };
 
 /// The tasks that serve the connections of one listener. They fail alone: an exception is reported to the loop's
 /// handler, except a reset by the peer, which is nobody's fault here.
-class GYRE_API served_connections : public child_tasks {
+///
+/// A stop request ends the region in which the server accepts, and force ends the drain: it cancels all of them.
+class GYRE_API served_connections : public child_tasks, private stop_observer {
  public:
-  explicit served_connections(task_context& task) noexcept : child_tasks(task, &ended, shielding::shielded) {}
+  served_connections(task_context& task, bool observe_stop) noexcept;
   ~served_connections();
+
+  /// The region in which the server accepts, opened in its task: a stop request cancels it. One at a time.
+  class GYRE_API accepting {
+   public:
+    explicit accepting(served_connections& connections) noexcept;
+    accepting(const accepting&) = delete;
+    accepting& operator=(const accepting&) = delete;
+    ~accepting() { connections_.accepting_ = nullptr; }
+
+   private:
+    friend class served_connections;
+    served_connections& connections_;
+    cancel_scope scope_;
+  };
 
   /// Runs `handler(peer)` in a task of its own. If the task cannot be started (no memory, or `handler` throws), the connection
   /// is closed and the exception is reported.
@@ -46,13 +66,22 @@ class GYRE_API served_connections : public child_tasks {
   static task<> drain(served_connections& connections, std::chrono::nanoseconds limit);
   /// Lets each connection see the end of its stream once it has consumed what had arrived.
   void finish_reading() noexcept;
+  /// After the drain: throws `failure` if there is one, and `cancelled` when the server was cancelled.
+  void close(const std::exception_ptr& failure) const;
+  /// Connections are cancelled rather than drained.
+  [[nodiscard]] bool forced() const noexcept { return heard == stop_level::forced; }
 
  private:
   void add(stream_socket& socket) noexcept;
   static void ended(child_tasks& children, task_state& child) noexcept;
   void report(const std::exception_ptr& failure, std::string_view name, std::source_location where) noexcept;
 
+  void hear(stop_level level) noexcept;
+
   static constexpr io::monotonic_time between_reports = 1'000'000'000;  // about memory
+  task_context& task_;
+  accepting* accepting_ = nullptr;
+  bool stopped_ = false;  // no more connections are accepted
   stream_socket* peers_ = nullptr;
   io::monotonic_time quiet_until_ = 0;
 };
@@ -83,20 +112,22 @@ class stream_listener {
 
   /// Runs `handler(stream)`, a function that gives a task<>, for every connection, each in a task of its own.
   ///
-  /// Runs until it is cancelled (SIGINT and SIGTERM do that to the main task). Then it drains, and returns normally:
-  /// it stops accepting; connections see the end of their stream when they have consumed what had arrived; those that
-  /// have not ended after `options.drain` are cancelled.
+  /// Runs until the program is asked to stop (SIGINT and SIGTERM under run_main, request_stop) or the server is cancelled. Then
+  /// it drains: it stops accepting; connections see the end of their stream when they have consumed what had arrived; those
+  /// that have not ended after `options.drain` are cancelled. After a stop request it returns normally; a server that starts
+  /// after the request drains at once.
   /// Lifetime: `handler` is kept until then.
-  /// Cancel: drains and returns. Errors: io_error when accepting fails for good. Exceptions of handlers go to the loop's
-  /// exception handler, except resets by the peer; so does std::bad_alloc when a handler cannot be started. std::bad_alloc is
-  /// reported at most once a second.
+  /// Cancel: drains, then throws `cancelled`. When the program is forced to end (see run_options), the drain is over at once.
+  /// Errors: io_error when accepting fails for good. Exceptions of handlers go to the loop's exception handler, except resets by
+  /// the peer; so does std::bad_alloc when a handler cannot be started. std::bad_alloc is reported at most once a second.
   template <class Handler>
   [[nodiscard]] task<> serve(Handler handler, serve_options options = {}) {
-    served_connections connections(co_await this_task_context{});
+    served_connections connections(co_await this_task_context{}, options.observe_stop);
     auto draining =
         shield(served_connections::drain(connections, options.drain));  // made early: later there may be no memory
     std::exception_ptr failure;
     try {
+      const served_connections::accepting here(connections);
       for (;;) {
         co_await connections.fewer_than(options.max_connections);
         Stream peer = co_await accept();
@@ -109,7 +140,7 @@ class stream_listener {
     stop();
     connections.finish_reading();
     co_await std::move(draining);
-    if (failure) std::rethrow_exception(failure);
+    connections.close(failure);
   }
 
   /// Stops listening: the port is free, connections in the backlog are refused.

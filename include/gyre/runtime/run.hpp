@@ -4,6 +4,7 @@
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/tasks/spawn.hpp>
 
+#include <chrono>
 #include <source_location>
 #include <utility>
 
@@ -12,10 +13,24 @@ namespace gyre {
 struct run_options {
   loop_options loop = {};
 
-  /// SIGINT and SIGTERM cancel the main task; the second one ends the process at once with 128 + its number.
-  /// One running loop of the process at a time can ask for it. A signal_set that has one of the two gets it instead, on
-  /// whatever loop and whenever it was made. At the end of the run both do what they did before.
+  /// This run is the program: SIGINT, SIGTERM and request_stop() concern it.
+  ///
+  /// * The first signal, or request_stop(), is a stop request. Servers of the process drain and return normally,
+  ///   stop_requested() returns, and everything else goes on: the main task ends when it has finished its work.
+  /// * If nobody observes the request, it cancels the main task: no server runs in the process, and no task has awaited
+  ///   stop_requested(). That is decided when the loop takes up the request, in its next turn, and not again later.
+  /// * The second signal, or the end of after_drain, cancels everything: all tasks of this loop, and drains on all loops.
+  /// * A signal after a cancel by one of these ends the process at once, with 128 + its number.
+  ///
+  /// One run of the process at a time can be the program. A signal_set that has one of the two signals gets it instead,
+  /// whatever loop it is on and whenever it was made: then it requests nothing. At the end of the run both signals do what they
+  /// did before, and the request is over.
   bool handle_signals = false;
+
+  /// How long the program may go on after a stop request once its servers have drained, each within its own limit. Then
+  /// everything is cancelled. Defaults to 15 s, which with a drain of 10 s stays below the 30 s that Kubernetes grants.
+  /// std::chrono::nanoseconds::max() means no limit.
+  std::chrono::nanoseconds after_drain = std::chrono::seconds(15);
 };
 
 class termination_watch;
@@ -31,8 +46,8 @@ class GYRE_API program {
 
   /// Turns until `task` has ended, then cancels and awaits what it left behind.
   void run_to_end(task_state& task);
-  /// The signal that cancelled the main task, or 0.
-  [[nodiscard]] int signal() const noexcept;
+  /// After run_to_end: 128 + the number of the signal that has cancelled `main`, or 0.
+  [[nodiscard]] int code_after(const task_state& main) const noexcept;
 
  private:
   event_loop loop_;
@@ -56,15 +71,18 @@ auto run(F main, const run_options& options = {}, std::source_location where = s
   return run(call_in_frame(std::move(main)), options, where);
 }
 
-/// Runs `main` as the body of a program, with signals handled, and gives the exit code: what a task<int> returned, 0
-/// for a task<> that returned, 1 after an exception, whose message goes to standard error, 130 after SIGINT and 143
-/// after SIGTERM if the task ended by the cancel. A task that finishes its work in spite of it counts as returned.
-GYRE_API int run_main(task<int> main, const run_options& options = {.loop = {}, .handle_signals = true});
-GYRE_API int run_main(task<void> main, const run_options& options = {.loop = {}, .handle_signals = true});
+/// Runs `main` as the body of a program, with signals handled, and gives the exit code.
+///
+/// The code is what a task<int> returned, 0 for a task<> that returned, and 1 after an exception, whose message goes to standard
+/// error. It is 130 after SIGINT and 143 after SIGTERM or request_stop() when nobody observed the request and the main task
+/// ended by the cancel; a task that finishes its work in spite of the cancel counts as returned. After the second signal, and
+/// after run_options::after_drain, it is 130 or 143 in any case.
+GYRE_API int run_main(task<int> main, const run_options& options = {.handle_signals = true});
+GYRE_API int run_main(task<void> main, const run_options& options = {.handle_signals = true});
 /// The same for a function without parameters, or a lambda: `int main() { return gyre::run_main(serve); }`.
 template <class F>
   requires task_function<F>
-int run_main(F main, const run_options& options = {.loop = {}, .handle_signals = true}) {
+int run_main(F main, const run_options& options = {.handle_signals = true}) {
   return run_main(call_in_frame(std::move(main)), options);
 }
 

@@ -39,7 +39,8 @@ class GYRE_API [[nodiscard("co_await it")]] signal_op : public operation<signal_
 ///   gyre::signal_set hang_up{SIGHUP};
 ///   while (true) { co_await hang_up.next(); co_await reload(); }
 ///
-/// A set may take SIGINT and SIGTERM from run_main. The last owner of a signal, a set or a run that handles signals,
+/// A set takes its signals over from run_main, also SIGINT and SIGTERM: they request no stop then, neither the first nor a later
+/// one, and the program calls request_stop() itself. The last owner of a signal, a set or a run that handles signals,
 /// restores what the signal did before the first one, unless other code has installed a handler meanwhile: that stays.
 /// A child of fork has the signals as they were before the set. Holds a descriptor.
 /// Thread: one thread at a time; the signals of the process may come to any thread.

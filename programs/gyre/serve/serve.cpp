@@ -7,17 +7,17 @@
 #include "programs/gyre/serve/observer.hpp"
 #include "programs/gyre/serve/worker.hpp"
 
-#include <gyre/coro/cancelled.hpp>
 #include <gyre/http/shared_connection_count.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/printable.hpp>
 #include <gyre/loop/deadline.hpp>
 #include <gyre/loop/sleep.hpp>
+#include <gyre/loop/stop_request.hpp>
 #include <gyre/net/tcp_listener.hpp>
 #include <gyre/runtime/run.hpp>
 #include <gyre/sync/event.hpp>
 #include <gyre/tasks/shield.hpp>
-#include <gyre/tasks/task_group.hpp>
+#include <gyre/tasks/spawn.hpp>
 
 #include <fmt/color.h>
 #include <fmt/format.h>
@@ -86,7 +86,7 @@ class site_server {
       if (admin)
         co_await serve_with(*server, *admin);
       else
-        co_await serve_on_all_threads(*server);
+        co_await server->run();
     } catch (...) {
       failure = std::current_exception();
     }
@@ -121,35 +121,18 @@ class site_server {
   }
 
   // The admin address answers until the end of the drain.
-  gyre::task<> serve_with(gyre::http::server& server, gyre::http::server& admin) {
+  static gyre::task<> serve_with(gyre::http::server& server, gyre::http::server& admin) {
     auto operators = gyre::spawn(admin.run(), {.name = "admin"});
     std::exception_ptr failure;
     try {
-      co_await serve_on_all_threads(server);
+      co_await server.run();
     } catch (...) {
       failure = std::current_exception();
     }
     operators.cancel();
     co_await gyre::shield(operators.wait());
     if (failure) std::rethrow_exception(failure);
-    operators.result();
-  }
-
-  gyre::task<> serve_on_all_threads(gyre::http::server& server) {
-    auto serve = [&](gyre::task_group& group) -> gyre::task<> {
-      serving_ = &group;
-      if (worker_failed_) group.cancel();
-      group.spawn(stop_workers_with_us(), {.name = "stop of the threads"});
-      co_await server.run();
-    };
-    std::exception_ptr failure;
-    try {
-      co_await gyre::task_group::scope(serve);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    serving_ = nullptr;
-    if (failure) std::rethrow_exception(failure);
+    if (!operators.state().was_cancelled()) operators.result();
   }
 
   // This loop waits for all of them in `end_of_workers`: they find it alive.
@@ -168,25 +151,19 @@ class site_server {
   void worker_ended(bool failed) {
     if (--running_workers_ == 0) all_workers_ended_.set();
     worker_failed_ = worker_failed_ || failed;
-    if (failed && serving_ != nullptr) serving_->cancel();
+    if (failed) gyre::request_stop();
   }
 
+  // Also after a failure of this thread's server.
   gyre::task<> end_of_workers() {
-    for (auto& each : workers_) each->stop();
+    gyre::request_stop();
     if (running_workers_ > 0) co_await all_workers_ended_.wait();
-  }
-
-  gyre::task<> stop_workers_with_us() {
-    try {
-      co_await gyre::sleep(std::chrono::nanoseconds::max());
-    } catch (const gyre::cancelled&) {
-      for (auto& each : workers_) each->stop();
-    }
   }
 
   gyre::http::server_options admin_options(const gyre::http::server& server) {
     gyre::http::server_options options;
     options.listen = settings_.admin;
+    options.observe_stop = false;
     options.routes = make_admin([&server] { return server.draining(); },
                                 [this](traffic& sum) {
                                   sum.add(own_);
@@ -215,7 +192,6 @@ class site_server {
   std::size_t running_workers_ = 0;
   gyre::event all_workers_ended_;
   bool worker_failed_ = false;
-  gyre::task_group* serving_ = nullptr;  // while it serves
 };
 
 }  // namespace

@@ -1,0 +1,117 @@
+// gyre/loop/stop_observer.hpp: how servers, and the run that is the program, hear of a stop request. For authors of servers.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/io/completion.hpp>
+#include <gyre/io/node_list.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace gyre {
+
+class event_loop;
+class stop_observers;
+
+/// How far the end of the program has been asked for.
+enum class stop_level : std::uint8_t {
+  none,
+  requested,  ///< servers drain; code that looks for the request finishes its work
+  forced,     ///< everything is cancelled, drains included
+};
+
+enum class stop_role : std::uint8_t {
+  server,  ///< it drains on the request: the request does not cancel the program, whose time runs when it has drained
+  bystander,  ///< it hears of the levels and promises nothing
+};
+
+/// Hears of the levels, on its own loop.
+///
+/// Lifetime: from stop_observers::add to remove it neither moves nor dies. Thread: its loop's.
+struct stop_observer {
+  /// Called once for a level, also within `add`. Resumes no task. May remove this observer.
+  void (*told)(stop_observer& observer, stop_level level) noexcept = nullptr;
+  stop_role role = stop_role::bystander;
+
+  // Kept by stop_observers.
+  stop_observer* previous = nullptr;
+  stop_observer* next = nullptr;
+  stop_level heard = stop_level::none;
+  bool listed = false;
+};
+
+/// What decides about the program: the run that handles signals. One at a time in a process.
+struct stop_authority {
+  /// Called on its loop before the observers hear of a new level, and when a server has drained. `observed`: a server of the
+  /// process runs, or a task has looked for a stop request. `servers`: how many run or drain. Returns the level from now on.
+  stop_level (*decide)(stop_authority& authority, stop_level level, bool observed, int servers) noexcept = nullptr;
+};
+
+/// The observers of one loop. The level is the process's. It only rises, until the run that decides has ended or, without
+/// such a run, the last loop.
+///
+/// Thread: that of its loop, unless a function says otherwise.
+class GYRE_API stop_observers {
+ public:
+  stop_observers() noexcept = default;
+  stop_observers(const stop_observers&) = delete;
+  stop_observers& operator=(const stop_observers&) = delete;
+
+  /// Tells `observer` of the level that has been reached, and of each that will be.
+  void add(stop_observer& observer) noexcept;
+  /// No-op for an observer that is not there.
+  void remove(stop_observer& observer) noexcept;
+
+  /// Thread: any; signal handlers.
+  [[nodiscard]] static stop_level level() noexcept;
+  /// From here on a stop request does not cancel the program: a task looks for it. Thread: any.
+  static void note_interest() noexcept;
+  /// See gyre::request_stop.
+  static void request() noexcept;
+
+  /// From here to give_up_authority `authority` decides. There is none yet.
+  void take_authority(stop_authority& authority) noexcept;
+  /// The level is `none` again. Returns when the loop refers to the authority no more.
+  void give_up_authority() noexcept;
+  /// Raises the level, if it is lower, for the authority on this loop. Thread: any; signal handlers.
+  void raise_to(stop_level level) noexcept;
+
+ private:
+  friend class event_loop;
+  friend class node_list<stop_observers>;
+  struct observer_list : node_list<stop_observer> {
+    using node_list::link_last;
+    using node_list::unlink;
+  };
+  struct bell : io::completion {
+    stop_observers* owner = nullptr;
+  };
+
+  // For the loop. It is rung only while it is among the loops of the process, or has the authority.
+  void join(event_loop& loop) noexcept;
+  void leave() noexcept;
+  static void before_fork() noexcept;
+  static void after_fork() noexcept;
+  static void after_fork_in_child() noexcept;
+
+  static void ring_all(const stop_observers* except) noexcept;
+  static void reset() noexcept;
+  void ring() noexcept;
+  void answer() noexcept;
+  void decide() noexcept;
+  void tell(stop_level level) noexcept;
+  void settle() noexcept;
+
+  stop_observers* previous = nullptr;  // among the loops of the process
+  stop_observers* next = nullptr;
+  event_loop* loop_ = nullptr;
+  bool joined_ = false;
+  std::atomic<bool> rung_{false};  // the bell is on its way
+  std::atomic<int> servers_{0};
+  std::size_t size_ = 0;
+  observer_list list_;
+  bell bell_;
+};
+
+}  // namespace gyre

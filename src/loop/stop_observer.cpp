@@ -1,0 +1,201 @@
+// src/loop/stop_observer.cpp: the level of the process, and the loops that hear of it.
+#include <gyre/loop/event_loop.hpp>
+#include <gyre/loop/stop_observer.hpp>
+
+#include <algorithm>
+#include <mutex>
+
+namespace gyre {
+namespace {
+
+struct loop_list : node_list<stop_observers> {
+  using node_list::link_last;
+  using node_list::unlink;
+};
+
+constinit std::atomic<stop_level> process_level{stop_level::none};
+constinit std::atomic<bool> process_has_interest{false};
+
+constinit std::mutex stop_lock;  // for the rest; never taken in a signal handler
+constinit loop_list stop_loops;
+constinit stop_level announced_level = stop_level::none;  // to all loops
+constinit stop_authority* deciding_authority = nullptr;
+constinit stop_observers* deciding_loop = nullptr;
+
+void raise_process_level(stop_level level) noexcept {
+  stop_level now = process_level;
+  while (now < level && !process_level.compare_exchange_weak(now, level)) {
+  }
+}
+
+}  // namespace
+
+stop_level stop_observers::level() noexcept { return process_level; }
+
+void stop_observers::note_interest() noexcept {
+  if (!process_has_interest.load(std::memory_order_relaxed)) process_has_interest = true;
+}
+
+// ---- observers, on their loop
+
+void stop_observers::add(stop_observer& observer) noexcept {
+  list_.link_last(observer);
+  observer.listed = true;
+  ++size_;
+  if (observer.role == stop_role::server) ++servers_;
+  const stop_level reached = level();
+  observer.heard = reached;
+  if (reached == stop_level::none) return;
+  // It may have ended before the authority counts the servers.
+  if (observer.role == stop_role::server) note_interest();
+  observer.told(observer, reached);
+}
+
+void stop_observers::remove(stop_observer& observer) noexcept {
+  if (!observer.listed) return;
+  list_.unlink(observer);
+  observer.listed = false;
+  --size_;
+  if (observer.role != stop_role::server) return;
+  --servers_;
+  if (level() == stop_level::none) return;
+  const std::scoped_lock lock(stop_lock);
+  if (deciding_loop != nullptr) deciding_loop->ring();
+}
+
+// An observer may remove itself and others. Each that is left is looked at, some perhaps twice.
+void stop_observers::tell(stop_level level) noexcept {
+  for (std::size_t n = size_; n > 0 && !list_.empty(); --n) {
+    stop_observer& each = *list_.first();
+    list_.unlink(each);
+    list_.link_last(each);
+    if (each.heard >= level) continue;
+    each.heard = level;
+    each.told(each, level);
+  }
+}
+
+// ---- the bell: what makes a loop look at the level
+
+void stop_observers::ring() noexcept {
+  if (!rung_.exchange(true)) loop_->post(bell_);
+}
+
+void stop_observers::answer() noexcept {
+  rung_ = false;  // first: who raises the level from here on rings again
+  decide();
+  tell(level());
+}
+
+void stop_observers::ring_all(const stop_observers* except) noexcept {
+  const stop_level reached = level();
+  if (announced_level >= reached) return;
+  announced_level = reached;
+  for (stop_observers* each = stop_loops.first(); each != nullptr; each = each->next)
+    if (each != except) each->ring();
+}
+
+void stop_observers::decide() noexcept {
+  const stop_level reached = level();
+  if (reached == stop_level::none) return;
+  stop_authority* authority = nullptr;
+  int servers = 0;
+  {
+    const std::scoped_lock lock(stop_lock);
+    if (deciding_loop != this) return;
+    authority = deciding_authority;
+    for (const stop_observers* each = stop_loops.first(); each != nullptr; each = each->next) servers += each->servers_;
+  }
+  raise_process_level(authority->decide(*authority, reached, servers > 0 || process_has_interest, servers));
+  const std::scoped_lock lock(stop_lock);
+  ring_all(this);
+}
+
+void stop_observers::request() noexcept {
+  stop_level none = stop_level::none;
+  if (!process_level.compare_exchange_strong(none, stop_level::requested)) return;
+  const std::scoped_lock lock(stop_lock);
+  if (deciding_loop != nullptr)
+    deciding_loop->ring();
+  else
+    ring_all(nullptr);
+}
+
+// ---- the authority
+
+void stop_observers::take_authority(stop_authority& authority) noexcept {
+  const std::scoped_lock lock(stop_lock);
+  deciding_authority = &authority;
+  deciding_loop = this;
+  if (level() != stop_level::none) ring();
+}
+
+void stop_observers::give_up_authority() noexcept {
+  {
+    const std::scoped_lock lock(stop_lock);
+    if (deciding_loop == this) {
+      deciding_authority = nullptr;
+      deciding_loop = nullptr;
+      reset();
+    }
+  }
+  settle();
+}
+
+void stop_observers::raise_to(stop_level level) noexcept {
+  raise_process_level(level);
+  ring();
+}
+
+void stop_observers::reset() noexcept {
+  process_level = stop_level::none;
+  announced_level = stop_level::none;
+  process_has_interest = false;
+}
+
+// ---- the loop
+
+void stop_observers::join(event_loop& loop) noexcept {
+  loop_ = &loop;
+  bell_.owner = this;
+  bell_.complete = [](io::completion& c) noexcept { static_cast<bell&>(c).owner->answer(); };
+  const std::scoped_lock lock(stop_lock);
+  stop_loops.link_last(*this);
+  joined_ = true;
+}
+
+void stop_observers::leave() noexcept {
+  if (!joined_) return;
+  {
+    const std::scoped_lock lock(stop_lock);
+    stop_loops.unlink(*this);
+    joined_ = false;
+    if (stop_loops.empty() && deciding_loop == nullptr) reset();
+  }
+  settle();
+}
+
+// For a loop that turns no more by itself.
+void stop_observers::settle() noexcept {
+  if (loop_->is_of_parent()) return;
+  while (rung_) loop_->turn(false);
+}
+
+// ---- fork
+
+void stop_observers::before_fork() noexcept { stop_lock.lock(); }
+void stop_observers::after_fork() noexcept { stop_lock.unlock(); }
+
+// The loops are the parent's, and so is the request.
+void stop_observers::after_fork_in_child() noexcept {
+  for (stop_observers* each = stop_loops.first(); each != nullptr; each = stop_loops.first()) {
+    stop_loops.unlink(*each);
+    each->joined_ = false;
+  }
+  deciding_authority = nullptr;
+  deciding_loop = nullptr;
+  reset();
+  stop_lock.unlock();
+}
+
+}  // namespace gyre

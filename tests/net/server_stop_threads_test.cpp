@@ -1,0 +1,57 @@
+// tests/net/server_stop_threads_test.cpp: servers on the loops of several threads stop with the program.
+#include <gyre/net/tcp_listener.hpp>
+
+#include <gyre/gyre.hpp>
+
+#include <gtest/gtest.h>
+
+#include <signal.h>
+
+#include <array>
+#include <atomic>
+#include <csignal>
+#include <latch>
+#include <thread>
+#include <vector>
+
+namespace {
+
+gyre::task<> keep_connected(gyre::tcp_stream peer) {
+  while (const gyre::buffer_lease lease = co_await peer.receive()) co_await peer.write_all(lease.bytes());
+}
+
+/// Serves on the loop of a thread of its own; connects to itself, so that there is something to drain.
+gyre::task<> serve_a_client(std::latch& serving, std::atomic<int>& drained) {
+  auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+  auto server = gyre::spawn(listener.serve(keep_connected));
+  auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+  std::array<std::byte, 4> reply{};
+  co_await client.write_all("ping");
+  co_await client.read_exactly(reply);
+  serving.count_down();
+  co_await server;  // returns normally
+  ++drained;
+}
+
+}  // namespace
+
+TEST(server_stop_threads, the_servers_of_all_threads_drain_and_the_main_task_goes_on) {
+  constexpr int threads = 3;
+  std::atomic<int> drained{0};
+  const int code = gyre::run_main([](std::atomic<int>& ended) -> gyre::task<int> {
+    std::latch serving(threads);
+    std::vector<std::thread> workers;
+    workers.reserve(threads);
+    for (int i = 0; i < threads; ++i) workers.emplace_back([&] { gyre::run(serve_a_client(serving, ended)); });
+    auto join_all = [&] {
+      for (auto& each : workers) each.join();
+    };
+    auto started = [&] { serving.wait(); };
+    co_await gyre::to_thread(started);
+    ::raise(SIGTERM);  // this loop observes nothing itself
+    co_await gyre::to_thread(join_all);
+    co_return 7;
+  }(drained));
+  EXPECT_EQ(code, 7);
+  EXPECT_EQ(drained, threads);
+}

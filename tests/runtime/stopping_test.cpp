@@ -1,0 +1,283 @@
+// tests/runtime/stopping_test.cpp: what SIGINT, SIGTERM and request_stop() do to a program, and its exit code.
+#include <gyre/runtime/run.hpp>
+
+#include <gyre/loop/stop_request.hpp>
+#include <gyre/runtime/signal_set.hpp>
+
+#include "tests/support/virtual_run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+using namespace gyre_test;
+
+namespace {
+
+/// As run_main, on virtual time: nothing waits for 15 s.
+int run_main_virtually(gyre::task<int> main, std::chrono::nanoseconds after_drain = 15s) {
+  gyre::run_options options;
+  options.loop.virtual_time = true;
+  options.handle_signals = true;
+  options.after_drain = after_drain;
+  return gyre::run_main(std::move(main), options);
+}
+
+gyre::task<int> sleeps_after(int number) {
+  ::raise(number);
+  co_await gyre::sleep(1h);
+  co_return 0;
+}
+
+}  // namespace
+
+TEST(stopping, a_program_that_does_not_observe_the_request_is_cancelled_at_once) {
+  EXPECT_EQ(run_main_virtually(sleeps_after(SIGTERM)), 143);
+  EXPECT_EQ(run_main_virtually(sleeps_after(SIGINT)), 130);
+  EXPECT_EQ(run_main_virtually([]() -> gyre::task<int> {
+              gyre::request_stop();
+              const auto begin = gyre::now();
+              try {
+                co_await gyre::sleep(1h);
+              } catch (const gyre::cancelled&) {
+                EXPECT_EQ(since(begin), 0ms);
+                throw;
+              }
+              co_return 0;
+            }()),
+            143);
+}
+
+TEST(stopping, a_task_that_finishes_its_work_in_spite_of_the_cancel_gives_its_own_code) {
+  EXPECT_EQ(run_main_virtually([]() -> gyre::task<int> {
+              ::raise(SIGTERM);
+              try {
+                co_await gyre::sleep(1h);
+              } catch (const gyre::cancelled&) {
+              }
+              co_return 7;
+            }()),
+            7);
+}
+
+TEST(stopping, a_program_that_waits_for_the_request_goes_on_and_gives_its_own_code) {
+  for (const int number : {SIGTERM, SIGINT})
+    EXPECT_EQ(run_main_virtually([](int raised) -> gyre::task<int> {
+                auto raises = gyre::spawn([raised]() -> gyre::task<> {
+                  ::raise(raised);
+                  co_return;
+                });
+                co_await gyre::stop_requested();
+                co_await gyre::sleep(1s);  // flushes: nothing is cancelled
+                co_await raises;
+                co_return 7;
+              }(number)),
+              7);
+}
+
+TEST(stopping, a_program_that_has_waited_for_the_request_is_not_cancelled_while_it_does_other_work) {
+  EXPECT_EQ(run_main_virtually([]() -> gyre::task<int> {
+              auto looked = co_await gyre::as_expected(gyre::timeout(1s, gyre::stop_requested()));
+              EXPECT_FALSE(looked);
+              ::raise(SIGTERM);
+              co_await gyre::sleep(1s);  // an item of work
+              looked = co_await gyre::as_expected(gyre::timeout(1s, gyre::stop_requested()));
+              EXPECT_TRUE(looked);
+              co_return 0;
+            }()),
+            0);
+}
+
+TEST(stopping, a_task_that_the_main_task_has_started_observes_for_the_program) {
+  EXPECT_EQ(run_main_virtually([]() -> gyre::task<int> {
+              gyre::event stop;
+              auto watching = gyre::spawn([&]() -> gyre::task<> {
+                co_await gyre::stop_requested();
+                stop.set();
+              });
+              ::raise(SIGTERM);  // before `watching` has begun: the request is taken up later
+              co_await stop.wait();
+              co_await watching;
+              co_return 0;
+            }()),
+            0);
+}
+
+TEST(stopping, the_second_signal_cancels_and_clean_up_runs) {
+  static bool cleaned_up;
+  cleaned_up = false;
+  EXPECT_EQ(run_main_virtually([]() -> gyre::task<int> {
+              ::raise(SIGTERM);
+              co_await gyre::stop_requested();
+              ::raise(SIGINT);
+              bool cut_off = false;
+              try {
+                co_await gyre::sleep(1s);
+              } catch (const gyre::cancelled&) {
+                cut_off = true;
+              }
+              EXPECT_TRUE(cut_off);
+              auto clean_up = []() -> gyre::task<> { co_await gyre::sleep(1s); };
+              co_await gyre::shield(clean_up);
+              cleaned_up = true;
+              co_return 0;  // whatever it returns
+            }()),
+            130);
+  EXPECT_TRUE(cleaned_up);
+}
+
+TEST(stopping, a_signal_after_the_cancel_ends_the_process) {
+  const auto two_signals_without_an_observer = [] {
+    gyre::run_main([]() -> gyre::task<int> {
+      ::raise(SIGTERM);
+      try {
+        co_await gyre::sleep(1h);
+      } catch (const gyre::cancelled&) {
+      }
+      ::raise(SIGTERM);
+      ::_exit(1);
+    }());
+  };
+  const auto three_signals = [] {
+    gyre::run_main([]() -> gyre::task<int> {
+      ::raise(SIGTERM);
+      co_await gyre::stop_requested();
+      ::raise(SIGTERM);
+      ::raise(SIGINT);
+      ::_exit(1);
+    }());
+  };
+  EXPECT_EXIT(two_signals_without_an_observer(), testing::ExitedWithCode(143), "");
+  EXPECT_EXIT(three_signals(), testing::ExitedWithCode(130), "");
+}
+
+TEST(stopping, a_program_that_does_not_end_in_time_is_cancelled) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run_main_virtually(
+                []() -> gyre::task<int> {
+                  ::raise(SIGINT);
+                  co_await gyre::stop_requested();
+                  const auto begin = gyre::now();
+                  try {
+                    co_await gyre::sleep(1h);
+                  } catch (const gyre::cancelled&) {
+                    EXPECT_EQ(since(begin), 4s);
+                  }
+                  co_return 0;
+                }(),
+                4s),
+            130);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("it still runs 4 s later"), std::string::npos);
+}
+
+TEST(stopping, without_a_limit_a_program_takes_the_time_that_it_needs) {
+  EXPECT_EQ(run_main_virtually(
+                []() -> gyre::task<int> {
+                  gyre::request_stop();
+                  co_await gyre::stop_requested();
+                  co_await gyre::sleep(10h);
+                  co_return 7;
+                }(),
+                std::chrono::nanoseconds::max()),
+            7);
+}
+
+TEST(stopping, an_error_after_the_request_is_reported_and_gives_1) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(run_main_virtually([]() -> gyre::task<int> {
+              gyre::request_stop();
+              co_await gyre::stop_requested();
+              throw std::runtime_error("the disk is full");
+            }()),
+            1);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "error: the disk is full\n");
+}
+
+TEST(stopping, a_request_before_the_program_begins_is_observed_by_its_main_task) {
+  gyre::request_stop();
+  EXPECT_EQ(run_main_virtually([]() -> gyre::task<int> {
+              co_await gyre::stop_requested();
+              co_return 7;
+            }()),
+            7);
+}
+
+TEST(stopping, a_request_before_the_program_begins_cancels_a_main_task_that_does_not_observe_it) {
+  gyre::request_stop();
+  EXPECT_EQ(run_main_virtually([]() -> gyre::task<int> {
+              co_await gyre::sleep(1h);
+              co_return 0;
+            }()),
+            143);
+}
+
+TEST(stopping, the_first_signal_after_request_stop_is_not_the_second) {
+  EXPECT_EQ(run_main_virtually([]() -> gyre::task<int> {
+              gyre::request_stop();
+              co_await gyre::stop_requested();
+              ::raise(SIGTERM);
+              co_await gyre::sleep(1s);
+              co_return 7;
+            }()),
+            7);
+}
+
+TEST(stopping, a_request_ends_with_the_program) {
+  EXPECT_EQ(run_main_virtually(sleeps_after(SIGTERM)), 143);
+  EXPECT_EQ(run_main_virtually([]() -> gyre::task<int> {
+              const auto looked = co_await gyre::as_expected(gyre::timeout(1s, gyre::stop_requested()));
+              co_return looked ? 1 : 0;
+            }()),
+            0);
+}
+
+TEST(stopping, a_signal_set_takes_a_signal_over_and_the_other_one_still_stops_the_program) {
+  EXPECT_EQ(run_main_virtually([]() -> gyre::task<int> {
+              gyre::signal_set mine{SIGTERM};
+              auto stops = gyre::spawn([]() -> gyre::task<> { co_await gyre::stop_requested(); });
+              co_await gyre::yield();
+              for (int i = 0; i < 3; ++i) {
+                ::raise(SIGTERM);
+                EXPECT_EQ(co_await mine.next(), SIGTERM);
+              }
+              co_await gyre::sleep(1s);
+              EXPECT_FALSE(stops.done()) << "the signal of the set has requested a stop";
+              ::raise(SIGINT);
+              co_await stops;
+              co_return 7;
+            }()),
+            7);
+}
+
+TEST(stopping, a_run_that_does_not_handle_signals_hears_of_the_request_and_is_not_cancelled) {
+  const int value = gyre::run([]() -> gyre::task<int> {
+    gyre::request_stop();
+    co_await gyre::yield();
+    co_await gyre::stop_requested();
+    co_return 7;
+  });
+  EXPECT_EQ(value, 7);
+}
+
+TEST(stopping, a_forked_child_begins_without_a_request) {
+  EXPECT_EQ(run_main_virtually([]() -> gyre::task<int> {
+              gyre::request_stop();
+              co_await gyre::stop_requested();
+              const pid_t child = ::fork();
+              if (child == 0) {
+                const int code = gyre::run([]() -> gyre::task<int> {
+                  const auto looked = co_await gyre::as_expected(gyre::timeout(1ms, gyre::stop_requested()));
+                  co_return looked ? 1 : 0;
+                });
+                ::_exit(code);
+              }
+              int status = -1;
+              ::waitpid(child, &status, 0);
+              co_return WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+            }()),
+            0);
+}
