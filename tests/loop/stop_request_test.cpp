@@ -85,19 +85,19 @@ TEST(stop_request, a_cancelled_wait_throws_and_the_others_wait_on) {
   });
 }
 
-TEST(stop_request, a_cancel_that_comes_after_it_comes_too_late_for_a_wait) {
+TEST(stop_request, a_cancel_comes_too_late_for_a_wait_that_has_ended_and_was_not_resumed_yet) {
   run_virtual([]() -> gyre::task<> {
     int stopped = 0;
-    auto waiting = gyre::spawn(count_when_stopped(stopped));
-    auto asks = []() -> gyre::task<> {
-      gyre::request_stop();
+    gyre::task_handle<void> second;
+    auto first = gyre::spawn([&]() -> gyre::task<> {
       co_await gyre::stop_requested();
-    };
+      second.cancel();
+    });
+    second = gyre::spawn(count_when_stopped(stopped));
     co_await gyre::yield();
-    co_await asks();
-    co_await gyre::stop_requested();
-    waiting.cancel();
-    co_await waiting.wait();
+    gyre::request_stop();
+    co_await first;
+    co_await second.wait();
     EXPECT_EQ(stopped, 1);
   });
 }
