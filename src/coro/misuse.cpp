@@ -11,4 +11,12 @@ void misuse(const char* sentence) noexcept {
   std::abort();
 }
 
+void misuse_of_closed(const char* operation, const char* object) noexcept {
+  std::fprintf(
+      stderr,
+      "gyre: %s on %s that is closed or was moved from: use the object that it was moved to, or open a new one\n",
+      operation, object);
+  std::abort();
+}
+
 }  // namespace gyre

@@ -62,12 +62,14 @@ void open_op::fail(std::error_code reason) const { throw io_error(reason, "open"
 void file_op::fail(std::error_code reason) const { throw io_error(reason, name_, file_->path); }
 
 std::uint64_t file::position() const {
+  state_->expect_open("position");
   const off_t at = ::lseek(state_->fd, 0, SEEK_CUR);
   if (at < 0) throw io_error({errno, std::generic_category()}, "position", state_->path);
   return static_cast<std::uint64_t>(at);
 }
 
 void file::set_position(std::uint64_t offset) {
+  state_->expect_open("set_position");
   if (::lseek(state_->fd, static_cast<off_t>(offset), SEEK_SET) < 0)
     throw io_error({errno, std::generic_category()}, "set_position", state_->path);
 }

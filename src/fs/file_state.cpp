@@ -10,6 +10,13 @@
 
 namespace gyre::fs {
 
+namespace {
+constinit operation_base nobody_uses;
+}  // namespace
+
+// Not constinit: clang cannot make a std::string of libstdc++ 12 at compile time.
+file_state file_state::closed(nobody_uses);
+
 file_state& file_state::adopt(int number, std::string_view path) {
   file_state* state = nullptr;
   try {
@@ -19,6 +26,7 @@ file_state& file_state::adopt(int number, std::string_view path) {
     throw;
   }
   state->fd = number;
+  state->loop = event_loop::current_or_null();
   if (const int error = state->classify(); error != 0) {
     ::close(number);
     delete state;

@@ -50,10 +50,14 @@ bool file_transfer_base::refuse() noexcept {
   // So would both take this one for the position.
   if (offset != current_position && static_cast<std::int64_t>(offset) < 0) error_ = EINVAL;
   if (error_ != 0) return true;
-  if (sequential() && user_of_position() != nullptr)
-    misuse(reading() ? "two tasks read at the position of one file at the same time"
-                     : "two tasks write at the position of one file at the same time");
+  if (sequential() && user_of_position() != nullptr) stop_for_two_users();
   return false;
+}
+
+void file_transfer_base::stop_for_two_users() const noexcept {
+  file_->expect_open(name_);
+  misuse(reading() ? "two tasks read at the position of one file at the same time"
+                   : "two tasks write at the position of one file at the same time");
 }
 
 bool file_transfer_base::try_now() noexcept {
@@ -114,6 +118,7 @@ void file_transfer_base::start() noexcept {
 }
 
 void file_transfer_base::submit() noexcept {
+  file_->expect_own_loop(name_);
   target = &file_->descriptor();
   complete = [](io::completion& c) noexcept {
     static_cast<file_transfer_base&>(static_cast<io::request&>(c)).request_ended();

@@ -47,6 +47,7 @@ status_op::status_op(file_state& file) : path_operation(io::opcode::stat, {}), f
 }
 
 void status_op::prepare() noexcept {
+  if (file_ != nullptr) file_->expect_open("stat");
   path_operation::prepare();
   second = raw_;
 }

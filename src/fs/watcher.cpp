@@ -68,6 +68,7 @@ bool change_of(std::uint32_t mask, change_kind& kind) noexcept {
 watcher::watcher() : events_(file::from_fd(make_inotify(), "watcher")) {}
 
 task<void> watcher::watch(std::string directory) {
+  events_.state().expect_open("watch");
   const use alone(in_use_);
   const int number = co_await watch_op(events_.state(), directory);
   // The same directory again, perhaps by another path, has the same number.

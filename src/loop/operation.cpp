@@ -18,4 +18,13 @@ event_loop& loop_of(const char* object) noexcept {
   std::abort();
 }
 
+void stop_on_other_loop(const char* operation, const char* object) noexcept {
+  if (const event_loop* const loop = event_loop::current_or_null(); loop != nullptr && loop->is_of_parent()) return;
+  std::fprintf(stderr,
+               "gyre: %s on %s that belongs to the loop of another thread: use it in a task of its own loop, which "
+               "run_coroutine_threadsafe starts from elsewhere\n",
+               operation, object);
+  std::abort();
+}
+
 }  // namespace gyre

@@ -3,6 +3,7 @@
 #include <gyre/io/attempt.hpp>
 #include <gyre/net/datagram_operations.hpp>
 
+#include "checks_every_use.hpp"
 #include "ended_early.hpp"
 
 #include <netinet/in.h>
@@ -74,6 +75,7 @@ void datagram_send_base::prepare() noexcept {
 bool datagram_send_base::try_now() noexcept {
   const datagram_socket& socket = datagram_socket::of(*this);
   if (socket.first_sender != nullptr || !target->writable) return false;
+  if constexpr (checks_every_use) socket.expect_usable(name_of_send());
   if (!socket.waits_by_itself() && event_loop::current().prefers_submission()) return false;
   prepare();
   return io::attempt(*this);
@@ -120,9 +122,10 @@ void datagram_send_base::start() noexcept {
     self.result = -ECANCELED;
     self.finish_soon();
   };
+  datagram_socket& socket = datagram_socket::of(*this);
+  socket.expect_usable(name_of_send());
   complete = &request_ended;
   queued_ = true;
-  datagram_socket& socket = datagram_socket::of(*this);
   const bool alone = socket.first_sender == nullptr;
   (alone ? socket.first_sender : socket.last_sender->next_sender_) = this;
   socket.last_sender = this;
@@ -161,7 +164,7 @@ std::expected<std::size_t, std::error_code> datagram_send_base::take_result() co
 
 void datagram_send_base::fail_with(std::error_code reason, std::string to) const {
   if (reason == std::errc::message_size) to += (to.empty() ? "" : ", ") + std::to_string(total()) + " bytes";
-  throw io_error(reason, name() == nullptr ? "send" : "send_to", to);
+  throw io_error(reason, name_of_send(), to);
 }
 
 // ---- receiving into a buffer of the caller
@@ -215,6 +218,7 @@ bool datagram_receive_base::take_arrival() noexcept {
 bool datagram_receive_base::try_now() noexcept {
   datagram_socket& socket = datagram_socket::of(*this);
   if (socket.receiver != nullptr) return false;
+  if constexpr (checks_every_use) socket.expect_usable("receive_from");
   if (take_arrival()) return true;
   if (socket.receives_many() || !target->readable) return false;
   prepare();

@@ -9,8 +9,14 @@
 
 namespace gyre {
 
+namespace {
+constinit operation_base nobody_receives{{.cancel = [](cancellable&) noexcept {}}};
+}  // namespace
+
+constinit datagram_socket datagram_socket::closed(nobody_receives);
+
 datagram_socket::datagram_socket(int number, waiting for_room) noexcept
-    : pool_(loop_of("a datagram socket").backend().buffers()), for_room_(for_room) {
+    : pool_(&loop_of(kind).backend().buffers()), for_room_(for_room) {
   retry_.socket = this;
   retry_.fire = [](timer& t) noexcept {
     datagram_socket& self = *static_cast<retry_timer&>(t).socket;
@@ -28,9 +34,20 @@ datagram_socket::datagram_socket(int number, waiting for_room) noexcept
 }
 
 datagram_socket::~datagram_socket() {
-  while (has_arrivals()) pool_.release(take_first());
+  if (this == &closed) return;
+  while (has_arrivals()) pool_->release(take_first());
   event_loop::current().backend().detach(*this);
   ::close(fd);
+}
+
+void datagram_socket::stop_for_wrong_use(const char* operation) const noexcept {
+  expect_open(operation);
+  stop_on_other_loop(operation, kind);
+}
+
+void datagram_socket::stop_for_two_receivers(const char* operation) const noexcept {
+  expect_usable(operation);
+  misuse("two tasks receive from one datagram socket at the same time");
 }
 
 void datagram_socket::receive_many() noexcept {
@@ -40,14 +57,16 @@ void datagram_socket::receive_many() noexcept {
 }
 
 void datagram_socket::wait_for_arrivals(operation_base& op, void (*told)(operation_base&) noexcept) noexcept {
-  if (receiver != nullptr) misuse("two tasks receive from one datagram socket at the same time");
+  if (receiver != nullptr) stop_for_two_receivers("receive");
+  expect_usable("receive");
   receiver = &op;
   arrived_ = told;
   receive_many();
 }
 
 void datagram_socket::receive_directly(operation_base& op, io::request& call) noexcept {
-  if (receiver != nullptr) misuse("two tasks receive from one datagram socket at the same time");
+  if (receiver != nullptr) stop_for_two_receivers("receive_from");
+  expect_usable("receive_from");
   receiver = &op;
   arrived_ = nullptr;
   event_loop::current().backend().submit(call);
@@ -63,10 +82,10 @@ void datagram_socket::deliver(io::multishot& m, int result, std::uint32_t buffer
     if (result != -ECANCELED) self.failure_ = -result;
     return;
   }
-  io::buffer_pool::slot& slot = self.pool_.at(buffer);
+  io::buffer_pool::slot& slot = self.pool_->at(buffer);
   slot.next = io::buffer_pool::none;
   slot.length = static_cast<std::uint32_t>(result);
-  (self.has_arrivals() ? self.pool_.at(self.last_).next : self.first_) = buffer;
+  (self.has_arrivals() ? self.pool_->at(self.last_).next : self.first_) = buffer;
   self.last_ = buffer;
   if (++self.count_ >= most_waiting && self.receives_many()) event_loop::current().backend().cancel(self.arrivals_);
 }
@@ -84,12 +103,12 @@ void datagram_socket::received_something(io::completion& c) noexcept {
 }
 
 io::message_view datagram_socket::arrival(std::uint32_t buffer) const noexcept {
-  return io::view_message(arrivals_.layout, {pool_.data(buffer), pool_.at(buffer).length});
+  return io::view_message(arrivals_.layout, {pool_->data(buffer), pool_->at(buffer).length});
 }
 
 std::uint32_t datagram_socket::take_first() noexcept {
   --count_;
-  return std::exchange(first_, pool_.at(first_).next);
+  return std::exchange(first_, pool_->at(first_).next);
 }
 
 int datagram_socket::take_failure() noexcept { return has_arrivals() ? 0 : std::exchange(failure_, 0); }
@@ -116,7 +135,7 @@ void datagram_socket::cancel_all() noexcept {
 }
 
 void datagram_socket::abandon() noexcept {
-  io::backend& backend = loop_of("a datagram socket").backend();
+  io::backend& backend = loop_of(kind).backend();
   if (receiver != nullptr || first_sender != nullptr)
     misuse("a datagram socket was destroyed while another task sends or receives with it");
   abandoned_ = true;

@@ -43,6 +43,10 @@ bool concerns_one_connection(int error) noexcept {
 
 }  // namespace
 
+listening_socket listening_socket::closed;
+
+listening_socket::listening_socket() noexcept : failure_(EBADF), stopped_(true) {}
+
 listening_socket::listening_socket(int fd, std::string bound) noexcept : name(std::move(bound)) {
   descriptor_.fd = fd;
   code = io::opcode::accept_many;
@@ -54,7 +58,8 @@ listening_socket::listening_socket(int fd, std::string bound) noexcept : name(st
     self.paused_ = false;
     self.arm();
   };
-  loop_of("a listener").backend().attach(descriptor_);
+  loop_ = &loop_of(kind);
+  event_loop::current().backend().attach(descriptor_);
 }
 
 void listening_socket::arm() noexcept {
@@ -177,7 +182,7 @@ void listening_socket::let_go() noexcept {
 }
 
 void listening_socket::abandon() noexcept {
-  static_cast<void>(loop_of("a listener"));
+  static_cast<void>(loop_of(kind));
   if (!waiters_.empty()) misuse("a listener was destroyed while a task waits in its accept");
   stop();
   abandoned_ = true;
@@ -213,6 +218,8 @@ void accept_base::start() noexcept {
     self.finish_soon();
   };
   listening_socket& listener = *listener_;
+  if (listener.loop_ != &event_loop::current()) [[unlikely]]
+    stop_on_other_loop("accept", listening_socket::kind);
   waiting_ = true;
   listener.waiters_.link_last(*this);
   listener.arm();
@@ -224,6 +231,7 @@ void accept_base::unlink() noexcept {
 }
 
 void accept_base::note_failure() noexcept {
+  if (listener_ == &listening_socket::closed) misuse_of_closed("accept", listening_socket::kind);
   failing_ = true;
   ++listener_->failing_;
 }

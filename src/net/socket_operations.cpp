@@ -3,6 +3,7 @@
 #include <gyre/net/send_file.hpp>
 #include <gyre/net/socket_operations.hpp>
 
+#include "checks_every_use.hpp"
 #include "ended_early.hpp"
 #include "note_written.hpp"
 #include "transfer_outcome.hpp"
@@ -37,8 +38,9 @@ void socket_write_base::advance(std::size_t count) noexcept {
   if (code == io::opcode::send) address = static_cast<std::byte*>(address) + count;
 }
 
+// A socket that was connected and is not any more has no peer left that could be told.
 void socket_write_base::shut_down() noexcept {
-  if (::shutdown(target->fd, SHUT_WR) < 0) error_ = errno;
+  if (::shutdown(target->fd, SHUT_WR) < 0 && errno != ENOTCONN) error_ = errno;
 }
 
 bool socket_write_base::try_now() noexcept {
@@ -48,6 +50,7 @@ bool socket_write_base::try_now() noexcept {
     error_ = after_cut_off;
     return true;
   }
+  if constexpr (checks_every_use) socket.expect_own_loop(name());
   if (socket.last_writer != nullptr) return false;
   if (extent_ == extent::nothing) {
     shut_down();
@@ -75,8 +78,10 @@ bool socket_write_base::transfer_now() noexcept {
 void socket_write_base::start() noexcept {
   operation_base::cancel = &cancel_write;
   complete = &request_ended;
-  queued_ = true;
   stream_socket& socket = stream_socket::of(*this);
+  if (!socket.is_of_running_loop()) [[unlikely]]
+    stop_on_other_loop(name(), stream_socket::kind);
+  queued_ = true;
   const bool alone = socket.last_writer == nullptr;
   socket.append_writer(*this);
   if (alone) start_next(socket);
@@ -150,7 +155,10 @@ void socket_write_base::cancel_in_flight() noexcept {
 }
 
 std::expected<std::size_t, std::error_code> socket_write_base::take_result() {
-  if (error_ == after_cut_off) return std::unexpected(make_error_code(stream_errc::write_cut_off));
+  if (error_ == after_cut_off) {
+    stream_socket::of(*this).expect_open(name());
+    return std::unexpected(make_error_code(stream_errc::write_cut_off));
+  }
   if (error_ != 0) return std::unexpected(errno_code(error_));
   if (done_ == total_ && !(stopped_ && extent_ == extent::nothing)) return done_;
   if (extent_ == extent::some && done_ > 0) return done_;
@@ -160,11 +168,14 @@ std::expected<std::size_t, std::error_code> socket_write_base::take_result() {
 std::size_t socket_write_base::result_or_throw() { return value_or_throw(*this); }
 
 void socket_write_base::fail(std::error_code reason) const {
-  const char* const name = extent_ == extent::nothing ? "shutdown_write"
-                           : extent_ == extent::file  ? "send_file"
-                           : extent_ == extent::some  ? "write_some"
-                                                      : "write_all";
-  throw_transfer_error(reason, name, stream_socket::of(*this), done_);
+  throw_transfer_error(reason, name(), stream_socket::of(*this), done_);
+}
+
+const char* socket_write_base::name() const noexcept {
+  return extent_ == extent::nothing ? "shutdown_write"
+         : extent_ == extent::file  ? "send_file"
+         : extent_ == extent::some  ? "write_some"
+                                    : "write_all";
 }
 
 socket_write_vector_op::socket_write_vector_op(stream_socket& socket, std::span<const io::const_buffer> buffers,

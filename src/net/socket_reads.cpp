@@ -2,6 +2,7 @@
 #include <gyre/io/attempt.hpp>
 #include <gyre/net/socket_operations.hpp>
 
+#include "checks_every_use.hpp"
 #include "ended_early.hpp"
 #include "transfer_outcome.hpp"
 
@@ -45,7 +46,7 @@ std::expected<buffer_lease, std::error_code> socket_receive_op::take_result() {
   }
   if (received.end() < 0) return std::unexpected(errno_code(-received.end()));
   if (received.end() != io::receive_queue::open) return buffer_lease();
-  if (!cancelled_) stream_socket::stop_for_two_readers();  // the other one has taken what was there for this one
+  if (!cancelled_) socket_->stop_for_two_readers("receive");  // the other one has taken what was there for this one
   return std::unexpected(ended_early(*this));
 }
 
@@ -80,7 +81,9 @@ bool socket_read_op::absorb_result() noexcept {
 bool socket_read_op::try_now() noexcept {
   if (buffer_.empty()) return true;
   stream_socket& socket = stream_socket::of(*this);
-  if (socket.waiting_reader != nullptr || !read_now()) return false;
+  if (socket.waiting_reader != nullptr) return false;
+  if constexpr (checks_every_use) socket.expect_own_loop(name());
+  if (!read_now()) return false;
   socket.reader_took();
   return true;
 }
@@ -139,7 +142,7 @@ std::expected<std::size_t, std::error_code> socket_read_op::take_result() {
 }
 
 void socket_read_op::fail(std::error_code reason) const {
-  throw_transfer_error(reason, exactly_ ? "read_exactly" : "read_some", stream_socket::of(*this), done_);
+  throw_transfer_error(reason, name(), stream_socket::of(*this), done_);
 }
 
 }  // namespace gyre

@@ -8,9 +8,24 @@
 
 namespace gyre {
 
-void socket_stream::shutdown_read() noexcept { ::shutdown(socket_->fd, SHUT_RD); }
+void socket_stream::shutdown_read() noexcept {
+  socket_->expect_open("shutdown_read");
+  ::shutdown(socket_->fd, SHUT_RD);
+}
+
+// Disconnecting sends the reset at once, whoever else still has the descriptor. See connect(2), AF_UNSPEC.
+void socket_stream::abort() noexcept {
+  if (!is_open()) return;
+  sockaddr nobody{};
+  nobody.sa_family = AF_UNSPEC;
+  if (!socket_->peer.empty() && ::connect(socket_->fd, &nobody, sizeof(nobody)) == 0) return;
+  const linger reset{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(socket_->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+  ::shutdown(socket_->fd, SHUT_RDWR);
+}
 
 void socket_stream::set_option(int level, int option, int value, const char* name) const {
+  socket_->expect_open(name);
   if (::setsockopt(socket_->fd, level, option, &value, sizeof(value)) < 0)
     throw io_error({errno, std::generic_category()}, name, socket_->peer_name());
 }

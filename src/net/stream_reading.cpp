@@ -7,10 +7,25 @@
 
 namespace gyre {
 
-void stream_socket::stop_for_two_readers() noexcept { misuse("two tasks read from one stream at the same time"); }
+namespace {
+
+const char* name_of_read(const operation_base& op, stream_socket::reading way) noexcept {
+  return way == stream_socket::reading::leases ? "receive" : static_cast<const socket_read_op&>(op).name();
+}
+
+}  // namespace
+
+void stream_socket::stop_for_two_readers(const char* operation) const noexcept {
+  expect_open(operation);
+  expect_own_loop(operation);
+  misuse("two tasks read from one stream at the same time: let one task read, and hand on what it has read");
+}
 
 void stream_socket::wait_for_received(operation_base& op, reading way) noexcept {
-  if (waiting_reader != nullptr) stop_for_two_readers();
+  if (waiting_reader != nullptr) [[unlikely]]
+    stop_for_two_readers(name_of_read(op, way));
+  if (!is_of_running_loop()) [[unlikely]]
+    stop_on_other_loop(name_of_read(op, way), kind);
   waiting_reader = &op;
   how = way;
   received.arm();
@@ -18,7 +33,13 @@ void stream_socket::wait_for_received(operation_base& op, reading way) noexcept 
 }
 
 void stream_socket::read_directly(operation_base& op, io::request& call) noexcept {
-  if (waiting_reader != nullptr) stop_for_two_readers();
+  const auto name = [&] {
+    return call.code == io::opcode::receive_message ? "receive_descriptors" : name_of_read(op, reading::directly);
+  };
+  if (waiting_reader != nullptr) [[unlikely]]
+    stop_for_two_readers(name());
+  if (!is_of_running_loop()) [[unlikely]]
+    stop_on_other_loop(name(), kind);
   waiting_reader = &op;
   how = reading::directly;
   event_loop::current().backend().submit(call);

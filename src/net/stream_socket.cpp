@@ -17,6 +17,13 @@
 
 namespace gyre {
 
+namespace {
+// Waits at the closed stream for ever, and may be cancelled.
+constinit operation_base nobody_reads{{.cancel = [](cancellable&) noexcept {}}};
+}  // namespace
+
+constinit stream_socket stream_socket::closed(nobody_reads);
+
 stream_socket::stream_socket(int number) noexcept : received(*this, loop_of("a stream").backend()) {
   fd = number;
   received.complete = &received_something;

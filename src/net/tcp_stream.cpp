@@ -55,6 +55,7 @@ task<tcp_stream> tcp_stream::connect(std::string host_and_port, connect_options 
 }
 
 address tcp_stream::local_address() const {
+  socket_->expect_open("local_address");
   sockaddr_storage local{};
   socklen_t length = sizeof(local);
   if (::getsockname(native_descriptor(), reinterpret_cast<sockaddr*>(&local), &length) < 0)
@@ -66,6 +67,7 @@ void tcp_stream::set_no_delay(bool on) { set_option(IPPROTO_TCP, TCP_NODELAY, on
 void tcp_stream::set_keep_alive(bool on) { set_option(SOL_SOCKET, SO_KEEPALIVE, on ? 1 : 0, "set_keep_alive"); }
 void tcp_stream::set_reset_on_close(bool on) {
   const linger value{.l_onoff = on ? 1 : 0, .l_linger = 0};
+  socket_->expect_open("set_reset_on_close");
   if (::setsockopt(native_descriptor(), SOL_SOCKET, SO_LINGER, &value, sizeof(value)) < 0)
     throw io_error({errno, std::generic_category()}, "set_reset_on_close", socket_->peer_name());
 }

@@ -104,7 +104,7 @@ udp_socket udp_socket::from_fd(int fd) {
 }
 
 void udp_socket::connect(const address& peer) {
-  if (::connect(socket_->fd, raw(peer), peer.size()) < 0)
+  if (::connect(open_descriptor("connect"), raw(peer), peer.size()) < 0)
     throw io_error({errno, std::generic_category()}, "connect", peer.string());
 }
 
@@ -138,23 +138,29 @@ task<std::size_t> udp_socket::send_segments(std::span<const std::byte> bytes, st
   co_return done;
 }
 
-address udp_socket::local_address() const { return ask(socket_->fd, &::getsockname, "local_address"); }
-address udp_socket::peer_address() const { return ask(socket_->fd, &::getpeername, "peer_address"); }
+address udp_socket::local_address() const {
+  return ask(open_descriptor("local_address"), &::getsockname, "local_address");
+}
+address udp_socket::peer_address() const {
+  return ask(open_descriptor("peer_address"), &::getpeername, "peer_address");
+}
 
 void udp_socket::join_group(const address& group, std::uint32_t interface) {
-  change_group(socket_->fd, group, interface, true, "join_group");
+  change_group(open_descriptor("join_group"), group, interface, true, "join_group");
 }
 void udp_socket::leave_group(const address& group, std::uint32_t interface) {
-  change_group(socket_->fd, group, interface, false, "leave_group");
+  change_group(open_descriptor("leave_group"), group, interface, false, "leave_group");
 }
 void udp_socket::set_multicast_hops(int hops) {
-  if (local_address().is_v6()) return set(socket_->fd, IPPROTO_IPV6, IPV6_MULTICAST_HOPS, hops, "set_multicast_hops");
-  set(socket_->fd, IPPROTO_IP, IP_MULTICAST_TTL, hops, "set_multicast_hops");
+  if (local_address().is_v6())
+    return set(open_descriptor("set_multicast_hops"), IPPROTO_IPV6, IPV6_MULTICAST_HOPS, hops, "set_multicast_hops");
+  set(open_descriptor("set_multicast_hops"), IPPROTO_IP, IP_MULTICAST_TTL, hops, "set_multicast_hops");
 }
 void udp_socket::set_multicast_loop(bool on) {
   const int value = on ? 1 : 0;
-  if (local_address().is_v6()) return set(socket_->fd, IPPROTO_IPV6, IPV6_MULTICAST_LOOP, value, "set_multicast_loop");
-  set(socket_->fd, IPPROTO_IP, IP_MULTICAST_LOOP, value, "set_multicast_loop");
+  if (local_address().is_v6())
+    return set(open_descriptor("set_multicast_loop"), IPPROTO_IPV6, IPV6_MULTICAST_LOOP, value, "set_multicast_loop");
+  set(open_descriptor("set_multicast_loop"), IPPROTO_IP, IP_MULTICAST_LOOP, value, "set_multicast_loop");
 }
 
 }  // namespace gyre

@@ -49,7 +49,7 @@ unix_datagram_pair unix_datagram::pair() {
 }
 
 unix_datagram::~unix_datagram() {
-  if (socket_ == nullptr) return;
+  if (socket_ == &datagram_socket::closed) return;
   socket_->abandon();
   remove_file(local_);
 }

@@ -14,6 +14,7 @@ namespace {
 using name_call = int (*)(int, sockaddr*, socklen_t*);
 
 unix_address ask(const stream_socket& socket, name_call call, const char* operation) {
+  socket.expect_open(operation);
   sockaddr_storage name{};
   socklen_t length = sizeof(name);
   if (call(socket.fd, reinterpret_cast<sockaddr*>(&name), &length) < 0)
@@ -50,6 +51,7 @@ unix_address unix_stream::local_address() const { return ask(*socket_, &::getsoc
 unix_address unix_stream::peer_address() const { return ask(*socket_, &::getpeername, "peer_address"); }
 
 peer_credentials unix_stream::credentials() const {
+  socket_->expect_open("credentials");
   ucred found{};
   socklen_t length = sizeof(found);
   if (::getsockopt(socket_->fd, SOL_SOCKET, SO_PEERCRED, &found, &length) < 0)

@@ -1,5 +1,7 @@
 // src/stream/memory_stream.cpp: bounded pipes in memory.
+#include <gyre/coro/cancelled.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/loop/operation.hpp>
 #include <gyre/stream/memory_stream.hpp>
 #include <gyre/sync/event.hpp>
 #include <gyre/sync/mutex.hpp>
@@ -7,6 +9,8 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace gyre {
 
@@ -17,26 +21,39 @@ class memory_pipe {
 
   task<std::size_t> read_some(std::span<std::byte> out) {
     if (out.empty()) co_return std::size_t{0};
-    while (size_ == 0 && !ended_) co_await readable_.wait();
-    const std::size_t count = std::min(out.size(), size_);
-    for (std::size_t done = 0; done < count;) {
-      const std::size_t part = std::min(count - done, capacity_ - first_);
-      std::memcpy(out.data() + done, bytes_.get() + first_, part);
-      first_ = (first_ + part) % capacity_;
-      done += part;
+    const use reading(*this, readers_, "read_some");
+    while (is_empty() && !ended_) co_await readable_.wait();
+    if (reset_) throw_reset("read_some");
+    co_return take_out(out);
+  }
+
+  // What was taken before a cancel goes back in front of everything, as on a socket.
+  task<std::size_t> read_exactly(std::span<std::byte> out) {
+    const use reading(*this, readers_, "read_exactly");
+    returned_.reserve(out.size());
+    std::size_t done = 0;
+    try {
+      while (done < out.size()) {
+        while (is_empty() && !ended_) co_await readable_.wait();
+        if (reset_) throw_reset("read_exactly");
+        const std::size_t count = take_out(out.subspan(done));
+        if (count == 0) throw incomplete_transfer(stream_errc::end_of_stream, "read_exactly", "memory", done);
+        done += count;
+      }
+    } catch (const cancelled&) {
+      put_back(out.first(done));
+      throw;
     }
-    size_ -= count;
-    if (size_ == 0 && !ended_) readable_.clear();
-    if (count > 0) writable_.set();
-    co_return count;
+    co_return done;
   }
 
   task<std::size_t> write_all(std::span<const std::byte> in) {
-    const auto turn = co_await writers_.scoped_lock();
+    const use writing(*this, writers_, "write_all");
+    const auto turn = co_await one_writer_.scoped_lock();
     std::size_t done = 0;
     try {
       while (done < in.size()) {
-        if (cut_off_) throw io_error(stream_errc::write_cut_off, "write_all", "memory");
+        if (cut_off_ && !reset_) throw io_error(stream_errc::write_cut_off, "write_all", "memory");
         if (ended_ || reader_gone_) throw io_error(std::make_error_code(std::errc::broken_pipe), "write_all", "memory");
         if (size_ == capacity_) {
           writable_.clear();
@@ -53,22 +70,93 @@ class memory_pipe {
   }
 
   task<> end() {
-    const auto turn = co_await writers_.scoped_lock();
+    const use writing(*this, writers_, "shutdown_write");
+    const auto turn = co_await one_writer_.scoped_lock();
     end_now();
+  }
+
+  void reset() noexcept {
+    reset_ = true;
+    size_ = 0;
+    returned_.clear();
+    returned_from_ = 0;
+    end_now();
+    writable_.set();
   }
 
   // The end that writes is gone, or the one that reads. True: so is the other.
   bool writer_left() noexcept {
+    stop_if_used(writers_);
     end_now();
     return std::exchange(writer_gone_, true) || reader_gone_;
   }
   bool reader_left() noexcept {
+    stop_if_used(readers_);
     reader_gone_ = true;
     writable_.set();
     return writer_gone_;
   }
 
  private:
+  // A task that reads or writes.
+  class use {
+   public:
+    use(memory_pipe& pipe, unsigned& count, const char* operation) noexcept : count_(&count) {
+      if (pipe.thread_ != this_thread() && std::exchange(pipe.thread_, this_thread()) != nullptr)
+        stop_on_other_loop(operation, "a memory_stream");
+      if (++count > 1 && &count == &pipe.readers_)
+        misuse(
+            "two tasks read from one memory_stream at the same time: let one task read, and hand on what it has read");
+    }
+    use(const use&) = delete;
+    use& operator=(const use&) = delete;
+    ~use() { --*count_; }
+
+   private:
+    unsigned* count_;
+  };
+
+  // Which thread this is. A pair may be made before its loop.
+  static const void* this_thread() noexcept {
+    static thread_local char here;
+    return &here;
+  }
+  static void stop_if_used(unsigned count) noexcept {
+    if (count > 0) misuse("a memory_stream was destroyed while another task reads from it or writes to it");
+  }
+
+  [[noreturn]] static void throw_reset(const char* operation) {
+    throw io_error(std::make_error_code(std::errc::connection_reset), operation, "memory");
+  }
+
+  [[nodiscard]] bool is_empty() const noexcept { return size_ == 0 && returned_from_ == returned_.size(); }
+
+  std::size_t take_out(std::span<std::byte> out) noexcept {
+    std::size_t done = std::min(out.size(), returned_.size() - returned_from_);
+    std::copy_n(returned_.data() + returned_from_, done, out.data());
+    returned_from_ += done;
+    if (returned_from_ == returned_.size()) {
+      returned_.clear();
+      returned_from_ = 0;
+    }
+    for (; done < out.size() && size_ > 0; writable_.set()) {
+      const std::size_t part = std::min({out.size() - done, size_, capacity_ - first_});
+      std::memcpy(out.data() + done, bytes_.get() + first_, part);
+      first_ = (first_ + part) % capacity_;
+      size_ -= part;
+      done += part;
+    }
+    if (is_empty() && !ended_) readable_.clear();
+    return done;
+  }
+
+  // They fit: read_exactly has reserved room for what it may have to put back.
+  void put_back(std::span<const std::byte> bytes) noexcept {
+    if (bytes.empty()) return;
+    returned_.insert(returned_.begin() + static_cast<std::ptrdiff_t>(returned_from_), bytes.begin(), bytes.end());
+    readable_.set();
+  }
+
   void end_now() noexcept {
     ended_ = true;
     readable_.set();
@@ -89,11 +177,17 @@ class memory_pipe {
   std::size_t size_ = 0;
   bool ended_ = false;
   bool cut_off_ = false;
+  bool reset_ = false;
   bool writer_gone_ = false;
   bool reader_gone_ = false;
   event readable_;
   event writable_;
-  mutex writers_;
+  mutex one_writer_;
+  std::vector<std::byte> returned_;  // by a cancelled read_exactly: comes before the rest
+  std::size_t returned_from_ = 0;
+  unsigned readers_ = 0;
+  unsigned writers_ = 0;
+  const void* thread_ = nullptr;  // that used it first
 };
 
 memory_stream::~memory_stream() {
@@ -101,13 +195,30 @@ memory_stream::~memory_stream() {
   if (in_ != nullptr && in_->reader_left()) delete in_;
 }
 
+namespace {
+
+memory_pipe& open_pipe_of(memory_pipe* pipe, const char* operation) noexcept {
+  if (pipe == nullptr) misuse_of_closed(operation, "a memory_stream");
+  return *pipe;
+}
+
+}  // namespace
+
 GYRE_CORO_WRAPPER task<std::size_t> memory_stream::read_some(std::span<std::byte> buffer) {
-  return in_->read_some(buffer);
+  return open_pipe_of(in_, "read_some").read_some(buffer);
+}
+GYRE_CORO_WRAPPER task<std::size_t> memory_stream::read_exactly(std::span<std::byte> buffer) {
+  return open_pipe_of(in_, "read_exactly").read_exactly(buffer);
 }
 GYRE_CORO_WRAPPER task<std::size_t> memory_stream::write_all(std::span<const std::byte> bytes) {
-  return out_->write_all(bytes);
+  return open_pipe_of(out_, "write_all").write_all(bytes);
 }
-GYRE_CORO_WRAPPER task<> memory_stream::shutdown_write() { return out_->end(); }
+GYRE_CORO_WRAPPER task<> memory_stream::shutdown_write() { return open_pipe_of(out_, "shutdown_write").end(); }
+
+void memory_stream::abort() noexcept {
+  if (in_ != nullptr) in_->reset();
+  if (out_ != nullptr) out_->reset();
+}
 
 memory_pair::memory_pair(std::size_t capacity) {
   if (capacity == 0) misuse("a memory_pair needs a capacity of at least 1");

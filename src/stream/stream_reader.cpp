@@ -1,4 +1,5 @@
 // src/stream/stream_reader.cpp: a buffer, and looking for ends in it.
+#include <gyre/coro/misuse.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/stream/stream_reader.hpp>
 
@@ -18,9 +19,35 @@ namespace {
   throw incomplete_transfer(stream_errc::end_of_stream, operation, "stream", there);
 }
 
+[[noreturn]] void stop_for_second_task() noexcept {
+  misuse("two tasks read from one stream_reader at the same time: let one task read, and hand on what it has read");
+}
+
 }  // namespace
 
+void stream_reader::expect_idle() const noexcept {
+  if (room_ > 0) misuse("a stream_reader was destroyed or moved while a task reads from it");
+}
+
+stream_reader::stream_reader(stream_reader&& other) noexcept
+    : stream_((other.expect_idle(), std::move(other.stream_))),
+      buffer_(std::exchange(other.buffer_, {})),
+      begin_(std::exchange(other.begin_, 0)),
+      ended_(other.ended_) {}
+
+stream_reader& stream_reader::operator=(stream_reader&& other) noexcept {
+  expect_idle();
+  stream_reader moved(std::move(other));
+  std::swap(stream_, moved.stream_);
+  std::swap(buffer_, moved.buffer_);
+  std::swap(begin_, moved.begin_);
+  std::swap(ended_, moved.ended_);
+  return *this;
+}
+
+// Bytes that a second task takes are missing for the first, which waits for more.
 std::string stream_reader::take(std::size_t count) {
+  if (room_ > 0) stop_for_second_task();
   std::string taken = buffer_.substr(begin_, count);
   begin_ += taken.size();
   if (begin_ == buffer_.size()) {
@@ -31,8 +58,10 @@ std::string stream_reader::take(std::size_t count) {
 }
 
 // Reads once more from the stream, straight into the buffer, whose memory stays. False: it has ended.
-task<bool> stream_reader::fill() {
+task<bool> stream_reader::fill(const char* operation) {
   constexpr std::size_t chunk = 4096;
+  if (!stream_) misuse_of_closed(operation, "a stream_reader");
+  if (room_ > 0) stop_for_second_task();  // the kernel writes into the buffer, which must not move
   if (ended_) co_return false;
   if (begin_ > 0) buffer_.erase(0, std::exchange(begin_, 0));
   const std::size_t before = buffer_.size();
@@ -54,13 +83,13 @@ task<bool> stream_reader::fill() {
 }
 
 task<std::string> stream_reader::read(std::size_t most) {
-  if (buffered() == 0 && most > 0) co_await fill();
+  if (buffered() == 0 && most > 0) co_await fill("read");
   co_return take(most);
 }
 
 task<std::string> stream_reader::read_exactly(std::size_t count) {
   while (buffered() < count) {
-    const bool more = co_await fill();
+    const bool more = co_await fill("read_exactly");
     if (!more) throw_ended("read_exactly", buffered());
   }
   co_return take(count);
@@ -87,25 +116,29 @@ task<std::string> stream_reader::read_until_any(std::vector<std::string> separat
     if (end <= limit) co_return take(end);
     if (end != std::string_view::npos || text.size() >= limit) throw_too_long("read_until", limit);
     searched = text.size() - std::min(text.size(), longest - 1);
-    const bool more = co_await fill();
+    const bool more = co_await fill("read_until");
     if (!more) throw_ended("read_until", buffered());
   }
 }
 
+// A terminator does not count. One that may have begun, with '\r', does not count yet.
 task<std::optional<std::string>> stream_reader::read_line(std::size_t limit) {
   for (std::size_t searched = 0;;) {
-    const std::size_t end = rest().find('\n', searched);
-    if (end != std::string_view::npos && end < limit) {
-      std::string line = take(end + 1);
-      line.pop_back();
-      if (line.ends_with('\r')) line.pop_back();
-      co_return line;
+    const std::string_view text = rest();
+    const std::size_t found = text.find('\n', searched);
+    const std::string_view line = text.substr(0, found);
+    const std::size_t size = line.size() - (line.ends_with('\r') ? 1 : 0);
+    if (size > limit) throw_too_long("read_line", limit);
+    if (found != std::string_view::npos) {
+      std::string taken = take(found + 1);
+      taken.resize(size);
+      co_return taken;
     }
-    if (end != std::string_view::npos || buffered() >= limit) throw_too_long("read_line", limit);
-    searched = buffered();
-    const bool more = co_await fill();
+    searched = text.size();
+    const bool more = co_await fill("read_line");
     if (more) continue;
     if (buffered() == 0) co_return std::nullopt;
+    if (buffered() > limit) throw_too_long("read_line", limit);
     co_return take(buffered());
   }
 }
@@ -113,7 +146,7 @@ task<std::optional<std::string>> stream_reader::read_line(std::size_t limit) {
 task<std::string> stream_reader::read_all(std::size_t limit) {
   for (bool more = true; more;) {
     if (buffered() > limit) throw_too_long("read_all", limit);
-    more = co_await fill();
+    more = co_await fill("read_all");
   }
   co_return take(buffered());
 }

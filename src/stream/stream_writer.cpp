@@ -1,5 +1,9 @@
 // src/stream/stream_writer.cpp: the buffer of a writer and the task that sends it.
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/coro/misuse.hpp>
+#include <gyre/io/io_error.hpp>
+#include <gyre/loop/deadline.hpp>
+#include <gyre/loop/timeout_op.hpp>
 #include <gyre/stream/stream_writer.hpp>
 #include <gyre/sync/event.hpp>
 #include <gyre/tasks/spawn.hpp>
@@ -8,11 +12,25 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace gyre {
+namespace {
+
+// Without memory for the error that is the error.
+template <class Error, class... Details>
+std::exception_ptr failed_with(Details... details) noexcept {
+  try {
+    return std::make_exception_ptr(Error(details...));
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+}  // namespace
 
 /// Shared by the writer and by the task that sends; freed when both are done.
-struct writer_state {
+struct writer_state : private timer {
   explicit writer_state(shared_stream owned) noexcept : stream(std::move(owned)) { sent.set(); }
 
   void add(std::string_view bytes) {
@@ -22,33 +40,42 @@ struct writer_state {
     if (!sending) begin();
   }
 
+  // What the task that sends holds, and gives back also when it never begins, because the loop ends.
+  class sending_state {
+   public:
+    explicit sending_state(writer_state& state) noexcept : state_(&state) {
+      state.sent.clear();
+      ++state.references;
+      state.sending = true;
+    }
+    sending_state(sending_state&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+    sending_state& operator=(sending_state&&) = delete;
+    ~sending_state() {
+      if (state_ != nullptr) state_->sending_ended();
+    }
+    writer_state* operator->() const noexcept { return state_; }
+    writer_state& operator*() const noexcept { return *state_; }
+
+   private:
+    writer_state* state_;
+  };
+
   void begin() {
-    sent.clear();
-    ++references;
-    sending = true;
     try {
       // Eagerly: a short write is on its way before this returns.
-      spawn(send_all(this), {.name = "stream_writer", .eager = true}).detach();
+      spawn(send_all(sending_state(*this)), {.name = "stream_writer", .eager = true}).detach();
     } catch (...) {
-      sending = false;
-      --references;
-      sent.set();
+      failure = nullptr;  // nothing was added, and nothing was lost
       throw;
     }
   }
 
   // Ends when there is nothing left; the next write begins anew. Two buffers: one fills while the other is sent.
-  static task<> send_all(writer_state* state) {
-    struct owned {
-      writer_state* state;
-      ~owned() {
-        state->sending = false;
-        state->under_way.clear();
-        state->sent.set();
-        state->below_low.set();
-        state->release();
-      }
-    } const hold{state};
+  static task<> send_all(sending_state begun) {
+    const sending_state state = std::move(begun);  // given back when this ends, not when its frame is destroyed
+    cancel_scope scope;
+    scope.open(co_await this_task_context{});
+    state->sender = &scope;
     try {
       while (!state->waiting.empty()) {
         state->under_way.swap(state->waiting);
@@ -56,13 +83,76 @@ struct writer_state {
         state->under_way.clear();
         if (state->waiting.size() <= state->limits.low) state->below_low.set();
       }
-    } catch (const cancelled&) {  // the loop ends
-      state->failure = std::make_exception_ptr(std::runtime_error("stream_writer: the loop ended before all was sent"));
-      throw;
+      if (state->closed && !state->end_told) co_await end_stream(*state);
+    } catch (const cancelled&) {
+      if (!scope.absorbs_cancel()) throw;  // else it was aborted
     } catch (...) {
-      state->failure = std::current_exception();  // said by whoever waits next
+      if (!state->failure) state->failure = std::current_exception();  // said by whoever waits next
       state->waiting.clear();
     }
+  }
+
+  void sending_ended() noexcept {
+    if (armed()) event_loop::current().timers().disarm(*this);
+    if (!failure && buffered() > 0)
+      failure = failed_with<std::runtime_error>("stream_writer: the loop ended before all was sent");
+    sending = false;
+    sender = nullptr;
+    waiting.clear();
+    under_way.clear();
+    sent.set();
+    below_low.set();
+    release();
+  }
+
+  static task<> end_stream(writer_state& state) {
+    state.end_told = true;
+    try {
+      co_await state.stream->shutdown_write();
+    } catch (const std::system_error& error) {
+      if (error.code() != std::errc::operation_not_supported) throw;
+      state.no_half_close = std::current_exception();
+    }
+  }
+
+  // The end is told by a task, since it may have to wait for its turn. Nobody needs to be told by a stream that goes with this.
+  void close() noexcept {
+    closed = true;
+    if (sending || failure || end_told) return;
+    try {
+      begin();
+    } catch (...) {
+      failure = std::current_exception();  // no memory for the task; said by wait_closed
+    }
+  }
+
+  void abort(std::exception_ptr reason) noexcept {
+    closed = true;
+    if (!failure) failure = std::move(reason);
+    waiting.clear();
+    stream->abort();
+    if (sender != nullptr) sender->cancel();
+  }
+
+  // The writer is gone.
+  void linger() noexcept {
+    if (sending || (stream.is_shared() && event_loop::current_or_null() != nullptr)) close();
+    if (sending && buffered() > lingering.bytes) {
+      abort(too_much());
+    } else if (sending && lingering.time < std::chrono::nanoseconds::max()) {
+      deadline = deadline_after(lingering.time);
+      fire = [](timer& t) noexcept {
+        auto& self = static_cast<writer_state&>(t);
+        self.abort(failed_with<timed_out>("stream_writer"));
+      };
+      event_loop::current().timers().arm(*this);
+    }
+    release();
+  }
+
+  [[nodiscard]] static std::exception_ptr too_much() noexcept {
+    return failed_with<io_error>(std::make_error_code(std::errc::no_buffer_space), "wait_closed",
+                                 "more in the buffer than linger_limits::bytes");
   }
 
   [[nodiscard]] std::size_t buffered() const noexcept { return waiting.size() + under_way.size(); }
@@ -77,26 +167,37 @@ struct writer_state {
   std::string waiting;
   std::string under_way;
   write_limits limits;
+  linger_limits lingering;
   event sent;
   event below_low;
   std::exception_ptr failure;
+  std::exception_ptr no_half_close;
+  cancel_scope* sender = nullptr;  // of the task that sends
   int references = 1;
   bool sending = false;
   bool closed = false;
+  bool end_told = false;
+  bool aborted = false;  // by the program, which need not hear of it
 };
 
 stream_writer::stream_writer(shared_stream stream) : state_(new writer_state(std::move(stream))) {}
 
 stream_writer::~stream_writer() {
-  if (state_ != nullptr) state_->release();
+  if (state_ != nullptr) state_->linger();
+}
+
+writer_state& stream_writer::used_by(const char* operation) const noexcept {
+  if (state_ == nullptr) misuse_of_closed(operation, "a stream_writer");
+  return *state_;
 }
 
 void stream_writer::write(std::string_view bytes) {
-  if (!bytes.empty()) state_->add(bytes);
+  writer_state& state = used_by("write");
+  if (!bytes.empty()) state.add(bytes);
 }
 
 task<> stream_writer::drain() {
-  writer_state& state = *state_;
+  writer_state& state = used_by("drain");
   state.check();
   if (state.buffered() <= state.limits.high) co_return;
   while (state.buffered() > state.limits.low && state.sending) {
@@ -107,19 +208,50 @@ task<> stream_writer::drain() {
 }
 
 task<> stream_writer::flush() {
-  co_await state_->sent.wait();
-  state_->check();
+  writer_state& state = used_by("flush");
+  co_await state.sent.wait();
+  state.check();
 }
 
 task<> stream_writer::write_eof() {
-  state_->closed = true;
-  co_await flush();
-  co_await state_->stream->shutdown_write();
+  writer_state& state = used_by("write_eof");
+  state.close();
+  co_await state.sent.wait();
+  state.check();
+  if (state.no_half_close) std::rethrow_exception(state.no_half_close);
 }
 
-void stream_writer::close() noexcept { state_->closed = true; }
-void stream_writer::set_write_limits(write_limits limits) noexcept { state_->limits = limits; }
-std::size_t stream_writer::buffered() const noexcept { return state_->buffered(); }
-bool stream_writer::is_closing() const noexcept { return state_->closed; }
+task<> stream_writer::wait_closed() {
+  writer_state& state = used_by("wait_closed");
+  state.close();
+  co_await state.sent.wait();
+  if (!state.aborted) state.check();
+}
+
+task<> stream_writer::wait_closed(linger_limits limits) {
+  writer_state& state = used_by("wait_closed");
+  state.close();
+  if (state.buffered() > limits.bytes) state.abort(state.too_much());
+  auto limited = as_expected(timeout(limits.time, state.sent.wait()));
+  const auto sent_in_time = co_await std::move(limited);
+  if (!sent_in_time) state.abort(failed_with<timed_out>("wait_closed", "stream_writer"));
+  co_await wait_closed();
+}
+
+void stream_writer::close() noexcept { used_by("close").close(); }
+
+void stream_writer::abort() noexcept {
+  writer_state& state = used_by("abort");
+  state.aborted = true;
+  state.abort(failed_with<io_error>(std::make_error_code(std::errc::operation_canceled), "stream_writer", "aborted"));
+}
+
+void stream_writer::set_write_limits(write_limits limits) noexcept { used_by("set_write_limits").limits = limits; }
+void stream_writer::set_linger_limits(linger_limits limits) noexcept {
+  used_by("set_linger_limits").lingering = limits;
+}
+linger_limits stream_writer::lingers() const noexcept { return used_by("lingers").lingering; }
+std::size_t stream_writer::buffered() const noexcept { return used_by("buffered").buffered(); }
+bool stream_writer::is_closing() const noexcept { return used_by("is_closing").closed; }
 
 }  // namespace gyre

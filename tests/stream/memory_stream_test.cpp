@@ -121,6 +121,48 @@ TEST(memory_stream, a_cancel_at_any_await_of_reader_and_writer_leaks_nothing) {
       [](bool) {});
 }
 
+TEST(memory_stream, a_cancelled_read_exactly_puts_back_what_it_had_read) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::memory_pair pair(4);
+    std::array<std::byte, 20> buffer;
+    auto reading = gyre::spawn(pair.second.read_exactly(buffer));
+    (void)co_await pair.first.write_all(bytes("abcdef"));
+    co_await gyre::sleep(1ms);
+    reading.cancel();
+    co_await reading.wait();
+    (void)co_await pair.first.write_all(bytes("ghij"));
+    co_await pair.first.shutdown_write();
+    EXPECT_EQ(co_await read_all(pair.second), "abcdefghij");
+  });
+}
+
+TEST(memory_stream, two_tasks_that_read_one_end_stop_the_program) {
+  const auto read_twice = [] {
+    run_virtual([]() -> gyre::task<> {
+      gyre::memory_pair pair;
+      auto both = gyre::gather(read_all(pair.first), read_all(pair.first));
+      co_await std::move(both);
+    });
+  };
+  EXPECT_DEATH(read_twice(), "two tasks read from one memory_stream at the same time: let one task read");
+}
+
+TEST(memory_stream, an_end_that_is_destroyed_while_a_task_uses_it_stops_the_program) {
+  const auto destroy_while = [](auto use) {
+    run_virtual([&]() -> gyre::task<> {
+      gyre::memory_pair pair(4);
+      std::optional<gyre::memory_stream> used(std::move(pair.first));
+      auto task = gyre::spawn([&]() -> gyre::task<> { co_await use(*used); });
+      co_await gyre::sleep(1ms);
+      used.reset();
+      co_await task;
+    });
+  };
+  const char* const sentence = "a memory_stream was destroyed while another task reads from it or writes to it";
+  EXPECT_DEATH(destroy_while([](auto& s) -> gyre::task<> { (void)co_await read_all(s); }), sentence);
+  EXPECT_DEATH(destroy_while([](auto& s) -> gyre::task<> { (void)co_await s.write_all(bytes("12345")); }), sentence);
+}
+
 TEST(copy, moves_everything_and_counts_it) {
   run_virtual([]() -> gyre::task<> {
     gyre::memory_pair from(10);

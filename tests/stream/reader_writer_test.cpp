@@ -6,7 +6,9 @@
 
 #include "tests/support/virtual_run.hpp"
 
+#include <array>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +54,50 @@ TEST(stream_reader, a_line_over_the_limit_is_an_error_and_stays) {
     EXPECT_EQ(co_await error_of(two.reader.read_line(5)), "read_line more than the limit of 5 bytes: Message too long");
     EXPECT_EQ(co_await two.reader.read(4), "0123");
     EXPECT_EQ(co_await two.reader.read_line(), "456789");
+  });
+}
+
+TEST(stream_reader, a_line_of_exactly_the_limit_is_allowed_with_either_end_and_at_the_end_of_the_stream) {
+  run_virtual([]() -> gyre::task<> {
+    for (const std::string end : {"\n", "\r\n", ""}) {
+      for (const std::string line : {"", "1", "12345"}) {
+        if (line.empty() && end.empty()) continue;
+        for (std::size_t cut = 0; cut <= line.size() + end.size(); ++cut) {
+          ends two;
+          auto reading = gyre::spawn(two.reader.read_line(line.size()));
+          const std::string text = line + end;
+          const std::string head = text.substr(0, cut);
+          const std::string tail = text.substr(cut);
+          co_await two.say(head);
+          co_await gyre::sleep(1ms);
+          co_await two.say_and_end(tail);
+          EXPECT_EQ(co_await reading, line) << "cut at " << cut;
+        }
+      }
+    }
+  });
+}
+
+TEST(stream_reader, a_line_one_byte_over_the_limit_is_an_error_with_either_end_and_at_the_end_of_the_stream) {
+  run_virtual([]() -> gyre::task<> {
+    for (const std::string end : {"\n", "\r\n", "", "\r"}) {
+      ends two;
+      co_await two.say_and_end("123456" + end);
+      EXPECT_EQ(co_await error_of(two.reader.read_line(5)),
+                "read_line more than the limit of 5 bytes: Message too long");
+      EXPECT_EQ(co_await two.reader.read(100), "123456" + end);
+    }
+    ends two;
+    co_await two.say_and_end("12345\r");
+    EXPECT_NE(co_await error_of(two.reader.read_line(5)), "") << "nothing follows, so that it is no terminator";
+  });
+}
+
+TEST(stream_reader, a_line_that_is_too_long_is_refused_before_its_end_has_come) {
+  run_virtual([]() -> gyre::task<> {
+    ends two;
+    co_await two.say("123456");
+    EXPECT_NE(co_await error_of(two.reader.read_line(5)), "");
   });
 }
 
@@ -123,6 +169,53 @@ TEST(stream_reader, a_cancelled_read_loses_nothing) {
     reading.cancel();
     co_await reading.wait();
     EXPECT_EQ(co_await two.reader.read(), "abc");
+  });
+}
+
+TEST(stream_reader, two_tasks_that_read_at_once_stop_the_program) {
+  const auto read_twice = [](auto second) {
+    run_virtual([&]() -> gyre::task<> {
+      ends two;
+      auto first = gyre::spawn(two.reader.read_exactly(5000));
+      co_await two.say("abc");
+      co_await gyre::sleep(1ms);
+      co_await second(two.reader);
+      co_await first;
+    });
+  };
+  const char* const sentence = "two tasks read from one stream_reader at the same time: let one task read";
+  EXPECT_DEATH(read_twice([](gyre::stream_reader& r) -> gyre::task<> { (void)co_await r.read_exactly(9); }), sentence);
+  EXPECT_DEATH(read_twice([](gyre::stream_reader& r) -> gyre::task<> { (void)co_await r.read_line(); }), sentence);
+  EXPECT_DEATH(read_twice([](gyre::stream_reader& r) -> gyre::task<> { (void)co_await r.read(2); }), sentence)
+      << "bytes of the first task";
+}
+
+TEST(stream_reader, one_that_is_destroyed_or_moved_while_a_task_reads_stops_the_program) {
+  const auto read_and = [](auto use) {
+    run_virtual([&]() -> gyre::task<> {
+      std::optional<ends> two(std::in_place);
+      auto reading = gyre::spawn(two->reader.read());
+      co_await gyre::sleep(1ms);
+      use(*two);
+      two.reset();
+      co_await reading.wait();
+    });
+  };
+  const char* const sentence = "a stream_reader was destroyed or moved while a task reads from it";
+  EXPECT_DEATH(read_and([](ends&) {}), sentence);
+  EXPECT_DEATH(read_and([](ends& both) { const gyre::stream_reader moved(std::move(both.reader)); }), sentence);
+}
+
+TEST(stream_reader, that_was_moved_keeps_its_buffer_and_leaves_an_empty_one) {
+  run_virtual([]() -> gyre::task<> {
+    ends two;
+    co_await two.say("abcdef");
+    EXPECT_EQ(co_await two.reader.read_exactly(2), "ab");
+    gyre::stream_reader moved(std::move(two.reader));
+    EXPECT_EQ(two.reader.buffered(), 0U);  // NOLINT(bugprone-use-after-move): that is the contract
+    EXPECT_EQ(moved.buffered(), 4U);
+    two.reader = std::move(moved);
+    EXPECT_EQ(co_await two.reader.read_exactly(4), "cdef");
   });
 }
 
@@ -202,6 +295,162 @@ TEST(stream_writer, that_is_destroyed_still_sends_its_buffer) {
     }
     EXPECT_EQ(co_await reader.read_all(100), "sent all the same");
   });
+}
+
+TEST(stream_writer, after_wait_closed_the_peer_has_seen_the_end_while_the_reader_lives) {
+  run_virtual([]() -> gyre::task<> {
+    for (const std::string text : {"", "hello"}) {
+      gyre::memory_pair pair;
+      const gyre::shared_stream here{gyre::any_stream(std::move(pair.first))};
+      gyre::stream_reader reading(here);
+      gyre::stream_writer writer(here);
+      gyre::stream_reader far{gyre::any_stream(std::move(pair.second))};
+      writer.write(text);
+      writer.close();
+      co_await writer.wait_closed();
+      co_await writer.wait_closed();
+      EXPECT_EQ(co_await far.read_all(100), text);
+      EXPECT_THROW(writer.write("more"), std::logic_error);
+    }
+  });
+}
+
+TEST(stream_writer, that_is_closed_or_destroyed_shows_the_end_without_a_wait_and_reading_goes_on) {
+  run_virtual([]() -> gyre::task<> {
+    for (const bool destroyed : {false, true}) {
+      gyre::memory_pair pair(4);
+      const gyre::shared_stream here{gyre::any_stream(std::move(pair.first))};
+      gyre::stream_reader reading(here);
+      std::optional<gyre::stream_writer> writer(here);
+      writer->write("a question");
+      if (destroyed)
+        writer.reset();
+      else
+        writer->close();
+      auto far = gyre::any_stream(std::move(pair.second));
+      auto far_shared = gyre::shared_stream(std::move(far));
+      gyre::stream_reader asked(far_shared);
+      EXPECT_EQ(co_await asked.read_all(100), "a question");
+      gyre::stream_writer answers(far_shared);
+      answers.write("an answer");
+      EXPECT_EQ(co_await reading.read_exactly(9), "an answer");
+    }
+  });
+}
+
+TEST(stream_writer, of_a_stream_that_cannot_be_half_closed_closes_without_an_error) {
+  struct one_way {
+    gyre::memory_stream stream;
+    gyre::task<std::size_t> read_some(std::span<std::byte> buffer) { co_return co_await stream.read_some(buffer); }
+    gyre::task<> write_all(std::span<const std::byte> bytes) { (void)co_await stream.write_all(bytes); }
+  };
+  run_virtual([]() -> gyre::task<> {
+    gyre::memory_pair pair;
+    gyre::stream_reader far{gyre::any_stream(std::move(pair.second))};
+    {
+      gyre::stream_writer writer{gyre::any_stream(one_way{std::move(pair.first)})};
+      writer.write("all");
+      writer.close();
+      co_await writer.wait_closed();
+      EXPECT_EQ(co_await error_of(writer.write_eof()), "shutdown_write: Operation not supported");
+    }
+    EXPECT_EQ(co_await far.read_all(100), "all");
+  });
+}
+
+TEST(stream_writer, that_is_aborted_drops_its_buffer_and_the_peer_sees_an_error) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::memory_pair pair(4);
+    const gyre::shared_stream here{gyre::any_stream(std::move(pair.first))};
+    gyre::stream_reader reading(here);
+    gyre::stream_writer writer(here);
+    gyre::stream_reader far{gyre::any_stream(std::move(pair.second))};
+    writer.write("more than four");
+    auto draining = gyre::spawn(writer.flush());
+    auto waiting = gyre::spawn(reading.read());
+    co_await gyre::sleep(1ms);
+    writer.abort();
+    co_await writer.wait_closed();
+    EXPECT_EQ(writer.buffered(), 0U);
+    EXPECT_EQ(co_await error_of(std::move(draining)), "stream_writer aborted: Operation canceled");
+    EXPECT_EQ(co_await error_of(far.read()), "read_some memory: Connection reset by peer");
+    EXPECT_EQ(co_await error_of(std::move(waiting)), "read_some memory: Connection reset by peer");
+    EXPECT_THROW(writer.write("late"), std::logic_error);
+  });
+}
+
+TEST(stream_writer, that_is_destroyed_stops_sending_to_a_peer_that_never_reads_at_its_time_limit) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::memory_pair pair(4);
+    const auto began = gyre::now();
+    {
+      gyre::stream_writer writer{gyre::any_stream(std::move(pair.first))};
+      writer.set_linger_limits({.time = 7s});
+      writer.write("more than four");
+    }
+    co_await gyre::sleep(6s);
+    std::array<std::byte, 2> two;
+    EXPECT_EQ(co_await pair.second.read_some(two), 2U) << "within the limit it is sent";
+    co_await gyre::sleep(2s);
+    EXPECT_EQ(co_await error_of(pair.second.read_some(two)), "read_some memory: Connection reset by peer");
+    EXPECT_EQ(since(began), 8s);
+  });
+}
+
+TEST(stream_writer, that_is_destroyed_with_more_than_its_limit_aborts_at_once) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::memory_pair pair(4);
+    gyre::stream_reader far{gyre::any_stream(std::move(pair.second))};
+    {
+      gyre::stream_writer writer{gyre::any_stream(std::move(pair.first))};
+      writer.set_linger_limits({.bytes = 13});
+      writer.write("more than four");
+    }
+    EXPECT_EQ(co_await error_of(far.read_all(100)), "read_some memory: Connection reset by peer");
+  });
+}
+
+TEST(stream_writer, wait_closed_with_limits_gives_up_and_aborts) {
+  run_virtual([]() -> gyre::task<> {
+    for (const gyre::linger_limits limits : {gyre::linger_limits{.time = 3s}, gyre::linger_limits{.bytes = 13}}) {
+      gyre::memory_pair pair(4);
+      gyre::stream_writer writer{gyre::any_stream(std::move(pair.first))};
+      writer.write("more than four");
+      const bool in_time = limits.bytes < 14;
+      EXPECT_EQ(co_await error_of(writer.wait_closed(limits)),
+                in_time ? "wait_closed more in the buffer than linger_limits::bytes: No buffer space available"
+                        : gyre::timed_out("wait_closed", "stream_writer").what());
+      std::array<std::byte, 2> two;
+      EXPECT_EQ(co_await error_of(pair.second.read_some(two)), "read_some memory: Connection reset by peer");
+    }
+    gyre::memory_pair pair;
+    gyre::stream_writer writer{gyre::any_stream(std::move(pair.first))};
+    writer.write("fits");
+    co_await writer.wait_closed({.time = 1s, .bytes = 4});
+  });
+}
+
+TEST(stream_writer, a_cancel_at_any_await_of_its_end_leaves_one_that_can_be_aborted) {
+  gyre::testing::cancel_at_every_await(
+      []() -> gyre::task<> {
+        gyre::memory_pair pair(3);
+        auto here = gyre::shared_stream(gyre::any_stream(std::move(pair.first)));
+        gyre::stream_reader reading(here);
+        gyre::stream_writer writer(here);
+        gyre::stream_reader far{gyre::any_stream(std::move(pair.second))};
+        writer.write("0123456789");
+        bool cancelled = false;
+        try {
+          auto both = gyre::gather(writer.wait_closed(gyre::linger_limits{.time = 1s}), far.read_all(100));
+          co_await std::move(both);
+        } catch (const gyre::cancelled&) {
+          cancelled = true;
+        }
+        writer.abort();
+        co_await gyre::shield(writer.wait_closed());
+        if (cancelled) gyre::throw_cancelled();
+      },
+      [](bool) {});
 }
 
 TEST(stream_writer, a_cancelled_drain_stops_waiting_and_the_buffer_is_sent) {

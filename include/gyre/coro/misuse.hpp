@@ -12,4 +12,7 @@ namespace gyre {
 template <class...>
 inline constexpr bool misused = false;
 
+/// The same for `operation` on an `object` ("a stream") that is closed or was moved from.
+[[noreturn]] GYRE_API void misuse_of_closed(const char* operation, const char* object) noexcept;
+
 }  // namespace gyre

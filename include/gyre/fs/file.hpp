@@ -40,7 +40,7 @@ class GYRE_API [[nodiscard("co_await it")]] file_op : public file_operation<file
     flags = call_flags;
     offset = call_offset;
   }
-  void prepare() noexcept {}
+  void prepare() noexcept { file_->expect_open(name_); }
   std::expected<void, std::error_code> take_result() { return done_or_error(); }
   [[noreturn]] void fail(std::error_code reason) const;
 
@@ -75,21 +75,23 @@ class GYRE_API [[nodiscard("co_await it")]] file_close_op : public file_operatio
 /// Reads and writes never block the loop. What is not a regular file (or a disk) is made non-blocking, for all
 /// processes that have it open through the same descriptor.
 ///
-/// Thread:  belongs to the loop it was opened on.
+/// Operations on a file that is closed or was moved from stop the program with a sentence, except `close`, which does nothing.
+/// Thread:  belongs to the loop it was opened on, or to the first one that uses it. The program is stopped when a task of another
+///          loop waits for an operation on it.
 /// Overlap: any number of operations at offsets; at the position one read and one write at a time. It may be closed
 ///          and destroyed when nothing is under way.
 class GYRE_API file {
  public:
   file() noexcept = default;
   explicit file(file_state& state) noexcept : state_(&state) {}
-  file(file&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  file(file&& other) noexcept : state_(std::exchange(other.state_, &file_state::closed)) {}
   file& operator=(file&& other) noexcept {
     file moved(std::move(other));
     std::swap(state_, moved.state_);
     return *this;
   }
   ~file() {
-    if (state_ != nullptr) state_->release();
+    if (is_open()) state_->release();
   }
 
   /// Opens, or makes, the file at `path`. A named pipe is opened without waiting for its other end: to write, that
@@ -219,21 +221,24 @@ class GYRE_API file {
   /// for the last name of a large file, may block; and nobody hears of an error.
   ///
   /// Cancel: not ended by a cancel. Errors: io_error "close x: No space left on device"; it is closed then, too.
-  [[nodiscard("co_await it")]] file_close_op close() noexcept { return file_close_op(std::exchange(state_, nullptr)); }
+  [[nodiscard("co_await it")]] file_close_op close() noexcept {
+    return file_close_op(is_open() ? std::exchange(state_, &file_state::closed) : nullptr);
+  }
 
   /// Where the next read or write at the position begins. Errors: io_error; ESPIPE when there is none.
   [[nodiscard]] std::uint64_t position() const;
   void set_position(std::uint64_t offset);
 
+  /// Empty when it is closed.
   [[nodiscard]] const std::string& path() const noexcept { return state_->path; }
   /// False for a file that was moved from or closed.
-  [[nodiscard]] bool is_open() const noexcept { return state_ != nullptr; }
-  /// The descriptor, still owned by the file.
+  [[nodiscard]] bool is_open() const noexcept { return state_ != &file_state::closed; }
+  /// The descriptor, still owned by the file; -1 when it is closed.
   [[nodiscard]] int native_descriptor() const noexcept { return state_->fd; }
   [[nodiscard]] file_state& state() const noexcept { return *state_; }
 
  private:
-  file_state* state_ = nullptr;
+  file_state* state_ = &file_state::closed;
 };
 
 static_assert(byte_stream<file>);

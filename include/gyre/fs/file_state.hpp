@@ -8,6 +8,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gyre::fs {
 
@@ -16,6 +17,24 @@ struct GYRE_API file_state : private io::descriptor {
   /// Takes over an open descriptor, which is closed when this fails.
   /// Errors: io_error "open path: …", std::bad_alloc.
   static file_state& adopt(int number, std::string_view path);
+
+  /// Stands in for the state of a file that is closed or was moved from. It looks like a pipe that other tasks read and write, so
+  /// that each transfer leaves its fast path as it would for these, and then stops the program with a sentence. Nothing ever
+  /// writes to it.
+  static file_state closed;
+  /// Stops the program when this is `closed`. For functions that are no transfers.
+  void expect_open(const char* function) const noexcept {
+    if (this == &closed) [[unlikely]]
+      misuse_of_closed(function, "a file");
+  }
+  /// Stops the program when this file belongs to another loop than the running one. A file that was opened without a loop belongs
+  /// to the one that uses it first.
+  void expect_own_loop(const char* operation) noexcept {
+    const event_loop* const running = &event_loop::current();
+    if (loop == running) [[likely]]
+      return;
+    if (std::exchange(loop, running) != nullptr) stop_on_other_loop(operation, "a file");
+  }
 
   /// Closes the descriptor and frees this. Nothing may be in flight.
   void release() noexcept;
@@ -32,10 +51,12 @@ struct GYRE_API file_state : private io::descriptor {
   bool writes_now = true;            // the same for a write to memory
   operation_base* reader = nullptr;  // reads at the position
   operation_base* writer = nullptr;  // writes at the position
+  const event_loop* loop = nullptr;  // that it belongs to
   std::string path;
 
  private:
   explicit file_state(std::string_view name) : path(name) {}
+  explicit file_state(operation_base& nobody) noexcept : waits(true), reader(&nobody), writer(&nobody) {}
   ~file_state() = default;
   [[nodiscard]] int classify() noexcept;
 };

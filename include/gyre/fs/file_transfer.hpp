@@ -53,6 +53,7 @@ class GYRE_API file_transfer_base : public operation<file_transfer_base, io::fil
   [[nodiscard]] operation_base*& user_of_position() const noexcept { return reading() ? file_->reader : file_->writer; }
   [[nodiscard]] bool is_finished() const noexcept;
   [[nodiscard]] bool refuse() noexcept;
+  [[noreturn]] void stop_for_two_users() const noexcept;
   [[nodiscard]] long call_now(int call_flags) noexcept;
   [[nodiscard]] bool transfer_without_waiting() noexcept;
   [[nodiscard]] bool transfer_in_memory() noexcept;

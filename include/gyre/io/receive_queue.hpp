@@ -23,6 +23,8 @@ class GYRE_API receive_queue : public multishot {
   static constexpr int open = 1;
 
   receive_queue(descriptor& source, backend& performer) noexcept;
+  /// Of no backend: it never receives.
+  constexpr receive_queue() noexcept = default;
   ~receive_queue();
 
   /// Starts receiving, if that has stopped and the stream has not ended.
@@ -30,6 +32,7 @@ class GYRE_API receive_queue : public multishot {
     if (where == phase::idle && end_ == open) performer_->submit(*this);
   }
   [[nodiscard]] bool armed() const noexcept { return where == phase::in_flight; }
+  [[nodiscard]] bool belongs_to(const backend& performer) const noexcept { return performer_ == &performer; }
 
   /// There is something to take: bytes, the end of the stream, or an error.
   [[nodiscard]] bool readable() const noexcept { return has_bytes() || end_ != open; }
@@ -59,7 +62,7 @@ class GYRE_API receive_queue : public multishot {
   static buffer_lease take(block*& from) noexcept;
   static std::size_t copy_from(block*& from, std::span<std::byte> out) noexcept;
 
-  backend* performer_;
+  backend* performer_ = nullptr;
   block* put_back_ = nullptr;  // before the buffers
   block* apart_ = nullptr;     // after the buffers
   std::uint32_t first_ = buffer_pool::none;

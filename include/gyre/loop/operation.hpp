@@ -14,6 +14,10 @@ namespace gyre {
 /// is none: the object is made before its loop, or outlives it.
 [[nodiscard]] GYRE_API event_loop& loop_of(const char* object) noexcept;
 
+/// Stops the program: `operation` was called on `object` ("a stream"), which belongs to another loop than the running one.
+/// Returns in a forked child that uses the loop of its parent: the backend of that loop stops the program, and says so.
+GYRE_API void stop_on_other_loop(const char* operation, const char* object) noexcept;
+
 /// The part of an operation that does not depend on what it does: who waits, and how to go on.
 ///
 /// Lifetime: lives in the awaiting frame. Movable until it has begun, never after.

@@ -53,6 +53,7 @@ class GYRE_API datagram_send_base : public operation<datagram_send_base, io::req
                      std::uint32_t name_length) noexcept;
   [[nodiscard]] const void* name() const noexcept { return name_length_ == 0 ? nullptr : name_; }
   [[nodiscard]] std::uint32_t name_length() const noexcept { return name_length_; }
+  [[nodiscard]] const char* name_of_send() const noexcept { return name_length_ == 0 ? "send" : "send_to"; }
   [[noreturn]] void fail_with(std::error_code reason, std::string to) const;
 
  private:

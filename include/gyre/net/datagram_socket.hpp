@@ -33,6 +33,21 @@ struct GYRE_API datagram_socket : private io::descriptor {
   /// Takes over a non-blocking descriptor.
   explicit datagram_socket(int number, waiting for_room = waiting::in_backend) noexcept;
 
+  /// Stands in for the socket of an object that was moved from. It looks as if a receiver waited and there were no room to send, so
+  /// that each operation leaves its fast path as it would for these, and then stops the program with a sentence. Nothing ever
+  /// writes to it.
+  static datagram_socket closed;
+  /// Stops the program when this is `closed`. For functions that are no operations.
+  void expect_open(const char* function) const noexcept {
+    if (this == &closed) [[unlikely]]
+      misuse_of_closed(function, kind);
+  }
+  /// Stops the program when this is `closed`, or belongs to another loop than the running one.
+  void expect_usable(const char* operation) const noexcept {
+    if (pool_ != &event_loop::current().backend().buffers()) [[unlikely]]
+      stop_for_wrong_use(operation);
+  }
+
   /// The socket object is gone: closes the descriptor, at once or when the kernel has let go of it, and frees this.
   void abandon() noexcept;
   /// Ends every operation that waits on this socket with operation_canceled.
@@ -50,7 +65,7 @@ struct GYRE_API datagram_socket : private io::descriptor {
   /// The buffer of the first is the caller's from here on.
   [[nodiscard]] std::uint32_t take_first() noexcept;
   [[nodiscard]] io::message_view arrival(std::uint32_t buffer) const noexcept;
-  [[nodiscard]] io::buffer_pool& pool() const noexcept { return pool_; }
+  [[nodiscard]] io::buffer_pool& pool() const noexcept { return *pool_; }
   /// Starts receiving into buffers, unless it does already, enough wait to be taken, or a receiver has a request of its own.
   void receive_many() noexcept;
 
@@ -84,9 +99,16 @@ struct GYRE_API datagram_socket : private io::descriptor {
   struct retry_timer : timer {
     datagram_socket* socket = nullptr;
   };
+  static constexpr const char* kind = "a datagram socket";
   static constexpr std::uint32_t most_waiting = 64;  // more stay in the queue of the kernel, which drops at its limit
 
+  explicit constexpr datagram_socket(operation_base& nobody) noexcept
+      : receiver(&nobody), pool_(nullptr), for_room_(waiting::in_backend) {
+    writable = false;
+  }
   ~datagram_socket();
+  void stop_for_wrong_use(const char* operation) const noexcept;
+  [[noreturn]] void stop_for_two_receivers(const char* operation) const noexcept;
   static void deliver(io::multishot& m, int result, std::uint32_t buffer) noexcept;
   static void received_something(io::completion& c) noexcept;
   void release_when_quiet() noexcept;
@@ -94,7 +116,7 @@ struct GYRE_API datagram_socket : private io::descriptor {
   // Tells the receiver that a datagram is there. Null: it has a request of its own, or was cancelled, and is about to say so.
   void (*arrived_)(operation_base&) noexcept = nullptr;
   io::message_multishot arrivals_;
-  io::buffer_pool& pool_;
+  io::buffer_pool* pool_;  // of the loop that this belongs to
   std::uint32_t first_ = io::buffer_pool::none;
   std::uint32_t last_ = io::buffer_pool::none;
   std::uint32_t count_ = 0;

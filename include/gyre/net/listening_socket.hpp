@@ -23,6 +23,10 @@ struct stream_socket;
 struct GYRE_API listening_socket : private io::multishot, private timer {
   listening_socket(int fd, std::string bound) noexcept;
 
+  /// Stands in for the socket of a listener that was moved from: one that has stopped, and in which no accept may fail. Nothing
+  /// ever writes to it.
+  static listening_socket closed;
+
   /// The listener is gone: stops, and frees this when the kernel has let go.
   void abandon() noexcept;
   /// Stops accepting and closes the descriptor; connections that were accepted and not taken are closed.
@@ -42,6 +46,7 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
     using node_list::unlink;
   };
 
+  listening_socket() noexcept;
   ~listening_socket() = default;
   void arm() noexcept;
   static void deliver_connection(multishot& m, int result, std::uint32_t buffer) noexcept;
@@ -55,6 +60,8 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
   void let_go() noexcept;
   [[nodiscard]] bool has_connection() const noexcept { return next_ < accepted_.size(); }
 
+  static constexpr const char* kind = "a listener";
+  const event_loop* loop_ = nullptr;  // that it belongs to
   io::descriptor descriptor_;
   std::vector<int> accepted_;
   std::size_t next_ = 0;  // accepted_ before it has been taken

@@ -48,6 +48,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_read_op : public operation<so
   std::expected<std::size_t, std::error_code> take_result();
   [[noreturn]] void fail(std::error_code reason) const;
   [[nodiscard]] bool fully_succeeded() const noexcept { return done_ > 0 && has_enough(); }
+  [[nodiscard]] const char* name() const noexcept { return exactly_ ? "read_exactly" : "read_some"; }
 
  private:
   friend struct stream_socket;
@@ -83,6 +84,7 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
   std::expected<std::size_t, std::error_code> take_result();
   [[noreturn]] void fail(std::error_code reason) const;
   [[nodiscard]] bool fully_succeeded() const noexcept { return error_ == 0 && !stopped_ && done_ == total_; }
+  [[nodiscard]] const char* name() const noexcept;
 
  protected:
   enum class extent : std::uint8_t { all, some, nothing, file };  // nothing: shutdown_write

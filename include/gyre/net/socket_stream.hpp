@@ -15,7 +15,10 @@ namespace gyre {
 
 /// A connected socket as a stream of bytes; tcp_stream and unix_stream derive from it. Closes when it is destroyed.
 ///
-/// Thread: belongs to the loop it was made on.
+/// Reading, writing and setting options stop the program with a sentence when the stream is closed or was moved from; `close`
+/// and `cancel` do nothing then.
+/// Thread: belongs to the loop it was made on. The program is stopped when a task of another loop waits for an operation on it;
+/// builds without NDEBUG also stop it for operations that need not wait.
 /// Overlap: one reader and any number of writers at a time; whole writes never interleave.
 class GYRE_API socket_stream {
  public:
@@ -95,7 +98,8 @@ class GYRE_API socket_stream {
   /// Tells the peer that nothing more will be written, when the writes that are queued are done. Reading goes on. See
   /// shutdown(2), RFC 9293 §3.6.
   ///
-  /// Cancel: done or not done, never half. Errors: io_error when not connected.
+  /// Cancel: done or not done, never half. Errors: io_error. A peer that has left already, which makes shutdown(2) fail with
+  /// ENOTCONN, is no error: there is nobody to tell.
   [[nodiscard("co_await it")]] socket_shutdown_op shutdown_write() noexcept { return socket_shutdown_op(*socket_); }
 
   /// Makes reads end when what has arrived is consumed, as if the peer had finished. See shutdown(2).
@@ -106,38 +110,43 @@ class GYRE_API socket_stream {
   ///
   /// Cancel: not ended by a cancel; it takes no longer than the kernel needs to let go.
   [[nodiscard("co_await it")]] socket_close_op close() noexcept {
-    return socket_close_op(std::exchange(socket_, nullptr));
+    return socket_close_op(is_open() ? std::exchange(socket_, &stream_socket::closed) : nullptr);
   }
 
   /// Ends every operation that waits on this stream, whoever awaits it, with io_error operation_canceled.
   void cancel() noexcept { socket_->cancel_all(); }
+
+  /// Ends the connection at once: bytes that the peer has not got are dropped, and a TCP peer gets a reset. Operations that wait,
+  /// and later ones, fail with connection_reset or broken_pipe. The descriptor stays open until the stream is closed. The peer of
+  /// a Unix socket sees the end of the stream. Does nothing when the stream is closed.
+  void abort() noexcept;
 
   /// Options, see socket(7). Units: bytes. Errors: io_error with the option's name.
   void set_send_buffer_size(int bytes);
   void set_receive_buffer_size(int bytes);
 
   /// False for a stream that was moved from or closed.
-  [[nodiscard]] bool is_open() const noexcept { return socket_ != nullptr; }
-  /// The descriptor, still owned by the stream; for options that have no function here.
+  [[nodiscard]] bool is_open() const noexcept { return socket_ != &stream_socket::closed; }
+  /// The descriptor, still owned by the stream; for options that have no function here. -1 when it is closed.
   [[nodiscard]] int native_descriptor() const noexcept { return socket_->fd; }
   [[nodiscard]] stream_socket& socket() const noexcept { return *socket_; }
 
  protected:
   socket_stream() noexcept = default;
   explicit socket_stream(stream_socket& socket) noexcept : socket_(&socket) {}
-  socket_stream(socket_stream&& other) noexcept : socket_(std::exchange(other.socket_, nullptr)) {}
+  socket_stream(socket_stream&& other) noexcept : socket_(std::exchange(other.socket_, &stream_socket::closed)) {}
   socket_stream& operator=(socket_stream&& other) noexcept {
     socket_stream moved(std::move(other));
     std::swap(socket_, moved.socket_);
     return *this;
   }
   ~socket_stream() {
-    if (socket_ != nullptr) socket_->abandon();
+    if (is_open()) socket_->abandon();
   }
 
   void set_option(int level, int option, int value, const char* name) const;
 
-  stream_socket* socket_ = nullptr;
+  stream_socket* socket_ = &stream_socket::closed;
 };
 
 /// Ends every operation that waits on `stream`, whoever awaits it, with io_error operation_canceled.

@@ -12,7 +12,7 @@
 namespace gyre {
 
 /// Runs `client(stream_reader&, stream_writer&)`, which gives a task<>, for each connection of a listener. When it
-/// returns, what is in the writer's buffer is sent and the connection closed.
+/// returns, what is in the writer's buffer is sent, within the writer's `linger_limits`, and the connection closed.
 ///
 /// Lifetime: `listener` outlives the await. Stop requests, Cancel, Errors: same as stream_listener::serve.
 template <class Stream, class Client>
@@ -20,8 +20,7 @@ template <class Stream, class Client>
   auto serve_one = [&client](Stream peer) -> task<> {
     stream_connection connection = make_connection(std::move(peer));
     co_await client(connection.reader, connection.writer);
-    connection.writer.close();
-    co_await connection.writer.wait_closed();
+    co_await connection.writer.wait_closed(connection.writer.lingers());
   };
   co_await listener.serve(serve_one, options);
 }

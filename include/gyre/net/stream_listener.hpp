@@ -90,18 +90,20 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
 ///
 /// When the process runs out of descriptors or memory, the listener pauses, logs to standard error at most once a second, and
 /// resumes by itself. A connection for which there is no memory is closed; the listener survives.
+/// Accepting on a listener that was moved from stops the program with a sentence.
 /// Thread: belongs to the loop it was made on.
 template <class Stream>
 class stream_listener {
  public:
-  stream_listener(stream_listener&& other) noexcept : socket_(std::exchange(other.socket_, nullptr)) {}
+  stream_listener(stream_listener&& other) noexcept
+      : socket_(std::exchange(other.socket_, &listening_socket::closed)) {}
   stream_listener& operator=(stream_listener&& other) noexcept {
     stream_listener moved(std::move(other));
     std::swap(socket_, moved.socket_);
     return *this;
   }
   ~stream_listener() {
-    if (socket_ != nullptr) socket_->abandon();
+    if (socket_ != &listening_socket::closed) socket_->abandon();
   }
 
   /// Waits for a connection. Several tasks may wait: first come, first served.

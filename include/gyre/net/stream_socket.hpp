@@ -31,6 +31,26 @@ struct GYRE_API stream_socket : private io::descriptor {
   /// Takes over any connected descriptor, which is closed when that fails. Errors: io_error.
   static stream_socket& adopt(int fd);
 
+  /// Stands in for the socket of a stream that is closed or was moved from. It looks as if a reader waited and a write had been
+  /// cut off, so that each operation leaves its fast path as it would for these, and then stops the program with a sentence.
+  /// Nothing ever writes to it.
+  static stream_socket closed;
+  [[nodiscard]] bool is_closed() const noexcept { return this == &closed; }
+  /// Stops the program when this is `closed`. For functions that are no operations.
+  void expect_open(const char* function) const noexcept {
+    if (is_closed()) [[unlikely]]
+      misuse_of_closed(function, kind);
+  }
+  [[nodiscard]] bool is_of_running_loop() const noexcept {
+    return received.belongs_to(event_loop::current().backend());
+  }
+  /// Stops the program when this socket belongs to another loop than the running one. For the path of operations that wait.
+  void expect_own_loop(const char* operation) const noexcept {
+    if (!is_of_running_loop()) [[unlikely]]
+      stop_on_other_loop(operation, kind);
+  }
+  static constexpr const char* kind = "a TCP or Unix stream";
+
   static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
   static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
 
@@ -64,9 +84,10 @@ struct GYRE_API stream_socket : private io::descriptor {
     directly,   // a request of its own is in flight, or has ended and is about to say so: `received` stays idle
     cancelled,  // it waits no longer, and is about to say so
   };
-  /// `op` waits for what `received` brings. Stops the program when another reader waits.
+  /// `op` waits for what `received` brings. Stops the program when another reader waits, or on another loop.
   void wait_for_received(operation_base& op, reading way) noexcept;
-  /// `op` waits for `call`, which this submits; `received` is not armed. Stops the program when another reader waits.
+  /// `op` waits for `call`, which this submits; `received` is not armed. Stops the program when another reader waits, or on
+  /// another loop.
   void read_directly(operation_base& op, io::request& call) noexcept;
   /// `op` was cancelled. False: it does not wait for `received`. It keeps its place until `reader_ended`, so that nobody
   /// reads what comes behind the bytes that it may have to put back.
@@ -78,7 +99,7 @@ struct GYRE_API stream_socket : private io::descriptor {
     if (watcher != nullptr) [[unlikely]]
       watch_on();
   }
-  [[noreturn]] static void stop_for_two_readers() noexcept;
+  [[noreturn]] void stop_for_two_readers(const char* operation) const noexcept;
 
   /// For errors: the peer's address, or the path that either end of a Unix socket is bound to.
   [[nodiscard]] std::string peer_name() const;
@@ -112,6 +133,7 @@ struct GYRE_API stream_socket : private io::descriptor {
 
  private:
   explicit stream_socket(int number) noexcept;
+  explicit constexpr stream_socket(operation_base& nobody) noexcept : write_cut(true), waiting_reader(&nobody) {}
   ~stream_socket() = default;
   static void received_something(io::completion& c) noexcept;
   void hand_to_reader() noexcept;

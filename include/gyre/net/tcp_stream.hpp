@@ -39,7 +39,10 @@ class GYRE_API tcp_stream : public socket_stream {
   /// Cancel: as above; does not wait for the resolver. Errors: io_error of the resolver or of the first attempt.
   [[nodiscard]] static task<tcp_stream> connect(std::string host_and_port, connect_options options = {});
 
-  [[nodiscard]] const address& peer_address() const noexcept { return socket_->peer; }
+  [[nodiscard]] const address& peer_address() const noexcept {
+    socket_->expect_open("peer_address");
+    return socket_->peer;
+  }
   /// Errors: io_error. See getsockname(2).
   [[nodiscard]] address local_address() const;
 

@@ -27,7 +27,8 @@ struct udp_options {
 
 /// A UDP socket. asyncio: create_datagram_endpoint.
 ///
-/// Thread:  belongs to the loop it was made on.
+/// A socket that was moved from stops the program with a sentence when it is used.
+/// Thread:  belongs to the loop it was made on. The program is stopped when a task of another loop waits for an operation on it.
 /// Overlap: one task receives and any number send at a time.
 class GYRE_API udp_socket {
  public:
@@ -41,14 +42,14 @@ class GYRE_API udp_socket {
   /// Takes over a datagram descriptor, which is made non-blocking, and closed when this fails. Errors: io_error.
   [[nodiscard]] static udp_socket from_fd(int fd);
 
-  udp_socket(udp_socket&& other) noexcept : socket_(std::exchange(other.socket_, nullptr)) {}
+  udp_socket(udp_socket&& other) noexcept : socket_(std::exchange(other.socket_, &datagram_socket::closed)) {}
   udp_socket& operator=(udp_socket&& other) noexcept {
     udp_socket moved(std::move(other));
     std::swap(socket_, moved.socket_);
     return *this;
   }
   ~udp_socket() {
-    if (socket_ != nullptr) socket_->abandon();
+    if (socket_ != &datagram_socket::closed) socket_->abandon();
   }
 
   /// Fixes the peer: `send` sends to it, and only its datagrams are received. May be called again.
@@ -126,11 +127,16 @@ class GYRE_API udp_socket {
   void set_multicast_hops(int hops);
   void set_multicast_loop(bool on);
 
-  /// The descriptor, still owned by the socket; for options that have no function here.
+  /// The descriptor, still owned by the socket; for options that have no function here; -1 when it was moved from.
   [[nodiscard]] int native_descriptor() const noexcept { return socket_->fd; }
 
  private:
   explicit udp_socket(datagram_socket& socket) noexcept : socket_(&socket) {}
+
+  [[nodiscard]] int open_descriptor(const char* function) const noexcept {
+    socket_->expect_open(function);
+    return socket_->fd;
+  }
 
   datagram_socket* socket_;
 };

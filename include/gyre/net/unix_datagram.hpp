@@ -16,7 +16,8 @@ struct unix_datagram_pair;
 /// A Unix datagram socket: nothing is lost or comes out of order; who sends waits while the receiver is full. Removes the
 /// file that it is bound to when it is destroyed.
 ///
-/// Thread:  belongs to the loop it was made on.
+/// A socket that was moved from stops the program with a sentence when it is used.
+/// Thread:  belongs to the loop it was made on. The program is stopped when a task of another loop waits for an operation on it.
 /// Overlap: one task receives and any number send at a time.
 class GYRE_API unix_datagram {
  public:
@@ -28,7 +29,7 @@ class GYRE_API unix_datagram {
   [[nodiscard]] static unix_datagram_pair pair();
 
   unix_datagram(unix_datagram&& other) noexcept
-      : socket_(std::exchange(other.socket_, nullptr)), local_(std::exchange(other.local_, {})) {}
+      : socket_(std::exchange(other.socket_, &datagram_socket::closed)), local_(std::exchange(other.local_, {})) {}
   unix_datagram& operator=(unix_datagram&& other) noexcept {
     unix_datagram moved(std::move(other));
     std::swap(socket_, moved.socket_);
@@ -79,7 +80,7 @@ class GYRE_API unix_datagram {
   /// Ends every operation that waits on this socket, with io_error operation_canceled.
   void cancel() noexcept { socket_->cancel_all(); }
   [[nodiscard]] const unix_address& local_address() const noexcept { return local_; }
-  /// The descriptor, still owned by the socket.
+  /// The descriptor, still owned by the socket; -1 when it was moved from.
   [[nodiscard]] int native_descriptor() const noexcept { return socket_->fd; }
 
  private:

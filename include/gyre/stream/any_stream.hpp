@@ -15,20 +15,23 @@ namespace gyre {
 /// Owns a byte stream whose type is not part of its own: TCP, TLS, memory. Each operation costs one small coroutine more
 /// than on the stream itself.
 ///
-/// Thread: that of the stream. Empty when it was moved from.
+/// Reading and writing an empty one, which is one that was moved from or made without a stream, stop the program with a sentence.
+/// Thread: that of the stream.
 class GYRE_API any_stream {
  public:
   any_stream() noexcept = default;
   template <byte_stream S>
     requires(!std::same_as<S, any_stream>)
   explicit any_stream(S stream) : stream_(new model<S>(std::move(stream))) {}
-  any_stream(any_stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+  any_stream(any_stream&& other) noexcept : stream_(std::exchange(other.stream_, &none)) {}
   any_stream& operator=(any_stream&& other) noexcept {
     any_stream moved(std::move(other));
     std::swap(stream_, moved.stream_);
     return *this;
   }
-  ~any_stream() { delete stream_; }
+  ~any_stream() {
+    if (*this) delete stream_;
+  }
 
   /// Reads at least one byte; 0 at the end.
   ///
@@ -49,7 +52,11 @@ class GYRE_API any_stream {
   /// Cancel: as of the stream. Errors: std::errc::operation_not_supported when the stream cannot.
   [[nodiscard]] GYRE_CORO_WRAPPER task<> shutdown_write() { return stream_->shutdown_write(); }
 
-  [[nodiscard]] explicit operator bool() const noexcept { return stream_ != nullptr; }
+  /// Ends the connection at once: what was not delivered is lost, and the peer sees an error. Does nothing to a stream that
+  /// cannot do that (abortable_stream), and to an empty one.
+  void abort() noexcept { stream_->abort(); }
+
+  [[nodiscard]] explicit operator bool() const noexcept { return stream_ != &none; }
 
  private:
   struct interface {
@@ -57,6 +64,7 @@ class GYRE_API any_stream {
     virtual task<std::size_t> read_some(std::span<std::byte> buffer) = 0;
     virtual task<> write_all(std::span<const std::byte> bytes) = 0;
     virtual task<> shutdown_write() = 0;
+    virtual void abort() noexcept = 0;
   };
 
   template <class S>
@@ -71,10 +79,16 @@ class GYRE_API any_stream {
         throw std::system_error(std::make_error_code(std::errc::operation_not_supported), "shutdown_write");
       co_return;
     }
+    void abort() noexcept override {
+      if constexpr (abortable_stream<S>) stream.abort();
+    }
     S stream;
   };
 
-  interface* stream_ = nullptr;
+  struct no_stream;
+  static interface& none;
+
+  interface* stream_ = &none;
 };
 
 }  // namespace gyre

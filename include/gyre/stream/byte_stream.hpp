@@ -29,4 +29,10 @@ template <class S>
 concept half_closable_stream =
     byte_stream<S> && requires(S& s) { sizeof(wrap_void<await_result<decltype(s.shutdown_write())>>); };
 
+/// `s.abort()` ends the connection at once, in both directions: what was not delivered is lost, and the peer sees an error.
+template <class S>
+concept abortable_stream = byte_stream<S> && requires(S& s) {
+  { s.abort() } noexcept;
+};
+
 }  // namespace gyre

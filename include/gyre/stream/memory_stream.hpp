@@ -16,7 +16,9 @@ class memory_pipe;
 /// One end of a connection in memory. Behaves as a tcp_stream: bounded, half-closable; whole writes never interleave; an end
 /// that is destroyed is an end of stream for the reader and a broken pipe for the writer at the other side.
 ///
+/// Operations on an end that was moved from stop the program with a sentence.
 /// Thread: belongs to one loop; both ends to the same.
+/// Overlap: one reader and any number of writers at a time.
 class GYRE_API memory_stream {
  public:
   memory_stream() noexcept = default;
@@ -35,6 +37,12 @@ class GYRE_API memory_stream {
   /// Lifetime: `buffer` stays valid until the await returns. Cancel: nothing was taken.
   [[nodiscard]] task<std::size_t> read_some(std::span<std::byte> buffer);
 
+  /// Fills the whole buffer. Gives its size.
+  ///
+  /// Lifetime: as read_some. Cancel: nothing is lost: bytes that were read already are put back, and the next read gets them.
+  /// Errors: incomplete_transfer when the stream ends before; `transferred()` bytes are in the buffer then.
+  [[nodiscard]] task<std::size_t> read_exactly(std::span<std::byte> buffer);
+
   /// Writes all bytes; waits while the other side has `capacity` of them unread. Gives their number.
   ///
   /// Lifetime: `bytes` stay valid until the await returns. Cancel: what fitted was written; when that was only a part,
@@ -45,6 +53,10 @@ class GYRE_API memory_stream {
   ///
   /// Cancel: done or not done.
   [[nodiscard]] task<> shutdown_write();
+
+  /// Ends the connection at once: bytes that were not read are dropped; reads fail with connection_reset and writes with
+  /// broken_pipe, at both ends. Does nothing when it was moved from.
+  void abort() noexcept;
 
  private:
   friend struct memory_pair;

@@ -1,6 +1,7 @@
 // gyre/stream/shared_stream.hpp: one stream that a reader and a writer own together.
 #pragma once
 
+#include <gyre/coro/misuse.hpp>
 #include <gyre/stream/any_stream.hpp>
 
 #include <cstdint>
@@ -22,8 +23,15 @@ class shared_stream {
     if (state_ != nullptr && --state_->owners == 0) delete state_;
   }
 
-  [[nodiscard]] any_stream& operator*() const noexcept { return state_->stream; }
-  [[nodiscard]] any_stream* operator->() const noexcept { return &state_->stream; }
+  [[nodiscard]] any_stream& operator*() const noexcept {
+    if (state_ == nullptr) misuse_of_closed("an operation", "a shared_stream");
+    return state_->stream;
+  }
+  [[nodiscard]] any_stream* operator->() const noexcept { return &**this; }
+  /// False for one that was moved from.
+  [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
+  /// Whether there are other owners.
+  [[nodiscard]] bool is_shared() const noexcept { return state_ != nullptr && state_->owners > 1; }
 
  private:
   struct state {

@@ -17,13 +17,18 @@ namespace gyre {
 /// Reads from a byte stream through a buffer of its own. asyncio: StreamReader.
 ///
 /// Cancel: of every function here: nothing is lost; what had been read stays in the buffer for the next one.
-/// Thread: that of the stream. One task reads at a time.
+/// Thread: that of the stream.
+/// Overlap: one task reads at a time. A second one stops the program with a sentence, and so does destroying or moving the reader
+/// while a task reads, and reading from one that was moved from.
 class GYRE_API stream_reader {
  public:
   static constexpr std::size_t default_limit = std::size_t{64} << 10U;
 
   explicit stream_reader(any_stream stream) : stream_(shared_stream(std::move(stream))) {}
   explicit stream_reader(shared_stream stream) noexcept : stream_(std::move(stream)) {}
+  stream_reader(stream_reader&& other) noexcept;
+  stream_reader& operator=(stream_reader&& other) noexcept;
+  ~stream_reader() { expect_idle(); }
 
   /// What is there, at most `most` bytes, at least one; empty at the end of the stream.
   ///
@@ -48,7 +53,8 @@ class GYRE_API stream_reader {
 
   /// The next line without its end ("\n" or "\r\n"); nothing at the end of the stream. The last line needs no end.
   ///
-  /// Cancel: as said. Errors: std::errc::message_size for a line longer than `limit`.
+  /// Units: `limit` in bytes of the line without its end. Cancel: as said.
+  /// Errors: std::errc::message_size for a line longer than `limit`. The bytes stay, and can be read.
   [[nodiscard]] task<std::optional<std::string>> read_line(std::size_t limit = default_limit);
 
   /// Everything to the end of the stream.
@@ -64,7 +70,8 @@ class GYRE_API stream_reader {
  private:
   [[nodiscard]] std::string_view rest() const noexcept { return std::string_view(buffer_).substr(begin_, buffered()); }
   [[nodiscard]] std::string take(std::size_t count);
-  [[nodiscard]] task<bool> fill();
+  [[nodiscard]] task<bool> fill(const char* operation);
+  void expect_idle() const noexcept;
 
   shared_stream stream_;
   std::string buffer_;

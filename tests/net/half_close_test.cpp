@@ -1,0 +1,170 @@
+// tests/net/half_close_test.cpp: how the ends of connections are passed on, and how connections are aborted.
+#include "tests/net/connected_pair.hpp"
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+using namespace gyre_test;
+using gyre::task;
+
+namespace {
+
+/// A connection whose peer has left, and has answered what was sent to it with a reset.
+task<gyre::tcp_stream> left_by_peer() {
+  connected_pair pair = co_await connect_pair();
+  {
+    const gyre::tcp_stream gone = std::move(pair.client);
+  }
+  std::array<std::byte, 4> buffer;
+  EXPECT_EQ(co_await pair.server.read_some(std::span(buffer)), 0U);
+  co_await pair.server.write_all("for nobody");
+  co_await settle();
+  co_return std::move(pair.server);
+}
+
+}  // namespace
+
+TEST(half_close, of_a_connection_that_the_peer_has_left_is_no_error) {
+  run_test([]() -> task<> {
+    gyre::tcp_stream stream = co_await left_by_peer();
+    co_await stream.shutdown_write();
+  });
+}
+
+TEST(half_close, copy_bidirectional_ends_normally_when_a_client_simply_closes) {
+  run_test([]() -> task<> {
+    connected_pair front = co_await connect_pair();
+    connected_pair back = co_await connect_pair();
+    auto proxy = gyre::spawn(gyre::copy_bidirectional(front.server, back.client));
+    co_await front.client.write_all("a question");
+    std::array<char, 10> question;
+    co_await back.server.read_exactly(std::span<char>(question));
+    co_await front.client.close();
+    std::array<std::byte, 4> rest;
+    EXPECT_EQ(co_await back.server.read_some(std::span(rest)), 0U);
+    co_await back.server.write_all("an answer that nobody waits for");
+    co_await settle();  // the client's machine answers with a reset
+    co_await back.server.shutdown_write();
+    const auto copied = co_await proxy;
+    EXPECT_EQ(copied.first_to_second, 10U);
+    EXPECT_EQ(copied.second_to_first, 31U);
+  });
+}
+
+TEST(half_close, after_wait_closed_the_peer_has_seen_the_end_while_the_reader_lives) {
+  run_test([]() -> task<> {
+    connected_pair pair = co_await connect_pair();
+    gyre::stream_connection here = gyre::make_connection(std::move(pair.client));
+    here.writer.write("hello");
+    here.writer.close();
+    co_await here.writer.wait_closed();
+    EXPECT_EQ(co_await read_text_to_end(pair.server), "hello");
+    co_await pair.server.write_all("an answer");
+    EXPECT_EQ(co_await here.reader.read_exactly(9), "an answer");
+  });
+}
+
+TEST(half_close, wait_closed_of_a_connection_that_the_peer_has_left_is_no_error) {
+  run_test([]() -> task<> {
+    gyre::stream_connection here = gyre::make_connection(co_await left_by_peer());
+    here.writer.close();
+    co_await here.writer.wait_closed();
+  });
+}
+
+TEST(aborting, a_tcp_stream_resets_the_connection_at_once_though_it_stays_open) {
+  run_test([]() -> task<> {
+    connected_pair pair = co_await connect_pair();
+    const std::string much(20'000'000, 'x');
+    auto writing = gyre::spawn([&]() -> task<> { co_await pair.client.write_all(much); });
+    auto reading = gyre::spawn([&]() -> task<> { (void)co_await pair.client.receive(); });
+    co_await settle();
+    EXPECT_FALSE(writing.done());
+    pair.client.abort();
+    EXPECT_NE(co_await error_of(std::move(writing)), "");
+    EXPECT_NE(co_await error_of(std::move(reading)), "");
+    auto far = read_text_to_end(pair.server);
+    EXPECT_NE(co_await error_of(std::move(far)), "") << "a part that looks like the whole";
+    EXPECT_TRUE(pair.client.is_open());
+    EXPECT_NE(co_await error_of(pair.client.write_all("late")), "");
+    pair.client.abort();
+  });
+}
+
+TEST(aborting, a_unix_stream_ends_both_directions) {
+  run_test([]() -> task<> {
+    auto pair = gyre::unix_stream::pair();
+    auto reading = gyre::spawn([&]() -> task<std::size_t> {
+      std::array<std::byte, 4> buffer;
+      co_return co_await pair.first.read_some(std::span(buffer));
+    });
+    co_await settle();
+    pair.first.abort();
+    EXPECT_EQ(co_await reading, 0U);
+    std::array<std::byte, 4> buffer;
+    EXPECT_EQ(co_await pair.second.read_some(std::span(buffer)), 0U);
+    EXPECT_NE(co_await error_of(pair.first.write_all("late")), "");
+  });
+}
+
+TEST(aborting, a_writer_whose_peer_never_reads_frees_its_buffer_and_resets) {
+  run_test([]() -> task<> {
+    connected_pair pair = co_await connect_pair();
+    gyre::stream_connection here = gyre::make_connection(std::move(pair.client));
+    here.writer.write(std::string(20'000'000, 'x'));
+    co_await settle();
+    EXPECT_GT(here.writer.buffered(), 0U);
+    here.writer.abort();
+    co_await here.writer.wait_closed();
+    EXPECT_EQ(here.writer.buffered(), 0U);
+    EXPECT_NE(co_await error_of(here.reader.read()), "");
+    auto far = read_text_to_end(pair.server);
+    EXPECT_NE(co_await error_of(std::move(far)), "");
+  });
+}
+
+TEST(aborting, a_writer_that_is_dropped_lets_go_of_a_peer_that_never_reads) {
+  run_test([]() -> task<> {
+    connected_pair pair = co_await connect_pair();
+    {
+      gyre::stream_connection here = gyre::make_connection(std::move(pair.client));
+      here.writer.set_linger_limits({.time = 10ms});
+      here.writer.write(std::string(20'000'000, 'x'));
+    }
+    co_await gyre::sleep(10ms);  // ends after the limit, which was set before
+    auto far = read_text_to_end(pair.server);
+    EXPECT_NE(co_await error_of(std::move(far)), "") << "it was sent though nobody read it";
+  });
+}
+
+TEST(aborting, a_server_whose_handler_has_returned_does_not_wait_for_ever_for_its_client) {
+  run_test([]() -> task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto client = [](gyre::stream_reader&, gyre::stream_writer& writer) -> task<> {
+      writer.set_linger_limits({.time = 10ms});
+      writer.write(std::string(20'000'000, 'x'));
+      co_return;
+    };
+    std::string reported;
+    gyre::event_loop::current().set_exception_handler(
+        [](const gyre::background_failure& failure, void* text) noexcept {
+          try {
+            std::rethrow_exception(failure.exception);
+          } catch (const std::exception& error) {
+            *static_cast<std::string*>(text) = error.what();
+          }
+        },
+        &reported);
+    auto serving = gyre::spawn(gyre::serve_connections(listener, client));
+    auto peer = co_await gyre::tcp_stream::connect(listener.local_address());
+    while (reported.empty()) co_await settle();
+    EXPECT_EQ(reported, gyre::timed_out("wait_closed", "stream_writer").what());
+    auto far = read_text_to_end(peer);
+    EXPECT_NE(co_await error_of(std::move(far)), "");
+    serving.cancel();
+    co_await serving.wait();
+  });
+}
