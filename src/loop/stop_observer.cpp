@@ -2,7 +2,7 @@
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/stop_observer.hpp>
 
-#include <algorithm>
+#include <atomic>
 #include <mutex>
 
 namespace gyre {
@@ -42,7 +42,7 @@ void stop_observers::add(stop_observer& observer) noexcept {
   list_.link_last(observer);
   observer.listed = true;
   ++size_;
-  if (observer.role == stop_role::server) ++servers_;
+  if (observer.role == stop_role::server) ++std::atomic_ref(servers_);
   const stop_level reached = level();
   observer.heard = reached;
   if (reached == stop_level::none) return;
@@ -57,7 +57,7 @@ void stop_observers::remove(stop_observer& observer) noexcept {
   observer.listed = false;
   --size_;
   if (observer.role != stop_role::server) return;
-  --servers_;
+  --std::atomic_ref(servers_);
   if (level() == stop_level::none) return;
   const std::scoped_lock lock(stop_lock);
   if (deciding_loop != nullptr) deciding_loop->ring();
@@ -78,11 +78,11 @@ void stop_observers::tell(stop_level level) noexcept {
 // ---- the bell: what makes a loop look at the level
 
 void stop_observers::ring() noexcept {
-  if (!rung_.exchange(true)) loop_->post(bell_);
+  if (!std::atomic_ref(rung_).exchange(true)) loop_->post(bell_);
 }
 
 void stop_observers::answer() noexcept {
-  rung_ = false;  // first: who raises the level from here on rings again
+  std::atomic_ref(rung_).store(false);  // first: who raises the level from here on rings again
   decide();
   tell(level());
 }
@@ -104,7 +104,8 @@ void stop_observers::decide() noexcept {
     const std::scoped_lock lock(stop_lock);
     if (deciding_loop != this) return;
     authority = deciding_authority;
-    for (const stop_observers* each = stop_loops.first(); each != nullptr; each = each->next) servers += each->servers_;
+    for (stop_observers* each = stop_loops.first(); each != nullptr; each = each->next)
+      servers += std::atomic_ref(each->servers_);
   }
   raise_process_level(authority->decide(*authority, reached, servers > 0 || process_has_interest, servers));
   const std::scoped_lock lock(stop_lock);
@@ -178,7 +179,7 @@ void stop_observers::leave() noexcept {
 // For a loop that turns no more by itself.
 void stop_observers::settle() noexcept {
   if (loop_->is_of_parent()) return;
-  while (rung_) loop_->turn(false);
+  while (std::atomic_ref(rung_)) loop_->turn(false);
 }
 
 // ---- fork

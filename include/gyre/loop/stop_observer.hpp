@@ -5,7 +5,6 @@
 #include <gyre/io/completion.hpp>
 #include <gyre/io/node_list.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -107,8 +106,9 @@ class GYRE_API stop_observers {
   stop_observers* next = nullptr;
   event_loop* loop_ = nullptr;
   bool joined_ = false;
-  std::atomic<bool> rung_{false};  // the bell is on its way
-  std::atomic<int> servers_{0};
+  // Atomic, by std::atomic_ref: <atomic> would cost every header above this one 5,000 lines.
+  bool rung_ = false;  // the bell is on its way
+  int servers_ = 0;
   std::size_t size_ = 0;
   observer_list list_;
   bell bell_;
