@@ -9,10 +9,51 @@
 namespace gyre::http {
 namespace {
 
-// *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ), by its characters: nobody here knows one.
-bool is_extension(std::string_view text) noexcept {
-  text = trim(text);
-  return text.empty() || (text.front() == ';' && is_value(text));
+void skip_spaces(std::string_view& text) noexcept {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+}
+
+bool take(std::string_view& text, char expected) noexcept {
+  if (!text.starts_with(expected)) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+bool take_token(std::string_view& text) noexcept {
+  std::size_t size = 0;
+  while (size < text.size() && is_token_character(text[size])) ++size;
+  text.remove_prefix(size);
+  return size > 0;
+}
+
+// Without its first quotation mark. RFC 9110 §5.6.4: a backslash makes any one character part of the string.
+bool take_rest_of_string(std::string_view& text) noexcept {
+  for (bool escaped = false; !text.empty();) {
+    const char c = text.front();
+    text.remove_prefix(1);
+    if (!is_value_character(c)) return false;
+    if (c == '"' && !escaped) return true;
+    escaped = c == '\\' && !escaped;
+  }
+  return false;
+}
+
+// *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ): RFC 9112 §7.1.1. Nobody here knows one. A recipient that reads
+// a malformed one in another way could also see another end of the line.
+bool are_extensions(std::string_view text) noexcept {
+  while (!text.empty()) {
+    skip_spaces(text);
+    if (!take(text, ';')) return false;
+    skip_spaces(text);
+    if (!take_token(text)) return false;
+    std::string_view behind = text;
+    skip_spaces(behind);
+    if (!take(behind, '=')) continue;
+    text = behind;
+    skip_spaces(text);
+    if (!(take(text, '"') ? take_rest_of_string(text) : take_token(text))) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -53,12 +94,12 @@ bool chunked_decoder::parse_size_line(std::string_view line) noexcept {
     left_ = left_ * 16 + static_cast<std::uint64_t>(hex_value(line[digits]));
   }
   if (digits == 0) return fail(parse_error::bad_chunk_size);
-  const std::string_view extension = line.substr(digits);
-  if (!extension.empty() && !is_space(extension.front()) && extension.front() != ';')
-    return fail(parse_error::bad_chunk_size);
+  const std::string_view extensions = line.substr(digits);
+  if (extensions.empty()) return true;
   // White space and nothing behind it is no extension: a recipient that is less strict could see another size.
-  if (!extension.empty() && trim(extension).empty()) return fail(parse_error::bad_chunk_size);
-  return is_extension(extension) || fail(parse_error::bad_chunk_extension);
+  if (trim(extensions).empty() || (!is_space(extensions.front()) && extensions.front() != ';'))
+    return fail(parse_error::bad_chunk_size);
+  return are_extensions(extensions) || fail(parse_error::bad_chunk_extension);
 }
 
 // A chunk of one byte has five bytes around it; there may be any number of these.

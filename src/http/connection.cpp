@@ -117,7 +117,8 @@ void connection::start_request(workspace& work, const framing& body) {
   r.target_ = head.target();
   r.parts_ = split_target(head.target());
   r.host_ = r.parts_.authority.empty() ? body.host : r.parts_.authority;
-  r.rest_ = {};
+  r.rest_ = r.route_ = {};
+  r.handled_at_ = server_.options.routes.made_at();
   r.upgrade_ = body.upgrade;
   r.fields_ = head.fields();
   r.minor_version_ = head.minor_version();
@@ -148,6 +149,7 @@ bool connection::answer_at_once(workspace& work, const framing& body, started_re
   ++requests_;
   work_ = &work;
   try {
+    if (body.several_upgrades) work.request.join_upgrades();
     started = server_.options.routes.start(work.request);
   } catch (...) {  // nothing was awaited: it is no cancel
     started.now = response_for_failure(work);

@@ -66,7 +66,6 @@ class connection final : private message_input::continue_sender {
   void start_request(workspace& work, const framing& body);
   static std::optional<response> response_for_failure(workspace& work) noexcept;
   static std::optional<response> response_to_current_exception(workspace& work);
-  static void report_failure(const workspace& work) noexcept;
   void tell_observer(const workspace& work, const progress& p) const noexcept;
   [[nodiscard]] bool last_request() const noexcept {
     return server_.draining || requests_ >= server_.options.limits.requests_per_connection;

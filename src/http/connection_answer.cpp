@@ -4,12 +4,10 @@
 
 #include "connection.hpp"
 #include "connection_progress.hpp"
+#include "handler_failure.hpp"
 #include "protocol_switch.hpp"
-#include "request_name.hpp"
 #include "response_sender.hpp"
 
-#include <new>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -86,20 +84,9 @@ std::optional<response> connection::response_to_current_exception(workspace& wor
   } catch (...) {  // what is left is no cancel
     // The client left in the middle of its body.
     if (work.input.broken) return std::nullopt;
-    report_failure(work);
+    report_failure(work.request);
     return response::error(500);
   }
-}
-
-// Called while the exception is handled.
-void connection::report_failure(const workspace& work) noexcept {
-  std::string name;
-  try {
-    name = name_of(work.request);
-  } catch (const std::bad_alloc&) {
-    name = "a request";  // stored in the string itself
-  }
-  event_loop::report({std::current_exception(), name, std::source_location::current()});
 }
 
 bool connection::needs_skip(workspace& work) noexcept { return !work.request.body().at_end() && !work.input.broken; }
@@ -181,7 +168,7 @@ task<bool> connection::send_body(workspace& work, response_sender& sender, progr
     if (!p.scope->absorbs_cancel()) throw;
   } catch (...) {  // what is left is no cancel
     const bool client_is_gone = work.output.failed() && !work.output.file_failed();
-    if (!client_is_gone && !work.input.broken) report_failure(work);
+    if (!client_is_gone && !work.input.broken) report_failure(work.request);
   }
   p.scope->close();
   co_return sent;
@@ -190,7 +177,7 @@ task<bool> connection::send_body(workspace& work, response_sender& sender, progr
 task<connection::next_step> connection::switch_protocols(workspace& work, protocol_handler& protocol) {
   const transfer sent = co_await work.output.flush();
   if (sent != transfer::done) co_return next_step::reset;
-  const bool ended_well = co_await speak(protocol, work.input);
+  const bool ended_well = co_await speak(protocol, work.input, work.request);
   co_return ended_well ? next_step::linger : next_step::reset;
 }
 

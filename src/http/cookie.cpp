@@ -117,6 +117,16 @@ std::optional<std::string_view> find_cookie(std::span<const field> fields, std::
   return std::nullopt;
 }
 
+cookie_range::iterator& cookie_range::iterator::operator++() noexcept {
+  for (;;) {
+    current_ = next_cookie(rest_);
+    if (current_ || fields_.empty()) return *this;
+    const field& next = fields_.front();
+    fields_ = fields_.subspan(1);
+    if (equal_ignoring_case(next.name, "Cookie")) rest_ = next.value;
+  }
+}
+
 std::string format_set_cookie(const set_cookie& wanted) {
   if (const char* const fault = find_fault(wanted))
     throw std::invalid_argument("cookie \"" + std::string(wanted.name) + "\": " + fault);

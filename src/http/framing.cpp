@@ -25,6 +25,7 @@ struct seen_fields {
   bool close = false;
   bool keep_alive = false;
   bool connection_upgrade = false;
+  bool several_upgrades = false;
   std::string_view upgrade;
   std::string_view expect;
   parse_error error = parse_error::none;
@@ -49,7 +50,9 @@ void seen_fields::see(const field& f) noexcept {
       if (is_name(f.name, "expect")) expect = f.value;
       return;
     case 7:
-      if (is_name(f.name, "upgrade")) upgrade = f.value;
+      if (!is_name(f.name, "upgrade")) return;
+      several_upgrades = upgrade.data() != nullptr;
+      upgrade = f.value;
       return;
     case 10:
       if (is_name(f.name, "connection")) see_connection(f.value);
@@ -156,6 +159,9 @@ bool is_target_for(std::string_view method, std::string_view target) noexcept {
   return false;
 }
 
+// The absolute form does, and that of CONNECT; then the Host field is ignored: RFC 9112 §3.2.2. Of a target that is_target_for.
+bool names_host(std::string_view target) noexcept { return target.front() != '/' && target != "*"; }
+
 parse_error find_body(const seen_fields& seen, int minor_version, framing& out) noexcept {
   if (seen.error != parse_error::none) return seen.error;
   if (seen.has_encoding) {
@@ -198,13 +204,17 @@ parse_error understand_request(const head_parser& head, framing& out) noexcept {
   if (seen.host.data() == nullptr && head.minor_version() > 0) return parse_error::missing_host;
   if (!is_host(seen.host)) return parse_error::bad_host;
   if (!is_target_for(head.method(), head.target())) return parse_error::bad_target;
+  if (seen.host.empty() && seen.host.data() != nullptr && !names_host(head.target())) return parse_error::empty_host;
   out.host = seen.host;
   out.keep_alive = stays_open(seen, head.minor_version());
   if (!seen.expect.empty() && head.minor_version() > 0) {  // an HTTP/1.0 client means nothing by it
     if (!equal_ignoring_case(seen.expect, "100-continue")) return parse_error::unknown_expectation;
     out.expects_continue = out.body != body_kind::none;
   }
-  if (seen.connection_upgrade && head.minor_version() > 0) out.upgrade = seen.upgrade;
+  if (seen.connection_upgrade && head.minor_version() > 0) {
+    out.upgrade = seen.upgrade;
+    out.several_upgrades = seen.several_upgrades;
+  }
   return parse_error::none;
 }
 
@@ -216,7 +226,10 @@ parse_error understand_response(const head_parser& head, std::string_view reques
   const bool bodyless = request_method == "HEAD" || status < 200 || status == 204 || status == 304 || tunnel;
   const parse_error error = find_body(seen, head.minor_version(), out);
   out.keep_alive = stays_open(seen, head.minor_version());
-  if (status == 101 && seen.connection_upgrade) out.upgrade = seen.upgrade;
+  if (status == 101 && seen.connection_upgrade) {
+    out.upgrade = seen.upgrade;
+    out.several_upgrades = seen.several_upgrades;
+  }
   if (bodyless && error != parse_error::length_and_encoding) {
     out.body = body_kind::none;
     return seen.error == parse_error::none ? parse_error::none : error;

@@ -72,8 +72,16 @@ bool head_parser::take_usual_lines(std::string_view bytes) {
   return complete;
 }
 
+// Of a request line that is too long for the target that it may have.
+parse_error head_parser::why_too_long(std::string_view line) noexcept {
+  const std::string_view method = line.substr(0, longest_method + 1);
+  const bool never_ends = std::all_of(method.begin(), method.end(), is_token_character);
+  return never_ends ? parse_error::method_too_long : parse_error::target_too_long;
+}
+
 parse_state head_parser::parse(std::string_view bytes) {
   constexpr std::size_t besides_target = 256;  // of a request line
+  static_assert(besides_target > longest_method);
   if (error_ != parse_error::none) return parse_state::failed;
   rebase(bytes);
   for (;;) {
@@ -83,7 +91,7 @@ parse_state head_parser::parse(std::string_view bytes) {
     const std::size_t end = feed == nullptr ? bytes.size() : static_cast<std::size_t>(feed - bytes.data()) + 1;
     if (!has_start_line_ && kind_ == kind::request && end - at_ > besides_target &&
         end - at_ - besides_target > limits_.target)
-      return fail(parse_error::target_too_long);
+      return fail(why_too_long(bytes.substr(at_, end - at_)));
     if (end > limits_.size) return fail(parse_error::head_too_large);
     if (feed == nullptr) {
       searched_ = bytes.size();
@@ -113,6 +121,7 @@ bool head_parser::parse_request_line(std::string_view line) noexcept {
   std::size_t end = 0;
   while (end < line.size() && is_token_character(line[end])) ++end;
   if (end == 0 || end == line.size() || line[end] != ' ') return refuse(parse_error::bad_method);
+  if (end > longest_method) return refuse(parse_error::method_too_long);
   method_ = line.substr(0, end);
   line.remove_prefix(end + 1);
   constexpr std::string_view usual = " HTTP/1.1";

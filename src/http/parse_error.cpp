@@ -13,6 +13,7 @@ int status_for(parse_error error) noexcept {
       return 431;
     case parse_error::unknown_expectation:
       return 417;
+    case parse_error::method_too_long:
     case parse_error::unknown_transfer_encoding:
       return 501;
     case parse_error::unsupported_version:
@@ -28,6 +29,8 @@ std::string_view describe(parse_error error) noexcept {
       return "nothing is wrong";
     case parse_error::bad_method:
       return "the method is no token";
+    case parse_error::method_too_long:
+      return "the method is too long";
     case parse_error::bad_target:
       return "the target of the request is malformed";
     case parse_error::target_too_long:
@@ -58,6 +61,8 @@ std::string_view describe(parse_error error) noexcept {
       return "there is more than one Host";
     case parse_error::bad_host:
       return "the Host is malformed";
+    case parse_error::empty_host:
+      return "the Host is empty";
     case parse_error::bad_content_length:
       return "the Content-Length is malformed or repeated";
     case parse_error::bad_transfer_encoding:

@@ -1,14 +1,12 @@
 // src/http/protocol_switch.cpp: from HTTP to something else.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/io/io_error.hpp>
-#include <gyre/loop/event_loop.hpp>
 
+#include "handler_failure.hpp"
 #include "protocol_switch.hpp"
 #include "response_state.hpp"
 #include "upgraded_stream.hpp"
 
-#include <exception>
-#include <source_location>
 #include <string_view>
 #include <utility>
 
@@ -16,14 +14,14 @@ namespace gyre::http {
 namespace {
 
 // Called while the exception is handled. That the peer has left is nobody's fault here.
-void report_failure() noexcept {
+void report_end_of_protocol(const request& asked) noexcept {
   try {
     throw;
   } catch (const io_error& error) {
     if (error.code() == std::errc::connection_reset || error.code() == std::errc::broken_pipe) return;
   } catch (...) {  // is reported as it is
   }
-  event_loop::report({std::current_exception(), "another protocol than HTTP", std::source_location::current()});
+  report_failure(asked, "protocol after request");
 }
 
 // "name" is asked for by "name" and by "name/version"; names have no case.
@@ -60,7 +58,7 @@ bool begins_protocol(response& answer, const request& asked) {
   return false;
 }
 
-task<bool> speak(protocol_handler& protocol, message_input& input) {
+task<bool> speak(protocol_handler& protocol, message_input& input, const request& asked) {
   any_stream stream{upgraded_stream(input)};
   try {
     co_await protocol.speak(std::move(stream));
@@ -68,7 +66,7 @@ task<bool> speak(protocol_handler& protocol, message_input& input) {
   } catch (const cancelled&) {
     throw;
   } catch (...) {  // what is left is no cancel
-    report_failure();
+    report_end_of_protocol(asked);
   }
   co_return false;
 }

@@ -13,7 +13,7 @@ class message_input;
 /// asked for is only offered to it, and what would be a tunnel for the client and is none becomes 501 and the end.
 [[nodiscard]] bool begins_protocol(response& answer, const request& asked);
 
-/// Lets `protocol` have the connection. False: it has failed, which has been reported.
-[[nodiscard]] task<bool> speak(protocol_handler& protocol, message_input& input);
+/// Lets `protocol` have the connection of the request that has asked for it. False: it has failed, which has been reported.
+[[nodiscard]] task<bool> speak(protocol_handler& protocol, message_input& input, const request& asked);
 
 }  // namespace gyre::http

@@ -17,6 +17,15 @@ std::string_view request::cookie(std::string_view name) const noexcept {
   return find_cookie(fields_, name).value_or(std::string_view());
 }
 
+void request::join_upgrades() {
+  upgrades_.clear();
+  for (const http::field& each : fields_) {
+    if (!equal_ignoring_case(each.name, "Upgrade") || each.value.empty()) continue;
+    upgrades_.append(upgrades_.empty() ? "" : ", ").append(each.value);
+  }
+  upgrade_ = upgrades_;
+}
+
 std::string_view request::path_parameter(std::string_view name) const {
   for (const path_value& each : path_values_)
     if (each.name == name) return each.value;

@@ -103,6 +103,7 @@ void for_each_route(route_node& node, const F& f) {
 void router::tree::add(std::string_view method, std::string_view pattern, handler&& answer,
                        const std::vector<middleware>& inner) {
   if (method != "*" && !is_token(method)) refuse(pattern, "the method is no token");
+  if (method.size() > head_parser::longest_method) refuse(pattern, "the method is longer than 32 bytes");
   if (!answer) refuse(pattern, "it has no handler");
   auto added = std::make_unique<route>();
   auto& place = place_of(root, pattern, added->names);

@@ -2,14 +2,11 @@
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/http/router.hpp>
 #include <gyre/http/status_error.hpp>
-#include <gyre/loop/event_loop.hpp>
 
-#include "request_name.hpp"
+#include "handler_failure.hpp"
 #include "route_tree.hpp"
 
 #include <algorithm>
-#include <exception>
-#include <source_location>
 #include <utility>
 
 namespace gyre::http {
@@ -58,10 +55,10 @@ response answer_without_route(std::string_view method, const std::string& allowe
 }  // namespace
 
 router::router() : tree_(new tree) {
-  // "OPTIONS *" asks for the server as a whole: RFC 9110 §9.3.7.
+  // "OPTIONS *" asks for the server as a whole, CONNECT for a tunnel: RFC 9110 §9.3.7, §9.3.6. Neither names a resource.
   tree_->no_route = [](request& r) -> response {
     if (r.method() == "OPTIONS" && r.target() == "*") return response::no_content();
-    throw status_error(404);
+    throw status_error(r.method() == "CONNECT" ? 501 : 404);
   };
 }
 router::~router() { delete tree_; }
@@ -133,8 +130,7 @@ task<response> next_handler::or_error(request& r) const {
     throw;
   } catch (...) {
     if (r.body().failed()) throw;
-    const std::string name = name_of(r);
-    event_loop::report({std::current_exception(), name, std::source_location::current()});
+    report_failure(r);
   }
   co_return response::error(500);
 }
@@ -156,9 +152,11 @@ task<response> answer_others(request& r, const std::vector<const middleware*>& c
 // What stands around the handler, and the handler: null when there is none for the method, but for those in `allowed`.
 const std::vector<const middleware*>& router::find(request& r, handler*& last, std::string& allowed) {
   const std::string_view path = r.path();
+  const bool names_resource = path.starts_with('/');
   route_search search(path);
-  if (!path.starts_with('/') || !find_routes(tree_->root, search)) {
-    last = tree_->not_found ? &tree_->not_found : &tree_->no_route;
+  if (!names_resource || !find_routes(tree_->root, search)) {
+    last = names_resource && tree_->not_found ? &tree_->not_found : &tree_->no_route;
+    r.handled_at_ = last->made_at();
     return tree_->chain;
   }
   route* found = route_for(*search.found, r.method());
@@ -169,6 +167,8 @@ const std::vector<const middleware*>& router::find(request& r, handler*& last, s
     if (found == nullptr) return tree_->chain;
   }
   r.rest_ = search.rest;
+  r.route_ = found->pattern;
+  r.handled_at_ = found->answer.made_at();
   for (std::size_t i = 0; i < search.count; ++i)
     r.add_path_value(found->names[i], {search.values[i].text, search.values[i].size});
   return found->chain;

@@ -81,7 +81,7 @@ template <int (*those_that_may_not)(__m128i) noexcept>
 /// "GET /path HTTP/1.1".
 [[nodiscard]] inline const char* take_usual_request_line(const char* at, const char* end, std::string_view& method,
                                                          std::string_view& target) noexcept {
-  constexpr std::ptrdiff_t longest_method = 16;
+  constexpr std::ptrdiff_t longest_method = 16;  // less than head_parser::longest_method
   constexpr std::string_view rest = " HTTP/1.1\r\n";
   const char* const begin = at;
   if (end - at >= 4 && std::memcmp(at, "GET ", 4) == 0)

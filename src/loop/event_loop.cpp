@@ -44,9 +44,14 @@ const loop_options& checked(const loop_options& options) {
 
 void print_failure(const background_failure& failure, void* /*argument*/) noexcept {
   const auto print = [&](const char* message) {
+    const std::string_view space = failure.task_name.empty() ? "" : " ";
+    if (failure.spawned_at.line() == 0) {
+      print_diagnostic({"gyre: ", failure.kind, space, failure.task_name, " failed: ", message});
+      return;
+    }
     char line[16];
     std::snprintf(line, sizeof(line), "%u", static_cast<unsigned>(failure.spawned_at.line()));
-    print_diagnostic({"gyre: task ", failure.task_name, failure.task_name.empty() ? "" : " ", "spawned at ",
+    print_diagnostic({"gyre: ", failure.kind, space, failure.task_name, " ", failure.place_is, " ",
                       failure.spawned_at.file_name(), ":", line, " failed: ", message});
   };
   try {

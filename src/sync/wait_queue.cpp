@@ -2,12 +2,11 @@
 #include <gyre/sync/wait_queue.hpp>
 
 #include <exception>
-#include <source_location>
 
 namespace gyre {
 
 void report_lost_item() noexcept {
-  event_loop::report({std::current_exception(), "giving an item back", std::source_location::current()});
+  event_loop::report({std::current_exception(), {}, {}, "giving an item back"});
 }
 
 wait_queue::~wait_queue() {

@@ -53,7 +53,7 @@ void child_tasks::close() {
 }
 
 void child_tasks::collect(exception_collector& failures, const std::exception_ptr& failure) noexcept {
-  if (!failures.add(failure)) event_loop::report({failure, "of a group", std::source_location::current()});
+  if (!failures.add(failure)) event_loop::report({failure, {}, {}, "a task of a group"});
 }
 
 bool children_wait_op::try_now() noexcept { return children_->running_ < limit_; }

@@ -2,6 +2,7 @@
 #include <gyre/http/cookie.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -38,6 +39,11 @@ void check_reading(std::string_view value) {
     again.append(each.name).append("=").append(each.value).append("; ");
   }
   demand(all_of(again) == all, "cookies that do not come back");
+  const std::array<http::field, 3> fields{{{"cookie", value}, {"X", value}, {"Cookie", again}}};
+  std::size_t i = 0;
+  for (const http::cookie& each : http::cookie_range(fields))
+    demand(each == all[i++ % all.size()], "a range of others");
+  demand(i == 2 * all.size(), "a range of another length");
 }
 
 // The parts are separated by line ends.

@@ -68,6 +68,39 @@ TEST(chunked_decoder, bad_extensions_and_trailers_are_refused) {
   EXPECT_EQ(decode_body("0\r\n A: b\r\n\r\n").error, parse_error::folded_line);
 }
 
+// RFC 9112 §7.1.1.
+TEST(chunked_decoder, an_extension_that_does_not_match_the_grammar_is_refused) {
+  for (const char* bad :
+       {";",      ";=x",    ";a=",       ";a;",    ";;a",         "; ;a",      ";a b",      ";a=b c", ";a==b",
+        ";a=b=c", ";a=\"b", ";a=\"b\"c", ";a=b\"", ";a=\"\\\"",   ";a ",       ";a=b ",     ";a = ",  ";\"a\"",
+        ";a,b",   ";a=b/c", " ;",        " ; a =", ";a=\xc3\xa4", ";\xc3\xa4", ";a=\"b\"\t"})
+    EXPECT_EQ(decode_body("1" + std::string(bad) + "\r\nx\r\n0\r\n\r\n").error, parse_error::bad_chunk_extension)
+        << bad;
+  EXPECT_EQ(http::status_for(parse_error::bad_chunk_extension), 400);
+}
+
+TEST(chunked_decoder, an_extension_that_matches_the_grammar_is_skipped) {
+  for (const char* good : {";a", ";a=b", ";a;b", ";a=b;c=d", " ; a = b ; c", "\t;\ta\t=\tb", ";a=\"\"", ";a=\"b c;d=\"",
+                           ";a=\"\\\"\\\\\"", ";a=\"\t\xc3\xa4\"", ";!#$%&'*+-.^_`|~=1"})
+    EXPECT_EQ(decode_body("1" + std::string(good) + "\r\nx\r\n0" + good + "\r\n\r\n").data, "x") << good;
+}
+
+TEST(chunked_decoder, a_control_character_in_an_extension_is_refused_wherever_it_stands) {
+  for (const char* where : {";@", ";a@", ";a=@", ";a=b@", ";a=\"@\"", ";a=\"\\@\"", ";a=\"b\"@"}) {
+    for (int control = 0; control < 0x80; ++control) {
+      if (control == '\n' || (control >= 0x20 && control != 0x7f)) continue;
+      std::string extension = where;
+      extension[extension.find('@')] = static_cast<char>(control);
+      // A tab is white space, or a part of a string.
+      if (control == '\t' && extension != ";a=b\t" && extension != ";a\t" && extension != ";a=\"b\"\t" &&
+          extension != ";\t" && extension != ";a=\t")
+        continue;
+      EXPECT_EQ(decode_body("1" + extension + "\r\nx\r\n0\r\n\r\n").error, parse_error::bad_chunk_extension)
+          << where << " with " << control;
+    }
+  }
+}
+
 TEST(chunked_decoder, limits_hold) {
   http::chunk_limits limits;
   limits.line = 20;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -153,4 +154,27 @@ TEST(format_set_cookie, what_was_set_is_found_again) {
   const std::string set =
       http::format_set_cookie({.name = "a!#$%&'*+-.^_`|~9", .value = "!#$%&'()*+-./:<=>?@[]^_`{|}~"});
   EXPECT_EQ(http::find_cookie(set, "a!#$%&'*+-.^_`|~9"), "!#$%&'()*+-./:<=>?@[]^_`{|}~");
+}
+
+TEST(cookie_range, gives_the_cookies_of_all_fields_in_their_order) {
+  const std::vector<http::field> fields{
+      {"Cookie", "a=1; b=2"}, {"X", "y=z"}, {"cookie", ""}, {"COOKIE", "@; a=3;;c=\"4\""}};
+  const http::cookie_range range(fields);
+  EXPECT_EQ(cookies(std::ranges::begin(range), std::ranges::next(range.begin(), range.end())),
+            (cookies{{"a", "1"}, {"b", "2"}, {"a", "3"}, {"c", "4"}}));
+}
+
+TEST(cookie_range, is_a_forward_range_and_may_be_empty) {
+  static_assert(std::ranges::forward_range<http::cookie_range>);
+  const http::cookie_range none({});
+  EXPECT_TRUE(none.begin() == none.end());
+  const std::vector<http::field> fields{{"Cookie", "a=1; b=2"}};
+  const http::cookie_range range(fields);
+  auto first = range.begin();
+  const auto again = range.begin();
+  EXPECT_TRUE(first == again);
+  EXPECT_EQ(first++->name, "a");
+  EXPECT_FALSE(first == again);
+  EXPECT_EQ(first->name, "b");
+  EXPECT_EQ(again->name, "a");
 }

@@ -85,12 +85,22 @@ TEST(framing, there_is_one_host) {
   EXPECT_EQ(understand("GET / HTTP/1.1\r\n\r\n").error, parse_error::missing_host);
   EXPECT_EQ(understand("GET / HTTP/1.0\r\n\r\n").error, parse_error::none);
   EXPECT_EQ(error_with("Host: a\r\n"), parse_error::repeated_host);
-  for (const char* good : {"a", "a:80", "a:", "127.0.0.1:8080", "[::1]", "[::1]:80", "", "a-b.example_c%20"})
+  for (const char* good : {"a", "a:80", "a:", "127.0.0.1:8080", "[::1]", "[::1]:80", "a-b.example_c%20"})
     EXPECT_EQ(understand("GET / HTTP/1.1\r\nHost: " + std::string(good) + "\r\n\r\n").error, parse_error::none) << good;
   for (const char* bad :
        {"a b", "a/b", "a@b", "a:80:90", "a:8x", "[::1", "[]:80", "[g::]", "a?b", "a\"", "a:1234567", ":80", ":"})
     EXPECT_EQ(understand("GET / HTTP/1.1\r\nHost: " + std::string(bad) + "\r\n\r\n").error, parse_error::bad_host)
         << bad;
+}
+
+// RFC 9110 §4.2.1: a recipient rejects an http URI without a host.
+TEST(framing, an_empty_host_is_refused_unless_the_target_names_one) {
+  for (const char* line : {"GET / HTTP/1.1", "GET //a HTTP/1.1", "OPTIONS * HTTP/1.1", "GET / HTTP/1.0"})
+    for (const char* host : {"Host:", "Host:  \t", "hOST: "})
+      EXPECT_EQ(understand(std::string(line) + "\r\n" + host + "\r\n\r\n").error, parse_error::empty_host) << line;
+  for (const char* line : {"GET http://a/ HTTP/1.1", "CONNECT a:443 HTTP/1.1"})
+    EXPECT_EQ(understand(std::string(line) + "\r\nHost:\r\n\r\n").error, parse_error::none) << line;
+  EXPECT_EQ(http::status_for(parse_error::empty_host), 400);
 }
 
 TEST(framing, a_target_has_the_form_that_its_method_wants) {
@@ -125,6 +135,12 @@ TEST(framing, an_upgrade_needs_both_fields) {
   EXPECT_EQ(framing_with("Connection: Upgrade\r\nUpgrade: websocket\r\n").upgrade, "websocket");
   EXPECT_EQ(framing_with("Upgrade: websocket\r\n").upgrade, "");
   EXPECT_EQ(framing_with("Connection: upgrade\r\n").upgrade, "");
+}
+
+TEST(framing, it_says_that_there_are_several_fields_with_protocols) {
+  EXPECT_FALSE(framing_with("Connection: Upgrade\r\nUpgrade: a, b\r\n").several_upgrades);
+  EXPECT_TRUE(framing_with("Upgrade: a\r\nConnection: Upgrade\r\nUpgrade: b\r\n").several_upgrades);
+  EXPECT_FALSE(framing_with("Upgrade: a\r\nUpgrade: b\r\n").several_upgrades) << "they are not for this connection";
 }
 
 TEST(framing, a_response_has_the_body_that_its_request_allows) {

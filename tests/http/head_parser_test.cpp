@@ -84,6 +84,20 @@ TEST(head_parser, bad_methods_are_refused) {
     EXPECT_EQ(error_of_head(bad), parse_error::bad_method) << bad;
 }
 
+// RFC 9112 §3.
+TEST(head_parser, a_method_that_is_longer_than_any_is_501) {
+  const auto request = [](std::size_t size) { return std::string(size, 'M') + " / HTTP/1.1\r\n\r\n"; };
+  EXPECT_EQ(parse_head(request(http::head_parser::longest_method)).state, parse_state::complete);
+  http::head_limits small;
+  small.target = 10;
+  for (const std::size_t size : {33U, 64U, 200U, 255U, 256U, 257U, 300U, 500U})
+    EXPECT_EQ(error_of_head(request(size), small), parse_error::method_too_long) << size;
+  EXPECT_EQ(error_of_head(std::string(500, 'M'), small), parse_error::method_too_long) << "it has no end";
+  EXPECT_EQ(error_of_head(std::string(10'000, 'M')), parse_error::method_too_long);
+  EXPECT_EQ(error_of_head("GET " + std::string(500, '/'), small), parse_error::target_too_long);
+  EXPECT_EQ(http::status_for(parse_error::method_too_long), 501);
+}
+
 TEST(head_parser, bad_targets_are_refused) {
   for (const char* bad :
        {"GET  HTTP/1.1\r\n\r\n", "GET  / HTTP/1.1\r\n\r\n", "GET /a b HTTP/1.1\r\n\r\n", "GET /a\tb HTTP/1.1\r\n\r\n",

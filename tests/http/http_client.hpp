@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <source_location>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -130,6 +131,8 @@ class reports {
     gyre::event_loop::current().set_exception_handler(
         [](const gyre::background_failure& failure, void* all) noexcept {
           static_cast<reports*>(all)->names.emplace_back(failure.task_name);
+          static_cast<reports*>(all)->kinds.emplace_back(failure.kind);
+          static_cast<reports*>(all)->places.push_back(failure.spawned_at);
           try {
             std::rethrow_exception(failure.exception);
           } catch (const std::exception& error) {
@@ -143,6 +146,8 @@ class reports {
     gyre::event_loop::current().set_exception_handler([](auto&, void*) noexcept {}, nullptr);
   }
   std::vector<std::string> names;  // of what failed
+  std::vector<std::string> kinds;
+  std::vector<std::source_location> places;
   std::vector<std::string> texts;
 };
 

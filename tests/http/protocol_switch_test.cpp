@@ -223,6 +223,9 @@ TEST(protocol_switch, what_the_other_protocol_throws_is_reported_and_ends_the_co
                co_await client.send(upgrade);
                (void)co_await client.rest();
                EXPECT_EQ(heard.texts, (std::vector<std::string>{"no such word"}));
+               EXPECT_EQ(heard.names, (std::vector<std::string>{"GET /"}));
+               EXPECT_EQ(heard.kinds, (std::vector<std::string>{"protocol after request"}));
+               EXPECT_EQ(std::string(heard.places.at(0).file_name()), std::source_location::current().file_name());
              });
 }
 

@@ -182,6 +182,32 @@ TEST(router, another_path_is_answered_by_not_found_or_with_404) {
   EXPECT_EQ(answers(std::move(polite), {"GET /b"}), (lines{"404 nothing at /b\n"}));
 }
 
+TEST(router, connect_is_answered_with_501_where_nobody_opens_a_tunnel) {
+  for (const bool with_page : {false, true}) {
+    http::router routes;
+    routes.get("/a", says("a"));
+    routes.any("/{rest...}", says("anything"));
+    if (with_page) routes.not_found([](http::request&) { return http::response::error(404); });
+    EXPECT_EQ(answers(std::move(routes), {"CONNECT a:443"}), (lines{"501 Not Implemented\n"}));
+  }
+}
+
+TEST(router, connect_is_answered_by_middleware_that_opens_tunnels) {
+  http::router routes;
+  routes.use([](http::request& r, http::next_handler next) -> gyre::task<http::response> {
+    if (r.method() == "CONNECT" && r.host() == "b:1") co_return http::response::error(403);
+    co_return co_await next(r);
+  });
+  EXPECT_EQ(answers(std::move(routes), {"CONNECT b:1", "CONNECT c:1"}),
+            (lines{"403 Forbidden\n", "501 Not Implemented\n"}));
+}
+
+TEST(router, options_of_the_server_as_a_whole_is_not_for_not_found) {
+  http::router routes;
+  routes.not_found([](http::request&) { return http::response::error(404); });
+  EXPECT_EQ(answers(std::move(routes), {"OPTIONS *"}), (lines{"204 "}));
+}
+
 TEST(router, refuses_patterns_that_cannot_be_meant) {
   EXPECT_EQ(refusal_of(""), "route \"\": it must begin with \"/\"");
   EXPECT_EQ(refusal_of("users"), "route \"users\": it must begin with \"/\"");
@@ -194,6 +220,7 @@ TEST(router, refuses_patterns_that_cannot_be_meant) {
   EXPECT_NE(refusal_of("/a?b").find("a query"), std::string::npos);
   EXPECT_EQ(refusal_of("/a", "G T"), "route \"/a\": the method is no token");
   EXPECT_EQ(refusal_of("/a", ""), "route \"/a\": the method is no token");
+  EXPECT_EQ(refusal_of("/a", std::string(33, 'M')), "route \"/a\": the method is longer than 32 bytes");
 }
 
 TEST(router, refuses_a_second_route_of_a_method_at_a_pattern_whatever_its_parameters_are_called) {

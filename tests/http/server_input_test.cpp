@@ -136,7 +136,8 @@ TEST(server_input, what_is_too_long_is_refused_by_name) {
   EXPECT_EQ(status_for("GET /" + std::string(20, 'a') + " HTTP/1.1\r\nHost: a\r\n\r\n", limits), 414);
   EXPECT_EQ(status_for(with("A: 1\r\nB: 2\r\nC: 3\r\n"), limits), 431);
   EXPECT_EQ(status_for(with("A: " + std::string(200, 'a') + "\r\n"), limits), 431);
-  EXPECT_EQ(status_for(std::string(300, 'a'), limits), 414);
+  EXPECT_EQ(status_for("GET /" + std::string(300, 'a'), limits), 414);
+  EXPECT_EQ(status_for(std::string(300, 'a'), limits), 501) << "it is all method";
 }
 
 TEST(server_input, what_is_malformed_is_refused_with_400) {

@@ -132,3 +132,27 @@ TEST(timeout_op, a_cancel_from_outside_is_not_a_time_out_not_even_as_a_value) {
     EXPECT_TRUE(gyre::event_loop::current().timers().empty());
   });
 }
+
+TEST(timeout_op, its_error_names_the_operation_and_the_limit) {
+  run_virtual([]() -> gyre::task<> {
+    auto limited = gyre::timeout(1500us, ready_after(1h));
+    EXPECT_EQ(co_await error_of(std::move(limited)), "manual_op: timed out after 1.5 ms");
+  });
+}
+
+TEST(timeout_op, of_two_limits_on_one_operation_the_error_is_of_the_one_that_expired) {
+  run_virtual([]() -> gyre::task<> {
+    auto inner = gyre::timeout(2s, gyre::timeout(10ms, ready_after(1h)));
+    EXPECT_EQ(co_await error_of(std::move(inner)), "manual_op: timed out after 10 ms");
+    auto outer = gyre::timeout(10ms, gyre::timeout(2s, ready_after(1h)));
+    EXPECT_EQ(co_await error_of(std::move(outer)), "manual_op: timed out after 10 ms");
+  });
+}
+
+TEST(timeout_op, the_code_of_its_error_is_not_a_word_of_the_network) {
+  run_virtual([]() -> gyre::task<> {
+    const auto late = co_await gyre::as_expected(gyre::timeout(1ms, ready_after(1h)));
+    EXPECT_EQ(late.error().message(), "the time limit has passed");
+    EXPECT_NE(late.error(), std::errc::connection_reset);
+  });
+}

@@ -112,6 +112,19 @@ TEST(tcp_read, a_timed_out_read_throws_timed_out_when_it_is_awaited_plainly) {
   });
 }
 
+TEST(tcp_read, a_timed_out_read_says_which_peer_sent_nothing_and_for_how_long) {
+  run_test([]() -> gyre::task<> {
+    auto pair = co_await connect_pair();
+    const std::string peer = pair.server.peer_address().string();
+    std::array<std::byte, 8> buffer;
+    auto some = gyre::timeout(10ms, pair.server.read_some(buffer));
+    EXPECT_EQ(co_await error_of(std::move(some)), "read_some " + peer + ": timed out after 10 ms");
+    co_await pair.client.write_all("x");
+    auto all = gyre::timeout(10ms, pair.server.read_exactly(buffer));
+    EXPECT_EQ(co_await error_of(std::move(all)), "read_exactly " + peer + ": timed out after 10 ms");
+  });
+}
+
 TEST(tcp_read, data_that_came_in_time_is_not_a_time_out) {
   run_test([]() -> gyre::task<> {
     auto pair = co_await connect_pair();

@@ -151,8 +151,9 @@ class Callbacks(unittest.TestCase):
         with Serving(http.server.ThreadingHTTPServer, Page) as where, Silent() as silent:
             done = run("curl_multi", f"http://{silent.where}/", f"http://{where}/3")
             self.assertEqual(done.returncode, 1, done.stderr)
-            self.assertEqual(done.stdout.splitlines(), [f"http://{where}/3: 200, 3 bytes",
-                                                        f"http://{silent.where}/: timeout: Connection timed out"])
+            lines = done.stdout.splitlines()
+            self.assertEqual(lines[0], f"http://{where}/3: 200, 3 bytes")
+            self.assertTrue(lines[1].startswith(f"http://{silent.where}/: timeout: timed out after 2 s"), lines[1])
 
     @needs("curl_multi")
     def test_curl_is_cancelled(self):
@@ -169,7 +170,7 @@ class Callbacks(unittest.TestCase):
             self.assertEqual(lines[0], "lost.test: 192.0.2.4")
             self.assertRegex(lines[1], "none.test: Domain name not found")
             self.assertEqual(lines[2], "one.test: 192.0.2.3")
-            self.assertEqual(lines[3], "silent.test: timeout: Connection timed out")
+            self.assertTrue(lines[3].startswith("silent.test: timeout: timed out after 1 s"), lines[3])
             self.assertEqual(lines[4], "three.test: 192.0.2.5")
             self.assertEqual(run("c_ares", "--server", where, "one.test").returncode, 0)
 
@@ -207,7 +208,7 @@ class Callbacks(unittest.TestCase):
         with Silent() as silent:
             done = run("hiredis", silent.where)
             self.assertEqual(done.returncode, 1)
-            self.assertIn("Connection timed out", done.stderr)
+            self.assertIn("timeout: timed out after 2 s", done.stderr)
 
         class Hangs_up(socketserver.BaseRequestHandler):
             def handle(self):
@@ -238,7 +239,7 @@ class Callbacks(unittest.TestCase):
         with Silent() as silent:
             done = run("libuv", silent.where, "one", "two")
             self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertIn("Connection timed out", done.stderr)
+            self.assertIn("timeout: timed out after 2 s", done.stderr)
 
     @needs("libuv")
     def test_libuv_is_cancelled(self):

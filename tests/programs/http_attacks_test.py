@@ -179,7 +179,7 @@ class Attack(unittest.TestCase):
             large.write(os.urandom(1 << 20) * 32)
 
     def serve(self, *arguments):
-        return self.enterContext(Serve(self.root, "--access-log", "off", "--upload", self.uploads, *arguments))
+        return self.enterContext(Serve(self.root, "--allow-host", "a", "--access-log", "off", "--upload", self.uploads, *arguments))
 
     def serve_impatiently(self, *arguments):
         return self.serve("--header-timeout", LIMIT, "--body-timeout", LIMIT, "--write-timeout", LIMIT, *arguments)
@@ -576,7 +576,7 @@ class Pressure(Attack):
     def test_pipelined_requests_whose_answers_nobody_takes(self):
         log = (self.scratch / "log").open("w")
         self.addCleanup(log.close)
-        server = self.enterContext(Serve(self.root, "--access-log", "text", "--write-timeout", 120, output=log))
+        server = self.enterContext(Serve(self.root, "--allow-host", "a", "--access-log", "text", "--write-timeout", 120, output=log))
         for method in ("GET", "HEAD", "OPTIONS"):
             request = get("/small.txt").replace(b"GET", method.encode())
             held = self.held_for(server, 4, lambda: [request * 1000] * 20, f"pipelined {method}")
@@ -1090,7 +1090,7 @@ class Text(Attack):
         draw = random.Random(7)
         codes = [chr(code) for code in (0x9, 0x80, 0x85, 0x9b, 0x61c, 0x200e, 0x2028, 0x202e, 0x2066, 0x41, 0x22, 0x5c, 0x1f600)]
         with open(self.scratch / "log", "w") as log:
-            server = self.enterContext(Serve(self.root, "--access-log", "json", output=log))
+            server = self.enterContext(Serve(self.root, "--allow-host", "a", "--access-log", "json", output=log))
             with connect(server.port) as peer, peer.makefile("rb") as reader:
                 for i in range(500):
                     agent = "".join(draw.choices(codes, k=20)).encode() if i % 2 else draw.randbytes(40)

@@ -63,6 +63,65 @@ class WithTree(unittest.TestCase):
         self.uploads.mkdir()
 
 
+class Hosts(WithTree):
+    """DNS rebinding: a page of evil.example lets that name point to 127.0.0.1 and is of the same site then."""
+
+    def answers(self, port, names, path="/a.txt"):
+        return {name: ask(port, path, headers={"Host": name})[0] for name in names}
+
+    def test_a_server_on_loopback_answers_under_addresses_and_localhost(self):
+        names = ("127.0.0.1", "127.0.0.1:8080", "localhost", "LocalHost:80", "localhost.", "app.localhost", "[::1]", "[::1]:80", "192.168.1.7")
+        with Serve(self.root) as server:
+            self.assertEqual(self.answers(server.port, names), dict.fromkeys(names, 200))
+
+    def test_a_server_on_loopback_refuses_other_names(self):
+        names = ("evil.example", "evil.example:80", "a", "localhost.evil.example", "evillocalhost", "127.0.0.1.evil.example", "1.2.3.4e",
+                 f"evil.example.:{80}")
+        with Serve(self.root, "--upload", self.uploads) as server:
+            for path in ("/a.txt", "/", "/nothing", "/_upload"):
+                self.assertEqual(self.answers(server.port, names, path), dict.fromkeys(names, 403))
+            body, kind = multipart("x", b"x")
+            fields = {"Host": "evil.example", "Origin": "http://evil.example", "Content-Type": kind}
+            status, _, answer = ask(server.port, "/_upload", "POST", fields, body)
+            self.assertEqual((status, answer), (403, b"this server does not answer under the name evil.example; --allow-host evil.example allows it\n"))
+            self.assertEqual(list(self.uploads.iterdir()), [])
+
+    def test_a_target_with_a_host_counts_and_not_the_field(self):
+        with Serve(self.root) as server:
+            self.assertEqual(ask(server.port, "http://evil.example/a.txt", headers={"Host": "localhost"})[0], 403)
+            self.assertEqual(ask(server.port, "http://localhost/a.txt", headers={"Host": "evil.example"})[0], 200)
+
+    def test_a_client_without_a_host_is_no_browser(self):
+        with Serve(self.root) as server, socket.create_connection(("127.0.0.1", server.port), timeout=20) as peer:
+            peer.sendall(b"GET /a.txt HTTP/1.0\r\n\r\n")
+            self.assertTrue(read_all(peer).startswith(b"HTTP/1.1 200 "))
+
+    def test_names_that_were_allowed_are_answered(self):
+        with Serve(self.root, "--allow-host", "one.example,Two.Example.", "--allow-host", "three") as server:
+            names = ("one.example", "ONE.example:80", "two.example", "three", "localhost")
+            self.assertEqual(self.answers(server.port, names), dict.fromkeys(names, 200))
+            self.assertEqual(ask(server.port, headers={"Host": "four"})[0], 403)
+        with Serve(self.root, "--allow-host", "*") as server:
+            self.assertEqual(ask(server.port, headers={"Host": "evil.example"})[0], 200)
+
+    def test_a_server_on_all_addresses_answers_under_every_name_until_some_are_given(self):
+        with Serve(self.root, listen="0.0.0.0:0") as server:
+            self.assertEqual(ask(server.port, headers={"Host": "a.example"})[0], 200)
+        with Serve(self.root, "--allow-host", "a.example", listen="0.0.0.0:0") as server:
+            self.assertEqual(self.answers(server.port, ("a.example", "b.example", "127.0.0.1")),
+                             {"a.example": 200, "b.example": 403, "127.0.0.1": 200})
+
+    def test_metrics_on_loopback_are_not_for_other_names_either(self):
+        with Serve(self.root, "--admin", "127.0.0.1:0") as server:
+            self.assertEqual(ask(server.admin, "/metrics", headers={"Host": "evil.example"})[0], 403)
+            self.assertEqual(ask(server.admin, "/metrics")[0], 200)
+
+    def test_a_name_with_a_port_is_no_name(self):
+        done = run(BIN / "gyre", "serve", self.root, "--allow-host", "a:80", timeout=20)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(b'expected the name of a host without a port, or * for any, got "a:80"', done.stderr)
+
+
 class Files(WithTree):
     def test_files_directories_and_what_is_not_there(self):
         with Serve(self.root) as server:
@@ -145,7 +204,7 @@ class Files(WithTree):
     def test_a_file_that_shrinks_while_it_is_sent_cuts_the_connection(self):
         (self.root / "large").write_bytes(os.urandom(64 << 20))
         with Serve(self.root) as server, socket.create_connection(("127.0.0.1", server.port), 20) as peer:
-            peer.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+            peer.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
             received = peer.recv(4096)
             os.truncate(self.root / "large", 1 << 20)
             try:
@@ -280,7 +339,7 @@ class Uploads(WithTree):
         with Serve(self.root, "--upload", self.uploads, "--max-upload", "100kb") as server:
             body, kind = multipart("x", b"y" * 1_000_000)
             with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
-                peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: a\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode())
+                peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode())
                 self.assertIn(b" 413 ", peer.recv(4096))
             self.assertEqual(list(self.uploads.iterdir()), [])
 
@@ -288,7 +347,7 @@ class Uploads(WithTree):
         with Serve(self.root, "--upload", self.uploads) as server:
             body, kind = multipart("x", b"y" * 1_000_000)
             with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
-                peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: a\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode())
+                peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode())
                 peer.sendall(body[:500_000])
             self.assertEqual(ask(server.port, "/_upload")[0], 200)
             self.assertEqual(list(self.uploads.iterdir()), [])
@@ -425,14 +484,14 @@ class Operating(WithTree):
                 peer.sendall(b"GET / HT")
                 self.assertIn(b" 408 ", read_all(peer))
             with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
-                peer.sendall(b"GET /a.txt HTTP/1.1\r\nHost: a\r\n\r\n")
+                peer.sendall(b"GET /a.txt HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 self.assertTrue(read_all(peer).endswith(b"alpha\n"))  # and closed, idle
 
     def test_too_many_connections_are_503(self):
         with Serve(self.root, "--max-connections", 2) as server:
             held = [socket.create_connection(("127.0.0.1", server.port), 20) for _ in range(2)]
             for each in held:
-                each.sendall(b"GET /sub/b.txt HTTP/1.1\r\nHost: a\r\n\r\n")
+                each.sendall(b"GET /sub/b.txt HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 self.assertIn(b" 200 ", each.recv(4096))
             with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
                 peer.shutdown(socket.SHUT_WR)
@@ -467,7 +526,7 @@ class Ending(WithTree):
     def test_what_is_under_way_is_finished_and_it_is_not_ready_meanwhile(self):
         (self.root / "large").write_bytes(os.urandom(64 << 20))
         with Serve(self.root, "--admin", "127.0.0.1:0") as server, socket.create_connection(("127.0.0.1", server.port), 20) as peer:
-            peer.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+            peer.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
             received = bytearray(peer.recv(4096))  # += of bytes copies all each time, which takes longer than the drain waits
             server.process.send_signal(signal.SIGTERM)
             deadline = time.monotonic() + 10

@@ -55,8 +55,8 @@ def skip_without(*names):
 class Serve:
     """`gyre serve` on a directory; `lines` is what it has said before it was ready."""
 
-    def __init__(self, directory, *arguments, environment=None, output=None, before=()):
-        self.command = [*map(str, before), str(BIN / "gyre"), "serve", str(directory), "--listen", "127.0.0.1:0", *map(str, arguments)]
+    def __init__(self, directory, *arguments, environment=None, output=None, before=(), listen="127.0.0.1:0"):
+        self.command = [*map(str, before), str(BIN / "gyre"), "serve", str(directory), "--listen", listen, *map(str, arguments)]
         self.environment = {**os.environ, **(environment or {})}
         self.output = output or subprocess.DEVNULL
 

@@ -35,3 +35,12 @@ TEST(printed_failure, a_background_task_that_fails_prints_one_line) {
   EXPECT_TRUE(text.ends_with(" failed: " + shown + "\n")) << text;
   EXPECT_EQ(text.find('\n'), text.size() - 1);
 }
+
+TEST(printed_failure, without_a_place_and_a_name_it_says_what_failed) {
+  testing::internal::CaptureStderr();
+  const auto failure = std::make_exception_ptr(std::runtime_error("no memory"));
+  gyre::event_loop::report({failure, {}, {}, "giving an item back"});
+  gyre::event_loop::report({failure, "GET /", {}, "request"});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "gyre: giving an item back failed: no memory\ngyre: request GET / failed: no memory\n");
+}

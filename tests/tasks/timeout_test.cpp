@@ -3,6 +3,10 @@
 
 #include "tests/support/virtual_run.hpp"
 
+#include <cstdint>
+#include <source_location>
+#include <string>
+
 using namespace gyre_test;
 
 namespace {
@@ -141,4 +145,67 @@ TEST(timeout, is_an_io_error_with_the_code_timed_out) {
     }
     EXPECT_EQ(code, std::errc::timed_out);
   });
+}
+
+namespace {
+
+std::uint_least32_t line_of_wait = 0;
+
+gyre::task<> wait_for_long() {
+  line_of_wait = std::source_location::current().line() + 1;
+  co_await gyre::sleep(1h);
+}
+
+std::string waiting_at(std::uint_least32_t line) {
+  return std::string(", waiting at ") + std::source_location::current().file_name() + ":" + std::to_string(line);
+}
+
+}  // namespace
+
+TEST(timeout, its_error_says_after_how_long_and_where_the_code_waited) {
+  run_virtual([]() -> gyre::task<> {
+    auto body = []() -> gyre::task<> { co_await wait_for_long(); };
+    const std::string error = co_await error_of(gyre::timeout(1500ms, body));
+    EXPECT_EQ(error, "timeout: timed out after 1.5 s" + waiting_at(line_of_wait));
+  });
+}
+
+TEST(timeout, its_error_names_the_line_of_the_program_and_not_one_of_the_library) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::event never;
+    std::string error;
+    const std::uint_least32_t line = std::source_location::current().line() + 2;
+    try {
+      co_await gyre::timeout_at(gyre::now() + 20ms, never.wait());
+    } catch (const gyre::timed_out& late) {
+      error = late.what();
+    }
+    EXPECT_EQ(error, "timeout: timed out after 20 ms" + waiting_at(line));
+  });
+}
+
+TEST(timeout, the_time_of_its_error_counts_from_the_await_when_it_was_rescheduled) {
+  run_virtual([]() -> gyre::task<> {
+    auto body = [](gyre::timeout_scope& limit) -> gyre::task<> {
+      co_await gyre::sleep(5ms);
+      limit.reschedule(50ms);
+      co_await wait_for_long();
+    };
+    std::chrono::nanoseconds limit{0};
+    try {
+      co_await gyre::timeout(std::chrono::nanoseconds::max(), body);
+    } catch (const gyre::timed_out& error) {
+      limit = error.limit();
+    }
+    EXPECT_EQ(limit, 55ms);
+  });
+}
+
+TEST(timeout, the_text_of_a_duration_is_in_its_largest_unit) {
+  EXPECT_STREQ(gyre::timed_out(2min, "fetch").what(), "fetch: timed out after 120 s");
+  EXPECT_STREQ(gyre::timed_out(1'050us, "fetch").what(), "fetch: timed out after 1.05 ms");
+  EXPECT_STREQ(gyre::timed_out(999us, "fetch").what(), "fetch: timed out after 999 us");
+  EXPECT_STREQ(gyre::timed_out(1ns, "fetch").what(), "fetch: timed out after 1 ns");
+  EXPECT_STREQ(gyre::timed_out(0ns, "fetch").what(), "fetch: timed out after 0 s");
+  EXPECT_STREQ(gyre::timed_out("fetch", "a").what(), "fetch a: timed out");
 }

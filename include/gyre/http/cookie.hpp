@@ -5,6 +5,7 @@
 #include <gyre/http/field.hpp>
 #include <gyre/http/http_date.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -32,6 +33,40 @@ struct cookie {
 /// In all fields Cookie of a request: HTTP/2 has one for each.
 [[nodiscard]] GYRE_API std::optional<std::string_view> find_cookie(std::span<const field> fields,
                                                                    std::string_view name) noexcept;
+
+/// All cookies of a request, of every field Cookie, in their order; what is no cookie-pair is skipped. The same name may come
+/// twice. A forward range. Lifetime: the fields outlive it. Allocates nothing.
+class cookie_range {
+ public:
+  class iterator {
+   public:
+    using value_type = cookie;
+    using difference_type = std::ptrdiff_t;
+    iterator() noexcept = default;
+    explicit iterator(std::span<const field> fields) noexcept : fields_(fields) { ++*this; }
+    [[nodiscard]] cookie operator*() const noexcept { return *current_; }
+    [[nodiscard]] const cookie* operator->() const noexcept { return &*current_; }
+    GYRE_API iterator& operator++() noexcept;
+    iterator operator++(int) noexcept {
+      iterator before = *this;
+      ++*this;
+      return before;
+    }
+    friend bool operator==(const iterator& a, const iterator& b) noexcept { return a.position() == b.position(); }
+
+   private:
+    [[nodiscard]] const char* position() const noexcept { return current_ ? current_->name.data() : nullptr; }
+    std::span<const field> fields_;  // not looked at yet
+    std::string_view rest_;          // of the value of the field before them
+    std::optional<cookie> current_;
+  };
+  explicit cookie_range(std::span<const field> fields) noexcept : fields_(fields) {}
+  [[nodiscard]] iterator begin() const noexcept { return iterator(fields_); }
+  [[nodiscard]] static iterator end() noexcept { return {}; }
+
+ private:
+  std::span<const field> fields_;
+};
 
 /// Whether a cookie goes along when another site causes the request.
 enum class same_site_policy : std::uint8_t {

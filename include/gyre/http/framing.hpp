@@ -24,7 +24,9 @@ struct framing {
   bool keep_alive = true;         ///< the connection may carry another message after this one
   bool expects_continue = false;  ///< Expect: 100-continue; the client waits for 100 before it sends the body
   std::string_view host = {};     ///< of a request, from its Host field
-  std::string_view upgrade = {};  ///< the protocols that a client would rather speak, or those agreed on
+  /// The protocols that a client would rather speak, or those agreed on; of the last field when there are several.
+  std::string_view upgrade = {};
+  bool several_upgrades = false;  ///< there are several such fields: their values are one list, RFC 9110 §5.3
 };
 
 /// Of a request whose head is complete. Everything that two recipients could understand in two ways is an error: RFC 9112

@@ -8,6 +8,7 @@
 
 #include <concepts>
 #include <optional>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -36,11 +37,14 @@ class handler {
   handler() noexcept = default;
   template <request_function F>
     requires(!std::same_as<std::remove_cvref_t<F>, handler>)
-  handler(F f) : model_(new model<F>(std::move(f))) {}  // NOLINT(google-explicit-constructor): routes.get("/", f)
-  handler(handler&& other) noexcept : model_(std::exchange(other.model_, nullptr)) {}
+  // NOLINTNEXTLINE(google-explicit-constructor): routes.get("/", f)
+  handler(F f, std::source_location made_at = std::source_location::current())
+      : model_(new model<F>(std::move(f))), made_at_(made_at) {}
+  handler(handler&& other) noexcept : model_(std::exchange(other.model_, nullptr)), made_at_(other.made_at_) {}
   handler& operator=(handler&& other) noexcept {
     handler moved(std::move(other));
     std::swap(model_, moved.model_);
+    made_at_ = moved.made_at_;
     return *this;
   }
   ~handler() { delete model_; }
@@ -55,6 +59,8 @@ class handler {
   [[nodiscard]] started_response start(request& r) { return model_->start(r); }
 
   [[nodiscard]] explicit operator bool() const noexcept { return model_ != nullptr; }
+  /// The line of the program that made it of a callable, such as `routes.get("/", f)`: reports of failures name it.
+  [[nodiscard]] const std::source_location& made_at() const noexcept { return made_at_; }
 
  private:
   struct interface {
@@ -86,6 +92,7 @@ class handler {
   };
 
   interface* model_ = nullptr;
+  std::source_location made_at_;
 };
 
 }  // namespace gyre::http

@@ -45,6 +45,9 @@ class GYRE_API head_parser {
 
   [[nodiscard]] parse_error error() const noexcept { return error_; }
 
+  /// A longer method is an error, method_too_long. The longest that is registered has 17 bytes.
+  static constexpr std::size_t longest_method = 32;
+
   // Of a head that is complete.
   [[nodiscard]] std::size_t size() const noexcept { return at_; }
   [[nodiscard]] std::string_view method() const noexcept { return method_; }
@@ -57,6 +60,7 @@ class GYRE_API head_parser {
 
  private:
   parse_state fail(parse_error error) noexcept;
+  [[nodiscard]] static parse_error why_too_long(std::string_view line) noexcept;
   [[nodiscard]] bool take_usual_lines(std::string_view bytes);
   [[nodiscard]] bool parse_start_line(std::string_view line) noexcept;
   [[nodiscard]] bool parse_request_line(std::string_view line) noexcept;

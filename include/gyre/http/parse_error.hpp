@@ -11,6 +11,7 @@ namespace gyre::http {
 enum class parse_error : std::uint8_t {
   none,
   bad_method,
+  method_too_long,  ///< longer than any method that there is: head_parser::longest_method
   bad_target,
   target_too_long,
   bad_version,
@@ -26,6 +27,7 @@ enum class parse_error : std::uint8_t {
   missing_host,
   repeated_host,
   bad_host,
+  empty_host,             ///< and the target has none either: no http URI, RFC 9110 §4.2.1
   bad_content_length,     ///< not a number, too large, or said more than once
   bad_transfer_encoding,  ///< chunked is not the last one, or said twice, or in HTTP/1.0
   unknown_transfer_encoding,

@@ -4,6 +4,7 @@
 #include <gyre/attributes.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/http/body_reader.hpp>
+#include <gyre/http/cookie.hpp>
 #include <gyre/http/field.hpp>
 #include <gyre/http/json_format.hpp>
 #include <gyre/http/status_error.hpp>
@@ -14,6 +15,7 @@
 #include <cstddef>
 #include <exception>
 #include <optional>
+#include <source_location>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,7 +52,10 @@ class GYRE_API request {
   [[nodiscard]] std::string_view field(std::string_view name) const noexcept;
   /// The value of a cookie, empty when there is none. RFC 6265 §4.2.
   [[nodiscard]] std::string_view cookie(std::string_view name) const noexcept;
-  /// Protocols that the client would rather speak, of the last such field: see response::switch_protocols.
+  /// All cookies in their order, as `for (const http::cookie& each : request.cookies())`. Allocates nothing.
+  [[nodiscard]] cookie_range cookies() const noexcept { return cookie_range(fields_); }
+  /// The protocols that the client would rather speak, in its order of preference, as a list with commas: "h2c, websocket". Empty
+  /// when there are none. See response::switch_protocols.
   [[nodiscard]] std::string_view upgrade() const noexcept { return upgrade_; }
 
   /// What stands in the place of "{name}" in the pattern of the route, decoded.
@@ -114,6 +119,7 @@ class GYRE_API request {
   friend class connection;
   friend class router;
   friend class static_files;
+  friend void report_failure(const request& r, const char* kind) noexcept;
   struct path_value {
     std::string_view name;  // of the route
     std::string_view value;
@@ -132,6 +138,7 @@ class GYRE_API request {
   [[noreturn]] static void no_such_resource();
   [[noreturn]] static void malformed_parameter(std::string_view name);
   void add_path_value(std::string_view name, std::string_view encoded);
+  void join_upgrades();
 
   std::string_view method_;
   std::string_view target_;
@@ -139,6 +146,8 @@ class GYRE_API request {
   std::string_view rest_;
   std::string_view host_;
   std::string_view upgrade_;
+  std::string_view route_;           // the pattern
+  std::source_location handled_at_;  // the line that made the handler
   std::span<const http::field> fields_;
   int minor_version_ = 1;
   bool query_parsed_ = false;
@@ -146,6 +155,7 @@ class GYRE_API request {
   std::vector<std::string> decoded_;  // of path values that were encoded; never grows beyond its capacity
   std::vector<form_field> query_fields_;
   std::vector<form_field> attributes_;
+  std::string upgrades_;  // of several fields
   body_reader body_;
   address peer_;
   open_files* files_ = nullptr;  // of the server

@@ -57,7 +57,8 @@ class GYRE_API router {
   /// Moves the routes of another router below a prefix. Its middleware goes with each of them; what it would answer where it
   /// has no route does not: that is this router's. Errors: as add.
   router& mount(std::string_view prefix, router other);
-  /// Answers what no route is there for, instead of 404.
+  /// Answers paths that no route is there for, instead of 404. CONNECT has no path: without middleware that opens a tunnel it is
+  /// answered with 501.
   router& not_found(handler h);
 
   /// Answers a request.

@@ -3,7 +3,10 @@
 
 #include <gyre/attributes.hpp>
 
+#include <chrono>
 #include <cstddef>
+#include <source_location>
+#include <stdexcept>
 #include <string_view>
 #include <system_error>
 
@@ -17,12 +20,32 @@ class GYRE_API io_error : public std::system_error {
   ~io_error() override;
 };
 
-/// A time-out of the program's own (`timeout`), not one that the network reported. The code is std::errc::timed_out.
+/// The code of `timed_out`, which as_expected gives. It is equal to std::errc::timed_out, and its message does not mention a
+/// connection: "the time limit has passed".
+[[nodiscard]] GYRE_API std::error_code time_limit_passed() noexcept;
+
+/// A time-out of the program's own (`timeout`), not one that the network reported. The code is equal to std::errc::timed_out.
+/// `what()` says what timed out, and after how long: "read_some 10.0.0.7:443: timed out after 500 ms", or for code
+/// "timeout: timed out after 2 s, waiting at fetch.cpp:33".
 class GYRE_API timed_out : public io_error {
  public:
   explicit timed_out(std::string_view operation = "timeout", std::string_view object = {});
+  /// `subject` did not finish within `limit`. `waiting_at` is the await that the code was suspended in; line 0: not known.
+  timed_out(std::chrono::nanoseconds limit, std::string_view subject, const std::source_location& waiting_at = {});
   ~timed_out() override;
+
+  [[nodiscard]] const char* what() const noexcept override { return text_.what(); }
+  /// The time that had passed; zero when it is not known.
+  [[nodiscard]] std::chrono::nanoseconds limit() const noexcept { return limit_; }
+
+ private:
+  std::runtime_error text_;  // copied without an allocation
+  std::chrono::nanoseconds limit_{0};
 };
+
+/// Called while the error of an operation is handled that its time limit has ended: throws timed_out with the operation and the
+/// object of that error. Another exception, and the timed_out of a limit inside, is thrown on as it is.
+[[noreturn]] GYRE_API void throw_timed_out(std::chrono::nanoseconds limit);
 
 /// The stream ended, or the transfer was cut off, before all bytes had passed.
 class GYRE_API incomplete_transfer : public io_error {

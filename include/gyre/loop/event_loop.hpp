@@ -35,11 +35,13 @@ struct loop_options {
   std::chrono::nanoseconds busy_poll{0};
 };
 
-/// An exception that left a task nobody waits for.
+/// An exception that left a task nobody waits for, or other code whose caller cannot be told.
 struct background_failure {
   std::exception_ptr exception;
   std::string_view task_name;
-  std::source_location spawned_at;
+  std::source_location spawned_at;           ///< line 0: not known
+  std::string_view kind = "task";            ///< what failed: "request"
+  std::string_view place_is = "spawned at";  ///< what `spawned_at` is to it: "handled at"
 };
 
 /// Runs the tasks of one thread: resumes what is ready, fires timers, performs I/O.

@@ -29,12 +29,16 @@ class [[nodiscard("co_await it")]] timeout_op : public Op {
   auto take_result() -> decltype(std::declval<Op&>().take_result()) {
     auto outcome = Op::take_result();
     if (!outcome && clock_.expired && outcome.error() == std::errc::operation_canceled)
-      return std::unexpected(std::make_error_code(std::errc::timed_out));
+      return std::unexpected(time_limit_passed());
     return outcome;
   }
   void fail(std::error_code reason) {
-    if (clock_.expired && reason == std::errc::timed_out) throw timed_out();
-    Op::fail(reason);
+    if (!clock_.expired || reason != time_limit_passed()) return Op::fail(reason);
+    try {
+      Op::fail(reason);  // knows the names of the operation and of its object
+    } catch (...) {      // is thrown on, with the limit
+      throw_timed_out(limit_);
+    }
   }
   auto await_resume() {
     auto outcome = take_result();

@@ -1,6 +1,7 @@
 // gyre/tasks/timeout.hpp: a limit on the time that any piece of code may take.
 #pragma once
 
+#include <gyre/coro/await_place.hpp>
 #include <gyre/coro/cancel_scope.hpp>
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/io/io_error.hpp>
@@ -19,10 +20,14 @@ namespace gyre {
 /// The scope of a running time-out, handed to a body that wants to move its deadline.
 class timeout_scope : private timer {
  public:
-  timeout_scope(task_context& task, io::monotonic_time until) noexcept {
+  /// `began`: when the time began to count, for the message of the error.
+  timeout_scope(task_context& task, io::monotonic_time until,
+                io::monotonic_time began = event_loop::current().now()) noexcept
+      : began_(began) {
     fire = [](timer& t) noexcept {
       auto& self = static_cast<timeout_scope&>(t);
       self.expired_ = true;
+      self.waiting_at_ = place_of_wait(self.scope_.task()->innermost);
       self.scope_.cancel();
     };
     scope_.open(task);
@@ -50,6 +55,11 @@ class timeout_scope : private timer {
   /// Called while `cancelled` passes: true when it is this time-out's and nobody else's.
   [[nodiscard]] bool absorbs_cancel() const noexcept { return expired_ && scope_.absorbs_cancel(); }
 
+  /// Of one that has expired: throws timed_out, with the time that it was and the await that was cancelled.
+  [[noreturn]] void throw_timed_out() const {
+    throw timed_out(std::chrono::nanoseconds(timer::deadline - began_), "timeout", waiting_at_);
+  }
+
  private:
   void arm(io::monotonic_time until) noexcept {
     if (expired_) return;
@@ -60,6 +70,8 @@ class timeout_scope : private timer {
   }
 
   cancel_scope scope_;
+  io::monotonic_time began_;
+  std::source_location waiting_at_;
   bool expired_ = false;
 };
 
@@ -67,10 +79,17 @@ class timeout_scope : private timer {
 struct after {
   std::chrono::nanoseconds length;
   [[nodiscard]] io::monotonic_time deadline() const noexcept { return deadline_after(length); }
+  [[nodiscard]] io::monotonic_time began(io::monotonic_time until) const noexcept {
+    return until == io::wait_forever ? event_loop::current().now() : until - length.count();
+  }
 };
 struct at {
   time_point when;
   [[nodiscard]] io::monotonic_time deadline() const noexcept { return deadline_at(when); }
+  [[nodiscard]] static io::monotonic_time began(io::monotonic_time until) noexcept {
+    const io::monotonic_time now = event_loop::current().now();
+    return now < until ? now : until;
+  }
 };
 
 /// asyncio's rule for wait_for: without any time, what is awaited does not even begin.
@@ -79,14 +98,15 @@ struct after_begin : after {};
 template <class Limit, class F>
 auto run_in_timeout(Limit limit, F function) -> task<await_result<decltype(function(std::declval<timeout_scope&>()))>> {
   if constexpr (std::is_same_v<Limit, after_begin>)
-    if (limit.length <= std::chrono::nanoseconds::zero()) throw timed_out();
-  timeout_scope scope(co_await this_task_context{}, limit.deadline());
+    if (limit.length <= std::chrono::nanoseconds::zero()) throw timed_out(limit.length, "timeout");
+  const io::monotonic_time until = limit.deadline();
+  timeout_scope scope(co_await this_task_context{}, until, limit.began(until));
   try {
     co_return co_await function(scope);
   } catch (const cancelled&) {
     if (!scope.absorbs_cancel()) throw;
   }
-  throw timed_out();
+  scope.throw_timed_out();
 }
 
 template <class A>
@@ -125,6 +145,7 @@ GYRE_CORO_WRAPPER auto run_limited(Limit limit, A&& subject) {
 }
 
 /// The task behind the handle is cancelled at the deadline; it runs already, so that it is given a turn whatever the limit.
+/// Cancel: cancels the task and waits for its end.
 template <class Limit, class T>
 GYRE_CORO_WRAPPER task<T> run_limited(Limit limit, task_handle<T>& running) {
   return run_in_timeout(limit, await_handle<T>{&running});

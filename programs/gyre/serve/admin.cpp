@@ -10,7 +10,7 @@
 
 namespace programs {
 
-gyre::http::handler make_admin(std::function<bool()> draining, std::function<void(traffic&)> collect) {
+gyre::http::router make_admin(std::function<bool()> draining, std::function<void(traffic&)> collect) {
   using gyre::http::request;
   using gyre::http::response;
   gyre::http::router routes;

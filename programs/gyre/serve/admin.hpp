@@ -3,13 +3,13 @@
 
 #include "programs/gyre/serve/traffic.hpp"
 
-#include <gyre/http/handler.hpp>
+#include <gyre/http/router.hpp>
 
 #include <functional>
 
 namespace programs {
 
 /// GET /healthz: 200 as long as the loop turns. GET /readyz: 503 when `draining()`. GET /metrics: for Prometheus.
-[[nodiscard]] gyre::http::handler make_admin(std::function<bool()> draining, std::function<void(traffic&)> collect);
+[[nodiscard]] gyre::http::router make_admin(std::function<bool()> draining, std::function<void(traffic&)> collect);
 
 }  // namespace programs

@@ -4,6 +4,7 @@
 #include "programs/common/server_options.hpp"
 #include "programs/common/usable_cores.hpp"
 #include "programs/gyre/serve/admin.hpp"
+#include "programs/gyre/serve/allowed_hosts.hpp"
 #include "programs/gyre/serve/observer.hpp"
 #include "programs/gyre/serve/worker.hpp"
 
@@ -164,11 +165,14 @@ class site_server {
     gyre::http::server_options options;
     options.listen = settings_.admin;
     options.observe_stop = false;
-    options.routes = make_admin([&server] { return server.draining(); },
-                                [this](traffic& sum) {
-                                  sum.add(own_);
-                                  for (const auto& each : counted_) sum.add(*each);
-                                });
+    auto routes = make_admin([&server] { return server.draining(); },
+                             [this](traffic& sum) {
+                               sum.add(own_);
+                               for (const auto& each : counted_) sum.add(*each);
+                             });
+    allowed_hosts hosts(settings_.admin, {});  // in a network of its own it has names that this server does not know
+    if (hosts) hosts = allowed_hosts(settings_.admin, settings_.allowed_hosts);
+    options.routes = only_for(std::move(hosts), std::move(routes));
     return options;
   }
 

@@ -4,6 +4,7 @@
 #include <gyre/net/address.hpp>
 
 #include "programs/common/option_checks.hpp"
+#include "programs/gyre/serve/allowed_hosts.hpp"
 
 #include <fmt/format.h>
 
@@ -83,6 +84,14 @@ void add_serve_options(CLI::App& app, serve_settings& settings) {
   app.add_option("--admin", settings.admin, "HOST:PORT for /healthz, /readyz and /metrics (default: not served)")
       ->check(check_listen)
       ->envname("GYRE_ADMIN");
+  app.add_option(
+         "--allow-host", settings.allowed_hosts,
+         "a host name that requests may be for, besides addresses and localhost, or * for any; several: repeated, or "
+         "with commas (default: any, and none when --listen is a loopback address)")
+      ->allow_extra_args(false)  // what follows may be DIR
+      ->delimiter(',')
+      ->check(check_allowed_host)
+      ->envname("GYRE_ALLOW_HOST");
   app.add_option("--threads", settings.threads, "event loops, each on a thread of its own; 0: one for each core")
       ->check(CLI::Range(0U, 1024U))
       ->envname("GYRE_THREADS")
@@ -168,6 +177,10 @@ std::vector<std::pair<std::string, std::string>> describe(const serve_settings& 
   const auto add = [&all](bool wanted, const char* name, std::string value) {
     if (wanted) all.emplace_back(name, std::move(value));
   };
+  if (const allowed_hosts hosts(settings.listen, settings.allowed_hosts); hosts)
+    add(true, "hosts",
+        fmt::format("addresses, localhost{}{}", settings.allowed_hosts.empty() ? "" : ", ",
+                    fmt::join(settings.allowed_hosts, ", ")));
   add(settings.hidden, "hidden files", "served");
   add(settings.spa, "missing pages", settings.index);
   add(!settings.cors.empty(), "cors", fmt::format("{}", fmt::join(settings.cors, ", ")));

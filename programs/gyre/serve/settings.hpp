@@ -15,6 +15,8 @@ struct serve_settings {
   std::string root = ".";
   std::string listen = "127.0.0.1:8080";
   std::string admin;  // empty: none
+  std::vector<std::string>
+      allowed_hosts;  // names beside addresses and localhost, "*" for any; empty: see allowed_hosts
   std::string backend = "auto";
   unsigned threads = 1;  // 0: one a core
   std::string access_log = "text";

@@ -1,6 +1,7 @@
 // programs/gyre/serve/site.cpp: files, and what stands around them.
 #include "programs/gyre/serve/site.hpp"
 
+#include "programs/gyre/serve/allowed_hosts.hpp"
 #include "programs/gyre/serve/upload.hpp"
 
 #include <gyre/http/compress.hpp>
@@ -85,7 +86,7 @@ http::handler make_site(const serve_settings& settings) {
   if (settings.compress) routes.use(http::compress());
   routes.get("/{path...}", http::static_files(settings.root, file_options(settings)));
   if (!settings.upload.empty()) add_upload(routes, settings.upload, settings.upload_limit);
-  return routes;
+  return only_for({settings.listen, settings.allowed_hosts}, std::move(routes));
 }
 
 }  // namespace programs

@@ -44,6 +44,15 @@ def lacks_end_of_chunk(request):
     return False
 
 
+EXTENSIONS = re.compile(rb"""(?:[ \t]*;[ \t]*[-!#$%&'*+.^_`|~0-9A-Za-z]+(?:[ \t]*=[ \t]*(?:[-!#$%&'*+.^_`|~0-9A-Za-z]+|"""
+                        rb"""\"(?:[\t !#-\[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*\"))?)*""")
+
+
+def has_malformed_extension(request):
+    """Whether something stands behind the size of a chunk that is no chunk-ext of RFC 9112 §7.1.1."""
+    return any(not EXTENSIONS.fullmatch(line) for line in re.findall(rb"(?i)\n[0-9a-f]{1,15}([ \t]*;[^\n]*)\r\n", request))
+
+
 BOTH, LLHTTP, H11 = ("llhttp", "h11"), ("llhttp",), ("h11",)
 
 
@@ -67,6 +76,7 @@ RULES = [
     stricter("bare-return-as-line-end", LLHTTP, "the extension of a chunk", BARE_RETURN),
     Rule("bare-return-as-line-end", LLHTTP, "gyre-waits", BARE_RETURN),
     stricter("spaces-in-request-line", LLHTTP, "the target", START + rb"[^ \r\n]+ (?: |[^ \r\n]+  )"),
+    stricter("length-of-method", H11, "the method is too long", START + rb"[^ \r\n]{33,} "),
     stricter("form-of-target", BOTH, "the target", START + rb"(?:[^ \r\n]+ [^/ ]|CONNECT )"),
     stricter("bytes-of-target", LLHTTP, "the target", START + rb"[^ \r\n]+ /[^ \r\n]*[^ \r\n!-~]"),
     stricter("fragment-in-target", BOTH, "the target", START + rb"[^ \r\n]+ /[^ \r\n]*#"),
@@ -77,6 +87,7 @@ RULES = [
     stricter("host-repeated", LLHTTP, "there is more than one Host", rb"(?is)\nhost:.*\nhost:"),
     stricter("syntax-of-host", BOTH, "the Host", rb"(?i)\nhost:[ \t]*(?!(?:(?:\[[0-9a-fv:.%]{2,}\]|[-.\w~!$&'()*+,;=%]+)"
                                                  rb"(?::\d{0,5})?)?[ \t]*\r\n)"),
+    stricter("host-that-is-empty", BOTH, "the Host is empty", rb"(?i)\nhost:[ \t]*\r\n"),
     stricter("folded-line", BOTH, "a field goes on", rb"\n[ \t]"),
     stricter("space-before-colon", LLHTTP, "white space stands", rb"\n[^:\r\n]*[ \t]+:"),
     stricter("space-in-field-name", LLHTTP, "white space stands", rb"\n[^:\r\n]*[ \t][^:\r\n]*:"),
@@ -92,6 +103,7 @@ RULES = [
     stricter("space-behind-chunk-size", H11, "the size of a chunk", rb"(?i)\n[0-9a-f]+[ \t]+\r\n"),
     stricter("digits-of-chunk-size", BOTH, "the size of a chunk", rb"(?i)\n[0-9a-f]{16,}"),
     stricter("control-characters-in-extension", H11, "the extension of a chunk", rb"\n[^\n]*;[^\n]*[\x00-\x08\x0b-\x1f\x7f]"),
+    stricter("syntax-of-extension", BOTH, "the extension of a chunk", has_malformed_extension),
     stricter("end-of-chunk", BOTH, "the data of a chunk", lacks_end_of_chunk),
     laxer("empty-lines-before-request", H11, "no request line", rb"\A\r\n"),
     laxer("methods-that-are-unknown", LLHTTP, "METHOD", START + rb"(?!(?:GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH) )[-!#$%&'*+.^_`|~0-9A-Za-z]+ "),
@@ -100,7 +112,7 @@ RULES = [
     laxer("empty-elements-in-encoding", BOTH, "Only Transfer-Encoding|INVALID_TRANSFER_ENCODING",
           rb"(?i)\ntransfer-encoding:(?:[^\r\n]*,)?[ \t]*(?:,|chunked[ \t]*,)"),
     laxer("space-before-extension", BOTH, "illegal chunk header|CHUNK_SIZE", rb"(?i)\n[0-9a-f]+[ \t]+;"),
-    laxer("syntax-of-extension", LLHTTP, "CHUNK_SIZE|STRICT", rb"(?i)\n[0-9a-f]+;"),
+    laxer("spaces-and-escapes-in-extension", LLHTTP, "STRICT", rb"(?i)\n[0-9a-f]+(?=;)[^\r\n]*(?:[;=][ \t]|[ \t]=|\\)"),
     laxer("tab-behind-length", LLHTTP, "INVALID_CONTENT_LENGTH", rb"(?i)\ncontent-length:[ \t]*[0-9]+ *\t[ \t]*\r\n"),
     laxer("framing-in-trailers", BOTH, "INVALID_TRANSFER_ENCODING|CONTENT_LENGTH|Transfer-Encoding|Content-Length",
           LAST_CHUNK + rb"(?:transfer-encoding|content-length):"),

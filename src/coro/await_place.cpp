@@ -1,0 +1,44 @@
+// src/coro/await_place.cpp: telling the library's own awaits from those of the program, by the names of their files.
+#include <gyre/coro/await_place.hpp>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace gyre {
+namespace {
+
+// Takes the last component off a path.
+std::string_view take_last(std::string_view& path) noexcept {
+  const std::size_t slash = path.rfind('/');
+  const std::string_view last = slash == std::string_view::npos ? path : path.substr(slash + 1);
+  path = slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+  return last;
+}
+
+bool is_layer(std::string_view folder) noexcept {
+  constexpr std::array<std::string_view, 13> layers = {
+      "coro", "fs", "http", "interop", "io", "loop", "net", "process", "runtime", "stream", "sync", "tasks", "testing"};
+  for (const std::string_view each : layers)
+    if (folder == each) return true;
+  return false;
+}
+
+// "…/gyre/tasks/x.hpp", wherever the headers are installed, or "tasks/x.cpp" in the folder of sources that this file is of.
+bool is_of_library(std::string_view file) noexcept {
+  std::string_view sources = std::source_location::current().file_name();
+  for (int i = 0; i < 2; ++i) (void)take_last(sources);
+  const bool is_header = take_last(file).ends_with(".hpp");
+  if (!is_layer(take_last(file))) return false;
+  return is_header ? take_last(file) == "gyre" : file == sources;
+}
+
+}  // namespace
+
+std::source_location place_of_wait(const frame_base* innermost) noexcept {
+  for (const frame_base* frame = innermost; frame != nullptr; frame = frame->caller)
+    if (!is_of_library(frame->where.file_name())) return frame->where;
+  return innermost != nullptr ? innermost->where : std::source_location();
+}
+
+}  // namespace gyre

@@ -1,0 +1,36 @@
+// src/http/handler_failure.cpp: a request as logs name it.
+#include <gyre/loop/event_loop.hpp>
+
+#include "handler_failure.hpp"
+
+#include <cstddef>
+#include <exception>
+#include <new>
+#include <string>
+#include <string_view>
+
+namespace gyre::http {
+namespace {
+
+// "GET /path". There are no control characters in either.
+std::string name_in_reports(std::string_view method, std::string_view target, std::string_view route) {
+  constexpr std::size_t longest = 200;
+  std::string text(method);
+  text.append(" ").append(target.substr(0, longest));
+  if (!route.empty() && route != target) text.append(" (route ").append(route).append(")");
+  return text;
+}
+
+}  // namespace
+
+void report_failure(const request& r, const char* kind) noexcept {
+  std::string name;
+  try {
+    name = name_in_reports(r.method(), r.target(), r.route_);
+  } catch (const std::bad_alloc&) {
+    name = r.method().substr(0, 15);  // stored in the string itself
+  }
+  event_loop::report({std::current_exception(), name, r.handled_at_, kind, "handled at"});
+}
+
+}  // namespace gyre::http
