@@ -16,7 +16,7 @@ BANNED = {"functional", "memory", "stop_token", "mutex", "thread", "future", "io
           "filesystem"}
 
 # Preprocessed lines: what including a header costs. By the most expensive standard header that it needs.
-BUDGET = [("chrono", 41_000), ("system_error", 29_000), ("vector", 29_000), ("string", 24_000), ("string_view", 19_000), ("", 19_000)]
+BUDGET = [("chrono", 41_500), ("system_error", 29_000), ("vector", 29_000), ("string", 24_000), ("string_view", 19_000), ("", 19_000)]
 FOLDER_BUDGET = {"coro": 9_000}
 FOREIGN = re.compile(r"^#include <((?:asio|boost)/[^>]+)>", re.M)  # of those who use it: costs what it costs, may be missing
 TOP_LAYERS = {"http": 1_000, "testing": 1_000}  # more of our own lines below them

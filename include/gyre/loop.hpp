@@ -15,6 +15,8 @@
 //   stop_request  asks the program to stop; waits until somebody has asked
 //   stop_observer how a server hears of that (for authors)
 //   yield         lets the other ready tasks run
+//   waiting_tasks a list of the tasks of a loop, for people
+//   interval      something that happens again and again
 //   task_local    values that flow into spawned tasks
 //   timer_wheel   any number of deadlines
 //   deadline      durations and points of the loop's clock
@@ -25,6 +27,7 @@
 #include <gyre/loop/deadline.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/guest_loop.hpp>
+#include <gyre/loop/interval.hpp>
 #include <gyre/loop/io_operation.hpp>
 #include <gyre/loop/operation.hpp>
 #include <gyre/loop/raw_operation.hpp>
@@ -35,4 +38,5 @@
 #include <gyre/loop/task_local.hpp>
 #include <gyre/loop/timeout_op.hpp>
 #include <gyre/loop/timer_wheel.hpp>
+#include <gyre/loop/waiting_tasks.hpp>
 #include <gyre/loop/yield.hpp>

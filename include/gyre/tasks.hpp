@@ -9,6 +9,7 @@
 //   gather       all results of several awaitables
 //   race         the first result of several awaitables
 //   timeout      a limit on the time that any code may take
+//   for_each_concurrent  the same for each element of a range, some at a time
 //   some         the first few successes of many
 //   wait         waiting for some of several running tasks; as_completed
 //   shared_task  a task whose result several tasks want
@@ -29,6 +30,7 @@
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/async_scope.hpp>
 #include <gyre/tasks/current_task.hpp>
+#include <gyre/tasks/for_each_concurrent.hpp>
 #include <gyre/tasks/from_callback.hpp>
 #include <gyre/tasks/gather.hpp>
 #include <gyre/tasks/race.hpp>

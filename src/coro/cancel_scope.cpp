@@ -48,7 +48,8 @@ void cancel_scope::inherit() noexcept {
 }
 
 void cancel_scope::uncancel() noexcept {
-  if (cancel_requests_ == 0 || --cancel_requests_ > 0) return;
+  if (cancel_requests_ > 0) --cancel_requests_;
+  if (cancel_requests_ > 0) return;
   cancel_scope* scope = this;
   for (;;) {
     scope->inherit();

@@ -3,6 +3,7 @@
 #include <gyre/coro/misuse.hpp>
 #include <gyre/io/printable.hpp>
 #include <gyre/loop/event_loop.hpp>
+#include <gyre/loop/waiting_tasks.hpp>
 
 #include "inbox.hpp"
 
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <stdexcept>
 #include <string>
@@ -113,6 +115,13 @@ void event_loop::wait_for_posters() const noexcept {
   constexpr timespec moment{.tv_sec = 0, .tv_nsec = 50'000};
   for (int n = 0; mailbox_->posting.load(std::memory_order_acquire) > 0; ++n)
     n < most_yields ? (void)::sched_yield() : (void)::nanosleep(&moment, nullptr);
+}
+
+void event_loop::stop_without_loop() noexcept {
+  misuse(
+      "an object of a loop was used on a thread without a loop: use it in the task that run() runs, and reach that "
+      "loop from "
+      "other threads by loop.post(), run_coroutine_threadsafe() or a shared_channel");
 }
 
 void event_loop::post(io::completion& item) noexcept {
@@ -223,10 +232,7 @@ void event_loop::leave(const guest_loop& guest) noexcept {
 
 void event_loop::wait_in_virtual_time() noexcept {
   const io::monotonic_time next = timers_.next_deadline();
-  if (next == io::wait_forever) {
-    wait_for_events();
-    return;
-  }
+  if (next == io::wait_forever) return wait_for_other_threads();
   // While a thread works for this loop its clock goes as fast as the wall's. I/O with a peer in this machine that has
   // anything to say says it within moments.
   constexpr io::monotonic_time settle = 2'000'000;
@@ -241,6 +247,20 @@ void event_loop::wait_in_virtual_time() noexcept {
     if (!ready_.empty() || waited < patience) return;  // or it was woken for nothing
   }
   virtual_now_ = std::max(virtual_now_, next);
+}
+
+// Nothing but a post can wake a task now. What was announced with expect_post will come. Other threads that have anything to
+// say are given some seconds, of wall time: a program that sleeps for ever tells nobody why.
+void event_loop::wait_for_other_threads() noexcept {
+  constexpr io::monotonic_time patience = 5'000'000'000;
+  if (expected_posts_ > 0 || backend_->in_flight() > 0 || tasks_ == 0) return wait_for_events();
+  const io::monotonic_time end = clock() + patience;
+  wait_until(end);
+  if (!ready_.empty() || !mailbox_->posted.empty() || clock() < end) return;
+  std::fprintf(stderr, "gyre: deadlock: nothing can wake %zu task%s of this loop, whose time is virtual:\n", tasks_,
+               tasks_ == 1 ? "" : "s");
+  print_waiting_tasks(root_);
+  std::abort();
 }
 
 bool event_loop::has_nothing_to_do() const noexcept {

@@ -27,4 +27,15 @@ void stop_on_other_loop(const char* operation, const char* object) noexcept {
   std::abort();
 }
 
+event_loop& loop_for(const char* operation) noexcept {
+  event_loop* const loop = event_loop::current_or_null();
+  if (loop != nullptr) [[likely]]
+    return *loop;
+  std::fprintf(stderr,
+               "gyre: %s was called on a thread without a loop: call it in a task, or hand the task to a loop with "
+               "run_coroutine_threadsafe(loop, task)\n",
+               operation);
+  std::abort();
+}
+
 }  // namespace gyre

@@ -3,6 +3,7 @@
 #include <gyre/loop/operation.hpp>
 #include <gyre/loop/task_local.hpp>
 
+#include <atomic>
 #include <utility>
 
 namespace gyre {
@@ -41,8 +42,10 @@ void task_local_binding::unbind(task_context& task, task_local_binding& innermos
   release(&innermost);
 }
 
+void task_local_binding::add_owner() noexcept { std::atomic_ref(references).fetch_add(1, std::memory_order_relaxed); }
+
 void task_local_binding::release(task_local_binding* chain) noexcept {
-  while (chain != nullptr && chain->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+  while (chain != nullptr && std::atomic_ref(chain->references).fetch_sub(1, std::memory_order_acq_rel) == 1) {
     task_local_binding* const outer = chain->outer;
     chain->destroy(*chain);
     chain = outer;

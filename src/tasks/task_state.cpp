@@ -4,6 +4,7 @@
 #include <gyre/tasks/join_op.hpp>
 #include <gyre/tasks/task_cancelled.hpp>
 
+#include <cstdio>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -39,7 +40,8 @@ task_state& task_state::create(frame_base& frame, cancel_scope& parent, task_own
   frame.context = state;
   state->owner_ = owner;
   state->spawned_at = where;
-  state->ended = &coroutine_ended;
+  static constexpr task_kind spawned{&coroutine_ended, &describe};
+  state->kind = &spawned;
   state->complete = &begin;
   state->root.open(*state, &parent);
   event_loop& loop = event_loop::current();
@@ -106,9 +108,24 @@ void task_state::stop_without_value() const noexcept {
                : "result() of a task that has not ended; co_await the handle, or ask done() first");
 }
 
+void task_state::note_dropped_handle() const noexcept {
+  if (done_ || owner_ != nullptr || root.cancelled()) return;
+  const std::string_view shown = name().empty() ? "without a name" : name();
+  std::fprintf(
+      stderr,
+      "gyre: the handle of a running task was dropped (%.*s, spawned at %s:%u); keep it, or call detach() to let the "
+      "task run on\n",
+      static_cast<int>(shown.size()), shown.data(), spawned_at.file_name(), spawned_at.line());
+}
+
 void task_state::rethrow() const {
   if (was_cancelled()) throw task_cancelled();
   std::rethrow_exception(failure());
+}
+
+task_description task_state::describe(const task_context& context) noexcept {
+  const auto& state = static_cast<const task_state&>(context);
+  return {state.name().data(), state.name().size(), state.spawned_at};
 }
 
 std::string_view task_state::name() const noexcept { return name_ == nullptr ? std::string_view() : name_->text(); }

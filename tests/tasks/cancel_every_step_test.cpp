@@ -192,7 +192,7 @@ TEST(cancel_at_every_await, names_the_step_at_which_a_task_was_left_behind) {
     what = error.what();
   }
   EXPECT_TRUE(what.starts_with("cancelled at step ")) << what;
-  EXPECT_TRUE(what.ends_with("a task outlived the scenario")) << what;
+  EXPECT_TRUE(what.find("a task outlived the scenario") != std::string::npos) << what;
 }
 
 TEST(cancel_at_every_await, names_what_the_scenario_threw) {

@@ -5,6 +5,7 @@
 #include <gyre/attributes.hpp>
 
 #include <coroutine>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <source_location>
@@ -22,6 +23,21 @@ struct cancellable {
 };
 
 struct frame_base;
+struct task_context;
+
+/// How a task is called, and where it was spawned. The name is empty when it has none.
+struct task_description {
+  const char* name;
+  std::size_t name_length;
+  std::source_location spawned_at;
+};
+
+/// What the layers below know of a way to run tasks.
+struct task_kind {
+  /// Called when the outermost coroutine has ended (it is suspended for the last time, not destroyed).
+  void (*ended)(task_context&) noexcept;
+  task_description (*describe)(const task_context&) noexcept;
+};
 
 /// One logical thread of coroutines: a chain of frames of which only the innermost can run.
 ///
@@ -32,11 +48,9 @@ struct task_context {
   frame_base* innermost = nullptr;  ///< the frame that is suspended in it; null while it runs and when it has ended
   task_local_binding* locals = nullptr;  ///< values bound by task_local
 
-  /// Called when the outermost coroutine has ended (it is suspended for the last time, not destroyed).
-  void (*ended)(task_context&) noexcept = nullptr;
-
-  std::uint32_t open = 0;       ///< how many scopes and bindings of this task are open
-  bool cancel_pending = false;  ///< the innermost scope is cancelled: the flag that every await tests
+  const task_kind* kind = nullptr;  ///< null for a context that runs no coroutine
+  std::uint32_t open = 0;           ///< how many scopes and bindings of this task are open
+  bool cancel_pending = false;      ///< the innermost scope is cancelled: the flag that every await tests
 };
 
 /// The part of a promise that does not depend on its result. Must be the first base of a promise whose

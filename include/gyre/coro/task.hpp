@@ -4,6 +4,7 @@
 #include <gyre/attributes.hpp>
 #include <gyre/coro/context.hpp>
 #include <gyre/coro/frame_pool.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/coro/task_result.hpp>
 
 #include <coroutine>
@@ -35,7 +36,7 @@ struct task_promise_base : frame_base {
       frame_base& frame = self.promise();
       if (frame.caller != nullptr) [[likely]]
         return frame.caller->handle();
-      frame.context->ended(*frame.context);
+      frame.context->kind->ended(*frame.context);
       return std::noop_coroutine();
     }
     void await_resume() noexcept {}
@@ -107,11 +108,21 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] GYRE_C
     T await_resume() { return coroutine.promise().take(); }
   };
 
-  /// Runs the coroutine to its end and gives its result. Once only; the task must not be empty (moved from).
-  awaiter operator co_await() && noexcept { return {coroutine_}; }
+  /// Runs the coroutine to its end and gives its result. Stops the program when the task is empty (moved from), or was awaited
+  /// before.
+  awaiter operator co_await() && noexcept {
+    if (!coroutine_ || coroutine_.promise().caller != nullptr) [[unlikely]]
+      misuse(coroutine_ ? "a task was awaited for the second time; it runs once: spawn a shared_task for several"
+                        : "an empty task was awaited: it was moved from, or handed to spawn, before");
+    return {coroutine_};
+  }
 
   /// For whoever runs tasks (spawn): the frame, and giving it up, after which the caller destroys it.
-  [[nodiscard]] frame_base& frame() const noexcept { return coroutine_.promise(); }
+  [[nodiscard]] frame_base& frame() const noexcept {
+    if (!coroutine_) [[unlikely]]
+      misuse("an empty task was started: it was moved from, awaited or spawned before");
+    return coroutine_.promise();
+  }
   [[nodiscard]] std::coroutine_handle<promise_type> release() && noexcept { return std::exchange(coroutine_, nullptr); }
   explicit operator bool() const noexcept { return static_cast<bool>(coroutine_); }
 

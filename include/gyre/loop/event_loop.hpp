@@ -59,8 +59,12 @@ class GYRE_API event_loop {
   event_loop(const event_loop&) = delete;
   event_loop& operator=(const event_loop&) = delete;
 
-  /// The loop of this thread, which must have one.
-  [[nodiscard]] static event_loop& current() noexcept { return *current_; }
+  /// The loop of this thread. Stops the program when the thread has none.
+  [[nodiscard]] static event_loop& current() noexcept {
+    if (current_ == nullptr) [[unlikely]]
+      stop_without_loop();
+    return *current_;
+  }
   [[nodiscard]] static event_loop* current_or_null() noexcept { return current_; }
   /// Whether this process is a forked child of the one that made the loop, which does not run here. Thread: any.
   [[nodiscard]] bool is_of_parent() const noexcept { return made_in_ != forks_; }
@@ -128,6 +132,7 @@ class GYRE_API event_loop {
 
   /// The scope above all tasks of this loop.
   [[nodiscard]] cancel_scope& root_scope() noexcept { return root_; }
+  [[nodiscard]] const cancel_scope& root_scope() const noexcept { return root_; }
 
   /// Work that will come back through `post` (a resolver's, a thread's): virtual time and shutdown wait for it.
   void expect_post() noexcept { ++expected_posts_; }
@@ -163,6 +168,7 @@ class GYRE_API event_loop {
   [[nodiscard]] std::uint64_t waits() const noexcept { return waits_; }
 
  private:
+  [[noreturn]] static void stop_without_loop() noexcept;
   static io::monotonic_time clock() noexcept;
   static void after_fork_in_child() noexcept;
   void wait_for_posters() const noexcept;
@@ -175,6 +181,7 @@ class GYRE_API event_loop {
   void wait_until(io::monotonic_time deadline) noexcept;
   void wait_in_guest(io::monotonic_time deadline) noexcept;
   void wait_in_virtual_time() noexcept;
+  void wait_for_other_threads() noexcept;
 
   static constexpr int inline_per_resumption = 64;
 

@@ -18,6 +18,10 @@ namespace gyre {
 /// Returns in a forked child that uses the loop of its parent: the backend of that loop stops the program, and says so.
 GYRE_API void stop_on_other_loop(const char* operation, const char* object) noexcept;
 
+/// The loop of this thread, for a function that starts something: `operation` names it ("spawn"). Stops the program when there
+/// is none.
+[[nodiscard]] GYRE_API event_loop& loop_for(const char* operation) noexcept;
+
 /// The part of an operation that does not depend on what it does: who waits, and how to go on.
 ///
 /// Lifetime: lives in the awaiting frame. Movable until it has begun, never after.

@@ -5,7 +5,6 @@
 #include <gyre/coro/context.hpp>
 #include <gyre/coro/frame_pool.hpp>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -17,7 +16,7 @@ struct GYRE_API task_local_binding {
   const void* key;
   task_local_binding* outer;
   void (*destroy)(task_local_binding&) noexcept;
-  std::atomic<std::uint32_t> references{1};  // a chain may be shared with tasks of another loop
+  std::uint32_t references = 1;  // counted atomically: a chain may be shared with tasks of another loop
 
   /// The innermost binding that this code sees: of the running task, else of the task for which this thread works; or null.
   [[nodiscard]] static task_local_binding* visible() noexcept;
@@ -27,10 +26,11 @@ struct GYRE_API task_local_binding {
   [[nodiscard]] static task_context& running_task() noexcept;
   /// One owner more, or less, of a chain that may be empty.
   static task_local_binding* share(task_local_binding* chain) noexcept {
-    if (chain != nullptr) chain->references.fetch_add(1, std::memory_order_relaxed);
+    if (chain != nullptr) chain->add_owner();
     return chain;
   }
   static void release(task_local_binding* chain) noexcept;
+  void add_owner() noexcept;
   /// Ends the innermost binding of a task.
   static void unbind(task_context& task, task_local_binding& innermost) noexcept;
 };

@@ -14,7 +14,8 @@ namespace gyre {
 /// Runs `client(stream_reader&, stream_writer&)`, which gives a task<>, for each connection of a listener. When it
 /// returns, what is in the writer's buffer is sent, within the writer's `linger_limits`, and the connection closed.
 ///
-/// Lifetime: `listener` outlives the await. Stop requests, Cancel, Errors: same as stream_listener::serve.
+/// Lifetime: `listener` outlives the await. Stop requests: same as stream_listener::serve.
+/// Cancel: same as stream_listener::serve. Errors: same.
 template <class Stream, class Client>
 [[nodiscard]] task<> serve_connections(stream_listener<Stream>& listener, Client client, serve_options options = {}) {
   auto serve_one = [&client](Stream peer) -> task<> {
@@ -27,7 +28,7 @@ template <class Stream, class Client>
 
 /// Listens on `where`, "host:port", and serves its connections as above. asyncio: start_server.
 ///
-/// Stop requests, Cancel: same as tcp_listener::serve. Errors: same as tcp_listener::bind and serve.
+/// Stop requests: same as tcp_listener::serve. Cancel: same. Errors: same as tcp_listener::bind and serve.
 template <class Client>
 [[nodiscard]] task<> start_server(Client client, std::string where, listen_options listening = {},
                                   serve_options serving = {}) {
@@ -37,7 +38,7 @@ template <class Client>
 
 /// The same at a path or an abstract name ("@name"). asyncio: start_unix_server.
 ///
-/// Stop requests, Cancel: same as unix_listener::serve. Errors: same as unix_address, unix_listener::bind and serve.
+/// Stop requests: same as unix_listener::serve. Cancel: same. Errors: same as unix_address, unix_listener::bind and serve.
 template <class Client>
 [[nodiscard]] task<> start_unix_server(Client client, std::string where, unix_listen_options listening = {},
                                        serve_options serving = {}) {

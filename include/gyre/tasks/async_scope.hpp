@@ -16,7 +16,7 @@ namespace gyre {
 class GYRE_API async_scope : private child_tasks {
  public:
   /// Of the loop of this thread.
-  async_scope() : child_tasks(event_loop::current().root_scope(), &ended) {}
+  async_scope() : child_tasks(loop_for("async_scope").root_scope(), &ended) {}
 
   /// Starts a task. It begins when the caller next waits.
   template <class T>

@@ -57,6 +57,11 @@ class GYRE_API gathering : public child_tasks {
   void finish();
   /// Not all children were started, because of a cancel.
   void note_cancel() noexcept { cancelled_ = true; }
+  /// What starts the children has failed: the same as a failed child.
+  void note_failure(const std::exception_ptr& failure) noexcept {
+    collect(failures_, failure);
+    scope().cancel();
+  }
 
  private:
   static void ended(child_tasks& children, task_state& child) noexcept;
@@ -96,13 +101,14 @@ task<gather_result<wrap_void<operand_result<Ts>>...>> gather_tasks(std::source_l
 }
 
 struct gather_options {
-  /// How many run at the same time: the next starts when one has ended.
+  /// How many run at the same time, at least 1: the next starts when one has ended.
   std::size_t at_most = static_cast<std::size_t>(-1);
 };
 
 /// The same for any number of tasks of one type: the results in the order of the tasks.
 template <class T>
 task<std::vector<wrap_void<T>>> gather(std::vector<task<T>> tasks, gather_options options = {}) {
+  if (options.at_most == 0) misuse("gather with at_most 0 would never begin; let at least one run");
   gathering children(co_await this_task_context{});
   std::vector<task_reference> started;
   started.reserve(tasks.size());

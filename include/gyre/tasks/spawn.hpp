@@ -35,8 +35,7 @@ auto call_in_frame(F function, Args... args) -> decltype(function(std::move(args
 template <class T>
 [[nodiscard("a dropped handle lets the task run on in the background: say so with detach()")]] task_handle<T> spawn(
     task<T> started, const spawn_options& options = {}, std::source_location where = std::source_location::current()) {
-  task_state& state =
-      task_state::create(std::move(started), event_loop::current().root_scope(), nullptr, options, where);
+  task_state& state = task_state::create(std::move(started), loop_for("spawn").root_scope(), nullptr, options, where);
   state.add_reference();
   return task_handle<T>(state);
 }

@@ -12,7 +12,8 @@
 
 namespace gyre {
 
-/// Owns the result of a spawned task. Dropping the handle lets the task go on in the background.
+/// Owns the result of a spawned task. Dropping the handle lets the task go on in the background, as detach() does; debug builds
+/// say so on standard error when the task has not ended and belongs to no group.
 ///
 /// A default-constructed handle is empty, as is one that was moved from or detached: it can be assigned to and tested.
 /// Everything else stops the program with a sentence.
@@ -31,7 +32,11 @@ class task_handle {
     std::swap(state_, moved.state_);
     return *this;
   }
-  ~task_handle() { detach(); }
+  ~task_handle() {
+    if constexpr (checks_everything)
+      if (state_ != nullptr) state_->note_dropped_handle();
+    detach();
+  }
 
   struct [[nodiscard("co_await it")]] result_op : join_op {
     using join_op::join_op;

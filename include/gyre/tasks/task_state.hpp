@@ -94,6 +94,8 @@ struct GYRE_API task_state final : io::completion, task_context {
 
   void add_reference() noexcept { ++references_; }
   void release() noexcept;
+  /// The handle goes without detach(). Prints a line when the task runs on with nobody to look after it.
+  void note_dropped_handle() const noexcept;
   /// Somebody sees the failure: it is not reported as a background failure.
   void mark_observed() noexcept { observed_ = true; }
 
@@ -123,6 +125,7 @@ struct GYRE_API task_state final : io::completion, task_context {
   ~task_state() = default;
   static void begin(io::completion& c) noexcept;
   static void coroutine_ended(task_context& context) noexcept;
+  static task_description describe(const task_context& context) noexcept;
   void finish() noexcept;
   void tell_watchers() noexcept;
   [[noreturn]] void stop_without_value() const noexcept;

@@ -96,7 +96,8 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
 /// The process has a pool for these calls, which grows to 64 threads, or one per core if that is more; further calls wait in a
 /// queue. A call from one of these threads (from a loop that such a function runs) goes to the head of the queue, and its
 /// caller does not count meanwhile. File operations and name resolution have threads of their own.
-/// The function sees the task_local values of its caller. Nothing is allocated. Lifetime: what it captures by reference may be the caller's: the await does not end before it has.
+/// The function sees the task_local values of its caller. Nothing is allocated.
+/// Lifetime: captures by reference may refer to the caller's objects, because the await does not end before the function.
 /// Cancel: before a thread has begun it never runs; after that the await waits for it, and its result wins over the cancel.
 template <class F>
   requires requires(F f) { f(); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/loop/event_loop.hpp>
+#include <gyre/loop/waiting_tasks.hpp>
 #include <gyre/tasks/spawn.hpp>
 #include <gyre/testing/watchdog.hpp>
 
@@ -9,7 +10,10 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -37,6 +41,19 @@ inline std::size_t open_descriptors() {
   throw std::logic_error("cancelled at step " + std::to_string(step) + ": " + what);
 }
 
+/// What print_waiting_tasks prints.
+inline std::string waiting_tasks(const event_loop& loop) {
+  char* text = nullptr;
+  std::size_t length = 0;
+  std::FILE* const out = ::open_memstream(&text, &length);
+  if (out == nullptr) throw std::bad_alloc();
+  print_waiting_tasks(loop.root_scope(), out);
+  std::fclose(out);
+  std::string printed(text, length);
+  std::free(text);
+  return printed;
+}
+
 /// One run of `cancel_at_every_await`. Gives whether the scenario got as far as `step`.
 template <class Make>
 bool run_with_cancel_at(std::size_t step, Make& make, const loop_options& options, bool& was_cancelled) {
@@ -62,7 +79,7 @@ bool run_with_cancel_at(std::size_t step, Make& make, const loop_options& option
       fail_at_step(step, std::string("the scenario threw ") + error.what());
     }
   }
-  if (loop.tasks() > 0) fail_at_step(step, "a task outlived the scenario");
+  if (loop.tasks() > 0) fail_at_step(step, "a task outlived the scenario:\n" + waiting_tasks(loop));
   loop.shutdown();
   if (!loop.timers().empty()) fail_at_step(step, "a timer is still armed");
   if (loop.backend().in_flight() > 0) fail_at_step(step, "an operation is still in flight");

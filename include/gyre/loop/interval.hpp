@@ -1,0 +1,73 @@
+// gyre/loop/interval.hpp: something that happens again and again.
+#pragma once
+
+#include <gyre/coro/misuse.hpp>
+#include <gyre/loop/sleep.hpp>
+
+#include <chrono>
+#include <utility>
+
+namespace gyre {
+
+/// What becomes of ticks that nobody has awaited in time.
+enum class missed_ticks {
+  skip,   ///< they are left out: the next tick is the next one of the schedule that lies ahead
+  burst,  ///< they are made up for, one after the other, without waiting
+  delay,  ///< the schedule moves: the next tick comes one period after the late one was awaited
+};
+
+class interval;
+
+/// tick(): waits for the next tick.
+class GYRE_API [[nodiscard("co_await it")]] interval_tick_op : public sleep_op {
+ public:
+  explicit interval_tick_op(interval& ticking) noexcept;
+  time_point await_resume();
+
+ private:
+  interval* interval_;
+};
+
+/// Ticks at a fixed period, however long the work between two ticks takes:
+///
+///   gyre::interval every_second(1s);
+///   while (true) {
+///     co_await every_second.tick();
+///     report();
+///   }
+///
+/// The first tick comes one period after the interval was made. Thread: belongs to one loop. Lifetime: must outlive its ticks.
+class GYRE_API interval {
+ public:
+  /// Stops the program when the period is not positive.
+  template <class Rep, class Period>
+  explicit interval(std::chrono::duration<Rep, Period> period, missed_ticks missed = missed_ticks::skip)
+      : period_(whole_nanoseconds(period)), missed_(missed), next_(after_now()) {
+    if (period_ <= std::chrono::nanoseconds::zero()) misuse("an interval needs a period of more than zero");
+  }
+  interval(const interval&) = delete;
+  interval& operator=(const interval&) = delete;
+
+  /// Waits until the next tick is due and gives the time for which it was scheduled. A tick that is due already yields once, so
+  /// that other tasks run. Overlap: one task at a time.
+  ///
+  /// Cancel: wakes at once and throws; the tick stays the next one.
+  [[nodiscard("co_await it")]] interval_tick_op tick() noexcept { return interval_tick_op(*this); }
+
+  /// Begins anew: the next tick comes one period from now.
+  void reset() noexcept { next_ = after_now(); }
+  [[nodiscard]] std::chrono::nanoseconds period() const noexcept { return period_; }
+
+ private:
+  friend class interval_tick_op;
+  [[nodiscard]] time_point after_now() const noexcept {
+    return time_point(std::chrono::nanoseconds(deadline_after(period_)));
+  }
+  time_point advance() noexcept;
+
+  std::chrono::nanoseconds period_;
+  missed_ticks missed_;
+  time_point next_;
+};
+
+}  // namespace gyre

@@ -1,0 +1,192 @@
+// tests/tasks/misuse_test.cpp: what the types cannot rule out stops the program with a sentence.
+#include <gyre/loop/waiting_tasks.hpp>
+#include <gyre/testing/cancel_at_every_await.hpp>
+
+#include "tests/support/virtual_run.hpp"
+
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace gyre_test;
+
+namespace {
+
+gyre::task<> nothing() { co_return; }
+
+void on_a_thread_without_a_loop(const std::function<void()>& act) { std::thread(act).join(); }
+
+/// Lets a task wait for what `prepare` gives, and acts on a thread without a loop meanwhile.
+template <class Wait>
+void while_a_task_waits(Wait wait, const std::function<void()>& act) {
+  run_virtual([&]() -> gyre::task<> {
+    auto waiter = gyre::spawn(wait());
+    co_await gyre::yield();
+    on_a_thread_without_a_loop(act);
+    co_await waiter;
+  });
+}
+
+}  // namespace
+
+// ---- no loop
+
+TEST(misuse_death, spawn_on_a_thread_without_a_loop) {
+  EXPECT_DEATH((void)gyre::spawn(nothing()), "spawn was called on a thread without a loop");
+  EXPECT_DEATH(
+      {
+        gyre::async_scope scope;
+        scope.spawn(nothing());
+      },
+      "async_scope was called on a thread without a loop");
+}
+
+TEST(misuse_death, waking_or_cancelling_a_task_from_a_thread_without_a_loop) {
+  const char* const sentence = "on a thread without a loop.*loop.post";
+  EXPECT_DEATH(
+      {
+        gyre::event event;
+        while_a_task_waits([&]() -> gyre::task<> { co_await event.wait(); }, [&] { event.set(); });
+      },
+      sentence);
+  EXPECT_DEATH(
+      {
+        gyre::queue<int> queue(1);
+        while_a_task_waits([&]() -> gyre::task<> { (void)co_await queue.get(); }, [&] { (void)queue.try_put(1); });
+      },
+      sentence);
+  EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
+                 auto sleeper = gyre::spawn(value_after(1h, 1));
+                 co_await gyre::yield();
+                 on_a_thread_without_a_loop([&] { sleeper.cancel(); });
+               }),
+               sentence);
+}
+
+// ---- tasks that are empty, or awaited again
+
+TEST(misuse_death, awaiting_a_task_that_was_moved_from) {
+  EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
+                 auto task = value_after(0ms, 1);
+                 auto taken = std::move(task);
+                 (void)co_await std::move(task);  // NOLINT(bugprone-use-after-move): that is the test
+               }),
+               "an empty task was awaited");
+}
+
+TEST(misuse_death, spawning_a_task_that_was_moved_from) {
+  EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
+                 auto task = value_after(0ms, 1);
+                 auto taken = std::move(task);
+                 (void)gyre::spawn(std::move(task));  // NOLINT(bugprone-use-after-move): that is the test
+                 co_return;
+               }),
+               "an empty task was started");
+}
+
+TEST(misuse_death, awaiting_a_task_twice) {
+  EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
+                 auto task = value_after(0ms, 1);
+                 (void)co_await std::move(task);
+                 (void)co_await std::move(task);  // NOLINT(bugprone-use-after-move): that is the test
+               }),
+               "a task was awaited for the second time");
+}
+
+// ---- waiting for oneself
+
+TEST(misuse_death, locking_a_mutex_that_the_task_holds) {
+  if (!gyre::checks_everything) GTEST_SKIP() << "only checked in debug builds and under a sanitizer";
+  EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
+                 gyre::mutex mutex;
+                 const auto guard = co_await mutex.scoped_lock();
+                 co_await mutex.lock();
+               }),
+               "a task locks a mutex that it holds already");
+}
+
+TEST(misuse, a_mutex_may_be_locked_by_the_task_that_has_unlocked_it) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::mutex mutex;
+    for (int i = 0; i < 3; ++i) {
+      auto guard = co_await mutex.scoped_lock();
+      auto other = gyre::spawn([&]() -> gyre::task<> { const auto waits = co_await mutex.scoped_lock(); });
+      co_await gyre::yield();
+      guard.unlock();
+      co_await mutex.lock();
+      mutex.unlock();
+      co_await other;
+    }
+  });
+}
+
+// ---- deadlock
+
+TEST(misuse_death, a_deadlock_on_virtual_time_names_the_tasks_and_where_they_wait) {
+  EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
+                 gyre::event never;
+                 auto waiter = gyre::spawn([&]() -> gyre::task<> { co_await never.wait(); }, {.name = "waiter"});
+                 co_await waiter;
+               }),
+               "deadlock: nothing can wake 2 tasks(.|\n)*waiter, spawned at .*misuse_test.cpp:[0-9]+, waits "
+               "at(.|\n)*misuse_test.cpp:[0-9]+");
+}
+
+TEST(waiting_tasks, are_printed_with_name_and_call_stack) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::event go;
+    auto inner = [&]() -> gyre::task<> { co_await go.wait(); };
+    auto first = gyre::spawn([&]() -> gyre::task<> { co_await inner(); }, {.name = "first"});
+    auto second = gyre::spawn(inner());
+    co_await gyre::yield();
+    const std::string printed = gyre::testing::waiting_tasks(gyre::event_loop::current());
+    EXPECT_NE(printed.find("  first, spawned at "), std::string::npos) << printed;
+    EXPECT_NE(printed.find("  (no name), spawned at "), std::string::npos) << printed;
+    go.set();
+    co_await first;
+    co_await second;
+  });
+}
+
+TEST(cancel_at_every_await, names_the_task_that_outlived_the_scenario) {
+  std::string message;
+  try {
+    gyre::testing::cancel_at_every_await(
+        []() -> gyre::task<> {
+          gyre::spawn(value_after(1h, 1), {.name = "left behind"}).detach();
+          co_await gyre::yield();
+        },
+        [](bool) {});
+  } catch (const std::logic_error& error) {
+    message = error.what();
+  }
+  EXPECT_NE(message.find("left behind, spawned at "), std::string::npos) << message;
+}
+
+// ---- handles
+
+TEST(task_handle, dropped_while_its_task_runs_is_told_of_in_debug_builds) {
+  testing::internal::CaptureStderr();
+  run_virtual([]() -> gyre::task<> {
+    {
+      const auto dropped = gyre::spawn(value_after(1ms, 1), {.name = "forgotten"});
+    }
+    gyre::spawn(value_after(1ms, 1), {.name = "let go"}).detach();
+    auto body = [](gyre::task_group& group) -> gyre::task<> {
+      group.spawn(value_after(1ms, 1), {.name = "of a group"});
+      co_return;
+    };
+    co_await gyre::task_group::scope(body);
+  });
+  const std::string printed = testing::internal::GetCapturedStderr();
+  if (gyre::checks_everything)
+    EXPECT_NE(printed.find("the handle of a running task was dropped (forgotten, spawned at "), std::string::npos)
+        << printed;
+  else
+    EXPECT_EQ(printed, "");
+  EXPECT_EQ(printed.find("let go"), std::string::npos) << printed;
+  EXPECT_EQ(printed.find("of a group"), std::string::npos) << printed;
+}
