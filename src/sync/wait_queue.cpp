@@ -5,9 +5,7 @@
 
 namespace gyre {
 
-void report_lost_item() noexcept {
-  event_loop::report({std::current_exception(), {}, {}, "giving an item back"});
-}
+void report_lost_item() noexcept { event_loop::report({std::current_exception(), {}, {}, "giving an item back"}); }
 
 wait_queue::~wait_queue() {
   if (!empty()) misuse("a mutex, queue or the like was destroyed while a task waits for it");
