@@ -4,6 +4,17 @@
 /// Marks what a shared library exports; everything else is hidden.
 #define GYRE_API [[gnu::visibility("default")]]
 
+/// Deletes a function; the compiler's message gives the reason: `task(const task&) GYRE_DELETED("use std::move(t)");`
+#if defined(__clang__) && __clang_major__ >= 19
+#define GYRE_DELETED(reason)                                                                    \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wc++26-extensions\"") = \
+      delete (reason)_Pragma("clang diagnostic pop")
+#elif defined(__cpp_deleted_function)
+#define GYRE_DELETED(reason) = delete (reason)
+#else
+#define GYRE_DELETED(reason) = delete
+#endif
+
 #if defined(__clang__)
 /// The result refers to the argument (clang warns when the argument dies first).
 #define GYRE_LIFETIMEBOUND [[clang::lifetimebound]]

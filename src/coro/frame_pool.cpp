@@ -3,13 +3,34 @@
 
 #include <new>
 
+// Each is there when the program runs with that sanitizer, whatever this file was compiled with.
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are theirs
+extern "C" {
+[[gnu::weak]] void __asan_init();
+[[gnu::weak]] void __hwasan_init();
+[[gnu::weak]] void __msan_init();
+[[gnu::weak]] void __tsan_init();
+}
+// NOLINTEND(bugprone-reserved-identifier)
+
 namespace gyre {
+namespace {
+
+// Decided at run time, because inline functions of this library may come from objects that were built with a sanitizer and
+// from others that were not: the linker keeps one of them.
+bool runs_with_sanitizer() noexcept {
+  return &__asan_init != nullptr || &__hwasan_init != nullptr || &__msan_init != nullptr || &__tsan_init != nullptr;
+}
+
+}  // namespace
 
 constinit thread_local frame_pool::bin frame_pool::bins_[frame_pool::classes] = {};
 
 // Separate from the bins: a thread-local object with a destructor would put a guard on every access to them.
 struct frame_pool::thread_end {
   thread_end() noexcept {
+    if (runs_with_sanitizer())
+      return;  // the limits stay 0: every block returns to the heap, where the sanitizer sees it
     for (std::size_t i = 0; i < classes; ++i)
       bins_[i].limit = static_cast<std::uint32_t>(max_cached_bytes / capacity_of(i));
   }
@@ -46,7 +67,8 @@ void frame_pool::keep_nothing() noexcept {
 void* frame_pool::allocate_from_heap(std::size_t size) {
 #ifndef GYRE_NO_FRAME_POOL
   thread_end::of_this_thread();
-  if (const std::size_t index = class_of(size); index < classes) size = capacity_of(index);  // it fits all of them
+  // A pooled block fits every size of its class. One that is never pooled has its own size, so that overruns are seen.
+  if (const std::size_t index = class_of(size); index < classes && !runs_with_sanitizer()) size = capacity_of(index);
 #endif
   return ::operator new(size);
 }

@@ -1,5 +1,5 @@
 // tests/compile_fail/as_expected_of_an_lvalue.cpp: the operation is moved into the await.
-// expect: as_expected
+// expect: use as_expected(std::move(op))
 #include <gyre/loop/as_expected.hpp>
 #include <gyre/net/tcp_stream.hpp>
 

@@ -1,5 +1,5 @@
 // tests/compile_fail/awaiting_an_lvalue_task.cpp: awaiting a task leaves nothing of it, so it has to be moved.
-// expect: await
+// expect: use std::move(t)
 #include <gyre/coro/task.hpp>
 
 gyre::task<> work() { co_return; }

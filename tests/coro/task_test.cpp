@@ -71,7 +71,7 @@ TEST(task, does_not_start_before_it_is_awaited) {
 
 TEST(task, never_awaited_frees_its_arguments) {
   {
-    auto task = hold(counted());
+    [[maybe_unused]] auto task = hold(counted());
     EXPECT_EQ(counted::alive, 1);
   }
   EXPECT_EQ(counted::alive, 0);

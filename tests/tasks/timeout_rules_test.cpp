@@ -337,7 +337,7 @@ TEST(timeout, that_never_begins_cancels_the_task_of_a_handle_that_was_given_away
     task.add_reference();
     const gyre::task_reference kept(task);
     {
-      auto never = gyre::timeout(1s, std::move(handle));
+      [[maybe_unused]] auto never = gyre::timeout(1s, std::move(handle));
     }
     co_await gyre::yield();
     co_await gyre::yield();

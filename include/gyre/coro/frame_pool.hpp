@@ -14,7 +14,9 @@ namespace gyre {
 /// A block freed by another thread than the one that made it goes into the cache of the thread that frees it:
 /// blocks are plain operator-new memory and belong to nobody. Each class keeps at most `max_cached_bytes`;
 /// what is over goes back to the heap, as does everything when the thread ends.
-/// With GYRE_NO_FRAME_POOL defined every block comes from and goes to the heap, so that sanitizers see it.
+/// In a program that runs with an address, memory or thread sanitizer every block comes from the heap and returns to it, so that
+/// the sanitizer sees it, also when this library was built without one. GYRE_NO_FRAME_POOL does the same for everything that is
+/// compiled with it; it must then be defined for the library, too.
 class frame_pool {
  public:
   static constexpr std::size_t granule = 16;                              ///< bytes between size classes

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <exception>
 #include <source_location>
+#include <type_traits>
 #include <utility>
 
 namespace gyre {
@@ -22,6 +23,11 @@ class task;
 /// A foreign awaitable does not promise that; it is brought in through a callback adapter.
 template <class A>
 concept gyre_awaitable = requires { typename std::remove_reference_t<A>::gyre_awaitable_tag; } || ignores_cancel<A>;
+
+/// Something with a name whose await would consume it: co_await wants std::move.
+template <class A>
+concept consumed_by_await = std::is_lvalue_reference_v<A> && !requires(A a) { a.operator co_await(); } &&
+                            requires(A a) { std::move(a).operator co_await(); };
 
 /// The promise of every gyre task: frame memory, cancellation at awaits, control transfer at the end.
 struct task_promise_base : frame_base {
@@ -50,12 +56,18 @@ struct task_promise_base : frame_base {
   Awaitable&& await_transform(Awaitable&& awaitable GYRE_LIFETIMEBOUND,
                               std::source_location here = std::source_location::current()) {
     static_assert(gyre_awaitable<Awaitable>,
-                  "this is not a gyre awaitable: it would resume the task on a thread that is not its loop's");
+                  "this is not a gyre awaitable: it might resume the task on a thread that is not its loop's; "
+                  "wrap it with from_callback");
     where = here;
     if constexpr (!ignores_cancel<Awaitable>)
       if (context->cancel_pending) [[unlikely]]
         throw_cancelled();
     return std::forward<Awaitable>(awaitable);
+  }
+  template <consumed_by_await Awaitable>
+  std::remove_reference_t<Awaitable>&& await_transform(Awaitable&& named, std::source_location = {}) {
+    static_assert(misused<Awaitable>, "a task is awaited once, and consumed by that: use std::move(t)");
+    return std::move(named);
   }
 };
 
@@ -70,7 +82,7 @@ struct task_promise_base : frame_base {
 ///           must outlive the task. spawn, scope, timeout and shield keep a lambda that is passed to them.
 /// Cancel:   inside a cancelled scope it is not started; once started, each of its own awaits fails.
 template <class T>
-class [[nodiscard("a task does nothing until it is awaited or spawned")]] GYRE_CORO_TYPE task {
+class [[nodiscard("a task does nothing until it is awaited or spawned"), gnu::warn_unused]] GYRE_CORO_TYPE task {
  public:
   struct promise_type : task_promise_base, task_result<T> {
     task get_return_object() noexcept { return task(std::coroutine_handle<promise_type>::from_promise(*this)); }
@@ -84,6 +96,7 @@ class [[nodiscard("a task does nothing until it is awaited or spawned")]] GYRE_C
   using value_type = T;
   using gyre_awaitable_tag = void;
 
+  task(const task&) GYRE_DELETED("a task is consumed by the function that takes it: pass std::move(t)");
   task(task&& other) noexcept : coroutine_(std::exchange(other.coroutine_, nullptr)) {}
   task& operator=(task&& other) noexcept {
     task moved(std::move(other));

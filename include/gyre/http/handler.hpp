@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/http/request.hpp>
 #include <gyre/http/response.hpp>
@@ -40,6 +41,12 @@ class handler {
   // NOLINTNEXTLINE(google-explicit-constructor): routes.get("/", f)
   handler(F f, std::source_location made_at = std::source_location::current())
       : model_(new model<F>(std::move(f))), made_at_(made_at) {}
+  /// Refuses what cannot answer a request.
+  template <class F>
+    requires(!request_function<F> && !std::same_as<std::remove_cvref_t<F>, handler>)
+  handler(F /*function*/) {  // NOLINT(google-explicit-constructor)
+    static_assert(misused<F>, "a handler is called with a http::request&, and returns a task<response> or a response");
+  }
   handler(handler&& other) noexcept : model_(std::exchange(other.model_, nullptr)), made_at_(other.made_at_) {}
   handler& operator=(handler&& other) noexcept {
     handler moved(std::move(other));

@@ -1,6 +1,7 @@
 // gyre/http/middleware.hpp: what stands around handlers: sees the request before them and the response after them.
 #pragma once
 
+#include <gyre/coro/misuse.hpp>
 #include <gyre/http/handler.hpp>
 
 #include <concepts>
@@ -47,6 +48,13 @@ class middleware {
   template <middleware_function F>
     requires(!std::same_as<F, middleware>)
   middleware(F f) : model_(new model<F>(std::move(f))) {}  // NOLINT(google-explicit-constructor): routes.use(f)
+  /// Refuses what cannot be part of a chain.
+  template <class F>
+    requires(!middleware_function<F> && !std::same_as<F, middleware>)
+  middleware(F /*function*/) {  // NOLINT(google-explicit-constructor)
+    static_assert(misused<F>,
+                  "middleware is called with a http::request& and a next_handler, and returns a task<response>");
+  }
   middleware(const middleware& other) noexcept : model_(other.model_) { ++model_->owners; }
   middleware(middleware&& other) noexcept : model_(std::exchange(other.model_, nullptr)) {}
   middleware& operator=(middleware other) noexcept {

@@ -1,6 +1,8 @@
 // gyre/loop/as_expected.hpp: an operation's error as a value instead of an exception.
 #pragma once
 
+#include <gyre/coro/misuse.hpp>
+
 #include <concepts>
 #include <expected>
 #include <system_error>
@@ -31,6 +33,13 @@ template <fallible_operation Op>
   requires std::is_rvalue_reference_v<Op&&>
 [[nodiscard]] expected_op<Op> as_expected(Op&& operation) noexcept {
   return expected_op<Op>(std::move(operation));
+}
+
+/// Refuses an operation that has a name.
+template <fallible_operation Op>
+[[nodiscard]] expected_op<Op> as_expected(Op& named) noexcept {
+  static_assert(misused<Op>, "as_expected takes the operation over: use as_expected(std::move(op))");
+  return expected_op<Op>(std::move(named));
 }
 
 }  // namespace gyre

@@ -81,9 +81,10 @@ GYRE_API int run_main(task<int> main, const run_options& options = {.handle_sign
 GYRE_API int run_main(task<void> main, const run_options& options = {.handle_signals = true});
 /// The same for a function without parameters, or a lambda: `int main() { return gyre::run_main(serve); }`.
 template <class F>
-  requires task_function<F>
 int run_main(F main, const run_options& options = {.handle_signals = true}) {
-  return run_main(call_in_frame(std::move(main)), options);
+  static_assert(task_function<F>,
+                "run_main takes a task<int> or task<>, or a function without parameters that returns one");
+  if constexpr (task_function<F>) return run_main(call_in_frame(std::move(main)), options);
 }
 
 }  // namespace gyre

@@ -25,7 +25,7 @@ struct broadcast_item {
 
 /// receive(): waits for the next item.
 template <class T>
-class [[nodiscard("co_await it")]] broadcast_receive_op
+class [[nodiscard("co_await it"), gnu::warn_unused]] broadcast_receive_op
     : public queued_operation<broadcast_receive_op<T>, std::optional<broadcast_item<T>>> {
  public:
   explicit broadcast_receive_op(broadcast_subscription<T>& to) noexcept : subscription_(&to) {}

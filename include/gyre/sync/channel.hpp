@@ -16,7 +16,7 @@ class channel;
 
 /// send(): waits until the item is taken or there is room for it.
 template <class T>
-class [[nodiscard("co_await it")]] channel_send_op : public queued_operation<channel_send_op<T>> {
+class [[nodiscard("co_await it"), gnu::warn_unused]] channel_send_op : public queued_operation<channel_send_op<T>> {
  public:
   channel_send_op(channel<T>& target, T&& item) noexcept : channel_(&target), item_(std::move(item)) {}
   bool try_now() {
@@ -35,7 +35,7 @@ class [[nodiscard("co_await it")]] channel_send_op : public queued_operation<cha
 
 /// receive(): waits for an item, or the end.
 template <class T>
-class [[nodiscard("co_await it")]] channel_receive_op
+class [[nodiscard("co_await it"), gnu::warn_unused]] channel_receive_op
     : public queued_operation<channel_receive_op<T>, std::optional<T>> {
  public:
   explicit channel_receive_op(channel<T>& source) noexcept : channel_(&source) {}

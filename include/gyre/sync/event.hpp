@@ -8,7 +8,7 @@ namespace gyre {
 class event;
 
 /// wait(): until the event is set.
-class [[nodiscard("co_await it")]] event_wait_op : public queued_operation<event_wait_op> {
+class [[nodiscard("co_await it"), gnu::warn_unused]] event_wait_op : public queued_operation<event_wait_op> {
  public:
   explicit event_wait_op(event& awaited) noexcept : event_(&awaited) {}
   bool try_now() noexcept;

@@ -63,7 +63,7 @@ class promise_state {
 
 /// Waits for the result of a promise.
 template <class T>
-class [[nodiscard("co_await it")]] future_wait_op : public queued_operation<future_wait_op<T>> {
+class [[nodiscard("co_await it"), gnu::warn_unused]] future_wait_op : public queued_operation<future_wait_op<T>> {
  public:
   explicit future_wait_op(promise_state<T>& awaited) noexcept : state_(&awaited) {}
   bool try_now() noexcept { return state_->done(); }

@@ -10,7 +10,7 @@ namespace gyre {
 class latch;
 
 /// wait(): until the count is 0.
-class [[nodiscard("co_await it")]] latch_wait_op : public queued_operation<latch_wait_op> {
+class [[nodiscard("co_await it"), gnu::warn_unused]] latch_wait_op : public queued_operation<latch_wait_op> {
  public:
   explicit latch_wait_op(latch& awaited) noexcept : latch_(&awaited) {}
   bool try_now() noexcept;

@@ -32,7 +32,7 @@ class [[nodiscard("dropped at once, it unlocks at once")]] mutex_guard {
 };
 
 /// lock(): waits until the mutex is this task's.
-class [[nodiscard("co_await it")]] mutex_lock_op : public queued_operation<mutex_lock_op> {
+class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_lock_op : public queued_operation<mutex_lock_op> {
  public:
   explicit mutex_lock_op(mutex& wanted) noexcept : mutex_(&wanted) {}
   bool try_now() noexcept;
@@ -47,7 +47,8 @@ class [[nodiscard("co_await it")]] mutex_lock_op : public queued_operation<mutex
 };
 
 /// scoped_lock(): the same, giving a guard.
-class [[nodiscard("co_await it")]] mutex_guard_op : public queued_operation<mutex_guard_op, mutex_guard> {
+class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_guard_op
+    : public queued_operation<mutex_guard_op, mutex_guard> {
  public:
   static constexpr bool result_is_granted = true;
   explicit mutex_guard_op(mutex& wanted) noexcept : mutex_(&wanted) {}

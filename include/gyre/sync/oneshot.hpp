@@ -29,7 +29,8 @@ class oneshot_sender;
 
 /// receive(): waits for the value.
 template <class T>
-class [[nodiscard("co_await it")]] oneshot_receive_op : public queued_operation<oneshot_receive_op<T>, T> {
+class [[nodiscard("co_await it"), gnu::warn_unused]] oneshot_receive_op
+    : public queued_operation<oneshot_receive_op<T>, T> {
   static constexpr bool moves_safely = std::is_nothrow_move_constructible_v<T>;
 
  public:

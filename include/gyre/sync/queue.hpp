@@ -19,7 +19,7 @@ class basic_queue;
 
 /// put(): waits for room.
 template <class Storage>
-class [[nodiscard("co_await it")]] queue_put_op : public queued_operation<queue_put_op<Storage>> {
+class [[nodiscard("co_await it"), gnu::warn_unused]] queue_put_op : public queued_operation<queue_put_op<Storage>> {
  public:
   using value_type = typename Storage::value_type;
   queue_put_op(basic_queue<Storage>& queue, value_type&& item) noexcept : target_(&queue), item_(std::move(item)) {}
@@ -39,7 +39,7 @@ class [[nodiscard("co_await it")]] queue_put_op : public queued_operation<queue_
 
 /// get(): waits for an item.
 template <class Storage>
-class [[nodiscard("co_await it")]] queue_get_op
+class [[nodiscard("co_await it"), gnu::warn_unused]] queue_get_op
     : public queued_operation<queue_get_op<Storage>, typename Storage::value_type> {
  public:
   using value_type = typename Storage::value_type;
@@ -64,7 +64,7 @@ class [[nodiscard("co_await it")]] queue_get_op
 
 /// join(): waits until every item has been dealt with.
 template <class Storage>
-class [[nodiscard("co_await it")]] queue_join_op : public queued_operation<queue_join_op<Storage>> {
+class [[nodiscard("co_await it"), gnu::warn_unused]] queue_join_op : public queued_operation<queue_join_op<Storage>> {
  public:
   explicit queue_join_op(basic_queue<Storage>& queue) noexcept : queue_(&queue) {}
   bool try_now() noexcept { return queue_->unfinished_ == 0; }

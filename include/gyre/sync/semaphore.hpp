@@ -33,7 +33,8 @@ class [[nodiscard("dropped at once, it gives the permit back at once")]] semapho
 };
 
 /// acquire(): waits for a permit.
-class [[nodiscard("co_await it")]] semaphore_acquire_op : public queued_operation<semaphore_acquire_op> {
+class [[nodiscard("co_await it"), gnu::warn_unused]] semaphore_acquire_op
+    : public queued_operation<semaphore_acquire_op> {
  public:
   explicit semaphore_acquire_op(counting_semaphore& wanted) noexcept : semaphore_(&wanted) {}
   bool try_now() noexcept;
@@ -46,7 +47,7 @@ class [[nodiscard("co_await it")]] semaphore_acquire_op : public queued_operatio
 };
 
 /// scoped_acquire(): the same, giving an object that returns it.
-class [[nodiscard("co_await it")]] semaphore_permit_op
+class [[nodiscard("co_await it"), gnu::warn_unused]] semaphore_permit_op
     : public queued_operation<semaphore_permit_op, semaphore_permit> {
  public:
   static constexpr bool result_is_granted = true;

@@ -79,7 +79,8 @@ struct shared_channel_state {
 
 /// send() of a shared_channel.
 template <class T>
-class [[nodiscard("co_await it")]] shared_send_op : public shared_operation<shared_send_op<T>, shared_send_slot<T>> {
+class [[nodiscard("co_await it"), gnu::warn_unused]] shared_send_op
+    : public shared_operation<shared_send_op<T>, shared_send_slot<T>> {
  public:
   shared_send_op(shared_channel_state<T>& target, T&& value) : state_(&target) { this->item.emplace(std::move(value)); }
   bool attempt() {
@@ -106,7 +107,7 @@ class [[nodiscard("co_await it")]] shared_send_op : public shared_operation<shar
 
 /// receive() of a shared_channel.
 template <class T>
-class [[nodiscard("co_await it")]] shared_receive_op
+class [[nodiscard("co_await it"), gnu::warn_unused]] shared_receive_op
     : public shared_operation<shared_receive_op<T>, shared_receive_slot<T>> {
  public:
   explicit shared_receive_op(shared_channel_state<T>& source) noexcept : state_(&source) {}

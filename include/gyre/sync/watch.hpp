@@ -15,7 +15,8 @@ class watcher;
 
 /// changed(): waits until there is a value that the watcher has not seen.
 template <class T>
-class [[nodiscard("co_await it")]] watch_changed_op : public queued_operation<watch_changed_op<T>, bool> {
+class [[nodiscard("co_await it"), gnu::warn_unused]] watch_changed_op
+    : public queued_operation<watch_changed_op<T>, bool> {
  public:
   explicit watch_changed_op(watcher<T>& on_behalf_of) noexcept : watcher_(&on_behalf_of) {}
   bool try_now() noexcept {

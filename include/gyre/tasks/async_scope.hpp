@@ -26,10 +26,12 @@ class GYRE_API async_scope : private child_tasks {
   }
   /// The same for `f()`: a lambda and its captures live as long as the task.
   template <class F>
-    requires task_function<F>
   void spawn(F function, const spawn_options& options = {},
              std::source_location where = std::source_location::current()) {
-    spawn(call_in_frame(std::move(function)), options, where);
+    static_assert(
+        task_function<F>,
+        "spawn takes a task, or a function without parameters that returns one; as_task makes a task of an operation");
+    if constexpr (task_function<F>) spawn(call_in_frame(std::move(function)), options, where);
   }
 
   /// Cancels all tasks, also those yet to be spawned. Await `join` then.

@@ -80,9 +80,11 @@ wrap_void<operand_result<T>> take_result_of(task_state& child) {
 /// together with other failures as an exception_group. Results that were ready by then are dropped. Locks, permits and items
 /// of operations that are direct arguments are given back.
 /// Cancel: reaches all of them; throws when all have ended.
-template <awaitable_value... As>
+template <class... As>
   requires(sizeof...(As) > 0)
 GYRE_CORO_WRAPPER [[nodiscard]] auto gather(As... awaitables) {
+  static_assert((awaitable_value<As> && ...),
+                "gather takes tasks and operations; call a function to get its task: gather(f(), g())");
   return gather_tasks(std::source_location::current(), as_operand(std::move(awaitables))...);
 }
 

@@ -61,9 +61,11 @@ void take_if_winner(std::optional<Result>& out, task_state& winner, task_state& 
 /// goes to the loop's handler. Locks, permits and items of operations that are direct arguments
 /// (`race(queue.get(), stop.wait())`) are given back. An item that a task has taken is lost with the task's value.
 /// Cancel: reaches all of them; throws when all have ended, unless one had already won.
-template <awaitable_value... As>
+template <class... As>
   requires(sizeof...(As) > 0)
 GYRE_CORO_WRAPPER [[nodiscard]] auto race(As... awaitables) {
+  static_assert((awaitable_value<As> && ...),
+                "race takes tasks and operations; call a function to get its task: race(f(), g())");
   return race_tasks(std::source_location::current(), std::index_sequence_for<As...>(),
                     as_operand(std::move(awaitables))...);
 }

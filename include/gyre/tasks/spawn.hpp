@@ -34,7 +34,8 @@ auto call_in_frame(F function, Args... args) -> decltype(function(std::move(args
 /// the caller next waits, and not at all when it is cancelled before that. Prefer a task_group, which ties tasks to a region of the code.
 template <class T>
 [[nodiscard("a dropped handle lets the task run on in the background: say so with detach()")]] task_handle<T> spawn(
-    task<T> started, const spawn_options& options = {}, std::source_location where = std::source_location::current()) {
+    task<T> started GYRE_LIFETIMEBOUND, const spawn_options& options = {},
+    std::source_location where = std::source_location::current()) {
   task_state& state = task_state::create(std::move(started), loop_for("spawn").root_scope(), nullptr, options, where);
   state.add_reference();
   return task_handle<T>(state);
@@ -42,10 +43,12 @@ template <class T>
 
 /// The same for `f()`: a lambda and its captures live as long as the task.
 template <class F>
-  requires task_function<F>
 [[nodiscard("a dropped handle lets the task run on in the background: say so with detach()")]] auto spawn(
     F function, const spawn_options& options = {}, std::source_location where = std::source_location::current()) {
-  return spawn(call_in_frame(std::move(function)), options, where);
+  static_assert(
+      task_function<F>,
+      "spawn takes a task, or a function without parameters that returns one; as_task makes a task of an operation");
+  if constexpr (task_function<F>) return spawn(call_in_frame(std::move(function)), options, where);
 }
 
 }  // namespace gyre

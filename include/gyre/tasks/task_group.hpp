@@ -143,6 +143,9 @@ class GYRE_API task_group : private child_tasks {
   /// the group's own.
   template <class Body>
   [[nodiscard]] GYRE_CORO_WRAPPER static task<> scope(Body&& body) {
+    static_assert(
+        requires(std::decay_t<Body>& f, task_group& group) { typename decltype(f(group))::promise_type; },
+        "scope takes a function of task_group& that returns a task<>");
     static_assert(!may_be_destroyed_twice<Body>,
                   "g++ 12 would destroy the captures of this lambda twice: name it first");
     return run_scope(std::decay_t<Body>(std::forward<Body>(body)));
@@ -150,15 +153,17 @@ class GYRE_API task_group : private child_tasks {
 
   /// Starts a child. It begins when the caller next waits, not at all in a group that is cancelled by then. Also possible from within other children.
   template <class T>
-  task_handle<T> spawn(task<T> child, const spawn_options& options = {},
+  task_handle<T> spawn(task<T> child GYRE_LIFETIMEBOUND, const spawn_options& options = {},
                        std::source_location where = std::source_location::current()) {
     return task_handle<T>(start(std::move(child), options, where));
   }
   template <class F>
-    requires task_function<F>
   auto spawn(F function, const spawn_options& options = {},
              std::source_location where = std::source_location::current()) {
-    return spawn(call_in_frame(std::move(function)), options, where);
+    static_assert(
+        task_function<F>,
+        "spawn takes a task, or a function without parameters that returns one; as_task makes a task of an operation");
+    if constexpr (task_function<F>) return spawn(call_in_frame(std::move(function)), options, where);
   }
 
   /// Cancels the body and all children, also those yet to be spawned. `scope` then returns normally.

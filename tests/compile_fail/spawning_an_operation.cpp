@@ -1,0 +1,8 @@
+// tests/compile_fail/spawning_an_operation.cpp: an operation is no task.
+// expect: as_task makes a task of an operation
+#include <gyre/tasks.hpp>
+
+gyre::task<> caller() {
+  auto handle = gyre::spawn(gyre::sleep(std::chrono::seconds(1)));
+  co_return;
+}
