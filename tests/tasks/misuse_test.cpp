@@ -71,7 +71,7 @@ TEST(misuse_death, waking_or_cancelling_a_task_from_a_thread_without_a_loop) {
 TEST(misuse_death, awaiting_a_task_that_was_moved_from) {
   EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
                  auto task = value_after(0ms, 1);
-                 auto taken = std::move(task);
+                 [[maybe_unused]] auto taken = std::move(task);
                  (void)co_await std::move(task);  // NOLINT(bugprone-use-after-move): that is the test
                }),
                "an empty task was awaited");
@@ -80,7 +80,7 @@ TEST(misuse_death, awaiting_a_task_that_was_moved_from) {
 TEST(misuse_death, spawning_a_task_that_was_moved_from) {
   EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
                  auto task = value_after(0ms, 1);
-                 auto taken = std::move(task);
+                 [[maybe_unused]] auto taken = std::move(task);
                  (void)gyre::spawn(std::move(task));  // NOLINT(bugprone-use-after-move): that is the test
                  co_return;
                }),
