@@ -37,6 +37,23 @@ TEST_P(stream_faults, both_ends_in_memory_end) {
   });
 }
 
+TEST_P(stream_faults, a_writer_that_is_closed_or_aborted_or_dropped_lets_go_of_its_stream) {
+  survives([](fault_injection& f) -> gyre::task<> {
+    f.arm();
+    for (const bool aborted : {false, true}) {
+      gyre::memory_pair pair(1'000);
+      gyre::stream_reader far{gyre::any_stream(std::move(pair.second))};
+      gyre::stream_connection here = gyre::make_connection(std::move(pair.first));
+      here.writer.set_linger_limits({.time = 1s, .bytes = 2'000});
+      here.writer.write(std::string(3'000, 'x'));
+      if (aborted) here.writer.abort();
+      auto both =
+          gyre::gather(here.writer.wait_closed(gyre::linger_limits{.time = 5s}), gyre::as_result(far.read_all(10'000)));
+      co_await std::move(both);
+    }
+  });
+}
+
 TEST_P(stream_faults, a_read_that_times_out_keeps_its_bytes) {
   survives([](fault_injection& f) -> gyre::task<> {
     auto pair = gyre::unix_stream::pair();
