@@ -104,7 +104,8 @@ class memory_pipe {
     use(memory_pipe& pipe, unsigned& count, const char* operation) noexcept : count_(&count) {
       if (pipe.thread_ != this_thread() && std::exchange(pipe.thread_, this_thread()) != nullptr)
         stop_on_other_loop(operation, "a memory_stream");
-      if (++count > 1 && &count == &pipe.readers_)
+      ++count;
+      if (count > 1 && &count == &pipe.readers_)
         misuse(
             "two tasks read from one memory_stream at the same time: let one task read, and hand on what it has read");
     }

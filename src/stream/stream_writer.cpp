@@ -233,7 +233,7 @@ task<> stream_writer::wait_closed(linger_limits limits) {
   state.close();
   if (state.buffered() > limits.bytes) state.abort(state.too_much());
   auto limited = as_expected(timeout(limits.time, state.sent.wait()));
-  const auto sent_in_time = co_await std::move(limited);
+  const auto sent_in_time = co_await limited;
   if (!sent_in_time) state.abort(failed_with<timed_out>("wait_closed", "stream_writer"));
   co_await wait_closed();
 }

@@ -44,8 +44,10 @@ class cookie_range {
     using difference_type = std::ptrdiff_t;
     iterator() noexcept = default;
     explicit iterator(std::span<const field> fields) noexcept : fields_(fields) { ++*this; }
+    // NOLINTBEGIN(bugprone-unchecked-optional-access): an iterator that may be dereferenced has one
     [[nodiscard]] cookie operator*() const noexcept { return *current_; }
     [[nodiscard]] const cookie* operator->() const noexcept { return &*current_; }
+    // NOLINTEND(bugprone-unchecked-optional-access)
     GYRE_API iterator& operator++() noexcept;
     iterator operator++(int) noexcept {
       iterator before = *this;
