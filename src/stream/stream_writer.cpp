@@ -143,7 +143,7 @@ struct writer_state : private timer {
       deadline = deadline_after(lingering.time);
       fire = [](timer& t) noexcept {
         auto& self = static_cast<writer_state&>(t);
-        self.abort(failed_with<timed_out>("stream_writer"));
+        self.abort(failed_with<timed_out>(self.lingering.time, "linger stream_writer"));
       };
       event_loop::current().timers().arm(*this);
     }
@@ -234,7 +234,7 @@ task<> stream_writer::wait_closed(linger_limits limits) {
   if (state.buffered() > limits.bytes) state.abort(state.too_much());
   auto limited = as_expected(timeout(limits.time, state.sent.wait()));
   const auto sent_in_time = co_await limited;
-  if (!sent_in_time) state.abort(failed_with<timed_out>("wait_closed", "stream_writer"));
+  if (!sent_in_time) state.abort(failed_with<timed_out>(limits.time, "wait_closed stream_writer"));
   co_await wait_closed();
 }
 
