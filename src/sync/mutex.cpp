@@ -5,7 +5,6 @@ namespace gyre {
 
 void mutex::unlock() noexcept {
   if (!locked_) misuse("a mutex was unlocked that is not locked");
-  owner_ = nullptr;
   // To the next one at once: a task that comes in between does not get ahead.
   if (!waiters_.grant_one()) locked_ = false;
 }

@@ -39,8 +39,6 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_lock_op : public queu
   [[nodiscard]] bool is_free() const noexcept;
   wait_queue& waits_in() noexcept;
   void give_back() noexcept;
-  void start() noexcept;
-  void await_resume();
 
  private:
   mutex* mutex_;
@@ -57,8 +55,6 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_guard_op
   wait_queue& waits_in() noexcept;
   mutex_guard take_value() noexcept { return mutex_guard(*mutex_); }
   void give_back() noexcept { (void)take_value(); }
-  void start() noexcept;
-  mutex_guard await_resume();
 
  private:
   mutex* mutex_;
@@ -67,7 +63,6 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_guard_op
 /// Lets one task at a time through, in the order in which they came. Needed where a region with an await in it must not
 /// be entered twice; what has no await in it needs no mutex, because tasks of a loop do not run at the same time.
 ///
-/// The task that has locked it unlocks it. One that holds it and locks it again would wait for ever: debug builds stop there.
 /// Thread: belongs to one loop. Lifetime: must outlive who waits for it.
 class GYRE_API mutex {
  public:
@@ -96,39 +91,13 @@ class GYRE_API mutex {
   friend class mutex_lock_op;
   friend class mutex_guard_op;
   friend class condition_wait_op;
-  void note_owner() noexcept {
-    if constexpr (checks_everything) owner_ = event_loop::current().running_task();
-  }
-  void check_waiter(const operation_base& op) const noexcept {
-    if constexpr (checks_everything)
-      if (op.waiter != nullptr && op.waiter->context == owner_)
-        misuse("a task locks a mutex that it holds already, and would wait for ever; unlock it first");
-  }
 
   wait_queue waiters_;
-  task_context* owner_ = nullptr;  // for the check
   bool locked_ = false;
 };
 
 inline void mutex_guard::unlock() noexcept {
   if (mutex_ != nullptr) std::exchange(mutex_, nullptr)->unlock();
-}
-inline void mutex_lock_op::start() noexcept {
-  mutex_->check_waiter(*this);
-  queued_operation::start();
-}
-inline void mutex_lock_op::await_resume() {
-  queued_operation::await_resume();
-  mutex_->note_owner();
-}
-inline void mutex_guard_op::start() noexcept {
-  mutex_->check_waiter(*this);
-  queued_operation::start();
-}
-inline mutex_guard mutex_guard_op::await_resume() {
-  mutex_guard locked = queued_operation::await_resume();
-  mutex_->note_owner();
-  return locked;
 }
 inline bool mutex_lock_op::try_now() noexcept { return mutex_->try_lock(); }
 inline bool mutex_lock_op::is_free() const noexcept { return !mutex_->locked_; }
