@@ -33,7 +33,7 @@ namespace http = gyre::http;
 using namespace std::chrono_literals;
 using upstream_pointer = upstream_pool::pointer;
 
-// Of one connection only: not passed on. RFC 9110 §7.6.1. Bodies get frames of their own, and trailers are dropped.
+// The proxy does not forward fields of one connection only. RFC 9110 §7.6.1. It frames bodies anew, and drops trailers.
 bool is_hop_by_hop(std::string_view name, std::span<const http::field> all) {
   for (const std::string_view each : {"Connection", "Keep-Alive", "Proxy-Connection", "TE", "Trailer", "Upgrade",
                                       "Transfer-Encoding", "Content-Length"})
