@@ -1,9 +1,9 @@
 // src/net/datagram_operations.cpp: sending and receiving datagrams.
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/io/attempt.hpp>
 #include <gyre/net/datagram_operations.hpp>
 
-#include "checks_every_use.hpp"
 #include "ended_early.hpp"
 
 #include <netinet/in.h>
@@ -75,7 +75,7 @@ void datagram_send_base::prepare() noexcept {
 bool datagram_send_base::try_now() noexcept {
   const datagram_socket& socket = datagram_socket::of(*this);
   if (socket.first_sender != nullptr || !target->writable) return false;
-  if constexpr (checks_every_use) socket.expect_usable(name_of_send());
+  if constexpr (checks_everything) socket.expect_usable(name_of_send());
   if (!socket.waits_by_itself() && event_loop::current().prefers_submission()) return false;
   prepare();
   return io::attempt(*this);
@@ -218,7 +218,7 @@ bool datagram_receive_base::take_arrival() noexcept {
 bool datagram_receive_base::try_now() noexcept {
   datagram_socket& socket = datagram_socket::of(*this);
   if (socket.receiver != nullptr) return false;
-  if constexpr (checks_every_use) socket.expect_usable("receive_from");
+  if constexpr (checks_everything) socket.expect_usable("receive_from");
   if (take_arrival()) return true;
   if (socket.receives_many() || !target->readable) return false;
   prepare();

@@ -1,9 +1,9 @@
 // src/net/socket_operations.cpp: writing to a connected socket, and closing it.
+#include <gyre/coro/misuse.hpp>
 #include <gyre/io/attempt.hpp>
 #include <gyre/net/send_file.hpp>
 #include <gyre/net/socket_operations.hpp>
 
-#include "checks_every_use.hpp"
 #include "ended_early.hpp"
 #include "note_written.hpp"
 #include "transfer_outcome.hpp"
@@ -50,7 +50,7 @@ bool socket_write_base::try_now() noexcept {
     error_ = after_cut_off;
     return true;
   }
-  if constexpr (checks_every_use) socket.expect_own_loop(name());
+  if constexpr (checks_everything) socket.expect_own_loop(name());
   if (socket.last_writer != nullptr) return false;
   if (extent_ == extent::nothing) {
     shut_down();

@@ -1,8 +1,8 @@
 // src/net/socket_reads.cpp: reading from a connected socket.
+#include <gyre/coro/misuse.hpp>
 #include <gyre/io/attempt.hpp>
 #include <gyre/net/socket_operations.hpp>
 
-#include "checks_every_use.hpp"
 #include "ended_early.hpp"
 #include "transfer_outcome.hpp"
 
@@ -82,7 +82,7 @@ bool socket_read_op::try_now() noexcept {
   if (buffer_.empty()) return true;
   stream_socket& socket = stream_socket::of(*this);
   if (socket.waiting_reader != nullptr) return false;
-  if constexpr (checks_every_use) socket.expect_own_loop(name());
+  if constexpr (checks_everything) socket.expect_own_loop(name());
   if (!read_now()) return false;
   socket.reader_took();
   return true;

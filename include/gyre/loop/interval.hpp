@@ -5,7 +5,6 @@
 #include <gyre/loop/sleep.hpp>
 
 #include <chrono>
-#include <utility>
 
 namespace gyre {
 
