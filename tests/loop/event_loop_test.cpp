@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include <atomic>
+#include <string_view>
 #include <thread>
 
 using namespace gyre_test;
@@ -284,6 +285,13 @@ TEST(event_loop_options, with_which_nothing_could_be_received_are_refused) {
 }
 
 TEST(event_loop, says_which_backend_it_has_and_why) {
-  gyre::event_loop loop;
-  EXPECT_NE(std::string(loop.choice().reason), "");
+  for (const gyre::io::backend_kind wanted : {gyre::io::backend_kind::automatic, gyre::io::backend_kind::epoll}) {
+    gyre::loop_options options;
+    options.backend.kind = wanted;
+    gyre::event_loop loop(options);
+    const std::string_view in_use = loop.backend().name();
+    EXPECT_EQ(loop.choice().kind == gyre::io::backend_kind::io_uring, in_use == "io_uring");
+    EXPECT_EQ(loop.choice().kind == gyre::io::backend_kind::epoll, in_use == "epoll");
+    EXPECT_TRUE(std::string_view(loop.choice().reason).starts_with(in_use)) << loop.choice().reason;
+  }
 }
