@@ -16,6 +16,7 @@
 
 #include <ctime>
 #include <exception>
+#include <optional>
 #include <stdexcept>
 
 namespace gyre::http {
@@ -160,6 +161,40 @@ task<> drain(server_state& server, task<> connections_ended) {
   co_await std::move(connections_ended);
 }
 
+// A connection that the program has accepted by itself: it hears of stop requests by itself.
+class drain_of_connection : private stop_observer, private timer {
+ public:
+  drain_of_connection(server_state& server, task_group& connection) noexcept
+      : server_(server), connection_(connection) {
+    told = [](stop_observer& observer, stop_level level) noexcept {
+      static_cast<drain_of_connection&>(observer).hear(level);
+    };
+    fire = [](timer& t) noexcept { static_cast<drain_of_connection&>(t).connection_.cancel(); };
+    deadline = io::wait_forever;
+    event_loop::current().stops().add(*this);
+  }
+  drain_of_connection(const drain_of_connection&) = delete;
+  drain_of_connection& operator=(const drain_of_connection&) = delete;
+  ~drain_of_connection() {
+    event_loop::current().stops().remove(*this);
+    event_loop::current().timers().disarm(*this);
+  }
+
+ private:
+  void hear(stop_level level) noexcept {
+    if (level == stop_level::forced) return connection_.cancel();
+    if (!server_.options.observe_stop) return;
+    server_.draining = true;
+    idle_.emplace(server_);
+    deadline = deadline_after(server_.options.timeouts.drain);
+    if (deadline != io::wait_forever) event_loop::current().timers().arm(*this);
+  }
+
+  server_state& server_;
+  task_group& connection_;
+  std::optional<idle_closer> idle_;
+};
+
 template <class Listener>
 task<> run_on(server_state& server, Listener& listener) {
   using stream = decltype(listener.accept().await_resume());
@@ -223,6 +258,7 @@ task<> server::serve_connection(any_stream stream, address peer) {
   any_stream here = std::move(stream);  // closed when this returns, and not when somebody lets go of the task
   stream_transport carrier(here);
   auto both = [&](task_group& group) -> task<> {
+    const drain_of_connection stopping(*state_, group);
     group.spawn(carrier.read(), {.name = "reading for an HTTP connection"});
     co_await serve_on(*state_, carrier, peer);
     group.cancel();

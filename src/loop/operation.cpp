@@ -41,4 +41,20 @@ void stop_on_other_loop(const char* operation, const char* object) noexcept {
   std::abort();
 }
 
+void check_woken_on_own_loop(const task_context& task) noexcept {
+  const event_loop& here = event_loop::current();
+  const cancel_scope* top = task.scope;
+  while (top != nullptr && top->parent() != nullptr) top = top->parent();
+  if (top == nullptr || top == &here.root_scope() || here.is_of_parent()) return;
+  const task_description about = task.kind != nullptr ? task.kind->describe(task) : task_description{};
+  const bool has_name = about.name_length > 0;
+  const std::source_location place = task.innermost != nullptr ? task.innermost->where : std::source_location();
+  std::fprintf(stderr,
+               "gyre: task %.*s, which waits at %s:%u, was woken by the thread of another loop: use a shared type "
+               "(shared_channel) between loops, or call post on its loop\n",
+               has_name ? static_cast<int>(about.name_length) : 9, has_name ? about.name : "(no name)",
+               place.file_name(), place.line());
+  std::abort();
+}
+
 }  // namespace gyre

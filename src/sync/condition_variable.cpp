@@ -16,6 +16,7 @@ void condition_wait_op::start() noexcept {
   };
   grant = [](wait_node& node) noexcept { static_cast<condition_wait_op&>(node).finish_soon(); };
   condition_->waiters_.push_back(*this);
+  holder_ = condition_->mutex_->holder_;
   condition_->mutex_->unlock();
 }
 

@@ -45,6 +45,7 @@ task_state& task_state::create(frame_base& frame, cancel_scope& parent, task_own
   state->complete = &begin;
   state->root.open(*state, &parent);
   event_loop& loop = event_loop::current();
+  state->loop_ = &loop;
   state->locals = task_local_binding::share(task_local_binding::visible());
   loop.task_began();
   if (options.eager && !state->cancel_pending)
@@ -79,11 +80,18 @@ void task_state::coroutine_ended(task_context& context) noexcept {
 void task_state::finish() noexcept {
   done_ = true;
   innermost = nullptr;
+  failure_ = std::move(outermost->failure);
   root.close();
   ended_as_ = event_loop::current().task_ended();
   if (owner_ != nullptr) owner_->child_ended(*owner_, *this);
   tell_watchers();
+  // With the frame go the arguments: the stream of a connection, say, however long its handle is kept.
+  if (!has_value_ || failure_) destroy_frame();
   release();
+}
+
+void task_state::destroy_frame() noexcept {
+  if (outermost != nullptr) std::exchange(outermost, nullptr)->handle().destroy();
 }
 
 // In the order in which they came: each has put itself in front of the others.
@@ -144,7 +152,7 @@ bool task_state::was_cancelled() const noexcept {
 void task_state::release() noexcept {
   if (--references_ > 0) return;
   if (!observed_ && failure() && !was_cancelled()) event_loop::report({failure(), name(), spawned_at});
-  outermost->handle().destroy();
+  destroy_frame();
   task_local_binding::release(locals);
   if (name_ != nullptr) name_->destroy();
   this->~task_state();
@@ -168,6 +176,7 @@ void task_watcher::stop_watching() noexcept {
 }
 
 void join_op::start() noexcept {
+  watched().check_loop("co_await");
   if (waiter->context == &watched()) misuse("a task awaits its own handle, and would wait for ever");
   operation_base::cancel = [](cancellable& c) noexcept {
     auto& self = static_cast<join_op&>(static_cast<operation_base&>(c));

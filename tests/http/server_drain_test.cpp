@@ -271,6 +271,97 @@ TEST(server_drain, a_server_that_does_not_observe_stop_requests_serves_on) {
   });
 }
 
+// ---- connections that the program accepts by itself
+
+TEST(server_drain, a_stop_request_drains_a_connection_that_was_given_to_the_server) {
+  gated app;
+  run_virtual([&]() -> gyre::task<> {
+    http::server server(options_for(app.routes()));
+    gyre::memory_pair pair;
+    memory_client client(std::move(pair.first));
+    auto serving = gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second))));
+    co_await client.send(slow_request);
+    co_await app.began.wait();
+    gyre::request_stop();
+    co_await gyre::sleep(3s);
+    EXPECT_TRUE(server.draining());
+    app.go_on.set();
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.body, "at last");
+    EXPECT_EQ(answer.field("Connection"), "close");
+    co_await serving;  // returns normally
+  });
+}
+
+TEST(server_drain, a_stop_request_ends_a_given_connection_that_is_idle) {
+  run_virtual([]() -> gyre::task<> {
+    http::server server(options_for(says("once")));
+    gyre::memory_pair pair;
+    memory_client client(std::move(pair.first));
+    auto serving = gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second))));
+    co_await client.send(hello_request);
+    (void)co_await client.answer();
+    const auto begin = gyre::now();
+    gyre::request_stop();
+    co_await serving;
+    EXPECT_LE(since(begin), 260ms);
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "");
+  });
+}
+
+TEST(server_drain, a_given_connection_that_takes_longer_than_the_drain_is_cancelled) {
+  gated app;
+  http::server_options options = options_for(app.routes());
+  options.timeouts.drain = 4s;
+  run_virtual([&]() -> gyre::task<> {
+    http::server server(std::move(options));
+    gyre::memory_pair pair;
+    memory_client client(std::move(pair.first));
+    auto serving = gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second))));
+    co_await client.send(slow_request);
+    co_await app.began.wait();
+    const auto begin = gyre::now();
+    gyre::request_stop();
+    co_await serving;
+    EXPECT_EQ(since(begin), 4s);
+    EXPECT_TRUE(app.was_cancelled);
+  });
+}
+
+TEST(server_drain, a_connection_that_is_given_after_the_stop_request_is_answered_once) {
+  run_virtual([]() -> gyre::task<> {
+    http::server server(options_for(says("once")));
+    gyre::request_stop();
+    co_await gyre::stop_requested();
+    gyre::memory_pair pair;
+    memory_client client(std::move(pair.first));
+    auto serving = gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second))));
+    co_await client.send(hello_request);
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.field("Connection"), "close");
+    co_await serving;
+  });
+}
+
+TEST(server_drain, a_given_connection_of_a_server_that_does_not_observe_stop_requests_goes_on) {
+  http::server_options options = options_for(says("still here"));
+  options.observe_stop = false;
+  run_virtual([&]() -> gyre::task<> {
+    http::server server(std::move(options));
+    gyre::memory_pair pair;
+    memory_client client(std::move(pair.first));
+    auto serving = gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second))));
+    gyre::request_stop();
+    co_await gyre::stop_requested();
+    co_await client.send(hello_request);
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.field("Connection"), "");
+    serving.cancel();
+    co_await serving.wait();
+  });
+}
+
 TEST(server_drain, the_observer_hears_of_a_request_that_it_cancels) {
   gated app;
   exchange_log heard;

@@ -66,6 +66,41 @@ TEST(misuse_death, waking_or_cancelling_a_task_from_a_thread_without_a_loop) {
                sentence);
 }
 
+// ---- the loop of another thread
+
+TEST(misuse_death, awaiting_or_cancelling_a_task_of_another_loop) {
+  const auto on_another_loop = [](gyre::task<> (*act)(gyre::task_handle<int>&)) {
+    run_virtual([&]() -> gyre::task<> {
+      auto sleeper = gyre::spawn(value_after(1h, 1));
+      co_await gyre::yield();
+      std::thread([&] { gyre::run(act(sleeper)); }).join();
+    });
+  };
+  EXPECT_DEATH(on_another_loop([](gyre::task_handle<int>& task) -> gyre::task<> { (void)co_await task; }),
+               "co_await on a task_handle that belongs to the loop of another thread");
+  EXPECT_DEATH(on_another_loop([](gyre::task_handle<int>& task) -> gyre::task<> {
+                 task.cancel();
+                 co_return;
+               }),
+               "cancel on a task_handle that belongs to the loop of another thread");
+}
+
+TEST(misuse_death, waking_a_task_of_another_loop_in_a_debug_build) {
+  if (!gyre::checks_everything) return;
+  EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
+                 gyre::event event;
+                 auto waiter = gyre::spawn([&]() -> gyre::task<> { co_await event.wait(); }, {.name = "waiter"});
+                 co_await gyre::yield();
+                 auto set = [&]() -> gyre::task<> {
+                   event.set();
+                   co_return;
+                 };
+                 std::thread([&] { gyre::run(set()); }).join();
+                 co_await waiter;
+               }),
+               "task waiter, which waits at .*misuse_test.cpp:[0-9]+, was woken by the thread of another loop");
+}
+
 // ---- tasks that are empty, or awaited again
 
 TEST(misuse_death, awaiting_a_task_that_was_moved_from) {
@@ -111,10 +146,57 @@ TEST(misuse_death, a_deadlock_on_virtual_time_names_the_tasks_and_where_they_wai
 TEST(misuse_death, a_task_that_locks_a_mutex_twice_is_named_on_virtual_time) {
   EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
                  gyre::mutex mutex;
-                 const auto guard = co_await mutex.scoped_lock();
+                 co_await mutex.lock();
                  co_await mutex.lock();
                }),
                "deadlock: nothing can wake 1 task(.|\n)*misuse_test.cpp:[0-9]+");
+}
+
+TEST(misuse_death, a_task_that_locks_a_mutex_twice_in_a_debug_build) {
+  if (!gyre::checks_everything) return;
+  const char* const sentence = "a task locks a mutex that it holds already";
+  EXPECT_DEATH(gyre::run([]() -> gyre::task<> {
+                 gyre::mutex mutex;
+                 const auto guard = co_await mutex.scoped_lock();
+                 co_await mutex.lock();
+               }),
+               sentence);
+  EXPECT_DEATH(gyre::run([]() -> gyre::task<> {
+                 gyre::mutex mutex;
+                 gyre::condition_variable condition(mutex);
+                 const auto guard = co_await mutex.scoped_lock();
+                 auto notify = gyre::spawn([&]() -> gyre::task<> {
+                   condition.notify();
+                   co_return;
+                 });
+                 co_await condition.wait();
+                 (void)co_await mutex.scoped_lock();
+               }),
+               sentence);
+}
+
+TEST(mutex_holder, may_wait_for_its_mutex_with_a_time_limit) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::mutex mutex;
+    const auto guard = co_await mutex.scoped_lock();
+    EXPECT_FALSE((co_await gyre::as_expected(gyre::timeout(1ms, mutex.lock()))).has_value());
+    auto lock = [&]() -> gyre::task<> { co_await mutex.lock(); };
+    EXPECT_FALSE((co_await gyre::as_expected(gyre::timeout(1ms, lock()))).has_value());
+  });
+}
+
+TEST(mutex_holder, hands_the_mutex_over_with_its_guard) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::mutex mutex;
+    auto guard = co_await mutex.scoped_lock();
+    auto hold = [](gyre::mutex_guard) -> gyre::task<> { co_await gyre::sleep(1ms); };
+    auto holder = gyre::spawn(hold(std::move(guard)));
+    auto detached = std::move(holder);
+    auto wait = [&]() -> gyre::task<> { co_await detached; };
+    auto waiter = gyre::spawn(wait());
+    const auto again = co_await mutex.scoped_lock();
+    co_await waiter;
+  });
 }
 
 TEST(waiting_tasks, are_printed_with_name_and_call_stack) {

@@ -209,3 +209,14 @@ TEST(run_coroutine_threadsafe_threads, the_task_sees_the_task_local_values_of_it
   gyre::run(caller());
   for (std::size_t i = 0; i < asked.size(); ++i) EXPECT_EQ(asked[i].get(), std::to_string(i));
 }
+
+// The caller has a handle of its own.
+TEST(run_coroutine_threadsafe_threads, leaves_no_handle_of_a_running_task_behind) {
+  testing::internal::CaptureStderr();
+  {
+    const loop_thread other;
+    auto handle = gyre::run_coroutine_threadsafe(other.loop(), []() -> gyre::task<> { co_await gyre::yield(); });
+    handle.get();
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}

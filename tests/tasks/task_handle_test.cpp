@@ -52,3 +52,27 @@ TEST(task_handle, without_a_task_stops_the_program_with_a_sentence) {
   EXPECT_FALSE(shared);
   EXPECT_DEATH(shared.get(), "this shared_task_handle has no task");
 }
+
+TEST(task_handle, that_is_kept_does_not_keep_the_arguments_of_a_task_that_has_ended) {
+  run_virtual([]() -> gyre::task<> {
+    auto stream = std::make_shared<int>(7);
+    auto use = [](std::shared_ptr<int>) -> gyre::task<> { co_await gyre::sleep(1ms); };
+    auto fail = [](std::shared_ptr<int>) -> gyre::task<int> {
+      co_await gyre::sleep(1ms);
+      throw std::runtime_error("no");
+    };
+    auto ended = gyre::spawn(use(stream));
+    auto failed = gyre::spawn(fail(stream));
+    auto never_began = gyre::spawn(use(stream));
+    never_began.cancel();
+    EXPECT_EQ(stream.use_count(), 4);
+    co_await ended;
+    co_await failed.wait();
+    co_await never_began.wait();
+    EXPECT_EQ(stream.use_count(), 1);
+    EXPECT_THROW(failed.result(), std::runtime_error);
+    EXPECT_THROW(failed.result(), std::runtime_error);
+    ended.result();
+    EXPECT_THROW(never_began.result(), gyre::task_cancelled);
+  });
+}

@@ -77,6 +77,10 @@ class GYRE_API cancel_scope {
   /// An await in this scope fails: it, or a scope around it, has been cancelled.
   [[nodiscard]] bool cancelled() const noexcept { return cancelled_; }
 
+  /// A time limit cancels this scope. For checks that look for waits without an end.
+  [[nodiscard]] bool is_limited() const noexcept { return limited_; }
+  void set_limited() noexcept { limited_ = true; }
+
   /// How often `cancel` was called on this very scope and not taken back.
   [[nodiscard]] unsigned cancel_requests() const noexcept { return cancel_requests_; }
 
@@ -103,6 +107,7 @@ class GYRE_API cancel_scope {
   task_context* task_ = nullptr;
   bool shielded_;
   bool cancelled_ = false;
+  bool limited_ = false;
   unsigned cancel_requests_ = 0;
 };
 

@@ -47,8 +47,8 @@ struct server_options {
   /// With which the limits of connections are kept; servers that share one keep them together. It outlives them. Null: by
   /// itself.
   shared_connection_count* counted_with = nullptr;
-  /// A stop request (SIGTERM, request_stop) makes server::run drain and return. False means that it runs until it is cancelled:
-  /// an admin server that answers while others drain.
+  /// A stop request (SIGTERM, request_stop) makes server::run and serve_connection drain and return. False means that they run
+  /// until they are cancelled: an admin server that answers while others drain.
   bool observe_stop = true;
 };
 
@@ -81,11 +81,14 @@ class GYRE_API server {
   /// Errors: io_error when accepting fails for good; std::logic_error when it listens nowhere.
   [[nodiscard]] task<> run();
 
-  /// Serves one connection of any kind: TLS, memory. Gives when it has ended.
+  /// Serves one connection of any kind, such as TLS or memory. Returns when it has ended.
   ///
-  /// A stream tells its end only to who reads. So it is read ahead while a handler runs, up to 64 KiB; of a client that has
-  /// sent more than that it is not noticed that it leaves before the handler has taken some, or has answered.
-  /// Cancel: the connection is cut off. Errors: none of the connection's; they end it.
+  /// A generic stream reports its end only to a reader, so the server reads up to 64 KiB ahead while a handler runs. If more is
+  /// pending, a disconnect is noticed only after the handler has read some of it or has answered.
+  ///
+  /// After a stop request the connection drains as in run(), and this returns normally. It does not keep the program from being
+  /// cancelled: the accept loop around it is the caller's, and looks for the request with stop_requested().
+  /// Cancel: the connection is cut off. Errors: none; errors of the connection end it.
   [[nodiscard]] task<> serve_connection(any_stream stream, address peer = {});
 
   /// Where it listens, with the port that the kernel chose: "127.0.0.1:34567", "unix:/run/x".

@@ -18,6 +18,10 @@ namespace gyre {
 /// Returns in a forked child that uses the loop of its parent: the backend of that loop stops the program, and says so.
 GYRE_API void stop_on_other_loop(const char* operation, const char* object) noexcept;
 
+/// Stops the program when `task`, which waits, belongs to another loop than the running one: a task is woken on the thread of its
+/// loop. Walks up the scopes of the task.
+GYRE_API void check_woken_on_own_loop(const task_context& task) noexcept;
+
 /// The loop of this thread, for a function that starts something: `operation` names it ("spawn"). Stops the program when there
 /// is none.
 [[nodiscard]] GYRE_API event_loop& loop_for(const char* operation) noexcept;
@@ -43,6 +47,16 @@ struct operation_base : cancellable {
 
   /// The scope of the waiting task is cancelled: this is why the operation was.
   [[nodiscard]] bool scope_cancelled() const noexcept { return waiter != nullptr && waiter->context->cancel_pending; }
+
+  /// Its task waits for it alone, and no time-out of that task limits the wait.
+  [[nodiscard]] bool waits_for_ever() const noexcept {
+    if (waiter == nullptr || proceed != &resume_waiter)
+      return false;  // part of a combination, or of timeout(t, operation)
+    const task_context* const task = waiter->context;
+    for (const cancel_scope* each = task->scope; each != nullptr && each->task() == task; each = each->parent())
+      if (each->is_limited()) return false;
+    return true;
+  }
 };
 
 /// Base of operations that complete through the loop. Derived gives
@@ -94,6 +108,8 @@ class operation : public operation_base, public Completion {
       auto& op = static_cast<operation&>(static_cast<Completion&>(c));
       op.proceed(op);
     };
+    if constexpr (checks_everything)
+      if (waiter != nullptr) check_woken_on_own_loop(*waiter->context);
     event_loop::current().schedule(*this);
   }
 

@@ -18,6 +18,9 @@ namespace gyre {
 /// Cancel: same as stream_listener::serve. Errors: same.
 template <class Stream, class Client>
 [[nodiscard]] task<> serve_connections(stream_listener<Stream>& listener, Client client, serve_options options = {}) {
+  static_assert(
+      requires(stream_connection& c) { typename decltype(client(c.reader, c.writer))::promise_type; },
+      "start_server takes a function that is called with a stream_reader& and a stream_writer&, and returns a task");
   auto serve_one = [&client](Stream peer) -> task<> {
     stream_connection connection = make_connection(std::move(peer));
     co_await client(connection.reader, connection.writer);

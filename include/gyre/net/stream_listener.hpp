@@ -124,6 +124,8 @@ class stream_listener {
   /// the peer; so does std::bad_alloc when a handler cannot be started. std::bad_alloc is reported at most once a second.
   template <class Handler>
   [[nodiscard]] task<> serve(Handler handler, serve_options options = {}) {
+    static_assert(task_function<Handler, Stream>,
+                  "serve takes a function that is called with the accepted stream, by value, and returns a task");
     served_connections connections(co_await this_task_context{}, options.observe_stop);
     auto draining =
         shield(served_connections::drain(connections, options.drain));  // made early: later there may be no memory

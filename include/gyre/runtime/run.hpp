@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <source_location>
+#include <type_traits>
 #include <utility>
 
 namespace gyre {
@@ -69,6 +70,12 @@ template <class F>
   requires task_function<F>
 auto run(F main, const run_options& options = {}, std::source_location where = std::source_location::current()) {
   return run(call_in_frame(std::move(main)), options, where);
+}
+/// Refuses everything else.
+template <class F>
+  requires(!task_function<std::remove_cvref_t<F>> && !requires { typename std::remove_cvref_t<F>::promise_type; })
+void run(F&& /*main*/, const run_options& /*options*/ = {}) {
+  static_assert(misused<F>, "run takes a task, moved, or a function without parameters that returns one");
 }
 
 /// Runs `main` as the body of a program, with signals handled, and gives the exit code.

@@ -16,15 +16,14 @@ class GYRE_API [[nodiscard("co_await it")]] condition_wait_op : public operation
   explicit condition_wait_op(condition_variable& awaited) noexcept : condition_(&awaited) {}
   bool try_now() noexcept { return false; }
   void start() noexcept;
-  void await_resume() {
-    if (given_up_) throw_cancelled();
-  }
+  void await_resume();
 
  private:
   friend class condition_variable;
   void lock_again() noexcept;
 
   condition_variable* condition_;
+  task_context* holder_ = nullptr;  // of the mutex, before and after
   bool given_up_ = false;
 };
 
@@ -60,5 +59,10 @@ class GYRE_API condition_variable {
   mutex* mutex_;
   wait_queue waiters_;
 };
+
+inline void condition_wait_op::await_resume() {
+  condition_->mutex_->set_holder(holder_);
+  if (given_up_) throw_cancelled();
+}
 
 }  // namespace gyre

@@ -15,7 +15,7 @@ class [[nodiscard("dropped at once, it unlocks at once")]] mutex_guard {
   mutex_guard() noexcept = default;
   /// Takes over `locked`, which is locked already.
   explicit mutex_guard(mutex& locked) noexcept : mutex_(&locked) {}
-  mutex_guard(mutex_guard&& other) noexcept : mutex_(std::exchange(other.mutex_, nullptr)) {}
+  mutex_guard(mutex_guard&& other) noexcept;
   mutex_guard& operator=(mutex_guard&& other) noexcept {
     mutex_guard moved(std::move(other));
     std::swap(mutex_, moved.mutex_);
@@ -39,6 +39,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_lock_op : public queu
   [[nodiscard]] bool is_free() const noexcept;
   wait_queue& waits_in() noexcept;
   void give_back() noexcept;
+  void start() noexcept;
 
  private:
   mutex* mutex_;
@@ -55,6 +56,8 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_guard_op
   wait_queue& waits_in() noexcept;
   mutex_guard take_value() noexcept { return mutex_guard(*mutex_); }
   void give_back() noexcept { (void)take_value(); }
+  void start() noexcept;
+  mutex_guard await_resume();
 
  private:
   mutex* mutex_;
@@ -63,6 +66,8 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_guard_op
 /// Lets one task at a time through, in the order in which they came. Needed where a region with an await in it must not
 /// be entered twice; what has no await in it needs no mutex, because tasks of a loop do not run at the same time.
 ///
+/// A task that waits without a time limit for a mutex that it holds itself would wait for ever. Debug builds stop there if it holds
+/// a guard that was not moved, and virtual time reports it in every build.
 /// Thread: belongs to one loop. Lifetime: must outlive who waits for it.
 class GYRE_API mutex {
  public:
@@ -90,19 +95,44 @@ class GYRE_API mutex {
  private:
   friend class mutex_lock_op;
   friend class mutex_guard_op;
+  friend class mutex_guard;
   friend class condition_wait_op;
+  void set_holder(task_context* task) noexcept {
+    if constexpr (checks_everything) holder_ = task;
+  }
+  void check_waiter(const operation_base& op) const noexcept {
+    if constexpr (checks_everything)
+      if (holder_ != nullptr && op.waits_for_ever() && op.waiter->context == holder_)
+        misuse("a task locks a mutex that it holds already, and would wait for ever: unlock it first");
+  }
 
   wait_queue waiters_;
+  task_context* holder_ = nullptr;  // for the check: whose guard holds it; null: not known
   bool locked_ = false;
 };
 
+inline mutex_guard::mutex_guard(mutex_guard&& other) noexcept : mutex_(std::exchange(other.mutex_, nullptr)) {
+  if (mutex_ != nullptr) mutex_->set_holder(nullptr);
+}
 inline void mutex_guard::unlock() noexcept {
   if (mutex_ != nullptr) std::exchange(mutex_, nullptr)->unlock();
+}
+inline void mutex_lock_op::start() noexcept {
+  mutex_->check_waiter(*this);
+  queued_operation::start();
 }
 inline bool mutex_lock_op::try_now() noexcept { return mutex_->try_lock(); }
 inline bool mutex_lock_op::is_free() const noexcept { return !mutex_->locked_; }
 inline wait_queue& mutex_lock_op::waits_in() noexcept { return mutex_->waiters_; }
 inline void mutex_lock_op::give_back() noexcept { mutex_->unlock(); }
+inline void mutex_guard_op::start() noexcept {
+  mutex_->check_waiter(*this);
+  queued_operation::start();
+}
+inline mutex_guard mutex_guard_op::await_resume() {
+  if (fully_succeeded()) mutex_->set_holder(event_loop::current().running_task());
+  return queued_operation::await_resume();
+}
 inline bool mutex_guard_op::try_now() noexcept { return mutex_->try_lock(); }
 inline bool mutex_guard_op::is_free() const noexcept { return !mutex_->locked_; }
 inline wait_queue& mutex_guard_op::waits_in() noexcept { return mutex_->waiters_; }

@@ -71,35 +71,31 @@ GYRE_CORO_WRAPPER auto as_operand(A awaitable) {
     return as_task(std::move(awaitable));
 }
 
-/// The result of a task that is an operand.
+/// The result of a task that is an operand, after its end.
 template <class T>
 struct operand_result_of {
   using type = T;
-  template <class Promise>
-  static T take(Promise& promise) {
-    return promise.take();
-  }
+  static T take(task_state& ended) { return ended.take<T>(); }
 };
 template <class Op>
 struct operand_result_of<granted<Op>> {
   using type = decltype(std::declval<Op&>().await_resume());
-  template <class Promise>
-  static type take(Promise& promise) {
-    granted<Op> held = promise.take();
+  static type take(task_state& ended) {
+    granted<Op> held = ended.take<granted<Op>>();
     return held.take();
   }
 };
 template <class T>
 using operand_result = typename operand_result_of<T>::type;
 
-/// The result of a promise, `nothing` for void.
-template <class T, class Promise>
-wrap_void<operand_result<T>> take_wrapped(Promise& promise) {
+/// The same, `nothing` for void.
+template <class T>
+wrap_void<operand_result<T>> take_wrapped(task_state& ended) {
   if constexpr (std::is_void_v<operand_result<T>>) {
-    operand_result_of<T>::take(promise);
+    operand_result_of<T>::take(ended);
     return {};
   } else {
-    return operand_result_of<T>::take(promise);
+    return operand_result_of<T>::take(ended);
   }
 }
 

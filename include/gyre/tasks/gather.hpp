@@ -71,7 +71,7 @@ class GYRE_API gathering : public child_tasks {
 
 template <class T>
 wrap_void<operand_result<T>> take_result_of(task_state& child) {
-  return take_wrapped<T>(child.promise<T>());
+  return take_wrapped<T>(child);
 }
 
 /// Runs all at once, each in a task of its own, and waits for all of them.

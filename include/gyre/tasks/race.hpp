@@ -47,12 +47,12 @@ template <class Result, std::size_t I, class T>
 void take_if_winner(std::optional<Result>& out, task_state& winner, task_state& child) {
   if (&winner != &child) return;
   if constexpr (!requires(Result r) { r.value; }) {
-    operand_result_of<T>::take(child.promise<T>());
+    operand_result_of<T>::take(child);
     out.emplace(I);
   } else if constexpr (std::is_same_v<decltype(Result::value), operand_result<T>>) {
-    out.emplace(I, operand_result_of<T>::take(child.promise<T>()));
+    out.emplace(I, operand_result_of<T>::take(child));
   } else {
-    out.emplace(I, decltype(Result::value)(std::in_place_index<I>, take_wrapped<T>(child.promise<T>())));
+    out.emplace(I, decltype(Result::value)(std::in_place_index<I>, take_wrapped<T>(child)));
   }
 }
 
@@ -103,10 +103,10 @@ task<race_result<T>> race(std::vector<task<T>> tasks) {
   std::size_t index = 0;
   while (&*started[index] != &winner) ++index;
   if constexpr (std::is_void_v<T>) {
-    winner.promise<T>().take();
+    winner.take<T>();
     co_return race_result<T>{index};
   } else {
-    co_return race_result<T>{index, winner.promise<T>().take()};
+    co_return race_result<T>{index, winner.take<T>()};
   }
 }
 

@@ -74,9 +74,10 @@ class shared_outcome final : public shared_outcome_base {
       outcome.starting_ = true;
       const lent_bindings lent(locals.chain);
       try {
-        const task_handle<void> handle =
+        task_handle<void> handle =
             spawn(run_and_tell(std::move(tell), std::move(work)), {.name = "run_coroutine_threadsafe"}, where);
         outcome.began(handle.state());
+        handle.detach();
       } catch (...) {  // no memory: the outcome was told on the way
       }
       outcome.starting_ = false;

@@ -43,7 +43,7 @@ class shared_task {
     std::add_lvalue_reference_t<const T> await_resume() {
       join_op::await_resume();
       if (watched().failure()) watched().rethrow();
-      return watched().template promise<T>().value();
+      if constexpr (!std::is_void_v<T>) return watched().template promise<T>().value();
     }
   };
 

@@ -57,7 +57,7 @@ template <class T>
   co_await children.all_ended();
   children.finish();
   for (std::size_t i = 0; i < started.size(); ++i)
-    if (children.chose(*started[i])) results.push_back({i, take_wrapped<T>((*started[i]).template promise<T>())});
+    if (children.chose(*started[i])) results.push_back({i, take_wrapped<T>(*started[i])});
   co_return results;
 }
 

@@ -63,7 +63,9 @@ class task_handle {
 
   /// Cancels the task: every await in it fails until it has ended. Wait for that with `wait`.
   void cancel() noexcept {
-    if (!state().done()) state_->root.cancel();
+    if (state().done()) return;
+    state_->check_loop("cancel");
+    state_->root.cancel();
   }
   /// How many calls of `cancel` were not taken back.
   [[nodiscard]] unsigned cancelling() const noexcept { return state().root.cancel_requests(); }

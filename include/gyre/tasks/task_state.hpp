@@ -60,6 +60,7 @@ struct GYRE_API task_state final : io::completion, task_context {
   // First, so that they lie in what the flag of task_context leaves free of its word.
   bool done_ = false;
   bool observed_ = false;
+  bool has_value_ = true;  // it waits in the frame, which stays for that
   bool value_taken_ = false;
   std::uint32_t references_ = 1;  // the running task's own
 
@@ -73,9 +74,11 @@ struct GYRE_API task_state final : io::completion, task_context {
                             std::source_location where) {
     task_state& state = create(started.frame(), parent, owner, options, where);
     (void)std::move(started).release();  // only now: when there was no memory the task still frees its frame
+    state.has_value_ = !std::is_void_v<T>;
     return state;
   }
 
+  /// While the frame is there.
   template <class T>
   [[nodiscard]] typename task<T>::promise_type& promise() const noexcept {
     return static_cast<typename task<T>::promise_type&>(*outermost);
@@ -83,7 +86,7 @@ struct GYRE_API task_state final : io::completion, task_context {
 
   [[nodiscard]] bool done() const noexcept { return done_; }
   /// After the end: the exception that left it, `cancelled` included; null when it returned.
-  [[nodiscard]] const std::exception_ptr& failure() const noexcept { return outermost->failure; }
+  [[nodiscard]] const std::exception_ptr& failure() const noexcept { return failure_; }
   /// After the end: it ended because of a cancel.
   [[nodiscard]] bool was_cancelled() const noexcept;
   /// After the end: an exception left it that is not `cancelled`.
@@ -96,6 +99,11 @@ struct GYRE_API task_state final : io::completion, task_context {
   void release() noexcept;
   /// The handle goes without detach(). Prints a line when the task runs on with nobody to look after it.
   void note_dropped_handle() const noexcept;
+  /// Stops the program when the task belongs to another loop than the running one: `operation` was called on its handle.
+  void check_loop(const char* operation) const noexcept {
+    if (loop_ != &event_loop::current()) [[unlikely]]
+      stop_on_other_loop(operation, "a task_handle");
+  }
   /// Somebody sees the failure: it is not reported as a background failure.
   void mark_observed() noexcept { observed_ = true; }
 
@@ -110,11 +118,18 @@ struct GYRE_API task_state final : io::completion, task_context {
     mark_observed();
     if (failure()) [[unlikely]]
       rethrow();
-    if constexpr (!std::is_void_v<T> && !std::is_reference_v<T>) value_taken_ = true;
-    return promise<T>().take();
+    value_taken_ = !std::is_void_v<T> && !std::is_reference_v<T>;
+    return take<T>();
+  }
+  /// After the end: moves the value out, or throws what left the task, `cancelled` included. The value, once.
+  template <class T>
+  T take() {
+    if (failure()) [[unlikely]]
+      std::rethrow_exception(failure());
+    if constexpr (!std::is_void_v<T>) return promise<T>().take();
   }
 
-  frame_base* outermost;
+  frame_base* outermost;  ///< null from the end of a task without a value
   cancel_scope root;
   std::source_location spawned_at;
 
@@ -128,11 +143,14 @@ struct GYRE_API task_state final : io::completion, task_context {
   static task_description describe(const task_context& context) noexcept;
   void finish() noexcept;
   void tell_watchers() noexcept;
+  void destroy_frame() noexcept;
   [[noreturn]] void stop_without_value() const noexcept;
 
+  event_loop* loop_ = nullptr;
   task_owner* owner_ = nullptr;
   task_watcher* watchers_ = nullptr;
   task_name* name_ = nullptr;  // null: it has none
+  std::exception_ptr failure_;
   std::uint64_t ended_as_ = 0;
 };
 

@@ -31,6 +31,7 @@ class timeout_scope : private timer {
       self.scope_.cancel();
     };
     scope_.open(task);
+    scope_.set_limited();
     arm(until);
   }
   timeout_scope(const timeout_scope&) = delete;
