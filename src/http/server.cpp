@@ -1,4 +1,5 @@
 // src/http/server.cpp: accepting connections, and draining.
+#include <gyre/coro/await_place.hpp>
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/http/head_writer.hpp>
 #include <gyre/http/server.hpp>
@@ -127,13 +128,14 @@ task<> serve_socket(server_state& server, unix_stream peer) {
 // Those whose handshake the kernel has completed are ours: the clients believe that they are connected. There are not more
 // than fit into the backlog; clients that never stop to connect do not keep the server alive.
 template <class Listener, class Serve>
-task<> accept_the_last(Listener& listener, served_connections& connections, Serve& serve, int backlog) {
+task<> accept_the_last(Listener& listener, served_connections& connections, Serve& serve, int backlog,
+                       std::source_location where) {
   using namespace std::chrono_literals;
   const time_point until = now() + 100ms;
   for (int i = 0; i <= backlog && now() < until; ++i) {
     auto peer = co_await as_expected(timeout(1ms, listener.accept()));
     if (!peer) co_return;
-    connections.serve(serve, *std::move(peer), std::source_location::current());
+    connections.serve(serve, *std::move(peer), where);
   }
 }
 
@@ -199,17 +201,18 @@ template <class Listener>
 task<> run_on(server_state& server, Listener& listener) {
   using stream = decltype(listener.accept().await_resume());
   const use_on_loop here(server);
+  const std::source_location where = co_await started_by_program_at{};
   served_connections connections(co_await this_task_context{}, server.options.observe_stop);
   auto serve = [&server] GYRE_CORO_WRAPPER(stream peer) { return serve_socket(server, std::move(peer)); };
   // Made early: when the server drains there may be no memory.
-  auto last = shield(accept_the_last(listener, connections, serve, server.options.socket.backlog));
+  auto last = shield(accept_the_last(listener, connections, serve, server.options.socket.backlog, where));
   auto draining = shield(drain(server, served_connections::drain(connections, server.options.timeouts.drain)));
   std::exception_ptr failure;
   try {
     const served_connections::accepting accepting_here(connections);
     for (;;) {
       stream peer = co_await listener.accept();
-      connections.serve(serve, std::move(peer), std::source_location::current());
+      connections.serve(serve, std::move(peer), where);
     }
   } catch (const cancelled&) {  // the order to drain
   } catch (...) {

@@ -3,6 +3,8 @@
 
 #include "tests/net/connected_pair.hpp"
 #include "tests/net/ipv6.hpp"
+#include "tests/support/co_assert.hpp"
+#include "tests/support/failure_log.hpp"
 
 #include <fcntl.h>
 #include <linux/sockios.h>
@@ -14,6 +16,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <source_location>
 
 using namespace gyre_test;
 
@@ -170,10 +173,7 @@ TEST(tcp_listener, serve_runs_a_task_for_each_connection) {
 
 TEST(tcp_listener, a_failing_handler_is_reported_and_the_others_go_on) {
   run_test([]() -> gyre::task<> {
-    static int reports;
-    reports = 0;
-    gyre::event_loop::current().set_exception_handler(
-        [](const gyre::background_failure&, void*) noexcept { ++reports; }, nullptr);
+    const failure_log log;
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
     auto handler = [](gyre::tcp_stream peer) -> gyre::task<> {
       while (const gyre::buffer_lease lease = co_await peer.receive()) {
@@ -181,13 +181,15 @@ TEST(tcp_listener, a_failing_handler_is_reported_and_the_others_go_on) {
         co_await peer.write_all(lease.bytes());
       }
     };
+    const unsigned line = std::source_location::current().line() + 1;
     auto server = gyre::spawn(listener.serve(handler));
     auto good = co_await gyre::tcp_stream::connect(listener.local_address());
     auto bad = co_await gyre::tcp_stream::connect(listener.local_address());
     co_await bad.write_all("fail");
     const gyre::buffer_lease end = co_await bad.receive();
     EXPECT_FALSE(end);
-    EXPECT_EQ(reports, 1);
+    CO_ASSERT_EQ(log.entries.size(), 1U);
+    EXPECT_EQ(log.entries[0].line, line) << "where the program serves";
     EXPECT_TRUE(co_await answers(good));
     co_await good.close();
     server.cancel();

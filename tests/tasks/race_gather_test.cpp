@@ -2,9 +2,12 @@
 #include <gyre/tasks/gather.hpp>
 #include <gyre/tasks/race.hpp>
 
+#include "tests/support/co_assert.hpp"
+#include "tests/support/failure_log.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <memory>
+#include <source_location>
 #include <variant>
 #include <vector>
 
@@ -79,21 +82,32 @@ TEST(race, of_contestants_that_end_in_the_same_moment_the_first_of_them_wins) {
 }
 
 TEST(race, a_loser_that_fails_while_it_stops_goes_to_the_handler) {
-  static std::string reported;
   run_virtual([]() -> gyre::task<> {
-    gyre::event_loop::current().set_exception_handler(
-        [](const gyre::background_failure& failure, void*) noexcept {
-          try {
-            std::rethrow_exception(failure.exception);
-          } catch (const std::exception& error) {
-            reported = error.what();
-          }
-        },
-        nullptr);
+    const failure_log log;
     auto race = gyre::race(gyre::as_task(gyre::sleep(1ms)), fails_when_cancelled("loser"));
+    const unsigned line = std::source_location::current().line() + 1;
     EXPECT_EQ((co_await std::move(race)).index, 0U);
+    CO_ASSERT_EQ(log.entries.size(), 1U);
+    EXPECT_EQ(log.entries[0].what, "loser");
+    EXPECT_EQ(log.entries[0].line, line) << "where the program awaits the race";
   });
-  EXPECT_EQ(reported, "loser");
+}
+
+TEST(race, that_was_spawned_reports_the_place_of_the_spawn) {
+  run_virtual([]() -> gyre::task<> {
+    const failure_log log;
+    std::vector<gyre::task<int>> tasks;
+    tasks.push_back(value_after(1ms, 1));
+    tasks.push_back([]() -> gyre::task<int> {
+      co_await fails_when_cancelled("loser");
+      co_return 2;
+    }());
+    const unsigned line = std::source_location::current().line() + 1;
+    auto running = gyre::spawn(gyre::race(std::move(tasks)));
+    EXPECT_EQ((co_await running).value, 1);
+    CO_ASSERT_EQ(log.entries.size(), 1U);
+    EXPECT_EQ(log.entries[0].line, line);
+  });
 }
 
 TEST(race, of_void_and_value_gives_a_variant_with_nothing) {

@@ -4,6 +4,7 @@
 #include <gyre/attributes.hpp>
 #include <gyre/coro/context.hpp>
 
+#include <coroutine>
 #include <source_location>
 
 namespace gyre {
@@ -11,5 +12,36 @@ namespace gyre {
 /// The innermost await of a suspended task that is not written in the library itself, or else the innermost one. Line 0 when
 /// there is none: the task runs.
 [[nodiscard]] GYRE_API std::source_location place_of_wait(const frame_base* innermost) noexcept;
+
+/// Gives the place of the await that has started the running coroutine, or else of the spawn: for reports about its children.
+/// Never suspends. Cancel: never fails.
+struct started_at {
+  static constexpr bool ignores_cancel = true;
+  std::source_location place;
+
+  static constexpr bool await_ready() noexcept { return false; }
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> coroutine) noexcept {
+    const frame_base& frame = coroutine.promise();
+    place = frame.caller != nullptr ? frame.caller->where : place_of_spawn(frame);
+    return false;
+  }
+  [[nodiscard]] std::source_location await_resume() const noexcept { return place; }
+
+ protected:
+  static std::source_location place_of_spawn(const frame_base& frame) noexcept {
+    return frame.context->kind->describe(*frame.context).spawned_at;
+  }
+};
+
+/// The same, except that awaits in the library itself are passed over. Slower, because it compares names of files.
+struct started_by_program_at : started_at {
+  template <class Promise>
+  bool await_suspend(std::coroutine_handle<Promise> coroutine) noexcept {
+    const frame_base& frame = coroutine.promise();
+    place = frame.caller != nullptr ? place_of_wait(frame.caller) : place_of_spawn(frame);
+    return false;
+  }
+};
 
 }  // namespace gyre

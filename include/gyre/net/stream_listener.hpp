@@ -1,6 +1,7 @@
 // gyre/net/stream_listener.hpp: accepting connections and serving them, for all kinds of sockets.
 #pragma once
 
+#include <gyre/coro/await_place.hpp>
 #include <gyre/loop/stop_observer.hpp>
 #include <gyre/net/listening_socket.hpp>
 #include <gyre/net/stream_socket.hpp>
@@ -126,6 +127,7 @@ class stream_listener {
   [[nodiscard]] task<> serve(Handler handler, serve_options options = {}) {
     static_assert(task_function<Handler, Stream>,
                   "serve takes a function that is called with the accepted stream, by value, and returns a task");
+    const std::source_location where = co_await started_by_program_at{};
     served_connections connections(co_await this_task_context{}, options.observe_stop);
     auto draining =
         shield(served_connections::drain(connections, options.drain));  // made early: later there may be no memory
@@ -135,7 +137,7 @@ class stream_listener {
       for (;;) {
         co_await connections.fewer_than(options.max_connections);
         Stream peer = co_await accept();
-        connections.serve(handler, std::move(peer), std::source_location::current());
+        connections.serve(handler, std::move(peer), where);
       }
     } catch (const cancelled&) {  // the order to drain
     } catch (...) {

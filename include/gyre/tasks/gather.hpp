@@ -1,6 +1,7 @@
 // gyre/tasks/gather.hpp: runs several awaitables at once and gives all their results.
 #pragma once
 
+#include <gyre/coro/await_place.hpp>
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/task_group.hpp>
 
@@ -85,11 +86,12 @@ template <class... As>
 GYRE_CORO_WRAPPER [[nodiscard]] auto gather(As... awaitables) {
   static_assert((awaitable_value<As> && ...),
                 "gather takes tasks and operations; call a function to get its task: gather(f(), g())");
-  return gather_tasks(std::source_location::current(), as_operand(std::move(awaitables))...);
+  return gather_tasks(as_operand(std::move(awaitables))...);
 }
 
 template <class... Ts>
-task<gather_result<wrap_void<operand_result<Ts>>...>> gather_tasks(std::source_location where, task<Ts>... tasks) {
+task<gather_result<wrap_void<operand_result<Ts>>...>> gather_tasks(task<Ts>... tasks) {
+  const std::source_location where = co_await started_at{};
   gathering children(co_await this_task_context{});
   std::array<task_reference, sizeof...(Ts)> started;
   children.launch([&] {
@@ -111,6 +113,7 @@ struct gather_options {
 template <class T>
 task<std::vector<wrap_void<T>>> gather(std::vector<task<T>> tasks, gather_options options = {}) {
   if (options.at_most == 0) misuse("gather with at_most 0 would never begin; let at least one run");
+  const std::source_location where = co_await started_at{};
   gathering children(co_await this_task_context{});
   std::vector<task_reference> started;
   started.reserve(tasks.size());
@@ -118,8 +121,7 @@ task<std::vector<wrap_void<T>>> gather(std::vector<task<T>> tasks, gather_option
     for (task<T>& each : tasks) {
       if (children.scope().cancelled()) throw_cancelled();
       if (children.running() >= options.at_most) co_await children.fewer_than(options.at_most);
-      children.launch(
-          [&] { started.emplace_back(children.start(std::move(each), {}, std::source_location::current())); });
+      children.launch([&] { started.emplace_back(children.start(std::move(each), {}, where)); });
     }
   } catch (const cancelled&) {  // a child has failed, or the whole was cancelled: the rest is not started
     children.note_cancel();

@@ -1,6 +1,7 @@
 // gyre/tasks/race.hpp: runs several awaitables at once and keeps the one that ends first.
 #pragma once
 
+#include <gyre/coro/await_place.hpp>
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/gather.hpp>
 
@@ -66,15 +67,14 @@ template <class... As>
 GYRE_CORO_WRAPPER [[nodiscard]] auto race(As... awaitables) {
   static_assert((awaitable_value<As> && ...),
                 "race takes tasks and operations; call a function to get its task: race(f(), g())");
-  return race_tasks(std::source_location::current(), std::index_sequence_for<As...>(),
-                    as_operand(std::move(awaitables))...);
+  return race_tasks(std::index_sequence_for<As...>(), as_operand(std::move(awaitables))...);
 }
 
 template <std::size_t... I, class... Ts>
-task<race_result<typename race_value<operand_result<Ts>...>::type>> race_tasks(std::source_location where,
-                                                                               std::index_sequence<I...>,
+task<race_result<typename race_value<operand_result<Ts>...>::type>> race_tasks(std::index_sequence<I...>,
                                                                                task<Ts>... tasks) {
   using result = race_result<typename race_value<operand_result<Ts>...>::type>;
+  const std::source_location where = co_await started_at{};
   racing children(co_await this_task_context{});
   std::array<task_reference, sizeof...(Ts)> started;
   children.launch([&] {
@@ -91,12 +91,12 @@ task<race_result<typename race_value<operand_result<Ts>...>::type>> race_tasks(s
 /// The same for any number of tasks of one type, at least one.
 template <class T>
 task<race_result<T>> race(std::vector<task<T>> tasks) {
+  const std::source_location where = co_await started_at{};
   racing children(co_await this_task_context{});
   std::vector<task_reference> started;
   started.reserve(tasks.size());
   children.launch([&] {
-    for (task<T>& each : tasks)
-      started.emplace_back(children.start(std::move(each), {}, std::source_location::current()));
+    for (task<T>& each : tasks) started.emplace_back(children.start(std::move(each), {}, where));
   });
   co_await children.all_ended();
   task_state& winner = children.finish();

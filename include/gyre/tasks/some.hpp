@@ -1,6 +1,7 @@
 // gyre/tasks/some.hpp: the first few successes of many tasks.
 #pragma once
 
+#include <gyre/coro/await_place.hpp>
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/task_group.hpp>
 
@@ -47,12 +48,12 @@ template <class T>
     throw std::system_error(std::make_error_code(std::errc::invalid_argument), "some: more wanted than there are");
   std::vector<some_result<wrap_void<T>>> results;
   if (count == 0) co_return results;
+  const std::source_location where = co_await started_at{};
   choosing children(co_await this_task_context{}, count, tasks.size());
   std::vector<task_reference> started;
   started.reserve(tasks.size());
   children.launch([&] {
-    for (task<T>& each : tasks)
-      started.emplace_back(children.start(std::move(each), {}, std::source_location::current()));
+    for (task<T>& each : tasks) started.emplace_back(children.start(std::move(each), {}, where));
   });
   co_await children.all_ended();
   children.finish();
