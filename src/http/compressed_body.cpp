@@ -36,7 +36,7 @@ task<> compressing_filter::encode(std::string_view piece, encode_until until) {
     encoded_in_turn_ += piece.size();
     if (encoded_in_turn_ >= in_one_turn) {
       encoded_in_turn_ = 0;
-      co_await yield();
+      co_await yield_turn();
     }
     encoder_.encode(piece, until, ready_);
     co_return;

@@ -145,7 +145,7 @@ class listing_text {
       text.clear();
       more = append_next(text);
       co_await out.write(text);
-      if (more) co_await yield();  // a client that takes it as it comes is not the only one
+      if (more) co_await yield_turn();  // a client that takes it as it comes is not the only one
     }
   }
 

@@ -17,7 +17,6 @@
 
 #include <ctime>
 #include <exception>
-#include <optional>
 #include <stdexcept>
 
 namespace gyre::http {
@@ -105,13 +104,17 @@ task<> refuse_service(server_state& server, connection& client) {
   co_await client.refuse_service();
 }
 
-task<> serve_on(server_state& server, transport& carrier, const address& peer) {
-  const counted_connection counted(server, peer);
-  connection client(server, carrier, peer);
+task<> serve_if_counted(server_state& server, connection& client, const counted_connection& counted) {
   if (counted.taken())
     co_await client.run();
   else
     co_await refuse_service(server, client);
+}
+
+task<> serve_on(server_state& server, transport& carrier, const address& peer) {
+  const counted_connection counted(server, peer);
+  connection client(server, carrier, peer);
+  co_await serve_if_counted(server, client, counted);
 }
 
 task<> serve_socket(server_state& server, tcp_stream peer) {
@@ -164,37 +167,47 @@ task<> drain(server_state& server, task<> connections_ended) {
 }
 
 // A connection that the program has accepted by itself: it hears of stop requests by itself.
-class drain_of_connection : private stop_observer, private timer {
+class drain_of_connection : private stop_observer {
  public:
-  drain_of_connection(server_state& server, task_group& connection) noexcept
-      : server_(server), connection_(connection) {
+  drain_of_connection(server_state& server, task_group& group, connection& client) noexcept
+      : server_(server), group_(group), client_(client) {
     told = [](stop_observer& observer, stop_level level) noexcept {
       static_cast<drain_of_connection&>(observer).hear(level);
     };
-    fire = [](timer& t) noexcept { static_cast<drain_of_connection&>(t).connection_.cancel(); };
-    deadline = io::wait_forever;
+    idle_.owner = end_.owner = this;
+    idle_.fire = [](timer& t) noexcept { static_cast<limit&>(t).owner->client_.interrupt_if_idle(); };
+    end_.fire = [](timer& t) noexcept { static_cast<limit&>(t).owner->group_.cancel(); };
     event_loop::current().stops().add(*this);
   }
   drain_of_connection(const drain_of_connection&) = delete;
   drain_of_connection& operator=(const drain_of_connection&) = delete;
   ~drain_of_connection() {
     event_loop::current().stops().remove(*this);
-    event_loop::current().timers().disarm(*this);
+    for (limit* each : {&idle_, &end_}) event_loop::current().timers().disarm(*each);
   }
 
  private:
+  struct limit : timer {
+    drain_of_connection* owner = nullptr;
+  };
+
   void hear(stop_level level) noexcept {
-    if (level == stop_level::forced) return connection_.cancel();
+    if (level == stop_level::forced) return group_.cancel();
     if (!server_.options.observe_stop) return;
     server_.draining = true;
-    idle_.emplace(server_);
-    deadline = deadline_after(server_.options.timeouts.drain);
-    if (deadline != io::wait_forever) event_loop::current().timers().arm(*this);
+    arm(idle_, server_.options.timeouts.last_request);
+    arm(end_, server_.options.timeouts.drain);
+  }
+  static void arm(limit& clock, std::chrono::nanoseconds from_now) noexcept {
+    clock.deadline = deadline_after(from_now);
+    if (clock.deadline != io::wait_forever) event_loop::current().timers().arm(clock);
   }
 
   server_state& server_;
-  task_group& connection_;
-  std::optional<idle_closer> idle_;
+  task_group& group_;
+  connection& client_;
+  limit idle_;
+  limit end_;
 };
 
 template <class Listener>
@@ -261,9 +274,11 @@ task<> server::serve_connection(any_stream stream, address peer) {
   any_stream here = std::move(stream);  // closed when this returns, and not when somebody lets go of the task
   stream_transport carrier(here);
   auto both = [&](task_group& group) -> task<> {
-    const drain_of_connection stopping(*state_, group);
+    const counted_connection counted(*state_, peer);
+    connection client(*state_, carrier, peer);
+    const drain_of_connection stopping(*state_, group, client);
     group.spawn(carrier.read(), {.name = "reading for an HTTP connection"});
-    co_await serve_on(*state_, carrier, peer);
+    co_await serve_if_counted(*state_, client, counted);
     group.cancel();
   };
   co_await task_group::scope(both);

@@ -151,7 +151,7 @@ void event_loop::run_until(const bool& done) {
 }
 
 void event_loop::run_ready() noexcept {
-  for (int n = 0; n < ready_per_turn_ && !ready_.empty(); ++n) {
+  for (left_in_turn_ = ready_per_turn_; left_in_turn_ > 0 && !ready_.empty(); --left_in_turn_) {
     inline_budget_ = inline_per_resumption;
     io::completion& item = ready_.pop_front();
     __builtin_prefetch(ready_.front());

@@ -5,7 +5,9 @@
 
 #include <sys/socket.h>
 
+#include <array>
 #include <atomic>
+#include <span>
 #include <string_view>
 #include <thread>
 
@@ -88,6 +90,43 @@ TEST(yield, lets_all_others_run_once) {
     co_await std::move(both);
     EXPECT_EQ(trace, "ababab");
   });
+}
+
+namespace {
+
+/// Whether a reader has its byte after a task has sent it and done `pause` a few times.
+template <class Pause>
+bool is_read_during(Pause pause) {
+  bool was_read = false;
+  gyre::run([&]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    auto server = co_await listener.accept();
+    bool has_read = false;
+    auto reader = gyre::spawn([&]() -> gyre::task<> {
+      (void)co_await server.receive();
+      has_read = true;
+    });
+    co_await gyre::sleep(1ms);
+    EXPECT_EQ(::send(client.native_descriptor(), "x", 1, 0), 1);
+    for (int i = 0; i < 8; ++i) co_await pause(client);
+    was_read = has_read;
+    co_await reader;
+  });
+  return was_read;
+}
+
+}  // namespace
+
+TEST(yield_turn, lets_the_io_of_others_go_on) {
+  EXPECT_TRUE(is_read_during([](gyre::tcp_stream&) { return gyre::yield_turn(); }));
+}
+
+TEST(event_loop, a_task_that_has_used_up_its_budget_for_io_lets_the_io_of_others_go_on) {
+  EXPECT_TRUE(is_read_during([](gyre::tcp_stream& stream) -> gyre::task<> {
+    std::array<char, 1> byte{'x'};
+    for (int i = 0; i < 64; ++i) (void)co_await stream.write_some(std::as_bytes(std::span(byte)));
+  }));
 }
 
 TEST(event_loop, one_sleep_is_one_wait_in_the_kernel) {

@@ -99,6 +99,9 @@ class GYRE_API event_loop {
   /// through the ready queue, so that other tasks run.
   [[nodiscard]] bool may_continue_inline() noexcept { return inline_budget_-- > 0; }
 
+  /// After the task that runs now the loop looks at the timers and the kernel, before it runs the tasks that are ready.
+  void end_turn() noexcept { left_in_turn_ = 0; }
+
   /// Other tasks are about to run in this turn, and what they submit goes to the kernel in one call: an operation had
   /// better join them than make a call of its own.
   [[nodiscard]] bool prefers_submission() const noexcept { return !ready_.empty() && backend_->batches(); }
@@ -192,6 +195,7 @@ class GYRE_API event_loop {
   task_context* running_task_ = nullptr;
   int inline_budget_ = inline_per_resumption;
   int ready_per_turn_;
+  int left_in_turn_ = 0;  // ready tasks that may still run
   io::monotonic_time busy_poll_;
   bool virtual_;
   bool shut_down_ = false;

@@ -3,9 +3,11 @@
 
 #include <gyre/coro/context.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/io/request.hpp>
 #include <gyre/loop/event_loop.hpp>
 
 #include <coroutine>
+#include <type_traits>
 #include <utility>
 
 namespace gyre {
@@ -83,6 +85,8 @@ class operation : public operation_base, public Completion {
     waiter = &frame;
     frame.context->innermost = &frame;
     if (done_) {  // the budget is used up: the result waits its turn, and a cancel comes too late for it
+      // So many system calls took long enough that the loop looks at the kernel before it runs anybody else.
+      if constexpr (std::is_base_of_v<io::request, Completion>) event_loop::current().end_turn();
       finish_soon();
       return;
     }
