@@ -19,6 +19,7 @@ STRUCTS = {
     "listen_options": "net/tcp_listener.hpp",
     "unix_listen_options": "net/unix_listener.hpp",
     "serve_options": "net/stream_listener.hpp",
+    "process_options": "process/process_options.hpp",
 }
 COMMAND = "gyre serve"
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "ms": 1, "s": 1000, "seconds": 1000, "milliseconds": 1}
@@ -39,7 +40,7 @@ def value_of_code(code):
     duration = re.fullmatch(r"std::chrono::(seconds|milliseconds)\((\d+)\)", code)
     if duration:
         return int(duration[2]) * UNITS[duration[1]]
-    if code in ("", "{}", "nullptr") or code.endswith("::max()"):
+    if code in ("", "{}", "nullptr") or code.endswith(("::max()", "::inherit()")):
         return None
     if code in ("true", "false") or code.startswith("0") and code != "0":
         return code

@@ -4,9 +4,12 @@
 //
 //   process          a running child: its streams, its end, signals to it
 //   process_options  how to start one
+//   process_result   what it has said, and how it ended; process_timed_out carries one
 //   run_process      starts one, feeds it, and collects what it says
 #pragma once
 
+#include <gyre/process/exit_status.hpp>
 #include <gyre/process/process.hpp>
 #include <gyre/process/process_options.hpp>
+#include <gyre/process/process_result.hpp>
 #include <gyre/process/run_process.hpp>

@@ -43,6 +43,12 @@ void reset_signals() noexcept {
     ::syscall(SYS_rt_sigaction, number, by_default, nullptr, kernel_mask_size);
 }
 
+// A new session has a new group.
+int leave_group(const child_plan& plan) noexcept {
+  if (plan.new_session) return error_of(::syscall(SYS_setsid));
+  return plan.own_group ? error_of(::syscall(SYS_setpgid, 0, 0)) : 0;
+}
+
 int put_streams(const child_plan& plan) noexcept {
   for (int number = 0; number < 3; ++number) {
     const int from = plan.streams[number];
@@ -101,7 +107,7 @@ int execute(const child_plan& plan) noexcept {
 
 int become_program(const child_plan& plan) noexcept {
   reset_signals();
-  if (plan.new_session) ::syscall(SYS_setsid);
+  if (const int error = leave_group(plan); error != 0) return error;
   if (const int error = put_streams(plan); error != 0) return error;
   if (const int error = close_the_rest(); error != 0) return error;
   if (plan.directory != nullptr && ::syscall(SYS_chdir, plan.directory) < 0) return errno;

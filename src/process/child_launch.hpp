@@ -8,6 +8,7 @@ struct child_plan {
   int streams[3] = {-1, -1, -1};  ///< descriptors above 2 that become the standard streams; -1: inherited
   bool error_to_output = false;
   bool new_session = false;
+  bool own_group = false;
   const char* directory = nullptr;  ///< null: the parent's
   char* const* paths = nullptr;     ///< of the program: the first that can be executed; ends with null
   char* const* arguments = nullptr;

@@ -1,7 +1,7 @@
 // src/process/kept_status.hpp: the status of a child that somebody else has reaped.
 #pragma once
 
-#include <gyre/process/process.hpp>
+#include <gyre/process/exit_status.hpp>
 
 namespace gyre {
 

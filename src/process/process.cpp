@@ -1,21 +1,16 @@
 // src/process/process.cpp: a child process as its users see it.
-#include <gyre/loop/readiness.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/process/process.hpp>
 
+#include "conversation.hpp"
 #include "process_state.hpp"
 
 #include <signal.h>
 
-#include <cstring>
+#include <array>
+#include <cstdio>
 
 namespace gyre {
-
-std::string exit_status::string() const {
-  if (unknown) return "status unknown";
-  if (signal == 0) return "exit code " + std::to_string(code);
-  const char* const name = ::sigdescr_np(signal);
-  return "signal " + std::to_string(signal) + " (" + (name == nullptr ? "unknown" : name) + ")";
-}
 
 process process::start(const std::vector<std::string>& arguments, const process_options& options) {
   process_state::reap_orphans();
@@ -32,25 +27,32 @@ process::~process() {
   if (state_ != nullptr) state_->abandon();
 }
 
-int process::id() const noexcept { return state_->id; }
-fs::file& process::input() const noexcept { return state_->input; }
-fs::file& process::output() const noexcept { return state_->output; }
-fs::file& process::error() const noexcept { return state_->error; }
-void process::send_signal(int number) { state_->send_signal(number); }
-void process::terminate() { send_signal(SIGTERM); }
-void process::kill() { send_signal(SIGKILL); }
+process_state& process::child(const char* operation) const noexcept {
+  if (state_ == nullptr) [[unlikely]] {
+    constexpr const char* rule =
+        "on a process that was moved from or detached: use the object that it was moved to, or do it first";
+    std::array<char, 200> sentence;
+    std::snprintf(sentence.data(), sentence.size(), "%s %s", operation, rule);
+    misuse(sentence.data());
+  }
+  return *state_;
+}
+
+int process::id() const noexcept { return child("id").id; }
+fs::file& process::input() const noexcept { return child("input").input; }
+fs::file& process::output() const noexcept { return child("output").output; }
+fs::file& process::error() const noexcept { return child("error").error; }
+void process::send_signal(int number) { child("send_signal").send_signal(number); }
+void process::terminate() { child("terminate").send_signal(SIGTERM); }
+void process::kill() { child("kill").send_signal(SIGKILL); }
 void process::detach() noexcept {
   if (state_ != nullptr) std::exchange(state_, nullptr)->detach();
 }
 
-task<exit_status> process::wait() {
-  process_state& state = *state_;
-  const process_state::waiter here(state);
-  for (;;) {
-    state.look();
-    if (state.status) co_return *state.status;
-    co_await readable(state.handle());
-  }
+GYRE_CORO_WRAPPER task<exit_status> process::wait() { return wait_for_end(process_state::waiter(child("wait"))); }
+
+GYRE_CORO_WRAPPER task<process_result> process::communicate(std::string text, std::size_t limit) {
+  return converse(process_state::waiter(child("communicate")), std::move(text), limit);
 }
 
 }  // namespace gyre

@@ -1,14 +1,16 @@
 // src/process/process_state.cpp: waiting for a child, and whose turn that is when nobody asks any more.
 #include "process_state.hpp"
 
+#include <gyre/coro/misuse.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/event_loop.hpp>
 
+#include "child_signal.hpp"
 #include "kept_status.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,33 +34,40 @@ bool child_has_ended(int pidfd) noexcept {
 
 process_state::process_state() noexcept {
   code = io::opcode::wait_readable;
-  target = &descriptor_;
+  io::request::target = &watched_;
   complete = &ended;
   cancellable::cancel = [](cancellable& c) noexcept {
     event_loop::current().backend().cancel(static_cast<process_state&>(c));
   };
 }
 
-process_state::~process_state() {
-  if (descriptor_.fd >= 0) ::close(descriptor_.fd);
-}
-
 void process_state::start(const std::vector<std::string>& arguments, const process_options& options) {
+  time_limit = options.time_limit;
+  pipe_limit = options.pipe_limit;
   started_process started = start_program(arguments, options);
   id = started.id;
-  descriptor_.fd = started.handle.release();
-  const auto adopt = [](owned_fd& end, const char* name) {
-    return end ? fs::file::from_fd(end.release(), name) : fs::file();
+  handle_ = std::move(started.handle);
+  started_in_ = ::getpid();
+  if (options.process_group) {
+    const bool known = signal_group(handle(), 0) == 0;
+    target_ = known ? target::group : target::group_of_unreaped;
+    keeps_leader_ = !known;
+  }
+  program = arguments.front();
+  const auto adopt = [this](owned_fd& end, const char* name) {
+    if (!end) return fs::file();
+    const std::string full_name = name + program;  // which may fail
+    return fs::file::from_fd(end.release(), full_name);
   };
-  input = adopt(started.input, "standard input of the child");
-  output = adopt(started.output, "standard output of the child");
-  error = adopt(started.error, "standard error of the child");
+  input = adopt(started.input, "standard input of ");
+  output = adopt(started.output, "standard output of ");
+  error = adopt(started.error, "standard error of ");
 }
 
 int process_state::reap(int how) noexcept {
   siginfo_t info{};
   int answer = 0;
-  do answer = ::waitid(P_PIDFD, static_cast<id_t>(descriptor_.fd), &info, WEXITED | how);
+  do answer = ::waitid(P_PIDFD, static_cast<id_t>(handle()), &info, WEXITED | how | (keeps_leader_ ? WNOWAIT : 0));
   while (answer < 0 && errno == EINTR);
   if (answer == 0) {
     if (info.si_pid == 0) return EAGAIN;  // it runs
@@ -67,8 +76,8 @@ int process_state::reap(int how) noexcept {
     return 0;
   }
   if (errno != ECHILD) return errno;
-  if (!child_has_ended(descriptor_.fd)) return ECHILD;
-  status = kept_status(descriptor_.fd);
+  if (!child_has_ended(handle())) return ECHILD;
+  if (!status) status = kept_status(handle());
   return 0;
 }
 
@@ -78,38 +87,72 @@ void process_state::look() {
   if (reason != 0 && reason != EAGAIN) throw io_error({reason, std::generic_category()}, "wait", std::to_string(id));
 }
 
+int process_state::signal_leader(int number) const noexcept {
+  return target_ == target::group_of_unreaped ? signal_unreaped(handle(), id, number) : signal_child(handle(), number);
+}
+
+// The leader may have gone to another group.
 int process_state::signal(int number) const noexcept {
-  return ::syscall(SYS_pidfd_send_signal, descriptor_.fd, number, nullptr, 0) < 0 ? errno : 0;
+  if (target_ == target::child) return signal_child(handle(), number);
+  const int reason = target_ == target::group ? signal_group(handle(), number) : signal_unreaped(handle(), -id, number);
+  return reason == ESRCH && !status ? signal_leader(number) : reason;
+}
+
+int process_state::kill() const noexcept {
+  const int reason = signal(SIGKILL);
+  if (target_ == target::child || status) return reason;
+  const int leader = signal_leader(SIGKILL);
+  return leader == ESRCH ? reason : leader;
 }
 
 void process_state::send_signal(int number) const {
-  if (const int reason = signal(number); reason != 0)
+  if (const int reason = number == SIGKILL ? kill() : signal(number); reason != 0)
     throw io_error({reason, std::generic_category()}, "send_signal", std::to_string(id));
 }
 
+// A child of fork has a copy of this.
+bool process_state::may_kill_group() const noexcept { return target_ != target::child && started_in_ == ::getpid(); }
+
 void process_state::close_streams() noexcept {
+  if (listened_to_) return;  // the listener closes them
   for (fs::file* const each : {&input, &output, &error}) *each = fs::file();
 }
 
+process_state::listener::listener(process_state& state) noexcept : state_(state) {
+  if (state_.listened_to_) misuse("two tasks communicate with one process at the same time: let one task do it");
+  state_.listened_to_ = true;
+}
+
+process_state::listener::~listener() {
+  state_.listened_to_ = false;
+  if (state_.without_object_) state_.close_streams();
+}
+
+// From here on the leader of a group need not be kept: nobody signals the group.
+void process_state::let_go() noexcept {
+  without_object_ = true;
+  if (std::exchange(keeps_leader_, false) && status) (void)reap(WNOHANG);
+}
+
 void process_state::abandon() noexcept {
-  if (descriptor_.fd < 0 || status || reap(WNOHANG) != EAGAIN) {
-    forget();
-    return;
-  }
-  if (const int reason = signal(SIGKILL); reason != 0 && reason != ESRCH) {
+  if (!handle_) return forget();
+  const bool leads_group = may_kill_group();
+  int killed = leads_group ? kill() : ESRCH;
+  let_go();
+  if (status || reap(WNOHANG) != EAGAIN) return forget();
+  if (!leads_group) killed = kill();
+  if (killed != 0 && killed != ESRCH) {
     reap_later();  // it belongs to another user by now, and runs on: to wait for it could last for ever
     return;
   }
   close_streams();
-  if (event_loop* const loop = event_loop::current_or_null(); loop != nullptr) {
-    loop->backend().submit(*this);
-    return;
-  }
+  if (event_loop::current_or_null() != nullptr) return watch();
   (void)reap(0);
   forget();
 }
 
 void process_state::detach() noexcept {
+  let_go();
   if (status || reap(WNOHANG) != EAGAIN)
     forget();
   else
@@ -125,12 +168,22 @@ void process_state::reap_later() noexcept {
   }
   context_.leaf = this;
   scope_.open(context_, &loop->root_scope());
-  loop->backend().submit(*this);
+  watch();
+}
+
+void process_state::watch() noexcept {
+  watched_ = io::descriptor{};
+  watched_.fd = duplicate_ ? duplicate_.get() : handle();
+  event_loop::current().backend().submit(*this);
 }
 
 void process_state::ended(io::completion& c) noexcept {
   auto& self = static_cast<process_state&>(static_cast<io::request&>(c));
-  event_loop::current().backend().detach(self.descriptor_);
+  event_loop::current().backend().detach(self.watched_);
+  if (self.result == -EEXIST && !self.duplicate_) {  // tasks wait for it
+    self.duplicate_ = owned_fd(::fcntl(self.handle(), F_DUPFD_CLOEXEC, 0));
+    if (self.duplicate_ && !self.scope_.cancelled()) return self.watch();
+  }
   self.scope_.close();
   // Without a result its loop ends, or the kernel cannot wait for a descriptor.
   if (self.reap(self.result >= 0 ? 0 : WNOHANG) == EAGAIN)

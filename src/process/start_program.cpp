@@ -91,6 +91,7 @@ started_process start(const std::vector<std::string>& arguments, const process_o
   for (std::size_t i = 0; i < ends.size(); ++i) plan.streams[i] = ends[i].get();
   plan.error_to_output = options.standard_error.what() == redirect::kind::output;
   plan.new_session = options.new_session;
+  plan.own_group = options.process_group;
   if (!options.directory.empty()) plan.directory = options.directory.c_str();
   plan.paths = candidates.data();
   plan.arguments = argv.data();

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <string>
 
@@ -91,6 +92,27 @@ TEST_P(file_faults, a_child_process_is_not_left_behind) {
     try {
       f.arm();
       gyre::process_options options;
+      auto running = gyre::run_process({"/bin/cat"}, std::move(options), "hello");
+      const auto result = co_await std::move(running);
+      EXPECT_EQ(result.output, "hello");
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    f.disarm();
+    if (failure) std::rethrow_exception(failure);
+  });
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+TEST_P(file_faults, a_limited_group_of_processes_is_not_left_behind) {
+  survives([](fault_injection& f) -> gyre::task<> {
+    std::exception_ptr failure;
+    try {
+      f.arm();
+      gyre::process_options options;
+      options.process_group = true;
+      options.pipe_limit = std::chrono::hours(1);
       auto running = gyre::run_process({"/bin/cat"}, std::move(options), "hello");
       const auto result = co_await std::move(running);
       EXPECT_EQ(result.output, "hello");

@@ -270,7 +270,7 @@ TEST(process, more_output_than_the_limit_is_an_error) {
     options.standard_output = redirect::pipe();
     process child = process::start({"yes"}, options);
     const std::string text = co_await error_of(child.communicate("", 100'000));
-    EXPECT_EQ(text, "communicate standard output of the child: File too large");
+    EXPECT_EQ(text, "communicate standard output of yes: File too large");
   });
   expect_no_children();
 }

@@ -3,7 +3,9 @@
 
 #include <gyre/coro/task.hpp>
 #include <gyre/fs/file.hpp>
+#include <gyre/process/exit_status.hpp>
 #include <gyre/process/process_options.hpp>
+#include <gyre/process/process_result.hpp>
 
 #include <cstddef>
 #include <string>
@@ -13,35 +15,20 @@
 
 namespace gyre {
 
-/// How a process has ended.
-struct GYRE_API exit_status {
-  int code = 0;    ///< what it returned; 0 when a signal ended it
-  int signal = 0;  ///< the signal that ended it; 0: none
-  /// It has ended, and other code took its status: this program ignores SIGCHLD, or calls wait for children that it
-  /// does not know, and the kernel keeps no copy (before Linux 6.15).
-  bool unknown = false;
-
-  [[nodiscard]] bool success() const noexcept { return code == 0 && signal == 0 && !unknown; }
-  /// "exit code 3", "signal 9 (Killed)", "status unknown".
-  [[nodiscard]] std::string string() const;
-  friend bool operator==(const exit_status&, const exit_status&) = default;
-};
-
-/// What a process had to say.
-struct process_result {
-  exit_status status;
-  std::string output;
-  std::string error;
-};
-
 class process_state;
 
 /// A child process. It does not outlive this: a child that has not ended when this is destroyed is killed (SIGKILL),
-/// and reaped in the background; the loop waits for that at its end. A child that may not be killed, because it runs as
-/// another user by then, runs on as after detach.
+/// and reaped in the background; the loop waits for that at its end. With process_options::process_group every process of the
+/// group is killed, also when the child itself has ended. A child that may not be killed, because it runs as another user by
+/// then, runs on as after detach.
 ///
-/// Signals and waits go to this very child, whatever happens to its number: see pidfd_open(2). Descriptors other than
-/// the three standard streams are not handed down. Needs Linux 5.4. asyncio: Process.
+/// Signals and waits go to this very child, whatever happens to its number: see pidfd_open(2). Those to a group go to this very
+/// group. Before Linux 6.9, and where a seccomp profile refuses that signal, the leader of a group is reaped when this is
+/// destroyed or detached, and no sooner, so that nobody gets its number meanwhile.
+///
+/// Descriptors other than the three standard streams are not handed down. Needs Linux 5.4. asyncio: Process.
+///
+/// Every member but `detach` stops the program with a sentence when the object was moved from or detached.
 /// Thread: belongs to the loop it was started on.
 class GYRE_API process {
  public:
@@ -73,33 +60,41 @@ class GYRE_API process {
   /// Waits for its end. Any number of tasks may wait, also after the end. Read its pipes meanwhile: a child whose pipe
   /// is full does not end.
   ///
-  /// Lifetime: this outlives the await. Cancel: stops waiting; the child runs on.
+  /// Lifetime: this may be moved, detached or destroyed meanwhile; destroyed, it kills the child, whose end the wait then gives.
+  /// Cancel: stops waiting; the child runs on.
   /// Errors: io_error; std::errc::no_child_process in a child of fork, which has no part in the children of its parent.
-  [[nodiscard]] task<exit_status> wait();
+  [[nodiscard]] GYRE_CORO_WRAPPER task<exit_status> wait();
 
   /// Writes `text` to its input and closes that, reads its output and error streams to their ends, and waits for its
   /// end. A stream that is not a pipe is left alone. A child that does not read its input to the end is no error.
   ///
-  /// Lifetime: this outlives the await. Units: `limit` of output and error, each, in bytes.
+  /// The limits of process_options hold from here on. One task communicates at a time; a later call gives what has come since.
+  ///
+  /// Lifetime: same as wait(). Units: `limit` of output and error, each, in bytes.
   /// Cancel: the child runs on, and has read a part; what it has said is lost.
-  /// Errors: io_error; std::errc::file_too_large when it says more than `limit`.
-  [[nodiscard]] task<process_result> communicate(std::string text = {}, std::size_t limit = std::size_t{64} << 20U);
+  /// Errors: process_timed_out after process_options::time_limit; io_error: std::errc::file_too_large when the child says more
+  /// than `limit`, std::errc::bad_file_descriptor when there is text and its input is no pipe or closed.
+  [[nodiscard]] GYRE_CORO_WRAPPER task<process_result> communicate(std::string text = {},
+                                                                   std::size_t limit = std::size_t{64} << 20U);
 
-  /// Sends a signal. Errors: io_error "send_signal 4711: No such process" when it has ended and was waited for;
+  /// Sends a signal, with process_options::process_group to every process of the group.
+  /// Errors: io_error "send_signal 4711: No such process" when it has ended and was waited for (of a group: all have);
   /// operation_not_permitted when it runs as another user, or a seccomp profile refuses pidfd_send_signal.
   void send_signal(int number);
-  /// Asks it to end: SIGTERM.
+  /// Asks it to end: SIGTERM. Errors: same as send_signal.
   void terminate();
-  /// Ends it: SIGKILL.
+  /// Ends it: SIGKILL. Errors: same as send_signal.
   void kill();
 
-  /// Lets it run on by itself, also when this program ends. Its status is lost, except for tasks that wait already. It is
-  /// reaped when it ends; when its loop has ended before that, at the next start of a process. Until then a descriptor
-  /// stays open for it.
+  /// Lets it run on by itself, also when this program ends, with all of its group. Its status is lost, except for tasks that wait
+  /// already. It is reaped when it ends; when its loop has ended before that, at the next start of a process. Until then a
+  /// descriptor stays open for it. Does nothing when this was moved from or detached.
   void detach() noexcept;
 
  private:
   explicit process(process_state& state) noexcept : state_(&state) {}
+  /// Stops the program when there is no child.
+  [[nodiscard]] process_state& child(const char* operation) const noexcept;
 
   process_state* state_;
 };

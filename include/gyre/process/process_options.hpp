@@ -3,6 +3,7 @@
 
 #include <gyre/attributes.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,6 +36,9 @@ class redirect {
   int fd_;
 };
 
+/// How to start a child process, and how long process::communicate and run_process wait for it.
+///
+/// std::chrono::nanoseconds::max() means no limit. A limit of zero or less has passed at once.
 struct process_options {
   redirect standard_input = redirect::inherit();
   redirect standard_output = redirect::inherit();
@@ -45,6 +49,16 @@ struct process_options {
   std::optional<std::vector<std::string>> environment = {};
   /// In a session of its own, away from our terminal and its signals. See setsid(2).
   bool new_session = false;
+  /// The child leads a process group of its own, in which the processes that it starts are, too. Signals, the kill of a destroyed
+  /// process object, and with it a cancel of run_process reach every process of the group, also after the child itself has ended.
+  /// Ctrl-C at a terminal does not reach the group. A process that moves to a group or session of its own leaves it. See setpgid(2).
+  bool process_group = false;
+  /// How long communicate and run_process let the child run and its pipes be open, from the call on. At the limit the child, or
+  /// its group, is killed and awaited, and process_timed_out is thrown, with what the child has said.
+  std::chrono::nanoseconds time_limit = std::chrono::nanoseconds::max();
+  /// How long communicate and run_process wait, after the end of the child, for other processes that hold its pipes open. Then
+  /// the result is returned with `pipes_left_open`. Go: Cmd.WaitDelay.
+  std::chrono::nanoseconds pipe_limit = std::chrono::nanoseconds::max();
 };
 
 /// The environment of this process with these added, each "NAME=value", or replaced.

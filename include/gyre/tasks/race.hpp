@@ -85,7 +85,7 @@ task<race_result<typename race_value<operand_result<Ts>...>::type>> race_tasks(s
   task_state& winner = children.finish();
   std::optional<result> won;
   (take_if_winner<result, I, Ts>(won, winner, *started[I]), ...);
-  co_return std::move(*won);
+  co_return std::move(*won);  // NOLINT(bugprone-unchecked-optional-access): one of them has won
 }
 
 /// The same for any number of tasks of one type, at least one.

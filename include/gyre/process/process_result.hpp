@@ -1,0 +1,44 @@
+// gyre/process/process_result.hpp: what a process has said, and how it ended; in time, or at its time limit.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/io/io_error.hpp>
+#include <gyre/process/exit_status.hpp>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace gyre {
+
+/// What a process has said, and how it ended. asyncio: what communicate returns, and returncode.
+struct process_result {
+  exit_status status;
+  std::string output;
+  std::string error;
+  /// Another process still holds a pipe of this one open, and may yet write to it: `output` and `error` have what was written
+  /// until process_options::pipe_limit, or until the time limit.
+  bool pipes_left_open = false;
+};
+
+class kept_result;
+
+/// A process did not end within process_options::time_limit, and was killed: "communicate sleep: timed out after 2 s".
+/// The code is equal to std::errc::timed_out. subprocess: TimeoutExpired.
+class GYRE_API process_timed_out : public timed_out {
+ public:
+  /// Errors: std::bad_alloc.
+  process_timed_out(std::chrono::nanoseconds limit, std::string_view subject, process_result result);
+  process_timed_out(const process_timed_out& other) noexcept;
+  process_timed_out& operator=(const process_timed_out& other) noexcept;
+  ~process_timed_out() override;
+
+  /// What the process had said until it was killed, and how it ended: usually by SIGKILL, or by itself when only other
+  /// processes held its pipes open. The status is unknown when the process may not be killed, and runs on.
+  [[nodiscard]] const process_result& result() const noexcept;
+
+ private:
+  kept_result* kept_;  // shared by the copies
+};
+
+}  // namespace gyre

@@ -1,0 +1,100 @@
+// tests/process/family.hpp: children that have children of their own, and a look at those.
+#pragma once
+
+#include "tests/process/children.hpp"
+
+#include <gyre/io/owned_fd.hpp>
+#include <gyre/io/pipe.hpp>
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace gyre_test {
+
+/// Runs a body on a loop whose time is that of the wall, as children's is.
+template <class Body>
+auto run_in_real_time(Body body) {
+  return gyre::testing::run_test(std::move(body), {.loop = {.backend = {}, .virtual_time = false}});
+}
+
+/// A process that is no child of this one. It is found by its number while it runs; it is killed at the end.
+class stranger {
+ public:
+  explicit stranger(int id) : id_(id), handle_(static_cast<int>(::syscall(SYS_pidfd_open, id, 0))) {
+    EXPECT_TRUE(handle_) << "there is no process " << id;
+  }
+  stranger(const stranger&) = delete;
+  stranger& operator=(const stranger&) = delete;
+  ~stranger() { kill(); }
+
+  [[nodiscard]] bool runs() const {
+    pollfd ready{.fd = handle_.get(), .events = POLLIN, .revents = 0};
+    return ::poll(&ready, 1, 0) == 0;
+  }
+  void kill() const {
+    if (runs()) ::kill(id_, SIGKILL);
+  }
+
+ private:
+  int id_;
+  gyre::owned_fd handle_;
+};
+
+/// A pipe into which a whole family may write: its end is the end of the last of them.
+class family_pipe {
+ public:
+  family_pipe() : ends_(gyre::open_pipe()) {}
+
+  /// For an option; after the start our copy must be closed.
+  [[nodiscard]] gyre::redirect writer() const { return gyre::redirect::descriptor(ends_.writer.get()); }
+  void close_writer() { ends_.writer.close(); }
+
+  /// Blocks until there is a line; "" at the end.
+  [[nodiscard]] std::string line() const {
+    std::string got;
+    for (char next = 0; ::read(ends_.reader.get(), &next, 1) == 1 && next != '\n';) got += next;
+    return got;
+  }
+  [[nodiscard]] bool all_ended() {
+    close_writer();
+    constexpr int patience = 20'000;
+    pollfd ready{.fd = ends_.reader.get(), .events = POLLIN, .revents = 0};
+    char some[64];
+    while (::poll(&ready, 1, patience) == 1)
+      if (::read(ends_.reader.get(), some, sizeof(some)) == 0) return true;
+    return false;
+  }
+
+ private:
+  gyre::pipe_descriptors ends_;
+};
+
+inline gyre::process_options in_group() {
+  gyre::process_options options;
+  options.process_group = true;
+  return options;
+}
+
+/// All three streams.
+inline gyre::process_options with_pipes() {
+  gyre::process_options options;
+  options.standard_input = gyre::redirect::pipe();
+  options.standard_output = gyre::redirect::pipe();
+  options.standard_error = gyre::redirect::pipe();
+  return options;
+}
+
+/// Runs a command line to its end.
+inline gyre::task<gyre::process_result> shell(std::string command, gyre::process_options options,
+                                              std::string input = "") {
+  const strings arguments{"/bin/sh", "-c", std::move(command)};
+  co_return co_await gyre::run_process(arguments, std::move(options), std::move(input));
+}
+
+}  // namespace gyre_test

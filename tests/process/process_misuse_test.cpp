@@ -1,0 +1,77 @@
+// tests/process/process_misuse_test.cpp: a process object without a child stops the program with a sentence.
+#include "tests/process/family.hpp"
+
+using namespace gyre_test;
+using gyre::process;
+using gyre::process_options;
+using gyre::redirect;
+
+namespace {
+
+/// Uses an object that was moved from, and one that was detached.
+template <class Use>
+void expect_sentences(const char* operation, Use use) {
+  const std::string sentence = std::string(operation) + " on a process that was moved from or detached: use the object";
+  EXPECT_DEATH(run_test([&]() -> gyre::task<> {
+                 process child = process::start({"true"});
+                 const process taken = std::move(child);
+                 use(child);  // NOLINT(bugprone-use-after-move): that is the test
+                 co_return;
+               }),
+               sentence);
+  EXPECT_DEATH(run_test([&]() -> gyre::task<> {
+                 process child = process::start({"true"});
+                 child.detach();
+                 use(child);
+                 co_return;
+               }),
+               sentence);
+}
+
+}  // namespace
+
+TEST(process_misuse_death, the_number_of_no_process) {
+  expect_sentences("id", [](process& child) { (void)child.id(); });
+}
+
+TEST(process_misuse_death, the_streams_of_no_process) {
+  expect_sentences("input", [](process& child) { (void)child.input(); });
+  expect_sentences("output", [](process& child) { (void)child.output(); });
+  expect_sentences("error", [](process& child) { (void)child.error(); });
+}
+
+TEST(process_misuse_death, waiting_for_no_process) {
+  expect_sentences("wait", [](process& child) { (void)child.wait(); });
+  expect_sentences("communicate", [](process& child) { (void)child.communicate(); });
+}
+
+TEST(process_misuse_death, signals_to_no_process) {
+  expect_sentences("send_signal", [](process& child) { child.send_signal(0); });
+  expect_sentences("terminate", [](process& child) { child.terminate(); });
+  expect_sentences("kill", [](process& child) { child.kill(); });
+}
+
+TEST(process_misuse_death, two_tasks_that_communicate) {
+  EXPECT_DEATH(run_test([]() -> gyre::task<> {
+                 const gyre::pipe_descriptors ours = gyre::open_pipe();  // its end is that of the child
+                 process_options options;
+                 options.standard_input = redirect::descriptor(ours.reader.get());
+                 options.standard_output = redirect::pipe();
+                 process child = process::start({"cat"}, options);
+                 auto first = gyre::spawn(child.communicate());
+                 co_await gyre::yield();
+                 (void)co_await child.communicate();
+               }),
+               "two tasks communicate with one process at the same time");
+}
+
+TEST(process_misuse, detaching_no_process_does_nothing) {
+  run_test([]() -> gyre::task<> {
+    process child = process::start({"true"});
+    process taken = std::move(child);
+    child.detach();  // NOLINT(bugprone-use-after-move): that is the test
+    taken.detach();
+    taken.detach();
+    co_await expect_all_reaped();
+  });
+}
