@@ -3,6 +3,8 @@
 
 #include <mutex>
 #include <semaphore>
+#include <stdexcept>
+#include <string>
 
 namespace gyre {
 
@@ -32,7 +34,19 @@ struct sleeping_thread::state {
   std::binary_semaphore woken{0};
 };
 
-sleeping_thread::sleeping_thread(shared_waiter& waiter) : state_(new state) {
+namespace {
+
+void check_may_block(const char* operation) {
+  const event_loop* const loop = event_loop::current_or_null();
+  if (loop != nullptr && !loop->is_of_parent())
+    throw std::logic_error(std::string(operation) +
+                           ": called on the thread of a loop, whose tasks could not run meanwhile; co_await instead");
+}
+
+}  // namespace
+
+sleeping_thread::sleeping_thread(shared_waiter& waiter, const char* operation)
+    : state_((check_may_block(operation), new state)) {
   waiter.thread = this;
   waiter.wake = [](shared_waiter& w) noexcept { w.thread->state_->woken.release(); };
 }

@@ -1,6 +1,8 @@
 // gyre/sync/broadcast.hpp: every item to every subscriber.
 #pragma once
 
+#include <gyre/coro/misuse.hpp>
+#include <gyre/sync/source_link.hpp>
 #include <gyre/sync/wait_queue.hpp>
 
 #include <cstddef>
@@ -32,8 +34,8 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] broadcast_receive_op
   static constexpr bool takes_when_resumed = true;
   static constexpr bool result_is_granted = true;
   bool try_now() noexcept { return is_free(); }
-  [[nodiscard]] bool is_free() const noexcept { return subscription_->has_item() || subscription_->source_->closed_; }
-  wait_queue& waits_in() noexcept { return subscription_->source_->receivers_; }
+  [[nodiscard]] bool is_free() const noexcept { return subscription_->has_item() || subscription_->source().closed_; }
+  wait_queue& waits_in() noexcept { return subscription_->source().receivers_; }
   std::optional<broadcast_item<T>> take_value() { return subscription_->try_receive(); }
 
  private:
@@ -43,7 +45,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] broadcast_receive_op
 /// Gets the items that are sent from the moment of subscribing. Tasks that wait with one subscription share its items: each
 /// item goes to one of them.
 ///
-/// Lifetime: the broadcast must outlive it. Thread: belongs to one loop.
+/// Lifetime: destroyed after its broadcast, it must not be used any more; that stops the program. Thread: belongs to one loop.
 template <class T>
 class broadcast_subscription {
  public:
@@ -55,9 +57,9 @@ class broadcast_subscription {
   /// The next item, when there is one.
   [[nodiscard]] std::optional<broadcast_item<T>> try_receive() {
     if (!has_item()) return std::nullopt;
-    const std::uint64_t oldest = source_->oldest();
+    const std::uint64_t oldest = source().oldest();
     const std::uint64_t missed = next_ < oldest ? oldest - next_ : 0;
-    broadcast_item<T> item{source_->at(next_ + missed), missed};  // first: the copy may throw, and takes nothing then
+    broadcast_item<T> item{source().at(next_ + missed), missed};  // first: the copy may throw, and takes nothing then
     next_ += missed + 1;
     return item;
   }
@@ -65,17 +67,26 @@ class broadcast_subscription {
  private:
   friend class broadcast<T>;
   friend class broadcast_receive_op<T>;
-  explicit broadcast_subscription(broadcast<T>& source) noexcept : source_(&source), next_(source.sent_) {}
-  [[nodiscard]] bool has_item() const noexcept { return next_ < source_->sent_; }
+  explicit broadcast_subscription(broadcast<T>& source) noexcept
+      : source_(&source), link_(source.subscriptions_), next_(source.sent_) {}
+  [[nodiscard]] broadcast<T>& source() const noexcept {
+    if (link_.is_gone()) [[unlikely]]
+      misuse(
+          "a subscription was used after its broadcast was destroyed: let the broadcast live longer, and close it when "
+          "it has no more items");
+    return *source_;
+  }
+  [[nodiscard]] bool has_item() const noexcept { return next_ < source().sent_; }
 
   broadcast<T>* source_;
+  source_link link_;
   std::uint64_t next_;
 };
 
 /// Gives each subscriber a copy of each item. Sending never waits: who is slower than `capacity` items loses the oldest,
 /// and is told how many.
 ///
-/// Thread: belongs to one loop. Lifetime: must outlive its subscriptions.
+/// Thread: belongs to one loop. Lifetime: must outlive every use of its subscriptions.
 template <class T>
 class broadcast {
  public:
@@ -116,6 +127,7 @@ class broadcast {
   std::uint64_t sent_ = 0;
   bool closed_ = false;
   wait_queue receivers_;
+  source_links subscriptions_;
 };
 
 }  // namespace gyre

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro/frame_pool.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/sync/sync_error.hpp>
 #include <gyre/sync/wait_queue.hpp>
 
@@ -90,7 +91,9 @@ class future {
   using value_type = T;
   using gyre_awaitable_tag = void;
 
-  future(const future& other) noexcept : state_(other.state_) { state_->add_reference(); }
+  future(const future& other) noexcept : state_(other.state_) {
+    if (state_ != nullptr) state_->add_reference();
+  }
   future(future&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   future& operator=(future other) noexcept {
     std::swap(state_, other.state_);
@@ -104,11 +107,13 @@ class future {
   ///
   /// Lifetime: the reference is good as long as a future is. Cancel: stops waiting; the value, when it comes, stays.
   /// Errors: what the promise was given; sender_dropped when the promise was destroyed without giving anything.
-  future_wait_op<T> operator co_await() const noexcept { return future_wait_op<T>(*state_); }
+  future_wait_op<T> operator co_await() const noexcept { return future_wait_op<T>(state()); }
 
-  [[nodiscard]] bool done() const noexcept { return state_->done(); }
-  /// Of a future that is done: the value, or throws.
+  [[nodiscard]] bool done() const noexcept { return state().done(); }
+  /// The value, or throws the exception, of a future that is done. Stops the program when it is not.
   [[nodiscard]] decltype(auto) result() const {
+    if (!done()) [[unlikely]]
+      misuse("result() of a future that has no value yet; co_await it, or ask done() first");
     if constexpr (std::is_void_v<T>)
       (void)state_->value();
     else
@@ -117,6 +122,11 @@ class future {
 
  private:
   friend class promise<T>;
+  [[nodiscard]] promise_state<T>& state() const noexcept {
+    if (state_ == nullptr) [[unlikely]]
+      misuse("a future that was moved from was used: use the object that it was moved to, or a copy");
+    return *state_;
+  }
   explicit future(promise_state<T>& state) noexcept : state_(&state) { state.add_reference(); }
   promise_state<T>* state_;
 };
@@ -140,25 +150,34 @@ class promise {
     state_->release();
   }
 
-  [[nodiscard]] future<T> get_future() const noexcept { return future<T>(*state_); }
+  [[nodiscard]] future<T> get_future() const noexcept { return future<T>(state()); }
 
   /// Gives the value to all who wait. False: something was given before, and stays.
   template <class U = T>
   bool set_value(U&& value)
     requires(!std::is_void_v<T>)
   {
-    return state_->give(std::forward<U>(value));
+    return state().give(std::forward<U>(value));
   }
   bool set_value()
     requires std::is_void_v<T>
   {
-    return state_->give();
+    return state().give();
   }
-  /// Gives an exception to all who wait. False: something was given before, and stays.
-  bool set_exception(std::exception_ptr failure) noexcept { return state_->give_failure(std::move(failure)); }
-  [[nodiscard]] bool done() const noexcept { return state_->done(); }
+  /// Gives an exception to all who wait. False: something was given before, and stays. A null pointer stops the program.
+  bool set_exception(std::exception_ptr failure) noexcept {
+    if (failure == nullptr) [[unlikely]]
+      misuse("set_exception of a promise with a null exception_ptr: give it an exception, or set_value");
+    return state().give_failure(std::move(failure));
+  }
+  [[nodiscard]] bool done() const noexcept { return state().done(); }
 
  private:
+  [[nodiscard]] promise_state<T>& state() const noexcept {
+    if (state_ == nullptr) [[unlikely]]
+      misuse("a promise that was moved from was used: use the object that it was moved to");
+    return *state_;
+  }
   promise_state<T>* state_;
 };
 

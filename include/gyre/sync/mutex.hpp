@@ -1,6 +1,7 @@
 // gyre/sync/mutex.hpp: one task at a time.
 #pragma once
 
+#include <gyre/sync/must_be_awaited.hpp>
 #include <gyre/sync/wait_queue.hpp>
 
 #include <utility>
@@ -41,6 +42,8 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_lock_op : public queu
   void give_back() noexcept;
   void start() noexcept;
 
+  must_be_awaited called{"lock() of a mutex"};  ///< for the check of debug builds
+
  private:
   mutex* mutex_;
 };
@@ -59,6 +62,8 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_guard_op
   void start() noexcept;
   mutex_guard await_resume();
 
+  must_be_awaited called{"scoped_lock() of a mutex"};  ///< for the check of debug builds
+
  private:
   mutex* mutex_;
 };
@@ -68,6 +73,8 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_guard_op
 ///
 /// A task that waits without a time limit for a mutex that it holds itself would wait for ever. Debug builds stop there if it holds
 /// a guard that was not moved, and virtual time reports it in every build.
+/// Locks are awaited: `std::lock_guard<gyre::mutex>` and `auto guard = mutex.scoped_lock();` compile and lock nothing. Debug builds
+/// stop the program there.
 /// Thread: belongs to one loop. Lifetime: must outlive who waits for it.
 class GYRE_API mutex {
  public:

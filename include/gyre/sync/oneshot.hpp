@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro/frame_pool.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/sync/sync_error.hpp>
 #include <gyre/sync/wait_queue.hpp>
 
@@ -77,7 +78,8 @@ class oneshot_sender {
 
   /// Gives the value, once. False: the receiver is gone, and the value as it was.
   bool send(T&& value) {
-    if (state_ == nullptr) misuse("a oneshot takes one value only");
+    if (state_ == nullptr)
+      misuse("send on a oneshot_sender that has sent its value or was moved from: a oneshot takes one value only");
     if (state_->receiver_gone) {
       delete std::exchange(state_, nullptr);
       return false;
@@ -133,11 +135,16 @@ class oneshot_receiver {
   ///
   /// Cancel: stops waiting; the value, when it comes, stays for the next receive.
   /// Errors: sender_dropped, when the sender is gone and has given nothing.
-  [[nodiscard("co_await it")]] oneshot_receive_op<T> receive() noexcept { return oneshot_receive_op<T>(*state_); }
+  [[nodiscard("co_await it")]] oneshot_receive_op<T> receive() noexcept { return oneshot_receive_op<T>(state()); }
   /// The value, when it is there.
-  [[nodiscard]] std::optional<T> try_receive() noexcept { return std::exchange(state_->value, std::nullopt); }
+  [[nodiscard]] std::optional<T> try_receive() noexcept { return std::exchange(state().value, std::nullopt); }
 
  private:
+  [[nodiscard]] oneshot_state<T>& state() const noexcept {
+    if (state_ == nullptr) [[unlikely]]
+      misuse("a oneshot_receiver that was moved from was used: use the object that it was moved to");
+    return *state_;
+  }
   oneshot_state<T>* state_;
 };
 

@@ -1,6 +1,7 @@
 // gyre/sync/semaphore.hpp: at most so many tasks at a time.
 #pragma once
 
+#include <gyre/sync/must_be_awaited.hpp>
 #include <gyre/sync/wait_queue.hpp>
 
 #include <cstddef>
@@ -42,6 +43,8 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] semaphore_acquire_op
   wait_queue& waits_in() noexcept;
   void give_back() noexcept;
 
+  must_be_awaited called{"acquire() of a semaphore"};  ///< for the check of debug builds
+
  private:
   counting_semaphore* semaphore_;
 };
@@ -57,6 +60,8 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] semaphore_permit_op
   wait_queue& waits_in() noexcept;
   semaphore_permit take_value() noexcept { return semaphore_permit(*semaphore_); }
   void give_back() noexcept { (void)take_value(); }
+
+  must_be_awaited called{"scoped_acquire() of a semaphore"};  ///< for the check of debug builds
 
  private:
   counting_semaphore* semaphore_;

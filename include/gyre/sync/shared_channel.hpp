@@ -1,6 +1,7 @@
 // gyre/sync/shared_channel.hpp: a channel between loops and threads.
 #pragma once
 
+#include <gyre/coro/misuse.hpp>
 #include <gyre/sync/item_storage.hpp>
 #include <gyre/sync/shared_line.hpp>
 #include <gyre/sync/sync_error.hpp>
@@ -147,7 +148,7 @@ class shared_channel {
     if (capacity == 0) misuse("a shared_channel needs room for one item");
   }
   shared_channel(const shared_channel& other) noexcept : state_(other.state_) {
-    __atomic_fetch_add(&state_->references, 1, __ATOMIC_RELAXED);
+    if (state_ != nullptr) __atomic_fetch_add(&state_->references, 1, __ATOMIC_RELAXED);
   }
   shared_channel(shared_channel&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   shared_channel& operator=(shared_channel other) noexcept {
@@ -161,63 +162,71 @@ class shared_channel {
   /// Sends an item, and waits for room before.
   ///
   /// Cancel: not sent; a send that came first wins over the cancel. Errors: channel_closed; std::bad_alloc, not sent.
-  [[nodiscard("co_await it")]] shared_send_op<T> send(T item) { return {*state_, std::move(item)}; }
+  [[nodiscard("co_await it")]] shared_send_op<T> send(T item) { return {state(), std::move(item)}; }
 
   /// Takes the next item; nothing when it is closed and empty.
   ///
   /// Cancel: no item was taken; one that came first wins over the cancel.
-  [[nodiscard("co_await it")]] shared_receive_op<T> receive() noexcept { return shared_receive_op<T>(*state_); }
+  [[nodiscard("co_await it")]] shared_receive_op<T> receive() noexcept { return shared_receive_op<T>(state()); }
 
   /// For a thread without a loop: waits as send does, by blocking. False: the channel is closed.
+  /// Errors: std::logic_error on the thread of a loop, whose tasks could not run meanwhile; std::bad_alloc; not sent then.
   bool blocking_send(T item) {
     shared_send_slot<T> slot;
     slot.item.emplace(std::move(item));
-    sleeping_thread thread(slot);
-    if (!sent_or_queued(slot)) thread.sleep(state_->lock);
+    sleeping_thread thread(slot, "shared_channel::blocking_send");
+    if (!sent_or_queued(slot)) thread.sleep(state().lock);
     return !slot.refused;
   }
-  /// For a thread without a loop: waits as receive does, by blocking.
+  /// For a thread without a loop: waits as receive does, by blocking. Errors: as blocking_send; no item was taken then.
   std::optional<T> blocking_receive() {
     shared_receive_slot<T> slot;
-    sleeping_thread thread(slot);
-    if (!received_or_queued(slot)) thread.sleep(state_->lock);
+    sleeping_thread thread(slot, "shared_channel::blocking_receive");
+    if (!received_or_queued(slot)) thread.sleep(state().lock);
     return std::move(slot.item);
   }
 
   /// True: sent. False: it would have to wait, or the channel is closed; `item` is as it was.
   /// Errors: std::bad_alloc; `item` is as it was.
   [[nodiscard]] bool try_send(T& item) {
-    const shared_lock_guard locked(state_->lock);
-    return !state_->closed && state_->accept(item);
+    const shared_lock_guard locked(state().lock);
+    return !state().closed && state().accept(item);
   }
   [[nodiscard]] bool try_send(T&& item) { return try_send(item); }
   /// The next item, or nothing when there is none now.
   [[nodiscard]] std::optional<T> try_receive() {
     std::optional<T> item;
-    const shared_lock_guard locked(state_->lock);
-    (void)state_->take(item);
+    const shared_lock_guard locked(state().lock);
+    (void)state().take(item);
     return item;
   }
 
   /// Takes no more items; what is in it can still be received. Idempotent.
   void close() noexcept {
-    const shared_lock_guard locked(state_->lock);
-    state_->close();
+    const shared_lock_guard locked(state().lock);
+    state().close();
   }
 
  private:
+  [[nodiscard]] shared_channel_state<T>& state() const noexcept {
+    if (state_ == nullptr) [[unlikely]]
+      misuse(
+          "a shared_channel that was moved from was used: use the object that it was moved to, or give each user a "
+          "copy");
+    return *state_;
+  }
   // True: done, or refused. False: the thread waits.
   bool sent_or_queued(shared_send_slot<T>& slot) {
-    const shared_lock_guard locked(state_->lock);
-    slot.refused = state_->closed;
-    if (slot.refused || state_->accept(*slot.item)) return true;
-    state_->senders.push_back(slot);
+    const shared_lock_guard locked(state().lock);
+    slot.refused = state().closed;
+    if (slot.refused || state().accept(*slot.item)) return true;
+    state().senders.push_back(slot);
     return false;
   }
   bool received_or_queued(shared_receive_slot<T>& slot) noexcept {
-    const shared_lock_guard locked(state_->lock);
-    if (state_->take(slot.item) || state_->closed) return true;
-    state_->receivers.push_back(slot);
+    const shared_lock_guard locked(state().lock);
+    if (state().take(slot.item) || state().closed) return true;
+    state().receivers.push_back(slot);
     return false;
   }
 

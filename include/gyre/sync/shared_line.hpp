@@ -67,7 +67,8 @@ class shared_lock_guard {
 /// A thread without a loop that waits in a line.
 class GYRE_API sleeping_thread {
  public:
-  explicit sleeping_thread(shared_waiter& waiter);
+  /// Errors: std::logic_error on the thread of a loop, which names `operation`; std::bad_alloc.
+  sleeping_thread(shared_waiter& waiter, const char* operation);
   ~sleeping_thread();
   sleeping_thread(const sleeping_thread&) = delete;
   /// Until the waiter is woken. `lock`: that of the line, which the caller does not hold.

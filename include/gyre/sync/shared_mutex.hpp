@@ -1,6 +1,7 @@
 // gyre/sync/shared_mutex.hpp: many readers, or one writer.
 #pragma once
 
+#include <gyre/sync/must_be_awaited.hpp>
 #include <gyre/sync/wait_queue.hpp>
 
 #include <cstddef>
@@ -23,6 +24,8 @@ class GYRE_API [[nodiscard("co_await it")]] shared_mutex_lock_op : public queued
   std::expected<void, std::error_code> take_result();
   void await_resume();
   void give_back() noexcept;
+
+  must_be_awaited called{"a lock function of a shared_mutex"};  ///< for the check of debug builds
 
  protected:
   [[nodiscard]] shared_mutex_guard guard() noexcept;

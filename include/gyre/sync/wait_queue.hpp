@@ -62,6 +62,7 @@ GYRE_API void report_lost_item() noexcept;
 /// Where handing over is not possible (several tasks wait for one item, and none may keep it from the others), Derived says
 /// `takes_when_resumed = true` and gives is_free(), too: a task that is granted something tries once more when it is
 /// resumed, and waits on when another one was quicker.
+/// Where a forgotten await would be noticed late, Derived has a public member `must_be_awaited called`.
 /// Cancel: takes it out of the queue; nothing was granted.
 template <class Derived, class T = void>
 class queued_operation : public operation<Derived>, public wait_node {
@@ -70,6 +71,7 @@ class queued_operation : public operation<Derived>, public wait_node {
 
  public:
   bool await_ready() noexcept(noexcept(std::declval<Derived&>().try_now())) {
+    if constexpr (requires(Derived& op) { op.called.awaited(); }) self().called.awaited();
     if constexpr (is_held)
       return event_loop::current().may_continue_inline() && self().try_now();
     else

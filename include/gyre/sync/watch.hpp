@@ -1,6 +1,8 @@
 // gyre/sync/watch.hpp: a value that changes, and tasks that want to know its latest state.
 #pragma once
 
+#include <gyre/coro/misuse.hpp>
+#include <gyre/sync/source_link.hpp>
 #include <gyre/sync/wait_queue.hpp>
 
 #include <cstdint>
@@ -20,10 +22,10 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] watch_changed_op
  public:
   explicit watch_changed_op(watcher<T>& on_behalf_of) noexcept : watcher_(&on_behalf_of) {}
   bool try_now() noexcept {
-    ended_ = !watcher_->has_changed() && watcher_->watched_->closed_;
+    ended_ = !watcher_->has_changed() && watcher_->source().closed_;
     return ended_ || watcher_->has_changed();
   }
-  wait_queue& waits_in() noexcept { return watcher_->watched_->waiters_; }
+  wait_queue& waits_in() noexcept { return watcher_->source().waiters_; }
   // Told in the moment of the change: another task may have looked at the value with the same watcher since.
   bool take_value() const noexcept { return !ended_; }
 
@@ -35,7 +37,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] watch_changed_op
 
 /// One who wants to know of changes. It sees the latest value, not every one in between.
 ///
-/// Lifetime: the watch must outlive it. Thread: belongs to one loop.
+/// Lifetime: destroyed after its watch, it must not be used any more; that stops the program. Thread: belongs to one loop.
 template <class T>
 class watcher {
  public:
@@ -47,23 +49,32 @@ class watcher {
 
   /// The value as it is now, which counts as seen.
   [[nodiscard]] const T& value() noexcept {
-    seen_ = watched_->version_;
-    return watched_->value_;
+    seen_ = source().version_;
+    return source().value_;
   }
-  [[nodiscard]] bool has_changed() const noexcept { return seen_ != watched_->version_; }
+  [[nodiscard]] bool has_changed() const noexcept { return seen_ != source().version_; }
 
  private:
   friend class watch<T>;
   friend class watch_changed_op<T>;
-  explicit watcher(watch<T>& watched) noexcept : watched_(&watched), seen_(watched.version_) {}
+  explicit watcher(watch<T>& watched) noexcept
+      : watched_(&watched), link_(watched.watchers_), seen_(watched.version_) {}
+  [[nodiscard]] watch<T>& source() const noexcept {
+    if (link_.is_gone()) [[unlikely]]
+      misuse(
+          "a watcher was used after its watch was destroyed: let the watch live longer, and close it when it has no "
+          "more changes");
+    return *watched_;
+  }
 
   watch<T>* watched_;
+  source_link link_;
   std::uint64_t seen_;
 };
 
 /// A value whose changes can be waited for: configuration, state of a connection, progress.
 ///
-/// Thread: belongs to one loop. Lifetime: must outlive its watchers.
+/// Thread: belongs to one loop. Lifetime: must outlive every use of its watchers.
 template <class T>
 class watch {
  public:
@@ -105,6 +116,7 @@ class watch {
   std::uint64_t version_ = 0;
   bool closed_ = false;
   wait_queue waiters_;
+  source_links watchers_;
 };
 
 }  // namespace gyre

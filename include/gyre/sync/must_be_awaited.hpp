@@ -1,0 +1,33 @@
+// gyre/sync/must_be_awaited.hpp: a check for an operation that is dropped without an await. For authors of awaitables.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/misuse.hpp>
+
+namespace gyre {
+
+/// Member `called` of a queued_operation that must not be forgotten: `auto guard = mutex.scoped_lock();` and
+/// `std::lock_guard<gyre::mutex>` compile, and lock nothing. Debug builds stop the program where an operation is destroyed that
+/// was neither awaited nor moved from. A moved operation is not checked: its new owner may have been cancelled before the await.
+class GYRE_API must_be_awaited {
+ public:
+  /// `call` names it: "mutex::lock()". Lifetime: must outlive this.
+  explicit must_be_awaited(const char* call) noexcept : call_(call) {}
+  must_be_awaited(must_be_awaited&& other) noexcept { other.call_ = nullptr; }
+  must_be_awaited& operator=(must_be_awaited&&) = delete;
+  ~must_be_awaited() {
+    if constexpr (checks_everything)
+      if (call_ != nullptr) [[unlikely]]
+        stop_if_forgotten();
+  }
+
+  /// In every build: the library may be a release build where the program is not.
+  void awaited() noexcept { call_ = nullptr; }
+
+ private:
+  void stop_if_forgotten() const noexcept;
+
+  const char* call_ = nullptr;  // null: nothing to check
+};
+
+}  // namespace gyre

@@ -1,0 +1,59 @@
+// gyre/sync/source_link.hpp: how a subscription learns that its source is gone. For authors of sync types.
+#pragma once
+
+#include <gyre/io/node_list.hpp>
+
+namespace gyre {
+
+class source_links;
+
+/// Member of a subscription. Copies are linked to the same source.
+///
+/// Thread: that of the source.
+class source_link {
+ public:
+  explicit source_link(source_links& source) noexcept { link(&source); }
+  source_link(const source_link& other) noexcept { link(other.source_); }
+  source_link& operator=(const source_link& other) noexcept {
+    if (source_ == other.source_) return *this;
+    unlink();
+    link(other.source_);
+    return *this;
+  }
+  ~source_link() { unlink(); }
+
+  /// The source was destroyed.
+  [[nodiscard]] bool is_gone() const noexcept { return source_ == nullptr; }
+
+ private:
+  friend class source_links;
+  friend class node_list<source_link>;
+  void link(source_links* source) noexcept;
+  void unlink() noexcept;
+
+  source_link* previous = nullptr;
+  source_link* next = nullptr;
+  source_links* source_ = nullptr;
+};
+
+/// Member of a source: all who are linked to it.
+class source_links : private node_list<source_link> {
+ public:
+  source_links() noexcept = default;
+  ~source_links() {
+    for (source_link* each = first(); each != nullptr; each = each->next) each->source_ = nullptr;
+  }
+
+ private:
+  friend class source_link;
+};
+
+inline void source_link::link(source_links* source) noexcept {
+  source_ = source;
+  if (source != nullptr) source->link_last(*this);
+}
+inline void source_link::unlink() noexcept {
+  if (source_ != nullptr) source_->unlink(*this);
+}
+
+}  // namespace gyre

@@ -1,0 +1,17 @@
+// src/sync/must_be_awaited.cpp: an operation that nobody awaited.
+#include <gyre/sync/must_be_awaited.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+
+namespace gyre {
+
+// An await in a cancelled scope throws before it asks the operation anything.
+void must_be_awaited::stop_if_forgotten() const noexcept {
+  if (std::uncaught_exceptions() > 0) return;
+  std::fprintf(stderr, "gyre: %s was called and not awaited, so it did nothing: co_await it\n", call_);
+  std::abort();
+}
+
+}  // namespace gyre
