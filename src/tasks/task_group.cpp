@@ -58,7 +58,21 @@ void child_tasks::collect(exception_collector& failures, const std::exception_pt
 
 bool children_wait_op::try_now() noexcept { return children_->running_ < limit_; }
 
+// Between the waiting task and the group lies the first scope of a child: the waiting task is that child, or the child waits for it.
+void children_wait_op::check_waits_for_others() const noexcept {
+  const cancel_scope& group = children_->scope_;
+  if (waiter == nullptr || waiter->context == group.task() || behaviour_ == on_cancel::stops) return;
+  const cancel_scope* each = waiter->context->scope;
+  while (each != nullptr && each->parent() != &group) each = each->parent();
+  if (each != nullptr && each->task() != nullptr && each->task() != group.task())
+    misuse(
+        "a task waits for its own task group or async_scope, so it waits for itself: wait in the body of the group, or "
+        "in a task "
+        "outside");
+}
+
 void children_wait_op::start() noexcept {
+  check_waits_for_others();
   operation_base::cancel = [](cancellable& c) noexcept {
     auto& self = static_cast<children_wait_op&>(static_cast<operation_base&>(c));
     if (self.behaviour_ == on_cancel::waits_on) return;

@@ -131,7 +131,90 @@ TEST(misuse_death, awaiting_a_task_twice) {
                "a task was awaited for the second time");
 }
 
+TEST(misuse_death, taking_the_value_of_a_shared_task_handle_twice) {
+  EXPECT_DEATH(
+      {
+        gyre::event_loop loop;
+        bool done = false;
+        std::thread asking([&] {
+          auto text = []() -> gyre::task<std::string> { co_return "some string that is not short"; };
+          auto answer = gyre::run_coroutine_threadsafe(loop, text());
+          EXPECT_EQ(answer.get(), "some string that is not short");
+          (void)answer.get();
+        });
+        loop.run_until(done);
+      },
+      "get.. took the value of a task for the second time");
+}
+
+TEST(misuse_death, using_a_shared_task_that_was_moved_from) {
+  EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
+                 gyre::shared_task<int> once(value_after(0ms, 1));
+                 [[maybe_unused]] auto taken = std::move(once);
+                 auto copy = once;  // NOLINT(bugprone-use-after-move): that is the test
+                 (void)co_await copy;
+               }),
+               "a shared_task that was moved from was used");
+}
+
 // ---- deadlock
+
+TEST(misuse_death, a_task_that_waits_for_its_own_group_or_scope) {
+  const char* const sentence = "so it waits for itself";
+  EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
+                 co_await gyre::task_group::scope([](gyre::task_group& group) -> gyre::task<> {
+                   group.spawn([&]() -> gyre::task<> { co_await group.wait(); });
+                   co_return;
+                 });
+               }),
+               sentence);
+  EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
+                 co_await gyre::task_group::scope([](gyre::task_group& group) -> gyre::task<> {
+                   auto wait = [&]() -> gyre::task<> { co_await group.wait(); };
+                   group.spawn([&]() -> gyre::task<> { (void)co_await gyre::gather(wait(), nothing()); });
+                   co_await gyre::sleep(1s);
+                 });
+               }),
+               sentence);
+  EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
+                 gyre::async_scope scope;
+                 scope.spawn([&]() -> gyre::task<> { co_await scope.join(); });
+                 co_await scope.join();
+               }),
+               sentence);
+}
+
+TEST(misuse, a_group_may_be_awaited_by_a_helper_of_its_body_and_by_children_of_another_group) {
+  run_virtual([]() -> gyre::task<> {
+    int ended = 0;
+    co_await gyre::task_group::scope([&](gyre::task_group& outer) -> gyre::task<> {
+      auto child = [&]() -> gyre::task<> {
+        co_await gyre::sleep(1ms);
+        ++ended;
+      };
+      outer.spawn(child());
+      auto wait_for_outer = [&]() -> gyre::task<> { co_await outer.wait(); };
+      (void)co_await gyre::gather(wait_for_outer(), nothing());
+      EXPECT_EQ(ended, 1);
+      outer.spawn([&]() -> gyre::task<> {
+        co_await gyre::task_group::scope([&](gyre::task_group& inner) -> gyre::task<> {
+          inner.spawn(child());
+          co_await inner.wait();
+          EXPECT_EQ(ended, 2);
+        });
+      });
+    });
+    gyre::async_scope scope;
+    scope.spawn([&]() -> gyre::task<> {
+      gyre::async_scope own;
+      own.spawn(nothing());
+      co_await own.join();
+      ++ended;
+    });
+    co_await scope.join();
+    EXPECT_EQ(ended, 3);
+  });
+}
 
 TEST(misuse_death, a_deadlock_on_virtual_time_names_the_tasks_and_where_they_wait) {
   EXPECT_DEATH(run_virtual([]() -> gyre::task<> {

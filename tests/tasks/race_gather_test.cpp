@@ -8,6 +8,8 @@
 
 #include <memory>
 #include <source_location>
+#include <string>
+#include <system_error>
 #include <variant>
 #include <vector>
 
@@ -228,5 +230,17 @@ TEST(gather, that_is_never_awaited_starts_nothing) {
     }
     co_await gyre::sleep(1ms);
     EXPECT_FALSE(started);
+  });
+}
+
+TEST(race, of_no_task_is_an_invalid_argument) {
+  run_virtual([]() -> gyre::task<> {
+    try {
+      (void)co_await gyre::race(std::vector<gyre::task<int>>());
+      ADD_FAILURE();
+    } catch (const std::system_error& error) {
+      EXPECT_EQ(error.code(), std::errc::invalid_argument);
+      EXPECT_NE(std::string(error.what()).find("race: there is no task"), std::string::npos);
+    }
   });
 }

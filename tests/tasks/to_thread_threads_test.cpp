@@ -1,4 +1,5 @@
 // tests/tasks/to_thread_threads_test.cpp: blocking functions on threads.
+#include <gyre/tasks/thread_pool.hpp>
 #include <gyre/tasks/to_thread.hpp>
 
 #include "tests/support/virtual_run.hpp"
@@ -290,3 +291,5 @@ TEST(to_thread_threads, sees_the_task_local_values_of_its_caller) {
   };
   EXPECT_TRUE(gyre::run(of_a_task_without_any()));
 }
+
+TEST(thread_pool, needs_a_thread) { EXPECT_THROW(gyre::thread_pool(0), std::invalid_argument); }

@@ -37,7 +37,8 @@ class GYRE_API async_scope : private child_tasks {
   /// Cancels all tasks, also those yet to be spawned. Await `join` then.
   void cancel() noexcept { scope().cancel(); }
 
-  /// Waits until no task is left; more may be spawned afterwards.
+  /// Waits until no task is left; more may be spawned afterwards. Stops the program in one of the tasks, which would wait for
+  /// itself.
   ///
   /// Cancel: not ended by a cancel, so that it can be awaited while a task is being cancelled; cancel the scope as well.
   [[nodiscard]] children_ended_op join() noexcept { return all_ended(); }

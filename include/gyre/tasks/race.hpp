@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <system_error>
 #include <type_traits>
 #include <variant>
 #include <vector>
@@ -88,10 +89,12 @@ task<race_result<typename race_value<operand_result<Ts>...>::type>> race_tasks(s
   co_return std::move(*won);  // NOLINT(bugprone-unchecked-optional-access): one of them has won
 }
 
-/// The same for any number of tasks of one type, at least one.
+/// The same for any number of tasks of one type. Errors: std::errc::invalid_argument when there is none.
 template <class T>
 task<race_result<T>> race(std::vector<task<T>> tasks) {
   const std::source_location where = co_await started_at{};
+  if (tasks.empty())
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument), "race: there is no task to wait for");
   racing children(co_await this_task_context{});
   std::vector<task_reference> started;
   started.reserve(tasks.size());

@@ -86,7 +86,12 @@ class shared_outcome final : public shared_outcome_base {
   }
   T take() {
     if (failure_) std::rethrow_exception(failure_);
-    if constexpr (!std::is_void_v<T>) return *std::move(value_);
+    if constexpr (!std::is_void_v<T>) {
+      if constexpr (!std::is_reference_v<T>)
+        if (std::exchange(value_taken_, true)) [[unlikely]]
+          misuse("get() took the value of a task for the second time; it is moved out the first time: keep it");
+      return *std::move(value_);
+    }
   }
 
  private:
@@ -130,6 +135,7 @@ class shared_outcome final : public shared_outcome_base {
 
   std::optional<wrap_void<T>> value_;
   std::exception_ptr failure_;
+  bool value_taken_ = false;
   bool starting_ = false;  // of the loop's thread: an end now means that there was no memory for the task
 };
 
@@ -152,8 +158,9 @@ class shared_task_handle {
     if (outcome_ != nullptr) outcome_->release();
   }
 
-  /// Blocks until the task has ended, and gives its value, once, or throws its exception; task_cancelled when it was
-  /// cancelled, by `cancel` or by the end of its loop. Errors: std::logic_error on the loop's own thread, and in a forked child.
+  /// Blocks until the task has ended, and gives its value, or throws its exception; task_cancelled when it was
+  /// cancelled, by `cancel` or by the end of its loop. A value is moved out, so it can be taken once: the second `get` of one
+  /// stops the program. Errors: std::logic_error on the loop's own thread, and in a forked child.
   T get() {
     outcome().wait();
     return outcome_->take();

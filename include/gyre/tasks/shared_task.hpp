@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro/frame_pool.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/spawn.hpp>
 #include <gyre/tasks/task_handle.hpp>
@@ -28,7 +29,9 @@ class shared_task {
 
   explicit shared_task(task<T> work, std::source_location where = std::source_location::current())
       : state_(new state{std::move(work), where}) {}
-  shared_task(const shared_task& other) noexcept : state_(other.state_) { ++state_->references; }
+  shared_task(const shared_task& other) noexcept : state_(other.state_) {
+    if (state_ != nullptr) ++state_->references;
+  }
   shared_task(shared_task&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   shared_task& operator=(shared_task other) noexcept {
     std::swap(state_, other.state_);
@@ -51,9 +54,9 @@ class shared_task {
   ///
   /// Lifetime: the reference is good as long as a copy of the shared_task is. Cancel: stops waiting; it goes on for the
   /// others. Errors: what it throws, to each; task_cancelled when the end of the loop has cancelled it; std::bad_alloc.
-  result_op operator co_await() const { return result_op(state_->running_task()); }
+  result_op operator co_await() const { return result_op(shared().running_task()); }
 
-  [[nodiscard]] bool done() const noexcept { return state_->started && (*state_->running).done(); }
+  [[nodiscard]] bool done() const noexcept { return shared().started && (*state_->running).done(); }
 
  private:
   struct state {
@@ -80,6 +83,12 @@ class shared_task {
       return *running;
     }
   };
+  [[nodiscard]] state& shared() const noexcept {
+    if (state_ == nullptr) [[unlikely]]
+      misuse("a shared_task that was moved from was used: use the object that it was moved to, or a copy");
+    return *state_;
+  }
+
   state* state_;
 };
 

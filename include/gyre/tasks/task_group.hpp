@@ -37,6 +37,7 @@ class GYRE_API children_wait_op : public operation<children_wait_op> {
   friend class node_list<children_wait_op>;
   void wake() noexcept;
   void woken() noexcept;
+  void check_waits_for_others() const noexcept;
 
   children_wait_op* previous = nullptr;
   children_wait_op* next = nullptr;
@@ -172,7 +173,8 @@ class GYRE_API task_group : private child_tasks {
   /// Children that have not ended.
   [[nodiscard]] std::size_t size() const noexcept { return running(); }
 
-  /// Waits, in the body, until no child is left; more may be spawned afterwards.
+  /// Waits, in the body, until no child is left; more may be spawned afterwards. Stops the program in a child, which would wait
+  /// for itself.
   ///
   /// Cancel: not ended by a cancel, which reaches the children instead.
   [[nodiscard]] children_ended_op wait() noexcept { return all_ended(); }

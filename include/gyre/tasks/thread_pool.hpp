@@ -1,6 +1,7 @@
 // gyre/tasks/thread_pool.hpp: threads of the program's own for to_thread.
 #pragma once
 
+#include <gyre/attributes.hpp>
 #include <gyre/io/blocking_pool.hpp>
 
 #include <cstddef>
@@ -18,10 +19,10 @@ namespace gyre {
 /// does not count towards the limit, so they cannot wait for each other for ever. Signals are blocked in the threads.
 /// Thread: any number of loops may share a pool.
 /// Lifetime: must outlive every await of a call in it. In a child of fork(2) it is empty and starts threads of its own.
-class thread_pool {
+class GYRE_API thread_pool {
  public:
-  /// Units: at most `max_threads` at a time, at least 1. Errors: std::bad_alloc.
-  explicit thread_pool(std::size_t max_threads) : jobs_(max_threads) {}
+  /// Units: at most `max_threads` at a time, at least 1. Errors: std::invalid_argument for 0; std::bad_alloc.
+  explicit thread_pool(std::size_t max_threads) : jobs_(at_least_one(max_threads)) {}
   /// Waits, without running the loop, until all calls have ended, those in the queue too. Must not run on a thread of the pool.
   ~thread_pool() = default;
   thread_pool(const thread_pool&) = delete;
@@ -35,6 +36,8 @@ class thread_pool {
   [[nodiscard]] io::blocking_pool& jobs() noexcept { return jobs_; }
 
  private:
+  static std::size_t at_least_one(std::size_t max_threads);
+
   io::blocking_pool jobs_;
 };
 

@@ -1,0 +1,13 @@
+// src/tasks/thread_pool.cpp: what a thread pool refuses.
+#include <gyre/tasks/thread_pool.hpp>
+
+#include <stdexcept>
+
+namespace gyre {
+
+std::size_t thread_pool::at_least_one(std::size_t max_threads) {
+  if (max_threads == 0) throw std::invalid_argument("thread_pool: max_threads is 0; it needs at least one thread");
+  return max_threads;
+}
+
+}  // namespace gyre
