@@ -140,6 +140,10 @@ void event_loop::report(const background_failure& failure) noexcept {
     print_failure(failure, nullptr);
 }
 
+void event_loop::report_posted_failure() noexcept {
+  report({std::current_exception(), {}, {}, "a function that was posted"});
+}
+
 io::monotonic_time event_loop::clock() noexcept {
   timespec t{};
   ::clock_gettime(CLOCK_MONOTONIC, &t);

@@ -234,3 +234,30 @@ TEST(async_generator, may_close_a_timeout_before_each_value) {
     EXPECT_EQ(co_await numbers.next(), nullptr);
   });
 }
+
+TEST(generator, that_has_ended_or_failed_is_an_empty_range) {
+  auto numbers = count(3);
+  std::vector<int> seen;
+  for (int number : numbers) seen.push_back(number);
+  for (int number : numbers) seen.push_back(number);
+  EXPECT_EQ(seen, (std::vector{0, 1, 2}));
+  auto failing = fails_after(1);
+  EXPECT_THROW(for (int number : failing) seen.push_back(number), std::runtime_error);
+  for (int number : failing) seen.push_back(number);
+  EXPECT_EQ(seen, (std::vector{0, 1, 2, 0}));
+}
+
+TEST(generator, goes_on_after_a_break) {
+  auto numbers = count(3);
+  for (int number : numbers)
+    if (number == 1) break;
+  std::vector<int> rest;
+  for (int number : numbers) rest.push_back(number);
+  EXPECT_EQ(rest, std::vector{2});
+}
+
+TEST(generator_death, iterating_one_that_was_moved_from_stops_the_program) {
+  auto numbers = count(3);
+  [[maybe_unused]] auto taken = std::move(numbers);
+  EXPECT_DEATH((void)numbers.begin(), "a generator that was moved from");  // NOLINT(bugprone-use-after-move)
+}

@@ -1,10 +1,13 @@
 // tests/loop/post_test.cpp: work handed to a loop, and what a turn does with it.
 #include <gyre/loop/event_loop.hpp>
 
+#include "tests/support/failure_log.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -179,4 +182,15 @@ TEST(yield, in_a_cancelled_scope_fails_at_once_and_one_that_waits_returns) {
     co_await handle.wait();
     EXPECT_EQ(trace, "ac");
   });
+}
+
+TEST(post, tells_the_exception_handler_of_what_a_function_throws) {
+  gyre::event_loop loop;
+  failure_log failures;
+  bool done = false;
+  loop.post([] { throw std::runtime_error("from a post"); });
+  loop.post([&] { done = true; });
+  loop.run_until(done);
+  ASSERT_EQ(failures.entries.size(), 1U);
+  EXPECT_EQ(failures.entries[0].what, "from a post");
 }

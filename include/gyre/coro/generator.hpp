@@ -3,6 +3,7 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/coro/frame_pool.hpp>
+#include <gyre/coro/misuse.hpp>
 
 #include <coroutine>
 #include <cstddef>
@@ -18,7 +19,7 @@ namespace gyre {
 ///   for (int i : count(3)) use(i);
 ///
 /// T: what the loop sees; a reference to what was yielded, which lives until the next step. An exception leaves the
-/// loop. Left early, its locals are destroyed with the generator.
+/// loop. Left early, its locals are destroyed with the generator. At its end, or after an exception, it is an empty range.
 /// Lifetime: arguments passed by reference must outlive the generator. The captures of a lambda live in the lambda, so the
 ///           lambda must outlive the generator.
 template <class T>
@@ -82,9 +83,13 @@ class [[nodiscard("a generator does nothing until it is iterated")]] GYRE_CORO_T
     if (coroutine_) coroutine_.destroy();
   }
 
-  /// Runs to the first element. Once. Errors: what the coroutine throws, here and at each step.
+  /// Runs to the next element. A generator that has ended gives none, like a generator of Python; one that was moved from stops
+  /// the program. Errors: what the coroutine throws, here and at each step.
   iterator begin() {
-    step(coroutine_);
+    if (!coroutine_) [[unlikely]]
+      misuse("a generator that was moved from was iterated: use the object that it was moved to");
+    if (!coroutine_.done()) [[likely]]
+      step(coroutine_);
     return iterator(coroutine_);
   }
   [[nodiscard]] static sentinel end() noexcept { return {}; }

@@ -106,7 +106,8 @@ class GYRE_API event_loop {
   /// better join them than make a call of its own.
   [[nodiscard]] bool prefers_submission() const noexcept { return !ready_.empty() && backend_->batches(); }
 
-  /// Runs `f()` on the loop's thread, in the order of the calls. Thread: any. `f` must not throw.
+  /// Runs `f()` on the loop's thread, in the order of the calls. Thread: any. An exception of `f`
+  /// goes to the exception handler of the loop.
   /// A loop that is shut down runs what was posted before; posting later is an error of the caller.
   /// Errors: std::bad_alloc; nothing was posted.
   template <class F>
@@ -119,7 +120,11 @@ class GYRE_API event_loop {
     auto* item = new posted(std::move(f));
     item->complete = [](io::completion& c) noexcept {
       auto* self = static_cast<posted*>(&c);
-      self->function();
+      try {
+        self->function();
+      } catch (...) {
+        report_posted_failure();
+      }
       delete self;
     };
     post(static_cast<io::completion&>(*item));
@@ -172,6 +177,7 @@ class GYRE_API event_loop {
 
  private:
   [[noreturn]] static void stop_without_loop() noexcept;
+  static void report_posted_failure() noexcept;  // the exception that is being handled
   static io::monotonic_time clock() noexcept;
   static void after_fork_in_child() noexcept;
   void wait_for_posters() const noexcept;
