@@ -23,6 +23,24 @@ std::string_view behind_empty_lines(std::string_view received) noexcept {
 
 }  // namespace
 
+// A response that is cut off must not end as a whole one does, in particular not one whose end is that of the connection:
+// RFC 9112 §8. A cancel ends the connection too; so this looks when the workspace is given back, whatever the reason.
+class connection::reset_of_cut_off {
+ public:
+  reset_of_cut_off(connection& served, const workspace& work) noexcept : served_(served), output_(work.output) {
+    served_.in_response_ = false;
+  }
+  reset_of_cut_off(const reset_of_cut_off&) = delete;
+  reset_of_cut_off& operator=(const reset_of_cut_off&) = delete;
+  ~reset_of_cut_off() {
+    if (served_.in_response_ || output_.failed() || output_.has_unsent()) served_.transport_.reset_at_end();
+  }
+
+ private:
+  connection& served_;
+  const message_output& output_;
+};
+
 connection::connection(server_state& server, transport& carrier, const address& peer) noexcept
     : next(server.connections), server_(server), transport_(carrier), peer_(peer) {
   if (next != nullptr) next->link = &next;
@@ -56,6 +74,7 @@ task<> connection::run() {
     if (outcome != transfer::done) co_return;
     const std::uint64_t before = requests_;
     const workspaces::lent work(server_.work, server_.options.limits, limits, transport_);
+    const reset_of_cut_off after(*this, *work);
     (*work).input.append(received.text());
     received.release();
     step = co_await serve_available(*work);
@@ -179,7 +198,11 @@ task<connection::next_step> connection::refuse(workspace& work, int status) {
 
 task<> connection::refuse_service() {
   const workspaces::lent work(server_.work, server_.options.limits, server_.options.timeouts, transport_);
-  const next_step step = co_await refuse(*work, 503);
+  next_step step = next_step::close;
+  {
+    const reset_of_cut_off after(*this, *work);
+    step = co_await refuse(*work, 503);
+  }
   if (step == next_step::linger) co_await finish();
 }
 

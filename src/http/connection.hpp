@@ -48,6 +48,7 @@ class connection final : private message_input::continue_sender {
   };
   struct progress;
   class told_at_end;
+  class reset_of_cut_off;
 
   task<next_step> serve_available(workspace& work);
   [[nodiscard]] bool answer_at_once(workspace& work, const framing& body, started_response& started);
@@ -77,6 +78,7 @@ class connection final : private message_input::continue_sender {
   workspace* work_ = nullptr;  // while a request is being answered
   std::uint64_t requests_ = 0;
   bool idle_ = false;
+  bool in_response_ = false;  // its head may have been sent, and its end has not been made
 };
 
 }  // namespace gyre::http

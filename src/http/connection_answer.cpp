@@ -134,6 +134,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   response_sender sender(work.output, state, how);
   const bool whole = sender.begin();
   p.status = state.status;
+  in_response_ = takes_over || !whole;
   if (takes_over) {
     p.scope->close();
     p.complete = true;
@@ -147,6 +148,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   p.complete = whole && !sender.closes();
   if (!p.complete) p.complete = co_await send_body(work, sender, p);
   if (!p.complete) co_return next_step::reset;
+  in_response_ = false;
   if (skips_later && needs_skip(work)) co_await skip_body(work, p);
   if (!sender.closes() && !work.input.broken) co_return next_step::go_on;
   const transfer flushed = co_await work.output.flush();
@@ -178,6 +180,7 @@ task<connection::next_step> connection::switch_protocols(workspace& work, protoc
   const transfer sent = co_await work.output.flush();
   if (sent != transfer::done) co_return next_step::reset;
   const bool ended_well = co_await speak(protocol, work.input, work.request);
+  in_response_ = !ended_well;
   co_return ended_well ? next_step::linger : next_step::reset;
 }
 

@@ -68,6 +68,7 @@ class message_output {
   /// Else whoever has written something that must not wait has to flush.
   [[nodiscard]] bool flushes_when_waiting() const noexcept { return transport_->writes_now(); }
 
+  [[nodiscard]] bool has_unsent() const noexcept { return !buffer_.empty(); }
   [[nodiscard]] transfer state() const noexcept { return state_; }
   [[nodiscard]] bool failed() const noexcept { return state_ != transfer::done; }
   /// It has failed, and the client has nothing to do with it.

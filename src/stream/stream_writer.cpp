@@ -94,8 +94,10 @@ struct writer_state : private timer {
 
   void sending_ended() noexcept {
     if (armed()) event_loop::current().timers().disarm(*this);
-    if (!failure && buffered() > 0)
+    if (!failure && buffered() > 0) {  // the reader must not take a part for the whole
       failure = failed_with<std::runtime_error>("stream_writer: the loop ended before all was sent");
+      stream->abort();
+    }
     sending = false;
     sender = nullptr;
     waiting.clear();

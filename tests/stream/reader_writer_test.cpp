@@ -480,3 +480,21 @@ TEST(stream_writer, a_loop_that_ends_with_a_full_buffer_ends) {
     co_return;
   });
 }
+
+TEST(stream_writer, a_loop_that_ends_with_a_full_buffer_aborts_the_stream) {
+  struct stuck {
+    bool* aborted;
+    gyre::task<std::size_t> read_some(std::span<std::byte>) { co_return 0; }
+    gyre::task<> write_all(std::span<const std::byte>) { co_await gyre::sleep(std::chrono::hours(100'000)); }
+    gyre::task<> shutdown_write() { co_return; }
+    void abort() noexcept { *aborted = true; }
+  };
+  bool aborted = false;
+  run_virtual([&]() -> gyre::task<> {
+    gyre::stream_writer writer{gyre::any_stream(stuck{&aborted})};
+    writer.set_linger_limits({.time = std::chrono::nanoseconds::max()});
+    writer.write("this is never taken");
+    co_return;
+  });
+  EXPECT_TRUE(aborted);
+}
