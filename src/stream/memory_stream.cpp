@@ -2,6 +2,7 @@
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/operation.hpp>
+#include <gyre/loop/yield.hpp>
 #include <gyre/stream/memory_stream.hpp>
 #include <gyre/sync/event.hpp>
 #include <gyre/sync/mutex.hpp>
@@ -22,6 +23,7 @@ class memory_pipe {
   task<std::size_t> read_some(std::span<std::byte> out) {
     if (out.empty()) co_return std::size_t{0};
     const use reading(*this, readers_, "read_some");
+    if (!event_loop::current().may_continue_inline()) co_await yield();  // as a socket does
     while (is_empty() && !ended_) co_await readable_.wait();
     if (reset_) throw_reset("read_some");
     co_return take_out(out);
@@ -30,6 +32,7 @@ class memory_pipe {
   // What was taken before a cancel goes back in front of everything, as on a socket.
   task<std::size_t> read_exactly(std::span<std::byte> out) {
     const use reading(*this, readers_, "read_exactly");
+    if (!event_loop::current().may_continue_inline()) co_await yield();
     returned_.reserve(out.size());
     std::size_t done = 0;
     try {

@@ -1,6 +1,7 @@
 // src/stream/stream_reader.cpp: a buffer, and looking for ends in it.
 #include <gyre/coro/misuse.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/loop/yield.hpp>
 #include <gyre/stream/stream_reader.hpp>
 
 #include <algorithm>
@@ -23,10 +24,22 @@ namespace {
   misuse("two tasks read from one stream_reader at the same time: let one task read, and hand on what it has read");
 }
 
+// The reader is in use while its task yields.
+class use {
+ public:
+  explicit use(bool& flag) noexcept : flag_(flag) { flag = true; }
+  use(const use&) = delete;
+  use& operator=(const use&) = delete;
+  ~use() { flag_ = false; }
+
+ private:
+  bool& flag_;
+};
+
 }  // namespace
 
 void stream_reader::expect_idle() const noexcept {
-  if (room_ > 0) misuse("a stream_reader was destroyed or moved while a task reads from it");
+  if (room_ > 0 || yields_) misuse("a stream_reader was destroyed or moved while a task reads from it");
 }
 
 stream_reader::stream_reader(stream_reader&& other) noexcept
@@ -57,6 +70,18 @@ std::string stream_reader::take(std::size_t count) {
   return taken;
 }
 
+// Bytes that are there already cost no wait: without a budget, a burst of lines would keep all other tasks from running. A read
+// costs as much as several operations, because the tasks to which a line is handed on use some for each, and must keep up.
+bool stream_reader::budget_is_used_up() const noexcept {
+  if (yields_) stop_for_second_task();
+  if (buffered() == 0 && !ended_) return false;
+  constexpr int cost = 4;
+  event_loop& loop = event_loop::current();
+  for (int i = 0; i < cost; ++i)
+    if (!loop.may_continue_inline()) return true;
+  return false;
+}
+
 // Reads once more from the stream, straight into the buffer, whose memory stays. False: it has ended.
 task<bool> stream_reader::fill(const char* operation) {
   constexpr std::size_t chunk = 4096;
@@ -83,11 +108,19 @@ task<bool> stream_reader::fill(const char* operation) {
 }
 
 task<std::string> stream_reader::read(std::size_t most) {
+  if (budget_is_used_up()) {
+    const use here(yields_);
+    co_await yield();
+  }
   if (buffered() == 0 && most > 0) co_await fill("read");
   co_return take(most);
 }
 
 task<std::string> stream_reader::read_exactly(std::size_t count) {
+  if (budget_is_used_up()) {
+    const use here(yields_);
+    co_await yield();
+  }
   while (buffered() < count) {
     const bool more = co_await fill("read_exactly");
     if (!more) throw_ended("read_exactly", buffered());
@@ -102,10 +135,16 @@ task<std::string> stream_reader::read_until(std::string separator, std::size_t l
 }
 
 task<std::string> stream_reader::read_until_any(std::vector<std::string> separators, std::size_t limit) {
+  if (separators.empty())
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument), "read_until_any: no separators");
   std::size_t longest = 0;
   for (const std::string& each : separators) {
     if (each.empty()) throw std::system_error(std::make_error_code(std::errc::invalid_argument), "read_until: empty");
     longest = std::max(longest, each.size());
+  }
+  if (budget_is_used_up()) {
+    const use here(yields_);
+    co_await yield();
   }
   for (std::size_t searched = 0;;) {
     const std::string_view text = rest();
@@ -123,6 +162,10 @@ task<std::string> stream_reader::read_until_any(std::vector<std::string> separat
 
 // A terminator does not count. One that may have begun, with '\r', does not count yet.
 task<std::optional<std::string>> stream_reader::read_line(std::size_t limit) {
+  if (budget_is_used_up()) {
+    const use here(yields_);
+    co_await yield();
+  }
   for (std::size_t searched = 0;;) {
     const std::string_view text = rest();
     const std::size_t found = text.find('\n', searched);
@@ -144,6 +187,10 @@ task<std::optional<std::string>> stream_reader::read_line(std::size_t limit) {
 }
 
 task<std::string> stream_reader::read_all(std::size_t limit) {
+  if (budget_is_used_up()) {
+    const use here(yields_);
+    co_await yield();
+  }
   for (bool more = true; more;) {
     if (buffered() > limit) throw_too_long("read_all", limit);
     more = co_await fill("read_all");

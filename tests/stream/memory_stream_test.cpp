@@ -136,6 +136,27 @@ TEST(memory_stream, a_cancelled_read_exactly_puts_back_what_it_had_read) {
   });
 }
 
+TEST(memory_stream, reads_that_need_not_wait_let_other_tasks_run) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::memory_pair pair;
+    (void)co_await pair.first.write_all(bytes(std::string(2000, 'x')));
+    int turns = 0;
+    auto count_turns = [&]() -> gyre::task<> {
+      for (;;) {
+        co_await gyre::yield();
+        ++turns;
+      }
+    };
+    auto counter = gyre::spawn(count_turns);
+    std::array<std::byte, 1> one{};
+    for (int i = 0; i < 1000; ++i) (void)co_await pair.second.read_some(one);
+    for (int i = 0; i < 1000; ++i) (void)co_await pair.second.read_exactly(one);
+    counter.cancel();
+    co_await counter.wait();
+    EXPECT_GE(turns, 20);
+  });
+}
+
 TEST(memory_stream, two_tasks_that_read_one_end_stop_the_program) {
   const auto read_twice = [] {
     run_virtual([]() -> gyre::task<> {

@@ -172,6 +172,67 @@ TEST(stream_reader, a_cancelled_read_loses_nothing) {
   });
 }
 
+TEST(stream_reader, reads_that_need_not_wait_let_other_tasks_run) {
+  run_virtual([]() -> gyre::task<> {
+    ends two;
+    std::string burst;
+    for (int i = 0; i < 1000; ++i) burst += "0\n";
+    const auto turns_of_others = [&](auto read) -> gyre::task<int> {
+      co_await two.say(burst);
+      (void)co_await two.reader.read(0);
+      int turns = 0;
+      auto count_turns = [&]() -> gyre::task<> {
+        for (;;) {
+          co_await gyre::yield();
+          ++turns;
+        }
+      };
+      auto counter = gyre::spawn(count_turns);
+      for (int i = 0; i < 1000; ++i) co_await read();
+      counter.cancel();
+      co_await counter.wait();
+      co_return turns;
+    };
+    auto line = [&]() -> gyre::task<> { EXPECT_EQ(co_await two.reader.read_line(), "0"); };
+    auto exactly = [&]() -> gyre::task<> { EXPECT_EQ(co_await two.reader.read_exactly(2), "0\n"); };
+    auto until = [&]() -> gyre::task<> { EXPECT_EQ(co_await two.reader.read_until("\n"), "0\n"); };
+    auto some = [&]() -> gyre::task<> { EXPECT_EQ(co_await two.reader.read(2), "0\n"); };
+    EXPECT_GE(co_await turns_of_others(line), 10);
+    EXPECT_GE(co_await turns_of_others(exactly), 10);
+    EXPECT_GE(co_await turns_of_others(until), 10);
+    EXPECT_GE(co_await turns_of_others(some), 10);
+  });
+}
+
+TEST(stream_reader, a_read_that_lets_others_run_is_a_read_under_way) {
+  const auto destroy_early = [] {
+    run_virtual([]() -> gyre::task<> {
+      std::optional<ends> two(std::in_place);
+      std::string burst(1000, '\n');
+      co_await two->say(burst);
+      auto read_all_lines = [&]() -> gyre::task<> {
+        for (std::size_t i = 0; i < burst.size(); ++i) (void)co_await two->reader.read_line();
+      };
+      auto reading = gyre::spawn(read_all_lines);
+      co_await gyre::yield();
+      co_await gyre::yield();
+      two.reset();
+      co_await reading.wait();
+    });
+  };
+  EXPECT_DEATH(destroy_early(), "a stream_reader was destroyed or moved while a task reads from it");
+}
+
+TEST(stream_reader, a_list_of_no_separators_is_refused) {
+  run_virtual([]() -> gyre::task<> {
+    ends two;
+    co_await two.say_and_end("abc");
+    const std::vector<std::string> none;
+    EXPECT_EQ(co_await error_of(two.reader.read_until_any(none)), "read_until_any: no separators: Invalid argument");
+    EXPECT_EQ(co_await two.reader.read(), "abc");
+  });
+}
+
 TEST(stream_reader, two_tasks_that_read_at_once_stop_the_program) {
   const auto read_twice = [](auto second) {
     run_virtual([&]() -> gyre::task<> {

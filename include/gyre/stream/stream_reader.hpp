@@ -16,6 +16,7 @@ namespace gyre {
 
 /// Reads from a byte stream through a buffer of its own. asyncio: StreamReader.
 ///
+/// A task that reads what is in the buffer already lets the other tasks run now and then, as if it had waited.
 /// Cancel: of every function here: nothing is lost; what had been read stays in the buffer for the next one.
 /// Thread: that of the stream.
 /// Overlap: one task reads at a time. A second one stops the program with a sentence, and so does destroying or moving the reader
@@ -47,7 +48,7 @@ class GYRE_API stream_reader {
   [[nodiscard]] task<std::string> read_until(std::string separator, std::size_t limit = default_limit);
   /// Up to and including one of several separators, the one that ends first.
   ///
-  /// Cancel: as said. Errors: as read_until.
+  /// Cancel: as said. Errors: same as read_until; std::errc::invalid_argument also when there are none.
   [[nodiscard]] task<std::string> read_until_any(std::vector<std::string> separators,
                                                  std::size_t limit = default_limit);
 
@@ -71,6 +72,7 @@ class GYRE_API stream_reader {
   [[nodiscard]] std::string_view rest() const noexcept { return std::string_view(buffer_).substr(begin_, buffered()); }
   [[nodiscard]] std::string take(std::size_t count);
   [[nodiscard]] task<bool> fill(const char* operation);
+  [[nodiscard]] bool budget_is_used_up() const noexcept;
   void expect_idle() const noexcept;
 
   shared_stream stream_;
@@ -78,6 +80,7 @@ class GYRE_API stream_reader {
   std::size_t begin_ = 0;
   std::size_t room_ = 0;  // at the end of the buffer, while a read is under way
   bool ended_ = false;
+  bool yields_ = false;  // a task lets others run before it reads
 };
 
 }  // namespace gyre
