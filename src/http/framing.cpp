@@ -3,7 +3,12 @@
 
 #include "characters.hpp"
 
+#include <arpa/inet.h>
+
+#include <algorithm>
 #include <array>
+#include <charconv>
+#include <cstdint>
 #include <limits>
 
 namespace gyre::http {
@@ -27,7 +32,8 @@ struct seen_fields {
   bool connection_upgrade = false;
   bool several_upgrades = false;
   std::string_view upgrade;
-  std::string_view expect;
+  bool expects_continue = false;
+  bool expects_unknown = false;
   parse_error error = parse_error::none;
 
   void refuse(parse_error reason) noexcept {
@@ -36,6 +42,7 @@ struct seen_fields {
   void see(const field& f) noexcept;
   void see_encoding(std::string_view codings) noexcept;
   void see_connection(std::string_view options) noexcept;
+  void see_expect(std::string_view expectations) noexcept;
 };
 
 // The lengths tell most names apart.
@@ -47,7 +54,7 @@ void seen_fields::see(const field& f) noexcept {
       host = f.value;
       return;
     case 6:
-      if (is_name(f.name, "expect")) expect = f.value;
+      if (is_name(f.name, "expect")) see_expect(f.value);
       return;
     case 7:
       if (!is_name(f.name, "upgrade")) return;
@@ -99,6 +106,18 @@ void seen_fields::see_connection(std::string_view options) noexcept {
   }
 }
 
+// Several fields are one list, in which each has to be met: RFC 9110 §5.3, §10.1.1.
+void seen_fields::see_expect(std::string_view expectations) noexcept {
+  for (;;) {
+    const std::string_view expectation = next_in_list(expectations);
+    if (expectation.empty()) return;
+    if (equal_ignoring_case(expectation, "100-continue"))
+      expects_continue = true;
+    else
+      expects_unknown = true;
+  }
+}
+
 seen_fields look_at(const head_parser& head) noexcept {
   seen_fields seen;
   for (const field& each : head.fields()) seen.see(each);
@@ -115,39 +134,89 @@ constexpr std::array<bool, 256> host_characters = [] {
   return table;
 }();
 
-// Without a way out in the middle, which costs more than it saves.
-bool are_host_characters(std::string_view text) noexcept {
-  bool all = true;
-  for (const char c : text) all &= host_characters[static_cast<unsigned char>(c)];
-  return all;
+bool are_escapes_complete(std::string_view text) noexcept {
+  for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1))
+    if (text.size() - at < 3 || !is_hex_digit(text[at + 1]) || !is_hex_digit(text[at + 2])) return false;
+  return true;
 }
 
-// uri-host [ ":" port ], by its characters: RFC 9110 §7.2. Empty when the target has no authority; a port is never alone.
-bool is_host(std::string_view host) noexcept {
-  std::string_view port;
+// Without a way out in the middle, which costs more than it saves.
+bool is_registered_name(std::string_view text) noexcept {
+  bool all = true;
+  bool escapes = false;
+  for (const char c : text) {
+    all &= host_characters[static_cast<unsigned char>(c)];
+    escapes |= c == '%';
+  }
+  return all && (!escapes || are_escapes_complete(text));
+}
+
+bool is_ipv6_address(std::string_view text) noexcept {
+  std::array<char, INET6_ADDRSTRLEN> terminated{};
+  if (text.size() >= terminated.size()) return false;
+  std::copy(text.begin(), text.end(), terminated.begin());
+  in6_addr ignored{};
+  return ::inet_pton(AF_INET6, terminated.data(), &ignored) == 1;
+}
+
+// What stands in brackets: an IPv6 address, perhaps with a zone (RFC 6874), or an address of a later version (RFC 3986 §3.2.2).
+bool is_address_literal(std::string_view text) noexcept {
+  if (!text.empty() && (text.front() == 'v' || text.front() == 'V')) {
+    const std::size_t dot = text.find('.');
+    if (dot == std::string_view::npos || dot < 2 || dot + 1 == text.size()) return false;
+    const std::string_view version = text.substr(1, dot - 1);
+    const std::string_view rest = text.substr(dot + 1);
+    return std::all_of(version.begin(), version.end(), is_hex_digit) &&
+           std::all_of(rest.begin(), rest.end(),
+                       [](char c) { return c == ':' || (c != '%' && host_characters[static_cast<unsigned char>(c)]); });
+  }
+  constexpr std::string_view before_zone = "%25";
+  const std::size_t percent = text.find('%');
+  if (!is_ipv6_address(text.substr(0, percent))) return false;
+  if (percent == std::string_view::npos) return true;
+  const std::string_view zone = text.substr(percent);
+  return zone.size() > before_zone.size() && zone.starts_with(before_zone) && is_registered_name(zone);
+}
+
+constexpr unsigned no_port = 65'536;
+
+// Empty is the port of the scheme.
+bool parse_port(std::string_view digits, unsigned& out) noexcept {
+  out = no_port;
+  if (digits.empty()) return true;
+  if (digits.size() > longest_port || !std::all_of(digits.begin(), digits.end(), is_digit)) return false;
+  std::from_chars(digits.data(), digits.data() + digits.size(), out);
+  return out < no_port;
+}
+
+// uri-host [ ":" port ]: RFC 9110 §7.2. Empty when the target has no authority; a port is never alone.
+bool parse_host(std::string_view host, unsigned& port) noexcept {
+  port = no_port;
   if (host.starts_with('[')) {
     const std::size_t end = host.find(']');
-    if (end == std::string_view::npos || end < 3) return false;
-    for (const char c : host.substr(1, end - 1))
-      if (!is_hex_digit(c) && c != ':' && c != '.' && c != 'v' && c != '%') return false;
-    port = host.substr(end + 1);
-    if (!port.empty() && port.front() != ':') return false;
-  } else {
-    std::size_t digits = 0;
-    while (digits < host.size() && is_digit(host[host.size() - 1 - digits])) ++digits;
-    const std::size_t end = host.size() - digits;
-    if (end == 0 || host[end - 1] != ':') return are_host_characters(host);
-    return end > 1 && digits <= longest_port && are_host_characters(host.substr(0, end - 1));
+    if (end == std::string_view::npos || !is_address_literal(host.substr(1, end - 1))) return false;
+    const std::string_view rest = host.substr(end + 1);
+    return rest.empty() || (rest.front() == ':' && parse_port(rest.substr(1), port));
   }
-  if (port.size() > longest_port + 1) return false;
-  for (std::size_t i = 1; i < port.size(); ++i)
-    if (!is_digit(port[i])) return false;
-  return true;
+  const std::size_t colon = host.rfind(':');
+  if (colon == std::string_view::npos) return is_registered_name(host);
+  return colon > 0 && is_registered_name(host.substr(0, colon)) && parse_port(host.substr(colon + 1), port);
+}
+
+bool is_host(std::string_view host) noexcept {
+  unsigned ignored = no_port;
+  return parse_host(host, ignored);
+}
+
+// host ":" port, both given: RFC 9110 §9.3.6.
+bool is_tunnel_target(std::string_view target) noexcept {
+  unsigned port = no_port;
+  return parse_host(target, port) && port != no_port && port != 0;
 }
 
 // origin-form, absolute-form, authority-form or asterisk-form, as the method wants it: RFC 9112 §3.2.
 bool is_target_for(std::string_view method, std::string_view target) noexcept {
-  if (method == "CONNECT") return target.find(':') != std::string_view::npos && is_host(target);
+  if (method == "CONNECT") return is_tunnel_target(target);
   if (target.front() == '/') return true;
   if (target == "*") return method == "OPTIONS";
   for (const std::string_view scheme : {std::string_view("http://"), std::string_view("https://")}) {
@@ -207,9 +276,9 @@ parse_error understand_request(const head_parser& head, framing& out) noexcept {
   if (seen.host.empty() && seen.host.data() != nullptr && !names_host(head.target())) return parse_error::empty_host;
   out.host = seen.host;
   out.keep_alive = stays_open(seen, head.minor_version());
-  if (!seen.expect.empty() && head.minor_version() > 0) {  // an HTTP/1.0 client means nothing by it
-    if (!equal_ignoring_case(seen.expect, "100-continue")) return parse_error::unknown_expectation;
-    out.expects_continue = out.body != body_kind::none;
+  if (head.minor_version() > 0) {  // an HTTP/1.0 client means nothing by it
+    if (seen.expects_unknown) return parse_error::unknown_expectation;
+    out.expects_continue = seen.expects_continue && out.body != body_kind::none;
   }
   if (seen.connection_upgrade && head.minor_version() > 0) {
     out.upgrade = seen.upgrade;

@@ -85,10 +85,12 @@ TEST(framing, there_is_one_host) {
   EXPECT_EQ(understand("GET / HTTP/1.1\r\n\r\n").error, parse_error::missing_host);
   EXPECT_EQ(understand("GET / HTTP/1.0\r\n\r\n").error, parse_error::none);
   EXPECT_EQ(error_with("Host: a\r\n"), parse_error::repeated_host);
-  for (const char* good : {"a", "a:80", "a:", "127.0.0.1:8080", "[::1]", "[::1]:80", "a-b.example_c%20"})
+  for (const char* good :
+       {"a", "a:80", "a:", "127.0.0.1:8080", "[::1]", "[::1]:80", "a-b.example_c%20", "a:65535", "a:0"})
     EXPECT_EQ(understand("GET / HTTP/1.1\r\nHost: " + std::string(good) + "\r\n\r\n").error, parse_error::none) << good;
   for (const char* bad :
-       {"a b", "a/b", "a@b", "a:80:90", "a:8x", "[::1", "[]:80", "[g::]", "a?b", "a\"", "a:1234567", ":80", ":"})
+       {"a b", "a/b", "a@b", "a:80:90", "a:8x", "[::1",  "[]:80",   "[g::]",   "a?b",  "a\"", "a:1234567",
+        ":80", ":",   "a%",  "a%4",     "a%zz", "%4g.b", "a:65536", "a:99999", "a:+1", "a:-1"})
     EXPECT_EQ(understand("GET / HTTP/1.1\r\nHost: " + std::string(bad) + "\r\n\r\n").error, parse_error::bad_host)
         << bad;
 }
@@ -105,11 +107,12 @@ TEST(framing, an_empty_host_is_refused_unless_the_target_names_one) {
 
 TEST(framing, a_target_has_the_form_that_its_method_wants) {
   for (const char* good : {"GET /", "GET /a?b=c", "OPTIONS *", "GET http://a/b", "GET https://a", "CONNECT a:443",
-                           "GET HTTP://a:80/?x", "GET //a"})
+                           "CONNECT [::1]:443", "GET HTTP://a:80/?x", "GET //a"})
     EXPECT_EQ(error_with("", std::string(good) + " HTTP/1.1"), parse_error::none) << good;
   for (const char* bad :
        {"GET *", "GET a", "GET a/b", "GET http://", "GET http:///b", "GET ftp://a/", "CONNECT /", "CONNECT a",
-        "CONNECT :80", "CONNECT :", "GET http://:80/x", "GET http://:/", "GET http://a b", "GET ?a"})
+        "CONNECT :80", "CONNECT :", "CONNECT a:", "CONNECT a:0", "CONNECT a:65536", "CONNECT [::1]",
+        "CONNECT [::1]:", "GET http://:80/x", "GET http://:/", "GET http://a b", "GET ?a"})
     if (std::string_view(bad).find(' ') == std::string_view(bad).rfind(' '))
       EXPECT_EQ(error_with("", std::string(bad) + " HTTP/1.1"), parse_error::bad_target) << bad;
 }
@@ -129,6 +132,15 @@ TEST(framing, an_expectation_is_100_continue_or_refused) {
   EXPECT_FALSE(framing_with("Expect: 100-continue\r\n").expects_continue) << "there is no body to wait for";
   EXPECT_FALSE(framing_with("Content-Length: 5\r\nExpect: 100-continue\r\n", "POST / HTTP/1.0").expects_continue);
   EXPECT_EQ(error_with("Expect: miracles\r\n"), parse_error::unknown_expectation);
+}
+
+TEST(framing, every_expectation_of_all_fields_counts) {
+  for (const char* fields :
+       {"Expect: miracles\r\nExpect: 100-continue\r\n", "Expect: 100-continue\r\nExpect: miracles\r\n",
+        "Expect: 100-continue, miracles\r\n", "Expect: miracles, 100-continue\r\n"})
+    EXPECT_EQ(error_with(std::string(fields) + "Content-Length: 2\r\n"), parse_error::unknown_expectation) << fields;
+  EXPECT_TRUE(framing_with("Content-Length: 5\r\nExpect: 100-continue\r\nExpect: 100-continue\r\n").expects_continue);
+  EXPECT_FALSE(framing_with("Content-Length: 5\r\nExpect:\r\n").expects_continue);
 }
 
 TEST(framing, an_upgrade_needs_both_fields) {
@@ -171,9 +183,12 @@ TEST(framing, an_ipv6_address_is_a_host_with_or_without_a_port) {
   const auto error_of_host = [](const std::string& host) {
     return understand("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n").error;
   };
-  for (const char* good : {"[::1]", "[2001:db8::aBcF]:8080", "[::ffff:10.0.0.7]", "[fe80::1%25]", "[v1.::]"})
+  for (const char* good :
+       {"[::1]", "[2001:db8::aBcF]:8080", "[::ffff:10.0.0.7]", "[fe80::1%25eth0]", "[v1.::]", "[::1]:"})
     EXPECT_EQ(error_of_host(good), parse_error::none) << good;
-  for (const char* bad : {"[::g]", "[::G]", "[::1]8080", "[::1]:123456", "[::1]:80x", "[::1", "[]"})
+  for (const char* bad :
+       {"[::g]", "[::G]", "[::1]8080", "[::1]:123456", "[::1]:80x", "[::1", "[]", "[:::::]", "[1.2.3.4]", "[v1]",
+        "[v1.]", "[v.a]", "[vg.a]", "[1:2]", "[fe80::1%25]", "[fe80::1%eth0]", "[::1]:65536", "[a]"})
     EXPECT_EQ(error_of_host(bad), parse_error::bad_host) << bad;
 }
 
