@@ -92,6 +92,7 @@ task<> connection::run() {
 // Until nothing is left of what has been received.
 task<connection::next_step> connection::serve_available(workspace& work) {
   std::optional<time_point> head_due;
+  bool late = false;  // as message_input::late_
   for (;;) {
     const std::string_view head = work.input.head();
     const parse_state state = head.empty() ? parse_state::incomplete : work.parser.parse(head);
@@ -104,6 +105,7 @@ task<connection::next_step> connection::serve_available(workspace& work) {
       if (behind_empty_lines(head).empty()) work.input.consume(head.size());
       if (work.input.empty()) co_return next_step::go_on;
       if (!head_due) head_due = now() + std::min(server_.options.timeouts.head, longest_wait);
+      if (now() >= *head_due && std::exchange(late, true)) co_return co_await refuse(work, 408);
       buffer_lease received;
       const transfer outcome =
           co_await transport_.receive(received, std::max<std::chrono::nanoseconds>(*head_due - now(), {}));
@@ -113,6 +115,7 @@ task<connection::next_step> connection::serve_available(workspace& work) {
       continue;
     }
     head_due.reset();
+    late = false;
     framing body;
     if (const parse_error error = understand_request(work.parser, body); error != parse_error::none)
       co_return co_await refuse(work, status_for(error));

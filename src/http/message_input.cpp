@@ -4,6 +4,7 @@
 #include "message_input.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gyre::http {
 
@@ -17,10 +18,12 @@ void message_input::attach(http::transport& from) noexcept {
   broken = false;
   waited_ = {};
   arrived_ = 0;
+  late_ = false;
 }
 
 task<transfer> message_input::receive() {
   lease_.release();
+  if (waited_ >= body_limit_ && std::exchange(late_, true)) co_return transfer::timed_out;
   const time_point began = now();
   const transfer outcome = co_await transport_->receive(lease_, std::max(body_limit_ - waited_, {}));
   waited_ += now() - began;
@@ -28,6 +31,7 @@ task<transfer> message_input::receive() {
   if (arrived_ >= progress) {
     waited_ = {};
     arrived_ = 0;
+    late_ = false;
   }
   co_return outcome;
 }

@@ -84,6 +84,9 @@ class message_input {
   std::chrono::nanoseconds body_limit_;
   std::chrono::nanoseconds waited_{0};
   std::size_t arrived_ = 0;  // during these waits
+  // The limit has passed, and what had arrived by then has been taken: bytes that come in the same turn as the time-out win,
+  // and a sender of one byte per turn would never be timed out.
+  bool late_ = false;
   std::string gathered_;
   std::size_t begin_ = 0;
   buffer_lease lease_;
