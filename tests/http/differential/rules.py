@@ -85,8 +85,8 @@ RULES = [
     stricter("other-versions", BOTH, "the version of the protocol is not", rb" HTTP/[02-9]\.\d\r\n"),
     stricter("host-missing", BOTH, "there is no Host", rb"(?is)\A(?:(?!\r\n\r\n|\nhost:).)*\r\n\r\n"),
     stricter("host-repeated", LLHTTP, "there is more than one Host", rb"(?is)\nhost:.*\nhost:"),
-    stricter("syntax-of-host", BOTH, "the Host", rb"(?i)\nhost:[ \t]*(?!(?:(?:\[[0-9a-fv:.%]{2,}\]|[-.\w~!$&'()*+,;=%]+)"
-                                                 rb"(?::\d{0,5})?)?[ \t]*\r\n)"),
+    stricter("syntax-of-host", BOTH, "the Host", rb"(?i)\nhost:[ \t]*(?!(?:(?:\[::1\]|(?:[-.\w~!$&'()*+,;=]|%[0-9a-f]{2})+)"
+                                                 rb"(?::\d{0,4})?)?[ \t]*\r\n)"),
     stricter("host-that-is-empty", BOTH, "the Host is empty", rb"(?i)\nhost:[ \t]*\r\n"),
     stricter("folded-line", BOTH, "a field goes on", rb"\n[ \t]"),
     stricter("space-before-colon", LLHTTP, "white space stands", rb"\n[^:\r\n]*[ \t]+:"),
