@@ -50,6 +50,7 @@ void cancel_scope::inherit() noexcept {
 void cancel_scope::uncancel() noexcept {
   if (cancel_requests_ > 0) --cancel_requests_;
   if (cancel_requests_ > 0) return;
+  if (parent_ != nullptr && link_ == nullptr) return;  // closed: what is around it may be gone
   cancel_scope* scope = this;
   for (;;) {
     scope->inherit();

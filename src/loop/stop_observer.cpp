@@ -2,6 +2,7 @@
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/stop_observer.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 
@@ -83,8 +84,9 @@ void stop_observers::ring() noexcept {
 
 void stop_observers::answer() noexcept {
   std::atomic_ref(rung_).store(false);  // first: who raises the level from here on rings again
+  const stop_level announced = std::atomic_ref(announced_).exchange(stop_level::none);
   decide();
-  tell(level());
+  tell(std::max(announced, level()));
 }
 
 void stop_observers::ring_all(const stop_observers* except) noexcept {
@@ -92,7 +94,10 @@ void stop_observers::ring_all(const stop_observers* except) noexcept {
   if (announced_level >= reached) return;
   announced_level = reached;
   for (stop_observers* each = stop_loops.first(); each != nullptr; each = each->next)
-    if (each != except) each->ring();
+    if (each != except) {
+      std::atomic_ref(each->announced_).store(reached);
+      each->ring();
+    }
 }
 
 void stop_observers::decide() noexcept {
@@ -132,6 +137,7 @@ void stop_observers::take_authority(stop_authority& authority) noexcept {
 }
 
 void stop_observers::give_up_authority() noexcept {
+  settle();  // a level that was raised and not yet taken up still concerns the other loops
   {
     const std::scoped_lock lock(stop_lock);
     if (deciding_loop == this) {

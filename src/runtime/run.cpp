@@ -41,15 +41,15 @@ int run_to_exit_code(task<T> main, const run_options& options) {
     program here(options);
     task_handle<T> handle = spawn(std::move(main), {.name = "main"});
     here.run_to_end(handle.state());
+    int result = 0;
+    if constexpr (!std::is_void_v<T>)
+      if (!handle.state().failure()) result = handle.result();
+    handle.state().destroy_frame();
+    here.shutdown();
     code = here.code_after(handle.state());
     if (code != 0 && handle.state().was_cancelled()) return code;
-    if constexpr (std::is_void_v<T>) {
-      handle.result();
-      return code;
-    } else {
-      const int result = handle.result();
-      return code != 0 ? code : result;
-    }
+    if (std::is_void_v<T> || handle.state().failure()) handle.result();  // throws what has left the task
+    return code != 0 ? code : result;
   } catch (...) {  // the end of the program: reported, not thrown on
     const int failed = report_failure();
     return code != 0 ? code : failed;
@@ -70,9 +70,10 @@ program::~program() {
 void program::run_to_end(task_state& task) {
   if (signals_ != nullptr) signals_->set_main(&task);
   while (!task.done()) loop_.turn(true);
-  loop_.shutdown();
   if (signals_ != nullptr) signals_->set_main(nullptr);
 }
+
+void program::shutdown() noexcept { loop_.shutdown(); }
 
 int program::code_after(const task_state& main) const noexcept {
   return signals_ != nullptr ? signals_->code_after(main) : 0;

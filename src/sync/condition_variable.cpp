@@ -16,8 +16,9 @@ void condition_wait_op::start() noexcept {
   };
   grant = [](wait_node& node) noexcept { static_cast<condition_wait_op&>(node).finish_soon(); };
   condition_->waiters_.push_back(*this);
-  holder_ = condition_->mutex_->holder_;
-  condition_->mutex_->unlock();
+  mutex_ = condition_->mutex_;
+  holder_ = mutex_->holder_;
+  mutex_->unlock();
 }
 
 void condition_wait_op::lock_again() noexcept {

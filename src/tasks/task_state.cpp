@@ -160,8 +160,8 @@ void task_state::release() noexcept {
 }
 
 void task_watcher::watch() noexcept {
-  task_->add_reference();
-  holds_ = true;
+  task_->check_loop("waiting");
+  hold();
   next_ = task_->watchers_;
   link_ = &task_->watchers_;
   if (next_ != nullptr) next_->link_ = &next_;

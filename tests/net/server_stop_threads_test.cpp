@@ -55,3 +55,23 @@ TEST(server_stop_threads, the_servers_of_all_threads_drain_and_the_main_task_goe
   EXPECT_EQ(code, 7);
   EXPECT_EQ(drained, threads);
 }
+
+TEST(server_stop_threads, the_servers_of_all_threads_drain_although_the_main_task_returns_at_once) {
+  constexpr int threads = 3;
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> drained{0};
+    std::latch serving(threads);
+    std::vector<std::thread> workers;
+    workers.reserve(threads);
+    for (int i = 0; i < threads; ++i) workers.emplace_back([&] { gyre::run(serve_a_client(serving, drained)); });
+    auto main_task = [&]() -> gyre::task<> {
+      auto started = [&] { serving.wait(); };
+      co_await gyre::to_thread(started);
+      ::raise(SIGTERM);
+      co_await gyre::stop_requested();
+    };
+    EXPECT_EQ(gyre::run_main(main_task), 0);
+    for (auto& each : workers) each.join();
+    EXPECT_EQ(drained, threads);
+  }
+}

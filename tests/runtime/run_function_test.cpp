@@ -3,6 +3,9 @@
 
 #include "tests/support/virtual_run.hpp"
 
+#include <memory>
+#include <optional>
+
 namespace {
 
 gyre::task<int> code() { co_return 3; }
@@ -21,3 +24,24 @@ TEST(run_main, takes_a_function_or_a_lambda_with_captures) {
 }
 
 TEST(run, takes_a_function) { EXPECT_EQ(gyre::run(code), 3); }
+
+// What belongs to the loop goes before the loop ends, although the value of the task is still wanted.
+TEST(run, lets_go_of_the_arguments_of_a_task_with_a_value_before_the_loop_ends) {
+  auto accept_one = [](gyre::tcp_listener listener, int code) -> gyre::task<int> {
+    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    (void)co_await listener.accept();
+    co_return code;
+  };
+  auto main_task = [&]() -> gyre::task<int> {
+    co_return co_await accept_one(gyre::tcp_listener::bind("127.0.0.1:0"), 7);
+  };
+  EXPECT_EQ(gyre::run(main_task), 7);
+  const auto with_listener = [&](std::shared_ptr<std::optional<gyre::tcp_listener>> kept) -> gyre::task<int> {
+    kept->emplace(gyre::tcp_listener::bind("127.0.0.1:0"));
+    auto client = co_await gyre::tcp_stream::connect((*kept)->local_address());
+    (void)co_await (*kept)->accept();
+    co_return 8;
+  };
+  EXPECT_EQ(gyre::run(with_listener(std::make_shared<std::optional<gyre::tcp_listener>>())), 8);
+  EXPECT_EQ(gyre::run_main(with_listener(std::make_shared<std::optional<gyre::tcp_listener>>())), 8);
+}

@@ -4,6 +4,7 @@
 
 #include "tests/support/virtual_run.hpp"
 
+#include <memory>
 #include <vector>
 
 using namespace gyre_test;
@@ -154,4 +155,19 @@ TEST(condition_variable, a_cancel_at_any_await_leaves_the_mutex_free) {
         EXPECT_EQ(order.size(), 2U);
       },
       [](bool) {});
+}
+
+TEST(condition_variable, may_be_destroyed_before_those_it_has_notified_go_on) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::mutex mutex;
+    auto condition = std::make_unique<gyre::condition_variable>(mutex);
+    auto waiter = gyre::spawn([&]() -> gyre::task<> {
+      const auto guard = co_await mutex.scoped_lock();
+      co_await condition->wait();
+    });
+    co_await gyre::yield();
+    condition->notify_all();
+    condition.reset();
+    co_await waiter;
+  });
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 using namespace gyre_test;
 
@@ -74,5 +75,38 @@ TEST(task_handle, that_is_kept_does_not_keep_the_arguments_of_a_task_that_has_en
     EXPECT_THROW(failed.result(), std::runtime_error);
     ended.result();
     EXPECT_THROW(never_began.result(), gyre::task_cancelled);
+  });
+}
+
+TEST(task_handle, may_be_dropped_while_the_task_that_awaits_it_has_used_up_its_turn) {
+  run_virtual([]() -> gyre::task<> {
+    constexpr int one_more_than_a_turn_has = 65;
+    std::vector<gyre::task_handle<>> handles;
+    for (int i = 0; i < one_more_than_a_turn_has; ++i) handles.push_back(gyre::spawn([]() -> gyre::task<> { co_return; }));
+    co_await gyre::sleep(1ms);
+    auto await_all = gyre::spawn([&]() -> gyre::task<> {
+      for (gyre::task_handle<>& each : handles) co_await each;
+    });
+    auto drop_all = gyre::spawn([&]() -> gyre::task<> {
+      for (gyre::task_handle<>& each : handles) each = gyre::task_handle<>();
+      co_return;
+    });
+    co_await drop_all;
+    co_await await_all;
+  });
+}
+
+TEST(task_handle, takes_a_cancel_back_after_the_end_of_the_task_and_of_its_group) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::task_handle<> child;
+    auto body = [&](gyre::task_group& group) -> gyre::task<> {
+      child = group.spawn([]() -> gyre::task<> { co_await gyre::sleep(1h); });
+      co_await gyre::yield();
+      child.cancel();
+    };
+    co_await gyre::task_group::scope(body);
+    EXPECT_EQ(child.cancelling(), 1U);
+    EXPECT_EQ(child.uncancel(), 0U);
+    EXPECT_EQ(child.uncancel(), 0U);
   });
 }

@@ -107,7 +107,8 @@ class GYRE_API stop_observers {
   event_loop* loop_ = nullptr;
   bool joined_ = false;
   // Atomic, by std::atomic_ref: <atomic> would cost every header above this one 5,000 lines.
-  bool rung_ = false;  // the bell is on its way
+  bool rung_ = false;                        // the bell is on its way
+  stop_level announced_ = stop_level::none;  // to this loop, which may hear of it when the run that decides has ended
   int servers_ = 0;
   std::size_t size_ = 0;
   observer_list list_;

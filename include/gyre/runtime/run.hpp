@@ -5,6 +5,7 @@
 #include <gyre/tasks/spawn.hpp>
 
 #include <chrono>
+#include <optional>
 #include <source_location>
 #include <type_traits>
 #include <utility>
@@ -45,9 +46,12 @@ class GYRE_API program {
   program(const program&) = delete;
   program& operator=(const program&) = delete;
 
-  /// Turns until `task` has ended, then cancels and awaits what it left behind.
+  /// Turns until `task` has ended.
   void run_to_end(task_state& task);
-  /// After run_to_end: 128 + the number of the signal that has cancelled `main`, or 0.
+  /// Cancels and awaits what the task left behind. The frame of the task must be gone, as far as its value has been taken: its
+  /// arguments may own what belongs to the loop.
+  void shutdown() noexcept;
+  /// After shutdown: 128 + the number of the signal that has cancelled `main`, or 0.
   [[nodiscard]] int code_after(const task_state& main) const noexcept;
 
  private:
@@ -64,7 +68,17 @@ T run(task<T> main, const run_options& options = {}, std::source_location where 
   program here(options);
   task_handle<T> handle = spawn(std::move(main), {.name = "main"}, where);
   here.run_to_end(handle.state());
-  return handle.result();
+  if constexpr (std::is_void_v<T> || std::is_reference_v<T>) {
+    here.shutdown();
+    return handle.result();
+  } else {
+    std::optional<T> value;
+    if (!handle.state().failure()) value.emplace(handle.result());
+    handle.state().destroy_frame();
+    here.shutdown();
+    if (!value) handle.result();  // throws
+    return *std::move(value);
+  }
 }
 template <class F>
   requires task_function<F>

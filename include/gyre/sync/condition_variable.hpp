@@ -22,7 +22,8 @@ class GYRE_API [[nodiscard("co_await it")]] condition_wait_op : public operation
   friend class condition_variable;
   void lock_again() noexcept;
 
-  condition_variable* condition_;
+  condition_variable* condition_;  // may be gone when the task resumes
+  mutex* mutex_ = nullptr;
   task_context* holder_ = nullptr;  // of the mutex, before and after
   bool given_up_ = false;
 };
@@ -61,7 +62,7 @@ class GYRE_API condition_variable {
 };
 
 inline void condition_wait_op::await_resume() {
-  condition_->mutex_->set_holder(holder_);
+  mutex_->set_holder(holder_);
   if (given_up_) throw_cancelled();
 }
 

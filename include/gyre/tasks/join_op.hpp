@@ -9,7 +9,7 @@ namespace gyre {
 class GYRE_API [[nodiscard("co_await it")]] join_op : public operation<join_op>, protected task_watcher {
  public:
   explicit join_op(task_state& task) noexcept : task_watcher(task, &task_ended) {}
-  bool try_now() noexcept { return watched().done(); }
+  bool try_now() noexcept { return keep_if_ended(); }
   void start() noexcept;
   void await_resume() const {
     if (!watched().done()) throw_cancelled();
@@ -25,7 +25,7 @@ class GYRE_API [[nodiscard("co_await it")]] uninterrupted_join_op : public opera
  public:
   static constexpr bool ignores_cancel = true;
   explicit uninterrupted_join_op(task_state& task) noexcept : task_watcher(task, &task_ended) {}
-  bool try_now() noexcept { return watched().done(); }
+  bool try_now() noexcept { return keep_if_ended(); }
   void start() noexcept {
     operation_base::cancel = [](cancellable&) noexcept {};
     watch();

@@ -39,6 +39,9 @@ class GYRE_API task_watcher {
   ~task_watcher();
 
   void watch() noexcept;
+  /// True when the task has ended. Then its state stays as long as this, even if the waiting task gets its turn only after the
+  /// handle was dropped.
+  bool keep_if_ended() noexcept;
   /// Idempotent.
   void stop_watching() noexcept;
   /// `watch` was called, and the task has not ended since.
@@ -47,6 +50,7 @@ class GYRE_API task_watcher {
 
  private:
   friend struct task_state;
+  void hold() noexcept;
   task_state* task_;
   void (*ended_)(task_watcher&) noexcept;
   task_watcher* next_ = nullptr;
@@ -97,6 +101,8 @@ struct GYRE_API task_state final : io::completion, task_context {
 
   void add_reference() noexcept { ++references_; }
   void release() noexcept;
+  /// After the end, when nobody takes the value any more: frees the frame, and with it the arguments of the task. Idempotent.
+  void destroy_frame() noexcept;
   /// The handle goes without detach(). Prints a line when the task runs on with nobody to look after it.
   void note_dropped_handle() const noexcept;
   /// Stops the program when the task belongs to another loop than the running one: `operation` was called on its handle.
@@ -143,7 +149,6 @@ struct GYRE_API task_state final : io::completion, task_context {
   static task_description describe(const task_context& context) noexcept;
   void finish() noexcept;
   void tell_watchers() noexcept;
-  void destroy_frame() noexcept;
   [[noreturn]] void stop_without_value() const noexcept;
 
   event_loop* loop_ = nullptr;
@@ -154,6 +159,15 @@ struct GYRE_API task_state final : io::completion, task_context {
   std::uint64_t ended_as_ = 0;
 };
 
+inline void task_watcher::hold() noexcept {
+  if (!holds_) task_->add_reference();
+  holds_ = true;
+}
+inline bool task_watcher::keep_if_ended() noexcept {
+  if (!task_->done()) return false;
+  hold();
+  return true;
+}
 inline task_watcher::~task_watcher() {
   if (!holds_) return;
   stop_watching();
