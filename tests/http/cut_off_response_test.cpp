@@ -29,34 +29,6 @@ struct endless {
   }
 };
 
-response breaks_off(http::request&) {
-  auto produce = [](http::body_writer& out) -> gyre::task<> {
-    co_await out.write("the first half");
-    co_await out.flush();
-    throw std::runtime_error("the disk is gone");
-  };
-  return response::stream(produce);
-}
-
-/// Accepts one connection and gives it to `server` as any_stream.
-gyre::task<> serve_one(http::server& server, gyre::tcp_listener& listener) {
-  auto peer = co_await listener.accept();
-  co_await server.serve_connection(gyre::any_stream(std::move(peer)));
-}
-
-gyre::task<tcp_client> connect_to(const gyre::tcp_listener& listener) {
-  auto stream = co_await gyre::tcp_stream::connect(listener.local_address());
-  co_return tcp_client(std::move(stream));
-}
-
-gyre::tcp_listener any_port() { return gyre::tcp_listener::bind("127.0.0.1:0"); }
-
-http::server_options without_port(http::handler routes) {
-  http::server_options options = options_for(std::move(routes));
-  options.listen.clear();
-  return options;
-}
-
 /// Everything has been sent, and then nothing comes any more.
 void expect_reset_behind(const std::string& received, const tcp_client& client) {
   EXPECT_TRUE(client.was_reset());
@@ -64,48 +36,6 @@ void expect_reset_behind(const std::string& received, const tcp_client& client) 
 }
 
 }  // namespace
-
-TEST(cut_off_response, of_a_failing_body_ends_with_a_reset_on_a_given_connection) {
-  run_virtual([]() -> gyre::task<> {
-    const reports heard;
-    http::server server(without_port(breaks_off));
-    auto listener = any_port();
-    auto serving = gyre::spawn(serve_one(server, listener));
-    auto client = co_await connect_to(listener);
-    co_await client.send(until_end_request);
-    const auto received = co_await client.rest();
-    expect_reset_behind(received, client);
-    EXPECT_TRUE(received.ends_with("the first half")) << received;
-    EXPECT_EQ(heard.texts.size(), 1U);
-    co_await serving;
-  });
-}
-
-TEST(cut_off_response, of_a_failing_body_ends_with_a_reset_in_memory) {
-  run_virtual([]() -> gyre::task<> {
-    const reports heard;
-    memory_server server(options_for(breaks_off));
-    auto client = server.connect();
-    co_await client.send(until_end_request);
-    (void)co_await client.rest();
-    EXPECT_TRUE(client.was_reset());
-  });
-}
-
-TEST(cut_off_response, to_a_peer_that_never_reads_ends_with_a_reset_on_a_given_connection) {
-  const std::string much(16U << 20U, 'x');
-  run_virtual([&]() -> gyre::task<> {
-    http::server server(without_port([&](http::request&) { return response::text(std::string_view(much)); }));
-    auto listener = any_port();
-    auto serving = gyre::spawn(serve_one(server, listener));
-    auto client = co_await connect_to(listener);
-    co_await client.send(until_end_request);
-    co_await serving;
-    const auto received = co_await client.rest();
-    expect_reset_behind(received.substr(0, 200), client);
-    EXPECT_LT(received.size(), much.size());
-  });
-}
 
 TEST(cut_off_response, ends_with_a_reset_when_the_drain_is_over) {
   endless app;
@@ -135,23 +65,6 @@ TEST(cut_off_response, of_a_write_under_way_ends_with_a_reset_when_the_drain_is_
     const auto received = co_await client.rest();
     EXPECT_TRUE(client.was_reset());
     EXPECT_LT(received.size(), much.size());
-  });
-}
-
-TEST(cut_off_response, on_a_given_connection_ends_with_a_reset_when_its_task_is_cancelled) {
-  endless app;
-  run_virtual([&]() -> gyre::task<> {
-    http::server server(without_port(app.routes()));
-    auto listener = any_port();
-    auto serving = gyre::spawn(serve_one(server, listener));
-    auto client = co_await connect_to(listener);
-    co_await client.send(until_end_request);
-    co_await app.began.wait();
-    (void)co_await client.receive();
-    serving.cancel();
-    co_await serving.wait();
-    const auto received = co_await client.rest();
-    expect_reset_behind(received, client);
   });
 }
 
