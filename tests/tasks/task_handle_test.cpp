@@ -82,7 +82,8 @@ TEST(task_handle, may_be_dropped_while_the_task_that_awaits_it_has_used_up_its_t
   run_virtual([]() -> gyre::task<> {
     constexpr int one_more_than_a_turn_has = 65;
     std::vector<gyre::task_handle<>> handles;
-    for (int i = 0; i < one_more_than_a_turn_has; ++i) handles.push_back(gyre::spawn([]() -> gyre::task<> { co_return; }));
+    for (int i = 0; i < one_more_than_a_turn_has; ++i)
+      handles.push_back(gyre::spawn([]() -> gyre::task<> { co_return; }));
     co_await gyre::sleep(1ms);
     auto await_all = gyre::spawn([&]() -> gyre::task<> {
       for (gyre::task_handle<>& each : handles) co_await each;
