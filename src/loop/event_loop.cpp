@@ -97,6 +97,10 @@ event_loop::~event_loop() {
   }
   wait_for_posters();
   delete mailbox_;
+  // Leases would give their buffers back to freed memory.
+  const io::buffer_pool& pool = backend_->buffers();
+  if (pool.available() + pool.with_kernel() < pool.count())
+    misuse("a buffer_lease outlives its loop: copy the bytes that are needed later, and let go of the lease before");
 }
 
 // The loops of other threads have no thread here that could use them.

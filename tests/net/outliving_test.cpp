@@ -20,6 +20,8 @@ void outlive(Make make) {
   auto object = gyre::run(body);
 }
 
+constexpr const char* lease_sentence = "a buffer_lease outlives its loop: copy the bytes that are needed later";
+
 constexpr const char* cannot_end =
     "a stream, a listener or a datagram socket that still receives outlives its tasks; destroy or close it";
 
@@ -76,6 +78,41 @@ TEST(outliving, a_datagram_socket_that_receives_and_outlives_its_loop_stops_the_
 
 TEST(outliving, a_file_that_outlives_its_loop_stops_the_program_with_a_sentence) {
   EXPECT_DEATH(outlive([] { return gyre::fs::standard_input(); }), sentence);
+}
+
+TEST(outliving, a_lease_that_outlives_its_loop_stops_the_program_with_a_sentence) {
+  const auto keep = [] {
+    auto receive = []() -> gyre::task<gyre::buffer_lease> {
+      auto ends = gyre::unix_stream::pair();
+      co_await ends.second.write_all("abc");
+      co_return co_await ends.first.receive();
+    };
+    const gyre::buffer_lease kept = gyre::run(receive);
+  };
+  EXPECT_DEATH(keep(), lease_sentence);
+}
+
+TEST(outliving, a_datagram_lease_that_outlives_its_loop_stops_the_program_with_a_sentence) {
+  const auto keep = [] {
+    auto receive = []() -> gyre::task<gyre::datagram_lease<gyre::address>> {
+      auto socket = gyre::udp_socket::bind("127.0.0.1:0");
+      co_await socket.send_to("abc", socket.local_address());
+      co_return co_await socket.receive();
+    };
+    const auto kept = gyre::run(receive);
+  };
+  EXPECT_DEATH(keep(), lease_sentence);
+}
+
+TEST(outliving, a_lease_that_was_released_may_outlive_its_loop) {
+  auto receive = []() -> gyre::task<gyre::buffer_lease> {
+    auto ends = gyre::unix_stream::pair();
+    co_await ends.second.write_all("abc");
+    auto lease = co_await ends.first.receive();
+    lease.release();
+    co_return lease;
+  };
+  EXPECT_TRUE(gyre::run(receive).empty());
 }
 
 TEST(outliving, a_socket_that_is_made_without_a_loop_stops_the_program_with_a_sentence) {
