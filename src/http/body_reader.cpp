@@ -1,4 +1,5 @@
 // src/http/body_reader.cpp: bytes of the connection become bytes of a body.
+#include <gyre/coro/misuse.hpp>
 #include <gyre/http/body_reader.hpp>
 #include <gyre/http/status_error.hpp>
 #include <gyre/io/io_error.hpp>
@@ -76,6 +77,8 @@ task<> body_reader::ask_for_it() {
 }
 
 task<std::string_view> body_reader::receive_at_most(std::size_t most) {
+  if (left_ != 0 && input_->receives())
+    misuse("two tasks read the body of one request at the same time: let one task read, and hand on what it has read");
   if (kind_ == body_kind::sized) check_limit(received_ + left_);
   if (continue_wanted_) co_await ask_for_it();
   std::string_view piece;

@@ -176,7 +176,7 @@ bool connection::answer_at_once(workspace& work, const framing& body, started_re
   } catch (...) {  // nothing was awaited: it is no cancel
     started.now = response_for_failure(work);
   }
-  if (!started.now || !is_simple(work, body, started.now->state())) return false;
+  if (!started.now || started.now->was_moved_from() || !is_simple(work, body, started.now->state())) return false;
   response_sender sender(work.output, started.now->state(),
                          {.common_fields = server_.common_fields(), .head_only = work.request.method() == "HEAD"});
   (void)sender.begin();

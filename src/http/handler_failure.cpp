@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <exception>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -22,6 +23,10 @@ std::string name_in_reports(std::string_view method, std::string_view target, st
 }
 
 }  // namespace
+
+void check_answer(const response& made) {
+  if (made.was_moved_from()) throw std::logic_error("the handler returned a response that was moved from");
+}
 
 void report_failure(const request& r, const char* kind) noexcept {
   std::string name;

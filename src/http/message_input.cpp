@@ -25,6 +25,13 @@ task<transfer> message_input::receive() {
   lease_.release();
   if (waited_ >= body_limit_ && std::exchange(late_, true)) co_return transfer::timed_out;
   const time_point began = now();
+  struct waiting {
+    bool& flag;
+    explicit waiting(bool& f) noexcept : flag(f) { f = true; }
+    waiting(const waiting&) = delete;
+    waiting& operator=(const waiting&) = delete;
+    ~waiting() { flag = false; }
+  } const here(receives_);
   const transfer outcome = co_await transport_->receive(lease_, std::max(body_limit_ - waited_, {}));
   waited_ += now() - began;
   arrived_ += lease_.size();

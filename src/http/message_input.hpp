@@ -71,6 +71,8 @@ class message_input {
     ~continue_sender() = default;
   };
   continue_sender* on_continue = nullptr;
+  /// A task waits in receive().
+  [[nodiscard]] bool receives() const noexcept { return receives_; }
   bool broken = false;  // a body ended too early or was malformed: nothing can follow
 
  private:
@@ -87,6 +89,7 @@ class message_input {
   // The limit has passed, and what had arrived by then has been taken: bytes that come in the same turn as the time-out win,
   // and a sender of one byte per turn would never be timed out.
   bool late_ = false;
+  bool receives_ = false;
   std::string gathered_;
   std::size_t begin_ = 0;
   buffer_lease lease_;

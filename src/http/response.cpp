@@ -1,4 +1,5 @@
 // src/http/response.cpp: making responses, out of memory that was used by others before.
+#include <gyre/coro/misuse.hpp>
 #include <gyre/http/head_writer.hpp>
 #include <gyre/http/status.hpp>
 
@@ -123,6 +124,9 @@ void response_state::recycle(response_state& state) noexcept {
 }
 
 response::response(int status) : state_((check_status(status), &response_state::make())) { state_->status = status; }
+void response::stop_for_moved() noexcept {
+  misuse("an http::response was used that was moved from: use the response that it was moved to, or make a new one");
+}
 void response::recycle() noexcept { response_state::recycle(*state_); }
 
 response response::text(std::string_view body) { return with_value(body, plain_text); }
@@ -201,11 +205,11 @@ response response::switched(std::string_view protocol, protocol_handler* handler
   return made;
 }
 
-int response::status() const noexcept { return state_->status; }
+int response::status() const noexcept { return state().status; }
 
 response& response::set_status(int status) & {
   check_status(status);
-  state_->status = status;
+  state().status = status;
   return *this;
 }
 
@@ -214,7 +218,7 @@ response& response::add_field(std::string_view name, std::string_view value) & {
     set_media_type(value);
     return *this;
   }
-  head_writer(state_->fields).field(name, value);
+  head_writer(state().fields).field(name, value);
   return *this;
 }
 
@@ -223,13 +227,13 @@ response& response::set_field(std::string_view name, std::string_view value) & {
   std::string line;
   head_writer(line).field(name, value);  // first: what is refused changes nothing
   remove_field(name);
-  state_->fields.append(line);
+  state().fields.append(line);
   return *this;
 }
 
 void response::remove_field(std::string_view name) noexcept {
-  if (equal_ignoring_case(name, "content-type")) state_->media_type = {};
-  std::string& fields = state_->fields;
+  if (equal_ignoring_case(name, "content-type")) state().media_type = {};
+  std::string& fields = state().fields;
   for (;;) {
     const std::string_view line = find_line(fields, name);
     if (line.empty()) return;
@@ -238,46 +242,46 @@ void response::remove_field(std::string_view name) noexcept {
 }
 
 std::optional<std::string_view> response::field(std::string_view name) const noexcept {
-  if (equal_ignoring_case(name, "content-type") && !state_->media_type.empty()) return state_->media_type;
-  const std::string_view line = find_line(state_->fields, name);
+  if (equal_ignoring_case(name, "content-type") && !state().media_type.empty()) return state().media_type;
+  const std::string_view line = find_line(state().fields, name);
   if (line.empty()) return std::nullopt;
   return line.substr(name.size() + 2, line.size() - name.size() - 4);
 }
 
-std::string_view response::media_type() const noexcept { return state_->media_type; }
+std::string_view response::media_type() const noexcept { return state().media_type; }
 
 void response::set_media_type(std::string_view type) & {
   if (!is_field_value(type)) throw std::invalid_argument("response: the media type holds a control character");
-  state_->media_type = state_->own_media_type.assign(type);
+  state().media_type = state().own_media_type.assign(type);
 }
 
-void response::set_length(std::uint64_t bytes) & noexcept { state_->length = bytes; }
+void response::set_length(std::uint64_t bytes) & noexcept { state().length = bytes; }
 
-void response::close_connection() & noexcept { state_->close_connection = true; }
+void response::close_connection() & noexcept { state().close_connection = true; }
 
 std::optional<std::uint64_t> response::length() const noexcept {
-  if (state_->source == body_source::value || state_->source == body_source::borrowed) return state_->bytes().size();
-  if (state_->source == body_source::none) return 0;
-  return state_->length;
+  if (state().source == body_source::value || state().source == body_source::borrowed) return state().bytes().size();
+  if (state().source == body_source::none) return 0;
+  return state().length;
 }
 
 std::optional<std::string_view> response::body() const noexcept {
-  if (state_->source == body_source::value || state_->source == body_source::borrowed) return state_->bytes();
+  if (state().source == body_source::value || state().source == body_source::borrowed) return state().bytes();
   return std::nullopt;
 }
 
 void response::set_body(std::string&& body) & {
-  state_->drop_body();
-  state_->source = body_source::value;
-  state_->value = std::move(body);
+  state().drop_body();
+  state().source = body_source::value;
+  state().value = std::move(body);
 }
 
-body_producer* response::release_producer() noexcept { return std::exchange(state_->producer, nullptr); }
+body_producer* response::release_producer() noexcept { return std::exchange(state().producer, nullptr); }
 
 void response::set_producer(body_producer* producer) & noexcept {
-  state_->drop_body();
-  state_->source = body_source::producer;
-  state_->producer = producer;
+  state().drop_body();
+  state().source = body_source::producer;
+  state().producer = producer;
 }
 
 }  // namespace gyre::http

@@ -1,5 +1,6 @@
 // src/http/router.cpp: from a request to its handler, through what stands around it.
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/http/router.hpp>
 #include <gyre/http/status_error.hpp>
 
@@ -63,28 +64,34 @@ router::router() : tree_(new tree) {
 }
 router::~router() { delete tree_; }
 
+router::tree& router::routes() const noexcept {
+  if (tree_ == nullptr) [[unlikely]]
+    misuse("an http::router was used that was moved from: add all routes before it is given to a server");
+  return *tree_;
+}
+
 router& router::add(std::string_view method, std::string_view pattern, handler h) {
-  tree_->add(method, pattern, std::move(h), {});
+  routes().add(method, pattern, std::move(h), {});
   return *this;
 }
 
 router& router::use(middleware around) {
-  tree_->around.push_back(std::move(around));
-  tree_->link_chains();
+  routes().around.push_back(std::move(around));
+  routes().link_chains();
   return *this;
 }
 
 router& router::mount(std::string_view prefix, router other) {
-  tree_->mount(prefix, std::move(*other.tree_));
+  routes().mount(prefix, std::move(other.routes()));
   return *this;
 }
 
 router& router::not_found(handler h) {
-  tree_->not_found = std::move(h);
+  routes().not_found = std::move(h);
   return *this;
 }
 
-router::group router::at(std::string_view prefix) { return {*tree_, std::string(prefix)}; }
+router::group router::at(std::string_view prefix) { return {routes(), std::string(prefix)}; }
 
 router::group& router::group::add(std::string_view method, std::string_view pattern, handler h) {
   routes_->add(method, prefix_ + std::string(pattern), std::move(h), around_);
@@ -107,7 +114,9 @@ namespace {
 // What stands around a handler sees a response, also when the handler has thrown one.
 task<response> answer_or_status(request& r, handler& last) {
   try {
-    co_return co_await last(r);
+    response made = co_await last(r);
+    check_answer(made);
+    co_return made;
   } catch (const status_error& error) {
     co_return response::error(error);
   }
@@ -151,20 +160,21 @@ task<response> answer_others(request& r, const std::vector<const middleware*>& c
 
 // What stands around the handler, and the handler: null when there is none for the method, but for those in `allowed`.
 const std::vector<const middleware*>& router::find(request& r, handler*& last, std::string& allowed) {
+  tree& all = routes();
   const std::string_view path = r.path();
   const bool names_resource = path.starts_with('/');
   route_search search(path);
-  if (!names_resource || !find_routes(tree_->root, search)) {
-    last = names_resource && tree_->not_found ? &tree_->not_found : &tree_->no_route;
+  if (!names_resource || !find_routes(all.root, search)) {
+    last = names_resource && all.not_found ? &all.not_found : &all.no_route;
     r.handled_at_ = last->made_at();
-    return tree_->chain;
+    return all.chain;
   }
   route* found = route_for(*search.found, r.method());
   last = found != nullptr ? &found->answer : nullptr;
   if (found == nullptr) {
     allowed = allowed_methods(*search.found);
     found = route_asked_about(*search.found, r);  // the middleware of its group has the answer
-    if (found == nullptr) return tree_->chain;
+    if (found == nullptr) return all.chain;
   }
   r.rest_ = search.rest;
   r.route_ = found->pattern;

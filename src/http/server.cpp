@@ -1,6 +1,7 @@
 // src/http/server.cpp: accepting connections, and draining.
 #include <gyre/coro/await_place.hpp>
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/http/head_writer.hpp>
 #include <gyre/http/server.hpp>
 #include <gyre/http/shared_connection_count.hpp>
@@ -18,6 +19,7 @@
 #include <ctime>
 #include <exception>
 #include <stdexcept>
+#include <string>
 
 namespace gyre::http {
 namespace {
@@ -36,8 +38,18 @@ std::string name_of(const any_listener& listener, const server_options& options)
   return options.listen;
 }
 
+// With these no request would ever be answered.
+void check(const server_limits& limits) {
+  const auto refuse = [](const char* reason) { throw std::invalid_argument(std::string("http::server: ") + reason); };
+  if (limits.connections == 0) refuse("limits.connections is 0: every connection would be refused");
+  if (limits.connections_per_address == 0)
+    refuse("limits.connections_per_address is 0: every client would be refused; give limits.connections for no limit");
+  if (limits.head.target == 0 || limits.head.size == 0) refuse("a limit of heads is 0: every request would be refused");
+}
+
 server_options&& checked(server_options&& options) {
   if (!options.routes) throw std::invalid_argument("http::server: there are no routes; give a router or a handler");
+  check(options.limits);
   return std::move(options);
 }
 
@@ -263,30 +275,35 @@ std::string_view server_state::common_fields() {
 server::server(server_options options) : state_(new server_state(std::move(options))) {}
 server::~server() { delete state_; }
 
+server_state& server::state() const noexcept {
+  if (state_ == nullptr) misuse("an http::server was used that was moved from: use the server that it was moved to");
+  return *state_;
+}
+
 GYRE_CORO_WRAPPER task<> server::run() {
-  if (auto* const tcp = std::get_if<tcp_listener>(&state_->listener)) return run_on(*state_, *tcp);
-  if (auto* const local = std::get_if<unix_listener>(&state_->listener)) return run_on(*state_, *local);
+  if (auto* const tcp = std::get_if<tcp_listener>(&state().listener)) return run_on(state(), *tcp);
+  if (auto* const local = std::get_if<unix_listener>(&state().listener)) return run_on(state(), *local);
   throw std::logic_error("http::server::run: it listens nowhere");
 }
 
 task<> server::serve_connection(any_stream stream, address peer) {
-  const use_on_loop user(*state_);
+  const use_on_loop user(state());
   any_stream here = std::move(stream);  // closed when this returns, and not when somebody lets go of the task
   stream_transport carrier(here);
   auto both = [&](task_group& group) -> task<> {
-    const counted_connection counted(*state_, peer);
-    connection client(*state_, carrier, peer);
-    const drain_of_connection stopping(*state_, group, client);
+    const counted_connection counted(state(), peer);
+    connection client(state(), carrier, peer);
+    const drain_of_connection stopping(state(), group, client);
     group.spawn(carrier.read(), {.name = "reading for an HTTP connection"});
-    co_await serve_if_counted(*state_, client, counted);
+    co_await serve_if_counted(state(), client, counted);
     group.cancel();
   };
   co_await task_group::scope(both);
 }
 
-const std::string& server::where() const noexcept { return state_->where; }
-std::size_t server::connections() const noexcept { return state_->open; }
-bool server::draining() const noexcept { return state_->draining; }
+const std::string& server::where() const noexcept { return state().where; }
+std::size_t server::connections() const noexcept { return state().open; }
+bool server::draining() const noexcept { return state().draining; }
 
 task<> serve(server_options options) {
   server here(std::move(options));

@@ -259,3 +259,13 @@ TEST(request_body, a_form_is_read_decoded_and_of_no_other_type) {
     EXPECT_EQ(other.status, 415);
   });
 }
+
+TEST(request_body, two_tasks_that_read_one_body_stop_the_program) {
+  const auto read_twice = [](http::request& r) -> gyre::task<response> {
+    auto both = gyre::gather(r.body().read_all(), r.body().read_all());
+    (void)co_await std::move(both);
+    co_return response();
+  };
+  EXPECT_DEATH((void)bytes_from(read_twice, post + "Content-Length: 9\r\n\r\n"),
+               "two tasks read the body of one request at the same time: let one task read");
+}

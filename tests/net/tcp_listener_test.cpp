@@ -258,6 +258,19 @@ TEST(tcp_listener, connections_that_do_not_end_in_time_are_cancelled) {
   });
 }
 
+TEST(tcp_listener, serving_at_most_no_connections_is_refused) {
+  run_test([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    std::string reason;
+    try {
+      co_await gyre::timeout(10s, listener.serve(echo, {.max_connections = 0}));
+    } catch (const std::invalid_argument& error) {
+      reason = error.what();
+    }
+    EXPECT_EQ(reason, "serve: max_connections is 0: no connection would ever be served");
+  });
+}
+
 TEST(tcp_listener, with_max_connections_further_ones_wait_until_one_ends) {
   run_test([]() -> gyre::task<> {
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");

@@ -32,7 +32,8 @@ struct started_response {
 /// Owns a callable that answers requests: a function, a lambda, a router. The callable outlives every request that it
 /// answers.
 ///
-/// Thread: one loop's at a time. Empty when it was moved from.
+/// Thread: one loop's at a time. Empty when it was moved from, or made of a null function pointer or an empty std::function.
+/// Calling an empty one stops the program with a sentence.
 class handler {
  public:
   handler() noexcept = default;
@@ -40,7 +41,7 @@ class handler {
     requires(!std::same_as<std::remove_cvref_t<F>, handler>)
   // NOLINTNEXTLINE(google-explicit-constructor): routes.get("/", f)
   handler(F f, std::source_location made_at = std::source_location::current())
-      : model_(new model<F>(std::move(f))), made_at_(made_at) {}
+      : model_(calls_nothing(f) ? nullptr : new model<F>(std::move(f))), made_at_(made_at) {}
   /// Refuses what cannot answer a request.
   template <class F>
     requires(!request_function<F> && !std::same_as<std::remove_cvref_t<F>, handler>)
@@ -59,11 +60,11 @@ class handler {
   /// Answers a request.
   ///
   /// Lifetime: the request outlives the await. Cancel: as the callable does. Errors: what it throws.
-  [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r) { return model_->call(r); }
+  [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r) { return called().call(r); }
 
   /// The same for servers, which spare themselves the coroutine when there is nothing to wait for.
   /// Lifetime: the request outlives the task. Errors: what the callable throws.
-  [[nodiscard]] started_response start(request& r) { return model_->start(r); }
+  [[nodiscard]] started_response start(request& r) { return called().start(r); }
 
   [[nodiscard]] explicit operator bool() const noexcept { return model_ != nullptr; }
   /// The line of the program that made it of a callable, such as `routes.get("/", f)`: reports of failures name it.
@@ -97,6 +98,22 @@ class handler {
     }
     F function;
   };
+
+  template <class F>
+  static bool calls_nothing(const F& f) noexcept {
+    if constexpr (std::is_pointer_v<F> || requires {
+                    f.operator bool();
+                    f == nullptr;
+                  })
+      return f == nullptr;
+    else
+      return false;
+  }
+  [[nodiscard]] interface& called() const noexcept {
+    if (model_ == nullptr) [[unlikely]]
+      misuse("an http::handler was called that is empty or was moved from: give it a function");
+    return *model_;
+  }
 
   interface* model_ = nullptr;
   std::source_location made_at_;

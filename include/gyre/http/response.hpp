@@ -38,6 +38,7 @@ struct response_state;
 ///
 /// Content-Length, Date, Connection and Transfer-Encoding are the server's business and cannot be set as fields. The memory
 /// of responses is used again: one with a small body allocates nothing.
+/// Using a response that was moved from stops the program with a sentence; a handler that returns one is answered with 500.
 /// Thread: any, one at a time.
 class GYRE_API response {
  public:
@@ -167,11 +168,17 @@ class GYRE_API response {
   void close_connection() & noexcept;
 
   /// For the server.
-  [[nodiscard]] response_state& state() const noexcept { return *state_; }
+  [[nodiscard]] response_state& state() const noexcept {
+    if (state_ == nullptr) [[unlikely]]
+      stop_for_moved();
+    return *state_;
+  }
+  [[nodiscard]] bool was_moved_from() const noexcept { return state_ == nullptr; }
 
  private:
   static response produced(body_producer* producer, std::string_view media_type);
   static response switched(std::string_view protocol, protocol_handler* handler);
+  [[noreturn]] static void stop_for_moved() noexcept;
   void recycle() noexcept;
 
   response_state* state_;

@@ -24,6 +24,7 @@ namespace gyre::http {
 /// Segments are compared decoded; "//" is an empty segment, and "." and ".." are segments as others are: a handler that
 /// makes the path of a file out of them refuses these, as static_files does. HEAD is answered by the handler of GET, OPTIONS
 /// by the list of methods, another method with 405 and that list, another path with 404.
+/// Using a router that was moved from, as into a server, stops the program with a sentence.
 /// Thread: routes are added before the first request; then one loop's at a time.
 class GYRE_API router {
  public:
@@ -72,6 +73,7 @@ class GYRE_API router {
 
  private:
   const std::vector<const middleware*>& find(request& r, handler*& last, std::string& allowed);
+  [[nodiscard]] tree& routes() const noexcept;
 
   tree* tree_;
 };

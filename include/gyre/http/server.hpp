@@ -59,10 +59,12 @@ struct server_state;
 /// Handlers run in the task of their connection, and are cancelled when their client leaves (a client that has only closed
 /// its sending side counts as gone), when their time is over, and at the end of a drain. An exception becomes 500 and goes to
 /// the loop's exception handler, which prints it.
+/// Using a server that was moved from stops the program with a sentence.
 /// Thread: belongs to the loop that it runs on.
 class GYRE_API server {
  public:
-  /// Listens. Errors: io_error "listen 127.0.0.1:80: Permission denied"; std::invalid_argument without routes.
+  /// Listens. Errors: io_error "listen 127.0.0.1:80: Permission denied"; std::invalid_argument without routes, and for limits
+  /// with which no request could be answered, such as no connections.
   explicit server(server_options options);
   server(server&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   server& operator=(server&& other) noexcept {
@@ -99,6 +101,7 @@ class GYRE_API server {
   [[nodiscard]] bool draining() const noexcept;
 
  private:
+  [[nodiscard]] server_state& state() const noexcept;
   server_state* state_;
 };
 

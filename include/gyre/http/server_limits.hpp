@@ -16,8 +16,8 @@ struct server_limits {
   std::uint64_t body = std::uint64_t{2} << 20U;  ///< bytes, more: 413; body_reader::set_limit raises it for a route
   std::size_t connections = 65'536;              ///< in all; further ones are answered with 503 and closed
   /// The same for those from one IPv4 address, or from one /64 network of IPv6. A value that is set holds for every client.
-  /// Defaults to 1,024 for clients on the internet and to no limit for loopback, private and link-local addresses, which a
-  /// reverse proxy or a container's gateway has.
+  /// Defaults to 1,024 for clients on the internet and to no limit for loopback, private, shared (100.64.0.0/10) and
+  /// link-local addresses, which a reverse proxy or a container's gateway has.
   std::optional<std::size_t> connections_per_address = {};
   static constexpr std::size_t default_connections_per_address = 1024;
   std::uint64_t requests_per_connection = 1'000'000;  ///< the last one is answered with "Connection: close"

@@ -13,13 +13,14 @@
 #include <cstddef>
 #include <exception>
 #include <source_location>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
 namespace gyre {
 
 struct serve_options {
-  /// Connections that are served at the same time; further ones wait in the backlog.
+  /// Connections that are served at the same time, at least 1; further ones wait in the backlog.
   std::size_t max_connections = 65'536;
   /// How long connections may take to end by themselves when the server drains. Then they are cancelled.
   std::chrono::nanoseconds drain = std::chrono::seconds(10);
@@ -121,13 +122,15 @@ class stream_listener {
   /// after the request drains at once.
   /// Lifetime: `handler` is kept until then.
   /// Cancel: drains, then throws `cancelled`. When the program is forced to end (see run_options), the drain is over at once.
-  /// Errors: io_error when accepting fails for good. Exceptions of handlers go to the loop's exception handler, except resets by
+  /// Errors: io_error when accepting fails for good; std::invalid_argument when max_connections is 0. Exceptions of handlers go to the loop's exception handler, except resets by
   /// the peer; so does std::bad_alloc when a handler cannot be started. std::bad_alloc is reported at most once a second.
   template <class Handler>
   [[nodiscard]] task<> serve(Handler handler, serve_options options = {}) {
     static_assert(task_function<Handler, Stream>,
                   "serve takes a function that is called with the accepted stream, by value, and returns a task");
     const std::source_location where = co_await started_by_program_at{};
+    if (options.max_connections == 0)
+      throw std::invalid_argument("serve: max_connections is 0: no connection would ever be served");
     served_connections connections(co_await this_task_context{}, options.observe_stop);
     auto draining =
         shield(served_connections::drain(connections, options.drain));  // made early: later there may be no memory
