@@ -17,7 +17,8 @@ namespace gyre {
 ///
 /// Reading, writing and setting options stop the program with a sentence when the stream is closed or was moved from; `close`
 /// and `cancel` do nothing then.
-/// Thread: belongs to the loop it was made on. The program is stopped when a task of another loop waits for an operation on it;
+/// Lifetime: ends before the loop that it was made on.
+/// Thread: belongs to that loop. The program is stopped when a task on the loop of another thread waits for an operation on it;
 /// debug builds and builds with a sanitizer also stop it for operations that need not wait.
 /// Overlap: one reader and any number of writers at a time; whole writes never interleave.
 class GYRE_API socket_stream {
