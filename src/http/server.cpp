@@ -226,7 +226,7 @@ template <class Listener>
 task<> run_on(server_state& server, Listener& listener) {
   using stream = decltype(listener.accept().await_resume());
   const use_on_loop here(server);
-  const std::source_location where = co_await started_by_program_at{};
+  const std::source_location where = co_await started_by_program_at();
   served_connections connections(co_await this_task_context{}, server.options.observe_stop);
   auto serve = [&server] GYRE_CORO_WRAPPER(stream peer) { return serve_socket(server, std::move(peer)); };
   // Made early: when the server drains there may be no memory.

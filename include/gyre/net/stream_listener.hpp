@@ -128,7 +128,7 @@ class stream_listener {
   [[nodiscard]] task<> serve(Handler handler, serve_options options = {}) {
     static_assert(task_function<Handler, Stream>,
                   "serve takes a function that is called with the accepted stream, by value, and returns a task");
-    const std::source_location where = co_await started_by_program_at{};
+    const std::source_location where = co_await started_by_program_at();
     if (options.max_connections == 0)
       throw std::invalid_argument("serve: max_connections is 0: no connection would ever be served");
     served_connections connections(co_await this_task_context{}, options.observe_stop);

@@ -91,7 +91,7 @@ GYRE_CORO_WRAPPER [[nodiscard]] auto gather(As... awaitables) {
 
 template <class... Ts>
 task<gather_result<wrap_void<operand_result<Ts>>...>> gather_tasks(task<Ts>... tasks) {
-  const std::source_location where = co_await started_at{};
+  const std::source_location where = co_await started_at();
   gathering children(co_await this_task_context{});
   std::array<task_reference, sizeof...(Ts)> started;
   children.launch([&] {
@@ -113,7 +113,7 @@ struct gather_options {
 template <class T>
 task<std::vector<wrap_void<T>>> gather(std::vector<task<T>> tasks, gather_options options = {}) {
   if (options.at_most == 0) misuse("gather with at_most 0 would never begin; let at least one run");
-  const std::source_location where = co_await started_at{};
+  const std::source_location where = co_await started_at();
   gathering children(co_await this_task_context{});
   std::vector<task_reference> started;
   started.reserve(tasks.size());

@@ -75,7 +75,7 @@ template <std::size_t... I, class... Ts>
 task<race_result<typename race_value<operand_result<Ts>...>::type>> race_tasks(std::index_sequence<I...>,
                                                                                task<Ts>... tasks) {
   using result = race_result<typename race_value<operand_result<Ts>...>::type>;
-  const std::source_location where = co_await started_at{};
+  const std::source_location where = co_await started_at();
   racing children(co_await this_task_context{});
   std::array<task_reference, sizeof...(Ts)> started;
   children.launch([&] {
@@ -92,7 +92,7 @@ task<race_result<typename race_value<operand_result<Ts>...>::type>> race_tasks(s
 /// The same for any number of tasks of one type. Errors: std::errc::invalid_argument when there is none.
 template <class T>
 task<race_result<T>> race(std::vector<task<T>> tasks) {
-  const std::source_location where = co_await started_at{};
+  const std::source_location where = co_await started_at();
   if (tasks.empty())
     throw std::system_error(std::make_error_code(std::errc::invalid_argument), "race: there is no task to wait for");
   racing children(co_await this_task_context{});

@@ -48,7 +48,7 @@ template <class T>
     throw std::system_error(std::make_error_code(std::errc::invalid_argument), "some: more wanted than there are");
   std::vector<some_result<wrap_void<T>>> results;
   if (count == 0) co_return results;
-  const std::source_location where = co_await started_at{};
+  const std::source_location where = co_await started_at();
   choosing children(co_await this_task_context{}, count, tasks.size());
   std::vector<task_reference> started;
   started.reserve(tasks.size());
