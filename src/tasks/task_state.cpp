@@ -46,7 +46,8 @@ task_state& task_state::create(frame_base& frame, cancel_scope& parent, task_own
   state->root.open(*state, &parent);
   event_loop& loop = event_loop::current();
   state->loop_ = &loop;
-  state->locals = task_local_binding::share(task_local_binding::visible());
+  const task_context* const spawning = loop.running_task();
+  state->locals = task_local_binding::share(spawning != nullptr ? spawning->locals : task_local_binding::visible());
   loop.task_began();
   if (options.eager && !state->cancel_pending)
     begin(*state);
@@ -59,7 +60,7 @@ task_state& task_state::create(frame_base& frame, cancel_scope& parent, task_own
 void task_state::begin(io::completion& c) noexcept {
   auto& state = static_cast<task_state&>(c);
   if (!state.cancel_pending) {
-    event_loop& loop = event_loop::current();
+    event_loop& loop = *state.loop_;
     task_context* const before = loop.running_task();  // of an eager start
     loop.set_running_task(&state);
     state.outermost->handle().resume();
@@ -74,15 +75,15 @@ void task_state::begin(io::completion& c) noexcept {
 void task_state::coroutine_ended(task_context& context) noexcept {
   auto& state = static_cast<task_state&>(context);
   state.complete = [](io::completion& c) noexcept { static_cast<task_state&>(c).finish(); };
-  event_loop::current().schedule(state);
+  state.loop_->schedule(state);
 }
 
 void task_state::finish() noexcept {
   done_ = true;
   innermost = nullptr;
-  failure_ = std::move(outermost->failure);
+  if (outermost->failure) failure_ = std::move(outermost->failure);
   root.close();
-  ended_as_ = event_loop::current().task_ended();
+  ended_as_ = loop_->task_ended();
   if (owner_ != nullptr) owner_->child_ended(*owner_, *this);
   tell_watchers();
   // With the frame go the arguments: the stream of a connection, say, however long its handle is kept.
@@ -159,8 +160,8 @@ void task_state::release() noexcept {
   frame_pool::deallocate(this, sizeof(task_state));
 }
 
-void task_watcher::watch() noexcept {
-  task_->check_loop("waiting");
+void task_watcher::watch(const char* operation) noexcept {
+  task_->check_loop(operation);
   hold();
   next_ = task_->watchers_;
   link_ = &task_->watchers_;
@@ -176,7 +177,6 @@ void task_watcher::stop_watching() noexcept {
 }
 
 void join_op::start() noexcept {
-  watched().check_loop("co_await");
   if (waiter->context == &watched()) misuse("a task awaits its own handle, and would wait for ever");
   operation_base::cancel = [](cancellable& c) noexcept {
     auto& self = static_cast<join_op&>(static_cast<operation_base&>(c));
@@ -184,7 +184,7 @@ void join_op::start() noexcept {
     self.stop_watching();
     self.finish_soon();
   };
-  watch();
+  watch("co_await");
 }
 
 }  // namespace gyre

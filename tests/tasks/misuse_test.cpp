@@ -63,7 +63,7 @@ TEST(misuse_death, waking_or_cancelling_a_task_from_a_thread_without_a_loop) {
                  co_await gyre::yield();
                  on_a_thread_without_a_loop([&] { sleeper.cancel(); });
                }),
-               sentence);
+               "cancel on a task_handle that belongs to the loop of another thread.*run_coroutine_threadsafe");
 }
 
 // ---- the loop of another thread

@@ -43,7 +43,7 @@ struct operation_base : cancellable {
     task_context& task = *op.waiter->context;
     task.leaf = nullptr;
     task.innermost = nullptr;
-    event_loop::current().set_running_task(&task);
+    event_loop::current_or_null()->set_running_task(&task);  // it runs this
     op.waiter->handle().resume();
   }
 

@@ -38,7 +38,8 @@ class GYRE_API task_watcher {
   task_watcher& operator=(const task_watcher&) = delete;
   ~task_watcher();
 
-  void watch() noexcept;
+  /// Stops the program when the task belongs to another loop than the running one: `operation` was called on its handle.
+  void watch(const char* operation = "waiting") noexcept;
   /// True when the task has ended. Then its state stays as long as this, even if the waiting task gets its turn only after the
   /// handle was dropped.
   bool keep_if_ended() noexcept;
@@ -107,7 +108,7 @@ struct GYRE_API task_state final : io::completion, task_context {
   void note_dropped_handle() const noexcept;
   /// Stops the program when the task belongs to another loop than the running one: `operation` was called on its handle.
   void check_loop(const char* operation) const noexcept {
-    if (loop_ != &event_loop::current()) [[unlikely]]
+    if (loop_ != event_loop::current_or_null()) [[unlikely]]
       stop_on_other_loop(operation, "a task_handle");
   }
   /// Somebody sees the failure: it is not reported as a background failure.
@@ -170,7 +171,7 @@ inline bool task_watcher::keep_if_ended() noexcept {
 }
 inline task_watcher::~task_watcher() {
   if (!holds_) return;
-  stop_watching();
+  if (watches()) stop_watching();
   task_->release();
 }
 
