@@ -27,6 +27,9 @@ if(GYRE_WARNINGS_AS_ERRORS)
     # macros of GoogleTest.
     target_compile_options(gyre_build INTERFACE -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-stringop-overflow
                            -Wno-array-bounds -Wno-dangling-else)
+    if(GYRE_UNITY_BUILD)
+      target_compile_options(gyre_build INTERFACE -Wno-subobject-linkage)  # a file included there is no header
+    endif()
   endif()
 endif()
 if(GYRE_SANITIZE)
