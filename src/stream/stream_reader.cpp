@@ -24,18 +24,6 @@ namespace {
   misuse("two tasks read from one stream_reader at the same time: let one task read, and hand on what it has read");
 }
 
-// The reader is in use while its task yields.
-class use {
- public:
-  explicit use(bool& flag) noexcept : flag_(flag) { flag = true; }
-  use(const use&) = delete;
-  use& operator=(const use&) = delete;
-  ~use() { flag_ = false; }
-
- private:
-  bool& flag_;
-};
-
 }  // namespace
 
 void stream_reader::expect_idle() const noexcept {
@@ -82,6 +70,15 @@ bool stream_reader::budget_is_used_up() const noexcept {
   return false;
 }
 
+task<> stream_reader::let_others_run() {
+  struct use {
+    bool& flag;
+    ~use() { flag = false; }
+  } const here{yields_};
+  yields_ = true;
+  co_await yield();
+}
+
 // Reads once more from the stream, straight into the buffer, whose memory stays. False: it has ended.
 task<bool> stream_reader::fill(const char* operation) {
   constexpr std::size_t chunk = 4096;
@@ -108,19 +105,13 @@ task<bool> stream_reader::fill(const char* operation) {
 }
 
 task<std::string> stream_reader::read(std::size_t most) {
-  if (budget_is_used_up()) {
-    const use here(yields_);
-    co_await yield();
-  }
+  if (budget_is_used_up()) co_await let_others_run();
   if (buffered() == 0 && most > 0) co_await fill("read");
   co_return take(most);
 }
 
 task<std::string> stream_reader::read_exactly(std::size_t count) {
-  if (budget_is_used_up()) {
-    const use here(yields_);
-    co_await yield();
-  }
+  if (budget_is_used_up()) co_await let_others_run();
   while (buffered() < count) {
     const bool more = co_await fill("read_exactly");
     if (!more) throw_ended("read_exactly", buffered());
@@ -142,10 +133,7 @@ task<std::string> stream_reader::read_until_any(std::vector<std::string> separat
     if (each.empty()) throw std::system_error(std::make_error_code(std::errc::invalid_argument), "read_until: empty");
     longest = std::max(longest, each.size());
   }
-  if (budget_is_used_up()) {
-    const use here(yields_);
-    co_await yield();
-  }
+  if (budget_is_used_up()) co_await let_others_run();
   for (std::size_t searched = 0;;) {
     const std::string_view text = rest();
     std::size_t end = std::string_view::npos;
@@ -162,10 +150,7 @@ task<std::string> stream_reader::read_until_any(std::vector<std::string> separat
 
 // A terminator does not count. One that may have begun, with '\r', does not count yet.
 task<std::optional<std::string>> stream_reader::read_line(std::size_t limit) {
-  if (budget_is_used_up()) {
-    const use here(yields_);
-    co_await yield();
-  }
+  if (budget_is_used_up()) co_await let_others_run();
   for (std::size_t searched = 0;;) {
     const std::string_view text = rest();
     const std::size_t found = text.find('\n', searched);
@@ -187,10 +172,7 @@ task<std::optional<std::string>> stream_reader::read_line(std::size_t limit) {
 }
 
 task<std::string> stream_reader::read_all(std::size_t limit) {
-  if (budget_is_used_up()) {
-    const use here(yields_);
-    co_await yield();
-  }
+  if (budget_is_used_up()) co_await let_others_run();
   for (bool more = true; more;) {
     if (buffered() > limit) throw_too_long("read_all", limit);
     more = co_await fill("read_all");

@@ -8,6 +8,8 @@
 #include <gyre/sync/event.hpp>
 #include <gyre/tasks/spawn.hpp>
 
+#include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <span>
 #include <stdexcept>
@@ -138,6 +140,7 @@ struct writer_state : private timer {
 
   // The writer is gone.
   void linger() noexcept {
+    expect_nobody_waits();
     if (sending || (stream.is_shared() && event_loop::current_or_null() != nullptr)) close();
     if (sending && buffered() > lingering.bytes) {
       abort(too_much());
@@ -158,6 +161,29 @@ struct writer_state : private timer {
   }
 
   [[nodiscard]] std::size_t buffered() const noexcept { return waiting.size() + under_way.size(); }
+
+  // What waits uses the state when it goes on, and does not keep it.
+  class wait_under_way {
+   public:
+    wait_under_way(writer_state& state, const char* operation) noexcept : state_(state) {
+      ++state.waits;
+      state.awaited = operation;
+    }
+    wait_under_way(const wait_under_way&) = delete;
+    wait_under_way& operator=(const wait_under_way&) = delete;
+    ~wait_under_way() { --state_.waits; }
+
+   private:
+    writer_state& state_;
+  };
+  void expect_nobody_waits() const noexcept {
+    if (waits == 0) return;
+    std::fprintf(stderr,
+                 "gyre: a stream_writer was destroyed while a task waits in its %s: let that task end before, or "
+                 "cancel it and await its end\n",
+                 awaited);
+    std::abort();
+  }
   void check() const {
     if (failure) std::rethrow_exception(failure);
   }
@@ -175,6 +201,8 @@ struct writer_state : private timer {
   std::exception_ptr failure;
   std::exception_ptr no_half_close;
   cancel_scope* sender = nullptr;  // of the task that sends
+  const char* awaited = "";        // the operation that a task awaited last
+  int waits = 0;                   // tasks in drain, flush, write_eof and wait_closed
   int references = 1;
   bool sending = false;
   bool closed = false;
@@ -202,6 +230,7 @@ task<> stream_writer::drain() {
   writer_state& state = used_by("drain");
   state.check();
   if (state.buffered() <= state.limits.high) co_return;
+  const writer_state::wait_under_way here(state, "drain");
   while (state.buffered() > state.limits.low && state.sending) {
     state.below_low.clear();
     co_await state.below_low.wait();
@@ -211,12 +240,14 @@ task<> stream_writer::drain() {
 
 task<> stream_writer::flush() {
   writer_state& state = used_by("flush");
+  const writer_state::wait_under_way here(state, "flush");
   co_await state.sent.wait();
   state.check();
 }
 
 task<> stream_writer::write_eof() {
   writer_state& state = used_by("write_eof");
+  const writer_state::wait_under_way here(state, "write_eof");
   state.close();
   co_await state.sent.wait();
   state.check();
@@ -225,6 +256,7 @@ task<> stream_writer::write_eof() {
 
 task<> stream_writer::wait_closed() {
   writer_state& state = used_by("wait_closed");
+  const writer_state::wait_under_way here(state, "wait_closed");
   state.close();
   co_await state.sent.wait();
   if (!state.aborted) state.check();
@@ -232,12 +264,14 @@ task<> stream_writer::wait_closed() {
 
 task<> stream_writer::wait_closed(linger_limits limits) {
   writer_state& state = used_by("wait_closed");
+  const writer_state::wait_under_way here(state, "wait_closed");
   state.close();
   if (state.buffered() > limits.bytes) state.abort(state.too_much());
   auto limited = as_expected(timeout(limits.time, state.sent.wait()));
   const auto sent_in_time = co_await limited;
   if (!sent_in_time) state.abort(failed_with<timed_out>(limits.time, "wait_closed stream_writer"));
-  co_await wait_closed();
+  co_await state.sent.wait();
+  if (!state.aborted) state.check();
 }
 
 void stream_writer::close() noexcept { used_by("close").close(); }

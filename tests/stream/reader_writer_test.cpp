@@ -531,6 +531,46 @@ TEST(stream_writer, a_cancelled_drain_stops_waiting_and_the_buffer_is_sent) {
   });
 }
 
+TEST(stream_writer, that_is_destroyed_while_another_task_waits_for_it_stops_the_program) {
+  const auto destroy_while = [](auto wait) {
+    run_virtual([&]() -> gyre::task<> {
+      auto pair = gyre::memory_pair(16);
+      std::optional<gyre::stream_writer> writer(gyre::any_stream(std::move(pair.first)));
+      writer->set_write_limits({.high = 100, .low = 50});
+      writer->write(std::string(1000, 'x'));
+      auto waiting = gyre::spawn(wait(*writer));
+      co_await gyre::sleep(1ms);
+      writer.reset();
+      gyre::stream_reader reader(gyre::any_stream(std::move(pair.second)));
+      (void)co_await reader.read_all(2000);
+      co_await waiting;
+    });
+  };
+  const std::string sentence = "a stream_writer was destroyed while a task waits in its ";
+  EXPECT_DEATH(destroy_while([](gyre::stream_writer& w) -> gyre::task<> { co_await w.wait_closed(); }),
+               sentence + "wait_closed");
+  EXPECT_DEATH(destroy_while([](gyre::stream_writer& w) -> gyre::task<> { co_await w.wait_closed({.time = 1h}); }),
+               sentence + "wait_closed");
+  EXPECT_DEATH(destroy_while([](gyre::stream_writer& w) -> gyre::task<> { co_await w.write_eof(); }),
+               sentence + "write_eof");
+  EXPECT_DEATH(destroy_while([](gyre::stream_writer& w) -> gyre::task<> { co_await w.flush(); }), sentence + "flush");
+  EXPECT_DEATH(destroy_while([](gyre::stream_writer& w) -> gyre::task<> { co_await w.drain(); }), sentence + "drain");
+}
+
+TEST(stream_writer, that_is_moved_while_a_task_waits_for_it_goes_on) {
+  run_virtual([]() -> gyre::task<> {
+    auto pair = gyre::memory_pair(16);
+    gyre::stream_writer writer(gyre::any_stream(std::move(pair.first)));
+    writer.write(std::string(1000, 'x'));
+    auto closing = gyre::spawn(writer.wait_closed({.time = 1h}));
+    co_await gyre::sleep(1ms);
+    const gyre::stream_writer moved(std::move(writer));
+    gyre::stream_reader reader(gyre::any_stream(std::move(pair.second)));
+    EXPECT_EQ((co_await reader.read_all(2000)).size(), 1000U);
+    co_await closing;
+  });
+}
+
 TEST(stream_writer, a_loop_that_ends_with_a_full_buffer_ends) {
   std::optional<gyre::memory_stream> far;  // nobody reads
   run_virtual([&]() -> gyre::task<> {

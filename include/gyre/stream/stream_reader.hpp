@@ -73,6 +73,7 @@ class GYRE_API stream_reader {
   [[nodiscard]] std::string take(std::size_t count);
   [[nodiscard]] task<bool> fill(const char* operation);
   [[nodiscard]] bool budget_is_used_up() const noexcept;
+  [[nodiscard]] task<> let_others_run();
   void expect_idle() const noexcept;
 
   shared_stream stream_;

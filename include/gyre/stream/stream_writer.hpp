@@ -35,7 +35,8 @@ struct linger_limits {
 /// An error of the stream is thrown by the next drain, write_eof or wait_closed; what was written after it is dropped.
 /// Destroyed: as close(), within `linger_limits`; nobody hears of an error then. So a peer that never reads does not keep the
 /// buffer and the connection for ever.
-/// A writer that was moved from stops the program with a sentence.
+/// Using a writer that was moved from stops the program with a sentence, and so does destroying one while a task waits
+/// in its drain, flush, write_eof or wait_closed.
 /// Thread: that of the stream, and of the loop that it was made on.
 class GYRE_API stream_writer {
  public:
