@@ -1,17 +1,48 @@
 // src/loop/interval.cpp: when the next tick is due.
 #include <gyre/loop/interval.hpp>
 
+#include <utility>
+
 namespace gyre {
 
-interval_tick_op::interval_tick_op(interval& ticking) noexcept
-    : sleep_op(deadline_at(ticking.next_)), interval_(&ticking) {}
-
-time_point interval_tick_op::await_resume() {
-  sleep_op::await_resume();
-  return interval_->advance();
+void interval_tick_op::start() noexcept {
+  if (std::exchange(interval_->waiting_, this) != nullptr)
+    misuse("two tasks wait for the tick of one interval at the same time: make an interval for each task");
+  operation_base::cancel = [](cancellable& c) noexcept {
+    auto& self = static_cast<interval_tick_op&>(static_cast<operation_base&>(c));
+    if (!self.armed()) return;  // it has fired, and is about to be resumed: success beats cancel
+    event_loop::current().timers().disarm(self);
+    self.cancelled_ = true;
+    self.finish_soon();
+  };
+  fire = [](timer& t) noexcept {
+    auto& self = static_cast<interval_tick_op&>(t);
+    self.due_ = self.interval_->next_;
+    self.finish_soon();
+  };
+  arm();
 }
 
-time_point interval::advance() noexcept {
+void interval_tick_op::arm() noexcept {
+  deadline = deadline_at(interval_->next_);
+  event_loop::current().timers().arm(*this);
+}
+
+time_point interval_tick_op::await_resume() {
+  interval_->waiting_ = nullptr;
+  if (cancelled_) throw_cancelled();
+  if (interval_->next_ == due_) interval_->advance();  // else it was reset after this tick
+  return due_;
+}
+
+void interval::reset() noexcept {
+  next_ = after_now();
+  if (waiting_ == nullptr || !waiting_->armed()) return;
+  event_loop::current().timers().disarm(*waiting_);
+  waiting_->arm();
+}
+
+void interval::advance() noexcept {
   const time_point due = next_;
   const time_point present = now();
   // A period too long to count leaves the next tick in the far future, where it was.
@@ -29,7 +60,6 @@ time_point interval::advance() noexcept {
       next_ = later(due + (present - due) / period_ * period_, period_);
       break;
   }
-  return due;
 }
 
 }  // namespace gyre

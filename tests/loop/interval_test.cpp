@@ -3,6 +3,7 @@
 
 #include "tests/support/virtual_run.hpp"
 
+#include <optional>
 #include <vector>
 
 using namespace gyre_test;
@@ -85,6 +86,38 @@ TEST(interval, begins_anew_when_it_is_reset) {
   });
 }
 
+TEST(interval, that_is_reset_moves_the_tick_that_a_task_waits_for) {
+  run_virtual([]() -> gyre::task<> {
+    const auto begin = gyre::now();
+    gyre::interval ticks(10ms);
+    auto ticking = gyre::spawn([&]() -> gyre::task<> {
+      EXPECT_EQ(co_await ticks.tick(), begin + 19ms);
+      EXPECT_EQ(since(begin), 19ms);
+    });
+    co_await gyre::sleep(9ms);
+    ticks.reset();
+    co_await ticking;
+    co_await ticks.tick();
+    EXPECT_EQ(since(begin), 29ms);
+  });
+}
+
+TEST(interval, that_is_reset_between_a_tick_and_its_task_gives_that_tick) {
+  run_virtual([]() -> gyre::task<> {
+    const auto begin = gyre::now();
+    gyre::interval ticks(10ms);
+    auto resetting = gyre::spawn([&]() -> gyre::task<> {
+      co_await gyre::sleep(10ms);
+      ticks.reset();
+    });
+    co_await gyre::yield();  // its timer is the first of the two
+    EXPECT_EQ(co_await ticks.tick(), begin + 10ms);
+    co_await ticks.tick();
+    EXPECT_EQ(since(begin), 20ms);
+    co_await resetting;
+  });
+}
+
 TEST(interval, with_a_burst_of_missed_ticks_lets_others_run_between_them) {
   run_virtual([]() -> gyre::task<> {
     gyre::interval ticks(1ms, gyre::missed_ticks::burst);
@@ -109,4 +142,24 @@ TEST(interval_death, of_no_length_stops_the_program) {
                  co_return;
                }),
                "a period of more than zero");
+}
+
+TEST(interval_death, that_two_tasks_await_at_once_stops_the_program) {
+  EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
+                 gyre::interval ticks(10ms);
+                 auto tick = [&]() -> gyre::task<> { co_await ticks.tick(); };
+                 (void)co_await gyre::gather(tick(), tick());
+               }),
+               "two tasks wait for the tick of one interval at the same time");
+}
+
+TEST(interval_death, that_is_destroyed_while_a_task_waits_stops_the_program) {
+  EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
+                 std::optional<gyre::interval> ticks(10ms);
+                 auto ticking = gyre::spawn([&]() -> gyre::task<> { co_await ticks->tick(); });
+                 co_await gyre::yield();
+                 ticks.reset();
+                 co_await ticking;
+               }),
+               "an interval was destroyed while a task waits for its tick");
 }

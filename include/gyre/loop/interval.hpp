@@ -2,7 +2,8 @@
 #pragma once
 
 #include <gyre/coro/misuse.hpp>
-#include <gyre/loop/sleep.hpp>
+#include <gyre/loop/deadline.hpp>
+#include <gyre/loop/operation.hpp>
 
 #include <chrono>
 
@@ -18,13 +19,20 @@ enum class missed_ticks {
 class interval;
 
 /// tick(): waits for the next tick.
-class GYRE_API [[nodiscard("co_await it")]] interval_tick_op : public sleep_op {
+class GYRE_API [[nodiscard("co_await it")]] interval_tick_op : public operation<interval_tick_op>, private timer {
  public:
-  explicit interval_tick_op(interval& ticking) noexcept;
+  explicit interval_tick_op(interval& ticking) noexcept : interval_(&ticking) {}
+  bool try_now() noexcept { return false; }
+  void start() noexcept;
   time_point await_resume();
 
  private:
+  friend class interval;
+  void arm() noexcept;
+
   interval* interval_;
+  time_point due_;  // set when it has fired
+  bool cancelled_ = false;
 };
 
 /// Ticks at a fixed period, however long the work between two ticks takes:
@@ -35,7 +43,8 @@ class GYRE_API [[nodiscard("co_await it")]] interval_tick_op : public sleep_op {
 ///     report();
 ///   }
 ///
-/// The first tick comes one period after the interval was made. Thread: belongs to one loop. Lifetime: must outlive its ticks.
+/// The first tick comes one period after the interval was made. Thread: belongs to one loop.
+/// Lifetime: must outlive its ticks; the program is stopped otherwise.
 class GYRE_API interval {
  public:
   /// Stops the program when the period is not positive.
@@ -46,15 +55,19 @@ class GYRE_API interval {
   }
   interval(const interval&) = delete;
   interval& operator=(const interval&) = delete;
+  ~interval() {
+    if (waiting_ != nullptr)
+      misuse("an interval was destroyed while a task waits for its tick: let that task end before");
+  }
 
   /// Waits until the next tick is due and gives the time for which it was scheduled. A tick that is due already yields once, so
-  /// that other tasks run. Overlap: one task at a time.
+  /// that other tasks run. Overlap: one task at a time; a second one stops the program with a sentence.
   ///
   /// Cancel: wakes at once and throws; the tick stays the next one.
   [[nodiscard("co_await it")]] interval_tick_op tick() noexcept { return interval_tick_op(*this); }
 
-  /// Begins anew: the next tick comes one period from now.
-  void reset() noexcept { next_ = after_now(); }
+  /// Begins anew: the next tick comes one period from now, also the one that a task waits for.
+  void reset() noexcept;
   [[nodiscard]] std::chrono::nanoseconds period() const noexcept { return period_; }
 
  private:
@@ -62,11 +75,12 @@ class GYRE_API interval {
   [[nodiscard]] time_point after_now() const noexcept {
     return time_point(std::chrono::nanoseconds(deadline_after(period_)));
   }
-  time_point advance() noexcept;
+  void advance() noexcept;
 
   std::chrono::nanoseconds period_;
   missed_ticks missed_;
   time_point next_;
+  interval_tick_op* waiting_ = nullptr;  // until its task goes on
 };
 
 }  // namespace gyre
