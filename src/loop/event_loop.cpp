@@ -257,11 +257,13 @@ void event_loop::wait_in_virtual_time() noexcept {
   virtual_now_ = std::max(virtual_now_, next);
 }
 
-// Nothing but a post can wake a task now. What was announced with expect_post will come. Other threads that have anything to
-// say are given some seconds, of wall time: a program that sleeps for ever tells nobody why.
+// Nothing but a post can wake a task now. What was announced with expect_post will come, and a signal may, for which a
+// task waits. Other threads that have anything to say are given some seconds, of wall time: a program that sleeps for
+// ever tells nobody why.
 void event_loop::wait_for_other_threads() noexcept {
   constexpr io::monotonic_time patience = 5'000'000'000;
-  if (expected_posts_ > 0 || backend_->in_flight() > 0 || tasks_ == 0) return wait_for_events();
+  if (expected_posts_ > 0 || backend_->in_flight() > 0 || tasks_ == 0 || stops_.signals_wake_a_task())
+    return wait_for_events();
   const io::monotonic_time end = clock() + patience;
   wait_until(end);
   if (!ready_.empty() || !mailbox_->posted.empty() || clock() < end) return;

@@ -43,12 +43,12 @@ void stop_observers::add(stop_observer& observer) noexcept {
   list_.link_last(observer);
   observer.listed = true;
   ++size_;
-  if (observer.role == stop_role::server) ++std::atomic_ref(servers_);
+  if (observer.role != stop_role::bystander) ++std::atomic_ref(count_of(observer.role));
   const stop_level reached = level();
   observer.heard = reached;
   if (reached == stop_level::none) return;
   // It may have ended before the authority counts the servers.
-  if (observer.role == stop_role::server) note_interest();
+  if (observer.role != stop_role::bystander) note_interest();
   observer.told(observer, reached);
 }
 
@@ -57,9 +57,10 @@ void stop_observers::remove(stop_observer& observer) noexcept {
   list_.unlink(observer);
   observer.listed = false;
   --size_;
-  if (observer.role != stop_role::server) return;
-  --std::atomic_ref(servers_);
+  if (observer.role == stop_role::bystander) return;
+  --std::atomic_ref(count_of(observer.role));
   if (level() == stop_level::none) return;
+  if (observer.role == stop_role::waiter) return note_interest();  // also for a run that begins now
   const std::scoped_lock lock(stop_lock);
   if (deciding_loop != nullptr) deciding_loop->ring();
 }
@@ -105,14 +106,17 @@ void stop_observers::decide() noexcept {
   if (reached == stop_level::none) return;
   stop_authority* authority = nullptr;
   int servers = 0;
+  bool observed = process_has_interest;
   {
     const std::scoped_lock lock(stop_lock);
     if (deciding_loop != this) return;
     authority = deciding_authority;
-    for (stop_observers* each = stop_loops.first(); each != nullptr; each = each->next)
+    for (stop_observers* each = stop_loops.first(); each != nullptr; each = each->next) {
       servers += std::atomic_ref(each->servers_);
+      observed = observed || std::atomic_ref(each->waiters_) > 0;
+    }
   }
-  raise_process_level(authority->decide(*authority, reached, servers > 0 || process_has_interest, servers));
+  raise_process_level(authority->decide(*authority, reached, observed || servers > 0, servers));
   const std::scoped_lock lock(stop_lock);
   ring_all(this);
 }
@@ -147,6 +151,12 @@ void stop_observers::give_up_authority() noexcept {
     }
   }
   settle();
+}
+
+bool stop_observers::signals_wake_a_task() const noexcept {
+  if (waiters_ == 0) return false;
+  const std::scoped_lock lock(stop_lock);
+  return deciding_loop != nullptr;
 }
 
 void stop_observers::raise_to(stop_level level) noexcept {

@@ -27,6 +27,7 @@ void stop_requested_op::start() noexcept {
     event_loop::current().stops().remove(self);
     self.finish_soon();
   };
+  role = stop_role::waiter;
   event_loop::current().stops().add(*this);
 }
 

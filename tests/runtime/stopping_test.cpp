@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <future>
+#include <thread>
 
 using namespace gyre_test;
 
@@ -233,6 +235,44 @@ TEST(stopping, a_request_ends_with_the_program) {
               co_return looked ? 1 : 0;
             }()),
             0);
+}
+
+TEST(stopping_threads, a_task_on_another_loop_still_observes_for_the_next_program) {
+  std::promise<void> waits;
+  std::thread other([&] {
+    gyre::run([&]() -> gyre::task<> {
+      auto waiting = gyre::spawn([]() -> gyre::task<> { co_await gyre::stop_requested(); });
+      co_await gyre::yield();
+      waits.set_value();
+      co_await waiting;
+    });
+  });
+  waits.get_future().wait();
+  EXPECT_EQ(run_main_virtually([]() -> gyre::task<int> { co_return 1; }()), 1);
+  EXPECT_EQ(run_main_virtually([]() -> gyre::task<int> {
+              ::raise(SIGTERM);
+              co_await gyre::sleep(1s);
+              co_return 7;
+            }()),
+            7);
+  other.join();
+}
+
+TEST(stopping_threads, a_wait_for_a_signal_is_no_deadlock_on_virtual_time) {
+  EXPECT_EQ(run_main_virtually([]() -> gyre::task<int> {
+              const std::jthread operator_of_the_program([] {
+                std::this_thread::sleep_for(5500ms);  // longer than other threads are waited for
+                ::kill(::getpid(), SIGTERM);
+              });
+              co_await gyre::stop_requested();
+              co_return 7;
+            }()),
+            7);
+}
+
+TEST(stopping_death, a_wait_for_a_request_that_no_signal_makes_is_a_deadlock_on_virtual_time) {
+  EXPECT_DEATH(run_virtual([]() -> gyre::task<> { co_await gyre::stop_requested(); }),
+               "deadlock: nothing can wake 1 task");
 }
 
 TEST(stopping, a_signal_set_takes_a_signal_over_and_the_other_one_still_stops_the_program) {

@@ -23,6 +23,8 @@ struct loop_options {
 
   /// The clock of the loop does not follow the wall: when nothing is ready and no I/O happens it jumps to the
   /// next timer. Tests of time-outs take no time and do not depend on the speed of the machine.
+  /// When only another thread can wake a task, and none does for 5 s of wall time, the program ends with a list of the
+  /// tasks.
   bool virtual_time = false;
 
   /// How many ready tasks run before the loop looks at the kernel and the clock again. 1 makes every resumption a turn
@@ -147,7 +149,8 @@ class GYRE_API event_loop {
   void expected_post_arrived() noexcept { --expected_posts_; }
 
   // Counted by whoever spawns tasks; shutdown waits for none to be left.
-  void task_began() noexcept { ++tasks_; }
+  /// Gives a number, from 1, that no other task of this loop has.
+  std::uint64_t task_began() noexcept { return ++tasks_ + ended_tasks_; }
   /// Gives the place of the task in the order of ends.
   std::uint64_t task_ended() noexcept {
     --tasks_;

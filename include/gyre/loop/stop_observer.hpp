@@ -22,6 +22,7 @@ enum class stop_level : std::uint8_t {
 
 enum class stop_role : std::uint8_t {
   server,  ///< it drains on the request: the request does not cancel the program, whose time runs when it has drained
+  waiter,  ///< a task waits for the request, which therefore does not cancel the program
   bystander,  ///< it hears of the levels and promises nothing
 };
 
@@ -73,6 +74,9 @@ class GYRE_API stop_observers {
   void take_authority(stop_authority& authority) noexcept;
   /// The level is `none` again. Returns when the loop refers to the authority no more.
   void give_up_authority() noexcept;
+  /// A task of this loop waits for a stop request, and a run of the process turns signals into one. Thread: its loop's.
+  [[nodiscard]] bool signals_wake_a_task() const noexcept;
+
   /// Raises the level, if it is lower, for the authority on this loop. Thread: any; signal handlers.
   void raise_to(stop_level level) noexcept;
 
@@ -101,6 +105,7 @@ class GYRE_API stop_observers {
   void decide() noexcept;
   void tell(stop_level level) noexcept;
   void settle() noexcept;
+  [[nodiscard]] int& count_of(stop_role role) noexcept { return role == stop_role::server ? servers_ : waiters_; }
 
   stop_observers* previous = nullptr;  // among the loops of the process
   stop_observers* next = nullptr;
@@ -110,6 +115,7 @@ class GYRE_API stop_observers {
   bool rung_ = false;                        // the bell is on its way
   stop_level announced_ = stop_level::none;  // to this loop, which may hear of it when the run that decides has ended
   int servers_ = 0;
+  int waiters_ = 0;
   std::size_t size_ = 0;
   observer_list list_;
   bell bell_;
