@@ -5,7 +5,7 @@ namespace gyre {
 
 void mutex::unlock() noexcept {
   if (!locked_) misuse("a mutex was unlocked that is not locked");
-  holder_ = nullptr;  // always: the library may be a release build where the program is not
+  holder_ = 0;  // always: the library may be a release build where the program is not
   // To the next one at once: a task that comes in between does not get ahead.
   if (!waiters_.grant_one()) locked_ = false;
 }

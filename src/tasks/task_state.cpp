@@ -48,7 +48,7 @@ task_state& task_state::create(frame_base& frame, cancel_scope& parent, task_own
   state->loop_ = &loop;
   const task_context* const spawning = loop.running_task();
   state->locals = task_local_binding::share(spawning != nullptr ? spawning->locals : task_local_binding::visible());
-  loop.task_began();
+  state->place_ = loop.task_began();
   if (options.eager && !state->cancel_pending)
     begin(*state);
   else
@@ -83,7 +83,7 @@ void task_state::finish() noexcept {
   innermost = nullptr;
   if (outermost->failure) failure_ = std::move(outermost->failure);
   root.close();
-  ended_as_ = loop_->task_ended();
+  place_ = loop_->task_ended();
   if (owner_ != nullptr) owner_->child_ended(*owner_, *this);
   tell_watchers();
   // With the frame go the arguments: the stream of a connection, say, however long its handle is kept.
@@ -134,7 +134,7 @@ void task_state::rethrow() const {
 
 task_description task_state::describe(const task_context& context) noexcept {
   const auto& state = static_cast<const task_state&>(context);
-  return {state.name().data(), state.name().size(), state.spawned_at};
+  return {state.name().data(), state.name().size(), state.spawned_at, state.place_};
 }
 
 std::string_view task_state::name() const noexcept { return name_ == nullptr ? std::string_view() : name_->text(); }

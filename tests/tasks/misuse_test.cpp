@@ -282,6 +282,21 @@ TEST(mutex_holder, hands_the_mutex_over_with_its_guard) {
   });
 }
 
+TEST(mutex_holder, whose_guard_outlives_it_is_not_taken_for_a_later_task_at_its_address) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::mutex mutex;
+    gyre::mutex_guard* guard = nullptr;
+    co_await gyre::spawn([&]() -> gyre::task<> { guard = new gyre::mutex_guard(co_await mutex.scoped_lock()); });
+    // One of them gets the memory of the task that has ended.
+    auto lock = [&]() -> gyre::task<> { const auto held = co_await mutex.scoped_lock(); };
+    std::vector<gyre::task_handle<>> waiters;
+    for (int i = 0; i < 4; ++i) waiters.push_back(gyre::spawn(lock()));
+    co_await gyre::yield();
+    delete guard;
+    for (auto& each : waiters) co_await each;
+  });
+}
+
 TEST(waiting_tasks, are_printed_with_name_and_call_stack) {
   run_virtual([]() -> gyre::task<> {
     gyre::event go;

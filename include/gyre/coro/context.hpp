@@ -30,6 +30,7 @@ struct task_description {
   const char* name;
   std::size_t name_length;
   std::source_location spawned_at;
+  std::uint64_t number;  ///< among the tasks of its loop, of which a later one may have the same address
 };
 
 /// What the layers below know of a way to run tasks.

@@ -5,6 +5,7 @@
 #include <gyre/sync/mutex.hpp>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace gyre {
 
@@ -24,7 +25,7 @@ class GYRE_API [[nodiscard("co_await it")]] condition_wait_op : public operation
 
   condition_variable* condition_;  // may be gone when the task resumes
   mutex* mutex_ = nullptr;
-  task_context* holder_ = nullptr;  // of the mutex, before and after
+  std::uint64_t holder_ = 0;  // of the mutex, before and after
   bool given_up_ = false;
 };
 

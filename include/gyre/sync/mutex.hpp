@@ -4,6 +4,7 @@
 #include <gyre/sync/must_be_awaited.hpp>
 #include <gyre/sync/wait_queue.hpp>
 
+#include <cstdint>
 #include <utility>
 
 namespace gyre {
@@ -104,22 +105,25 @@ class GYRE_API mutex {
   friend class mutex_guard_op;
   friend class mutex_guard;
   friend class condition_wait_op;
-  void set_holder(task_context* task) noexcept {
+  void set_holder(std::uint64_t task) noexcept {
     if constexpr (checks_everything) holder_ = task;
   }
   void check_waiter(const operation_base& op) const noexcept {
     if constexpr (checks_everything)
-      if (holder_ != nullptr && op.waits_for_ever() && op.waiter->context == holder_)
+      if (holder_ != 0 && op.waits_for_ever() && number_of(op.waiter->context) == holder_)
         misuse("a task locks a mutex that it holds already, and would wait for ever: unlock it first");
+  }
+  [[nodiscard]] static std::uint64_t number_of(const task_context* task) noexcept {
+    return task != nullptr && task->kind != nullptr ? task->kind->describe(*task).number : 0;
   }
 
   wait_queue waiters_;
-  task_context* holder_ = nullptr;  // for the check: whose guard holds it; null: not known
+  std::uint64_t holder_ = 0;  // for the check: the number of the task whose guard holds it; 0: not known
   bool locked_ = false;
 };
 
 inline mutex_guard::mutex_guard(mutex_guard&& other) noexcept : mutex_(std::exchange(other.mutex_, nullptr)) {
-  if (mutex_ != nullptr) mutex_->set_holder(nullptr);
+  if (mutex_ != nullptr) mutex_->set_holder(0);
 }
 inline void mutex_guard::unlock() noexcept {
   if (mutex_ != nullptr) std::exchange(mutex_, nullptr)->unlock();
@@ -137,7 +141,8 @@ inline void mutex_guard_op::start() noexcept {
   queued_operation::start();
 }
 inline mutex_guard mutex_guard_op::await_resume() {
-  if (fully_succeeded()) mutex_->set_holder(event_loop::current().running_task());
+  if constexpr (checks_everything)
+    if (fully_succeeded()) mutex_->set_holder(mutex::number_of(event_loop::current().running_task()));
   return queued_operation::await_resume();
 }
 inline bool mutex_guard_op::try_now() noexcept { return mutex_->try_lock(); }

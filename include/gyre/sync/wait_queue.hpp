@@ -147,6 +147,8 @@ class queued_operation : public operation<Derived>, public wait_node {
         op.stand_in_line();
     };
     tries_again_ = true;
+    if constexpr (checks_everything)
+      if (this->waiter != nullptr) check_woken_on_own_loop(*this->waiter->context);
     event_loop::current().schedule(*this);
   }
 

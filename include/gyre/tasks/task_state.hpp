@@ -97,7 +97,7 @@ struct GYRE_API task_state final : io::completion, task_context {
   /// After the end: an exception left it that is not `cancelled`.
   [[nodiscard]] bool has_failed() const noexcept { return failure() && !was_cancelled(); }
   /// After the end: its place in the order in which the tasks of this loop have ended.
-  [[nodiscard]] std::uint64_t ended_as() const noexcept { return ended_as_; }
+  [[nodiscard]] std::uint64_t ended_as() const noexcept { return place_; }
   [[nodiscard]] std::string_view name() const noexcept;
 
   void add_reference() noexcept { ++references_; }
@@ -157,7 +157,7 @@ struct GYRE_API task_state final : io::completion, task_context {
   task_watcher* watchers_ = nullptr;
   task_name* name_ = nullptr;  // null: it has none
   std::exception_ptr failure_;
-  std::uint64_t ended_as_ = 0;
+  std::uint64_t place_ = 0;  // in the order in which the tasks of the loop began; after the end, in that of their ends
 };
 
 inline void task_watcher::hold() noexcept {
