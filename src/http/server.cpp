@@ -47,9 +47,18 @@ void check(const server_limits& limits) {
   if (limits.head.target == 0 || limits.head.size == 0) refuse("a limit of heads is 0: every request would be refused");
 }
 
+void check(const server_timeouts& timeouts) {
+  for (const auto each : {timeouts.head, timeouts.idle, timeouts.body, timeouts.write, timeouts.handler,
+                          timeouts.half_closed, timeouts.drain, timeouts.last_request})
+    if (each < std::chrono::nanoseconds::zero()) throw std::invalid_argument("http::server: a time-out is negative");
+}
+
 server_options&& checked(server_options&& options) {
   if (!options.routes) throw std::invalid_argument("http::server: there are no routes; give a router or a handler");
   check(options.limits);
+  check(options.timeouts);
+  if (!options.name.empty() && !is_field_value(options.name))
+    throw std::invalid_argument("http::server: the name holds a control character, or white space around it");
   return std::move(options);
 }
 

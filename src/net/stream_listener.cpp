@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <new>
+#include <stdexcept>
 
 namespace gyre {
 namespace {
@@ -27,6 +28,12 @@ cause cause_of(const std::exception_ptr& failure) {
 }
 
 }  // namespace
+
+void served_connections::check(const serve_options& options) {
+  if (options.max_connections == 0)
+    throw std::invalid_argument("serve: max_connections is 0: no connection would ever be served");
+  if (options.drain < std::chrono::nanoseconds::zero()) throw std::invalid_argument("serve: drain is negative");
+}
 
 served_connections::served_connections(task_context& task, bool observe_stop) noexcept
     : child_tasks(task, &ended, shielding::shielded), task_(task) {

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -37,6 +38,7 @@ address bind_and_listen(int fd, const address& local, const listen_options& opti
 }  // namespace
 
 tcp_listener tcp_listener::bind(const address& local, const listen_options& options) {
+  if (options.backlog < 0) throw std::invalid_argument("tcp_listener: the backlog is negative");
   owned_fd socket(
       ::socket(static_cast<const sockaddr*>(local.data())->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) throw io_error({errno, std::generic_category()}, "listen", local.string());

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <stdexcept>
 
 namespace gyre {
 namespace {
@@ -20,6 +21,8 @@ namespace {
 const sockaddr* raw(const address& a) noexcept { return static_cast<const sockaddr*>(a.data()); }
 
 owned_fd new_socket(const address& where, const udp_options& options) {
+  if (options.receive_buffer_size < 0 || options.send_buffer_size < 0)
+    throw std::invalid_argument("udp_socket: a buffer size is negative");
   const int family = raw(where)->sa_family;
   owned_fd socket(::socket(family, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!socket) throw last_error();

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -62,6 +63,7 @@ struct removed_unless_taken {
 }  // namespace
 
 unix_listener unix_listener::bind(const unix_address& local, const unix_listen_options& options) {
+  if (options.backlog < 0) throw std::invalid_argument("unix_listener: the backlog is negative");
   try {
     owned_fd socket = new_socket();
     std::string name = local.string();

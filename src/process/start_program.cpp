@@ -12,6 +12,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <stdexcept>
 
 namespace gyre {
 namespace {
@@ -77,6 +78,10 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
 started_process start(const std::vector<std::string>& arguments, const process_options& options) {
   if (arguments.empty() || arguments.front().empty() || options.directory.find('\0') != std::string::npos)
     throw_error(EINVAL);
+  for (const redirect& each : {options.standard_input, options.standard_output})
+    if (each.what() == redirect::kind::output)
+      throw std::invalid_argument(
+          "start: redirect::to_output() is for the error stream, not for the input or the output");
   started_process started;
   const std::vector<char*> argv = pointers(arguments);
   const std::vector<char*> given = options.environment ? pointers(*options.environment) : std::vector<char*>();

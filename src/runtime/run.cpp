@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include <exception>
+#include <stdexcept>
 
 namespace gyre {
 namespace {
@@ -59,6 +60,8 @@ int run_to_exit_code(task<T> main, const run_options& options) {
 }  // namespace
 
 program::program(const run_options& options) : loop_(options.loop) {
+  if (options.after_drain < std::chrono::nanoseconds::zero())
+    throw std::invalid_argument("run: after_drain is negative");
   if (options.handle_signals) signals_ = new termination_watch(loop_, options.after_drain);
 }
 

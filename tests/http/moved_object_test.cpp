@@ -131,6 +131,22 @@ TEST(moved_object, calling_an_empty_handler_stops_the_program) {
   EXPECT_DEATH(call(), "an http::handler was called that is empty or was moved from");
 }
 
+TEST(moved_object, negative_time_outs_and_a_name_with_a_line_end_are_refused) {
+  const auto refusal_of = [](auto change) {
+    return message_of<std::invalid_argument>([&] {
+      http::server_options options;
+      options.listen = "";
+      options.routes = hello;
+      change(options);
+      const http::server made(std::move(options));
+    });
+  };
+  EXPECT_EQ(refusal_of([](http::server_options& o) { o.timeouts.write = -1s; }),
+            "http::server: a time-out is negative");
+  EXPECT_EQ(refusal_of([](http::server_options& o) { o.name = "a\r\nX: y"; }),
+            "http::server: the name holds a control character, or white space around it");
+}
+
 TEST(moved_object, limits_that_let_nobody_in_are_refused) {
   const auto refusal_of = [](auto change) {
     return message_of<std::invalid_argument>([&] {

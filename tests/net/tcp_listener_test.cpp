@@ -271,6 +271,20 @@ TEST(tcp_listener, serving_at_most_no_connections_is_refused) {
   });
 }
 
+TEST(tcp_listener, a_negative_drain_or_backlog_is_refused) {
+  run_test([]() -> gyre::task<> {
+    EXPECT_THROW((void)gyre::tcp_listener::bind("127.0.0.1:0", {.backlog = -5}), std::invalid_argument);
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    bool refused = false;
+    try {
+      co_await gyre::timeout(10s, listener.serve(echo, {.drain = -5s}));
+    } catch (const std::invalid_argument&) {
+      refused = true;
+    }
+    EXPECT_TRUE(refused);
+  });
+}
+
 TEST(tcp_listener, with_max_connections_further_ones_wait_until_one_ends) {
   run_test([]() -> gyre::task<> {
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");

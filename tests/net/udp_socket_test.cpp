@@ -407,3 +407,11 @@ TEST(udp_socket, a_cancel_anywhere_loses_no_datagram_that_was_given) {
   EXPECT_GT(report.cancelled, 0U);
   EXPECT_GT(report.completed, 0U);
 }
+
+TEST(udp_socket, refuses_negative_buffer_sizes) {
+  run_test([]() -> gyre::task<> {
+    EXPECT_THROW((void)here({.receive_buffer_size = -1}), std::invalid_argument);
+    EXPECT_THROW((void)here({.send_buffer_size = -1}), std::invalid_argument);
+    co_return;
+  });
+}

@@ -75,3 +75,11 @@ TEST(process_misuse, detaching_no_process_does_nothing) {
     co_await expect_all_reaped();
   });
 }
+
+TEST(process_misuse, an_input_or_an_output_that_goes_where_the_output_goes_is_refused) {
+  run_test([]() -> gyre::task<> {
+    EXPECT_THROW((void)process::start({"true"}, {.standard_input = redirect::to_output()}), std::invalid_argument);
+    EXPECT_THROW((void)process::start({"true"}, {.standard_output = redirect::to_output()}), std::invalid_argument);
+    co_return;
+  });
+}

@@ -188,6 +188,11 @@ TEST(stopping, without_a_limit_a_program_takes_the_time_that_it_needs) {
             7);
 }
 
+TEST(stopping, a_negative_time_after_the_drain_is_refused) {
+  auto nothing = []() -> gyre::task<> { co_return; };
+  EXPECT_THROW(gyre::run(nothing, {.after_drain = -1s}), std::invalid_argument);
+}
+
 TEST(stopping, an_error_after_the_request_is_reported_and_gives_1) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(run_main_virtually([]() -> gyre::task<int> {

@@ -63,8 +63,9 @@ struct server_state;
 /// Thread: belongs to the loop that it runs on.
 class GYRE_API server {
  public:
-  /// Listens. Errors: io_error "listen 127.0.0.1:80: Permission denied"; std::invalid_argument without routes, and for limits
-  /// with which no request could be answered, such as no connections.
+  /// Listens. Errors: io_error "listen 127.0.0.1:80: Permission denied"; std::invalid_argument without routes, for
+  /// limits with which no request could be answered, such as no connections, for a negative time-out, and for a name
+  /// that is no field value.
   explicit server(server_options options);
   server(server&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   server& operator=(server&& other) noexcept {

@@ -13,7 +13,6 @@
 #include <cstddef>
 #include <exception>
 #include <source_location>
-#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -35,6 +34,8 @@ struct serve_options {
 /// A stop request ends the region in which the server accepts, and force ends the drain: it cancels all of them.
 class GYRE_API served_connections : public child_tasks, private stop_observer {
  public:
+  /// Errors: std::invalid_argument when max_connections is 0, or drain negative.
+  static void check(const serve_options& options);
   served_connections(task_context& task, bool observe_stop) noexcept;
   ~served_connections();
 
@@ -122,15 +123,15 @@ class stream_listener {
   /// after the request drains at once.
   /// Lifetime: `handler` is kept until then.
   /// Cancel: drains, then throws `cancelled`. When the program is forced to end (see run_options), the drain is over at once.
-  /// Errors: io_error when accepting fails for good; std::invalid_argument when max_connections is 0. Exceptions of handlers go to the loop's exception handler, except resets by
-  /// the peer; so does std::bad_alloc when a handler cannot be started. std::bad_alloc is reported at most once a second.
+  /// Errors: io_error when accepting fails for good; std::invalid_argument when max_connections is 0 or drain negative.
+  /// Exceptions of handlers go to the loop's exception handler, except resets by the peer; so does std::bad_alloc when
+  /// a handler cannot be started. std::bad_alloc is reported at most once a second.
   template <class Handler>
   [[nodiscard]] task<> serve(Handler handler, serve_options options = {}) {
     static_assert(task_function<Handler, Stream>,
                   "serve takes a function that is called with the accepted stream, by value, and returns a task");
     const std::source_location where = co_await started_by_program_at();
-    if (options.max_connections == 0)
-      throw std::invalid_argument("serve: max_connections is 0: no connection would ever be served");
+    served_connections::check(options);
     served_connections connections(co_await this_task_context{}, options.observe_stop);
     auto draining =
         shield(served_connections::drain(connections, options.drain));  // made early: later there may be no memory

@@ -27,7 +27,7 @@ struct listen_options {
 class GYRE_API tcp_listener : public stream_listener<tcp_stream> {
  public:
   /// Binds to an address and listens. Port 0: the kernel chooses; see local_address.
-  /// Errors: io_error "listen 127.0.0.1:80: Permission denied".
+  /// Errors: io_error "listen 127.0.0.1:80: Permission denied"; std::invalid_argument for a negative backlog.
   static tcp_listener bind(const address& local, const listen_options& options = {});
   /// The same for "127.0.0.1:80", "[::]:80", ":80".
   static tcp_listener bind(std::string_view local, const listen_options& options = {});

@@ -33,7 +33,8 @@ struct udp_options {
 /// Overlap: one task receives and any number send at a time.
 class GYRE_API udp_socket {
  public:
-  /// Binds to an address. Port 0: the kernel chooses. Errors: io_error "udp 127.0.0.1:53: Permission denied".
+  /// Binds to an address. Port 0: the kernel chooses.
+  /// Errors: io_error "udp 127.0.0.1:53: Permission denied"; std::invalid_argument for a negative buffer size.
   [[nodiscard]] static udp_socket bind(const address& local, const udp_options& options = {});
   /// The same for "127.0.0.1:53", "[::]:53", ":0".
   [[nodiscard]] static udp_socket bind(std::string_view local, const udp_options& options = {});

@@ -22,7 +22,8 @@ struct unix_listen_options {
 /// A listening Unix socket: see stream_listener for accepting and serving. Removes its file when it is destroyed.
 class GYRE_API unix_listener : public stream_listener<unix_stream> {
  public:
-  /// Binds and listens. Errors: io_error "listen /run/x.sock: Address already in use".
+  /// Binds and listens. Errors: io_error "listen /run/x.sock: Address already in use"; std::invalid_argument for a
+  /// negative backlog.
   static unix_listener bind(const unix_address& local, const unix_listen_options& options = {});
 
   unix_listener(unix_listener&& other) noexcept

@@ -22,7 +22,7 @@ class redirect {
   [[nodiscard]] static redirect null() noexcept { return redirect(kind::null, -1); }
   /// To us, through a pipe: see process::input, output and error.
   [[nodiscard]] static redirect pipe() noexcept { return redirect(kind::pipe, -1); }
-  /// Of the error stream: to where the output goes.
+  /// Of the error stream: to where the output goes. Of another stream it is refused with std::invalid_argument.
   [[nodiscard]] static redirect to_output() noexcept { return redirect(kind::output, -1); }
   /// To a duplicate of an open descriptor, which is still the caller's: a file, a socket, an end of gyre::open_pipe.
   [[nodiscard]] static redirect descriptor(int fd) noexcept { return redirect(kind::descriptor, fd); }

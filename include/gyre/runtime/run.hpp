@@ -31,7 +31,7 @@ struct run_options {
 
   /// How long the program may go on after a stop request once its servers have drained, each within its own limit. Then
   /// everything is cancelled. Defaults to 15 s, which with a drain of 10 s stays below the 30 s that Kubernetes grants.
-  /// std::chrono::nanoseconds::max() means no limit.
+  /// std::chrono::nanoseconds::max() means no limit. A negative time is refused with std::invalid_argument.
   std::chrono::nanoseconds after_drain = std::chrono::seconds(15);
 };
 
