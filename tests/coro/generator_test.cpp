@@ -261,3 +261,12 @@ TEST(generator_death, iterating_one_that_was_moved_from_stops_the_program) {
   [[maybe_unused]] auto taken = std::move(numbers);
   EXPECT_DEATH((void)numbers.begin(), "a generator that was moved from");  // NOLINT(bugprone-use-after-move)
 }
+
+TEST(async_generator_death, that_was_moved_from_stops_the_program) {
+  EXPECT_DEATH(gyre::run([]() -> gyre::task<> {
+                 auto numbers = ticks(3);
+                 const auto there = std::move(numbers);
+                 (void)co_await numbers.next();  // NOLINT(bugprone-use-after-move): that is the test
+               }),
+               "next.. of an async_generator that was moved from");
+}

@@ -599,3 +599,12 @@ TEST(stream_writer, a_loop_that_ends_with_a_full_buffer_aborts_the_stream) {
   });
   EXPECT_TRUE(aborted);
 }
+
+TEST(shared_stream, that_was_moved_from_has_copies_that_are_as_empty) {
+  gyre::shared_stream stream(gyre::any_stream(std::move(gyre::memory_pair().first)));
+  const gyre::shared_stream owner = std::move(stream);
+  const gyre::shared_stream copy = stream;  // NOLINT(bugprone-use-after-move): that is the test
+  EXPECT_FALSE(copy);
+  EXPECT_FALSE(owner.is_shared());
+  EXPECT_DEATH(copy->abort(), "an operation on a shared_stream that is closed or was moved from");
+}

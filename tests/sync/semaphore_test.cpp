@@ -116,3 +116,8 @@ TEST(bounded_semaphore, refuses_more_permits_than_it_began_with) {
     EXPECT_EQ(slots.available(), 1U);
   });
 }
+
+TEST(counting_semaphore_death, of_more_permits_than_it_can_count_stops_the_program) {
+  gyre::counting_semaphore slots(1);
+  EXPECT_DEATH(slots.release(static_cast<std::size_t>(-1)), "release.. of a semaphore with more permits than");
+}

@@ -20,6 +20,9 @@ TEST(from_callback_threads, a_call_inside_the_initiation_is_a_result) {
   });
 }
 
+static_assert(!std::is_invocable_v<gyre::callback<int>&>, "a forgotten value");
+static_assert(std::is_invocable_v<gyre::callback<void>&>);
+
 TEST(from_callback_threads, a_call_from_another_thread_resumes_on_the_loop) {
   gyre::run([]() -> gyre::task<> {
     const auto here = std::this_thread::get_id();

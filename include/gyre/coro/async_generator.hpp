@@ -80,9 +80,11 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
     std::coroutine_handle<promise_type> coroutine;
 
     [[nodiscard]] bool await_ready() const noexcept {
-      if (coroutine && coroutine.promise().current != nullptr) [[likely]]
+      if (!coroutine) [[unlikely]]
+        misuse("next() of an async_generator that was moved from: use the object that it was moved to");
+      if (coroutine.promise().current != nullptr) [[likely]]
         return false;
-      if (coroutine && !coroutine.done())
+      if (!coroutine.done())
         misuse("next() of an async_generator was awaited while another next() of it waits; let one task read it");
       return true;
     }
@@ -97,7 +99,6 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
       return coroutine;
     }
     element* await_resume() {
-      if (!coroutine) return nullptr;
       promise_type& promise = coroutine.promise();
       if (promise.current == nullptr && promise.failure) [[unlikely]]
         std::rethrow_exception(std::exchange(promise.failure, nullptr));
@@ -106,7 +107,7 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
   };
 
   /// Runs the coroutine to its next co_yield. Gives a pointer to what was yielded, null at the end, and from then on.
-  /// Stops the program when another next() still waits.
+  /// Stops the program when another next() still waits, and when the generator was moved from.
   ///
   /// Lifetime: the value lives until the next call, or the end of the generator.
   /// Cancel: as what the generator waits for; it has ended then. Errors: what the coroutine throws, once; it has ended.

@@ -9,11 +9,14 @@
 
 namespace gyre {
 
-/// Counts its owners; the stream is destroyed with the last. Thread: that of the stream.
+/// Counts its owners; the stream is destroyed with the last. A copy of one that was moved from is as empty: using it
+/// stops the program. Thread: that of the stream.
 class shared_stream {
  public:
   explicit shared_stream(any_stream stream) : state_(new state{std::move(stream)}) {}
-  shared_stream(const shared_stream& other) noexcept : state_(other.state_) { ++state_->owners; }
+  shared_stream(const shared_stream& other) noexcept : state_(other.state_) {
+    if (state_ != nullptr) ++state_->owners;
+  }
   shared_stream(shared_stream&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   shared_stream& operator=(shared_stream other) noexcept {
     std::swap(state_, other.state_);

@@ -91,7 +91,8 @@ class GYRE_API counting_semaphore {
     return true;
   }
 
-  /// Gives `count` permits (back, or new ones); those who have waited longest get them.
+  /// Gives `count` permits (back, or new ones); those who have waited longest get them. Stops the program when there
+  /// would be more of them than a std::size_t counts.
   void release(std::size_t count = 1) noexcept;
 
   /// Permits that nobody has. No task waits while there are some.

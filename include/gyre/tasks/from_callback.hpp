@@ -84,7 +84,7 @@ class callback {
   /// Gives the value. No effect when something was given before, or nobody waits any more. What its constructor throws is
   /// thrown by the await.
   template <class... Args>
-    requires std::is_constructible_v<wrap_void<T>, Args...>
+    requires((sizeof...(Args) > 0 || std::is_void_v<T>) && std::is_constructible_v<wrap_void<T>, Args...>)
   void operator()(Args&&... value) const {
     deliver([&](callback_state<T>& s) { s.value.emplace(std::forward<Args>(value)...); });
   }

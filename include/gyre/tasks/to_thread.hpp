@@ -20,6 +20,9 @@ template <class F>
 class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<F>>, private io::blocking_job {
  public:
   using result_type = std::invoke_result_t<F&>;
+  static_assert(
+      !requires { typename result_type::promise_type; },
+      "to_thread takes a function that blocks, not a coroutine: the task that it returns would never run");
 
   to_thread_op(io::blocking_pool& pool, F&& function) : function_(std::move(function)), pool_(&pool) {}
   to_thread_op(to_thread_op&& other) noexcept(std::is_nothrow_move_constructible_v<F>)
