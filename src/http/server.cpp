@@ -5,9 +5,7 @@
 #include <gyre/http/head_writer.hpp>
 #include <gyre/http/server.hpp>
 #include <gyre/http/shared_connection_count.hpp>
-#include <gyre/loop/as_expected.hpp>
 #include <gyre/loop/deadline.hpp>
-#include <gyre/loop/timeout_op.hpp>
 #include <gyre/tasks/task_group.hpp>
 
 #include "client_network.hpp"
@@ -18,6 +16,7 @@
 
 #include <ctime>
 #include <exception>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -149,20 +148,6 @@ task<> serve_socket(server_state& server, unix_stream peer) {
   co_await serve_on(server, carrier, none);
 }
 
-// Those whose handshake the kernel has completed are ours: the clients believe that they are connected. There are not more
-// than fit into the backlog; clients that never stop to connect do not keep the server alive.
-template <class Listener, class Serve>
-task<> accept_the_last(Listener& listener, served_connections& connections, Serve& serve, int backlog,
-                       std::source_location where) {
-  using namespace std::chrono_literals;
-  const time_point until = now() + 100ms;
-  for (int i = 0; i <= backlog && now() < until; ++i) {
-    auto peer = co_await as_expected(timeout(1ms, listener.accept()));
-    if (!peer) co_return;
-    connections.serve(serve, *std::move(peer), where);
-  }
-}
-
 // Closes idle connections after a while. A timer needs no memory; a task would.
 class idle_closer : private timer {
  public:
@@ -239,7 +224,8 @@ task<> run_on(server_state& server, Listener& listener) {
   served_connections connections(co_await this_task_context{}, server.options.observe_stop);
   auto serve = [&server] GYRE_CORO_WRAPPER(stream peer) { return serve_socket(server, std::move(peer)); };
   // Made early: when the server drains there may be no memory.
-  auto last = shield(accept_the_last(listener, connections, serve, server.options.socket.backlog, where));
+  constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+  auto last = shield(served_connections::serve_the_last(connections, listener, serve, no_limit, where));
   auto draining = shield(drain(server, served_connections::drain(connections, server.options.timeouts.drain)));
   std::exception_ptr failure;
   try {

@@ -7,6 +7,7 @@
 
 #include "ended_early.hpp"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -47,7 +48,8 @@ listening_socket listening_socket::closed;
 
 listening_socket::listening_socket() noexcept : failure_(EBADF), stopped_(true) {}
 
-listening_socket::listening_socket(int fd, std::string bound) noexcept : name(std::move(bound)) {
+listening_socket::listening_socket(int fd, std::string bound, int backlog) noexcept
+    : name(std::move(bound)), backlog_(static_cast<unsigned>(backlog)) {
   descriptor_.fd = fd;
   code = io::opcode::accept_many;
   target = &descriptor_;
@@ -137,6 +139,7 @@ void listening_socket::accepted_something(io::completion& c) noexcept {
     self.close_when_quiet();
     return;
   }
+  if (self.finishing_ && self.descriptor_.in_flight == 0) self.take_backlog();
   self.serve_waiters();
   if (self.accepted_.size() - self.next_ < most_waiting) self.arm();
 }
@@ -155,6 +158,37 @@ void listening_socket::serve_waiters() noexcept {
   }
 }
 
+void listening_socket::finish() noexcept {
+  if (stopped_ || finishing_) return;
+  finishing_ = paused_ = true;
+  event_loop::current().timers().disarm(*this);
+  if (where == io::phase::in_flight) event_loop::current().backend().cancel(*this);
+  if (descriptor_.in_flight > 0 || listed) return;  // accepted_something goes on
+  take_backlog();
+  serve_waiters();
+}
+
+// Nothing runs between the look at an empty backlog and the close: no connection is lost but one that is made in that
+// moment. There are no more than fit into the backlog; clients that never stop to connect do not keep the listener
+// open.
+void listening_socket::take_backlog() noexcept {
+  for (unsigned i = 0; i <= backlog_; ++i) {
+    const int connection = ::accept4(descriptor_.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (connection >= 0)
+      keep(connection);
+    else if (errno != EINTR && errno != ECONNABORTED && errno != EPROTO && !concerns_one_connection(errno))
+      break;
+  }
+  close_descriptor();
+  if (failure_ == 0) failure_ = ECANCELED;
+}
+
+void listening_socket::close_descriptor() noexcept {
+  if (descriptor_.fd < 0) return;
+  event_loop::current().backend().detach(descriptor_);
+  ::close(std::exchange(descriptor_.fd, -1));
+}
+
 void listening_socket::stop() noexcept {
   if (stopped_) return;
   stopped_ = true;
@@ -169,10 +203,7 @@ void listening_socket::stop() noexcept {
 void listening_socket::close_when_quiet() noexcept {
   while (has_connection()) ::close(accepted_[next_++]);
   if (descriptor_.in_flight > 0 || listed) return;
-  if (descriptor_.fd >= 0) {
-    event_loop::current().backend().detach(descriptor_);
-    ::close(std::exchange(descriptor_.fd, -1));
-  }
+  close_descriptor();
   if (abandoned_ && failing_ == 0) delete this;
 }
 
@@ -197,16 +228,14 @@ accept_base::~accept_base() {
 
 bool accept_base::try_now() noexcept {
   listening_socket& listener = *listener_;
-  if (listener.failure_ != 0) {
-    note_failure();
-    return true;
+  if (listener.waiters_.empty() && listener.has_connection()) {
+    while (listener.has_connection() && !listener.hand_over_to(*this)) {
+    }
+    listener.serve_waiters();
+    listener.arm();
   }
-  if (!listener.waiters_.empty() || !listener.has_connection()) return false;
-  while (listener.has_connection() && !listener.hand_over_to(*this)) {
-  }
-  listener.serve_waiters();
-  listener.arm();
-  return socket_ != nullptr;
+  if (socket_ == nullptr && listener.failure_ != 0) note_failure();
+  return socket_ != nullptr || failing_;
 }
 
 void accept_base::start() noexcept {

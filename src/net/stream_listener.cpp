@@ -3,7 +3,6 @@
 #include <gyre/loop/deadline.hpp>
 #include <gyre/net/stream_listener.hpp>
 
-#include <sys/socket.h>
 
 #include <cstdint>
 #include <new>

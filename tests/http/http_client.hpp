@@ -116,6 +116,12 @@ inline http::server_options options_for(http::handler routes) {
   return options;
 }
 
+/// For a server that is given its connections.
+inline http::server_options without_port(http::server_options options) {
+  options.listen.clear();
+  return options;
+}
+
 /// Answers everything with that text.
 inline http::handler says(std::string text) {
   return [text = std::move(text)](http::request&) { return http::response::text(std::string_view(text)); };
@@ -179,14 +185,25 @@ class memory_server {
   [[nodiscard]] http::server& server() noexcept { return *server_; }
 
  private:
-  static http::server_options without_port(http::server_options options) {
-    options.listen.clear();
-    return options;
-  }
   static gyre::task<> serve(std::shared_ptr<http::server> server, gyre::any_stream stream) {
     co_await server->serve_connection(std::move(stream));
   }
   std::shared_ptr<http::server> server_;
+};
+
+/// A server and the one connection in memory that it was given.
+struct given_connection {
+  explicit given_connection(http::server_options options) : given_connection(std::move(options), gyre::memory_pair()) {}
+
+  http::server server;
+  memory_client client;
+  gyre::task_handle<void> serving;
+
+ private:
+  given_connection(http::server_options options, gyre::memory_pair pair)
+      : server(without_port(std::move(options))),
+        client(std::move(pair.first)),
+        serving(gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second))))) {}
 };
 
 }  // namespace gyre_test

@@ -2,6 +2,7 @@
 #include <gyre/http/server.hpp>
 
 #include "tests/http/served.hpp"
+#include "tests/support/long_turns.hpp"
 
 using namespace gyre_test;
 using http::response;
@@ -109,24 +110,17 @@ TEST(server_drain, a_request_that_is_on_its_way_is_still_answered) {
   });
 }
 
-TEST(server_drain, connections_in_the_backlog_are_still_answered) {
+TEST(server_drain, clients_that_connect_before_the_port_closes_are_answered) {
   gated app;
   run_served(options_for(app.routes()), [&](served& here) -> gyre::task<> {
     co_await gyre::yield();
-    // The kernel completes the handshakes; the server does not run in between.
-    std::vector<tcp_client> clients;
-    const auto where = gyre::address::parse(here.server().where()).value();
-    for (int i = 0; i < 20; ++i) {
-      const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-      const bool connected = ::connect(fd, static_cast<const sockaddr*>(where.data()), where.size()) == 0;
-      CO_ASSERT_TRUE(connected);
-      clients.emplace_back(gyre::tcp_stream::from_fd(fd));
-    }
     here.tell_to_stop();
-    for (auto& each : clients) co_await each.send(hello_request);
-    for (auto& each : clients) {
-      const auto answer = co_await each.answer();
-      EXPECT_EQ(answer.status, 200);
+    auto peers = co_await connect_in_long_turns(gyre::address(here.server().where()), hello_request);
+    EXPECT_FALSE(peers.empty());
+    for (gyre::tcp_stream& peer : peers) {
+      tcp_client client(std::move(peer));
+      const auto answer = co_await client.answer();
+      EXPECT_EQ(answer.body, "at once");
       EXPECT_EQ(answer.field("Connection"), "close");
     }
   });
@@ -276,36 +270,30 @@ TEST(server_drain, a_server_that_does_not_observe_stop_requests_serves_on) {
 TEST(server_drain, a_stop_request_drains_a_connection_that_was_given_to_the_server) {
   gated app;
   run_virtual([&]() -> gyre::task<> {
-    http::server server(options_for(app.routes()));
-    gyre::memory_pair pair;
-    memory_client client(std::move(pair.first));
-    auto serving = gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second))));
-    co_await client.send(slow_request);
+    given_connection here(options_for(app.routes()));
+    co_await here.client.send(slow_request);
     co_await app.began.wait();
     gyre::request_stop();
     co_await gyre::sleep(3s);
-    EXPECT_TRUE(server.draining());
+    EXPECT_TRUE(here.server.draining());
     app.go_on.set();
-    const auto answer = co_await client.answer();
+    const auto answer = co_await here.client.answer();
     EXPECT_EQ(answer.body, "at last");
     EXPECT_EQ(answer.field("Connection"), "close");
-    co_await serving;  // returns normally
+    co_await here.serving;  // returns normally
   });
 }
 
 TEST(server_drain, a_stop_request_ends_a_given_connection_that_is_idle) {
   run_virtual([]() -> gyre::task<> {
-    http::server server(options_for(says("once")));
-    gyre::memory_pair pair;
-    memory_client client(std::move(pair.first));
-    auto serving = gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second))));
-    co_await client.send(hello_request);
-    (void)co_await client.answer();
+    given_connection here(options_for(says("once")));
+    co_await here.client.send(hello_request);
+    (void)co_await here.client.answer();
     const auto begin = gyre::now();
     gyre::request_stop();
-    co_await serving;
+    co_await here.serving;
     EXPECT_LE(since(begin), 260ms);
-    const auto rest = co_await client.rest();
+    const auto rest = co_await here.client.rest();
     EXPECT_EQ(rest, "");
   });
 }
@@ -315,15 +303,12 @@ TEST(server_drain, a_given_connection_that_takes_longer_than_the_drain_is_cancel
   http::server_options options = options_for(app.routes());
   options.timeouts.drain = 4s;
   run_virtual([&]() -> gyre::task<> {
-    http::server server(std::move(options));
-    gyre::memory_pair pair;
-    memory_client client(std::move(pair.first));
-    auto serving = gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second))));
-    co_await client.send(slow_request);
+    given_connection here(std::move(options));
+    co_await here.client.send(slow_request);
     co_await app.began.wait();
     const auto begin = gyre::now();
     gyre::request_stop();
-    co_await serving;
+    co_await here.serving;
     EXPECT_EQ(since(begin), 4s);
     EXPECT_TRUE(app.was_cancelled);
   });
@@ -331,16 +316,13 @@ TEST(server_drain, a_given_connection_that_takes_longer_than_the_drain_is_cancel
 
 TEST(server_drain, a_connection_that_is_given_after_the_stop_request_is_answered_once) {
   run_virtual([]() -> gyre::task<> {
-    http::server server(options_for(says("once")));
     gyre::request_stop();
     co_await gyre::stop_requested();
-    gyre::memory_pair pair;
-    memory_client client(std::move(pair.first));
-    auto serving = gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second))));
-    co_await client.send(hello_request);
-    const auto answer = co_await client.answer();
+    given_connection here(options_for(says("once")));
+    co_await here.client.send(hello_request);
+    const auto answer = co_await here.client.answer();
     EXPECT_EQ(answer.field("Connection"), "close");
-    co_await serving;
+    co_await here.serving;
   });
 }
 
@@ -348,17 +330,14 @@ TEST(server_drain, a_given_connection_of_a_server_that_does_not_observe_stop_req
   http::server_options options = options_for(says("still here"));
   options.observe_stop = false;
   run_virtual([&]() -> gyre::task<> {
-    http::server server(std::move(options));
-    gyre::memory_pair pair;
-    memory_client client(std::move(pair.first));
-    auto serving = gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second))));
+    given_connection here(std::move(options));
     gyre::request_stop();
     co_await gyre::stop_requested();
-    co_await client.send(hello_request);
-    const auto answer = co_await client.answer();
+    co_await here.client.send(hello_request);
+    const auto answer = co_await here.client.answer();
     EXPECT_EQ(answer.field("Connection"), "");
-    serving.cancel();
-    co_await serving.wait();
+    here.serving.cancel();
+    co_await here.serving.wait();
   });
 }
 
@@ -434,17 +413,13 @@ TEST(server_drain, the_observer_hears_of_a_connection_in_memory_that_is_cancelle
     co_await forever();
     co_return response();
   });
-  options.listen.clear();
   options.observer = &heard;
   run_virtual([&]() -> gyre::task<> {
-    http::server server(std::move(options));
-    gyre::memory_pair pair;
-    memory_client client(std::move(pair.first));
-    auto serving = gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second))));
-    co_await client.send(slow_request);
+    given_connection here(std::move(options));
+    co_await here.client.send(slow_request);
     co_await gyre::sleep(1s);
-    serving.cancel();
-    co_await serving.wait();
+    here.serving.cancel();
+    co_await here.serving.wait();
     EXPECT_EQ(heard.statuses, std::vector<int>{503});
     EXPECT_EQ(heard.complete, std::vector<bool>{false});
   });

@@ -49,6 +49,23 @@ TEST(accept_error, of_one_connection_costs_that_connection_and_not_the_listener)
     });
 }
 
+TEST(accept_error, of_one_connection_costs_that_connection_when_the_listener_finishes) {
+  for (const int error : {EPERM, ECONNABORTED, EPROTO, EINTR})
+    run_virtual([error]() -> gyre::task<> {
+      auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+      std::vector<gyre::tcp_stream> clients;
+      for (int i = 0; i < 3; ++i) clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+      error_they_give = error;
+      calls_that_fail = 1;
+      listener.finish();
+      for (std::size_t i = 1; i < clients.size(); ++i) {
+        const auto peer = co_await listener.accept();
+        EXPECT_EQ(peer.peer_address(), clients[i].local_address()) << error;
+      }
+      EXPECT_NE(co_await error_of(listener.accept()), "");
+    });
+}
+
 TEST(accept_error, of_every_connection_makes_the_listener_pause_and_go_on) {
   run_virtual([]() -> gyre::task<> {
     if (!accepts_by_call()) co_return;

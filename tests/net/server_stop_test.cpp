@@ -2,6 +2,7 @@
 #include <gyre/net/start_server.hpp>
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/support/long_turns.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <signal.h>
@@ -228,5 +229,41 @@ TEST(server_stop, a_server_that_does_not_observe_runs_until_it_is_cancelled) {
     serving.cancel();
     co_await serving.wait();
     EXPECT_TRUE(serving.state().was_cancelled());
+  });
+}
+
+TEST(server_stop, clients_that_connect_before_the_port_closes_are_served) {
+  run_test([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto serving = gyre::spawn(listener.serve(send_back));
+    co_await settle();
+    serving.cancel();
+    auto clients = co_await connect_in_long_turns(listener.local_address(), "ping");
+    EXPECT_FALSE(clients.empty());
+    for (gyre::tcp_stream& each : clients) EXPECT_EQ(co_await read_text_to_end(each), "ping");
+    co_await serving.wait();
+  });
+}
+
+TEST(server_stop, clients_in_the_backlog_are_served_by_a_server_that_starts_after_the_request) {
+  run_test([]() -> gyre::task<> {
+    gyre::request_stop();
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto client = connect_at_once(listener.local_address(), "ping");
+    co_await listener.serve(send_back);
+    EXPECT_EQ(co_await read_text_to_end(client), "ping");
+  });
+}
+
+TEST(server_stop, a_server_with_as_many_connections_as_it_may_have_takes_no_more) {
+  run_test([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto serving = gyre::spawn(listener.serve(send_back, {.max_connections = 1}));
+    auto first = co_await served_client(listener.local_address());
+    auto second = connect_at_once(listener.local_address(), "ping");
+    serving.cancel();
+    co_await serving.wait();
+    const std::string refused = co_await error_of(read_text_to_end(second));
+    EXPECT_NE(refused.find("Connection reset"), std::string::npos) << refused;
   });
 }

@@ -158,6 +158,37 @@ TEST(tcp_listener, stop_ends_a_waiting_accept_and_frees_the_port) {
   });
 }
 
+TEST(tcp_listener, finish_frees_the_port_and_gives_those_who_had_connected_and_then_fails) {
+  run_test([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0", {.backlog = 600});
+    const gyre::address where = listener.local_address();
+    std::vector<gyre::tcp_stream> clients;
+    clients.push_back(co_await gyre::tcp_stream::connect(where));
+    (void)co_await listener.accept();
+    for (int i = 0; i < 300; ++i) clients.push_back(co_await gyre::tcp_stream::connect(where));
+    listener.finish();
+    for (std::size_t i = 1; i < clients.size(); ++i) {
+      const auto peer = co_await listener.accept();
+      EXPECT_EQ(peer.peer_address(), clients[i].local_address());
+    }
+    EXPECT_EQ(co_await error_of(listener.accept()), "accept " + where.string() + ": Operation canceled");
+    EXPECT_NO_THROW((void)gyre::tcp_listener::bind(where));
+    listener.finish();
+    listener.stop();
+  });
+}
+
+TEST(tcp_listener, stop_closes_the_connections_that_were_left_by_finish) {
+  run_test([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    listener.finish();
+    listener.stop();
+    EXPECT_EQ(co_await read_text_to_end(client), "");
+    EXPECT_NE(co_await error_of(listener.accept()), "");
+  });
+}
+
 TEST(tcp_listener, serve_runs_a_task_for_each_connection) {
   run_test([]() -> gyre::task<> {
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");

@@ -21,7 +21,8 @@ struct stream_socket;
 
 /// A listening descriptor, the multishot accept on it, and the connections that nobody has asked for yet.
 struct GYRE_API listening_socket : private io::multishot, private timer {
-  listening_socket(int fd, std::string bound) noexcept;
+  /// `backlog`: what listen(2) was told.
+  listening_socket(int fd, std::string bound, int backlog) noexcept;
 
   /// Stands in for the socket of a listener that was moved from: one that has stopped, and in which no accept may fail. Nothing
   /// ever writes to it.
@@ -31,6 +32,9 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
   void abandon() noexcept;
   /// Stops accepting and closes the descriptor; connections that were accepted and not taken are closed.
   void stop() noexcept;
+  /// Takes the connections that the kernel has completed, and closes the descriptor behind the last one. Accepts get
+  /// these, and then fail with operation_canceled.
+  void finish() noexcept;
 
   std::string name;  // what it is bound to, for errors
 
@@ -56,6 +60,8 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
   void note_shortage() noexcept;
   void pause_accepting(int error) noexcept;
   void serve_waiters() noexcept;
+  void take_backlog() noexcept;
+  void close_descriptor() noexcept;
   void close_when_quiet() noexcept;
   void let_go() noexcept;
   [[nodiscard]] bool has_connection() const noexcept { return next_ < accepted_.size(); }
@@ -68,7 +74,9 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
   int failure_ = 0;       // an error that will not pass
   unsigned refused_in_a_row_ = 0;
   io::monotonic_time silent_until_ = 0;
+  unsigned backlog_ = 0;
   bool paused_ = false;
+  bool finishing_ = false;  // and paused for ever
   bool stopped_ = false;
   bool abandoned_ = false;
   waiter_line waiters_;

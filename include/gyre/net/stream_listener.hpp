@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro/await_place.hpp>
+#include <gyre/loop/as_expected.hpp>
 #include <gyre/loop/stop_observer.hpp>
 #include <gyre/net/listening_socket.hpp>
 #include <gyre/net/stream_socket.hpp>
@@ -65,6 +66,18 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
       report(std::current_exception(), {}, where);
     }
   }
+  /// Closes the port, and serves the connections that the kernel has completed before, as long as fewer than `most` are
+  /// served: these clients believe that they are connected. Cancel: none, it is awaited shielded.
+  template <class Listener, class Handler>
+  static task<> serve_the_last(served_connections& connections, Listener& listener, Handler& handler, std::size_t most,
+                               std::source_location where) {
+    listener.finish();
+    while (connections.running() < most) {
+      auto peer = co_await as_expected(listener.accept());
+      if (!peer) break;
+      connections.serve(handler, *std::move(peer), where);
+    }
+  }
   /// Waits until all have ended; cancels them after `limit`. Cancel: not before `limit`; it is awaited shielded.
   static task<> drain(served_connections& connections, std::chrono::nanoseconds limit);
   /// Lets each connection see the end of its stream once it has consumed what had arrived.
@@ -117,9 +130,10 @@ class stream_listener {
 
   /// Runs `handler(stream)`, a function that gives a task<>, for every connection, each in a task of its own.
   ///
-  /// Runs until the program is asked to stop (SIGINT and SIGTERM under run_main, request_stop) or the server is cancelled. Then
-  /// it drains: it stops accepting; connections see the end of their stream when they have consumed what had arrived; those
-  /// that have not ended after `options.drain` are cancelled. After a stop request it returns normally; a server that starts
+  /// Runs until the program is asked to stop (SIGINT and SIGTERM under run_main, request_stop) or the server is
+  /// cancelled. Then it drains: it closes the port; clients that had connected before are served, up to
+  /// `max_connections`; connections see the end of their stream when they have consumed what had arrived; those that
+  /// have not ended after `options.drain` are cancelled. After a stop request it returns normally; a server that starts
   /// after the request drains at once.
   /// Lifetime: `handler` is kept until then.
   /// Cancel: drains, then throws `cancelled`. When the program is forced to end (see run_options), the drain is over at once.
@@ -133,8 +147,9 @@ class stream_listener {
     const std::source_location where = co_await started_by_program_at();
     served_connections::check(options);
     served_connections connections(co_await this_task_context{}, options.observe_stop);
-    auto draining =
-        shield(served_connections::drain(connections, options.drain));  // made early: later there may be no memory
+    // Made early: later there may be no memory.
+    auto last = shield(served_connections::serve_the_last(connections, *this, handler, options.max_connections, where));
+    auto draining = shield(served_connections::drain(connections, options.drain));
     std::exception_ptr failure;
     try {
       const served_connections::accepting here(connections);
@@ -147,6 +162,7 @@ class stream_listener {
     } catch (...) {
       failure = std::current_exception();
     }
+    if (!failure && !connections.forced()) co_await std::move(last);
     stop();
     connections.finish_reading();
     co_await std::move(draining);
@@ -155,6 +171,10 @@ class stream_listener {
 
   /// Stops listening: the port is free, connections in the backlog are refused.
   void stop() noexcept { socket_->stop(); }
+
+  /// Stops listening, and refuses nobody who had connected before: accept gives the connections in the backlog, and
+  /// then fails with operation_canceled.
+  void finish() noexcept { socket_->finish(); }
 
  protected:
   explicit stream_listener(listening_socket& socket) noexcept : socket_(&socket) {}
