@@ -121,6 +121,8 @@ TEST(framing, connections_stay_open_as_the_versions_say) {
   EXPECT_TRUE(framing_with("").keep_alive);
   EXPECT_FALSE(framing_with("Connection: close\r\n").keep_alive);
   EXPECT_FALSE(framing_with("Connection: foo, CLOSE\r\n").keep_alive);
+  for (const char* spaced : {"close\t", "\tclose", "close \t", "close\t,foo", "foo,\tclose\t"})
+    EXPECT_FALSE(framing_with("Connection:" + std::string(spaced) + "\r\n").keep_alive) << spaced;
   EXPECT_FALSE(framing_with("Connection: close\r\nConnection: keep-alive\r\n").keep_alive);
   EXPECT_FALSE(framing_with("", "GET / HTTP/1.0").keep_alive);
   EXPECT_TRUE(framing_with("Connection: Keep-Alive\r\n", "GET / HTTP/1.0").keep_alive);

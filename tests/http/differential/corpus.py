@@ -35,7 +35,9 @@ VERSIONS = [b"HTTP/1.1", b"HTTP/1.0", b"HTTP/1.2", b"HTTP/1.9", b"HTTP/2.0", b"H
             b"HTTP/1.1\t", b"HTTP/1.1\0", b"RTSP/1.0", b"ICE/1.0", b"HTTP/3.1"]
 HOSTS = [b"", b"a", b"a:80", b"a:", b"a:b", b"[::1]", b"[::1]:80", b"[::1", b"a b", b"a,b", b"a/b", b"a@b", b"a:1:2",
          b"\xc3\xa4", b":80", b":",
-         b"a\tb", b"%41", b"a:99999999", b"a?b", b"a#b", b"[v1.x]", b"<a>", b"a\\b"]
+         b"a\tb", b"%41", b"a:99999999", b"a?b", b"a#b", b"[v1.x]", b"<a>", b"a\\b",
+         b"a:65535", b"a:65536", b"a:000080", b"[fe80::1%25eth0]:80", b"[fe80::1%eth0]", b"[::ffff:1.2.3.4]",
+         b"[1.2.3.4]", b"[1:2:3:4:5:6:7::]", b"[::1]a", b"[v1.]", b"a%zz", b"a_b~:1", b"*"]
 LENGTHS = [b"0", b"3", b"03", b"+3", b"-3", b"3 ", b" 3", b"\t3", b"3\t", b"3,3", b"3, 3", b"3, 4", b"0x3", b"3a", b"",
            b"3.0", b"1e1",
            b"9223372036854775807", b"9223372036854775808", b"18446744073709551615", b"18446744073709551616",
@@ -90,7 +92,9 @@ FIELDS = [b"A: b", b"A:b", b"A:", b"A: ", b"A:\t b \t", b"A : b", b"A\t: b", b" 
           b"A:\x0cb\x0c", b"A: \xa0b\xa0", b"A\xa0: b"]
 CONNECTIONS = [b"close", b"keep-alive", b"Close", b"close, keep-alive", b"keep-alive, close", b"x, close", b"closex",
                b"upgrade",
-               b"\"close\"", b",close,", b"close;", b"", b"keep-alive\r\nConnection: close", b"close close"]
+               b"\"close\"", b",close,", b"close;", b"", b"close\t", b"\tclose", b"close \t", b"close\t, x",
+               b"x,\tclose", b"keep-alive\t", b"\tkeep-alive",
+               b"keep-alive\r\nConnection: close", b"close close"]
 EXPECTATIONS = [b"100-continue", b"100-Continue", b"200-ok", b"100-continue, x", b""]
 # Several fields that matter, and what else smuggling has been made of.
 FRAMINGS = [b"Content-Length: 3\r\nTransfer-Encoding: chunked", b"Transfer-Encoding: chunked\r\nContent-Length: 3",

@@ -4,6 +4,7 @@ There is no rule for a request that both parsers accept with another method, tar
 how requests are smuggled, and a bug.
 """
 
+import ipaddress
 import re
 from dataclasses import dataclass
 
@@ -53,6 +54,41 @@ def has_malformed_extension(request):
     return any(not EXTENSIONS.fullmatch(line) for line in re.findall(rb"(?i)\n[0-9a-f]{1,15}([ \t]*;[^\n]*)\r\n", request))
 
 
+REG_NAME = rb"(?:[-._~!$&'()*+,;=0-9A-Za-z]|%[0-9A-Fa-f]{2})*"
+HOST = re.compile(rb"(?P<name>" + REG_NAME + rb"|\[(?P<literal>[^]]*)\])(?P<port>:[0-9]*)?")
+LATER_ADDRESS = re.compile(rb"[vV][0-9A-Fa-f]+\.[-._~!$&'()*+,;=:0-9A-Za-z]+")
+ZONE = re.compile(rb"(?:%25(?:[-._~0-9A-Za-z]|%[0-9A-Fa-f]{2})+)?")
+
+
+def is_ip_literal(text):
+    """What may stand in brackets: RFC 3986 §3.2.2, and zones of RFC 6874."""
+    if LATER_ADDRESS.fullmatch(text):
+        return True
+    address, percent, zone = text.partition(b"%")
+    try:
+        ipaddress.IPv6Address(address.decode("ascii"))
+    except ValueError:
+        return False
+    return ZONE.fullmatch(percent + zone) is not None
+
+
+def is_host(text):
+    """uri-host [ ":" port ] of RFC 9110 §7.2, with a port of TCP in at most five digits, none behind an empty host."""
+    parts = HOST.fullmatch(text)
+    if not parts:
+        return False
+    if parts["literal"] is not None and not is_ip_literal(parts["literal"]):
+        return False
+    port = (parts["port"] or b"")[1:]
+    return len(port) <= 5 and int(port or b"0") < 65536 and (parts["port"] is None or parts["name"] != b"")
+
+
+def has_invalid_host(request):
+    """Whether a Host field of the request is none."""
+    head = request.lstrip(b"\r\n").partition(b"\r\n\r\n")[0] + b"\r\n"
+    return any(not is_host(value.strip(b" \t")) for value in re.findall(rb"(?i)\nhost:([^\r\n]*)\r\n", head))
+
+
 BOTH, LLHTTP, H11 = ("llhttp", "h11"), ("llhttp",), ("h11",)
 
 
@@ -85,8 +121,7 @@ RULES = [
     stricter("other-versions", BOTH, "the version of the protocol is not", rb" HTTP/[02-9]\.\d\r\n"),
     stricter("host-missing", BOTH, "there is no Host", rb"(?is)\A(?:(?!\r\n\r\n|\nhost:).)*\r\n\r\n"),
     stricter("host-repeated", LLHTTP, "there is more than one Host", rb"(?is)\nhost:.*\nhost:"),
-    stricter("syntax-of-host", BOTH, "the Host", rb"(?i)\nhost:[ \t]*(?!(?:(?:\[::1\]|(?:[-.\w~!$&'()*+,;=]|%[0-9a-f]{2})+)"
-                                                 rb"(?::\d{0,4})?)?[ \t]*\r\n)"),
+    stricter("syntax-of-host", BOTH, "the Host", has_invalid_host),
     stricter("host-that-is-empty", BOTH, "the Host is empty", rb"(?i)\nhost:[ \t]*\r\n"),
     stricter("folded-line", BOTH, "a field goes on", rb"\n[ \t]"),
     stricter("space-before-colon", LLHTTP, "white space stands", rb"\n[^:\r\n]*[ \t]+:"),
@@ -114,6 +149,9 @@ RULES = [
     laxer("space-before-extension", BOTH, "illegal chunk header|CHUNK_SIZE", rb"(?i)\n[0-9a-f]+[ \t]+;"),
     laxer("spaces-and-escapes-in-extension", LLHTTP, "STRICT", rb"(?i)\n[0-9a-f]+(?=;)[^\r\n]*(?:[;=][ \t]|[ \t]=|\\)"),
     laxer("tab-behind-length", LLHTTP, "INVALID_CONTENT_LENGTH", rb"(?i)\ncontent-length:[ \t]*[0-9]+ *\t[ \t]*\r\n"),
+    Rule("tab-behind-option", LLHTTP, "gyre-stops", rb"(?i)\nconnection:(?:[^\r\n]*,)?[ \t]*close *\t[ \t]*(?:,|\r\n)"),
+    Rule("tab-behind-option", LLHTTP, "peer-stops",
+         rb"(?is) HTTP/1\.0\r\n.*\nconnection:(?:[^\r\n]*,)?[ \t]*keep-alive *\t[ \t]*(?:,|\r\n)"),
     laxer("framing-in-trailers", BOTH, "INVALID_TRANSFER_ENCODING|CONTENT_LENGTH|Transfer-Encoding|Content-Length",
           LAST_CHUNK + rb"(?:transfer-encoding|content-length):"),
     Rule("framing-in-trailers", LLHTTP, "peer-stops", LAST_CHUNK + rb"connection:.*close"),
