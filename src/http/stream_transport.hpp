@@ -28,7 +28,7 @@ class stream_transport final : public transport {
   std::ptrdiff_t write_now(std::string_view, bool) noexcept override { return 0; }
   [[nodiscard]] bool writes_now() const noexcept override { return false; }
   task<> shutdown_write() override;
-  void reset_at_end() noexcept override {}
+  void reset_at_end() noexcept override { stream_.abort(); }
   void interrupt() noexcept override;
   [[nodiscard]] bool is_broken() const noexcept override { return end_ == transfer::failed; }
   void watch_end(end_watch* watch) noexcept override;

@@ -25,7 +25,7 @@ class memory_pipe {
     const use reading(*this, readers_, "read_some");
     if (!event_loop::current().may_continue_inline()) co_await yield();  // as a socket does
     while (is_empty() && !ended_) co_await readable_.wait();
-    if (reset_) throw_reset("read_some");
+    if (reset_ && is_empty()) throw_reset("read_some");
     co_return take_out(out);
   }
 
@@ -38,7 +38,7 @@ class memory_pipe {
     try {
       while (done < out.size()) {
         while (is_empty() && !ended_) co_await readable_.wait();
-        if (reset_) throw_reset("read_exactly");
+        if (reset_ && is_empty()) throw_reset("read_exactly");
         const std::size_t count = take_out(out.subspan(done));
         if (count == 0) throw incomplete_transfer(stream_errc::end_of_stream, "read_exactly", "memory", done);
         done += count;
@@ -78,13 +78,17 @@ class memory_pipe {
     end_now();
   }
 
+  // The end that writes ends the connection, or the one that reads, which does not want what there is.
   void reset() noexcept {
     reset_ = true;
+    end_now();
+    writable_.set();
+  }
+  void drop_and_reset() noexcept {
     size_ = 0;
     returned_.clear();
     returned_from_ = 0;
-    end_now();
-    writable_.set();
+    reset();
   }
 
   // The end that writes is gone, or the one that reads. True: so is the other.
@@ -220,7 +224,7 @@ GYRE_CORO_WRAPPER task<std::size_t> memory_stream::write_all(std::span<const std
 GYRE_CORO_WRAPPER task<> memory_stream::shutdown_write() { return open_pipe_of(out_, "shutdown_write").end(); }
 
 void memory_stream::abort() noexcept {
-  if (in_ != nullptr) in_->reset();
+  if (in_ != nullptr) in_->drop_and_reset();
   if (out_ != nullptr) out_->reset();
 }
 

@@ -29,13 +29,111 @@ struct endless {
   }
 };
 
+response breaks_off(http::request&) {
+  auto produce = [](http::body_writer& out) -> gyre::task<> {
+    co_await out.write("the first half");
+    co_await out.flush();
+    throw std::runtime_error("the disk is gone");
+  };
+  return response::stream(produce);
+}
+
+/// A server that is given one connection that its caller has accepted.
+class given_tcp_connection {
+ public:
+  explicit given_tcp_connection(http::handler routes)
+      : server_(without_port(options_for(std::move(routes)))), serving(gyre::spawn(serve_one())) {}
+
+  gyre::task<tcp_client> connect() {
+    auto stream = co_await gyre::tcp_stream::connect(listener_.local_address());
+    co_return tcp_client(std::move(stream));
+  }
+
+ private:
+  gyre::task<> serve_one() {
+    auto peer = co_await listener_.accept();
+    co_await server_.serve_connection(gyre::any_stream(std::move(peer)));
+  }
+
+  gyre::tcp_listener listener_ = gyre::tcp_listener::bind("127.0.0.1:0");
+  http::server server_;
+
+ public:
+  gyre::task_handle<void> serving;
+};
+
 /// Everything has been sent, and then nothing comes any more.
-void expect_reset_behind(const std::string& received, const tcp_client& client) {
+template <class Client>
+void expect_reset_behind(const std::string& received, const Client& client) {
   EXPECT_TRUE(client.was_reset());
   EXPECT_NE(received.find("200 OK"), std::string::npos) << received;
 }
 
 }  // namespace
+
+TEST(cut_off_response, of_a_failing_body_ends_with_a_reset_on_a_given_connection) {
+  run_virtual([]() -> gyre::task<> {
+    const reports heard;
+    given_tcp_connection here(breaks_off);
+    auto client = co_await here.connect();
+    co_await client.send(until_end_request);
+    const auto received = co_await client.rest();
+    expect_reset_behind(received, client);
+    EXPECT_TRUE(received.ends_with("the first half")) << received;
+    EXPECT_EQ(heard.texts.size(), 1U);
+    co_await here.serving;
+  });
+}
+
+TEST(cut_off_response, of_a_failing_body_ends_with_a_reset_in_memory) {
+  run_virtual([]() -> gyre::task<> {
+    const reports heard;
+    given_connection here(options_for(breaks_off));
+    co_await here.client.send(until_end_request);
+    const auto received = co_await here.client.rest();
+    expect_reset_behind(received, here.client);
+    EXPECT_TRUE(received.ends_with("the first half")) << received;
+    co_await here.serving;
+  });
+}
+
+TEST(cut_off_response, that_is_whole_ends_without_a_reset_in_memory) {
+  run_virtual([]() -> gyre::task<> {
+    given_connection here(options_for(says("whole")));
+    co_await here.client.send(until_end_request);
+    const auto received = co_await here.client.rest();
+    EXPECT_TRUE(received.ends_with("whole")) << received;
+    EXPECT_FALSE(here.client.was_reset());
+  });
+}
+
+TEST(cut_off_response, to_a_peer_that_never_reads_ends_with_a_reset_on_a_given_connection) {
+  const std::string much(16U << 20U, 'x');
+  run_virtual([&]() -> gyre::task<> {
+    given_tcp_connection here([&](http::request&) { return response::text(std::string_view(much)); });
+    auto client = co_await here.connect();
+    co_await client.send(until_end_request);
+    co_await here.serving;
+    const auto received = co_await client.rest();
+    expect_reset_behind(received.substr(0, 200), client);
+    EXPECT_LT(received.size(), much.size());
+  });
+}
+
+TEST(cut_off_response, on_a_given_connection_ends_with_a_reset_when_its_task_is_cancelled) {
+  endless app;
+  run_virtual([&]() -> gyre::task<> {
+    given_tcp_connection here(app.routes());
+    auto client = co_await here.connect();
+    co_await client.send(until_end_request);
+    co_await app.began.wait();
+    (void)co_await client.receive();
+    here.serving.cancel();
+    co_await here.serving.wait();
+    const auto received = co_await client.rest();
+    expect_reset_behind(received, client);
+  });
+}
 
 TEST(cut_off_response, ends_with_a_reset_when_the_drain_is_over) {
   endless app;

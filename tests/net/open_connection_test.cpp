@@ -3,6 +3,7 @@
 #include <gyre/net/start_server.hpp>
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/support/failure_log.hpp"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -66,6 +67,22 @@ TEST(open_connection, talks_to_start_server_line_by_line) {
     EXPECT_EQ(co_await connection.reader.read_line(), std::nullopt);
     server.cancel();
     co_await server.wait();
+  });
+}
+
+TEST(start_server, reports_a_time_out_of_its_handler) {
+  run_test([]() -> gyre::task<> {
+    const failure_log log;
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto asks_in_vain = [](gyre::stream_reader&, gyre::stream_writer&) -> gyre::task<> {
+      co_await gyre::timeout(1ms, gyre::sleep(1h));
+    };
+    auto server = gyre::spawn(gyre::serve_connections(listener, asks_in_vain));
+    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    EXPECT_EQ(co_await read_text_to_end(client), "");
+    server.cancel();
+    co_await server.wait();
+    EXPECT_EQ(log.entries.size(), 1U);
   });
 }
 

@@ -4,11 +4,13 @@
 #include <gyre/stream/memory_stream.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>
 
+#include "tests/support/turns_of_others.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <array>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -140,20 +142,12 @@ TEST(memory_stream, reads_that_need_not_wait_let_other_tasks_run) {
   run_virtual([]() -> gyre::task<> {
     gyre::memory_pair pair;
     (void)co_await pair.first.write_all(bytes(std::string(2000, 'x')));
-    int turns = 0;
-    auto count_turns = [&]() -> gyre::task<> {
-      for (;;) {
-        co_await gyre::yield();
-        ++turns;
-      }
+    auto read = [&]() -> gyre::task<> {
+      std::array<std::byte, 1> one{};
+      for (int i = 0; i < 1000; ++i) (void)co_await pair.second.read_some(one);
+      for (int i = 0; i < 1000; ++i) (void)co_await pair.second.read_exactly(one);
     };
-    auto counter = gyre::spawn(count_turns);
-    std::array<std::byte, 1> one{};
-    for (int i = 0; i < 1000; ++i) (void)co_await pair.second.read_some(one);
-    for (int i = 0; i < 1000; ++i) (void)co_await pair.second.read_exactly(one);
-    counter.cancel();
-    co_await counter.wait();
-    EXPECT_GE(turns, 20);
+    EXPECT_GE(co_await turns_of_others_during(read()), 20);
   });
 }
 
@@ -184,6 +178,35 @@ TEST(memory_stream, an_end_that_is_destroyed_while_a_task_uses_it_stops_the_prog
   EXPECT_DEATH(destroy_while([](auto& s) -> gyre::task<> { (void)co_await s.write_all(bytes("12345")); }), sentence);
 }
 
+TEST(memory_stream, that_is_aborted_lets_the_other_end_read_what_was_written_and_then_see_the_reset) {
+  run_virtual([]() -> gyre::task<> {
+    for (const std::size_t capacity : {std::size_t{4}, std::size_t{100}}) {
+      gyre::memory_pair pair(capacity);
+      auto writing = gyre::spawn(pair.first.write_all(bytes("abcdef")));
+      co_await gyre::sleep(1ms);
+      EXPECT_EQ(writing.done(), capacity >= 6);
+      pair.first.abort();
+      EXPECT_EQ(co_await error_of(std::move(writing)), capacity >= 6 ? "" : "write_all memory: Broken pipe");
+      std::array<std::byte, 2> two;
+      EXPECT_EQ(co_await pair.second.read_some(two), 2U);
+      EXPECT_EQ(co_await pair.second.read_exactly(two), 2U);
+      EXPECT_EQ(co_await error_of(read_all(pair.second)), "read_some memory: Connection reset by peer");
+      EXPECT_EQ(co_await error_of(pair.second.read_exactly(two)), "read_exactly memory: Connection reset by peer");
+    }
+  });
+}
+
+TEST(memory_stream, that_is_aborted_drops_what_it_has_not_read_and_ends_writes_to_it) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::memory_pair pair(4);
+    auto writing = gyre::spawn(pair.second.write_all(bytes("abcdef")));
+    co_await gyre::sleep(1ms);
+    pair.first.abort();
+    EXPECT_EQ(co_await error_of(std::move(writing)), "write_all memory: Broken pipe");
+    EXPECT_EQ(co_await error_of(read_all(pair.first)), "read_some memory: Connection reset by peer");
+  });
+}
+
 TEST(copy, moves_everything_and_counts_it) {
   run_virtual([]() -> gyre::task<> {
     gyre::memory_pair from(10);
@@ -208,6 +231,50 @@ TEST(copy_bidirectional, passes_bytes_and_ends_both_ways) {
     EXPECT_EQ(results.get<0>().second_to_first, numbers(50).size());
     EXPECT_EQ(results.get<3>(), numbers(50));
     EXPECT_EQ(results.get<4>(), numbers(100));
+  });
+}
+
+TEST(copy_bidirectional, passes_a_reset_on) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::memory_pair client(10);
+    gyre::memory_pair server(10);
+    auto copying = gyre::spawn(gyre::copy_bidirectional(client.second, server.first));
+    (void)co_await server.second.write_all(bytes("part"));
+    server.second.abort();
+    EXPECT_EQ(co_await error_of(std::move(copying)), "read_some memory: Connection reset by peer");
+    std::array<std::byte, 10> buffer;
+    EXPECT_EQ(co_await client.first.read_some(buffer), 4U);
+    EXPECT_EQ(co_await error_of(client.first.read_some(buffer)), "read_some memory: Connection reset by peer");
+  });
+}
+
+TEST(copy_bidirectional, that_is_cancelled_leaves_both_streams_to_its_caller) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::memory_pair client(10);
+    gyre::memory_pair server(10);
+    auto copying = gyre::spawn(gyre::copy_bidirectional(client.second, server.first));
+    co_await gyre::sleep(1ms);
+    copying.cancel();
+    co_await copying.wait();
+    co_await write_and_end(client.second, "bye");
+    EXPECT_EQ(co_await read_all(client.first), "bye");
+  });
+}
+
+TEST(copy_bidirectional, of_streams_that_cannot_be_aborted_ends_with_the_error) {
+  struct failing {
+    gyre::task<std::size_t> read_some(std::span<std::byte>) {
+      throw std::runtime_error("no more");
+      co_return 0;
+    }
+    gyre::task<> write_all(std::span<const std::byte>) { co_return; }
+    gyre::task<> shutdown_write() { co_return; }
+  };
+  run_virtual([]() -> gyre::task<> {
+    gyre::memory_pair client(10);
+    failing server;
+    EXPECT_EQ(co_await error_of(gyre::copy_bidirectional(client.second, server)), "no more");
+    EXPECT_EQ(co_await error_of(read_all(client.first)), "read_some memory: Connection reset by peer");
   });
 }
 

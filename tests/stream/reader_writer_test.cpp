@@ -4,6 +4,7 @@
 #include <gyre/stream/stream_writer.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>
 
+#include "tests/support/turns_of_others.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <array>
@@ -31,6 +32,28 @@ struct ends {
   gyre::memory_stream far;
   gyre::stream_reader reader;
 };
+
+/// A reader and a writer at one end, and a reader at the other.
+struct both_ways {
+  explicit both_ways(std::size_t capacity = 1 << 16U) : both_ways(gyre::memory_pair(capacity)) {}
+  explicit both_ways(gyre::memory_pair pair)
+      : here(gyre::any_stream(std::move(pair.first))),
+        reader(here),
+        writer(here),
+        far(gyre::any_stream(std::move(pair.second))) {}
+
+  gyre::shared_stream here;
+  gyre::stream_reader reader;
+  gyre::stream_writer writer;
+  gyre::stream_reader far;
+};
+
+/// Reads until the stream ends or fails.
+gyre::task<> read_rest(gyre::memory_stream& from) {
+  std::array<std::byte, 16> buffer;
+  while (co_await from.read_some(buffer) > 0) {
+  }
+}
 
 }  // namespace
 
@@ -180,17 +203,10 @@ TEST(stream_reader, reads_that_need_not_wait_let_other_tasks_run) {
     const auto turns_of_others = [&](auto read) -> gyre::task<int> {
       co_await two.say(burst);
       (void)co_await two.reader.read(0);
-      int turns = 0;
-      auto count_turns = [&]() -> gyre::task<> {
-        for (;;) {
-          co_await gyre::yield();
-          ++turns;
-        }
+      auto read_all = [&]() -> gyre::task<> {
+        for (int i = 0; i < 1000; ++i) co_await read();
       };
-      auto counter = gyre::spawn(count_turns);
-      for (int i = 0; i < 1000; ++i) co_await read();
-      counter.cancel();
-      co_await counter.wait();
+      const int turns = co_await turns_of_others_during(read_all());
       co_return turns;
     };
     auto line = [&]() -> gyre::task<> { EXPECT_EQ(co_await two.reader.read_line(), "0"); };
@@ -293,40 +309,36 @@ TEST(stream_reader, read_all_has_a_limit) {
 
 TEST(stream_writer, sends_what_is_written_in_order_without_waiting) {
   run_virtual([]() -> gyre::task<> {
-    gyre::memory_pair pair(8);
-    gyre::stream_writer writer{gyre::any_stream(std::move(pair.first))};
-    gyre::stream_reader reader{gyre::any_stream(std::move(pair.second))};
+    both_ways two(8);
     std::string all;
     for (int i = 0; i < 100; ++i) {
-      writer.write(std::to_string(i));
+      two.writer.write(std::to_string(i));
       all += std::to_string(i);
     }
-    writer.write_lines(std::vector<std::string>{"x\n", "y\n"});
-    auto ending = gyre::spawn(writer.write_eof());
-    EXPECT_EQ(co_await reader.read_all(1000), all + "x\ny\n");
+    two.writer.write_lines(std::vector<std::string>{"x\n", "y\n"});
+    auto ending = gyre::spawn(two.writer.write_eof());
+    EXPECT_EQ(co_await two.far.read_all(1000), all + "x\ny\n");
     co_await ending;
-    EXPECT_THROW(writer.write("more"), std::logic_error);
+    EXPECT_THROW(two.writer.write("more"), std::logic_error);
   });
 }
 
 TEST(stream_writer, drain_waits_above_the_high_limit_until_the_low_one) {
   run_virtual([]() -> gyre::task<> {
-    gyre::memory_pair pair(10);
-    gyre::stream_writer writer{gyre::any_stream(std::move(pair.first))};
-    gyre::stream_reader reader{gyre::any_stream(std::move(pair.second))};
-    writer.set_write_limits({.high = 50, .low = 20});
-    writer.write(std::string(40, 'a'));
-    co_await writer.drain();  // 40 is not over the limit
-    writer.write(std::string(40, 'b'));
-    auto draining = gyre::spawn(writer.drain());
+    both_ways two(10);
+    two.writer.set_write_limits({.high = 50, .low = 20});
+    two.writer.write(std::string(40, 'a'));
+    co_await two.writer.drain();  // 40 is not over the limit
+    two.writer.write(std::string(40, 'b'));
+    auto draining = gyre::spawn(two.writer.drain());
     co_await gyre::sleep(1ms);
     EXPECT_FALSE(draining.done());
-    EXPECT_EQ((co_await reader.read_exactly(70)).size(), 70U);
+    EXPECT_EQ((co_await two.far.read_exactly(70)).size(), 70U);
     co_await draining;
-    EXPECT_LE(writer.buffered(), 40U);
-    EXPECT_EQ(co_await reader.read_exactly(10), std::string(10, 'b'));
-    co_await writer.flush();
-    EXPECT_EQ(writer.buffered(), 0U);
+    EXPECT_LE(two.writer.buffered(), 40U);
+    EXPECT_EQ(co_await two.far.read_exactly(10), std::string(10, 'b'));
+    co_await two.writer.flush();
+    EXPECT_EQ(two.writer.buffered(), 0U);
   });
 }
 
@@ -361,17 +373,13 @@ TEST(stream_writer, that_is_destroyed_still_sends_its_buffer) {
 TEST(stream_writer, after_wait_closed_the_peer_has_seen_the_end_while_the_reader_lives) {
   run_virtual([]() -> gyre::task<> {
     for (const std::string text : {"", "hello"}) {
-      gyre::memory_pair pair;
-      const gyre::shared_stream here{gyre::any_stream(std::move(pair.first))};
-      gyre::stream_reader reading(here);
-      gyre::stream_writer writer(here);
-      gyre::stream_reader far{gyre::any_stream(std::move(pair.second))};
-      writer.write(text);
-      writer.close();
-      co_await writer.wait_closed();
-      co_await writer.wait_closed();
-      EXPECT_EQ(co_await far.read_all(100), text);
-      EXPECT_THROW(writer.write("more"), std::logic_error);
+      both_ways two;
+      two.writer.write(text);
+      two.writer.close();
+      co_await two.writer.wait_closed();
+      co_await two.writer.wait_closed();
+      EXPECT_EQ(co_await two.far.read_all(100), text);
+      EXPECT_THROW(two.writer.write("more"), std::logic_error);
     }
   });
 }
@@ -421,22 +429,19 @@ TEST(stream_writer, of_a_stream_that_cannot_be_half_closed_closes_without_an_err
 
 TEST(stream_writer, that_is_aborted_drops_its_buffer_and_the_peer_sees_an_error) {
   run_virtual([]() -> gyre::task<> {
-    gyre::memory_pair pair(4);
-    const gyre::shared_stream here{gyre::any_stream(std::move(pair.first))};
-    gyre::stream_reader reading(here);
-    gyre::stream_writer writer(here);
-    gyre::stream_reader far{gyre::any_stream(std::move(pair.second))};
-    writer.write("more than four");
-    auto draining = gyre::spawn(writer.flush());
-    auto waiting = gyre::spawn(reading.read());
+    both_ways two(4);
+    two.writer.write("more than four");
+    auto draining = gyre::spawn(two.writer.flush());
+    auto waiting = gyre::spawn(two.reader.read());
     co_await gyre::sleep(1ms);
-    writer.abort();
-    co_await writer.wait_closed();
-    EXPECT_EQ(writer.buffered(), 0U);
+    two.writer.abort();
+    co_await two.writer.wait_closed();
+    EXPECT_EQ(two.writer.buffered(), 0U);
     EXPECT_EQ(co_await error_of(std::move(draining)), "stream_writer aborted: Operation canceled");
-    EXPECT_EQ(co_await error_of(far.read()), "read_some memory: Connection reset by peer");
+    EXPECT_EQ(co_await two.far.read(), "more") << "what had arrived";
+    EXPECT_EQ(co_await error_of(two.far.read()), "read_some memory: Connection reset by peer");
     EXPECT_EQ(co_await error_of(std::move(waiting)), "read_some memory: Connection reset by peer");
-    EXPECT_THROW(writer.write("late"), std::logic_error);
+    EXPECT_THROW(two.writer.write("late"), std::logic_error);
   });
 }
 
@@ -453,7 +458,7 @@ TEST(stream_writer, that_is_destroyed_stops_sending_to_a_peer_that_never_reads_a
     std::array<std::byte, 2> two;
     EXPECT_EQ(co_await pair.second.read_some(two), 2U) << "within the limit it is sent";
     co_await gyre::sleep(2s);
-    EXPECT_EQ(co_await error_of(pair.second.read_some(two)), "read_some memory: Connection reset by peer");
+    EXPECT_EQ(co_await error_of(read_rest(pair.second)), "read_some memory: Connection reset by peer");
     EXPECT_EQ(since(began), 8s);
   });
 }
@@ -481,8 +486,7 @@ TEST(stream_writer, wait_closed_with_limits_gives_up_and_aborts) {
       EXPECT_EQ(co_await error_of(writer.wait_closed(limits)),
                 in_time ? "wait_closed more in the buffer than linger_limits::bytes: No buffer space available"
                         : "wait_closed stream_writer: timed out after 3 s");
-      std::array<std::byte, 2> two;
-      EXPECT_EQ(co_await error_of(pair.second.read_some(two)), "read_some memory: Connection reset by peer");
+      EXPECT_EQ(co_await error_of(read_rest(pair.second)), "read_some memory: Connection reset by peer");
     }
     gyre::memory_pair pair;
     gyre::stream_writer writer{gyre::any_stream(std::move(pair.first))};
@@ -494,21 +498,17 @@ TEST(stream_writer, wait_closed_with_limits_gives_up_and_aborts) {
 TEST(stream_writer, a_cancel_at_any_await_of_its_end_leaves_one_that_can_be_aborted) {
   gyre::testing::cancel_at_every_await(
       []() -> gyre::task<> {
-        gyre::memory_pair pair(3);
-        auto here = gyre::shared_stream(gyre::any_stream(std::move(pair.first)));
-        gyre::stream_reader reading(here);
-        gyre::stream_writer writer(here);
-        gyre::stream_reader far{gyre::any_stream(std::move(pair.second))};
-        writer.write("0123456789");
+        both_ways two(3);
+        two.writer.write("0123456789");
         bool cancelled = false;
         try {
-          auto both = gyre::gather(writer.wait_closed(gyre::linger_limits{.time = 1s}), far.read_all(100));
+          auto both = gyre::gather(two.writer.wait_closed(gyre::linger_limits{.time = 1s}), two.far.read_all(100));
           co_await std::move(both);
         } catch (const gyre::cancelled&) {
           cancelled = true;
         }
-        writer.abort();
-        co_await gyre::shield(writer.wait_closed());
+        two.writer.abort();
+        co_await gyre::shield(two.writer.wait_closed());
         if (cancelled) gyre::throw_cancelled();
       },
       [](bool) {});
@@ -516,18 +516,16 @@ TEST(stream_writer, a_cancel_at_any_await_of_its_end_leaves_one_that_can_be_abor
 
 TEST(stream_writer, a_cancelled_drain_stops_waiting_and_the_buffer_is_sent) {
   run_virtual([]() -> gyre::task<> {
-    gyre::memory_pair pair(10);
-    gyre::stream_writer writer{gyre::any_stream(std::move(pair.first))};
-    gyre::stream_reader reader{gyre::any_stream(std::move(pair.second))};
-    writer.set_write_limits({.high = 5, .low = 0});
-    writer.write(std::string(40, 'a'));
-    auto draining = gyre::spawn(writer.drain());
+    both_ways two(10);
+    two.writer.set_write_limits({.high = 5, .low = 0});
+    two.writer.write(std::string(40, 'a'));
+    auto draining = gyre::spawn(two.writer.drain());
     co_await gyre::sleep(1ms);
     draining.cancel();
     co_await draining.wait();
     EXPECT_TRUE(draining.state().was_cancelled());
-    EXPECT_EQ((co_await reader.read_exactly(40)).size(), 40U);
-    co_await writer.flush();
+    EXPECT_EQ((co_await two.far.read_exactly(40)).size(), 40U);
+    co_await two.writer.flush();
   });
 }
 

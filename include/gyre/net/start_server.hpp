@@ -1,18 +1,22 @@
 // gyre/net/start_server.hpp: a server whose connections are a reader and a writer.
 #pragma once
 
+#include <gyre/io/io_error.hpp>
 #include <gyre/net/open_connection.hpp>
 #include <gyre/net/tcp_listener.hpp>
 #include <gyre/net/unix_listener.hpp>
 
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 namespace gyre {
 
 /// Runs `client(stream_reader&, stream_writer&)`, which gives a task<>, for each connection of a listener. When it
 /// returns, what is in the writer's buffer is sent, within the writer's `linger_limits`, and the connection closed.
+/// Beyond these limits the peer gets a reset. That is not reported, as a reset by the peer is not: the peer does not
+/// read.
 ///
 /// Lifetime: `listener` outlives the await. Stop requests: same as stream_listener::serve.
 /// Cancel: same as stream_listener::serve. Errors: same.
@@ -24,7 +28,11 @@ template <class Stream, class Client>
   auto serve_one = [&client](Stream peer) -> task<> {
     stream_connection connection = make_connection(std::move(peer));
     co_await client(connection.reader, connection.writer);
-    co_await connection.writer.wait_closed(connection.writer.lingers());
+    try {
+      co_await connection.writer.wait_closed(connection.writer.lingers());
+    } catch (const io_error& error) {
+      if (error.code() != std::errc::timed_out && error.code() != std::errc::no_buffer_space) throw;
+    }
   };
   co_await listener.serve(serve_one, options);
 }

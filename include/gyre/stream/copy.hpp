@@ -1,6 +1,7 @@
 // gyre/stream/copy.hpp: moves bytes from one stream to another.
 #pragma once
 
+#include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/stream/byte_stream.hpp>
 #include <gyre/tasks/gather.hpp>
@@ -48,13 +49,22 @@ struct copied_both_ways {
 /// Connects two streams: what comes from one goes to the other, until both have ended; an end is passed on. What a
 /// proxy does.
 ///
-/// Lifetime: both streams outlive the await. Cancel: reaches both directions. Errors: the first failure, which ends the
-/// other direction too.
+/// Lifetime: both streams outlive the await. Cancel: reaches both directions; the streams are as copy leaves them.
+/// Errors: the first failure, which ends the other direction too. Both streams are then aborted, if they can be (see
+/// abortable_stream): otherwise the peer of one would take a part for the whole when the other was reset.
 template <half_closable_stream First, half_closable_stream Second>
 [[nodiscard]] task<copied_both_ways> copy_bidirectional(First& first, Second& second) {
   auto both = gather(copy_to_end(first, second), copy_to_end(second, first));
-  auto counts = co_await std::move(both);
-  co_return copied_both_ways{counts.template get<0>(), counts.template get<1>()};
+  try {
+    auto counts = co_await std::move(both);
+    co_return copied_both_ways{counts.template get<0>(), counts.template get<1>()};
+  } catch (const cancelled&) {
+    throw;
+  } catch (...) {
+    if constexpr (abortable_stream<First>) first.abort();
+    if constexpr (abortable_stream<Second>) second.abort();
+    throw;
+  }
 }
 
 }  // namespace gyre

@@ -54,8 +54,10 @@ class GYRE_API memory_stream {
   /// Cancel: done or not done.
   [[nodiscard]] task<> shutdown_write();
 
-  /// Ends the connection at once: bytes that were not read are dropped; reads fail with connection_reset and writes with
-  /// broken_pipe, at both ends. Does nothing when it was moved from.
+  /// Ends the connection at once. Reads fail with connection_reset and writes with broken_pipe, at both ends. Bytes
+  /// that this end has not read are dropped. The other end first reads those that were written to it, as the peer of a
+  /// TCP connection reads what had arrived; bytes that a write still waits to write are lost. Does nothing when it was
+  /// moved from.
   void abort() noexcept;
 
  private:

@@ -48,8 +48,8 @@ class GYRE_API http_test_client {
   /// Sends a request on a connection that is kept as long as the application keeps it. Host and, with a body,
   /// Content-Length are added unless they are in `fields`. Interim answers (1xx) are passed over.
   ///
-  /// Cancel: the connection is dropped. Errors: io_error when the application closes it without an answer;
-  /// std::runtime_error for an answer that is no HTTP.
+  /// Cancel: the connection is dropped. Errors: io_error when the application closes it without an answer, or cuts the
+  /// answer off; std::runtime_error for an answer that is no HTTP.
   task<http_answer> request(std::string method, std::string target,
                             std::vector<std::pair<std::string, std::string>> fields, std::string body);
   task<http_answer> request(std::string method, std::string target);
@@ -57,8 +57,8 @@ class GYRE_API http_test_client {
   task<http_answer> post(std::string target, std::string body, std::string media_type);
 
   /// Sends bytes as they are, on a connection of their own, then tells the application that this was all (unless
-  /// `half_close` is false), and gives everything that comes back until it closes. That this was all looks to the application
-  /// as if the client left: it cancels a handler that waits.
+  /// `half_close` is false), and gives everything that comes back until it closes or resets the connection. That this
+  /// was all looks to the application as if the client left: it cancels a handler that waits.
   ///
   /// Cancel: as request. Errors: none of the application's.
   task<std::string> exchange_bytes(std::string bytes, bool half_close = true);
