@@ -1,14 +1,21 @@
-// src/net/note_written.hpp: what a write that went well says about reading.
+// src/net/note_written.hpp: what a write that went well says about reading, and what it does not.
 #pragma once
 
 #include <gyre/io/missed_end.hpp>
 #include <gyre/net/stream_socket.hpp>
 
+#include <sys/socket.h>
+
 namespace gyre {
 
-// A Unix socket takes bytes also when its peer has finished sending.
+// A Unix socket takes bytes also when its peer has finished sending, and any socket when this side has finished reading.
 inline void note_written(stream_socket& socket) noexcept {
-  if (!socket.peer.empty()) io::end_was_not_missed(socket.received);
+  if (!socket.peer.empty() && !socket.descriptor().hangup) io::end_was_not_missed(socket.received);
+}
+
+inline void finish_reading(stream_socket& socket) noexcept {
+  ::shutdown(socket.fd, SHUT_RD);
+  socket.descriptor().hangup = true;
 }
 
 }  // namespace gyre

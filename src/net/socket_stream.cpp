@@ -2,6 +2,8 @@
 #include <gyre/io/io_error.hpp>
 #include <gyre/net/socket_stream.hpp>
 
+#include "note_written.hpp"
+
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -10,7 +12,7 @@ namespace gyre {
 
 void socket_stream::shutdown_read() noexcept {
   socket_->expect_open("shutdown_read");
-  ::shutdown(socket_->fd, SHUT_RD);
+  finish_reading(*socket_);
 }
 
 // Disconnecting sends the reset at once, whoever else still has the descriptor. See connect(2), AF_UNSPEC.

@@ -3,6 +3,7 @@
 #include <gyre/loop/deadline.hpp>
 #include <gyre/net/stream_listener.hpp>
 
+#include "note_written.hpp"
 
 #include <cstdint>
 #include <new>
@@ -87,7 +88,7 @@ void served_connections::add(stream_socket& socket) noexcept {
 }
 
 void served_connections::finish_reading() noexcept {
-  for (stream_socket* each = peers_; each != nullptr; each = each->next_peer) ::shutdown(each->fd, SHUT_RD);
+  for (stream_socket* each = peers_; each != nullptr; each = each->next_peer) gyre::finish_reading(*each);
 }
 
 void served_connections::ended(child_tasks& children, task_state& child) noexcept {
