@@ -19,4 +19,12 @@ void misuse_of_closed(const char* operation, const char* object) noexcept {
   std::abort();
 }
 
+void misuse_of_awaited(const char* object) noexcept {
+  std::fprintf(stderr,
+               "gyre: %s was destroyed while a task waits for it: cancel and await that task first, or keep the object "
+               "longer\n",
+               object);
+  std::abort();
+}
+
 }  // namespace gyre

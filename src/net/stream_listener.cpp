@@ -5,7 +5,13 @@
 
 #include "note_written.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <charconv>
 #include <cstdint>
+#include <cstring>
+#include <iterator>
 #include <new>
 #include <stdexcept>
 
@@ -89,6 +95,22 @@ void served_connections::add(stream_socket& socket) noexcept {
 
 void served_connections::finish_reading() noexcept {
   for (stream_socket* each = peers_; each != nullptr; each = each->next_peer) gyre::finish_reading(*each);
+}
+
+peer_text::peer_text(const address& peer) noexcept {
+  if (peer.empty()) return;
+  const bool brackets = peer.is_v6();
+  char* next = text_;
+  if (brackets) *next++ = '[';
+  if (brackets)
+    ::inet_ntop(AF_INET6, &static_cast<const sockaddr_in6*>(peer.data())->sin6_addr, next, INET6_ADDRSTRLEN);
+  else
+    ::inet_ntop(AF_INET, &static_cast<const sockaddr_in*>(peer.data())->sin_addr, next, INET_ADDRSTRLEN);
+  next += std::strlen(next);
+  if (brackets) *next++ = ']';
+  *next++ = ':';
+  next = std::to_chars(next, std::end(text_), peer.port()).ptr;
+  length_ = static_cast<std::size_t>(next - text_);
 }
 
 void served_connections::ended(child_tasks& children, task_state& child) noexcept {

@@ -17,6 +17,8 @@ void condition_wait_op::start() noexcept {
   grant = [](wait_node& node) noexcept { static_cast<condition_wait_op&>(node).finish_soon(); };
   condition_->waiters_.push_back(*this);
   mutex_ = condition_->mutex_;
+  if (!mutex_->is_locked())
+    misuse("wait() of a condition_variable whose mutex is not locked: co_await mutex.scoped_lock() first");
   holder_ = mutex_->holder_;
   mutex_->unlock();
 }

@@ -30,13 +30,15 @@ bool shared_mutex::try_lock_shared() noexcept {
 }
 
 void shared_mutex::unlock() noexcept {
-  if (!written_) misuse("a shared_mutex was unlocked that no writer has locked");
+  if (!written_)
+    misuse("a shared_mutex was unlocked that no writer has locked: let a guard of scoped_lock() unlock it");
   written_ = false;
   let_in();
 }
 
 void shared_mutex::unlock_shared() noexcept {
-  if (readers_ == 0) misuse("a shared_mutex was unlocked that no reader has locked");
+  if (readers_ == 0)
+    misuse("a shared_mutex was unlocked that no reader has locked: let a guard of scoped_lock_shared() unlock it");
   --readers_;
   let_in();
 }

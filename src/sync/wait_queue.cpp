@@ -7,9 +7,7 @@ namespace gyre {
 
 void report_lost_item() noexcept { event_loop::report({std::current_exception(), {}, {}, "giving an item back"}); }
 
-wait_queue::~wait_queue() {
-  if (!empty()) misuse("a mutex, queue or the like was destroyed while a task waits for it");
-}
+void wait_queue::stop_for_destroyed(const char* object) noexcept { misuse_of_awaited(object); }
 
 bool wait_queue::grant_one() noexcept {
   if (empty()) return false;

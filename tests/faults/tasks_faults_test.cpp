@@ -137,7 +137,8 @@ TEST_P(task_faults, a_scope_for_background_tasks_ends_them) {
 TEST_P(task_faults, a_function_on_a_thread_gives_its_result) {
   survives([](fault_injection& f) -> gyre::task<> {
     f.arm();
-    auto call = gyre::to_thread([text = std::string(100, 'x')] { return text; });
+    const auto gives_text = [text = std::string(100, 'x')] { return text; };
+    auto call = gyre::to_thread(gives_text);
     EXPECT_EQ((co_await std::move(call)).size(), 100U);
   });
 }

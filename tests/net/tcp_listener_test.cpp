@@ -221,6 +221,7 @@ TEST(tcp_listener, a_failing_handler_is_reported_and_the_others_go_on) {
     EXPECT_FALSE(end);
     CO_ASSERT_EQ(log.entries.size(), 1U);
     EXPECT_EQ(log.entries[0].line, line) << "where the program serves";
+    EXPECT_EQ(log.entries[0].name, bad.local_address().string()) << "the peer";
     EXPECT_TRUE(co_await answers(good));
     co_await good.close();
     server.cancel();

@@ -113,6 +113,14 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
   /// Cancel: as what the generator waits for; it has ended then. Errors: what the coroutine throws, once; it has ended.
   next_op next() noexcept { return {coroutine_}; }
 
+  /// Refuse a range-based for, which cannot wait.
+  template <class Refused = T>
+  element* begin() {
+    static_assert(misused<Refused>, "an async_generator is awaited: while (auto* value = co_await generator.next())");
+    return nullptr;
+  }
+  element* end() noexcept { return nullptr; }
+
  private:
   explicit async_generator(std::coroutine_handle<promise_type> coroutine) noexcept : coroutine_(coroutine) {}
 

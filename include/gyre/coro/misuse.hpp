@@ -3,6 +3,8 @@
 
 #include <gyre/attributes.hpp>
 
+#include <type_traits>
+
 namespace gyre {
 
 /// Prints why and ends the program: a rule of the library was broken and going on would corrupt memory.
@@ -12,8 +14,22 @@ namespace gyre {
 template <class...>
 inline constexpr bool misused = false;
 
+/// True for a parameter F&& that may be a temporary closure or aggregate whose members have destructors. g++ 12
+/// destroys them twice when the temporary is an operand in the full expression of a co_await.
+template <class F>
+inline constexpr bool may_be_destroyed_twice =
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
+    !std::is_lvalue_reference_v<F> && !std::is_trivially_destructible_v<F> &&
+    (std::is_aggregate_v<F> || !std::is_move_assignable_v<F>);  // closures are not assignable; std::function is
+#else
+    false;
+#endif
+
 /// The same for `operation` on an `object` ("a stream") that is closed or was moved from.
 [[noreturn]] GYRE_API void misuse_of_closed(const char* operation, const char* object) noexcept;
+
+/// The same for an `object` ("a mutex") that was destroyed while a task waits for it.
+[[noreturn]] GYRE_API void misuse_of_awaited(const char* object) noexcept;
 
 /// Checks that cost time where it counts are made in debug builds and under a sanitizer only.
 #if !defined(NDEBUG) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -83,6 +83,8 @@ struct task_promise_base : frame_base {
 /// Cancel:   inside a cancelled scope it is not started; once started, each of its own awaits fails.
 template <class T>
 class [[nodiscard("a task does nothing until it is awaited or spawned"), gnu::warn_unused]] GYRE_CORO_TYPE task {
+  static_assert(!std::is_const_v<T>, "a task<const T> could not give its value away: use task<T>");
+
  public:
   struct promise_type : task_promise_base, task_result<T> {
     task get_return_object() noexcept { return task(std::coroutine_handle<promise_type>::from_promise(*this)); }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/http/body_reader.hpp>
 #include <gyre/http/cookie.hpp>
@@ -105,6 +106,12 @@ class GYRE_API request {
   [[nodiscard]] task<T> json() {
     const std::string text = co_await json_text();
     co_return value_of<T>(text);
+  }
+  /// Refuses everything else.
+  template <class T>
+  GYRE_CORO_WRAPPER task<T> json() {
+    static_assert(misused<T>,
+                  "request::json gives values of types for which gyre::http::json_format is specialized with read()");
   }
 
   /// Who sent it; empty when the connection has no internet address.

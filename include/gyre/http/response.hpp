@@ -3,6 +3,7 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/coro/async_generator.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/http/body_writer.hpp>
 #include <gyre/http/field.hpp>
@@ -72,6 +73,16 @@ class GYRE_API response {
   static response json(const T& value) {
     return json(std::string(json_format<T>::write(value)));
   }
+  /// Refuses everything else.
+  template <class T>
+    requires(!json_writable<T> && !std::convertible_to<const T&, std::string_view> &&
+             !std::convertible_to<const T&, std::string>)
+  static response json(const T& /*value*/) {
+    static_assert(misused<T>,
+                  "response::json takes text, or a value of a type for which gyre::http::json_format is "
+                  "specialized with write()");
+    return response();
+  }
   static response bytes(std::string&& body, std::string_view media_type = "application/octet-stream");
   /// Not copied. Lifetime: `body` lives until the response has been sent; what the program has compiled in, does.
   static response borrowed(std::string_view body, std::string_view media_type);
@@ -105,6 +116,14 @@ class GYRE_API response {
     };
     return produced(new model(std::move(f)), media_type);
   }
+  /// Refuses everything else.
+  template <class F>
+  static response stream(F /*other*/, std::string_view /*media_type*/ = {}) {
+    static_assert(misused<F>,
+                  "response::stream takes a function that is called with a body_writer& and returns a "
+                  "task<>, or an async_generator of text");
+    return response();
+  }
   /// A body of what a generator gives, something that is convertible to std::string_view.
   template <std::convertible_to<std::string_view> T>
   static response stream(async_generator<T> pieces, std::string_view media_type = "application/octet-stream") {
@@ -125,6 +144,10 @@ class GYRE_API response {
   /// RFC 9110 §7.8, §9.3.6. Errors: as said, for a protocol that is no field value.
   template <class F>
   static response switch_protocols(std::string_view protocol, F f) {
+    static_assert(
+        requires(any_stream stream) {
+          { f(std::move(stream)) } -> std::same_as<task<>>;
+        }, "switch_protocols takes a function that is called with an any_stream and returns a task<>");
     struct model final : protocol_handler {
       explicit model(F&& g) : function(std::move(g)) {}
       GYRE_CORO_WRAPPER task<> speak(any_stream stream) override { return function(std::move(stream)); }

@@ -1,6 +1,7 @@
 // gyre/net/start_server.hpp: a server whose connections are a reader and a writer.
 #pragma once
 
+#include <gyre/coro/misuse.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/net/open_connection.hpp>
 #include <gyre/net/tcp_listener.hpp>
@@ -9,22 +10,25 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 
 namespace gyre {
 
-/// Runs `client(stream_reader&, stream_writer&)`, which gives a task<>, for each connection of a listener. When it
-/// returns, what is in the writer's buffer is sent, within the writer's `linger_limits`, and the connection closed.
-/// Beyond these limits the peer gets a reset. That is not reported, as a reset by the peer is not: the peer does not
-/// read.
-///
-/// Lifetime: `listener` outlives the await. Stop requests: same as stream_listener::serve.
-/// Cancel: same as stream_listener::serve. Errors: same.
-template <class Stream, class Client>
-[[nodiscard]] task<> serve_connections(stream_listener<Stream>& listener, Client client, serve_options options = {}) {
+/// Checks the function of a server, and gives the copy that the server keeps.
+template <class Client>
+auto kept_client(Client&& client) {
   static_assert(
-      requires(stream_connection& c) { typename decltype(client(c.reader, c.writer))::promise_type; },
-      "start_server takes a function that is called with a stream_reader& and a stream_writer&, and returns a task");
+      requires(std::decay_t<Client>& f, stream_connection& c) {
+        typename decltype(f(c.reader, c.writer))::promise_type;
+      }, "start_server takes a function that is called with a stream_reader& and a stream_writer&, and returns a task");
+  static_assert(!may_be_destroyed_twice<Client>,
+                "g++ 12 would destroy the captures of this lambda twice: name it first, and pass it without std::move");
+  return std::decay_t<Client>(std::forward<Client>(client));
+}
+
+template <class Stream, class Client>
+task<> run_serve_connections(stream_listener<Stream>& listener, Client client, serve_options options) {
   auto serve_one = [&client](Stream peer) -> task<> {
     stream_connection connection = make_connection(std::move(peer));
     co_await client(connection.reader, connection.writer);
@@ -37,24 +41,46 @@ template <class Stream, class Client>
   co_await listener.serve(serve_one, options);
 }
 
+/// Runs `client(stream_reader&, stream_writer&)`, which returns a task<>, for each connection of a listener. When it
+/// ends, the rest of the writer's buffer is sent, within the writer's `linger_limits`, and the connection is closed.
+/// Beyond these limits the connection is reset. Like a reset by the peer, that is not reported: the peer does not read.
+///
+/// Lifetime: `listener` must outlive the await. Stop requests: same as stream_listener::serve.
+/// Cancel: same as stream_listener::serve. Errors: same.
+template <class Stream, class Client>
+[[nodiscard]] GYRE_CORO_WRAPPER task<> serve_connections(stream_listener<Stream>& listener, Client&& client,
+                                                         serve_options options = {}) {
+  return run_serve_connections(listener, kept_client(std::forward<Client>(client)), options);
+}
+
+template <class Client>
+task<> run_server(Client client, std::string where, listen_options listening, serve_options serving) {
+  auto listener = tcp_listener::bind(std::string_view(where), listening);
+  co_await run_serve_connections(listener, std::move(client), serving);
+}
+template <class Client>
+task<> run_unix_server(Client client, std::string where, unix_listen_options listening, serve_options serving) {
+  auto listener = unix_listener::bind(unix_address(where), listening);
+  co_await run_serve_connections(listener, std::move(client), serving);
+}
+
 /// Listens on `where`, "host:port", and serves its connections as above. asyncio: start_server.
 ///
 /// Stop requests: same as tcp_listener::serve. Cancel: same. Errors: same as tcp_listener::bind and serve.
 template <class Client>
-[[nodiscard]] task<> start_server(Client client, std::string where, listen_options listening = {},
-                                  serve_options serving = {}) {
-  auto listener = tcp_listener::bind(std::string_view(where), listening);
-  co_await serve_connections(listener, std::move(client), serving);
+[[nodiscard]] GYRE_CORO_WRAPPER task<> start_server(Client&& client, std::string where, listen_options listening = {},
+                                                    serve_options serving = {}) {
+  return run_server(kept_client(std::forward<Client>(client)), std::move(where), listening, serving);
 }
 
 /// The same at a path or an abstract name ("@name"). asyncio: start_unix_server.
 ///
 /// Stop requests: same as unix_listener::serve. Cancel: same. Errors: same as unix_address, unix_listener::bind and serve.
 template <class Client>
-[[nodiscard]] task<> start_unix_server(Client client, std::string where, unix_listen_options listening = {},
-                                       serve_options serving = {}) {
-  auto listener = unix_listener::bind(unix_address(where), listening);
-  co_await serve_connections(listener, std::move(client), serving);
+[[nodiscard]] GYRE_CORO_WRAPPER task<> start_unix_server(Client&& client, std::string where,
+                                                         unix_listen_options listening = {},
+                                                         serve_options serving = {}) {
+  return run_unix_server(kept_client(std::forward<Client>(client)), std::move(where), listening, serving);
 }
 
 }  // namespace gyre

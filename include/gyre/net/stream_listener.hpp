@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro/await_place.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/loop/as_expected.hpp>
 #include <gyre/loop/stop_observer.hpp>
 #include <gyre/net/listening_socket.hpp>
@@ -15,6 +16,7 @@
 #include <exception>
 #include <source_location>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace gyre {
@@ -27,6 +29,17 @@ struct serve_options {
   /// A stop request (SIGTERM, request_stop) makes the server drain and return. False means that it runs until it is cancelled:
   /// a server that others need until they have drained.
   bool observe_stop = true;
+};
+
+/// The name of the task of a connection, which reports about it show: "127.0.0.1:34567". Empty for a Unix socket.
+class GYRE_API peer_text {
+ public:
+  explicit peer_text(const address& peer) noexcept;
+  [[nodiscard]] std::string_view view() const noexcept { return {text_, length_}; }
+
+ private:
+  char text_[64] = {};
+  std::size_t length_ = 0;
 };
 
 /// The tasks that serve the connections of one listener. They fail alone: an exception is reported to the loop's
@@ -58,12 +71,13 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
   /// is closed and the exception is reported.
   template <class Handler, class Stream>
   void serve(Handler& handler, Stream&& peer, std::source_location where) noexcept {
+    const peer_text name(peer.socket().peer);
     try {
       Stream mine = std::move(peer);
       add(mine.socket());
-      const task_reference started(start(handler(std::move(mine)), {}, where));
+      const task_reference started(start(handler(std::move(mine)), {.name = name.view()}, where));
     } catch (...) {
-      report(std::current_exception(), {}, where);
+      report(std::current_exception(), name.view(), where);
     }
   }
   /// Closes the port, and serves the connections that the kernel has completed before, as long as fewer than `most` are
@@ -128,7 +142,8 @@ class stream_listener {
   /// Errors: io_error for failures that are permanent. A shortage of descriptors or memory is waited out.
   [[nodiscard("co_await it")]] accept_op<Stream> accept() noexcept { return accept_op<Stream>(*socket_); }
 
-  /// Runs `handler(stream)`, a function that gives a task<>, for every connection, each in a task of its own.
+  /// Runs `handler(stream)`, a function that gives a task<>, for every connection, each in a task of its own. The address of
+  /// the peer is the name of the task.
   ///
   /// Runs until the program is asked to stop (SIGINT and SIGTERM under run_main, request_stop) or the server is
   /// cancelled. Then it drains: it closes the port; clients that had connected before are served, up to
@@ -141,9 +156,30 @@ class stream_listener {
   /// Exceptions of handlers go to the loop's exception handler, except resets by the peer; so does std::bad_alloc when
   /// a handler cannot be started. std::bad_alloc is reported at most once a second.
   template <class Handler>
-  [[nodiscard]] task<> serve(Handler handler, serve_options options = {}) {
-    static_assert(task_function<Handler, Stream>,
+  [[nodiscard]] GYRE_CORO_WRAPPER task<> serve(Handler&& handler, serve_options options = {}) {
+    static_assert(task_function<std::decay_t<Handler>, Stream>,
                   "serve takes a function that is called with the accepted stream, by value, and returns a task");
+    static_assert(
+        !may_be_destroyed_twice<Handler>,
+        "g++ 12 would destroy the captures of this lambda twice: name it first, and pass it without std::move");
+    return serve_with(std::decay_t<Handler>(std::forward<Handler>(handler)), options);
+  }
+
+  /// Stops listening: the port is free, connections in the backlog are refused.
+  void stop() noexcept { socket_->stop(); }
+
+  /// Stops listening, and refuses nobody who had connected before: accept gives the connections in the backlog, and
+  /// then fails with operation_canceled.
+  void finish() noexcept { socket_->finish(); }
+
+ protected:
+  explicit stream_listener(listening_socket& socket) noexcept : socket_(&socket) {}
+
+  listening_socket* socket_;
+
+ private:
+  template <class Handler>
+  task<> serve_with(Handler handler, serve_options options) {
     const std::source_location where = co_await started_by_program_at();
     served_connections::check(options);
     served_connections connections(co_await this_task_context{}, options.observe_stop);
@@ -168,18 +204,6 @@ class stream_listener {
     co_await std::move(draining);
     connections.close(failure);
   }
-
-  /// Stops listening: the port is free, connections in the backlog are refused.
-  void stop() noexcept { socket_->stop(); }
-
-  /// Stops listening, and refuses nobody who had connected before: accept gives the connections in the backlog, and
-  /// then fails with operation_canceled.
-  void finish() noexcept { socket_->finish(); }
-
- protected:
-  explicit stream_listener(listening_socket& socket) noexcept : socket_(&socket) {}
-
-  listening_socket* socket_;
 };
 
 }  // namespace gyre

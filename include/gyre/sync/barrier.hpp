@@ -53,7 +53,7 @@ class GYRE_API barrier {
 
  private:
   friend class barrier_wait_op;
-  wait_queue waiters_;
+  wait_queue_of<"a barrier"> waiters_;
   std::size_t parties_;
   bool broken_ = false;
 };

@@ -45,7 +45,8 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] broadcast_receive_op
 /// Gets the items that are sent from the moment of subscribing. Tasks that wait with one subscription share its items: each
 /// item goes to one of them.
 ///
-/// Lifetime: destroyed after its broadcast, it must not be used any more; that stops the program. Thread: belongs to one loop.
+/// Lifetime: may outlive its broadcast, but only to be destroyed or assigned to; any other use stops the program.
+/// Thread: belongs to one loop.
 template <class T>
 class broadcast_subscription {
  public:
@@ -101,7 +102,7 @@ class broadcast {
 
   /// Gives an item to all subscribers. Stops the program when it is closed.
   void send(T item) {
-    if (closed_) misuse("an item was sent to a broadcast that is closed");
+    if (closed_) misuse("send() to a broadcast that is closed: ask is_closed() first");
     if (items_.size() < capacity_)
       items_.push_back(std::move(item));
     else
@@ -126,7 +127,7 @@ class broadcast {
   std::size_t capacity_;
   std::uint64_t sent_ = 0;
   bool closed_ = false;
-  wait_queue receivers_;
+  wait_queue_of<"a broadcast"> receivers_;
   source_links subscriptions_;
 };
 

@@ -144,8 +144,8 @@ class channel {
   fifo_storage<T> items_;
   std::size_t capacity_;
   bool closed_ = false;
-  wait_queue senders_;
-  wait_queue receivers_;
+  wait_queue_of<"a channel"> senders_;
+  wait_queue_of<"a channel"> receivers_;
 };
 
 }  // namespace gyre

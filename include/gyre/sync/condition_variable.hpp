@@ -1,11 +1,14 @@
 // gyre/sync/condition_variable.hpp: waiting, with a mutex, until something may have changed.
 #pragma once
 
+#include <gyre/coro/misuse.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/sync/mutex.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 namespace gyre {
 
@@ -47,9 +50,12 @@ class GYRE_API condition_variable {
   ///
   /// Lifetime: `condition` is kept until then. Cancel: same as wait().
   template <class Condition>
-    requires requires(Condition c) { static_cast<bool>(c()); }
-  [[nodiscard]] task<> wait(Condition condition) {
-    while (!condition()) co_await wait();
+    requires requires(std::decay_t<Condition>& c) { static_cast<bool>(c()); }
+  [[nodiscard]] GYRE_CORO_WRAPPER task<> wait(Condition&& condition) {
+    static_assert(
+        !may_be_destroyed_twice<Condition>,
+        "g++ 12 would destroy the captures of this lambda twice: name it first, and pass it without std::move");
+    return wait_until_true(std::decay_t<Condition>(std::forward<Condition>(condition)));
   }
 
   /// Lets the `count` tasks that have waited longest go on, one after the other as they get the mutex.
@@ -57,9 +63,14 @@ class GYRE_API condition_variable {
   void notify_all() noexcept { notify(static_cast<std::size_t>(-1)); }
 
  private:
+  template <class Condition>
+  task<> wait_until_true(Condition condition) {
+    while (!condition()) co_await wait();
+  }
+
   friend class condition_wait_op;
   mutex* mutex_;
-  wait_queue waiters_;
+  wait_queue_of<"a condition_variable"> waiters_;
 };
 
 inline void condition_wait_op::await_resume() {

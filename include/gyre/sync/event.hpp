@@ -38,7 +38,7 @@ class event {
 
  private:
   friend class event_wait_op;
-  wait_queue waiters_;
+  wait_queue_of<"an event"> waiters_;
   bool set_ = false;
 };
 

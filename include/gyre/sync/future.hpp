@@ -58,7 +58,7 @@ class promise_state {
  private:
   std::optional<stored> value_;
   std::exception_ptr failure_;
-  wait_queue waiters_;
+  wait_queue_of<"a promise"> waiters_;
   std::uint32_t references_ = 1;
 };
 
@@ -164,7 +164,8 @@ class promise {
   {
     return state().give();
   }
-  /// Gives an exception to all who wait. False: something was given before, and stays. A null pointer stops the program.
+  /// Gives an exception to all waiting tasks. Returns false, and changes nothing, when a result was given before. A
+  /// null pointer stops the program.
   bool set_exception(std::exception_ptr failure) noexcept {
     if (failure == nullptr) [[unlikely]]
       misuse("set_exception of a promise with a null exception_ptr: give it an exception, or set_value");

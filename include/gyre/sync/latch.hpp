@@ -29,7 +29,7 @@ class latch {
 
   /// Counts down. Stops the program when that is more than is left.
   void count_down(std::size_t by = 1) noexcept {
-    if (by > count_) misuse("a latch was counted down below 0");
+    if (by > count_) misuse("a latch was counted down below 0: make it with a higher count");
     count_ -= by;
     if (count_ == 0) waiters_.grant_all();
   }
@@ -52,7 +52,7 @@ class latch {
 
  private:
   friend class latch_wait_op;
-  wait_queue waiters_;
+  wait_queue_of<"a latch"> waiters_;
   std::size_t count_;
 };
 

@@ -7,8 +7,9 @@
 namespace gyre {
 
 /// Member `called` of a queued_operation that must not be forgotten: `auto guard = mutex.scoped_lock();` and
-/// `std::lock_guard<gyre::mutex>` compile, and lock nothing. Debug builds stop the program where an operation is destroyed that
-/// was neither awaited nor moved from. A moved operation is not checked: its new owner may have been cancelled before the await.
+/// `std::lock_guard<gyre::mutex>` compile, and lock nothing. Debug builds stop the program when an operation is
+/// destroyed that was neither awaited nor moved from. A moved operation is not checked: its new owner may have been
+/// cancelled before the await.
 class GYRE_API must_be_awaited {
  public:
   /// `call` names it: "mutex::lock()". Lifetime: must outlive this.
@@ -21,7 +22,7 @@ class GYRE_API must_be_awaited {
         stop_if_forgotten();
   }
 
-  /// In every build: the library may be a release build where the program is not.
+  /// Works in every build: the library may be a release build when the program is not.
   void awaited() noexcept { call_ = nullptr; }
 
  private:

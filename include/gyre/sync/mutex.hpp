@@ -72,11 +72,11 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_guard_op
 /// Lets one task at a time through, in the order in which they came. Needed where a region with an await in it must not
 /// be entered twice; what has no await in it needs no mutex, because tasks of a loop do not run at the same time.
 ///
-/// A task that waits without a time limit for a mutex that it holds itself would wait for ever. Debug builds stop there if it holds
-/// a guard that was not moved, and virtual time reports it in every build.
-/// Locks are awaited: `std::lock_guard<gyre::mutex>` and `auto guard = mutex.scoped_lock();` compile and lock nothing. Debug builds
-/// stop the program there.
-/// Thread: belongs to one loop. Lifetime: must outlive who waits for it.
+/// A task that waits without a time limit for a mutex that it holds itself would wait for ever. Debug builds stop the
+/// program when the task holds a guard that was not moved; on virtual time every build reports it.
+/// A lock must be awaited: `std::lock_guard<gyre::mutex>` and `auto guard = mutex.scoped_lock();` compile and lock
+/// nothing. Debug builds stop the program there.
+/// Thread: belongs to one loop. Lifetime: must outlive the tasks that wait for it.
 class GYRE_API mutex {
  public:
   /// Waits until the mutex is this task's; unlock it with `unlock`.
@@ -117,7 +117,7 @@ class GYRE_API mutex {
     return task != nullptr && task->kind != nullptr ? task->kind->describe(*task).number : 0;
   }
 
-  wait_queue waiters_;
+  wait_queue_of<"a mutex"> waiters_;
   std::uint64_t holder_ = 0;  // for the check: the number of the task whose guard holds it; 0: not known
   bool locked_ = false;
 };

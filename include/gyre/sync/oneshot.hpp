@@ -20,7 +20,7 @@ struct oneshot_state {
   static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
 
   std::optional<T> value;
-  wait_queue receiver;
+  wait_queue_of<"a oneshot"> receiver;
   bool sender_gone = false;
   bool receiver_gone = false;
 };
@@ -38,7 +38,8 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] oneshot_receive_op
   static constexpr bool result_is_granted = true;
   explicit oneshot_receive_op(oneshot_state<T>& awaited) noexcept : state_(&awaited) {}
   bool try_now() noexcept(moves_safely) {
-    if (!state_->receiver.empty()) misuse("two tasks wait for the value of one oneshot");
+    if (!state_->receiver.empty())
+      misuse("two tasks wait for the value of one oneshot: let one task wait, and hand on what it gets");
     if (state_->value) {
       value_.emplace(*std::move(state_->value));
       state_->value.reset();

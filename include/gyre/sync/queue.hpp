@@ -185,9 +185,9 @@ class basic_queue {
   std::size_t capacity_;
   std::size_t unfinished_ = 0;
   bool shut_down_ = false;
-  wait_queue putters_;
-  wait_queue getters_;
-  wait_queue joiners_;
+  wait_queue_of<"a queue"> putters_;
+  wait_queue_of<"a queue"> getters_;
+  wait_queue_of<"a queue"> joiners_;
 };
 
 /// First in, first out.

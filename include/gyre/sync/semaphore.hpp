@@ -101,7 +101,7 @@ class GYRE_API counting_semaphore {
  private:
   friend class semaphore_acquire_op;
   friend class semaphore_permit_op;
-  wait_queue waiters_;
+  wait_queue_of<"a counting_semaphore"> waiters_;
   std::size_t available_;
 };
 

@@ -116,7 +116,7 @@ class GYRE_API shared_mutex {
   friend class shared_mutex_lock_op;
   void let_in() noexcept;
 
-  wait_queue waiters_;
+  wait_queue_of<"a shared_mutex"> waiters_;
   std::size_t readers_ = 0;
   bool written_ = false;
 };

@@ -36,7 +36,7 @@ class source_link {
   source_links* source_ = nullptr;
 };
 
-/// Member of a source: all who are linked to it.
+/// Member of a source: all subscriptions that are linked to it.
 class source_links : private node_list<source_link> {
  public:
   source_links() noexcept = default;

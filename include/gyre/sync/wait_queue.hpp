@@ -5,6 +5,7 @@
 #include <gyre/io/node_list.hpp>
 #include <gyre/loop/operation.hpp>
 
+#include <cstddef>
 #include <expected>
 #include <system_error>
 #include <type_traits>
@@ -24,14 +25,11 @@ struct wait_node {
   void (*grant)(wait_node&) noexcept = nullptr;
 };
 
-/// First-in, first-out queue of those who wait. Intrusive: it owns and allocates nothing.
+/// First-in, first-out queue of waiting operations. Intrusive: it owns and allocates nothing. See wait_queue_of.
 ///
-/// Lifetime: must outlive who waits in it. Thread: belongs to one loop.
+/// Lifetime: must outlive the tasks that wait in it. Thread: belongs to one loop.
 class GYRE_API wait_queue : public node_list<wait_node> {
  public:
-  wait_queue() noexcept = default;
-  ~wait_queue();
-
   void push_back(wait_node& node) noexcept {
     link_last(node);
     node.stands_in = this;
@@ -47,6 +45,32 @@ class GYRE_API wait_queue : public node_list<wait_node> {
   void grant_all() noexcept;
   /// Takes all out and lets them go on with an error.
   void refuse_all() noexcept;
+
+ protected:
+  wait_queue() noexcept = default;
+  ~wait_queue() = default;
+  [[noreturn]] static void stop_for_destroyed(const char* object) noexcept;
+};
+
+template <std::size_t Size>
+struct object_name {
+  char text[Size];
+  // NOLINTNEXTLINE(google-explicit-constructor): wait_queue_of<"a mutex">
+  consteval object_name(const char (&name)[Size]) noexcept {
+    for (std::size_t i = 0; i < Size; ++i) text[i] = name[i];
+  }
+};
+
+/// The member of an object that tasks wait for: `wait_queue_of<"a mutex"> waiters_;`. When it is destroyed while a task
+/// waits, it stops the program with a sentence that names the object.
+template <object_name Object>
+class wait_queue_of : public wait_queue {
+ public:
+  wait_queue_of() noexcept = default;
+  ~wait_queue_of() {
+    if (!empty()) [[unlikely]]
+      stop_for_destroyed(Object.text);
+  }
 };
 
 /// In a catch block: tells the loop's handler that an item was given back for which there was no memory.

@@ -37,7 +37,8 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] watch_changed_op
 
 /// One who wants to know of changes. It sees the latest value, not every one in between.
 ///
-/// Lifetime: destroyed after its watch, it must not be used any more; that stops the program. Thread: belongs to one loop.
+/// Lifetime: may outlive its watch, but only to be destroyed or assigned to; any other use stops the program. Thread:
+/// belongs to one loop.
 template <class T>
 class watcher {
  public:
@@ -115,7 +116,7 @@ class watch {
   T value_;
   std::uint64_t version_ = 0;
   bool closed_ = false;
-  wait_queue waiters_;
+  wait_queue_of<"a watch"> waiters_;
   source_links watchers_;
 };
 

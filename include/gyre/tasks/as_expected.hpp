@@ -45,5 +45,12 @@ template <class T>
 [[nodiscard]] GYRE_CORO_WRAPPER task<std::expected<T, std::error_code>> as_expected(task_handle<T>& handle) {
   return run_expected<task_handle<T>&>(handle);
 }
+/// Refuses everything else.
+template <class F>
+  requires(!gyre_awaitable<F>)
+auto as_expected(F&& /*function*/) {
+  static_assert(misused<F>,
+                "as_expected takes a task or an operation; call a function to get its task: as_expected(f())");
+}
 
 }  // namespace gyre

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/tasks/as_task.hpp>
 
 #include <exception>
@@ -29,6 +30,12 @@ template <awaitable_value A>
   } catch (...) {  // it is the result
     co_return std::unexpected(std::current_exception());
   }
+}
+/// Refuses everything else.
+template <class F>
+  requires(!gyre_awaitable<F>)
+auto as_result(F&& /*function*/) {
+  static_assert(misused<F>, "as_result takes a task or an operation; call a function to get its task: as_result(f())");
 }
 
 }  // namespace gyre

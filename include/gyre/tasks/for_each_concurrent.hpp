@@ -11,6 +11,13 @@
 
 namespace gyre {
 
+/// The type in which the function gets an element: a reference to an element of a container, or a copy of an element of
+/// a generator, which changes with the next one.
+template <class Range, class Iterator = decltype(std::begin(std::declval<Range&>())),
+          class Element = decltype(*std::declval<Iterator&>())>
+using held_element = std::conditional_t<std::is_lvalue_reference_v<Element> && std::forward_iterator<Iterator>, Element,
+                                        std::remove_cvref_t<Element>>;
+
 template <class Element, class F>
 task<> await_for_element(F& function, Element element) {
   (void)co_await function(std::forward<Element>(element));
@@ -23,12 +30,10 @@ task<> run_for_each(Range range, std::size_t at_most, F function, std::source_lo
     for (auto&& element : range) {
       if (children.scope().cancelled()) throw_cancelled();
       if (children.running() >= at_most) co_await children.fewer_than(at_most);
-      // An element of a container stays where it is. That of a generator changes with the next one: the child has a copy.
-      constexpr bool stays =
-          std::is_lvalue_reference_v<decltype(element)> && std::forward_iterator<decltype(std::begin(range))>;
-      using held = std::conditional_t<stays, decltype(element), std::remove_cvref_t<decltype(element)>>;
       children.launch([&] {
-        children.start(await_for_element<held, F>(function, std::forward<decltype(element)>(element)), {}, where)
+        children
+            .start(await_for_element<held_element<Range>, F>(function, std::forward<decltype(element)>(element)), {},
+                   where)
             .release();
       });
     }
@@ -54,7 +59,16 @@ task<> run_for_each(Range range, std::size_t at_most, F function, std::source_lo
 template <class Range, class F>
 [[nodiscard]] GYRE_CORO_WRAPPER task<> for_each_concurrent(
     Range&& range, std::size_t at_most, F&& function, std::source_location where = std::source_location::current()) {
-  static_assert(!may_be_destroyed_twice<F>, "g++ 12 would destroy the captures of this lambda twice: name it first");
+  static_assert(
+      requires(std::remove_reference_t<Range>& r) {
+        std::begin(r);
+        std::end(r);
+      }, "for_each_concurrent takes a range, such as a vector or a generator");
+  static_assert(
+      requires(std::decay_t<F>& f) { requires gyre_awaitable<decltype(f(std::declval<held_element<Range>>()))>; },
+      "for_each_concurrent takes a function that is called with an element and returns a task");
+  static_assert(!may_be_destroyed_twice<F>,
+                "g++ 12 would destroy the captures of this lambda twice: name it first, and pass it without std::move");
   if (at_most == 0) misuse("for_each_concurrent with at_most 0 would never begin; let at least one run");
   return run_for_each<Range, std::remove_cvref_t<F>>(std::forward<Range>(range), at_most, std::forward<F>(function),
                                                      where);

@@ -4,6 +4,7 @@
 #include <gyre/attributes.hpp>
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/frame_pool.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/loop/operation.hpp>
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/spawn.hpp>
@@ -216,9 +217,15 @@ class [[nodiscard("co_await it")]] from_callback_op : public operation<from_call
 /// Thread: that of the loop, also for `on_cancel`. A library that calls back from a thread of its own may do so at the very
 /// time when `on_cancel` is called: free what that uses when the await has returned.
 template <class T, class Initiate, class OnCancel = no_cancel_hook>
-[[nodiscard("co_await it")]] from_callback_op<T, Initiate, OnCancel> from_callback(Initiate initiate,
-                                                                                   OnCancel on_cancel = {}) {
-  return {std::move(initiate), std::move(on_cancel)};
+[[nodiscard("co_await it")]] from_callback_op<T, std::decay_t<Initiate>, std::decay_t<OnCancel>> from_callback(
+    Initiate&& initiate, OnCancel&& on_cancel = {}) {
+  static_assert(
+      requires(std::decay_t<Initiate>& f, const callback<T>& done) { f(done); },
+      "from_callback calls its function with the callback: from_callback<T>([&](auto done) { ... })");
+  static_assert(!may_be_destroyed_twice<Initiate> && !may_be_destroyed_twice<OnCancel>,
+                "g++ 12 would destroy the captures of this lambda twice: name it first, and pass it without std::move");
+  return {std::decay_t<Initiate>(std::forward<Initiate>(initiate)),
+          std::decay_t<OnCancel>(std::forward<OnCancel>(on_cancel))};
 }
 
 }  // namespace gyre

@@ -109,9 +109,8 @@ struct gather_options {
   std::size_t at_most = static_cast<std::size_t>(-1);
 };
 
-/// The same for any number of tasks of one type: the results in the order of the tasks.
 template <class T>
-task<std::vector<wrap_void<T>>> gather(std::vector<task<T>> tasks, gather_options options = {}) {
+task<std::vector<wrap_void<T>>> gather_tasks(std::vector<task<T>> tasks, gather_options options) {
   if (options.at_most == 0) misuse("gather with at_most 0 would never begin; let at least one run");
   const std::source_location where = co_await started_at();
   gathering children(co_await this_task_context{});
@@ -132,6 +131,17 @@ task<std::vector<wrap_void<T>>> gather(std::vector<task<T>> tasks, gather_option
   results.reserve(started.size());
   for (const task_reference& each : started) results.push_back(take_result_of<T>(*each));
   co_return results;
+}
+
+/// The same for any number of tasks of one type: the results in the order of the tasks.
+template <class T>
+GYRE_CORO_WRAPPER task<std::vector<wrap_void<T>>> gather(std::vector<task<T>>&& tasks, gather_options options = {}) {
+  return gather_tasks(std::move(tasks), options);
+}
+/// Refuses a vector that has a name.
+template <class T>
+auto gather(const std::vector<task<T>>& /*named*/, gather_options = {}) {
+  static_assert(misused<T>, "gather takes the tasks over: gather(std::move(tasks))");
 }
 
 }  // namespace gyre

@@ -89,9 +89,8 @@ task<race_result<typename race_value<operand_result<Ts>...>::type>> race_tasks(s
   co_return std::move(*won);  // NOLINT(bugprone-unchecked-optional-access): one of them has won
 }
 
-/// The same for any number of tasks of one type. Errors: std::errc::invalid_argument when there is none.
 template <class T>
-task<race_result<T>> race(std::vector<task<T>> tasks) {
+task<race_result<T>> race_tasks(std::vector<task<T>> tasks) {
   const std::source_location where = co_await started_at();
   if (tasks.empty())
     throw std::system_error(std::make_error_code(std::errc::invalid_argument), "race: there is no task to wait for");
@@ -111,6 +110,17 @@ task<race_result<T>> race(std::vector<task<T>> tasks) {
   } else {
     co_return race_result<T>{index, winner.take<T>()};
   }
+}
+
+/// The same for any number of tasks of one type. Errors: std::errc::invalid_argument when there is none.
+template <class T>
+GYRE_CORO_WRAPPER task<race_result<T>> race(std::vector<task<T>>&& tasks) {
+  return race_tasks(std::move(tasks));
+}
+/// Refuses a vector that has a name.
+template <class T>
+auto race(const std::vector<task<T>>& /*named*/) {
+  static_assert(misused<T>, "race takes the tasks over: race(std::move(tasks))");
 }
 
 }  // namespace gyre

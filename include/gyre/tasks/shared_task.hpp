@@ -29,6 +29,11 @@ class shared_task {
 
   explicit shared_task(task<T> work, std::source_location where = std::source_location::current())
       : state_(new state{std::move(work), where}) {}
+  /// The same for `f()`: a lambda and its captures live as long as the task.
+  template <class F>
+    requires(!gyre_awaitable<F>)
+  explicit shared_task(F f, std::source_location where = std::source_location::current())
+      : shared_task(made_by(std::move(f)), where) {}
   shared_task(const shared_task& other) noexcept : state_(other.state_) {
     if (state_ != nullptr) ++state_->references;
   }
@@ -59,6 +64,11 @@ class shared_task {
   [[nodiscard]] bool done() const noexcept { return shared().started && (*state_->running).done(); }
 
  private:
+  template <class F>
+  GYRE_CORO_WRAPPER static task<T> made_by(F&& f) {
+    static_assert(task_function<F>, "shared_task takes a task, or a function without parameters that returns one");
+    if constexpr (task_function<F>) return call_in_frame(std::move(f));
+  }
   struct state {
     task<T> work;
     std::source_location where;
@@ -91,5 +101,9 @@ class shared_task {
 
   state* state_;
 };
+
+template <class F>
+  requires task_function<F>
+shared_task(F, std::source_location = {}) -> shared_task<typename decltype(std::declval<F&>()())::value_type>;
 
 }  // namespace gyre

@@ -38,10 +38,14 @@ template <awaitable_value A>
   return shielded_task<await_result<A>>(run_shielded(std::move(awaitable)));
 }
 template <class F>
-  requires task_function<F>
+  requires(!gyre_awaitable<F>)
 [[nodiscard]] GYRE_CORO_WRAPPER auto shield(F&& function) {
-  static_assert(!may_be_destroyed_twice<F>, "g++ 12 would destroy the captures of this lambda twice: name it first");
-  return shield(call_in_frame(std::decay_t<F>(std::forward<F>(function))));
+  static_assert(task_function<std::decay_t<F>>,
+                "shield takes a task, an operation, or a function without parameters that returns a task");
+  static_assert(!may_be_destroyed_twice<F>,
+                "g++ 12 would destroy the captures of this lambda twice: name it first, and pass it without std::move");
+  if constexpr (task_function<std::decay_t<F>>)
+    return shield(call_in_frame(std::decay_t<F>(std::forward<F>(function))));
 }
 
 }  // namespace gyre

@@ -13,16 +13,6 @@ namespace gyre {
 template <class F, class... Args>
 concept task_function = requires(F f, Args... args) { typename decltype(f(std::move(args)...))::promise_type; };
 
-/// g++ 12 destroys a closure twice when it is a temporary in the full expression of a co_await and has a destructor.
-/// For parameters F&&: this is such a closure, if it is one of a co_await.
-template <class F>
-inline constexpr bool may_be_destroyed_twice =
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ < 13
-    !std::is_lvalue_reference_v<F> && !std::is_trivially_destructible_v<F>;
-#else
-    false;
-#endif
-
 /// Keeps a callable and its arguments alive while the task that they make runs.
 template <class F, class... Args>
   requires task_function<F, Args...>

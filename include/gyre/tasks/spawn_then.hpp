@@ -61,6 +61,9 @@ class outcome_teller {
 /// Errors: std::bad_alloc; the task was not started then, and `done` is not called.
 template <class T, class Done>
 void spawn_then(task<T> work, Done done, std::source_location where = std::source_location::current()) {
+  static_assert(
+      requires(std::expected<T, std::exception_ptr> outcome) { done(std::move(outcome)); },
+      "spawn_then calls done(std::expected<T, std::exception_ptr>)");
   constexpr auto run = [](task<T> body, outcome_teller<T, Done> teller) -> task<> {
     std::expected<T, std::exception_ptr> outcome = std::unexpected(std::exception_ptr());
     try {
@@ -79,6 +82,12 @@ void spawn_then(task<T> work, Done done, std::source_location where = std::sourc
   task<> telling = run(std::move(work), outcome_teller<T, Done>(std::move(done), where, teller));
   spawn(std::move(telling), {}, where).detach();
   teller->arm();  // it has not begun: it is not eager
+}
+/// The same for `f()`: a lambda and its captures live as long as the task.
+template <class F, class Done>
+void spawn_then(F f, Done done, std::source_location where = std::source_location::current()) {
+  static_assert(task_function<F>, "spawn_then takes a task, or a function without parameters that returns one");
+  if constexpr (task_function<F>) spawn_then(call_in_frame(std::move(f)), std::move(done), where);
 }
 
 }  // namespace gyre

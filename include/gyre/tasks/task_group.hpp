@@ -147,8 +147,9 @@ class GYRE_API task_group : private child_tasks {
     static_assert(
         requires(std::decay_t<Body>& f, task_group& group) { typename decltype(f(group))::promise_type; },
         "scope takes a function of task_group& that returns a task<>");
-    static_assert(!may_be_destroyed_twice<Body>,
-                  "g++ 12 would destroy the captures of this lambda twice: name it first");
+    static_assert(
+        !may_be_destroyed_twice<Body>,
+        "g++ 12 would destroy the captures of this lambda twice: name it first, and pass it without std::move");
     return run_scope(std::decay_t<Body>(std::forward<Body>(body)));
   }
 

@@ -141,7 +141,9 @@ GYRE_CORO_WRAPPER auto run_limited(Limit limit, A&& subject) {
         task_function<Subject> || requires(Subject& f, timeout_scope& scope) {
           typename decltype(f(scope))::promise_type;
         }, "timeout takes an awaitable, or a function that returns a task and takes nothing or a timeout_scope&");
-    static_assert(!may_be_destroyed_twice<A>, "g++ 12 would destroy the captures of this lambda twice: name it first");
+    static_assert(
+        !may_be_destroyed_twice<A>,
+        "g++ 12 would destroy the captures of this lambda twice: name it first, and pass it without std::move");
     if constexpr (task_function<Subject>)
       return run_in_timeout(limit, call_it<Subject>{std::forward<A>(subject)});
     else

@@ -1,6 +1,7 @@
 // gyre/tasks/to_thread.hpp: a function that blocks, run on a thread.
 #pragma once
 
+#include <gyre/coro/misuse.hpp>
 #include <gyre/io/blocking_pool.hpp>
 #include <gyre/loop/operation.hpp>
 #include <gyre/loop/task_local.hpp>
@@ -23,12 +24,14 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
   static_assert(
       !requires { typename result_type::promise_type; },
       "to_thread takes a function that blocks, not a coroutine: the task that it returns would never run");
+  static_assert(!std::is_reference_v<result_type>, "to_thread gives a value: return a copy or a pointer");
 
   to_thread_op(io::blocking_pool& pool, F&& function) : function_(std::move(function)), pool_(&pool) {}
   to_thread_op(to_thread_op&& other) noexcept(std::is_nothrow_move_constructible_v<F>)
       : operation<to_thread_op>(other), function_(std::move(other.function_)), pool_(other.pool_) {}
   ~to_thread_op() {
-    if (loop_ != nullptr) misuse("a coroutine was destroyed while a thread still runs its function");
+    if (loop_ != nullptr)
+      misuse("a coroutine was destroyed while a thread still runs its function; cancel and await it first");
   }
 
   bool try_now() noexcept { return false; }
@@ -92,6 +95,17 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
   bool withdrawn_ = false;
 };
 
+/// A function that can be called without arguments.
+template <class F>
+concept thread_function = requires(std::decay_t<F>& f) { f(); };
+
+template <class F>
+to_thread_op<std::decay_t<F>> make_to_thread_op(io::blocking_pool& pool, F&& function) {
+  static_assert(!may_be_destroyed_twice<F>,
+                "g++ 12 would destroy the captures of this lambda twice: name it first, and pass it without std::move");
+  return {pool, std::decay_t<F>(std::forward<F>(function))};
+}
+
 /// Runs `function()` on a thread, and gives its result or throws its exception:
 ///
 ///   auto image = co_await gyre::to_thread([&] { return decode(bytes); });
@@ -102,24 +116,27 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
 /// The function sees the task_local values of its caller. Nothing is allocated.
 /// Lifetime: captures by reference may refer to the caller's objects, because the await does not end before the function.
 /// Cancel: before a thread has begun it never runs; after that the await waits for it, and its result wins over the cancel.
-template <class F>
-  requires requires(F f) { f(); }
-[[nodiscard("co_await it")]] to_thread_op<F> to_thread(F function) {
-  return to_thread_op<F>(io::blocking_pool::for_calls(), std::move(function));
+template <thread_function F>
+[[nodiscard("co_await it")]] to_thread_op<std::decay_t<F>> to_thread(F&& function) {
+  return make_to_thread_op(io::blocking_pool::for_calls(), std::forward<F>(function));
 }
 
 /// The same on a thread of `pool`.
 ///
 /// Lifetime: `pool` must outlive the await. Cancel: same as above.
-template <class F>
-  requires requires(F f) { f(); }
-[[nodiscard("co_await it")]] to_thread_op<F> to_thread(io::blocking_pool& pool, F function) {
-  return to_thread_op<F>(pool, std::move(function));
+template <thread_function F>
+[[nodiscard("co_await it")]] to_thread_op<std::decay_t<F>> to_thread(io::blocking_pool& pool, F&& function) {
+  return make_to_thread_op(pool, std::forward<F>(function));
 }
-template <class F>
-  requires requires(F f) { f(); }
-[[nodiscard("co_await it")]] to_thread_op<F> to_thread(thread_pool& pool, F function) {
-  return to_thread_op<F>(pool.jobs(), std::move(function));
+template <thread_function F>
+[[nodiscard("co_await it")]] to_thread_op<std::decay_t<F>> to_thread(thread_pool& pool, F&& function) {
+  return make_to_thread_op(pool.jobs(), std::forward<F>(function));
+}
+/// Refuses functions with parameters.
+template <class F, class... Arguments>
+  requires(sizeof...(Arguments) > 0 || !thread_function<F>)
+auto to_thread(F&& /*function*/, Arguments&&... /*arguments*/) {
+  static_assert(misused<F>, "to_thread takes a function without parameters: to_thread([&] { return f(argument); })");
 }
 
 }  // namespace gyre

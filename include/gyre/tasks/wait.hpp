@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro/async_generator.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/tasks/task_handle.hpp>
 
 #include <cstddef>
@@ -69,6 +70,11 @@ template <class T>
                                                        wait_until when = wait_until::all_completed) {
   return wait(std::span(handles), when);
 }
+/// Refuses tasks.
+template <class T>
+auto wait(const std::vector<task<T>>& /*tasks*/, wait_until = wait_until::all_completed) {
+  static_assert(misused<T>, "wait takes handles of running tasks: spawn each task and keep its handle");
+}
 
 /// Watches tasks and gives them in the order in which they end. For as_completed.
 ///
@@ -128,6 +134,11 @@ template <class T>
     const std::size_t position = co_await order.next();
     co_yield handles[position];
   }
+}
+/// Refuses tasks.
+template <class T>
+auto as_completed(const std::vector<task<T>>& /*tasks*/) {
+  static_assert(misused<T>, "as_completed takes handles of running tasks: spawn each task and keep its handle");
 }
 
 }  // namespace gyre
