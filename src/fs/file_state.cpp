@@ -69,7 +69,9 @@ int file_state::classify() noexcept {
 
 void file_state::release() noexcept {
   if (in_flight > 0 || reader != nullptr || writer != nullptr)
-    misuse("a file was closed or destroyed while another task reads from it or writes to it");
+    misuse(
+        "a file was closed or destroyed while another task reads from it or writes to it: cancel and await that task "
+        "first");
   loop_of("a file").backend().detach(*this);
   ::close(fd);
   forget();

@@ -56,8 +56,8 @@ bool file_transfer_base::refuse() noexcept {
 
 void file_transfer_base::stop_for_two_users() const noexcept {
   file_->expect_open(name_);
-  misuse(reading() ? "two tasks read at the position of one file at the same time"
-                   : "two tasks write at the position of one file at the same time");
+  misuse(reading() ? "two tasks read at the position of one file at the same time: use read_at()"
+                   : "two tasks write at the position of one file at the same time: use write_at()");
 }
 
 bool file_transfer_base::try_now() noexcept {

@@ -36,7 +36,8 @@ int make_inotify() {
 class use {
  public:
   explicit use(bool& in_use) noexcept : in_use_(&in_use) {
-    if (std::exchange(in_use, true)) misuse("two tasks use one watcher at the same time");
+    if (std::exchange(in_use, true))
+      misuse("two tasks use one watcher at the same time: let one task read, and hand on the changes");
   }
   use(const use&) = delete;
   use& operator=(const use&) = delete;

@@ -268,7 +268,13 @@ std::string_view server_state::common_fields() {
 }
 
 server::server(server_options options) : state_(new server_state(std::move(options))) {}
-server::~server() { delete state_; }
+server::~server() {
+  if (state_ != nullptr && state_->users > 0)
+    misuse(
+        "an http::server was destroyed while it runs: cancel and await the tasks of run() and serve_connection() "
+        "first");
+  delete state_;
+}
 
 server_state& server::state() const noexcept {
   if (state_ == nullptr) misuse("an http::server was used that was moved from: use the server that it was moved to");

@@ -6,7 +6,7 @@ namespace gyre {
 void request_stop() noexcept { stop_observers::request(); }
 
 stop_requested_op::~stop_requested_op() {
-  if (listed) misuse("a coroutine was destroyed while it waits for a stop request");
+  if (listed) misuse("a coroutine was destroyed while it waits for a stop request; cancel and await it first");
 }
 
 bool stop_requested_op::try_now() noexcept {

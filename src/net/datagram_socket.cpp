@@ -47,7 +47,7 @@ void datagram_socket::stop_for_wrong_use(const char* operation) const noexcept {
 
 void datagram_socket::stop_for_two_receivers(const char* operation) const noexcept {
   expect_usable(operation);
-  misuse("two tasks receive from one datagram socket at the same time");
+  misuse("two tasks receive from one datagram socket at the same time: let one task receive, and hand on what it gets");
 }
 
 void datagram_socket::receive_many() noexcept {
@@ -137,7 +137,9 @@ void datagram_socket::cancel_all() noexcept {
 void datagram_socket::abandon() noexcept {
   io::backend& backend = loop_of(kind).backend();
   if (receiver != nullptr || first_sender != nullptr)
-    misuse("a datagram socket was destroyed while another task sends or receives with it");
+    misuse(
+        "a datagram socket was destroyed while another task sends or receives with it: cancel and await that task "
+        "first");
   abandoned_ = true;
   if (receives_many()) backend.cancel(arrivals_);
   release_when_quiet();

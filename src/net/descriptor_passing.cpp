@@ -65,7 +65,8 @@ void receive_descriptors_op::for_each_descriptor(F f) const noexcept {
 }
 
 receive_descriptors_op::~receive_descriptors_op() {
-  if (where == io::phase::in_flight) misuse("a coroutine was destroyed in the middle of receive_descriptors");
+  if (where == io::phase::in_flight)
+    misuse("a coroutine was destroyed in the middle of receive_descriptors; cancel and await it first");
   if (holds_descriptors_) for_each_descriptor([](int fd) noexcept { ::close(fd); });
 }
 

@@ -214,14 +214,15 @@ void listening_socket::let_go() noexcept {
 
 void listening_socket::abandon() noexcept {
   static_cast<void>(loop_of(kind));
-  if (!waiters_.empty()) misuse("a listener was destroyed while a task waits in its accept");
+  if (!waiters_.empty())
+    misuse("a listener was destroyed while a task waits in its accept: cancel and await that task first");
   stop();
   abandoned_ = true;
   close_when_quiet();
 }
 
 accept_base::~accept_base() {
-  if (waiting_) misuse("a coroutine was destroyed while it waits in accept");
+  if (waiting_) misuse("a coroutine was destroyed while it waits in accept; cancel and await it first");
   if (socket_ != nullptr) socket_->abandon();  // accepted for an await that ended otherwise
   if (failing_) listener_->let_go();
 }

@@ -26,7 +26,8 @@ bool byte_is_in_memory(int file, std::uint64_t offset) noexcept {
 }  // namespace
 
 send_file_op::~send_file_op() {
-  if (call_.where == io::phase::in_flight) misuse("a coroutine was destroyed in the middle of send_file");
+  if (call_.where == io::phase::in_flight)
+    misuse("a coroutine was destroyed in the middle of send_file; cancel and await it first");
 }
 
 void send_file_op::prepare_call(std::size_t most) noexcept {

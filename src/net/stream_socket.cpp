@@ -119,7 +119,7 @@ void stream_socket::release() noexcept {
 void stream_socket::abandon() noexcept {
   event_loop& loop = loop_of("a stream");
   if (waiting_reader != nullptr || last_writer != nullptr)
-    misuse("a stream was destroyed while another task reads from it or writes to it");
+    misuse("a stream was destroyed while another task reads from it or writes to it: cancel and await that task first");
   closing = true;
   if (quiet())
     release();

@@ -75,7 +75,8 @@ signal_watch::signal_watch(std::initializer_list<int> numbers) {
 }
 
 signal_watch::~signal_watch() {
-  if (waiter_ != nullptr) misuse("a signal_set was destroyed while a task waits for it");
+  if (waiter_ != nullptr)
+    misuse("a signal_set was destroyed while a task waits for it: cancel and await that task first");
   release_all();
 }
 
@@ -96,12 +97,14 @@ void signal_watch::silence() const noexcept {
 }
 
 void signal_watch::wait(signal_op& op) noexcept {
-  if (waiter_ != nullptr) misuse("two tasks wait for one signal_set at the same time");
+  if (waiter_ != nullptr)
+    misuse("two tasks wait for one signal_set at the same time: let one task wait, and hand on the signals");
   waiter_ = &op;
 }
 
 signal_op::~signal_op() {
-  if (where == io::phase::in_flight) misuse("a coroutine was destroyed while it waits for a signal");
+  if (where == io::phase::in_flight)
+    misuse("a coroutine was destroyed while it waits for a signal; cancel and await it first");
 }
 
 bool signal_op::try_now() noexcept {

@@ -130,7 +130,10 @@ class memory_pipe {
     return &here;
   }
   static void stop_if_used(unsigned count) noexcept {
-    if (count > 0) misuse("a memory_stream was destroyed while another task reads from it or writes to it");
+    if (count > 0)
+      misuse(
+          "a memory_stream was destroyed while another task reads from it or writes to it: cancel and await that task "
+          "first");
   }
 
   [[noreturn]] static void throw_reset(const char* operation) {

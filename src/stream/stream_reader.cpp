@@ -27,7 +27,8 @@ namespace {
 }  // namespace
 
 void stream_reader::expect_idle() const noexcept {
-  if (room_ > 0 || yields_) misuse("a stream_reader was destroyed or moved while a task reads from it");
+  if (room_ > 0 || yields_)
+    misuse("a stream_reader was destroyed or moved while a task reads from it: cancel and await that task first");
 }
 
 stream_reader::stream_reader(stream_reader&& other) noexcept

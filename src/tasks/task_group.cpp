@@ -33,7 +33,8 @@ void child_tasks::listen() noexcept {
 
 // Another waiter may have gone on first, and have destroyed this: those behind it find no children left, too.
 child_tasks::~child_tasks() {
-  if (running_ > 0) misuse("a task group was destroyed while its tasks run; co_await it");
+  if (running_ > 0)
+    misuse("a coroutine was destroyed in the middle of a group, gather or race; cancel and await it first");
   joining_.detach_all();
   throttled_.detach_all();
 }
@@ -67,8 +68,7 @@ void children_wait_op::check_waits_for_others() const noexcept {
   if (each != nullptr && each->task() != nullptr && each->task() != group.task())
     misuse(
         "a task waits for its own task group or async_scope, so it waits for itself: wait in the body of the group, or "
-        "in a task "
-        "outside");
+        "in a task outside");
 }
 
 void children_wait_op::start() noexcept {

@@ -80,6 +80,26 @@ TEST(moved_object, using_a_server_that_was_moved_from_stops_the_program) {
   EXPECT_DEATH(use_moved_server([](http::server& s) { (void)s.draining(); }), moved_server);
 }
 
+TEST(moved_object, destroying_a_server_that_runs_stops_the_program) {
+  const auto destroy = [](const char* listen) {
+    gyre::run([listen]() -> gyre::task<> {
+      http::server_options options;
+      options.listen = listen;
+      options.routes = hello;
+      auto server = std::make_optional<http::server>(std::move(options));
+      gyre::memory_pair pair;
+      auto running = *listen == 0 ? gyre::spawn(server->serve_connection(gyre::any_stream(std::move(pair.first))))
+                                  : gyre::spawn(server->run());
+      co_await gyre::sleep(std::chrono::milliseconds(1));
+      server.reset();
+      co_await running;
+    });
+  };
+  const char* const sentence = "an http::server was destroyed while it runs: cancel and await the tasks of run.. and";
+  EXPECT_DEATH(destroy("127.0.0.1:0"), sentence);
+  EXPECT_DEATH(destroy(""), sentence);
+}
+
 TEST(moved_object, using_a_response_that_was_moved_from_stops_the_program) {
   EXPECT_DEATH(use_moved_response([](response& r) { r.add_field("A", "b"); }), moved_response);
   EXPECT_DEATH(use_moved_response([](response& r) { (void)r.status(); }), moved_response);

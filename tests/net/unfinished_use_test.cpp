@@ -46,14 +46,15 @@ void destroy_in_use(Make make, Use use) {
 }  // namespace
 
 TEST(unfinished_use, two_tasks_that_receive_from_one_datagram_socket_stop_the_program) {
-  const char* const sentence = "two tasks receive from one datagram socket at the same time";
+  const char* const sentence = "two tasks receive from one datagram socket at the same time: let one task receive";
   EXPECT_DEATH(run_both(receive_copy, receive_copy), sentence);
   EXPECT_DEATH(run_both(receive_lease, receive_lease), sentence);
   EXPECT_DEATH(run_both(receive_copy, receive_lease), sentence);
 }
 
 TEST(unfinished_use, a_datagram_socket_that_is_destroyed_while_a_task_waits_stops_the_program) {
-  const char* const sentence = "a datagram socket was destroyed while another task sends or receives with it";
+  const char* const sentence =
+      "a datagram socket was destroyed while another task sends or receives with it: cancel and await that task first";
   const auto make = [] { return gyre::unix_datagram::pair(); };
   const auto receive = [](gyre::unix_datagram_pair& both) -> task<> { co_await receive_lease(both.first); };
   const auto send = [](gyre::unix_datagram_pair& both) -> task<> {
@@ -64,7 +65,8 @@ TEST(unfinished_use, a_datagram_socket_that_is_destroyed_while_a_task_waits_stop
 }
 
 TEST(unfinished_use, a_stream_that_is_destroyed_while_a_task_waits_stops_the_program) {
-  const char* const sentence = "a stream was destroyed while another task reads from it or writes to it";
+  const char* const sentence =
+      "a stream was destroyed while another task reads from it or writes to it: cancel and await that task first";
   const auto make = [] { return gyre::unix_stream::pair(); };
   const auto read = [](auto& both) -> task<> { (void)co_await both.first.receive(); };
   const auto write = [](auto& both) -> task<> {
@@ -78,5 +80,6 @@ TEST(unfinished_use, a_stream_that_is_destroyed_while_a_task_waits_stops_the_pro
 TEST(unfinished_use, a_listener_that_is_destroyed_while_a_task_accepts_stops_the_program) {
   const auto make = [] { return gyre::tcp_listener::bind("127.0.0.1:0"); };
   const auto accept = [](gyre::tcp_listener& listener) -> task<> { (void)co_await listener.accept(); };
-  EXPECT_DEATH(destroy_in_use(make, accept), "a listener was destroyed while a task waits in its accept");
+  EXPECT_DEATH(destroy_in_use(make, accept),
+               "a listener was destroyed while a task waits in its accept: cancel and await that task first");
 }

@@ -173,7 +173,9 @@ TEST(memory_stream, an_end_that_is_destroyed_while_a_task_uses_it_stops_the_prog
       co_await task;
     });
   };
-  const char* const sentence = "a memory_stream was destroyed while another task reads from it or writes to it";
+  const char* const sentence =
+      "a memory_stream was destroyed while another task reads from it or writes to it: cancel and await that task "
+      "first";
   EXPECT_DEATH(destroy_while([](auto& s) -> gyre::task<> { (void)co_await read_all(s); }), sentence);
   EXPECT_DEATH(destroy_while([](auto& s) -> gyre::task<> { (void)co_await s.write_all(bytes("12345")); }), sentence);
 }

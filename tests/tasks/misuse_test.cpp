@@ -157,6 +157,15 @@ TEST(misuse_death, using_a_shared_task_that_was_moved_from) {
                "a shared_task that was moved from was used");
 }
 
+TEST(misuse_death, destroying_an_async_scope_before_its_tasks_have_ended) {
+  EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
+                 gyre::async_scope scope;
+                 scope.spawn(gyre::as_task(gyre::sleep(1s)));
+                 co_await gyre::yield();
+               }),
+               "an async_scope was destroyed while its tasks run: co_await scope.join.. first");
+}
+
 // ---- deadlock
 
 TEST(misuse_death, a_task_that_waits_for_its_own_group_or_scope) {

@@ -24,7 +24,8 @@ class GYRE_API file_transfer_base : public operation<file_transfer_base, io::fil
  public:
   file_transfer_base(file_transfer_base&&) noexcept = default;
   ~file_transfer_base() {
-    if (where == io::phase::in_flight) misuse("a coroutine was destroyed in the middle of a read or write of a file");
+    if (where == io::phase::in_flight)
+      misuse("a coroutine was destroyed in the middle of a read or write of a file; cancel and await it first");
   }
 
   bool try_now() noexcept;

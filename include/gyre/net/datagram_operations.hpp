@@ -38,7 +38,7 @@ class GYRE_API datagram_send_base : public operation<datagram_send_base, io::req
  public:
   datagram_send_base(datagram_send_base&&) noexcept = default;
   ~datagram_send_base() {
-    if (queued_) misuse("a coroutine was destroyed in the middle of a send");
+    if (queued_) misuse("a coroutine was destroyed in the middle of a send; cancel and await it first");
   }
 
   bool try_now() noexcept;
@@ -108,7 +108,8 @@ class GYRE_API datagram_receive_base : public operation<datagram_receive_base, i
   datagram_receive_base(datagram_receive_base&& from) noexcept
       : datagram_receive_base(datagram_socket::of(from), from.buffer_) {}
   ~datagram_receive_base() {
-    if (where == io::phase::in_flight) misuse("a coroutine was destroyed in the middle of a receive_from");
+    if (where == io::phase::in_flight)
+      misuse("a coroutine was destroyed in the middle of a receive_from; cancel and await it first");
   }
   bool try_now() noexcept;
   void start() noexcept;

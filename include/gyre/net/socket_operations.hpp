@@ -39,7 +39,8 @@ class GYRE_API [[nodiscard("co_await it")]] socket_read_op : public operation<so
   }
   socket_read_op(socket_read_op&&) noexcept = default;
   ~socket_read_op() {
-    if (where == io::phase::in_flight) misuse("a coroutine was destroyed in the middle of a read");
+    if (where == io::phase::in_flight)
+      misuse("a coroutine was destroyed in the middle of a read; cancel and await it first");
   }
 
   bool try_now() noexcept;
@@ -71,7 +72,7 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
  public:
   socket_write_base(socket_write_base&&) noexcept = default;
   ~socket_write_base() {
-    if (queued_) misuse("a coroutine was destroyed in the middle of a write");
+    if (queued_) misuse("a coroutine was destroyed in the middle of a write; cancel and await it first");
   }
 
   bool try_now() noexcept;

@@ -1,6 +1,7 @@
 // gyre/tasks/async_scope.hpp: background tasks that belong to an object.
 #pragma once
 
+#include <gyre/coro/misuse.hpp>
 #include <gyre/tasks/task_group.hpp>
 
 #include <cstddef>
@@ -17,6 +18,10 @@ class GYRE_API async_scope : private child_tasks {
  public:
   /// Of the loop of this thread.
   async_scope() : child_tasks(loop_for("async_scope").root_scope(), &ended) {}
+  ~async_scope() {
+    if (size() > 0) [[unlikely]]
+      misuse("an async_scope was destroyed while its tasks run: co_await scope.join() first");
+  }
 
   /// Starts a task. It begins when the caller next waits.
   template <class T>
