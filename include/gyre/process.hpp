@@ -4,7 +4,7 @@
 //
 //   process          a running child: its streams, its end, signals to it
 //   process_options  how to start one
-//   process_result   what it has said, and how it ended; process_timed_out carries one
+//   process_result   its output and status; process_timed_out carries one
 //   run_process      starts one, feeds it, and collects what it says
 #pragma once
 

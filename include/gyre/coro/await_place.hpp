@@ -13,8 +13,8 @@ namespace gyre {
 /// there is none: the task runs.
 [[nodiscard]] GYRE_API std::source_location place_of_wait(const frame_base* innermost) noexcept;
 
-/// Gives the place of the await that has started the running coroutine, or else of the spawn: for reports about its children.
-/// Never suspends. Cancel: never fails.
+/// Gives the place of the await that started the running coroutine, or else of the spawn. For reports about its
+/// children. Never suspends. Cancel: never fails.
 struct started_at {
   static constexpr bool ignores_cancel = true;
   std::source_location place;
@@ -34,7 +34,7 @@ struct started_at {
   }
 };
 
-/// The same, except that awaits in the library itself are passed over. Slower, because it compares names of files.
+/// The same, but skips awaits in the library itself. Slower, because it compares file names.
 struct started_by_program_at : started_at {
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> coroutine) noexcept {

@@ -77,7 +77,7 @@ class GYRE_API cancel_scope {
   /// An await in this scope fails: it, or a scope around it, has been cancelled.
   [[nodiscard]] bool cancelled() const noexcept { return cancelled_; }
 
-  /// A time limit cancels this scope. For checks that look for waits without an end.
+  /// True when a time limit cancels this scope. For the check that finds waits without an end.
   [[nodiscard]] bool is_limited() const noexcept { return limited_; }
   void set_limited() noexcept { limited_ = true; }
 

@@ -83,8 +83,8 @@ class [[nodiscard("a generator does nothing until it is iterated")]] GYRE_CORO_T
     if (coroutine_) coroutine_.destroy();
   }
 
-  /// Runs to the next element. A generator that has ended gives none, like a generator of Python; one that was moved from stops
-  /// the program. Errors: what the coroutine throws, here and at each step.
+  /// Runs to the next element. A generator that has ended has no more elements, as in Python. One that was moved from
+  /// stops the program. Errors: those of the coroutine, here and at each step.
   iterator begin() {
     if (!coroutine_) [[unlikely]]
       misuse("a generator that was moved from was iterated: use the object that it was moved to");

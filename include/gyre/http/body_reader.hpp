@@ -23,7 +23,7 @@ class message_input;
 ///
 /// Errors, of all functions here: status_error with 413 for a body beyond the limit, 400 for one with malformed chunks, 408
 /// for a sender that has become too slow; incomplete_transfer when the connection ends in the middle.
-/// A body is read once: a handler gets what middleware that reads it leaves, which may be nothing.
+/// A body is read once. A handler gets only the rest that middleware has left, which may be nothing.
 /// Thread: that of the request. One task reads at a time; a second one stops the program with a sentence.
 class GYRE_API body_reader {
  public:

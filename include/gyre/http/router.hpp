@@ -24,7 +24,7 @@ namespace gyre::http {
 /// Segments are compared decoded; "//" is an empty segment, and "." and ".." are segments as others are: a handler that
 /// makes the path of a file out of them refuses these, as static_files does. HEAD is answered by the handler of GET, OPTIONS
 /// by the list of methods, another method with 405 and that list, another path with 404.
-/// Using a router that was moved from, as into a server, stops the program with a sentence.
+/// Using a router that was moved from, for example into a server, stops the program with a sentence.
 /// Thread: routes are added before the first request; then one loop's at a time.
 class GYRE_API router {
  public:

@@ -17,16 +17,16 @@
 
 namespace gyre::http {
 
-/// A request that is over, for logs and counters.
+/// A finished request, for logs and counters.
 struct exchange {
   const http::request& request;
-  int status;                         ///< without an answer: 499 when the client left, 503 when the server ended it
-  std::uint64_t body_bytes;           ///< of the response's body that were handed to the kernel
+  int status;                ///< of the answer; without one, 499 if the client left, 503 if the server ended it
+  std::uint64_t body_bytes;  ///< bytes of the response's body that were handed to the kernel
   std::chrono::nanoseconds duration;  ///< from the end of the request's head
   bool complete;                      ///< the response was sent to its end
 };
 
-/// Hears of every request when it is over, also of one that was cancelled. Thread: that of the connection.
+/// Is called at the end of every request, cancelled ones included. Thread: that of the connection.
 struct exchange_observer {
   virtual ~exchange_observer() = default;
   virtual void answered(const exchange& what) noexcept = 0;
@@ -35,17 +35,17 @@ struct exchange_observer {
 class shared_connection_count;
 
 struct server_options {
-  /// "127.0.0.1:8080", ":8080", "[::]:80"; port 0: the kernel chooses. Or "unix:" and a path. Empty: nowhere, for a server
-  /// that is only given connections.
+  /// The address: "127.0.0.1:8080", ":8080", "[::]:80", or "unix:" and a path. The kernel chooses a port for port 0. An
+  /// empty string means that the server does not listen: it only gets connections from serve_connection.
   std::string listen = "127.0.0.1:8080";
   handler routes = {};
   server_limits limits = {};
   server_timeouts timeouts = {};
   listen_options socket = {};
-  std::string name = {};                  ///< of the Server field; empty: none is sent
-  exchange_observer* observer = nullptr;  ///< outlives the server
-  /// With which the limits of connections are kept; servers that share one keep them together. It outlives them. Null: by
-  /// itself.
+  std::string name = {};                  ///< value of the Server field; no field is sent when it is empty
+  exchange_observer* observer = nullptr;  ///< must outlive the server
+  /// Shared connection counter. Servers that share one enforce their limits together. Must outlive them. Defaults to
+  /// null: this server counts alone.
   shared_connection_count* counted_with = nullptr;
   /// A stop request (SIGTERM, request_stop) makes server::run and serve_connection drain and return. False means that they run
   /// until they are cancelled: an admin server that answers while others drain.
@@ -64,8 +64,8 @@ struct server_state;
 class GYRE_API server {
  public:
   /// Listens. Errors: io_error "listen 127.0.0.1:80: Permission denied"; std::invalid_argument without routes, for
-  /// limits with which no request could be answered, such as no connections, for a negative time-out, and for a name
-  /// that is no field value.
+  /// limits that let no request through, such as 0 connections, for a negative time-out, and for a name that is no
+  /// field value.
   explicit server(server_options options);
   server(server&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   server& operator=(server&& other) noexcept {
@@ -76,12 +76,12 @@ class GYRE_API server {
   ~server();
 
   /// Accepts and serves until the program is asked to stop (SIGINT and SIGTERM under run_main, request_stop) or the server is
-  /// cancelled. Then it drains: what was accepted is answered, with "Connection: close"; idle connections are closed; what takes
-  /// longer than timeouts.drain is cancelled. After a stop request it returns normally; a server that starts after the request
-  /// drains at once.
+  /// cancelled. Then it drains: requests that have begun are answered, with "Connection: close"; idle connections are
+  /// closed; requests that take longer than timeouts.drain are cancelled. After a stop request run() returns normally.
+  /// A server that starts after the request drains at once.
   ///
   /// Cancel: drains, then throws `cancelled`. When the program is forced to end (see run_options), the drain is over at once.
-  /// Errors: io_error when accepting fails for good; std::logic_error when it listens nowhere.
+  /// Errors: io_error when accepting fails for good; std::logic_error when the server does not listen.
   [[nodiscard]] task<> run();
 
   /// Serves one connection of any kind, such as TLS or memory. Returns when it has ended.
@@ -89,16 +89,16 @@ class GYRE_API server {
   /// A generic stream reports its end only to a reader, so the server reads up to 64 KiB ahead while a handler runs. If more is
   /// pending, a disconnect is noticed only after the handler has read some of it or has answered.
   ///
-  /// After a stop request the connection drains as in run(), and this returns normally. It does not keep the program from being
-  /// cancelled: the accept loop around it is the caller's, and looks for the request with stop_requested().
+  /// After a stop request the connection drains as in run(), and this returns normally. It does not count as a server
+  /// that observes the request: the caller's accept loop does that, with stop_requested().
   /// Cancel: the connection is cut off. Errors: none; errors of the connection end it.
   [[nodiscard]] task<> serve_connection(any_stream stream, address peer = {});
 
-  /// Where it listens, with the port that the kernel chose: "127.0.0.1:34567", "unix:/run/x".
+  /// The address that it listens on, with the port that the kernel chose: "127.0.0.1:34567", "unix:/run/x".
   [[nodiscard]] const std::string& where() const noexcept;
-  /// Connections that are open.
+  /// Number of open connections.
   [[nodiscard]] std::size_t connections() const noexcept;
-  /// It has been told to stop.
+  /// True once the server has begun to drain.
   [[nodiscard]] bool draining() const noexcept;
 
  private:

@@ -12,9 +12,9 @@ namespace gyre {
 
 /// Bytes that have been received, where the kernel put them. Empty: the stream has ended.
 ///
-/// Lifetime: gives the buffer back to its loop's pool when it dies. A loop that ends while leases of it are held stops the
-/// program with a sentence. While many are held, what arrives is copied into memory of its own, for the pool is shared by all
-/// connections: that is slower.
+/// Lifetime: the destructor gives the buffer back to its loop's pool. A loop that ends while one of its leases is held
+/// stops the program with a sentence. All connections share the pool: while many leases are held, arriving data is
+/// copied into memory of its own, which is slower.
 /// Thread: belongs to the loop that received it.
 class [[nodiscard]] buffer_lease {
  public:

@@ -31,9 +31,10 @@ struct loop_options {
   /// of its own (testing::cancel_at_every_await). At least 1.
   int ready_per_turn = 128;
 
-  /// How long a loop that has nothing to do goes on looking at the kernel before it sleeps; 50 µs is a good beginning. To be
-  /// woken costs tens of microseconds, in a virtual machine above all, a part of them paid by whoever wakes. The price is
-  /// processor time: for a core of one's own, not for a container with a quota. Virtual time and a guest's loop sleep at once.
+  /// How long an idle loop polls the kernel before it sleeps; 50 µs is a good first value. A wake-up costs tens of
+  /// microseconds, most of all in a virtual machine, and the thread that wakes the loop pays a part of them. Polling
+  /// costs processor time: use it on a core of your own, not in a container with a quota. A loop on virtual time, or
+  /// with a guest, does not poll.
   std::chrono::nanoseconds busy_poll{0};
 };
 
@@ -101,16 +102,18 @@ class GYRE_API event_loop {
   /// through the ready queue, so that other tasks run.
   [[nodiscard]] bool may_continue_inline() noexcept { return inline_budget_-- > 0; }
 
-  /// After the task that runs now the loop looks at the timers and the kernel, before it runs the tasks that are ready.
+  /// Ends the turn: after the running task, the loop looks at the timers and the kernel before it runs the other ready
+  /// tasks.
   void end_turn() noexcept { left_in_turn_ = 0; }
 
   /// Other tasks are about to run in this turn, and what they submit goes to the kernel in one call: an operation had
   /// better join them than make a call of its own.
   [[nodiscard]] bool prefers_submission() const noexcept { return !ready_.empty() && backend_->batches(); }
 
-  /// Runs `f()` on the loop's thread, in the order of the calls. Thread: any. An exception of `f`
-  /// goes to the exception handler of the loop.
-  /// A loop that is shut down runs what was posted before; posting later is an error of the caller.
+  /// Runs `f()` on the loop's thread, in the order of the calls. An exception of `f` goes to the loop's exception
+  /// handler. A loop that shuts down runs the functions that were posted before. Do not post to it afterwards.
+  ///
+  /// Thread: any.
   /// Errors: std::bad_alloc; nothing was posted.
   template <class F>
     requires requires(F f) { f(); }
@@ -136,7 +139,7 @@ class GYRE_API event_loop {
   /// Thread: any; signal handlers.
   void post(io::completion& item) noexcept;
 
-  /// The task whose code runs now, or null: said by whoever resumes it.
+  /// The task whose code runs now, or null. Code that resumes a task sets it.
   [[nodiscard]] task_context* running_task() const noexcept { return running_task_; }
   void set_running_task(task_context* task) noexcept { running_task_ = task; }
 
@@ -148,7 +151,7 @@ class GYRE_API event_loop {
   void expect_post() noexcept { ++expected_posts_; }
   void expected_post_arrived() noexcept { --expected_posts_; }
 
-  // Counted by whoever spawns tasks; shutdown waits for none to be left.
+  // Called for each spawned task. shutdown() waits until none is left.
   /// Gives a number, from 1, that no other task of this loop has.
   std::uint64_t task_began() noexcept { return ++tasks_ + ended_tasks_; }
   /// Gives the place of the task in the order of ends.
@@ -166,13 +169,13 @@ class GYRE_API event_loop {
   void leave(const guest_loop& guest) noexcept;
   [[nodiscard]] guest_loop* guest() const noexcept { return guest_; }
 
-  /// Who hears of background failures; `argument` is handed through. The default prints them on standard error.
+  /// Is called for each background failure, with `argument`. The default handler prints them on standard error.
   using exception_handler = void (*)(const background_failure& failure, void* argument) noexcept;
   void set_exception_handler(exception_handler handler, void* argument) noexcept {
     handler_ = handler;
     handler_argument_ = argument;
   }
-  /// Tells the handler of this thread's loop; without a loop, prints.
+  /// Calls the handler of this thread's loop. Prints the failure when the thread has no loop.
   static void report(const background_failure& failure) noexcept;
 
   /// Turns so far in which the loop waited in the kernel.

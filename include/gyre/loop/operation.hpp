@@ -20,15 +20,15 @@ namespace gyre {
 /// Returns in a forked child that uses the loop of its parent: the backend of that loop stops the program, and says so.
 GYRE_API void stop_on_other_loop(const char* operation, const char* object) noexcept;
 
-/// Stops the program when `task`, which waits, belongs to another loop than the running one: a task is woken on the thread of its
-/// loop. Walks up the scopes of the task.
+/// Stops the program when the waiting `task` belongs to another loop than the running one, because a task must be woken
+/// on the thread of its loop. Walks up the scopes of the task.
 GYRE_API void check_woken_on_own_loop(const task_context& task) noexcept;
 
 /// The loop of this thread, for a function that starts something: `operation` names it ("spawn"). Stops the program when there
 /// is none.
 [[nodiscard]] GYRE_API event_loop& loop_for(const char* operation) noexcept;
 
-/// The part of an operation that does not depend on what it does: who waits, and how to go on.
+/// The part that all operations share: the coroutine that waits, and how it goes on.
 ///
 /// Lifetime: lives in the awaiting frame. Movable until it has begun, never after.
 struct operation_base : cancellable {
@@ -36,7 +36,7 @@ struct operation_base : cancellable {
 
   frame_base* waiter = nullptr;  ///< set by the await; null in a combination that resumes nobody by itself
 
-  /// What to do when the result is there: by default, resume the waiter.
+  /// Called when the result is there. Defaults to resuming the waiter.
   void (*proceed)(operation_base&) noexcept = &resume_waiter;
 
   static void resume_waiter(operation_base& op) noexcept {
@@ -50,7 +50,7 @@ struct operation_base : cancellable {
   /// The scope of the waiting task is cancelled: this is why the operation was.
   [[nodiscard]] bool scope_cancelled() const noexcept { return waiter != nullptr && waiter->context->cancel_pending; }
 
-  /// Its task waits for it alone, and no time-out of that task limits the wait.
+  /// True when its task waits for this operation alone, and no time-out of that task limits the wait.
   [[nodiscard]] bool waits_for_ever() const noexcept {
     if (waiter == nullptr || proceed != &resume_waiter)
       return false;  // part of a combination, or of timeout(t, operation)

@@ -21,16 +21,16 @@ enum class stop_level : std::uint8_t {
 };
 
 enum class stop_role : std::uint8_t {
-  server,  ///< it drains on the request: the request does not cancel the program, whose time runs when it has drained
-  waiter,  ///< a task waits for the request, which therefore does not cancel the program
-  bystander,  ///< it hears of the levels and promises nothing
+  server,     ///< drains on the request, so that it does not cancel the program; after_drain counts from its end
+  waiter,     ///< a task waits for the request, which therefore does not cancel the program
+  bystander,  ///< is told of the levels, and changes nothing for the program
 };
 
-/// Hears of the levels, on its own loop.
+/// Is told of the levels, on its own loop.
 ///
-/// Lifetime: from stop_observers::add to remove it neither moves nor dies. Thread: its loop's.
+/// Lifetime: must neither move nor be destroyed between stop_observers::add and remove. Thread: that of its loop.
 struct stop_observer {
-  /// Called once for a level, also within `add`. Resumes no task. May remove this observer.
+  /// Called once for each level, possibly inside `add`. Must not resume a task. May remove this observer.
   void (*told)(stop_observer& observer, stop_level level) noexcept = nullptr;
   stop_role role = stop_role::bystander;
 
@@ -41,7 +41,7 @@ struct stop_observer {
   bool listed = false;
 };
 
-/// What decides about the program: the run that handles signals. One at a time in a process.
+/// Decides about the program: the run that handles signals. A process has at most one at a time.
 struct stop_authority {
   /// Called on its loop before the observers hear of a new level, and when a server has drained. `observed`: a server of the
   /// process runs, or a task has looked for a stop request. `servers`: how many run or drain. Returns the level from now on.
@@ -113,7 +113,7 @@ class GYRE_API stop_observers {
   bool joined_ = false;
   // Atomic, by std::atomic_ref: <atomic> would cost every header above this one 5,000 lines.
   bool rung_ = false;                        // the bell is on its way
-  stop_level announced_ = stop_level::none;  // to this loop, which may hear of it when the run that decides has ended
+  stop_level announced_ = stop_level::none;  // to this loop, which may learn of it after the run that decides has ended
   int servers_ = 0;
   int waiters_ = 0;
   std::size_t size_ = 0;

@@ -17,7 +17,7 @@ namespace gyre {
 ///
 /// Reading, writing and setting options stop the program with a sentence when the stream is closed or was moved from; `close`
 /// and `cancel` do nothing then.
-/// Lifetime: ends before the loop that it was made on.
+/// Lifetime: must be destroyed before its loop.
 /// Thread: belongs to that loop. The program is stopped when a task on the loop of another thread waits for an operation on it;
 /// debug builds and builds with a sanitizer also stop it for operations that need not wait.
 /// Overlap: one reader and any number of writers at a time; whole writes never interleave.

@@ -17,7 +17,7 @@ struct unix_datagram_pair;
 /// file that it is bound to when it is destroyed.
 ///
 /// A socket that was moved from stops the program with a sentence when it is used.
-/// Lifetime: ends before the loop that it was made on.
+/// Lifetime: must be destroyed before its loop.
 /// Thread: belongs to that loop. The program is stopped when a task on the loop of another thread waits for an operation on it.
 /// Overlap: one task receives and any number send at a time.
 class GYRE_API unix_datagram {

@@ -11,8 +11,8 @@ namespace gyre {
 struct GYRE_API exit_status {
   int code = 0;    ///< what it returned; 0 when a signal ended it
   int signal = 0;  ///< the signal that ended it; 0: none
-  /// It has ended, and other code took its status: this program ignores SIGCHLD, or calls wait for children that it
-  /// does not know, and the kernel keeps no copy (before Linux 6.15).
+  /// The process has ended, and other code took its status: this program ignores SIGCHLD, or waits for any child. Linux
+  /// keeps a copy since 6.15.
   bool unknown = false;
 
   [[nodiscard]] bool success() const noexcept { return code == 0 && signal == 0 && !unknown; }

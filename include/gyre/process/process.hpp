@@ -17,14 +17,14 @@ namespace gyre {
 
 class process_state;
 
-/// A child process. It does not outlive this: a child that has not ended when this is destroyed is killed (SIGKILL),
-/// and reaped in the background; the loop waits for that at its end. With process_options::process_group every process of the
-/// group is killed, also when the child itself has ended. A child that may not be killed, because it runs as another user by
-/// then, runs on as after detach.
+/// A child process, which does not outlive this object: the destructor kills a running child (SIGKILL). The child is
+/// reaped in the background, and the loop waits for that at its end. With process_options::process_group the destructor
+/// kills every process of the group, also when the child itself has ended. A child that this program may not kill,
+/// because it runs as another user by now, runs on as after detach.
 ///
-/// Signals and waits go to this very child, whatever happens to its number: see pidfd_open(2). Those to a group go to this very
-/// group. Before Linux 6.9, and where a seccomp profile refuses that signal, the leader of a group is reaped when this is
-/// destroyed or detached, and no sooner, so that nobody gets its number meanwhile.
+/// Signals and waits reach this child or its group, even when its number has been used again: see pidfd_open(2). Before
+/// Linux 6.9, and where a seccomp profile refuses signals to groups, the leader of a group is reaped when this object
+/// is destroyed or detached, so that its number stays taken until then.
 ///
 /// Descriptors other than the three standard streams are not handed down. Needs Linux 5.4. asyncio: Process.
 ///
@@ -60,7 +60,8 @@ class GYRE_API process {
   /// Waits for its end. Any number of tasks may wait, also after the end. Read its pipes meanwhile: a child whose pipe
   /// is full does not end.
   ///
-  /// Lifetime: this may be moved, detached or destroyed meanwhile; destroyed, it kills the child, whose end the wait then gives.
+  /// Lifetime: this object may be moved, detached or destroyed meanwhile. Its destructor kills the child, and the wait
+  /// returns.
   /// Cancel: stops waiting; the child runs on.
   /// Errors: io_error; std::errc::no_child_process in a child of fork, which has no part in the children of its parent.
   [[nodiscard]] GYRE_CORO_WRAPPER task<exit_status> wait();
@@ -68,27 +69,30 @@ class GYRE_API process {
   /// Writes `text` to its input and closes that, reads its output and error streams to their ends, and waits for its
   /// end. A stream that is not a pipe is left alone. A child that does not read its input to the end is no error.
   ///
-  /// The limits of process_options hold from here on. One task communicates at a time; a later call gives what has come since.
+  /// The limits of process_options count from this call. One task may communicate at a time; a later call gives the
+  /// output since the last one.
   ///
   /// Lifetime: same as wait(). Units: `limit` of output and error, each, in bytes.
-  /// Cancel: the child runs on, and has read a part; what it has said is lost.
-  /// Errors: process_timed_out after process_options::time_limit; io_error: std::errc::file_too_large when the child says more
-  /// than `limit`, std::errc::bad_file_descriptor when there is text and its input is no pipe or closed.
+  /// Cancel: the child runs on, and may have read a part of `text`; its output so far is lost.
+  /// Errors: process_timed_out after process_options::time_limit; io_error with std::errc::file_too_large when the
+  /// child writes more than `limit`, with std::errc::bad_file_descriptor when there is text and its input is closed or
+  /// no pipe.
   [[nodiscard]] GYRE_CORO_WRAPPER task<process_result> communicate(std::string text = {},
                                                                    std::size_t limit = std::size_t{64} << 20U);
 
-  /// Sends a signal, with process_options::process_group to every process of the group.
-  /// Errors: io_error "send_signal 4711: No such process" when it has ended and was waited for (of a group: all have);
-  /// operation_not_permitted when it runs as another user, or a seccomp profile refuses pidfd_send_signal.
+  /// Sends a signal to the child, or to every process of its group with process_options::process_group.
+  /// Errors: io_error "send_signal 4711: No such process" when the child, or every process of its group, has ended and
+  /// was waited for; operation_not_permitted when it runs as another user, or a seccomp profile refuses
+  /// pidfd_send_signal.
   void send_signal(int number);
   /// Asks it to end: SIGTERM. Errors: same as send_signal.
   void terminate();
   /// Ends it: SIGKILL. Errors: same as send_signal.
   void kill();
 
-  /// Lets it run on by itself, also when this program ends, with all of its group. Its status is lost, except for tasks that wait
-  /// already. It is reaped when it ends; when its loop has ended before that, at the next start of a process. Until then a
-  /// descriptor stays open for it. Does nothing when this was moved from or detached.
+  /// Lets the child and its group run on, also when this program ends. Only tasks that wait already get its status. The
+  /// child is reaped when it ends, or, if its loop has ended before, at the next start of a process. Until then a
+  /// descriptor stays open for it. No-op when this object was moved from or detached.
   void detach() noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// gyre/process/process_result.hpp: what a process has said, and how it ended; in time, or at its time limit.
+// gyre/process/process_result.hpp: the output and the status of a process, ended by itself or by its time limit.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -11,13 +11,13 @@
 
 namespace gyre {
 
-/// What a process has said, and how it ended. asyncio: what communicate returns, and returncode.
+/// The output and the status of a process. asyncio: the result of communicate, and returncode.
 struct process_result {
   exit_status status;
   std::string output;
   std::string error;
-  /// Another process still holds a pipe of this one open, and may yet write to it: `output` and `error` have what was written
-  /// until process_options::pipe_limit, or until the time limit.
+  /// Another process still holds a pipe of this one open, and may yet write to it. `output` and `error` have everything
+  /// that was written until process_options::pipe_limit or the time limit.
   bool pipes_left_open = false;
 };
 
@@ -33,8 +33,9 @@ class GYRE_API process_timed_out : public timed_out {
   process_timed_out& operator=(const process_timed_out& other) noexcept;
   ~process_timed_out() override;
 
-  /// What the process had said until it was killed, and how it ended: usually by SIGKILL, or by itself when only other
-  /// processes held its pipes open. The status is unknown when the process may not be killed, and runs on.
+  /// The output until the process was killed, and its status: usually SIGKILL, or an exit code when only other
+  /// processes held its pipes open. The status is unknown when this program may not kill the process, which then runs
+  /// on.
   [[nodiscard]] const process_result& result() const noexcept;
 
  private:

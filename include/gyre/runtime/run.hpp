@@ -46,10 +46,10 @@ class GYRE_API program {
   program(const program&) = delete;
   program& operator=(const program&) = delete;
 
-  /// Turns until `task` has ended.
+  /// Runs the loop until `task` has ended.
   void run_to_end(task_state& task);
-  /// Cancels and awaits what the task left behind. The frame of the task must be gone, as far as its value has been taken: its
-  /// arguments may own what belongs to the loop.
+  /// Cancels and awaits the tasks that `task` left behind. If its value has been taken, its frame must be destroyed
+  /// before: its arguments may own objects of the loop.
   void shutdown() noexcept;
   /// After shutdown: 128 + the number of the signal that has cancelled `main`, or 0.
   [[nodiscard]] int code_after(const task_state& main) const noexcept;

@@ -16,7 +16,7 @@ namespace gyre {
 
 /// Reads from a byte stream through a buffer of its own. asyncio: StreamReader.
 ///
-/// A task that reads what is in the buffer already lets the other tasks run now and then, as if it had waited.
+/// A task that keeps reading buffered data yields now and then, so that other tasks run.
 /// Cancel: of every function here: nothing is lost; what had been read stays in the buffer for the next one.
 /// Thread: that of the stream.
 /// Overlap: one task reads at a time. A second one stops the program with a sentence, and so does destroying or moving the reader

@@ -159,8 +159,9 @@ class shared_task_handle {
   }
 
   /// Blocks until the task has ended, and gives its value, or throws its exception; task_cancelled when it was
-  /// cancelled, by `cancel` or by the end of its loop. A value is moved out, so it can be taken once: the second `get` of one
-  /// stops the program. Errors: std::logic_error on the loop's own thread, and in a forked child.
+  /// cancelled, by `cancel` or by the end of its loop. A value is moved out, so a second `get` of a value stops the
+  /// program.
+  /// Errors: std::logic_error on the loop's own thread, and in a forked child.
   T get() {
     outcome().wait();
     return outcome_->take();

@@ -40,8 +40,8 @@ class GYRE_API task_watcher {
 
   /// Stops the program when the task belongs to another loop than the running one: `operation` was called on its handle.
   void watch(const char* operation = "waiting") noexcept;
-  /// True when the task has ended. Then its state stays as long as this, even if the waiting task gets its turn only after the
-  /// handle was dropped.
+  /// True when the task has ended. Then its state lives as long as this operation, even if the handle is dropped before
+  /// the waiting task runs.
   bool keep_if_ended() noexcept;
   /// Idempotent.
   void stop_watching() noexcept;
