@@ -20,7 +20,7 @@ BUDGET = [("chrono", 41_500), ("system_error", 29_000), ("vector", 29_000), ("st
 FOLDER_BUDGET = {"coro": 9_000}
 FOREIGN = re.compile(r"^#include <((?:asio|boost)/[^>]+)>", re.M)  # of those who use it: costs what it costs, may be missing
 TOP_LAYERS = {"http": 1_000, "testing": 1_000}  # more of our own lines below them
-WHOLE_LIBRARY = 48_000  # 40,000 of them the standard library's
+WHOLE_LIBRARY = 48_200  # 40,000 of them the standard library's
 
 # Returns something to be awaited: the contract must say what a cancel leaves behind.
 AWAITED = re.compile(r"^\s*(?:\[\[[^\]]*\]\]\s*|GYRE_\w+\s+|static\s+|inline\s+|friend\s+)*"
