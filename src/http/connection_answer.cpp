@@ -48,7 +48,7 @@ task<connection::next_step> connection::answer(workspace& work, const framing& b
       made = co_await *std::move(started.later);
     else
       made = std::move(started.now);
-    check_answer(*made);
+    if (made) check_answer(*made);
   } catch (const cancelled&) {
     if (!scope.absorbs_cancel()) throw;
     made = response::error(503, too_late);
