@@ -196,11 +196,11 @@ TEST(misuse_death, a_task_that_waits_for_its_own_group_or_scope) {
 TEST(misuse, a_group_may_be_awaited_by_a_helper_of_its_body_and_by_children_of_another_group) {
   run_virtual([]() -> gyre::task<> {
     int ended = 0;
+    auto child = [&]() -> gyre::task<> {  // outlives the body of the group, as the tasks of the group do
+      co_await gyre::sleep(1ms);
+      ++ended;
+    };
     co_await gyre::task_group::scope([&](gyre::task_group& outer) -> gyre::task<> {
-      auto child = [&]() -> gyre::task<> {
-        co_await gyre::sleep(1ms);
-        ++ended;
-      };
       outer.spawn(child());
       auto wait_for_outer = [&]() -> gyre::task<> { co_await outer.wait(); };
       (void)co_await gyre::gather(wait_for_outer(), nothing());
