@@ -37,6 +37,11 @@ FENCE = re.compile(r"(?:^<!-- check_docs: file: (?P<file>\S+) -->\n|^<!-- check_
                    r"^<!-- check_docs: server: (?P<server>.*?) -->\n?)?", re.M | re.S)
 
 
+def linked_with():
+    """What the release build says of how to link with it, behind the library."""
+    return re.search(r"^Libs:.* -lgyre (.*)$", LIBRARY.with_name("gyre.pc").read_text(), re.M)[1].split()
+
+
 def fences(text):
     """(line, language, code, file, server) of each fenced block, with its hidden lines; None for a check that it lacks."""
     for found in FENCE.finditer(text):
@@ -108,7 +113,7 @@ def check_fence(where, code, file=None, server=None):
         source, program = Path(scratch, "fence.cpp"), Path(scratch, "fence")
         source.write_text(PREFIX + code)
         command = ["clang++-19", "-std=c++23", "-O1", f"-I{ROOT / 'include'}", str(source)]
-        command += ["-o", str(program), str(LIBRARY), "-pthread"] if runs else ["-fsyntax-only"]
+        command += ["-o", str(program), str(LIBRARY), *linked_with()] if runs else ["-fsyntax-only"]
         built = subprocess.run(command, capture_output=True, text=True)
         if built.returncode != 0:
             return [f"{where}: does not compile:\n{built.stderr}"]

@@ -35,12 +35,12 @@ int report_failure() noexcept {
 }
 
 template <class T>
-int run_to_exit_code(task<T> main, const run_options& options) {
+int run_to_exit_code(task<T> main, const run_options& options, std::source_location where) {
   int code = 0;
   try {
     raise_descriptor_limit();
     program here(options);
-    task_handle<T> handle = spawn(std::move(main), {.name = "main"});
+    task_handle<T> handle = spawn(std::move(main), {.name = "main"}, where);
     here.run_to_end(handle.state());
     int result = 0;
     if constexpr (!std::is_void_v<T>)
@@ -82,7 +82,11 @@ int program::code_after(const task_state& main) const noexcept {
   return signals_ != nullptr ? signals_->code_after(main) : 0;
 }
 
-int run_main(task<int> main, const run_options& options) { return run_to_exit_code(std::move(main), options); }
-int run_main(task<void> main, const run_options& options) { return run_to_exit_code(std::move(main), options); }
+int run_main(task<int> main, const run_options& options, std::source_location where) {
+  return run_to_exit_code(std::move(main), options, where);
+}
+int run_main(task<void> main, const run_options& options, std::source_location where) {
+  return run_to_exit_code(std::move(main), options, where);
+}
 
 }  // namespace gyre

@@ -1,5 +1,6 @@
 // tests/runtime/run_function_test.cpp: functions and lambdas as the main task.
 #include <gyre/runtime/run.hpp>
+#include <gyre/testing/cancel_at_every_await.hpp>
 
 #include "tests/support/virtual_run.hpp"
 
@@ -21,6 +22,24 @@ TEST(run_main, takes_a_function_or_a_lambda_with_captures) {
               co_return static_cast<int>(text.size());
             }),
             4);
+}
+
+TEST(run_main, the_main_task_is_named_with_the_line_that_has_started_it) {
+  std::string printed;
+  const auto print_tasks = [&]() -> gyre::task<> {
+    auto observer = gyre::spawn([&]() -> gyre::task<> {
+      printed = gyre::testing::waiting_tasks(gyre::event_loop::current());
+      co_return;
+    });
+    co_await observer;
+  };
+  for (const bool called : {false, true}) {
+    const int line = __LINE__ + 1;
+    EXPECT_EQ(called ? gyre::run_main(print_tasks()) : gyre::run_main(print_tasks), 0);
+    EXPECT_NE(printed.find("main, spawned at tests/runtime/run_function_test.cpp:" + std::to_string(line)),
+              std::string::npos)
+        << printed;
+  }
 }
 
 TEST(run, takes_a_function) { EXPECT_EQ(gyre::run(code), 3); }

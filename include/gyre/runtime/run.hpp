@@ -98,14 +98,17 @@ void run(F&& /*main*/, const run_options& /*options*/ = {}) {
 /// error. It is 130 after SIGINT and 143 after SIGTERM or request_stop() when nobody observed the request and the main task
 /// ended by the cancel; a task that finishes its work in spite of the cancel counts as returned. After the second signal, and
 /// after run_options::after_drain, it is 130 or 143 in any case.
-GYRE_API int run_main(task<int> main, const run_options& options = {.handle_signals = true});
-GYRE_API int run_main(task<void> main, const run_options& options = {.handle_signals = true});
+GYRE_API int run_main(task<int> main, const run_options& options = {.handle_signals = true},
+                      std::source_location where = std::source_location::current());
+GYRE_API int run_main(task<void> main, const run_options& options = {.handle_signals = true},
+                      std::source_location where = std::source_location::current());
 /// The same for a function without parameters, or a lambda: `int main() { return gyre::run_main(serve); }`.
 template <class F>
-int run_main(F main, const run_options& options = {.handle_signals = true}) {
+int run_main(F main, const run_options& options = {.handle_signals = true},
+             std::source_location where = std::source_location::current()) {
   static_assert(task_function<F>,
                 "run_main takes a task<int> or task<>, or a function without parameters that returns one");
-  if constexpr (task_function<F>) return run_main(call_in_frame(std::move(main)), options);
+  if constexpr (task_function<F>) return run_main(call_in_frame(std::move(main)), options, where);
 }
 
 }  // namespace gyre
