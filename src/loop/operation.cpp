@@ -6,30 +6,23 @@
 
 namespace gyre {
 
-namespace {
-
-// `sentence` says what is wrong with `name`, and the remedy.
-event_loop& loop_or_stop(const char* name, const char* sentence) noexcept {
+event_loop& loop_of(const char* object) noexcept {
   event_loop* const loop = event_loop::current_or_null();
   if (loop != nullptr) [[likely]]
     return *loop;
-  std::fprintf(stderr, "gyre: %s %s\n", name, sentence);
+  std::fprintf(stderr,
+               "gyre: %s was made or destroyed without its loop: make it in the task that run() runs, and destroy or "
+               "close it before that ends\n",
+               object);
   std::abort();
 }
 
-}  // namespace
-
-event_loop& loop_of(const char* object) noexcept {
-  return loop_or_stop(
-      object,
-      "was made or destroyed without its loop: make it in the task that run() runs, and destroy or close "
-      "it before that ends");
-}
-
-event_loop& loop_for(const char* operation) noexcept {
-  return loop_or_stop(operation,
-                      "was called on a thread without a loop: call it in a task, or hand the task to a loop with "
-                      "run_coroutine_threadsafe(loop, task)");
+void stop_without_loop(const char* operation) noexcept {
+  std::fprintf(stderr,
+               "gyre: %s was called on a thread without a loop: call it in a task, or hand the task to a loop with "
+               "run_coroutine_threadsafe(loop, task)\n",
+               operation);
+  std::abort();
 }
 
 void stop_on_other_loop(const char* operation, const char* object) noexcept {

@@ -44,7 +44,7 @@ void task_local_binding::unbind(task_context& task, task_local_binding& innermos
 
 void task_local_binding::add_owner() noexcept { std::atomic_ref(references).fetch_add(1, std::memory_order_relaxed); }
 
-void task_local_binding::release(task_local_binding* chain) noexcept {
+void task_local_binding::drop_owner(task_local_binding* chain) noexcept {
   while (chain != nullptr && std::atomic_ref(chain->references).fetch_sub(1, std::memory_order_acq_rel) == 1) {
     task_local_binding* const outer = chain->outer;
     chain->destroy(*chain);

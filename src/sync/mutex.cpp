@@ -1,13 +1,10 @@
-// src/sync/mutex.cpp: handing a mutex on.
+// src/sync/mutex.cpp: what stops a program that unlocks a free mutex.
 #include <gyre/sync/mutex.hpp>
 
 namespace gyre {
 
-void mutex::unlock() noexcept {
-  if (!locked_) misuse("a mutex was unlocked that is not locked: let a guard of scoped_lock() unlock it");
-  holder_ = 0;  // always: the library may be a release build where the program is not
-  // To the next one at once: a task that comes in between does not get ahead.
-  if (!waiters_.grant_one()) locked_ = false;
+void mutex::stop_not_locked() noexcept {
+  misuse("a mutex was unlocked that is not locked: let a guard of scoped_lock() unlock it");
 }
 
 }  // namespace gyre

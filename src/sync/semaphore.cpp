@@ -6,7 +6,7 @@
 
 namespace gyre {
 
-void counting_semaphore::release(std::size_t count) noexcept {
+void counting_semaphore::hand_on(std::size_t count) noexcept {
   if (count > std::numeric_limits<std::size_t>::max() - available_)
     misuse("release() of a semaphore with more permits than it can count: give back what was acquired");
   while (count > 0 && waiters_.grant_one()) --count;

@@ -16,7 +16,6 @@ struct task_state::task_name {
   std::size_t length;
 
   static task_name* create(std::string_view text) {
-    if (text.empty()) return nullptr;
     auto* const name = ::new (frame_pool::allocate(sizeof(task_name) + text.size())) task_name{text.size()};
     std::memcpy(name + 1, text.data(), text.size());
     return name;
@@ -25,50 +24,57 @@ struct task_state::task_name {
   [[nodiscard]] std::string_view text() const noexcept { return {reinterpret_cast<const char*>(this + 1), length}; }
 };
 
+// Every member is written once, behind the last call: half of what spawn costs is writes.
+task_state::task_state(frame_base& frame, event_loop& loop, task_owner* owner, std::source_location where,
+                       task_name* name, task_local_binding* seen) noexcept
+    : outermost(&frame), spawned_at(where), loop_(&loop), owner_(owner), name_(name), place_(loop.task_began()) {
+  static constexpr task_kind spawned{&coroutine_ended, &describe};
+  kind = &spawned;
+  complete = &begin;
+  locals = seen;
+}
+
 task_state& task_state::create(frame_base& frame, cancel_scope& parent, task_owner* owner, const spawn_options& options,
                                std::source_location where) {
-  void* const memory = frame_pool::allocate(sizeof(task_state));
-  task_name* name = nullptr;
+  event_loop& loop = event_loop::current();
+  task_name* const name = options.name.empty() ? nullptr : task_name::create(options.name);
+  void* memory = nullptr;
   try {
-    name = task_name::create(options.name);
+    memory = frame_pool::allocate(sizeof(task_state));
   } catch (...) {
-    frame_pool::deallocate(memory, sizeof(task_state));
+    if (name != nullptr) name->destroy();
     throw;
   }
-  auto* const state = ::new (memory) task_state(frame);
-  state->name_ = name;
-  frame.context = state;
-  state->owner_ = owner;
-  state->spawned_at = where;
-  static constexpr task_kind spawned{&coroutine_ended, &describe};
-  state->kind = &spawned;
-  state->complete = &begin;
-  state->root.open(*state, &parent);
-  event_loop& loop = event_loop::current();
-  state->loop_ = &loop;
   const task_context* const spawning = loop.running_task();
-  state->locals = task_local_binding::share(spawning != nullptr ? spawning->locals : task_local_binding::visible());
-  state->place_ = loop.task_began();
+  task_local_binding* const seen =
+      task_local_binding::share(spawning != nullptr ? spawning->locals : task_local_binding::visible());
+  auto* const state = ::new (memory) task_state(frame, loop, owner, where, name, seen);
+  frame.context = state;
+  state->root.open(*state, &parent);
   if (options.eager && !state->cancel_pending)
-    begin(*state);
+    state->begin_at_once();
   else
     loop.schedule(*state);
   return *state;
 }
 
-// A task that was cancelled before it has begun does not begin, however it was spawned.
+// From the ready queue. A task that was cancelled before it has begun does not begin.
 void task_state::begin(io::completion& c) noexcept {
   auto& state = static_cast<task_state&>(c);
-  if (!state.cancel_pending) {
-    event_loop& loop = *state.loop_;
-    task_context* const before = loop.running_task();  // of an eager start
-    loop.set_running_task(&state);
-    state.outermost->handle().resume();
-    loop.set_running_task(before);
-    return;
+  if (!state.cancel_pending) [[likely]] {
+    state.loop_->set_running_task(&state);
+    return state.outermost->handle().resume();
   }
   state.outermost->failure = std::make_exception_ptr(cancelled());
   state.finish();
+}
+
+// Inside of spawn, on top of the task that has called it.
+void task_state::begin_at_once() noexcept {
+  event_loop& loop = *loop_;
+  task_context* const spawning = loop.running_task();
+  begin(*this);
+  loop.set_running_task(spawning);
 }
 
 // Called by the outermost coroutine on its way out: its frame may not be destroyed before it has got there.
@@ -82,12 +88,12 @@ void task_state::finish() noexcept {
   done_ = true;
   innermost = nullptr;
   if (outermost->failure) failure_ = std::move(outermost->failure);
-  root.close();
+  root.close_with_task();
   place_ = loop_->task_ended();
   if (owner_ != nullptr) owner_->child_ended(*owner_, *this);
   tell_watchers();
   // With the frame go the arguments: the stream of a connection, say, however long its handle is kept.
-  if (!has_value_ || failure_) destroy_frame();
+  if (value_ == value_place::none || failure_) destroy_frame();
   release();
 }
 
@@ -97,16 +103,22 @@ void task_state::destroy_frame() noexcept {
 
 // In the order in which they came: each has put itself in front of the others.
 void task_state::tell_watchers() noexcept {
+  task_watcher* each = std::exchange(watchers_, nullptr);
+  if (each == nullptr) return;
+  if (each->next_ == nullptr) [[likely]] {
+    each->link_ = nullptr;
+    return each->ended_(*each);
+  }
   task_watcher* in_order = nullptr;
-  for (task_watcher* each = std::exchange(watchers_, nullptr); each != nullptr;) {
+  while (each != nullptr) {
     task_watcher* const following = std::exchange(each->next_, in_order);
     each->link_ = nullptr;
     in_order = each;
     each = following;
   }
   while (in_order != nullptr) {
-    task_watcher& each = *std::exchange(in_order, in_order->next_);
-    each.ended_(each);
+    task_watcher& first = *std::exchange(in_order, in_order->next_);
+    first.ended_(first);
   }
 }
 
@@ -150,9 +162,13 @@ bool task_state::was_cancelled() const noexcept {
   }
 }
 
-void task_state::release() noexcept {
-  if (--references_ > 0) return;
-  if (!observed_ && failure() && !was_cancelled()) event_loop::report({failure(), name(), spawned_at});
+[[gnu::noinline]] void task_state::report_failure() const noexcept {
+  if (!was_cancelled()) event_loop::report({failure(), name(), spawned_at});
+}
+
+void task_state::free() noexcept {
+  if (!observed_ && failure()) [[unlikely]]
+    report_failure();
   destroy_frame();
   task_local_binding::release(locals);
   if (name_ != nullptr) name_->destroy();
@@ -160,13 +176,23 @@ void task_state::release() noexcept {
   frame_pool::deallocate(this, sizeof(task_state));
 }
 
-void task_watcher::watch(const char* operation) noexcept {
-  task_->check_loop(operation);
+inline void task_watcher::join_the_others() noexcept {
   hold();
   next_ = task_->watchers_;
   link_ = &task_->watchers_;
   if (next_ != nullptr) next_->link_ = &next_;
   task_->watchers_ = this;
+}
+
+void task_watcher::watch(const char* operation) noexcept {
+  if (!task_->is_on_running_loop()) [[unlikely]]
+    return watch_on_other_loop(operation);
+  join_the_others();
+}
+
+[[gnu::noinline]] void task_watcher::watch_on_other_loop(const char* operation) noexcept {
+  task_->check_loop(operation);
+  join_the_others();
 }
 
 void task_watcher::stop_watching() noexcept {

@@ -50,11 +50,7 @@ class GYRE_API cancel_scope {
 
   /// Ends the scope: the enclosing one is the innermost again. Idempotent.
   void close() noexcept {
-    if (link_ != nullptr) {
-      *link_ = next_;
-      if (next_ != nullptr) next_->link_ = link_;
-      link_ = nullptr;
-    }
+    if (link_ != nullptr) unlink();
     if (children_ != nullptr || (task_ != nullptr && task_->scope != this)) [[unlikely]]
       stop_out_of_order();
     if (task_ != nullptr) {
@@ -65,6 +61,15 @@ class GYRE_API cancel_scope {
       task_->cancel_pending = outer != nullptr && outer->cancelled_;
       task_ = nullptr;
     }
+  }
+
+  /// Ends the first scope of a task that has ended. Its parent is a scope of another task, or of a loop.
+  void close_with_task() noexcept {
+    unlink();
+    if (children_ != nullptr || task_->scope != this) [[unlikely]]
+      stop_out_of_order();
+    task_->scope = nullptr;
+    task_ = nullptr;
   }
 
   /// Cancels this scope and all below it, and counts how often. Never resumes anybody before it returns.
@@ -97,6 +102,11 @@ class GYRE_API cancel_scope {
 
  private:
   [[noreturn]] static void stop_out_of_order() noexcept;
+  void unlink() noexcept {
+    *link_ = next_;
+    if (next_ != nullptr) next_->link_ = link_;
+    link_ = nullptr;
+  }
   void mark() noexcept;
   void inherit() noexcept;
 

@@ -219,8 +219,8 @@ class GYRE_API event_loop {
   timer_wheel timers_;
   cancel_scope root_;
   std::size_t tasks_ = 0;
-  std::uint64_t ended_tasks_ = 0;
   std::size_t expected_posts_ = 0;
+  std::uint64_t ended_tasks_ = 0;  // not beside tasks_: a read of both waits until the write of one has left the core
   std::uint64_t waits_ = 0;
   guest_loop* guest_ = nullptr;
   exception_handler handler_;

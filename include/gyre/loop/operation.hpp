@@ -24,9 +24,17 @@ GYRE_API void stop_on_other_loop(const char* operation, const char* object) noex
 /// on the thread of its loop. Walks up the scopes of the task.
 GYRE_API void check_woken_on_own_loop(const task_context& task) noexcept;
 
+/// Stops the program: `operation` ("spawn") was called on a thread without a loop.
+[[noreturn]] GYRE_API void stop_without_loop(const char* operation) noexcept;
+
 /// The loop of this thread, for a function that starts something: `operation` names it ("spawn"). Stops the program when there
 /// is none.
-[[nodiscard]] GYRE_API event_loop& loop_for(const char* operation) noexcept;
+[[nodiscard]] inline event_loop& loop_for(const char* operation) noexcept {
+  event_loop* const loop = event_loop::current_or_null();
+  if (loop == nullptr) [[unlikely]]
+    stop_without_loop(operation);
+  return *loop;
+}
 
 /// The part that all operations share: the coroutine that waits, and how it goes on.
 ///

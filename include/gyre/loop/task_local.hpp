@@ -29,8 +29,11 @@ struct GYRE_API task_local_binding {
     if (chain != nullptr) chain->add_owner();
     return chain;
   }
-  static void release(task_local_binding* chain) noexcept;
+  static void release(task_local_binding* chain) noexcept {
+    if (chain != nullptr) drop_owner(chain);
+  }
   void add_owner() noexcept;
+  static void drop_owner(task_local_binding* chain) noexcept;
   /// Ends the innermost binding of a task.
   static void unbind(task_context& task, task_local_binding& innermost) noexcept;
 };

@@ -13,7 +13,7 @@ namespace gyre {
 class GYRE_API must_be_awaited {
  public:
   /// `call` names it: "mutex::lock()". Lifetime: must outlive this.
-  explicit must_be_awaited(const char* call) noexcept : call_(call) {}
+  explicit must_be_awaited(const char* call) noexcept : call_(checks_everything ? call : nullptr) {}
   must_be_awaited(must_be_awaited&& other) noexcept { other.call_ = nullptr; }
   must_be_awaited& operator=(must_be_awaited&&) = delete;
   ~must_be_awaited() {

@@ -105,6 +105,7 @@ class GYRE_API mutex {
   friend class mutex_guard_op;
   friend class mutex_guard;
   friend class condition_wait_op;
+  [[noreturn]] static void stop_not_locked() noexcept;
   void set_holder(std::uint64_t task) noexcept {
     if constexpr (checks_everything) holder_ = task;
   }
@@ -122,6 +123,13 @@ class GYRE_API mutex {
   bool locked_ = false;
 };
 
+inline void mutex::unlock() noexcept {
+  if (!locked_) [[unlikely]]
+    stop_not_locked();
+  holder_ = 0;  // always: the library may be a release build where the program is not
+  // To the next one at once: a task that comes in between does not get ahead.
+  if (waiters_.empty() || !waiters_.grant_one()) locked_ = false;
+}
 inline mutex_guard::mutex_guard(mutex_guard&& other) noexcept : mutex_(std::exchange(other.mutex_, nullptr)) {
   if (mutex_ != nullptr) mutex_->set_holder(0);
 }

@@ -43,9 +43,9 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] oneshot_receive_op
     if (state_->value) {
       value_.emplace(*std::move(state_->value));
       state_->value.reset();
+      return true;
     }
-    this->refused = !value_ && state_->sender_gone;
-    return value_ || this->refused;
+    return this->refused = state_->sender_gone;
   }
   wait_queue& waits_in() noexcept { return state_->receiver; }
   T take_value() noexcept(moves_safely) { return *std::move(value_); }

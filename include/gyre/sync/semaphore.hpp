@@ -5,6 +5,7 @@
 #include <gyre/sync/wait_queue.hpp>
 
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 namespace gyre {
@@ -93,7 +94,12 @@ class GYRE_API counting_semaphore {
 
   /// Gives `count` permits (back, or new ones); those who have waited longest get them. Stops the program when there
   /// would be more of them than a std::size_t counts.
-  void release(std::size_t count = 1) noexcept;
+  void release(std::size_t count = 1) noexcept {
+    if (waiters_.empty() && count <= std::numeric_limits<std::size_t>::max() - available_) [[likely]]
+      available_ += count;
+    else
+      hand_on(count);
+  }
 
   /// Permits that nobody has. No task waits while there are some.
   [[nodiscard]] std::size_t available() const noexcept { return available_; }
@@ -101,6 +107,7 @@ class GYRE_API counting_semaphore {
  private:
   friend class semaphore_acquire_op;
   friend class semaphore_permit_op;
+  void hand_on(std::size_t count) noexcept;
   wait_queue_of<"a counting_semaphore"> waiters_;
   std::size_t available_;
 };

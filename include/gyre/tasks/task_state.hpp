@@ -52,6 +52,8 @@ class GYRE_API task_watcher {
  private:
   friend struct task_state;
   void hold() noexcept;
+  void join_the_others() noexcept;
+  void watch_on_other_loop(const char* operation) noexcept;
   task_state* task_;
   void (*ended_)(task_watcher&) noexcept;
   task_watcher* next_ = nullptr;
@@ -62,11 +64,12 @@ class GYRE_API task_watcher {
 /// Shared by the running task, its handle and its watchers; freed when all have let go.
 struct GYRE_API task_state final : io::completion, task_context {
  private:
+  enum class value_place : std::uint8_t { none, frame, taken };  // the frame stays as long as the value is in it
+
   // First, so that they lie in what the flag of task_context leaves free of its word.
   bool done_ = false;
   bool observed_ = false;
-  bool has_value_ = true;  // it waits in the frame, which stays for that
-  bool value_taken_ = false;
+  value_place value_ = value_place::frame;
   std::uint32_t references_ = 1;  // the running task's own
 
  public:
@@ -79,7 +82,7 @@ struct GYRE_API task_state final : io::completion, task_context {
                             std::source_location where) {
     task_state& state = create(started.frame(), parent, owner, options, where);
     (void)std::move(started).release();  // only now: when there was no memory the task still frees its frame
-    state.has_value_ = !std::is_void_v<T>;
+    if constexpr (std::is_void_v<T>) state.value_ = value_place::none;
     return state;
   }
 
@@ -101,14 +104,17 @@ struct GYRE_API task_state final : io::completion, task_context {
   [[nodiscard]] std::string_view name() const noexcept;
 
   void add_reference() noexcept { ++references_; }
-  void release() noexcept;
+  void release() noexcept {
+    if (--references_ == 0) free();
+  }
   /// After the end, when nobody takes the value any more: frees the frame, and with it the arguments of the task. Idempotent.
   void destroy_frame() noexcept;
   /// The handle goes without detach(). Prints a line when the task runs on with nobody to look after it.
   void note_dropped_handle() const noexcept;
+  [[nodiscard]] bool is_on_running_loop() const noexcept { return loop_ == event_loop::current_or_null(); }
   /// Stops the program when the task belongs to another loop than the running one: `operation` was called on its handle.
   void check_loop(const char* operation) const noexcept {
-    if (loop_ != event_loop::current_or_null()) [[unlikely]]
+    if (!is_on_running_loop()) [[unlikely]]
       stop_on_other_loop(operation, "a task_handle");
   }
   /// Somebody sees the failure: it is not reported as a background failure.
@@ -120,12 +126,12 @@ struct GYRE_API task_state final : io::completion, task_context {
   /// time. Stops the program when the task runs, or when its value is asked for again.
   template <class T>
   T outcome() {
-    if (!done_ || value_taken_) [[unlikely]]
+    if (!done_ || value_ == value_place::taken) [[unlikely]]
       stop_without_value();
     mark_observed();
     if (failure()) [[unlikely]]
       rethrow();
-    value_taken_ = !std::is_void_v<T> && !std::is_reference_v<T>;
+    if constexpr (!std::is_void_v<T> && !std::is_reference_v<T>) value_ = value_place::taken;
     return take<T>();
   }
   /// After the end: moves the value out, or throws what left the task, `cancelled` included. The value, once.
@@ -143,13 +149,17 @@ struct GYRE_API task_state final : io::completion, task_context {
  private:
   friend class task_watcher;
   struct task_name;
-  explicit task_state(frame_base& frame) noexcept : outermost(&frame) {}
-  ~task_state() = default;
+  task_state(frame_base& frame, event_loop& loop, task_owner* owner, std::source_location where, task_name* name,
+             task_local_binding* seen) noexcept;
+  [[gnu::always_inline]] ~task_state() = default;
   static void begin(io::completion& c) noexcept;
+  void begin_at_once() noexcept;
   static void coroutine_ended(task_context& context) noexcept;
   static task_description describe(const task_context& context) noexcept;
   void finish() noexcept;
   void tell_watchers() noexcept;
+  void report_failure() const noexcept;
+  void free() noexcept;
   [[noreturn]] void stop_without_value() const noexcept;
 
   event_loop* loop_ = nullptr;
