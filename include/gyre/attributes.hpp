@@ -1,4 +1,4 @@
-// gyre/attributes.hpp: every macro of the library: compiler attributes that have no portable spelling.
+// gyre/attributes.hpp: the library's macros: compiler attributes without a portable spelling.
 #pragma once
 
 /// Marks what a shared library exports; everything else is hidden.
@@ -22,14 +22,15 @@
 #define GYRE_LIFETIMEBOUND
 #endif
 
-// With GYRE_CHECK_LIFETIMES defined, clang warns about a task that is stored and refers to a temporary:
+// With GYRE_CHECK_LIFETIMES defined, clang warns about a stored task that refers to a temporary:
 //   auto later = size_of(std::string("gone"));
-// The price: a function that returns a task without being a coroutine must be marked with GYRE_CORO_WRAPPER. std::function,
-// std::invoke and lambdas that pass a task on are not, and do not compile. So it is off unless a program asks for it.
+// In exchange, a function that returns a task without being a coroutine must be marked with GYRE_CORO_WRAPPER.
+// std::function, std::invoke and lambdas that pass a task on are not marked and do not compile. So it is off by
+// default.
 #if defined(__clang__) && defined(GYRE_CHECK_LIFETIMES)
 /// A coroutine type whose by-reference parameters must outlive it.
 #define GYRE_CORO_TYPE [[clang::coro_return_type]] [[clang::coro_lifetimebound]]
-/// A plain function that returns a coroutine type on purpose, or one whose arguments are stored by it.
+/// A plain function that returns a coroutine type on purpose, or one that stores its arguments.
 #define GYRE_CORO_WRAPPER [[clang::coro_wrapper]] [[clang::coro_disable_lifetimebound]]
 #else
 #define GYRE_CORO_TYPE

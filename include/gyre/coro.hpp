@@ -1,15 +1,15 @@
-// gyre/coro.hpp: what a coroutine is, who awaits it, and what cancels it.
+// gyre/coro.hpp: coroutines, the tasks that await them, and their cancellation.
 //
 // May not know: the kernel, a loop, time. Standard library only.
 //
-//   task             a coroutine that starts when it is awaited and gives one result
+//   task             a coroutine that starts when it is awaited and returns one result
 //   generator        a range whose elements are computed one after the other; async_generator
-//   cancelled        what an await throws inside a cancelled scope
+//   cancelled        the exception that an await throws inside a cancelled scope
 //   cancel_scope     a region of a task that can be cancelled
-//   call_stack       which coroutine awaits which, and where
+//   call_stack       the chain of awaiting coroutines, and the place of each await
 //   exception_group  several exceptions that happened together
-//   frame_pool       recycles the memory of frames
-//   context          what every frame records (for authors of awaitables)
+//   frame_pool       recycles the memory of coroutine frames
+//   context          the data that every frame records (for authors of awaitables)
 #pragma once
 
 #include <gyre/coro/async_generator.hpp>

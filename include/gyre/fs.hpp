@@ -1,15 +1,15 @@
 // gyre/fs.hpp: files and directories.
 //
-// May not know: sockets. No call here blocks the loop: the ring performs it, or a thread of io::blocking_pool.
+// May not know: sockets. No call here blocks the loop: the ring or a thread of io::blocking_pool performs it.
 //
 //   file             an open file, pipe or terminal
-//   open_options     how to open it
-//   status           what is known of a file: kind, size, permissions, times
+//   open_options     the options for opening it
+//   status           the metadata of a file: kind, size, permissions, times
 //   path_operations  renaming, removing, making directories and links
 //   directory        the entries of a directory, in batches
 //   standard_streams the standard input and output, and pipes, as files
 //   whole_file       a file read or written as a whole
-//   watcher          what changes in directories
+//   watcher          reports changes in directories
 #pragma once
 
 #include <gyre/fs/directory.hpp>

@@ -1,4 +1,4 @@
-// gyre/gyre.hpp: the runtime, sockets, files and processes. A file that cares for its compile time includes single headers.
+// gyre/gyre.hpp: the runtime, sockets, files and processes. To keep compile times low, include single headers.
 //
 // Not included: gyre/http.hpp, gyre/testing.hpp, and the headers of gyre/interop/, each of which needs another library.
 #pragma once

@@ -1,41 +1,41 @@
-// gyre/http.hpp: an HTTP/1.1 server, and what it is made of. RFC 9110, RFC 9112.
+// gyre/http.hpp: an HTTP/1.1 server and its parts. RFC 9110, RFC 9112.
 //
 // May not know: TLS, programs.
 //
 //   server           serves HTTP on a port, or on any stream
-//   server_limits    what it takes from a client, and how long it waits for it
+//   server_limits    the limits and timeouts that the server enforces on clients
 //   router           finds the handler of a request by its method and path
 //   handler          a callable that answers requests, of any type
-//   middleware       what stands around handlers
-//   request          what a handler sees
+//   middleware       wrappers around handlers
+//   request          the request as a handler sees it
 //   body_reader      the body of a request, as a stream
-//   response         what a handler answers
-//   body_writer      what a response that is made piece by piece is written to
-//   json_format      how values of the program become JSON
+//   response         the response that a handler returns
+//   body_writer      the stream to which a handler writes a response in pieces
+//   json_format      conversion of the program's values to JSON
 //   static_files     the files of a directory
-//   status_error     an error that is answered with a status
+//   status_error     an exception that the server answers with a status
 //   value_from_text  numbers from parameters
-//   field            a header field, and how names are compared
+//   field            a header field, and the comparison of names
 //   head_parser      the start line and the fields of a message
-//   framing          what the fields say about the body and the connection
+//   framing          the body length and the connection handling that the fields define
 //   chunked_decoder  a body in chunks
-//   parse_error      what can be wrong with a message
+//   parse_error      the errors of malformed messages
 //   head_writer      heads and chunks as bytes
 //   http_date        points of time
 //   target           the target of a request, paths, forms
-//   byte_range       which bytes of a representation are asked for
-//   precondition     entity tags, and requests for a certain state only
-//   cookie           the cookies of a request, and one to be set
-//   negotiation      which of several codings or types the client likes best
+//   byte_range       the requested part of a representation
+//   precondition     entity tags and conditional requests
+//   cookie           the cookies of a request, and a cookie to set
+//   negotiation      the coding or type that the client prefers
 //   media_type       types of files, and parameters of Content-Type
 //   status           codes and their reason phrases
 //   multipart_decoder  a form with files
-//   multipart_reader  the same as it arrives, part by part
-//   compress           compresses responses for clients that can read it
-//   cors               which pages of other origins may use this from a browser
-//   authentication     who is asking: Basic and Bearer
+//   multipart_reader  the same form as a stream, part by part
+//   compress           compresses responses for clients that accept it
+//   cors               the pages of other origins that may use this server from a browser
+//   authentication     authentication of clients: Basic and Bearer
 //   request_id         a number for each request
-//   rate_limit         how many requests one client may send
+//   rate_limit         limits the requests of one client
 //   handler_timeout    a limit on the time that handlers take
 //   access_log         one line for each request
 //   server_sent_events  a stream of events for a page

@@ -1,24 +1,24 @@
-// gyre/io.hpp: an operation as data, and the backends that perform it.
+// gyre/io.hpp: I/O operations as data, and the backends that perform them.
 //
 // May not know: coroutines. A request completes by calling a function.
 //
 //   request         one I/O operation as data
 //   file_request    the same for files and paths
-//   message_multishot  datagrams that arrive in buffers of the pool
-//   raw_request     any operation of the ring, filled by hand
-//   completion      something that a loop will call once
-//   backend         what performs requests
-//   backend_choice  which backend a process uses, and why
+//   message_multishot  datagrams received into buffers of the pool
+//   raw_request     any io_uring operation, filled in by hand
+//   completion      an entry that a loop calls once
+//   backend         performs requests
+//   backend_choice  the backend that a process uses, and the reason
 //   descriptor      an open file descriptor as the backends see it
 //   buffer_pool     the receive buffers that all sockets of a loop share
 //   buffer_lease    received bytes in a borrowed buffer
-//   receive_queue   what a multishot receive has delivered
-//   missed_end      finding the end of a stream that the kernel has not told
+//   receive_queue   the data that a multishot receive has delivered
+//   missed_end      detects the end of a stream that the kernel has not reported
 //   attempt         performing a request at once, without waiting
-//   blocking_pool   threads for calls that can only block
+//   blocking_pool   threads for calls that have no non-blocking form
 //   owned_fd        closes a descriptor
 //   pipe            both ends of a new pipe
-//   io_error        what a failed operation throws
+//   io_error        the exception that a failed operation throws
 #pragma once
 
 #include <gyre/io/attempt.hpp>

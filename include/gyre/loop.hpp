@@ -1,23 +1,23 @@
-// gyre/loop.hpp: the event loop: what is ready, what is due, and awaiting an operation.
+// gyre/loop.hpp: the event loop, timers, and operations that can be awaited.
 //
 // May not know: how tasks are combined.
 //
 //   event_loop    the engine of one thread
-//   guest_loop    the loop of another library, driven by it
+//   guest_loop    the loop of another library, driven by an event_loop
 //   operation     the protocol of every awaitable leaf (for authors)
 //   io_operation  awaiting one request (for authors)
-//   readiness     waiting for any descriptor
-//   raw_operation any operation of the ring, filled by hand
-//   as_expected   an operation's error as a value
-//   chain         a && b
+//   readiness     waits until any descriptor is readable or writable
+//   raw_operation any io_uring operation, filled in by hand
+//   as_expected   returns an operation's error as a value
+//   chain         runs one operation after another: a && b
 //   timeout_op    a time limit for one operation
-//   sleep         waiting for time to pass
-//   stop_request  asks the program to stop; waits until somebody has asked
-//   stop_observer how a server hears of that (for authors)
+//   sleep         waits for a time or a duration
+//   stop_request  asks the program to stop; waits for such a request
+//   stop_observer notifies servers of a stop request (for authors)
 //   yield         lets the other ready tasks run
-//   waiting_tasks a list of the tasks of a loop, for people
-//   interval      something that happens again and again
-//   task_local    values that flow into spawned tasks
+//   waiting_tasks prints the tasks of a loop
+//   interval      a periodic timer
+//   task_local    values that spawned tasks inherit
 //   timer_wheel   any number of deadlines
 //   deadline      durations and points of the loop's clock
 #pragma once

@@ -3,16 +3,16 @@
 // May not know: the protocols above them.
 //
 //   address       an IP address with a port
-//   host_port     the text "host:port", taken apart
-//   resolver      names to addresses, without blocking the loop
+//   host_port     parses the text "host:port"
+//   resolver      resolves names to addresses without blocking the loop
 //   tcp_stream    a connected TCP socket
 //   open_connection  a reader and a writer
 //   start_server     a server whose connections are a reader and a writer
-//   happy_eyeballs   the address of a host that answers first
+//   happy_eyeballs   connects to the first address of a host that answers
 //   tcp_listener  accepts connections, and serves them
 //   unix_address, unix_stream, unix_listener   the same for Unix sockets
 //   udp_socket, unix_datagram   datagrams
-//   descriptor_passing   descriptors over a Unix socket
+//   descriptor_passing   sends descriptors over a Unix socket
 #pragma once
 
 #include <gyre/net/address.hpp>

@@ -2,10 +2,10 @@
 //
 // May not know: sockets.
 //
-//   process          a running child: its streams, its end, signals to it
-//   process_options  how to start one
-//   process_result   its output and status; process_timed_out carries one
-//   run_process      starts one, feeds it, and collects what it says
+//   process          a running child: its streams, its exit, signals to it
+//   process_options  the options for starting one
+//   process_result   its output and status; process_timed_out contains one
+//   run_process      starts one, writes its input, and collects its output
 #pragma once
 
 #include <gyre/process/exit_status.hpp>

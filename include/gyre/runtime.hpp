@@ -2,8 +2,8 @@
 //
 // May not know: sockets, protocols.
 //
-//   run         runs a main task on a loop of its own
-//   signal_set  signals, awaited
+//   run         runs a main task on its own loop
+//   signal_set  awaits signals
 #pragma once
 
 #include <gyre/runtime/run.hpp>

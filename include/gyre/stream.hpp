@@ -3,11 +3,11 @@
 // May not know: where the bytes come from.
 //
 //   byte_stream    the concept; readable_stream, writable_stream, half_closable_stream
-//   copy           from one stream to another; copy_bidirectional
-//   any_stream     a byte stream of any type, behind one type
-//   memory_stream  two ends of a connection without a kernel
-//   stream_reader  lines, records, whole streams
-//   stream_writer  writing without waiting, and waiting when too much has gathered
+//   copy           copies from one stream to another; copy_bidirectional
+//   any_stream     holds a byte stream of any type
+//   memory_stream  an in-process connection with two ends
+//   stream_reader  reads lines, records, whole streams
+//   stream_writer  buffers writes, and waits when the buffer is full
 #pragma once
 
 #include <gyre/stream/any_stream.hpp>

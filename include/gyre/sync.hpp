@@ -1,21 +1,21 @@
-// gyre/sync.hpp: tasks that wait for each other. No I/O.
+// gyre/sync.hpp: synchronization of tasks with each other. No I/O.
 //
 // May not know: sockets, files, task groups.
 //
-//   mutex, shared_mutex   one task at a time; many readers or one writer
-//   event, latch          something has happened; a number of things have
-//   condition_variable    something may have changed, with a mutex
-//   counting_semaphore    at most so many at a time; bounded_semaphore
-//   barrier               tasks that wait for each other, again and again
+//   mutex, shared_mutex   exclusive access; many readers or one writer
+//   event, latch          a flag to wait for; a countdown to wait for
+//   condition_variable    waits for a change under a mutex
+//   counting_semaphore    a limited number of permits; bounded_semaphore
+//   barrier               a reusable meeting point of several tasks
 //   queue                 items from producers to consumers; lifo_queue, priority_queue, unbounded_…
-//   channel               a stream of items, which ends; rendezvous
+//   channel               a stream of items that can be closed; rendezvous
 //   oneshot               one value from one task to another
-//   promise, future       one value that many may wait for
-//   broadcast             every item to every subscriber
+//   promise, future       one value that many tasks may wait for
+//   broadcast             delivers every item to every subscriber
 //   watch                 the latest state of a value
 //   shared_channel        a channel between loops and threads
-//   sync_error            why waiting came to nothing
-//   wait_queue            who waits, in order (for authors)
+//   sync_error            the errors of waits
+//   wait_queue            the waiting tasks in order (for authors)
 //
 // Everything without shared_ in its name belongs to one loop and needs no lock or atomic operation.
 #pragma once

@@ -2,26 +2,26 @@
 //
 // May not know: sockets, files.
 //
-//   spawn        starts a task beside the one that spawns it
+//   spawn        starts a task that runs concurrently with the spawning one
 //   task_handle  a running task, seen from outside
 //   current_task a running task, seen from inside
 //   task_group   tasks that live and fail together
 //   gather       all results of several awaitables
 //   race         the first result of several awaitables
-//   timeout      a limit on the time that any code may take
-//   for_each_concurrent  the same for each element of a range, some at a time
+//   timeout      a time limit for any code
+//   for_each_concurrent  runs the same for each element of a range, a limited number at a time
 //   some         the first few successes of many
-//   wait         waiting for some of several running tasks; as_completed
+//   wait         waits for some of several running tasks; as_completed
 //   shared_task  a task whose result several tasks want
 //   async_scope  background tasks that belong to an object
 //   as_expected  the error of a task as a value; as_result: every exception as a value
-//   shield       code that a cancel from outside does not reach
-//   to_thread    a function that blocks, run on a thread
-//   thread_pool  threads of the program's own for that
-//   run_coroutine_threadsafe  a task started and waited for by another thread; blocking_run
-//   from_callback  awaits what calls back
-//   spawn_then   a task for code that lives by callbacks
-//   as_task      an awaitable of any kind as a task
+//   shield       protects code from a cancel from outside
+//   to_thread    runs a blocking function on a thread
+//   thread_pool  the program's own threads for to_thread
+//   run_coroutine_threadsafe  starts a task from another thread and waits for it; blocking_run
+//   from_callback  awaits a callback
+//   spawn_then   starts a task and passes its result to a callback
+//   as_task      wraps any awaitable in a task
 //   task_state   a spawned task (for authors)
 #pragma once
 

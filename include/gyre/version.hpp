@@ -1,4 +1,4 @@
-// gyre/version.hpp: which gyre this is.
+// gyre/version.hpp: the version of gyre.
 #pragma once
 
 namespace gyre {

@@ -1,4 +1,4 @@
-// gyre/coro/async_generator.hpp: values that are waited for, one after the other.
+// gyre/coro/async_generator.hpp: a sequence of values, each of which can be waited for.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -14,28 +14,30 @@
 
 namespace gyre {
 
-/// A coroutine that may co_await and gives values with co_yield:
+/// A coroutine that may co_await, and produces values with co_yield:
 ///
 ///   gyre::async_generator<int> ticks() { for (int i = 0;; ++i) { co_await gyre::sleep(1s); co_yield i; } }
 ///   auto numbers = ticks();
 ///   while (int* number = co_await numbers.next()) use(*number);
 ///
-/// It runs only inside `next`, as a part of the task that awaits that: a cancel of the task reaches what the generator
-/// waits for, and leaves the generator through `next`. Left early, its locals are destroyed with the generator; it
-/// cannot wait then, so what needs waiting for belongs to the task around it. For the same reason nothing that belongs to
-/// the task may be open at a co_yield: a timeout_scope, a cancel_scope, a binding of a task_local. The program is stopped.
-/// Thread: belongs to one loop. Lifetime: as a task's.
+/// It runs only inside `next`, as a part of the task that awaits `next`. A cancel of that task ends the generator's
+/// current await and leaves the generator through `next`. A generator that is left early destroys its locals but cannot
+/// await then, so clean-up that needs an await belongs in the surrounding task. For the same reason nothing that
+/// belongs to the task may be open at a co_yield: a timeout_scope, a cancel_scope, a binding of a task_local. Otherwise
+/// the program is stopped.
+/// Thread: belongs to one loop. Lifetime: same as a task.
 template <class T>
 class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_CORO_TYPE async_generator {
  public:
   using element = std::remove_reference_t<T>;
 
   struct promise_type : task_promise_base {
-    // The value last given; null while a next() waits and when the coroutine has ended. Before the first value: not null.
+    // The last yielded value. Null while a next() waits and after the coroutine has ended. Not null before the first
+    // value.
     element* current = reinterpret_cast<element*>(this);
     std::uint32_t open_before = 0;  // task_context::open when the task asked for the value
 
-    /// To whoever awaits the next value.
+    /// Transfers control to the coroutine that awaits the next value.
     struct yielded {
       static constexpr bool ignores_cancel = true;
       static constexpr bool await_ready() noexcept { return false; }
@@ -74,7 +76,7 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
     if (coroutine_) coroutine_.destroy();
   }
 
-  /// Waits for the next value; null when there are no more.
+  /// Waits for the next value. Returns null when there are no more.
   struct [[nodiscard("co_await it")]] next_op {
     using gyre_awaitable_tag = void;
     std::coroutine_handle<promise_type> coroutine;
@@ -106,14 +108,15 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
     }
   };
 
-  /// Runs the coroutine to its next co_yield. Gives a pointer to what was yielded, null at the end, and from then on.
-  /// Stops the program when another next() still waits, and when the generator was moved from.
+  /// Runs the coroutine to its next co_yield. Returns a pointer to the yielded value, or null from the end on. Stops
+  /// the program when another next() still waits, and when the generator was moved from.
   ///
-  /// Lifetime: the value lives until the next call, or the end of the generator.
-  /// Cancel: as what the generator waits for; it has ended then. Errors: what the coroutine throws, once; it has ended.
+  /// Lifetime: the value lives until the next call, or until the end of the generator.
+  /// Cancel: same as the await inside the generator; the generator has ended then. Errors: the exception of the
+  /// coroutine, once; the generator has ended then.
   next_op next() noexcept { return {coroutine_}; }
 
-  /// Refuse a range-based for, which cannot wait.
+  /// Reject a range-based for, which cannot wait.
   template <class Refused = T>
   element* begin() {
     static_assert(misused<Refused>, "an async_generator is awaited: while (auto* value = co_await generator.next())");

@@ -1,4 +1,4 @@
-// gyre/coro/await_place.hpp: where in a program's own code a suspended task waits, for messages.
+// gyre/coro/await_place.hpp: the place in the program's own code where a suspended task waits. For messages.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -9,12 +9,12 @@
 
 namespace gyre {
 
-/// The innermost await of a suspended task that is not written in the library itself, or else the innermost one. Line 0 when
-/// there is none: the task runs.
+/// Returns the innermost await of a suspended task that is outside the library, or else the innermost one. The line is
+/// 0 when there is none because the task is running.
 [[nodiscard]] GYRE_API std::source_location place_of_wait(const frame_base* innermost) noexcept;
 
-/// Gives the place of the await that started the running coroutine, or else of the spawn. For reports about its
-/// children. Never suspends. Cancel: never fails.
+/// Returns the place of the await that started the running coroutine, or else the place of the spawn. For reports about
+/// its children. Never suspends. Cancel: never fails.
 struct started_at {
   static constexpr bool ignores_cancel = true;
   std::source_location place;

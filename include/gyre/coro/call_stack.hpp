@@ -1,4 +1,4 @@
-// gyre/coro/call_stack.hpp: which coroutine awaits which, and where.
+// gyre/coro/call_stack.hpp: the chain of awaiting coroutines, and the place of each await.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -42,18 +42,19 @@ struct [[nodiscard("co_await it")]] call_stack_op {
   [[nodiscard]] call_stack_trace await_resume() const { return call_stack_trace(frame); }
 };
 
-/// `co_await call_stack()`: the stack of the running task.
+/// `co_await call_stack()` returns the stack of the running task.
 ///
 /// Cancel: never fails, also in a cancelled scope. Errors: std::bad_alloc.
 [[nodiscard]] inline call_stack_op call_stack() noexcept { return {}; }
 
-/// The stack of a suspended task: what it waits in. Empty for one that runs, has not run yet, or has ended.
+/// Returns the stack of a suspended task. Empty for a task that is running, has not run yet, or has ended.
 [[nodiscard]] inline call_stack_trace call_stack_of(const task_context& task) {
   return call_stack_trace(task.innermost);
 }
 
-/// Prints one line per coroutine: `[0] factorial  program.cpp:12`. The names are those of short_function_name; the paths are
-/// as the compiler was given them, relative to the source root with -fmacro-prefix-map=SOURCE_ROOT/=.
+/// Prints one line per coroutine: `[0] factorial  program.cpp:12`. The names are those of short_function_name. The
+/// paths are the ones that the compiler was given; -fmacro-prefix-map=SOURCE_ROOT/= makes them relative to the source
+/// root.
 GYRE_API void print_call_stack(const call_stack_trace& stack, std::FILE* out = stderr);
 
 }  // namespace gyre

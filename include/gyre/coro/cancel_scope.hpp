@@ -8,13 +8,12 @@ namespace gyre {
 
 enum class shielding : bool { none, shielded };
 
-/// A node in the tree of what may be cancelled together.
+/// A node in the tree of cancellation: everything below a node is cancelled together.
 ///
-/// Scopes nest: inside one task as a stack, and across tasks because the scope of a spawned task is a child of
-/// the scope that owns it. Cancelling is level-triggered: it marks the scope and all scopes below it, ends the
-/// operations that their tasks are suspended in, and makes every later await inside them throw `cancelled`,
-/// so that a cancel between two awaits is never missed. A shielded scope, and what is below it, stays as it is.
-///
+/// Scopes nest: inside one task as a stack, and across tasks because the scope of a spawned task is a child of the
+/// scope that owns it. Cancelling is level-triggered. It marks the scope and all scopes below it, and ends the
+/// operations in which their tasks are suspended. Every later await inside them throws `cancelled`, so a cancel between
+/// two awaits is never missed. A shielded scope and the scopes below it are not affected.
 /// Thread:   belongs to the loop of its task.
 /// Lifetime: must not move while open; its children must be closed before it. The program is stopped otherwise.
 class GYRE_API cancel_scope {
@@ -24,11 +23,11 @@ class GYRE_API cancel_scope {
   cancel_scope& operator=(const cancel_scope&) = delete;
   ~cancel_scope() { close(); }
 
-  /// Makes this the innermost scope of `task`, below the one that was. A cancelled parent makes it
-  /// cancelled from the start, unless it is shielded.
+  /// Makes this the innermost scope of `task`, below the previous innermost one. If the parent is cancelled, this scope
+  /// is cancelled from the start, unless it is shielded.
   void open(task_context& task) noexcept { open(task, task.scope); }
 
-  /// The same for the first scope of a task that `parent`, a scope of another task, owns.
+  /// The same for the first scope of a task; `parent`, a scope of another task, owns that task.
   void open(task_context& task, cancel_scope* parent) noexcept {
     attach(parent);
     task_ = &task;
@@ -37,7 +36,7 @@ class GYRE_API cancel_scope {
     task.cancel_pending = cancelled_;
   }
 
-  /// Makes it a scope of no task: only the parent of others.
+  /// Makes this a scope that belongs to no task and is only a parent of other scopes.
   void attach(cancel_scope* parent) noexcept {
     parent_ = parent;
     if (parent == nullptr) return;
@@ -48,7 +47,7 @@ class GYRE_API cancel_scope {
     link_ = &parent->children_;
   }
 
-  /// Ends the scope: the enclosing one is the innermost again. Idempotent.
+  /// Ends the scope. The enclosing scope becomes the innermost one again. Idempotent.
   void close() noexcept {
     if (link_ != nullptr) unlink();
     if (children_ != nullptr || (task_ != nullptr && task_->scope != this)) [[unlikely]]
@@ -72,24 +71,26 @@ class GYRE_API cancel_scope {
     task_ = nullptr;
   }
 
-  /// Cancels this scope and all below it, and counts how often. Never resumes anybody before it returns.
+  /// Cancels this scope and all scopes below it, and counts the call. Never resumes a task before it returns.
   void cancel() noexcept;
 
-  /// Takes one `cancel` of this very scope back. Once all are taken back, the scope and the scopes below it are cancelled only
-  /// as far as others have cancelled them. An operation that was asked to end still ends. No-op when nothing is left to take back.
+  /// Reverts one `cancel` of this very scope. After the last one is reverted, this scope and the scopes below it remain
+  /// cancelled only if another scope's cancel covers them. An operation that was asked to end still ends. No-op when
+  /// there is no cancel to revert.
   void uncancel() noexcept;
 
-  /// An await in this scope fails: it, or a scope around it, has been cancelled.
+  /// True when awaits in this scope fail because it, or a scope around it, has been cancelled.
   [[nodiscard]] bool cancelled() const noexcept { return cancelled_; }
 
-  /// True when a time limit cancels this scope. For the check that finds waits without an end.
+  /// True when a time limit cancels this scope. Used by the check that finds waits without an end.
   [[nodiscard]] bool is_limited() const noexcept { return limited_; }
   void set_limited() noexcept { limited_ = true; }
 
-  /// How often `cancel` was called on this very scope and not taken back.
+  /// The number of `cancel` calls on this very scope that were not reverted.
   [[nodiscard]] unsigned cancel_requests() const noexcept { return cancel_requests_; }
 
-  /// The cancellation that arrives in this scope is its own and ends here: the scope around it is not cancelled.
+  /// True when a cancellation that arrives in this scope is its own and ends here: the scope around it is not
+  /// cancelled.
   [[nodiscard]] bool absorbs_cancel() const noexcept {
     return cancel_requests_ > 0 && (parent_ == nullptr || !parent_->cancelled_);
   }
@@ -113,7 +114,7 @@ class GYRE_API cancel_scope {
   cancel_scope* parent_ = nullptr;
   cancel_scope* children_ = nullptr;
   cancel_scope* next_ = nullptr;
-  cancel_scope** link_ = nullptr;  // what points at this one in the parent's list; null: in no list
+  cancel_scope** link_ = nullptr;  // the pointer to this scope in the parent's list; null when in no list
   task_context* task_ = nullptr;
   bool shielded_;
   bool cancelled_ = false;

@@ -8,9 +8,10 @@
 
 namespace gyre {
 
-/// What a task group, a gather or a scope throws when more than one of its tasks has failed.
+/// The exception that a task group, a gather or a scope throws when more than one of its tasks has failed.
 ///
-/// Iterating gives the std::exception_ptr of each failure in the order in which they happened. Copies share them.
+/// Iteration yields the std::exception_ptr of each failure, in the order in which they happened. Copies share the
+/// failures.
 class GYRE_API exception_group : public std::exception {
  public:
   exception_group(const exception_group& other) noexcept;
@@ -31,7 +32,7 @@ class GYRE_API exception_group : public std::exception {
   shared* shared_;
 };
 
-/// Gathers failures, then throws them as what they are: nothing, the one, or a group.
+/// Collects failures. Throws nothing, the single failure, or a group.
 class GYRE_API exception_collector {
  public:
   exception_collector() noexcept = default;
@@ -39,17 +40,18 @@ class GYRE_API exception_collector {
   exception_collector& operator=(const exception_collector&) = delete;
   ~exception_collector();
 
-  /// Takes a failure; an exception object that it has already is listed once. False: there was no memory for it.
+  /// Adds a failure. An exception object that was already added is listed once. Returns false when there was no memory
+  /// for it.
   [[nodiscard]] bool add(const std::exception_ptr& failure) noexcept;
   [[nodiscard]] bool empty() const noexcept { return !first_ && others_ == nullptr; }
 
-  /// Throws what was added, if anything; empty afterwards.
+  /// Throws the collected failures, if any. The collector is empty afterwards.
   void rethrow();
 
  private:
   [[nodiscard]] bool has(const std::exception_ptr& failure) const noexcept;
   std::exception_ptr first_;
-  exception_group::shared* others_ = nullptr;  // from the second failure on, all of them
+  exception_group::shared* others_ = nullptr;  // all failures, from the second one on
 };
 
 }  // namespace gyre

@@ -9,14 +9,14 @@
 
 namespace gyre {
 
-/// A cache of freed blocks by size class, one a thread (so one a loop), without locks.
+/// A lock-free cache of freed blocks by size class, one per thread and therefore one per loop.
 ///
-/// A block freed by another thread than the one that made it goes into the cache of the thread that frees it:
-/// blocks are plain operator-new memory and belong to nobody. Each class keeps at most `max_cached_bytes`;
-/// what is over goes back to the heap, as does everything when the thread ends.
-/// In a program that runs with an address, memory or thread sanitizer every block comes from the heap and returns to it, so that
-/// the sanitizer sees it, also when this library was built without one. GYRE_NO_FRAME_POOL does the same for everything that is
-/// compiled with it; it must then be defined for the library, too.
+/// A block that is freed on a different thread than it was allocated on goes into the cache of the freeing thread:
+/// blocks are plain operator-new memory without an owner. Each class keeps at most `max_cached_bytes`. Further blocks
+/// go back to the heap, and so does the whole cache when the thread ends. Under an address, memory or thread sanitizer
+/// every block comes from the heap and returns to it, so that the sanitizer sees it. This also holds when this library
+/// was built without a sanitizer. GYRE_NO_FRAME_POOL does the same for all code that is compiled with it; it must then
+/// be defined for the library, too.
 class frame_pool {
  public:
   static constexpr std::size_t granule = 16;                              ///< bytes between size classes
@@ -39,7 +39,7 @@ class frame_pool {
     return allocate_from_heap(size);
   }
 
-  /// `size` as given to allocate. Any thread that has not yet destroyed its thread-local objects.
+  /// `size` is the size that was passed to allocate. Thread: any that has not yet destroyed its thread-local objects.
   static void deallocate(void* memory, std::size_t size) noexcept {
 #ifndef GYRE_NO_FRAME_POOL
     const std::size_t index = class_of(size);
@@ -55,12 +55,12 @@ class frame_pool {
     return_to_heap(memory, size);
   }
 
-  /// Empties and disables the cache of this thread: from now on every block comes from the heap and returns to it. Tests that
-  /// fail allocations call it, so that they reach every frame.
+  /// Empties and disables the cache of this thread: from now on every block comes from the heap and returns to it.
+  /// Tests that make allocations fail call this, so that they reach every frame.
   GYRE_API static void keep_nothing() noexcept;
 
  private:
-  // A class holds what malloc of this machine can use of its blocks: a multiple of 16 bytes less 8 for its own header.
+  // A class holds the usable size of a malloc block on this machine: a multiple of 16 bytes less 8 for malloc's header.
   static constexpr std::size_t class_of(std::size_t size) noexcept { return (size + 7) / granule; }
   static constexpr std::size_t capacity_of(std::size_t index) noexcept { return index * granule + 8; }
   static constexpr std::size_t classes = (largest + 7) / granule + 1;
@@ -70,7 +70,7 @@ class frame_pool {
   struct bin {
     block* top = nullptr;
     std::uint32_t count = 0;
-    std::uint32_t limit = 0;  // 0 until the thread has arranged that its cache is freed at its end
+    std::uint32_t limit = 0;  // 0 until freeing the cache at the thread's end is arranged
   };
   struct thread_end;
 

@@ -13,15 +13,16 @@
 
 namespace gyre {
 
-/// A coroutine that gives values with co_yield, for a range-based for. It cannot co_await; see async_generator.
+/// A coroutine that produces values with co_yield, for a range-based for. It cannot co_await; see async_generator.
 ///
 ///   gyre::generator<int> count(int end) { for (int i = 0; i < end; ++i) co_yield i; }
 ///   for (int i : count(3)) use(i);
 ///
-/// T: what the loop sees; a reference to what was yielded, which lives until the next step. An exception leaves the
-/// loop. Left early, its locals are destroyed with the generator. At its end, or after an exception, it is an empty range.
-/// Lifetime: arguments passed by reference must outlive the generator. The captures of a lambda live in the lambda, so the
-///           lambda must outlive the generator.
+/// The loop sees a T: a reference to the yielded value, which lives until the next step. An exception of the coroutine
+/// leaves the loop. A generator that is left early destroys its locals. At its end, or after an exception, it is an
+/// empty range.
+/// Lifetime: arguments passed by reference must outlive the generator. The captures of a lambda live in the lambda, so
+/// the lambda must outlive the generator.
 template <class T>
 class [[nodiscard("a generator does nothing until it is iterated")]] GYRE_CORO_TYPE generator {
  public:
@@ -83,8 +84,8 @@ class [[nodiscard("a generator does nothing until it is iterated")]] GYRE_CORO_T
     if (coroutine_) coroutine_.destroy();
   }
 
-  /// Runs to the next element. A generator that has ended has no more elements, as in Python. One that was moved from
-  /// stops the program. Errors: those of the coroutine, here and at each step.
+  /// Runs to the next element. A generator that has ended has no more elements, as in Python. Stops the program when
+  /// the generator was moved from. Errors: the exceptions of the coroutine, here and at each step.
   iterator begin() {
     if (!coroutine_) [[unlikely]]
       misuse("a generator that was moved from was iterated: use the object that it was moved to");

@@ -1,4 +1,4 @@
-// gyre/coro/misuse.hpp: stopping a program that broke a rule of the library.
+// gyre/coro/misuse.hpp: stops a program that has broken a rule of the library.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -7,10 +7,10 @@
 
 namespace gyre {
 
-/// Prints why and ends the program: a rule of the library was broken and going on would corrupt memory.
+/// Prints the reason and ends the program. A rule of the library was broken, and continuing would corrupt memory.
 [[noreturn]] GYRE_API void misuse(const char* sentence) noexcept;
 
-/// False. For the static_assert of an overload that takes what is refused, and whose message names the remedy.
+/// Always false. For the static_assert of an overload that rejects its argument and names the remedy in its message.
 template <class...>
 inline constexpr bool misused = false;
 
@@ -31,7 +31,7 @@ inline constexpr bool may_be_destroyed_twice =
 /// The same for an `object` ("a mutex") that was destroyed while a task waits for it.
 [[noreturn]] GYRE_API void misuse_of_awaited(const char* object) noexcept;
 
-/// Checks that cost time where it counts are made in debug builds and under a sanitizer only.
+/// Expensive checks on hot paths run only in debug builds and under a sanitizer.
 #if !defined(NDEBUG) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool checks_everything = true;
 #elif defined(__has_feature)

@@ -1,4 +1,4 @@
-// gyre/coro/task.hpp: a coroutine that starts when it is awaited and gives one result.
+// gyre/coro/task.hpp: a coroutine that starts when it is awaited and returns one result.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -19,12 +19,12 @@ namespace gyre {
 template <class T = void>
 class task;
 
-/// What may be awaited in a task: a gyre awaitable resumes its awaiter on the awaiter's own loop.
-/// A foreign awaitable does not promise that; it is brought in through a callback adapter.
+/// Awaitables that a task may await. A gyre awaitable resumes its awaiter on the awaiter's own loop. A foreign
+/// awaitable does not guarantee that; use it through a callback adapter.
 template <class A>
 concept gyre_awaitable = requires { typename std::remove_reference_t<A>::gyre_awaitable_tag; } || ignores_cancel<A>;
 
-/// Something with a name whose await would consume it: co_await wants std::move.
+/// A named object that an await would consume. co_await requires std::move.
 template <class A>
 concept consumed_by_await = std::is_lvalue_reference_v<A> && !requires(A a) { a.operator co_await(); } &&
                             requires(A a) { std::move(a).operator co_await(); };
@@ -34,7 +34,7 @@ struct task_promise_base : frame_base {
   static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
   static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
 
-  /// At its end a coroutine jumps to the one that awaits it; the outermost tells its task.
+  /// At its end a coroutine transfers control to its awaiter. The outermost coroutine notifies its task.
   struct final_awaiter {
     static constexpr bool await_ready() noexcept { return false; }
     template <class Promise>
@@ -73,14 +73,14 @@ struct task_promise_base : frame_base {
 
 /// A coroutine that runs when it is awaited, and whose frame lives as long as the task object.
 ///
-/// T may be void, a reference, move-only, or without a default constructor. An exception that leaves the body
-/// arrives where it is awaited. Awaiting and returning are jumps, not calls: a loop of a million awaits, or a
-/// chain of awaits 100,000 deep, needs no stack.
+/// T may be void, a reference, move-only, or without a default constructor. An exception that leaves the body is thrown
+/// at the await. Awaiting and returning are jumps, not calls: a loop of a million awaits, or a chain of awaits 100,000
+/// deep, needs no stack.
 ///
-/// Thread:   runs on the loop of whoever awaits or spawns it, from beginning to end.
-/// Lifetime: arguments passed by reference must outlive the task. The captures of a lambda live in the lambda, so the lambda
-///           must outlive the task. spawn, scope, timeout and shield keep a lambda that is passed to them.
-/// Cancel:   inside a cancelled scope it is not started; once started, each of its own awaits fails.
+/// Thread:   runs on the loop of its awaiter or spawner, from beginning to end.
+/// Lifetime: arguments passed by reference must outlive the task. The captures of a lambda live in the lambda, so the
+/// lambda must outlive the task. spawn, scope, timeout and shield keep a lambda that is passed to them.
+/// Cancel:   inside a cancelled scope it is not started. Once it has started, each of its own awaits fails.
 template <class T>
 class [[nodiscard("a task does nothing until it is awaited or spawned"), gnu::warn_unused]] GYRE_CORO_TYPE task {
   static_assert(!std::is_const_v<T>, "a task<const T> could not give its value away: use task<T>");
@@ -88,7 +88,7 @@ class [[nodiscard("a task does nothing until it is awaited or spawned"), gnu::wa
  public:
   struct promise_type : task_promise_base, task_result<T> {
     task get_return_object() noexcept { return task(std::coroutine_handle<promise_type>::from_promise(*this)); }
-    /// The value, moved out, or the exception thrown. Once.
+    /// Moves the value out, or throws the exception. To be called once.
     T take() {
       if (this->failure) [[unlikely]]
         std::rethrow_exception(std::move(this->failure));
@@ -123,8 +123,8 @@ class [[nodiscard("a task does nothing until it is awaited or spawned"), gnu::wa
     T await_resume() { return coroutine.promise().take(); }
   };
 
-  /// Runs the coroutine to its end and gives its result. Stops the program when the task is empty (moved from), or was awaited
-  /// before.
+  /// Runs the coroutine to its end and returns its result. Stops the program when the task is empty (moved from) or was
+  /// awaited before.
   awaiter operator co_await() && noexcept {
     if (!coroutine_ || coroutine_.promise().caller != nullptr) [[unlikely]]
       misuse(coroutine_ ? "a task was awaited for the second time; it runs once: spawn a shared_task for several"
@@ -132,7 +132,8 @@ class [[nodiscard("a task does nothing until it is awaited or spawned"), gnu::wa
     return {coroutine_};
   }
 
-  /// For whoever runs tasks (spawn): the frame, and giving it up, after which the caller destroys it.
+  /// For code that runs tasks (spawn): gives access to the frame. release() passes its ownership to the caller, which
+  /// destroys it.
   [[nodiscard]] frame_base& frame() const noexcept {
     if (!coroutine_) [[unlikely]]
       misuse("an empty task was started: it was moved from, awaited or spawned before");

@@ -1,4 +1,4 @@
-// gyre/coro/task_result.hpp: where a coroutine's value waits for whoever awaits it.
+// gyre/coro/task_result.hpp: storage for a coroutine's value until its awaiter takes it.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace gyre {
 
-/// The value half of a promise; an exception is kept in its frame_base.
+/// The value half of a promise. An exception is kept in its frame_base.
 template <class T>
 class task_result {
  public:
@@ -25,7 +25,7 @@ class task_result {
     ::new (static_cast<void*>(&value_)) T(std::forward<U>(value));
     has_value_ = true;
   }
-  /// The value, left in place; there must be one.
+  /// Returns the value without moving it. There must be one.
   [[nodiscard]] T& value() noexcept { return value_; }
 
  protected:

@@ -1,4 +1,4 @@
-// gyre/loop/as_expected.hpp: an operation's error as a value instead of an exception.
+// gyre/loop/as_expected.hpp: returns an operation's error as a value instead of an exception.
 #pragma once
 
 #include <gyre/coro/misuse.hpp>
@@ -11,7 +11,7 @@
 
 namespace gyre {
 
-/// An awaitable whose outcome can be taken without throwing: `take_result()` gives std::expected<T, std::error_code>.
+/// An awaitable with a non-throwing result: `take_result()` returns std::expected<T, std::error_code>.
 template <class Op>
 concept fallible_operation = requires(Op& op) {
   typename Op::gyre_awaitable_tag;
@@ -24,18 +24,18 @@ struct [[nodiscard("co_await it")]] expected_op : Op {
   auto await_resume() { return Op::take_result(); }
 };
 
-/// `co_await as_expected(peer.read_some(buffer))` gives std::expected<std::size_t, std::error_code>: nothing is
-/// thrown and nothing is allocated for any error of the operation, its own time-out included.
+/// `co_await as_expected(peer.read_some(buffer))` returns std::expected<std::size_t, std::error_code>. No error of the
+/// operation throws or allocates, its own time-out included.
 ///
-/// Cancel: as the operation; a cancel of the surrounding scope still throws `cancelled`, or a loop that retries
-/// on every error would spin for ever.
+/// Cancel: same as the operation. A cancel of the surrounding scope still throws `cancelled`; otherwise a loop that
+/// retries on every error would spin for ever.
 template <fallible_operation Op>
   requires std::is_rvalue_reference_v<Op&&>
 [[nodiscard]] expected_op<Op> as_expected(Op&& operation) noexcept {
   return expected_op<Op>(std::move(operation));
 }
 
-/// Refuses an operation that has a name.
+/// Rejects a named operation.
 template <fallible_operation Op>
 [[nodiscard]] expected_op<Op> as_expected(Op& named) noexcept {
   static_assert(misused<Op>, "as_expected takes the operation over: use as_expected(std::move(op))");

@@ -1,4 +1,4 @@
-// gyre/loop/chain.hpp: `a && b`: operations of which each starts only when the one before has fully succeeded.
+// gyre/loop/chain.hpp: `a && b`: each operation starts only when the previous one has fully succeeded.
 #pragma once
 
 #include <gyre/loop/as_expected.hpp>
@@ -11,7 +11,7 @@
 
 namespace gyre {
 
-/// An operation that can be a link of a chain: it can say whether it did all that was asked.
+/// An operation that can be part of a chain. It reports whether it completed in full.
 template <class Op>
 concept chainable_operation = fallible_operation<Op> && requires(Op& op) {
   op.try_now();
@@ -41,8 +41,8 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
     starting_ = false;
   }
 
-  /// The result of the last operation, or the error of the first that failed. When one moved less than was asked the
-  /// code is operation_canceled, and what comes after it was not started.
+  /// Returns the result of the last operation, or the error of the first one that failed. When an operation transferred
+  /// less than requested, the code is operation_canceled, and the next operation was not started.
   auto take_result() -> decltype(std::declval<Second&>().take_result()) {
     if (!fully_succeeded()) give_back_first();
     if (failure_) std::rethrow_exception(failure_);
@@ -57,7 +57,8 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
     first_.fail(reason);
   }
   [[nodiscard]] bool fully_succeeded() noexcept { return second_began_ && !failure_ && second_.fully_succeeded(); }
-  /// Gives back everything that the chain was granted. Only for a chain that has fully succeeded and whose result is discarded.
+  /// Gives back everything that the chain was granted. Only for a chain that has fully succeeded and whose result is
+  /// discarded.
   void give_back() noexcept
     requires can_give_back<First> || can_give_back<Second>
   {
@@ -81,7 +82,7 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
 
   template <class Op>
   void begin(link<Op>& op, void (*ended)(operation_base&) noexcept) noexcept {
-    // The parts resume nobody: they only share the waiter, to know whether its scope is cancelled.
+    // The parts resume no coroutine. They share the waiter only to know whether its scope is cancelled.
     op.waiter = this->waiter;
     op.proceed = ended;
     op.owner = this;
@@ -107,7 +108,7 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
     begin(second_, [](operation_base& op) noexcept { static_cast<link<Second>&>(op).owner->end(); });
   }
 
-  // Called only when the chain fails: the caller cannot know that the first operation had been granted anything.
+  // Called only when the chain fails: the caller cannot know what the first operation was granted.
   void give_back_first() noexcept {
     if constexpr (can_give_back<First>)
       if (std::exchange(first_granted_, false)) first_.give_back();
@@ -116,7 +117,7 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
   void end() noexcept {
     current_ = nullptr;
     if (starting_)
-      this->finish_soon();  // nobody may be resumed inside start
+      this->finish_soon();  // no coroutine may be resumed inside start
     else
       this->proceed(*this);
   }
@@ -127,17 +128,18 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
   bool starting_ = false;
   bool second_began_ = false;
   bool first_granted_ = false;
-  std::exception_ptr failure_;  // of a part that could not begin
+  std::exception_ptr failure_;  // from a part that could not start
 };
 
-/// `co_await (a && b)`: b starts when a has fully succeeded, without the coroutine in between; the same on
-/// every backend. Gives the result of the last one, throws the error of the first that failed.
+/// `co_await (a && b)` starts b when a has fully succeeded, without resuming the coroutine in between. This is the same
+/// on every backend. Returns the result of the last operation, or throws the error of the first one that failed.
 ///
-/// A transfer that is shorter than asked for (read_some, write_some) breaks the chain: the await throws
-/// operation_canceled, and the rest is not started.
-/// When the chain fails nothing of it is held: locks and permits that earlier operations were granted are given back. What
-/// was sent, written or counted down stays so. An operation whose result owns something (a guard, an item) can only be the
-/// last. Cancel: as the operation that is running; the rest is not started.
+/// A transfer that is shorter than requested (read_some, write_some) breaks the chain: the await throws
+/// operation_canceled, and the remaining operations are not started.
+/// A failed chain holds nothing: locks and permits that earlier operations were granted are given back. Data that was
+/// sent or written stays sent or written, and a countdown is not reverted. An operation whose result owns something (a
+/// guard, an item) can only be the last one. Cancel: same as the operation that is running; the remaining ones are not
+/// started.
 template <chainable_before_another First, chainable_operation Second>
   requires std::is_rvalue_reference_v<First&&> && std::is_rvalue_reference_v<Second&&>
 [[nodiscard]] chain_op<First, Second> operator&&(First&& first, Second&& second) noexcept {

@@ -1,4 +1,4 @@
-// gyre/loop/deadline.hpp: from a std::chrono duration to a point of the loop's clock.
+// gyre/loop/deadline.hpp: converts std::chrono durations to points of the loop's clock.
 #pragma once
 
 #include <gyre/loop/event_loop.hpp>
@@ -10,7 +10,7 @@ namespace gyre {
 /// A point of the loop's clock: CLOCK_MONOTONIC, or virtual time. Same epoch as std::chrono::steady_clock.
 using time_point = std::chrono::steady_clock::time_point;
 
-/// The time as this thread's loop sees it.
+/// The current time of this thread's loop.
 [[nodiscard]] inline time_point now() noexcept {
   return time_point(std::chrono::nanoseconds(event_loop::current().now()));
 }
@@ -19,8 +19,8 @@ using time_point = std::chrono::steady_clock::time_point;
   return std::chrono::duration_cast<std::chrono::nanoseconds>(when.time_since_epoch()).count();
 }
 
-/// A duration as the loop counts it: fractions of a nanosecond are rounded up, one too long to count is
-/// std::chrono::nanoseconds::max(), a negative one or not-a-number is zero.
+/// Converts a duration to the loop's unit. Fractions of a nanosecond are rounded up. A duration that is too long
+/// becomes std::chrono::nanoseconds::max(). A negative one or not-a-number becomes zero.
 template <class Rep, class Period>
 [[nodiscard]] std::chrono::nanoseconds whole_nanoseconds(std::chrono::duration<Rep, Period> duration) noexcept {
   constexpr double centuries = 9.0e9;
@@ -30,7 +30,7 @@ template <class Rep, class Period>
   return std::chrono::ceil<std::chrono::nanoseconds>(duration);
 }
 
-/// The time of the loop's clock `duration` from now; io::wait_forever when that is too far to count.
+/// The point of the loop's clock `duration` from now, or io::wait_forever when that cannot be represented.
 template <class Rep, class Period>
 [[nodiscard]] io::monotonic_time deadline_after(std::chrono::duration<Rep, Period> duration) noexcept {
   const io::monotonic_time now = event_loop::current().now();

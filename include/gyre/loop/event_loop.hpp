@@ -1,4 +1,4 @@
-// gyre/loop/event_loop.hpp: the engine of one thread: what is ready, what is due, what has arrived.
+// gyre/loop/event_loop.hpp: runs the ready tasks, the timers and the I/O of one thread.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -21,43 +21,43 @@ namespace gyre {
 struct loop_options {
   io::backend_options backend = {};
 
-  /// The clock of the loop does not follow the wall: when nothing is ready and no I/O happens it jumps to the
-  /// next timer. Tests of time-outs take no time and do not depend on the speed of the machine.
+  /// Uses a virtual clock: when no task is ready and no I/O is in progress, it jumps to the next timer. Tests of
+  /// time-outs then take no time and do not depend on the speed of the machine.
   /// When only another thread can wake a task, and none does for 5 s of wall time, the program ends with a list of the
   /// tasks.
   bool virtual_time = false;
 
-  /// How many ready tasks run before the loop looks at the kernel and the clock again. 1 makes every resumption a turn
-  /// of its own (testing::cancel_at_every_await). At least 1.
+  /// The number of ready tasks that run before the loop checks the kernel and the clock again. With 1, every resumption
+  /// is a turn of its own (testing::cancel_at_every_await). At least 1.
   int ready_per_turn = 128;
 
   /// How long an idle loop polls the kernel before it sleeps; 50 µs is a good first value. A wake-up costs tens of
-  /// microseconds, most of all in a virtual machine, and the thread that wakes the loop pays a part of them. Polling
-  /// costs processor time: use it on a core of your own, not in a container with a quota. A loop on virtual time, or
-  /// with a guest, does not poll.
+  /// microseconds, especially in a virtual machine, and the waking thread pays part of them. Polling costs processor
+  /// time: use it on a dedicated core, not in a container with a quota. A loop on virtual time, or with a guest, does
+  /// not poll.
   std::chrono::nanoseconds busy_poll{0};
 };
 
-/// An exception that left a task nobody waits for, or other code whose caller cannot be told.
+/// An exception of a task for which nobody waits, or of other code without a caller that could receive it.
 struct background_failure {
   std::exception_ptr exception;
   std::string_view task_name;
   std::source_location spawned_at;           ///< line 0: not known
   std::string_view kind = "task";            ///< what failed: "request"
-  std::string_view place_is = "spawned at";  ///< what `spawned_at` is to it: "handled at"
+  std::string_view place_is = "spawned at";  ///< the label of `spawned_at`: "handled at"
 };
 
 /// Runs the tasks of one thread: resumes what is ready, fires timers, performs I/O.
 ///
-/// Thread: belongs to the thread that made it, except `post` and `wake`. One loop a thread.
-/// In a forked child the loop of its parent stops the program with a sentence when it is used. It may be destroyed, and the
-/// child may have a loop of its own.
+/// Thread: belongs to the thread that made it, except `post` and `wake`. One loop per thread.
+/// In a forked child, using the parent's loop stops the program with a message. The child may destroy that loop and may
+/// have a loop of its own.
 class GYRE_API event_loop {
  public:
-  /// Errors: std::system_error when the wanted backend cannot be had; std::invalid_argument when an option is out of its
-  /// range; std::logic_error when this thread has a loop.
+  /// Errors: std::system_error when the requested backend is not available; std::invalid_argument when an option is out
+  /// of range; std::logic_error when this thread already has a loop.
   explicit event_loop(const loop_options& options = {});
-  /// `shutdown`, if that has not been done.
+  /// Calls `shutdown` if that was not done.
   ~event_loop();
   event_loop(const event_loop&) = delete;
   event_loop& operator=(const event_loop&) = delete;
@@ -69,25 +69,25 @@ class GYRE_API event_loop {
     return *current_;
   }
   [[nodiscard]] static event_loop* current_or_null() noexcept { return current_; }
-  /// Whether this process is a forked child of the one that made the loop, which does not run here. Thread: any.
+  /// True in a forked child of the process that made the loop; the loop does not run there. Thread: any.
   [[nodiscard]] bool is_of_parent() const noexcept { return made_in_ != forks_; }
 
-  /// Turns until `done` becomes true.
+  /// Runs turns until `done` becomes true.
   void run_until(const bool& done);
-  /// One turn: fires what is due, looks at the kernel, waiting there when `may_wait` and nothing is ready, and runs
-  /// what is ready then.
+  /// Runs one turn: fires the due timers, checks the kernel for completions, and runs the tasks that are ready then.
+  /// The check blocks when `may_wait` is true and no task is ready.
   void turn(bool may_wait);
 
-  /// Cancels every task and waits until all have ended and no I/O is in flight. Stops the program when a stream, a listener or
-  /// a datagram socket outlives all tasks and still receives: nobody would end that.
+  /// Cancels every task and waits until all have ended and no I/O is in flight. Stops the program when a stream, a
+  /// listener or a datagram socket outlives all tasks and still receives, because nothing would end that.
   void shutdown() noexcept;
 
   /// Appends to the ready queue: `complete` is called in this turn or the next, never inside this call.
   void schedule(io::completion& item) noexcept { ready_.push_back(item); }
 
-  /// Time as this loop sees it. Units: nanoseconds of CLOCK_MONOTONIC, or of the virtual clock.
+  /// The current time of this loop. Units: nanoseconds of CLOCK_MONOTONIC, or of the virtual clock.
   [[nodiscard]] io::monotonic_time now() const noexcept { return virtual_ ? virtual_now_ : clock(); }
-  /// The same, looked up at most once a turn: for limits that need not be exact, many times a turn.
+  /// The same, read at most once per turn. For limits that need not be exact and are checked many times per turn.
   [[nodiscard]] io::monotonic_time recent() noexcept {
     if (recent_ == 0) recent_ = now();
     return recent_;
@@ -98,20 +98,20 @@ class GYRE_API event_loop {
   [[nodiscard]] io::backend& backend() noexcept { return *backend_; }
   [[nodiscard]] const io::backend_choice& choice() const noexcept { return choice_; }
 
-  /// False when operations that found their result at once have used up this turn's budget: the next one goes
-  /// through the ready queue, so that other tasks run.
+  /// False when operations that completed immediately have used up this turn's budget. The next one then goes through
+  /// the ready queue, so that other tasks run.
   [[nodiscard]] bool may_continue_inline() noexcept { return inline_budget_-- > 0; }
 
-  /// Ends the turn: after the running task, the loop looks at the timers and the kernel before it runs the other ready
+  /// Ends the turn: after the running task, the loop checks the timers and the kernel before it runs the other ready
   /// tasks.
   void end_turn() noexcept { left_in_turn_ = 0; }
 
-  /// Other tasks are about to run in this turn, and what they submit goes to the kernel in one call: an operation had
-  /// better join them than make a call of its own.
+  /// True when other tasks are about to run in this turn and the backend submits their requests in one system call. An
+  /// operation should then join them instead of making its own call.
   [[nodiscard]] bool prefers_submission() const noexcept { return !ready_.empty() && backend_->batches(); }
 
   /// Runs `f()` on the loop's thread, in the order of the calls. An exception of `f` goes to the loop's exception
-  /// handler. A loop that shuts down runs the functions that were posted before. Do not post to it afterwards.
+  /// handler. A loop that shuts down runs the functions that were posted earlier. Do not post to it afterwards.
   ///
   /// Thread: any.
   /// Errors: std::bad_alloc; nothing was posted.
@@ -135,11 +135,11 @@ class GYRE_API event_loop {
     post(static_cast<io::completion&>(*item));
   }
 
-  /// The same without an allocation: the item belongs to the caller and is busy until `complete` is called.
+  /// The same without an allocation. The item belongs to the caller and is busy until `complete` is called.
   /// Thread: any; signal handlers.
   void post(io::completion& item) noexcept;
 
-  /// The task whose code runs now, or null. Code that resumes a task sets it.
+  /// The task whose code is running, or null. Code that resumes a task sets it.
   [[nodiscard]] task_context* running_task() const noexcept { return running_task_; }
   void set_running_task(task_context* task) noexcept { running_task_ = task; }
 
@@ -147,29 +147,31 @@ class GYRE_API event_loop {
   [[nodiscard]] cancel_scope& root_scope() noexcept { return root_; }
   [[nodiscard]] const cancel_scope& root_scope() const noexcept { return root_; }
 
-  /// Work that will come back through `post` (a resolver's, a thread's): virtual time and shutdown wait for it.
+  /// Announces work of another thread (a resolver, to_thread) that will return through `post`. Virtual time and
+  /// shutdown wait for it.
   void expect_post() noexcept { ++expected_posts_; }
   void expected_post_arrived() noexcept { --expected_posts_; }
 
   // Called for each spawned task. shutdown() waits until none is left.
-  /// Gives a number, from 1, that no other task of this loop has.
+  /// Returns a number, from 1, that no other task of this loop has.
   std::uint64_t task_began() noexcept { return ++tasks_ + ended_tasks_; }
-  /// Gives the place of the task in the order of ends.
+  /// Returns the task's position in the order of ends.
   std::uint64_t task_ended() noexcept {
     --tasks_;
     return ++ended_tasks_;
   }
   [[nodiscard]] std::size_t tasks() const noexcept { return tasks_; }
 
-  /// Drives the loop of another library as well, from the next turn on: what that waits for wakes this loop, too.
+  /// Drives the loop of another library as well, from the next turn on. An event of that loop wakes this loop, too.
   ///
-  /// Lifetime: until leave. Errors: std::logic_error when there is one already, or with virtual time, which cannot know what
-  /// the other waits for; std::system_error when the backend has nothing to wait for in another library.
+  /// Lifetime: until leave. Errors: std::logic_error when there is a guest already, or with virtual time, which cannot
+  /// know the guest's pending events; std::system_error when the backend offers no descriptor on which another library
+  /// can wait.
   void drive(guest_loop& guest);
   void leave(const guest_loop& guest) noexcept;
   [[nodiscard]] guest_loop* guest() const noexcept { return guest_; }
 
-  /// Is called for each background failure, with `argument`. The default handler prints them on standard error.
+  /// Called with `argument` for each background failure. The default handler prints them on standard error.
   using exception_handler = void (*)(const background_failure& failure, void* argument) noexcept;
   void set_exception_handler(exception_handler handler, void* argument) noexcept {
     handler_ = handler;
@@ -178,12 +180,12 @@ class GYRE_API event_loop {
   /// Calls the handler of this thread's loop. Prints the failure when the thread has no loop.
   static void report(const background_failure& failure) noexcept;
 
-  /// Turns so far in which the loop waited in the kernel.
+  /// The number of turns so far in which the loop waited in the kernel.
   [[nodiscard]] std::uint64_t waits() const noexcept { return waits_; }
 
  private:
   [[noreturn]] static void stop_without_loop() noexcept;
-  static void report_posted_failure() noexcept;  // the exception that is being handled
+  static void report_posted_failure() noexcept;  // reports the exception that is being handled
   static io::monotonic_time clock() noexcept;
   static void after_fork_in_child() noexcept;
   void wait_for_posters() const noexcept;
@@ -201,7 +203,7 @@ class GYRE_API event_loop {
   static constexpr int inline_per_resumption = 64;
 
   GYRE_API static constinit thread_local event_loop* current_;
-  GYRE_API static constinit unsigned forks_;  // that led from the first process to this one
+  GYRE_API static constinit unsigned forks_;  // number of forks from the first process to this one
 
   io::ready_list ready_;
   task_context* running_task_ = nullptr;
@@ -211,24 +213,24 @@ class GYRE_API event_loop {
   io::monotonic_time busy_poll_;
   bool virtual_;
   bool shut_down_ = false;
-  unsigned made_in_ = forks_;  // which process of a line of forks has made it
+  unsigned made_in_ = forks_;  // `forks_` in the process that made it
   io::monotonic_time virtual_now_;
-  io::monotonic_time recent_ = 0;  // 0: not asked for since the loop has waited
-  io::backend_choice choice_;      // before the backend, which is made with it
+  io::monotonic_time recent_ = 0;  // 0: not read since the loop last waited
+  io::backend_choice choice_;      // declared before the backend, whose constructor uses it
   io::backend_owner backend_;
   timer_wheel timers_;
   cancel_scope root_;
   std::size_t tasks_ = 0;
   std::size_t expected_posts_ = 0;
-  std::uint64_t ended_tasks_ = 0;  // not beside tasks_: a read of both waits until the write of one has left the core
+  std::uint64_t ended_tasks_ = 0;  // not adjacent to tasks_: reading both at once would stall on the write of one
   std::uint64_t waits_ = 0;
   guest_loop* guest_ = nullptr;
   exception_handler handler_;
   void* handler_argument_ = nullptr;
-  event_loop* replaced_ = nullptr;  // the loop of the parent process that this thread had
+  event_loop* replaced_ = nullptr;  // the parent process's loop on this thread
   stop_observers stops_;
 
-  struct mailbox;  // what other threads write to
+  struct mailbox;  // written by other threads
   mailbox* mailbox_;
 };
 

@@ -1,5 +1,4 @@
-// gyre/loop/granted.hpp: what an operation was granted, in a combination that may drop its result. For authors of
-// combinations.
+// gyre/loop/granted.hpp: gives back the grant of an operation whose result is dropped. For authors of combinations.
 #pragma once
 
 #include <gyre/coro/context.hpp>
@@ -9,21 +8,22 @@
 
 namespace gyre {
 
-/// An operation whose success hands over something that must not get lost: a lock, a permit, an item. `give_back()` is
-/// called instead of taking the result of one that has fully succeeded, and returns it to where it came from.
+/// An operation whose success hands over something that must not get lost: a lock, a permit, an item. `give_back()`
+/// returns that to its origin. It is called on an operation that has fully succeeded, instead of taking its result.
 template <class Op>
 concept can_give_back = requires(Op& op) {
   { op.give_back() } noexcept;
   { op.fully_succeeded() } noexcept;
 };
 
-/// An operation whose result owns what was granted (a guard, an item): `static constexpr bool result_is_granted = true`.
+/// An operation whose result owns the grant (a guard, an item) declares `static constexpr bool result_is_granted =
+/// true`.
 template <class Op>
 concept result_owns_grant = requires { requires Op::result_is_granted; };
 
-/// The result of an operation, not taken yet. Destroyed before that, it gives back what was granted.
+/// The result of an operation before it is taken. If this is destroyed first, it gives back the grant.
 ///
-/// Lifetime: the operation outlives it.
+/// Lifetime: the operation must outlive it.
 template <can_give_back Op>
 class granted {
  public:
@@ -33,14 +33,14 @@ class granted {
   ~granted() {
     if (op_ != nullptr && op_->fully_succeeded()) op_->give_back();
   }
-  /// The result. Once.
+  /// Returns the result. To be called once.
   decltype(auto) take() { return std::exchange(op_, nullptr)->await_resume(); }
 
  private:
   Op* op_;
 };
 
-/// Awaits an operation and leaves its result where it is, in a `granted`. An error is thrown at once.
+/// Awaits an operation and leaves its result untaken, in a `granted`. An error is thrown at once.
 template <can_give_back Op>
 struct await_untaken {
   using gyre_awaitable_tag = void;

@@ -1,4 +1,4 @@
-// gyre/loop/guest_loop.hpp: what the loop of another library has to be able to do, to be driven by an event_loop.
+// gyre/loop/guest_loop.hpp: the interface through which an event_loop drives the loop of another library.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -6,14 +6,15 @@
 
 namespace gyre {
 
-/// The loop of another library that shares the thread with an event_loop, which calls it: see event_loop::drive.
+/// The loop of another library that shares the thread with an event_loop. The event_loop calls it: see
+/// event_loop::drive.
 ///
 /// Thread: that of the loop.
 class GYRE_API guest_loop {
  public:
-  /// Runs what is ready there, and does not wait. Once a turn.
+  /// Runs the ready work of the guest without waiting. Called once per turn.
   virtual void poll() noexcept = 0;
-  /// Waits until something there has been run, `descriptor` is readable, or `deadline` has passed. May return early.
+  /// Waits until the guest has run something, `descriptor` is readable, or `deadline` has passed. May return early.
   virtual void wait(int descriptor, io::monotonic_time deadline) noexcept = 0;
 
  protected:
@@ -22,7 +23,7 @@ class GYRE_API guest_loop {
   guest_loop& operator=(const guest_loop&) = delete;
   ~guest_loop() = default;
 
-  /// `wait` for whoever has nothing else to wait for.
+  /// An implementation of `wait` for a guest that has nothing else to wait for.
   static void wait_for_descriptor(int descriptor, io::monotonic_time deadline) noexcept;
 };
 

@@ -1,4 +1,4 @@
-// gyre/loop/interval.hpp: something that happens again and again.
+// gyre/loop/interval.hpp: a periodic timer.
 #pragma once
 
 #include <gyre/coro/misuse.hpp>
@@ -9,16 +9,16 @@
 
 namespace gyre {
 
-/// What becomes of ticks that nobody has awaited in time.
+/// The treatment of ticks that were not awaited in time.
 enum class missed_ticks {
-  skip,   ///< they are left out: the next tick is the next one of the schedule that lies ahead
-  burst,  ///< they are made up for, one after the other, without waiting
+  skip,   ///< missed ticks are dropped: the next tick is the next future one of the schedule
+  burst,  ///< missed ticks follow one after the other, without waiting
   delay,  ///< the schedule moves: the next tick comes one period after the late one was awaited
 };
 
 class interval;
 
-/// tick(): waits for the next tick.
+/// The operation of tick(): waits for the next tick.
 class GYRE_API [[nodiscard("co_await it")]] interval_tick_op : public operation<interval_tick_op>, private timer {
  public:
   explicit interval_tick_op(interval& ticking) noexcept : interval_(&ticking) {}
@@ -60,13 +60,13 @@ class GYRE_API interval {
       misuse("an interval was destroyed while a task waits for its tick: let that task end before");
   }
 
-  /// Waits until the next tick is due and gives the time for which it was scheduled. A tick that is due already yields once, so
-  /// that other tasks run. Overlap: one task at a time; a second one stops the program with a sentence.
+  /// Waits until the next tick is due and returns its scheduled time. A tick that is due already yields once, so that
+  /// other tasks run. Overlap: one task at a time; a second one stops the program with a message.
   ///
-  /// Cancel: wakes at once and throws; the tick stays the next one.
+  /// Cancel: wakes at once and throws; the tick remains the next one.
   [[nodiscard("co_await it")]] interval_tick_op tick() noexcept { return interval_tick_op(*this); }
 
-  /// Begins anew: the next tick comes one period from now, also the one that a task waits for.
+  /// Restarts the schedule: the next tick comes one period from now, even if a task is waiting for it.
   void reset() noexcept;
   [[nodiscard]] std::chrono::nanoseconds period() const noexcept { return period_; }
 
@@ -80,7 +80,7 @@ class GYRE_API interval {
   std::chrono::nanoseconds period_;
   missed_ticks missed_;
   time_point next_;
-  interval_tick_op* waiting_ = nullptr;  // until its task goes on
+  interval_tick_op* waiting_ = nullptr;  // until its task resumes
 };
 
 }  // namespace gyre

@@ -10,10 +10,10 @@
 
 namespace gyre {
 
-/// Base of operations that are one request. Derived fills in the request, and gives
+/// Base of operations that consist of one request. Derived fills in the request, and provides
 ///   std::expected<T, std::error_code> take_result()   throws only `cancelled`
 ///   void fail(std::error_code)                        throws, with the operation's name and object
-/// Cancel: the kernel is asked to give up, and the await goes on when it has answered; what had been done by
+/// Cancel: asks the kernel to stop. The await returns when the kernel has answered, with the result achieved by then.
 /// then is the result.
 template <class Derived>
 class io_operation : public operation<Derived, io::request> {
@@ -48,7 +48,7 @@ class io_operation : public operation<Derived, io::request> {
  protected:
   io_operation() noexcept = default;
 
-  /// The error of a negative result. Throws `cancelled` when that is why the operation ended.
+  /// The error of a negative result. Throws `cancelled` when the operation ended because of a cancel.
   [[nodiscard]] std::error_code error() const {
     if (this->result == -static_cast<int>(std::errc::operation_canceled) && this->scope_cancelled()) throw_cancelled();
     return {-this->result, std::generic_category()};

@@ -1,4 +1,4 @@
-// gyre/loop/operation.hpp: an await that the loop completes: the protocol of every leaf. For authors of awaitables.
+// gyre/loop/operation.hpp: the protocol of every operation that the loop completes. For authors of awaitables.
 #pragma once
 
 #include <gyre/coro/context.hpp>
@@ -12,23 +12,24 @@
 
 namespace gyre {
 
-/// The loop of this thread, for an object that begins or ends: `object` names it ("a stream"). Stops the program when there
-/// is none: the object is made before its loop, or outlives it.
+/// The loop of this thread, for the constructor or destructor of an object; `object` names it ("a stream"). Stops the
+/// program when there is none, because the object was made before its loop or outlives it.
 [[nodiscard]] GYRE_API event_loop& loop_of(const char* object) noexcept;
 
-/// Stops the program: `operation` was called on `object` ("a stream"), which belongs to another loop than the running one.
-/// Returns in a forked child that uses the loop of its parent: the backend of that loop stops the program, and says so.
+/// Stops the program: `operation` was called on `object` ("a stream"), which belongs to a loop other than the running
+/// one. Returns in a forked child that uses its parent's loop; the backend of that loop then stops the program with a
+/// message.
 GYRE_API void stop_on_other_loop(const char* operation, const char* object) noexcept;
 
-/// Stops the program when the waiting `task` belongs to another loop than the running one, because a task must be woken
+/// Stops the program when the waiting `task` belongs to a loop other than the running one, because a task must be woken
 /// on the thread of its loop. Walks up the scopes of the task.
 GYRE_API void check_woken_on_own_loop(const task_context& task) noexcept;
 
 /// Stops the program: `operation` ("spawn") was called on a thread without a loop.
 [[noreturn]] GYRE_API void stop_without_loop(const char* operation) noexcept;
 
-/// The loop of this thread, for a function that starts something: `operation` names it ("spawn"). Stops the program when there
-/// is none.
+/// The loop of this thread, for a function that starts something; `operation` names it ("spawn"). Stops the program
+/// when there is none.
 [[nodiscard]] inline event_loop& loop_for(const char* operation) noexcept {
   event_loop* const loop = event_loop::current_or_null();
   if (loop == nullptr) [[unlikely]]
@@ -36,26 +37,26 @@ GYRE_API void check_woken_on_own_loop(const task_context& task) noexcept;
   return *loop;
 }
 
-/// The part that all operations share: the coroutine that waits, and how it goes on.
+/// The part that all operations share: the waiting coroutine, and the way to continue it.
 ///
-/// Lifetime: lives in the awaiting frame. Movable until it has begun, never after.
+/// Lifetime: lives in the awaiting frame. Movable only until it has started.
 struct operation_base : cancellable {
   using gyre_awaitable_tag = void;
 
-  frame_base* waiter = nullptr;  ///< set by the await; null in a combination that resumes nobody by itself
+  frame_base* waiter = nullptr;  ///< set by the await; null in a combination that resumes no coroutine itself
 
-  /// Called when the result is there. Defaults to resuming the waiter.
+  /// Called when the result is available. Defaults to resuming the waiter.
   void (*proceed)(operation_base&) noexcept = &resume_waiter;
 
   static void resume_waiter(operation_base& op) noexcept {
     task_context& task = *op.waiter->context;
     task.leaf = nullptr;
     task.innermost = nullptr;
-    event_loop::current_or_null()->set_running_task(&task);  // it runs this
+    event_loop::current_or_null()->set_running_task(&task);  // the task that runs this operation
     op.waiter->handle().resume();
   }
 
-  /// The scope of the waiting task is cancelled: this is why the operation was.
+  /// True when the scope of the waiting task is cancelled, which is then the reason why the operation was cancelled.
   [[nodiscard]] bool scope_cancelled() const noexcept { return waiter != nullptr && waiter->context->cancel_pending; }
 
   /// True when its task waits for this operation alone, and no time-out of that task limits the wait.
@@ -69,15 +70,16 @@ struct operation_base : cancellable {
   }
 };
 
-/// Base of operations that complete through the loop. Derived gives
-///   bool try_now()        finishes without waiting, if it can; false: `start` will be called
-///   void start()          begins; later, and never inside this call, somebody calls `proceed(*this)`
-///   R    await_resume()   the result, or throws
+/// Base of operations that complete through the loop. Derived provides
+///   bool try_now()        completes without waiting, if possible; after false, `start` is called
+///   void start()          starts; `proceed(*this)` is called later, never inside this call
+///   R    await_resume()   returns the result, or throws
 /// and sets `cancel`, which asks a started operation to end early.
 ///
-/// try_now and start may throw (std::bad_alloc), and the await then throws the same. A function that throws leaves everything as
-/// it was: nothing refers to the operation, and the operation holds nothing. `Completion` is the entry of the operation in the
-/// ready queue. An operation that has an io::request uses that request, which is either queued or in flight, never both.
+/// try_now and start may throw (std::bad_alloc), and the await then throws the same. A function that throws must leave
+/// everything unchanged: nothing refers to the operation, and the operation holds nothing. `Completion` is the
+/// operation's entry in the ready queue. An operation with an io::request uses that request, which is either queued or
+/// in flight, never both.
 template <class Derived, class Completion = io::completion>
 class operation : public operation_base, public Completion {
  public:
@@ -92,8 +94,8 @@ class operation : public operation_base, public Completion {
     frame_base& frame = caller.promise();
     waiter = &frame;
     frame.context->innermost = &frame;
-    if (done_) {  // the budget is used up: the result waits its turn, and a cancel comes too late for it
-      // So many system calls took long enough that the loop looks at the kernel before it runs anybody else.
+    if (done_) {  // the budget is used up: the result goes through the ready queue, too late to cancel
+      // So many system calls have taken long enough that the loop checks the kernel before it runs another task.
       if constexpr (std::is_base_of_v<io::request, Completion>) event_loop::current().end_turn();
       finish_soon();
       return;
@@ -104,7 +106,7 @@ class operation : public operation_base, public Completion {
     } else {
       try {
         self().start();
-      } catch (...) {  // the task goes on with the exception: it waits for nothing
+      } catch (...) {  // the task continues with the exception and waits for nothing
         frame.context->leaf = nullptr;
         frame.context->innermost = nullptr;
         waiter = nullptr;

@@ -1,4 +1,4 @@
-// gyre/loop/raw_operation.hpp: awaiting any operation of the ring, filled by hand.
+// gyre/loop/raw_operation.hpp: awaits any io_uring operation, filled in by hand.
 #pragma once
 
 #include <gyre/io/raw_request.hpp>
@@ -13,7 +13,7 @@
 
 namespace gyre {
 
-/// What the kernel has answered.
+/// The kernel's answer.
 struct raw_result {
   int value = 0;            ///< ≥ 0: see the operation
   std::uint32_t flags = 0;  ///< uring::cqe_…
@@ -23,7 +23,7 @@ struct ignore_partial_results {
   void operator()(raw_result) const noexcept {}
 };
 
-/// raw_operation(): one submission entry.
+/// The operation of raw_operation(): one submission entry.
 template <class Each>
 class [[nodiscard("co_await it")]] raw_op : public operation<raw_op<Each>, io::raw_request> {
  public:
@@ -76,20 +76,20 @@ class [[nodiscard("co_await it")]] raw_op : public operation<raw_op<Each>, io::r
   Each each_;
 };
 
-/// Performs any operation that the ring of this loop knows, with an entry as gyre/io/uring/submission.hpp fills it, or by
-/// hand; so that nobody needs a second ring:
+/// Performs any operation that this loop's ring supports. gyre/io/uring/submission.hpp or the caller fills in the
+/// entry. No program needs a second ring:
 ///
 ///   gyre::uring::submission entry;
 ///   gyre::uring::prepare_splice(entry, pipe, -1, socket, -1, 65536, 0);
 ///   const auto moved = co_await gyre::raw_operation(entry);
 ///
-/// Gives the result of the last completion. `each` is called with those before it, for operations that give many
-/// (multishot); it runs inside the loop's turn, must not throw, and may not use the loop.
-/// Lifetime: what the entry points to stays valid until the await returns.
-/// Cancel: asks the kernel to end it, and waits for that; a result that came first wins.
-/// Errors: io_error with the kernel's errno, EAGAIN and EINTR too: nothing is tried again;
-/// std::errc::operation_not_supported on epoll; std::errc::invalid_argument for an entry that is linked to the next,
-/// drains the ring, or asks for no completion. See io_uring_enter(2).
+/// Returns the result of the last completion. For operations with many completions (multishot), `each` is called with
+/// the earlier ones. It runs inside the loop's turn, must not throw, and must not use the loop.
+/// Lifetime: memory to which the entry points must stay valid until the await returns.
+/// Cancel: asks the kernel to end the operation, and waits for that. A result that came first wins.
+/// Errors: io_error with the kernel's errno, including EAGAIN and EINTR: nothing is retried;
+/// std::errc::operation_not_supported on epoll; std::errc::invalid_argument for an entry that is linked to the next
+/// one, drains the ring, or requests no completion. See io_uring_enter(2).
 template <class Each = ignore_partial_results>
 [[nodiscard("co_await it")]] raw_op<Each> raw_operation(const uring::submission& entry, Each each = {}) noexcept {
   return {entry, std::move(each)};

@@ -1,4 +1,4 @@
-// gyre/loop/readiness.hpp: waiting until any descriptor can be read or written.
+// gyre/loop/readiness.hpp: waits until any descriptor is readable or writable.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -10,14 +10,14 @@
 
 namespace gyre {
 
-/// readable(), writable().
+/// The operation of readable() and writable().
 class GYRE_API [[nodiscard("co_await it")]] readiness_op : public operation<readiness_op, io::request> {
  public:
   readiness_op(int fd, io::opcode direction) noexcept : descriptor_{.fd = fd} {
     code = direction;
     target = &descriptor_;
   }
-  // Only before it has begun, when all there is to move is what it was made from.
+  // Only before it has started: then the constructor arguments are its whole state.
   readiness_op(readiness_op&& from) noexcept : readiness_op(from.descriptor_.fd, from.code) {}
   readiness_op& operator=(readiness_op&&) = delete;
   ~readiness_op();
@@ -37,16 +37,16 @@ class GYRE_API [[nodiscard("co_await it")]] readiness_op : public operation<read
   bool cancelled_ = false;
 };
 
-/// Waits until reading from `fd` would not block: there is something to read, the end, or an error. For descriptors that
-/// other code reads from; whoever reads must be ready to find nothing all the same. asyncio: add_reader.
+/// Waits until reading from `fd` would not block: there is data, the end of the stream, or an error. For descriptors
+/// from which other code reads. The reader must still be prepared to find nothing. asyncio: add_reader.
 ///
-/// Lifetime: `fd` stays open until the await returns. Any number of tasks may wait for one descriptor.
-/// Cancel: nothing has happened to the descriptor. Errors: io_error "readable 7: Bad file descriptor". See poll(2).
+/// Lifetime: `fd` must stay open until the await returns. Any number of tasks may wait for one descriptor.
+/// Cancel: the descriptor is unchanged. Errors: io_error "readable 7: Bad file descriptor". See poll(2).
 [[nodiscard("co_await it")]] inline readiness_op readable(int fd) noexcept { return {fd, io::opcode::wait_readable}; }
 
-/// The same until writing would not block: there is room, nobody reads any more, or an error. asyncio: add_writer.
+/// The same until writing would not block: there is room, the reading end is closed, or an error. asyncio: add_writer.
 ///
-/// Lifetime, Cancel, Errors: as readable.
+/// Lifetime, Cancel, Errors: same as readable().
 [[nodiscard("co_await it")]] inline readiness_op writable(int fd) noexcept { return {fd, io::opcode::wait_writable}; }
 
 }  // namespace gyre

@@ -1,4 +1,4 @@
-// gyre/loop/sleep.hpp: waiting for time to pass.
+// gyre/loop/sleep.hpp: waits for a time or a duration.
 #pragma once
 
 #include <gyre/loop/deadline.hpp>
@@ -16,7 +16,7 @@ class [[nodiscard("co_await it")]] sleep_op : public operation<sleep_op>, privat
   void start() noexcept {
     operation_base::cancel = [](cancellable& c) noexcept {
       auto& self = static_cast<sleep_op&>(c);
-      if (!self.armed()) return;  // it has fired, and is about to be resumed: success beats cancel
+      if (!self.armed()) return;  // it has fired and is about to be resumed: success wins over cancel
       event_loop::current().timers().disarm(self);
       self.cancelled_ = true;
       self.finish_soon();
@@ -32,7 +32,7 @@ class [[nodiscard("co_await it")]] sleep_op : public operation<sleep_op>, privat
   bool cancelled_ = false;
 };
 
-/// Waits until the clock of the loop has reached `when`, never less; a time that has passed yields once.
+/// Waits until the loop's clock has reached `when`, never less. A time in the past yields once.
 ///
 /// Cancel: wakes at once and throws; nothing else happens.
 [[nodiscard]] inline sleep_op sleep_until(time_point when) noexcept { return sleep_op(deadline_at(when)); }

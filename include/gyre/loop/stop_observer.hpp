@@ -1,4 +1,4 @@
-// gyre/loop/stop_observer.hpp: how servers, and the run that is the program, hear of a stop request. For authors of servers.
+// gyre/loop/stop_observer.hpp: notifies servers and the program's main run of a stop request. For authors of servers.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -13,22 +13,22 @@ namespace gyre {
 class event_loop;
 class stop_observers;
 
-/// How far the end of the program has been asked for.
+/// The stage that the request to end the program has reached.
 enum class stop_level : std::uint8_t {
   none,
-  requested,  ///< servers drain; code that looks for the request finishes its work
+  requested,  ///< servers drain; code that watches for the request finishes its work
   forced,     ///< everything is cancelled, drains included
 };
 
 enum class stop_role : std::uint8_t {
-  server,     ///< drains on the request, so that it does not cancel the program; after_drain counts from its end
+  server,     ///< drains on the request, which then does not cancel the program; after_drain starts at its end
   waiter,     ///< a task waits for the request, which therefore does not cancel the program
-  bystander,  ///< is told of the levels, and changes nothing for the program
+  bystander,  ///< receives the levels, and does not affect the program
 };
 
-/// Is told of the levels, on its own loop.
+/// Receives the levels, on its own loop.
 ///
-/// Lifetime: must neither move nor be destroyed between stop_observers::add and remove. Thread: that of its loop.
+/// Lifetime: must not move or be destroyed between stop_observers::add and remove. Thread: that of its loop.
 struct stop_observer {
   /// Called once for each level, possibly inside `add`. Must not resume a task. May remove this observer.
   void (*told)(stop_observer& observer, stop_level level) noexcept = nullptr;
@@ -41,15 +41,16 @@ struct stop_observer {
   bool listed = false;
 };
 
-/// Decides about the program: the run that handles signals. A process has at most one at a time.
+/// Decides about the program: implemented by the run that handles signals. A process has at most one at a time.
 struct stop_authority {
-  /// Called on its loop before the observers hear of a new level, and when a server has drained. `observed`: a server of the
-  /// process runs, or a task has looked for a stop request. `servers`: how many run or drain. Returns the level from now on.
+  /// Called on its loop before the observers receive a new level, and when a server has drained. `observed` is true
+  /// when a server of the process runs or a task has checked for a stop request. `servers` is the number of servers
+  /// that run or drain. Returns the level from now on.
   stop_level (*decide)(stop_authority& authority, stop_level level, bool observed, int servers) noexcept = nullptr;
 };
 
-/// The observers of one loop. The level is the process's. It only rises, until the run that decides has ended or, without
-/// such a run, the last loop.
+/// The observers of one loop. The level belongs to the process. It only rises until the deciding run has ended or,
+/// without such a run, until the last loop has ended.
 ///
 /// Thread: that of its loop, unless a function says otherwise.
 class GYRE_API stop_observers {
@@ -58,23 +59,24 @@ class GYRE_API stop_observers {
   stop_observers(const stop_observers&) = delete;
   stop_observers& operator=(const stop_observers&) = delete;
 
-  /// Tells `observer` of the level that has been reached, and of each that will be.
+  /// Notifies `observer` of the current level, and of each later one.
   void add(stop_observer& observer) noexcept;
-  /// No-op for an observer that is not there.
+  /// No-op for an observer that was not added.
   void remove(stop_observer& observer) noexcept;
 
   /// Thread: any; signal handlers.
   [[nodiscard]] static stop_level level() noexcept;
-  /// From here on a stop request does not cancel the program: a task looks for it. Thread: any.
+  /// From now on a stop request does not cancel the program, because a task checks for it. Thread: any.
   static void note_interest() noexcept;
   /// See gyre::request_stop.
   static void request() noexcept;
 
-  /// From here to give_up_authority `authority` decides. There is none yet.
+  /// Makes `authority` decide, until give_up_authority. There must be no other one.
   void take_authority(stop_authority& authority) noexcept;
-  /// The level is `none` again. Returns when the loop refers to the authority no more.
+  /// Resets the level to `none`. Returns when the loop no longer refers to the authority.
   void give_up_authority() noexcept;
-  /// A task of this loop waits for a stop request, and a run of the process turns signals into one. Thread: its loop's.
+  /// True when a task of this loop waits for a stop request, and a run of the process turns signals into one. Thread:
+  /// its loop's.
   [[nodiscard]] bool signals_wake_a_task() const noexcept;
 
   /// Raises the level, if it is lower, for the authority on this loop. Thread: any; signal handlers.
@@ -91,7 +93,7 @@ class GYRE_API stop_observers {
     stop_observers* owner = nullptr;
   };
 
-  // For the loop. It is rung only while it is among the loops of the process, or has the authority.
+  // For the loop. Its bell is rung only while it is among the loops of the process, or has the authority.
   void join(event_loop& loop) noexcept;
   void leave() noexcept;
   static void before_fork() noexcept;
@@ -111,9 +113,9 @@ class GYRE_API stop_observers {
   stop_observers* next = nullptr;
   event_loop* loop_ = nullptr;
   bool joined_ = false;
-  // Atomic, by std::atomic_ref: <atomic> would cost every header above this one 5,000 lines.
-  bool rung_ = false;                        // the bell is on its way
-  stop_level announced_ = stop_level::none;  // to this loop, which may learn of it after the run that decides has ended
+  // Accessed through std::atomic_ref: <atomic> would add 5,000 lines to every header that includes this one.
+  bool rung_ = false;                        // the bell is queued
+  stop_level announced_ = stop_level::none;  // to this loop, possibly after the deciding run has ended
   int servers_ = 0;
   int waiters_ = 0;
   std::size_t size_ = 0;

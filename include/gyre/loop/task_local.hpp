@@ -11,20 +11,21 @@
 
 namespace gyre {
 
-/// One binding; the tasks that see it share it. For authors of ways to run tasks.
+/// One binding, shared by the tasks that see it. For authors of ways to run tasks.
 struct GYRE_API task_local_binding {
   const void* key;
   task_local_binding* outer;
   void (*destroy)(task_local_binding&) noexcept;
   std::uint32_t references = 1;  // counted atomically: a chain may be shared with tasks of another loop
 
-  /// The innermost binding that this code sees: of the running task, else of the task for which this thread works; or null.
+  /// The innermost binding that this code sees, or null: of the running task, or else of the task for which this thread
+  /// works.
   [[nodiscard]] static task_local_binding* visible() noexcept;
   /// The innermost visible binding of `key`, or null.
   [[nodiscard]] static task_local_binding* find(const void* key) noexcept;
-  /// The running task, which there must be.
+  /// The running task. There must be one.
   [[nodiscard]] static task_context& running_task() noexcept;
-  /// One owner more, or less, of a chain that may be empty.
+  /// Adds or removes one owner of a chain, which may be empty.
   static task_local_binding* share(task_local_binding* chain) noexcept {
     if (chain != nullptr) chain->add_owner();
     return chain;
@@ -38,10 +39,10 @@ struct GYRE_API task_local_binding {
   static void unbind(task_context& task, task_local_binding& innermost) noexcept;
 };
 
-/// While it lives, code on this thread that belongs to no task sees the bindings of another task: the function of a to_thread
-/// sees those of its caller.
+/// While it exists, code on this thread that belongs to no task sees the bindings of another task. The function of a
+/// to_thread sees those of its caller.
 ///
-/// Lifetime: `chain`, which may be null, must outlive it. Thread: lives on one.
+/// Lifetime: `chain`, which may be null, must outlive it. Thread: stays on one thread.
 class GYRE_API lent_bindings {
  public:
   explicit lent_bindings(task_local_binding* chain) noexcept;
@@ -53,15 +54,16 @@ class GYRE_API lent_bindings {
   task_local_binding* before_;
 };
 
-/// A value that code deep inside a task can see without its being passed: a request's id, a user, a trace. Tasks that
-/// are spawned while it is bound see it too, as long as they live, and so do functions that run in to_thread. asyncio: contextvars.
+/// A value that is visible to all code inside a task without being passed along: a request's id, a user, a trace. Tasks
+/// that are spawned while it is bound see it too, as long as they live, and so do functions that run in to_thread.
+/// asyncio: contextvars.
 ///
 ///   gyre::task_local<std::string> request_id;            // usually a global
 ///   const auto bound = request_id.bind("42");            // until the end of the block
 ///   if (const std::string* id = request_id.get()) …      // anywhere inside, in plain functions too
 ///
-/// Thread: bind only in a task. Tasks of another loop and functions on other threads may see the value while this task changes
-/// or ends: a value that is not const-safe to share needs a lock.
+/// Thread: bind only in a task. Tasks of another loop and functions on other threads may see the value while this task
+/// changes or ends. A value that cannot be shared as const needs a lock.
 template <class T>
 class task_local {
  public:
@@ -69,7 +71,7 @@ class task_local {
   task_local(const task_local&) = delete;
   task_local& operator=(const task_local&) = delete;
 
-  /// The value that is bound, or null; outside of tasks too. Lifetime: as long as it is bound.
+  /// Returns the bound value, or null. Works outside of tasks too. Lifetime: as long as it is bound.
   [[nodiscard]] const T* get() const noexcept {
     auto* const found = static_cast<binding*>(task_local_binding::find(this));
     return found == nullptr ? nullptr : &found->value;
@@ -81,7 +83,8 @@ class task_local {
     static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
   };
 
-  /// Binds until it dies. Bindings of one task end in the reverse order of their beginning; the program is stopped otherwise.
+  /// Binds until it is destroyed. Bindings of one task must end in the reverse order of their creation; the program is
+  /// stopped otherwise.
   class [[nodiscard("dropped at once, it ends at once")]] scope {
    public:
     scope(const scope&) = delete;
@@ -98,12 +101,12 @@ class task_local {
     binding* made_;
   };
 
-  /// Gives it a value in this task, and in tasks that it spawns from now on. Errors: std::bad_alloc.
+  /// Binds a value in this task, and in tasks that it spawns from now on. Errors: std::bad_alloc.
   scope bind(T value) const {
     task_context& task = task_local_binding::running_task();
     constexpr auto destroy = [](task_local_binding& b) noexcept { delete static_cast<binding*>(&b); };
     auto* const made = new binding{{this, nullptr, destroy}, std::move(value)};
-    made->outer = task_local_binding::share(task.locals);  // now: what is above may throw
+    made->outer = task_local_binding::share(task.locals);  // last, because the lines above may throw
     return scope(task, made);
   }
 };

@@ -35,8 +35,8 @@ class [[nodiscard("co_await it")]] timeout_op : public Op {
   void fail(std::error_code reason) {
     if (!clock_.expired || reason != time_limit_passed()) return Op::fail(reason);
     try {
-      Op::fail(reason);  // knows the names of the operation and of its object
-    } catch (...) {      // is thrown on, with the limit
+      Op::fail(reason);  // throws with the names of the operation and its object
+    } catch (...) {      // rethrown with the limit
       throw_timed_out(limit_);
     }
   }
@@ -56,7 +56,7 @@ class [[nodiscard("co_await it")]] timeout_op : public Op {
     } else {
       try {
         begin();
-      } catch (...) {  // it has not begun: nothing is limited
+      } catch (...) {  // it has not started, so nothing is limited
         event_loop::current().timers().disarm(clock_);
         this->proceed = proceed_;
         throw;
@@ -75,7 +75,7 @@ class [[nodiscard("co_await it")]] timeout_op : public Op {
     clock_.fire = [](timer& t) noexcept {
       auto& self = *static_cast<clock&>(t).owner;
       self.clock_.expired = true;
-      if (self.cancel != nullptr) self.cancel(self);  // null: it had its result at once, which waits in the ready queue
+      if (self.cancel != nullptr) self.cancel(self);  // null: its immediate result waits in the ready queue
     };
     event_loop::current().timers().arm(clock_);
   }
@@ -89,18 +89,18 @@ class [[nodiscard("co_await it")]] timeout_op : public Op {
   void (*proceed_)(operation_base&) noexcept = nullptr;
 };
 
-/// `co_await timeout(500ms, peer.read_some(buffer))`: cancels the operation when `limit` has passed since the await
-/// began, and throws `timed_out` (with as_expected: gives std::errc::timed_out). A result that came in spite
-/// of it wins.
+/// `co_await timeout(500ms, peer.read_some(buffer))` cancels the operation when `limit` has passed since the await
+/// began, and throws `timed_out` (with as_expected: returns std::errc::timed_out). A result that arrives despite the
+/// cancel wins.
 ///
-/// Cancel: as the operation. Errors: timed_out, and those of the operation.
+/// Cancel: same as the operation. Errors: timed_out, and the errors of the operation.
 template <class Rep, class Period, fallible_operation Op>
 [[nodiscard]] timeout_op<Op> timeout(std::chrono::duration<Rep, Period> limit, Op&& op) noexcept
   requires std::is_rvalue_reference_v<Op&&>
 {
   return timeout_op<Op>(whole_nanoseconds(limit), std::move(op));
 }
-/// The same with the limit behind: `a && timeout(b, 3s) && c`.
+/// The same with the limit last: `a && timeout(b, 3s) && c`.
 template <fallible_operation Op, class Rep, class Period>
 [[nodiscard]] timeout_op<Op> timeout(Op&& op, std::chrono::duration<Rep, Period> limit) noexcept
   requires std::is_rvalue_reference_v<Op&&>

@@ -10,12 +10,12 @@
 
 namespace gyre {
 
-/// A deadline and what to call when it has passed. Owned by whoever arms it.
+/// A deadline, and the function to call when it has passed. Owned by the code that arms it.
 ///
-/// Lifetime: must not move or die while it is armed.
+/// Lifetime: must not move or be destroyed while it is armed.
 struct timer {
   io::monotonic_time deadline = 0;
-  void (*fire)(timer&) noexcept = nullptr;  ///< called by the loop, disarmed already; must not block
+  void (*fire)(timer&) noexcept = nullptr;  ///< called by the loop after disarming; must not block
 
   [[nodiscard]] bool armed() const noexcept { return link != nullptr; }
 
@@ -26,10 +26,10 @@ struct timer {
   std::uint16_t place = 0;
 };
 
-/// A hierarchical timing wheel: nine levels of 64 slots, the finest 2^14 ns wide: more than all time there is.
+/// A hierarchical timing wheel: nine levels of 64 slots, the finest 2^14 ns wide. It covers every possible time.
 ///
-/// The slots only sort roughly: a timer keeps its exact deadline, is never fired before it, and the wait that
-/// `next_deadline` gives is exact too. Timers fire in the order of their deadlines, equal ones as they were armed.
+/// The slots sort only roughly. A timer keeps its exact deadline and is never fired before it, and `next_deadline` is
+/// exact too. Timers fire in the order of their deadlines; equal deadlines fire in the order in which they were armed.
 /// Thread: belongs to one loop.
 class GYRE_API timer_wheel {
  public:
@@ -48,7 +48,7 @@ class GYRE_API timer_wheel {
     if (t.deadline < next_) next_ = t.deadline;
   }
 
-  /// Disarms a timer; nothing happens when it is not armed. O(1).
+  /// Disarms a timer. No-op when it is not armed. O(1).
   void disarm(timer& t) noexcept {
     if (t.link == nullptr) return;
     unlink(t);
@@ -56,13 +56,13 @@ class GYRE_API timer_wheel {
     if (t.deadline <= next_) next_known_ = false;
   }
 
-  /// When to look again: not after the earliest deadline; io::wait_forever when nothing is armed.
+  /// The time of the next check: not after the earliest deadline; io::wait_forever when nothing is armed.
   [[nodiscard]] io::monotonic_time next_deadline() noexcept {
     if (!next_known_) find_next();
     return next_;
   }
 
-  /// Fires everything whose deadline is not after `now`. What is armed meanwhile waits for the next call.
+  /// Fires every timer whose deadline is not after `now`. Timers that are armed meanwhile wait for the next call.
   void advance(io::monotonic_time now) noexcept;
 
  private:
@@ -96,7 +96,7 @@ class GYRE_API timer_wheel {
     if (heads_[t.place] == nullptr) occupied_[t.place / slots] &= ~(std::uint64_t{1} << (t.place % slots));
   }
 
-  /// The earliest occupied slot and the tick at which it begins. False: nothing is armed.
+  /// Finds the earliest occupied slot and the tick at which it begins. Returns false when nothing is armed.
   bool earliest_slot(unsigned& place, std::uint64_t& begin) const noexcept;
   void find_next() noexcept;
   void collect(unsigned place, io::monotonic_time now, timer*& expired) noexcept;

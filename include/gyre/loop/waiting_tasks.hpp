@@ -1,4 +1,4 @@
-// gyre/loop/waiting_tasks.hpp: a list of the tasks of a loop, for people.
+// gyre/loop/waiting_tasks.hpp: prints the tasks of a loop.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -10,8 +10,8 @@ namespace gyre {
 
 class cancel_scope;
 
-/// Prints each task below `root` with its name, where it was spawned, and the call stack of the await in which it is suspended;
-/// of more than twenty tasks only the first. Gives how many there are. Thread: that of the loop.
+/// Prints each task below `root` with its name, where it was spawned, and the call stack of the await in which it is
+/// suspended. Prints only the first twenty tasks. Returns the number of all tasks. Thread: that of the loop.
 GYRE_API std::size_t print_waiting_tasks(const cancel_scope& root, std::FILE* out = stderr) noexcept;
 
 }  // namespace gyre

@@ -28,13 +28,13 @@ class [[nodiscard("co_await it")]] yield_op : private io::completion {
   frame_base* waiter_ = nullptr;
 };
 
-/// Goes to the end of the ready queue. The loop runs up to loop_options::ready_per_turn ready tasks before it looks at
-/// timers and the kernel. Between long pieces of work, use yield_turn().
+/// Moves the task to the end of the ready queue. The loop runs up to loop_options::ready_per_turn ready tasks before it
+/// checks timers and the kernel. Between long pieces of work, use yield_turn().
 ///
-/// Cancel: inside a cancelled scope it fails at once; a cancel that comes while it is queued meets the next await.
+/// Cancel: inside a cancelled scope it fails at once. A cancel that comes while it is queued affects the next await.
 [[nodiscard]] inline yield_op yield() noexcept { return {}; }
 
-/// The same, and the loop looks at timers and the kernel before it runs the next task. Use it between pieces of work of
+/// The same, but the loop checks timers and the kernel before it runs the next task. Use it between pieces of work of
 /// 50 µs or more, so that the timers and the I/O of other tasks do not wait for many of them. asyncio: `await
 /// sleep(0)`.
 ///
