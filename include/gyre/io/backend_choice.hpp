@@ -1,4 +1,4 @@
-// gyre/io/backend_choice.hpp: which backend a process uses, and why.
+// gyre/io/backend_choice.hpp: the backend that a process uses, and the reason.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -10,10 +10,10 @@ namespace gyre::io {
 
 enum class backend_kind : std::uint8_t { automatic, io_uring, epoll };
 
-/// What a loop asks of its backend.
+/// The options of a loop for its backend.
 struct backend_options {
-  /// `automatic` obeys GYRE_BACKEND=auto|io_uring|epoll and else takes io_uring where it passes a self-test.
-  /// io_uring asked for by name and not available is an error; automatic falls back.
+  /// `automatic` obeys GYRE_BACKEND=auto|io_uring|epoll. Otherwise it uses io_uring where that passes a self-test, and
+  /// falls back to epoll. Requesting io_uring by name is an error where it is not available.
   backend_kind kind = backend_kind::automatic;
   std::uint32_t submission_entries = 256;   ///< 1 to 32768
   std::uint32_t completion_entries = 4096;  ///< 1 to 65536
@@ -24,7 +24,7 @@ struct backend_options {
 /// The decision and its reason, for the log and for `gyre doctor`.
 struct backend_choice {
   backend_kind kind = backend_kind::epoll;
-  int error = 0;          ///< errno of what kept io_uring from being used; 0 when it is used or not wanted
+  int error = 0;          ///< errno that prevents the use of io_uring; 0 when it is used or not requested
   char reason[200] = {};  ///< one line: "io_uring: passed the self-test", "epoll: io_uring_setup: EPERM (…)"
 };
 
@@ -40,7 +40,7 @@ class backend_owner {
   }
   ~backend_owner() { delete backend_; }
 
-  /// Gives the backend up, which nobody owns then.
+  /// Gives up ownership of the backend.
   backend* release() noexcept { return std::exchange(backend_, nullptr); }
 
   backend* operator->() const noexcept { return backend_; }
@@ -51,19 +51,19 @@ class backend_owner {
   backend* backend_ = nullptr;
 };
 
-/// What `automatic` means for this process: probed once, by doing, on the first call. Any thread.
+/// The result of `automatic` for this process. Determined once, by testing, on the first call. Thread: any.
 GYRE_API const backend_choice& process_backend_choice() noexcept;
 
 /// Makes a backend on the calling thread, which becomes its owner.
 ///
-/// `choice` receives the decision and its reason. Errors: an empty owner when a backend was asked for by
-/// name and cannot be had (`choice.error`, `choice.reason` say why), or the process is out of descriptors; EINVAL when a
-/// size in `options` is out of its range.
+/// `choice` receives the decision and its reason. Errors: returns an empty owner when a backend that was requested by
+/// name is not available, or the process is out of descriptors (see `choice.error`, `choice.reason`); EINVAL when a
+/// size in `options` is out of range.
 GYRE_API backend_owner make_backend(const backend_options& options, backend_choice& choice);
 
-/// Replaces the backend of a parent's loop in a forked child. Any request stops the program with a sentence; destruction is
-/// allowed. The child shares the kernel's side of the real backend, so using that one would change the parent's I/O. One
-/// instance for all loops, which lives until the process ends. Errors: std::bad_alloc, on the first call.
+/// Replaces the backend of a parent's loop in a forked child. Any request stops the program with a message; destruction
+/// is allowed. The child shares the kernel's side of the real backend, so using that one would change the parent's I/O.
+/// There is one instance for all loops, which lives until the process ends. Errors: std::bad_alloc, on the first call.
 GYRE_API backend& forked_backend();
 
 }  // namespace gyre::io

@@ -1,4 +1,5 @@
-// gyre/io/blocking_pool.hpp: threads for calls that can only block (name resolution, files without io_uring).
+// gyre/io/blocking_pool.hpp: threads for calls that have no non-blocking form (name resolution, files without
+// io_uring).
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -16,49 +17,50 @@ struct blocking_job {
   // Kept by the pool.
   blocking_job* next = nullptr;
   blocking_job* previous = nullptr;
-  pool_state* queued_in = nullptr;  ///< null once a thread has begun it
+  pool_state* queued_in = nullptr;  ///< null once a thread has started it
   bool nested = false;              ///< submitted by a thread of the same pool
 };
 
 /// A bounded set of threads that run jobs in the order of their submission.
 ///
-/// Threads are started when work comes and end after a while without any, so a program that never blocks has none. Signals
-/// are blocked in them. A job that was submitted from a thread of the same pool goes before all others.
-/// After fork(2) the pool of the child is empty and starts threads of its own; jobs of the parent are not run there.
-/// Thread: any, for all members.
+/// Threads are started when jobs arrive and end after a while without any, so a program that never blocks has none.
+/// Signals are blocked in them. A job that was submitted from a thread of the same pool goes before all others. After
+/// fork(2) the child's pool is empty and starts its own threads; the parent's jobs do not run there.
 class GYRE_API blocking_pool {
  public:
   /// Units: at most `max_threads` (≥ 1) at a time; further jobs wait in a queue. Errors: std::bad_alloc.
   explicit blocking_pool(std::size_t max_threads);
-  /// Waits for running jobs, and runs those that are still queued, before it returns. Not on a thread of the pool.
+  /// Waits for running jobs and runs the queued ones before it returns. Must not run on a thread of the pool.
   ~blocking_pool();
   blocking_pool(const blocking_pool&) = delete;
   blocking_pool& operator=(const blocking_pool&) = delete;
 
-  /// Queues a job, which stays valid until `run` has been called for it. When no thread at all can be started
-  /// the job runs on the calling thread: slow, but nothing is lost.
+  /// Queues a job, which must stay valid until `run` has been called for it. When no thread at all can be started, the
+  /// job runs on the calling thread: slow, but nothing is lost.
   void submit(blocking_job& job) noexcept;
 
-  /// Takes a job out of the queue that no thread has begun. True: it will never run. Takes constant time.
+  /// Removes a job that no thread has started from the queue. Returns true when the job will never run. Takes constant
+  /// time.
   static bool withdraw(blocking_job& job) noexcept;
 
-  /// For a thread that is going to wait for the job: `waiting` is what waiting_counter gives there. On a thread of the pool there
-  /// may be one thread more until end_waiting has been called, on any thread: jobs that wait for jobs do not wait for ever.
+  /// For a thread that will wait for the job; `waiting` is the result of waiting_counter on that thread. For a thread
+  /// of the pool, one additional thread is allowed until end_waiting is called, on any thread. So jobs that wait for
+  /// jobs do not deadlock.
   void submit_awaited(blocking_job& job, std::size_t* waiting) noexcept;
   void end_waiting(std::size_t* waiting) noexcept;
-  /// Null on threads of others, which take none from the pool.
+  /// Null on threads outside the pool, which occupy none of its threads.
   [[nodiscard]] std::size_t* waiting_counter() const noexcept;
 
   [[nodiscard]] std::size_t max_threads() const noexcept;
-  /// Threads that run or wait for jobs now.
+  /// The number of threads that currently run jobs or wait for them.
   [[nodiscard]] std::size_t threads() const noexcept;
 
-  // The pools of the process: each kind of work has threads of its own, so that none delays another. They live until the
-  // process ends. Units: threads, or one per usable core if that is more.
+  // The pools of the process. Each kind of work has its own threads, so that none delays another. The pools live until
+  // the process ends. Units: threads, or one per usable core if that is more.
 
   /// gyre::to_thread: at most 64.
   static blocking_pool& for_calls();
-  /// Operations on files that no ring performs: at most 16.
+  /// File operations that no ring performs: at most 16.
   static blocking_pool& for_files();
   /// Name resolution: at most 16.
   static blocking_pool& for_names();

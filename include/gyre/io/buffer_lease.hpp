@@ -1,4 +1,4 @@
-// gyre/io/buffer_lease.hpp: received bytes, in a buffer that is borrowed until the lease dies.
+// gyre/io/buffer_lease.hpp: received bytes in a buffer that is borrowed until the lease is destroyed.
 #pragma once
 
 #include <gyre/io/buffer_pool.hpp>
@@ -10,11 +10,11 @@
 
 namespace gyre {
 
-/// Bytes that have been received, where the kernel put them. Empty: the stream has ended.
+/// Received bytes, at the place where the kernel stored them. Empty at the end of the stream.
 ///
 /// Lifetime: the destructor gives the buffer back to its loop's pool. A loop that ends while one of its leases is held
-/// stops the program with a sentence. All connections share the pool: while many leases are held, arriving data is
-/// copied into memory of its own, which is slower.
+/// stops the program with a message. All connections share the pool. While many leases are held, arriving data is
+/// copied into separate memory, which is slower.
 /// Thread: belongs to the loop that received it.
 class [[nodiscard]] buffer_lease {
  public:
@@ -69,7 +69,7 @@ class [[nodiscard]] buffer_lease {
  private:
   std::byte* data_ = nullptr;
   std::size_t size_ = 0;
-  void* owner_ = nullptr;  // a pool, or a block of its own when index_ is none
+  void* owner_ = nullptr;  // a pool, or a separate block when index_ is none
   std::uint32_t index_ = io::buffer_pool::none;
 };
 

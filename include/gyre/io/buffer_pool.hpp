@@ -8,11 +8,10 @@
 
 namespace gyre::io {
 
-/// A fixed number of receive buffers of one size, of which an idle connection holds none.
+/// A fixed number of receive buffers of one size. An idle connection holds none.
 ///
-/// The backend takes buffers as data arrives, whoever consumed the data gives them back with `release`.
-/// A buffer that has been delivered can be linked into a list by its index (`next`), so that queues of
-/// received data need no memory of their own.
+/// The backend takes buffers as data arrives, and the consumer of the data gives them back with `release`. A delivered
+/// buffer can be linked into a list by its index (`next`), so queues of received data need no extra memory.
 ///
 /// Thread: belongs to one loop.
 class GYRE_API buffer_pool {
@@ -20,12 +19,12 @@ class GYRE_API buffer_pool {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
 
   struct slot {
-    std::uint32_t next = none;  ///< free list, or a queue of its present owner
+    std::uint32_t next = none;  ///< free list, or a queue of its current owner
     std::uint32_t length = 0;   ///< bytes received into it
   };
 
-  /// Units: `count` buffers (a power of two, at most 32768) of `size` bytes each. Memory is touched only
-  /// when used. Errors: std::bad_alloc.
+  /// Units: `count` buffers (a power of two, at most 32768) of `size` bytes each. Memory is touched only when used.
+  /// Errors: std::bad_alloc.
   buffer_pool(std::uint32_t count, std::uint32_t size);
   ~buffer_pool();
   buffer_pool(const buffer_pool&) = delete;
@@ -33,12 +32,12 @@ class GYRE_API buffer_pool {
 
   [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
   [[nodiscard]] std::uint32_t buffer_size() const noexcept { return size_; }
-  /// Buffers in the free list (those handed to the kernel are not).
+  /// The number of buffers in the free list. Those handed to the kernel are not counted.
   [[nodiscard]] std::uint32_t available() const noexcept { return available_; }
   [[nodiscard]] std::byte* data(std::uint32_t index) const noexcept { return memory_ + std::size_t{index} * size_; }
   [[nodiscard]] slot& at(std::uint32_t index) const noexcept { return slots_[index]; }
 
-  /// A free buffer, the one released last (its cache lines are warm), or `none`.
+  /// Takes the free buffer that was released last (its cache lines are warm). Returns `none` when there is none.
   [[nodiscard]] std::uint32_t take() noexcept {
     const std::uint32_t index = free_;
     if (index != none) {
@@ -48,16 +47,18 @@ class GYRE_API buffer_pool {
     return index;
   }
 
-  /// For a backend that hands buffers to the kernel before anything has arrived: `take`, counted as the kernel's.
+  /// For a backend that hands buffers to the kernel before data has arrived: same as `take`, and counts the buffer as
+  /// the kernel's.
   [[nodiscard]] std::uint32_t take_for_kernel() noexcept {
     const std::uint32_t index = take();
     if (index != none) ++with_kernel_;
     return index;
   }
-  /// The kernel has given one of its buffers back: whoever calls this owns it now, as after `take`.
+  /// Records that the kernel has returned one of its buffers. The caller now owns it, as after `take`.
   void kernel_gave_back() noexcept { --with_kernel_; }
   [[nodiscard]] std::uint32_t with_kernel() const noexcept { return with_kernel_; }
-  /// More than three quarters hold what nobody has used yet. The rest is for what arrives next, on whatever connection.
+  /// True when more than three quarters of the buffers hold unread data. The rest is reserved for the next data of any
+  /// connection.
   [[nodiscard]] bool scarce() const noexcept {
     const std::uint64_t held = count_ - available_ - with_kernel_;
     return held * 4 > std::uint64_t{count_} * 3;

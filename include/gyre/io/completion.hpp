@@ -1,13 +1,13 @@
-// gyre/io/completion.hpp: something that a loop will call once, and the queue of such things.
+// gyre/io/completion.hpp: an entry that a loop calls once, and the queue of such entries.
 #pragma once
 
 #include <utility>
 
 namespace gyre::io {
 
-/// A link in the ready list and the function to call when it is taken from there.
+/// A link in the ready list, and the function that is called when the entry is taken from the list.
 ///
-/// Lifetime: must not move or die while it is in a list.
+/// Lifetime: must not move or be destroyed while it is in a list.
 struct completion {
   completion* next = nullptr;
   void (*complete)(completion&) noexcept = nullptr;

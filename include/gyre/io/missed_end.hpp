@@ -1,4 +1,4 @@
-// gyre/io/missed_end.hpp: finding the end of a stream that the kernel has not told.
+// gyre/io/missed_end.hpp: detects the end of a stream that the kernel has not reported.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -6,13 +6,13 @@
 
 namespace gyre::io {
 
-/// For whoever is about to wait for more. An armed receive_many may wait for an end that is there already: its last bytes were
-/// all that the kernel had, and what came with them (a reset; the end of a Unix socket) wakes nobody any more. See
-/// docs/decisions/0009. This looks, where that may be so, and has the receive tried anew when the stream has ended. One system
-/// call, or none.
+/// For a caller that is about to wait for more data. An armed receive_many may wait for an end that has already come:
+/// its last bytes were all that the kernel had, and the event that came with them (a reset; the end of a Unix socket)
+/// no longer wakes it. See docs/decisions/0009. Where that is possible, this checks, and restarts the receive when the
+/// stream has ended. It makes at most one system call.
 GYRE_API void look_for_missed_end(multishot& m, backend& performer) noexcept;
 
-/// Something was written since: a stream that had been reset would not have taken it.
+/// Records a successful write: a stream that had been reset would not have accepted it.
 GYRE_API void end_was_not_missed(multishot& m) noexcept;
 
 }  // namespace gyre::io

@@ -1,10 +1,10 @@
-// gyre/io/node_list.hpp: a doubly linked list of nodes that live in their owners. For authors of awaitables and of pools.
+// gyre/io/node_list.hpp: a doubly linked list of nodes embedded in their owners. For authors of awaitables and pools.
 #pragma once
 
 namespace gyre {
 
-/// First in, first out, and anybody may leave from the middle. Owns and allocates nothing. Node has members `previous`
-/// and `next`, pointers to Node.
+/// First in, first out. Any node may also leave from the middle. Owns and allocates nothing. Node has members
+/// `previous` and `next`, pointers to Node.
 template <class Node>
 class node_list {
  public:

@@ -1,4 +1,4 @@
-// gyre/io/owned_fd.hpp: a file descriptor that is closed when its owner is gone.
+// gyre/io/owned_fd.hpp: a file descriptor that its owner closes on destruction.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -22,7 +22,7 @@ class GYRE_API owned_fd {
 
   [[nodiscard]] int get() const noexcept { return fd_; }
   explicit operator bool() const noexcept { return fd_ >= 0; }
-  /// Gives the descriptor away: the caller closes it.
+  /// Gives up ownership: the caller closes the descriptor.
   [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
   void close() noexcept;
 

@@ -6,7 +6,7 @@
 
 namespace gyre {
 
-/// Blocking and close-on-exec: to be handed to child processes and threads.
+/// Blocking and close-on-exec, to be passed to child processes and threads.
 struct pipe_descriptors {
   owned_fd reader;
   owned_fd writer;

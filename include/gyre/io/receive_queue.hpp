@@ -1,4 +1,4 @@
-// gyre/io/receive_queue.hpp: what a multishot receive has delivered and nobody has read yet.
+// gyre/io/receive_queue.hpp: the unread data that a multishot receive has delivered.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -11,43 +11,43 @@
 
 namespace gyre::io {
 
-/// A multishot receive and the list of pool buffers that it has filled. Holds no buffer while nothing has arrived.
+/// A multishot receive and the list of pool buffers that it has filled. Holds no buffer while no data is waiting.
 ///
-/// Bounded: with `most_buffers` waiting it stops receiving, and goes on when they have been read. While the buffers of the
-/// pool are scarce, what arrives is copied into memory of its own, and one buffer's worth is enough to stop: however many
-/// queues are not read, there are buffers for the others.
-/// Lifetime: must not move or die while its request is in flight.
+/// Bounded: it stops receiving while `most_buffers` buffers wait to be read, and resumes when they have been read.
+/// While the buffers of the pool are scarce, arriving data is copied into separate memory, and one buffer's worth is
+/// enough to stop. So any number of unread queues leave buffers for the others.
+/// Lifetime: must not move or be destroyed while its request is in flight.
 class GYRE_API receive_queue : public multishot {
  public:
   static constexpr std::uint32_t most_buffers = 16;
   static constexpr int open = 1;
 
   receive_queue(descriptor& source, backend& performer) noexcept;
-  /// Of no backend: it never receives.
+  /// Belongs to no backend and never receives.
   constexpr receive_queue() noexcept = default;
   ~receive_queue();
 
-  /// Starts receiving, if that has stopped and the stream has not ended.
+  /// Starts receiving, if it has stopped and the stream has not ended.
   void arm() noexcept {
     if (where == phase::idle && end_ == open) performer_->submit(*this);
   }
   [[nodiscard]] bool armed() const noexcept { return where == phase::in_flight; }
   [[nodiscard]] bool belongs_to(const backend& performer) const noexcept { return performer_ == &performer; }
 
-  /// There is something to take: bytes, the end of the stream, or an error.
+  /// True when there is something to take: bytes, the end of the stream, or an error.
   [[nodiscard]] bool readable() const noexcept { return has_bytes() || end_ != open; }
   [[nodiscard]] bool has_bytes() const noexcept {
     return put_back_ != nullptr || first_ != buffer_pool::none || apart_ != nullptr;
   }
-  /// `open`; 0 at the end of the stream; -errno. Comes after the bytes.
+  /// `open`, 0 at the end of the stream, or -errno. Applies after the remaining bytes.
   [[nodiscard]] int end() const noexcept { return end_; }
 
-  /// The next buffer; empty when there is none.
+  /// Takes the next buffer; empty when there is none.
   buffer_lease take() noexcept;
-  /// Copies as much as there is into `out`; gives the count.
+  /// Copies as much as is available into `out`. Returns the count.
   std::size_t copy_to(std::span<std::byte> out) noexcept;
-  /// Puts bytes back in front of everything: they have been taken and not used. Without memory for them the stream ends here
-  /// with ENOMEM: what comes behind bytes that are lost must not be read.
+  /// Puts back bytes that were taken and not used; they are next to be read. Without memory for them the stream ends
+  /// here with ENOMEM, because the data after lost bytes must not be read.
   void put_back(std::span<const std::byte> bytes) noexcept;
 
  private:
@@ -57,7 +57,7 @@ class GYRE_API receive_queue : public multishot {
   void end_without_memory() noexcept;
   [[nodiscard]] bool set_apart(std::uint32_t buffer, std::size_t size) noexcept;
 
-  struct block;  // bytes in memory of their own
+  struct block;  // bytes in separate memory
   static bool replace(block*& changed, std::span<const std::byte> first, std::span<const std::byte> second) noexcept;
   static buffer_lease take(block*& from) noexcept;
   static std::size_t copy_from(block*& from, std::span<std::byte> out) noexcept;

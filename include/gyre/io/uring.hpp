@@ -1,12 +1,12 @@
-// gyre/io/uring.hpp: the io_uring of the kernel as typed C++, usable without the rest of gyre (CMake: gyre::uring).
+// gyre/io/uring.hpp: the kernel's io_uring as typed C++, usable without the rest of gyre (CMake: gyre::uring).
 //
-// Inline, no dependency, no coroutine. One ring belongs to one thread.
+// Header-only, no dependencies, no coroutines. One ring belongs to one thread.
 //
 //   abi           constants and memory layouts
-//   submission    fills submission entries, one function an operation
+//   submission    fills submission entries, one function per operation
 //   ring          an instance: its queues, and the call that drives them
 //   buffer_ring   buffers that the kernel takes when data arrives
-//   capabilities  whether a ring can be had here, and what it can really do
+//   capabilities  the availability of a ring on this machine, and its tested features
 #pragma once
 
 #include <gyre/io/uring/abi.hpp>

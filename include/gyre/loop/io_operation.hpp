@@ -14,7 +14,6 @@ namespace gyre {
 ///   std::expected<T, std::error_code> take_result()   throws only `cancelled`
 ///   void fail(std::error_code)                        throws, with the operation's name and object
 /// Cancel: asks the kernel to stop. The await returns when the kernel has answered, with the result achieved by then.
-/// then is the result.
 template <class Derived>
 class io_operation : public operation<Derived, io::request> {
  public:

@@ -1,7 +1,7 @@
-// gyre/io/uring/abi.hpp: the kernel's io_uring interface, typed: constants and memory layouts.
+// gyre/io/uring/abi.hpp: the kernel's io_uring interface as typed constants and memory layouts.
 //
-// Written from the stable user-space interface, so that nothing has to be installed to build it and new features do not
-// depend on the age of a header. A test compares every value with the kernel's header where that is installed.
+// Written from the stable user-space interface: building it needs no installed package, and new features do not depend
+// on the age of a header. A test compares every value with the kernel's header where that is installed.
 #pragma once
 
 #include <cstddef>
@@ -200,7 +200,7 @@ struct wait_argument {
 };
 static_assert(sizeof(wait_argument) == 24);
 
-/// One entry of a provided-buffer ring. The tail of the ring lies in `reserved` of the first.
+/// One entry of a provided-buffer ring. The tail of the ring is stored in `reserved` of the first entry.
 struct provided_buffer {
   std::uint64_t address;
   std::uint32_t length;

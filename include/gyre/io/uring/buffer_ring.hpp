@@ -13,8 +13,8 @@ namespace gyre::uring {
 
 /// A group of provided buffers. Since 5.19.
 ///
-/// The memory of the buffers belongs to the caller; the kernel writes into a buffer from `add` until the completion
-/// that names its id. Thread: that of the ring. Lifetime: must outlive the ring.
+/// The caller owns the memory of the buffers. The kernel may write into a buffer from `add` until the completion that
+/// names its id. Thread: that of the ring. Lifetime: must outlive the ring.
 class buffer_ring {
  public:
   buffer_ring() noexcept = default;
@@ -24,7 +24,8 @@ class buffer_ring {
     if (buffers_ != nullptr) ::munmap(buffers_, bytes());
   }
 
-  /// Registers an empty group of at most `entries` buffers, a power of two up to 32768. Once. Gives 0 or errno.
+  /// Registers an empty group of at most `entries` buffers, a power of two up to 32768. To be called once. Returns 0 or
+  /// errno.
   int open(ring& owner, std::uint16_t group, std::uint32_t entries) noexcept {
     if (buffers_ != nullptr || entries == 0 || entries > 32768 || (entries & (entries - 1)) != 0) return EINVAL;
     mask_ = entries - 1;

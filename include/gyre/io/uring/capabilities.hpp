@@ -1,4 +1,4 @@
-// gyre/io/uring/capabilities.hpp: whether a ring can be had here, and what it can really do: found out by doing it.
+// gyre/io/uring/capabilities.hpp: tests whether a ring is available on this machine, and which features really work.
 #pragma once
 
 #include <gyre/io/uring/buffer_ring.hpp>
@@ -15,23 +15,23 @@
 
 namespace gyre::uring {
 
-/// Why a ring cannot be used.
+/// The reason why a ring cannot be used.
 struct refusal {
   int error = 0;          ///< errno; 0: nothing is wrong
   const char* step = "";  ///< the call or the test that failed
 };
 
-/// What can be relied on beyond the basic operations.
+/// The features that are available beyond the basic operations.
 struct capabilities {
-  bool multishot_receive = false;  ///< with provided buffers; kernels before 6.10 have it with faults
+  bool multishot_receive = false;  ///< with provided buffers; faulty in kernels before 6.10
   bool multishot_accept = false;
   bool registered_descriptor = false;
   bool absolute_timeouts = false;    ///< 6.12
-  bool no_iowait = false;            ///< 6.15: waiting for events does not look like waiting for a disk
+  bool no_iowait = false;            ///< 6.15: waiting for events does not count as waiting for a disk
   bool no_submission_array = false;  ///< 6.6
 };
 
-/// Opens a ring with the best flags that the kernel knows, and a smaller one where the memory limit forbids more.
+/// Opens a ring with the best flags that the kernel supports, and a smaller one where the memory limit requires it.
 inline refusal open_ring(ring& out, ring_options options) noexcept {
   constexpr std::uint32_t fewest_submissions = 64;
   constexpr std::uint32_t fewest_completions = 1024;
@@ -45,7 +45,7 @@ inline refusal open_ring(ring& out, ring_options options) noexcept {
     } else if (error == ENOMEM && options.submission_entries > fewest_submissions) {
       options.submission_entries /= 2;
     } else if (error == ENOMEM && !retried) {
-      // The memory of a ring that was closed is given back a little later.
+      // The kernel frees the memory of a closed ring a little later.
       retried = true;
       const timespec moment{.tv_sec = 0, .tv_nsec = 3'000'000};
       ::nanosleep(&moment, nullptr);
@@ -59,18 +59,18 @@ inline refusal open_ring(ring& out, ring_options options) noexcept {
   return {};
 }
 
-/// Runs the few operations that everything depends on, on a ring with nothing in flight, in about 100 microseconds.
-/// This also finds a filter that allows io_uring_setup and denies what comes after it.
+/// Runs the few operations on which everything depends, on a ring with nothing in flight, in about 100 microseconds.
+/// This also detects a filter that allows io_uring_setup and denies the later calls.
 class self_test {
  public:
   explicit self_test(ring& subject) noexcept : ring_(subject) {}
 
-  /// A refusal when the ring cannot be used; `found` says what else it can do.
+  /// Returns a refusal when the ring cannot be used. `found` receives its other features.
   refusal run(capabilities& found) noexcept {
     if (const int e = nop(); e != 0) return {e, "io_uring_enter"};
     if (const int e = doorbell(); e != 0) return {e, "io_uring self-test: poll of an eventfd"};
     if (const int e = timed_wait(); e != 0) return {e, "io_uring self-test: timed wait"};
-    const bool modern = (ring_.features() & feature_recvsend_bundle) != 0;  // 6.10: known faults are mended
+    const bool modern = (ring_.features() & feature_recvsend_bundle) != 0;  // 6.10: known faults are fixed
     found.multishot_accept = modern;
     found.multishot_receive = modern && receive_and_cancel() == 0;
     found.registered_descriptor = ring_.has_registered_descriptor();
@@ -89,7 +89,7 @@ class self_test {
     return (std::int64_t{now.tv_sec} + 1) * 1'000'000'000 + now.tv_nsec;
   }
 
-  // Enters until a completion is there, and takes it. Gives 0 or errno.
+  // Enters until a completion is available, and takes it. Returns 0 or errno.
   int next(completion& out) noexcept {
     for (int tries = 0; ring_.ready() == 0; ++tries) {
       const int result = ring_.enter(1, soon());
@@ -129,7 +129,7 @@ class self_test {
     prepare_poll_multishot(s, fd, 1 /* POLLIN */);
     s.user_data = 2;
     int error = 0;
-    for (int i = 0; i < 2 && error == 0; ++i) {  // it must ring again although nobody reads it
+    for (int i = 0; i < 2 && error == 0; ++i) {  // it must fire again although nothing reads the eventfd
       const std::uint64_t one = 1;
       if (::write(fd, &one, sizeof(one)) < 0) error = errno;
       completion c{};

@@ -23,7 +23,7 @@ struct ring_options {
 
 /// An io_uring instance. Empty until `open`.
 ///
-/// Thread: the one that opened it, for everything (it is made with SINGLE_ISSUER).
+/// Thread: the one that opened it, for everything (it is created with SINGLE_ISSUER).
 class ring {
  public:
   /// A point of CLOCK_MONOTONIC in nanoseconds, or one of these.
@@ -39,7 +39,7 @@ class ring {
   }
   ~ring() { close(); }
 
-  /// Makes the instance and maps its queues. Gives 0, or the errno of io_uring_setup(2) or mmap(2).
+  /// Makes the instance and maps its queues. Returns 0, or the errno of io_uring_setup(2) or mmap(2).
   int open(const ring_options& options) noexcept {
     params p{};
     p.flags = options.flags | setup_cqsize;
@@ -61,10 +61,10 @@ class ring {
     return 0;
   }
 
-  /// Ends the instance. The kernel cancels what is in flight, later: buffers must outlive that.
+  /// Ends the instance. The kernel cancels the requests in flight later: their buffers must live until then.
   void close() noexcept {
     if (fd_ < 0) return;
-    if (has_registered_descriptor()) {  // one of 16 slots of the thread, which the kernel keeps otherwise
+    if (has_registered_descriptor()) {  // one of the thread's 16 slots, which the kernel would keep
       resource_update update{.offset = static_cast<std::uint32_t>(enter_fd_), .reserved = 0, .data = 0};
       call_register(register_op::unregister_ring_fds, &update, 1);
     }
@@ -85,21 +85,21 @@ class ring {
 
   // ---- submission queue
 
-  /// The next entry to fill, or nullptr when the queue is full: then `enter(0)` makes room.
+  /// The next entry to fill, or nullptr when the queue is full. `enter(0)` then makes room.
   [[nodiscard]] submission* next_submission() noexcept {
     if (local_tail_ - load(sq_head_) > sq_mask_) return nullptr;
     return &entries_[local_tail_++ & sq_mask_];
   }
-  /// Entries that have been taken with next_submission and not been consumed by the kernel.
+  /// The number of entries taken with next_submission that the kernel has not consumed.
   [[nodiscard]] std::uint32_t unsubmitted() const noexcept { return local_tail_ - load(sq_head_); }
 
-  /// sq_taskrun: completions wait to be collected by enter; sq_cq_overflow: the completion queue was full.
+  /// sq_taskrun: enter must be called to collect waiting completions. sq_cq_overflow: the completion queue was full.
   [[nodiscard]] std::uint32_t queue_flags() const noexcept { return __atomic_load_n(sq_flags_, __ATOMIC_RELAXED); }
 
   // ---- the system call
 
-  /// Submits what is queued, runs the work that the kernel has deferred, and waits for `wanted` completions until
-  /// `deadline`. Gives 0 or more, or -errno: -ETIME and -EINTR are normal.
+  /// Submits the queued entries, runs the work that the kernel has deferred, and waits for `wanted` completions until
+  /// `deadline`. Returns 0 or more, or -errno: -ETIME and -EINTR are normal.
   int enter(std::uint32_t wanted, std::int64_t deadline = forever) noexcept {
     __atomic_store_n(sq_tail_, local_tail_, __ATOMIC_RELEASE);
     std::uint32_t flags = enter_getevents | enter_flags_;
@@ -128,7 +128,7 @@ class ring {
     return result < 0 ? -errno : static_cast<int>(result);
   }
 
-  /// io_uring_register(2). Gives 0 or more, or -errno.
+  /// io_uring_register(2). Returns 0 or more, or -errno.
   int call_register(register_op op, void* argument, std::uint32_t count) noexcept {
     const long result = ::syscall(register_call, fd_, static_cast<std::uint32_t>(op), argument, count);
     return result < 0 ? -errno : static_cast<int>(result);
@@ -136,24 +136,24 @@ class ring {
 
   // ---- completion queue
 
-  /// Completions that can be read now, starting at index 0.
+  /// The number of completions that can be read now, starting at index 0.
   [[nodiscard]] std::uint32_t ready() const noexcept { return load(cq_tail_) - local_head_; }
   [[nodiscard]] const completion& at(std::uint32_t index) const noexcept {
     return completions_[(local_head_ + index) & cq_mask_];
   }
-  /// Gives the first `count` back to the kernel.
+  /// Returns the first `count` completions to the kernel.
   void advance(std::uint32_t count) noexcept {
     local_head_ += count;
     __atomic_store_n(cq_head_, local_head_, __ATOMIC_RELEASE);
   }
   [[nodiscard]] std::uint32_t completion_entries() const noexcept { return cq_mask_ + 1; }
 
-  /// Calls of enter so far.
+  /// The number of calls of enter so far.
   [[nodiscard]] std::uint64_t enters() const noexcept { return enters_; }
 
  private:
   static std::uint32_t load(std::uint32_t* word) noexcept {
-    // The builtins of both compilers: <atomic> would cost whoever includes this 9,000 lines.
+    // Builtins of both compilers, because <atomic> would add 9,000 lines to every including file.
     return __atomic_load_n(word, __ATOMIC_ACQUIRE);
   }
 
@@ -167,7 +167,7 @@ class ring {
     queues_ = map_shared(queues_bytes_, offset_rings);
     entries_ = static_cast<submission*>(map_shared(entries_bytes_, offset_submissions));
     if (queues_ == nullptr || entries_ == nullptr) return ENOMEM;
-    // A forked child must not write into the queues that it shares with us.
+    // A forked child must not write into the shared queues.
     ::madvise(queues_, queues_bytes_, MADV_DONTFORK);
     ::madvise(entries_, entries_bytes_, MADV_DONTFORK);
     auto* const base = static_cast<char*>(queues_);
@@ -193,7 +193,7 @@ class ring {
     return memory == MAP_FAILED ? nullptr : memory;
   }
 
-  // Saves the kernel a look-up on each enter; a failure (16 a thread at most) does not matter.
+  // Saves the kernel a look-up on each enter. A failure (there are at most 16 per thread) does not matter.
   void register_own_descriptor() noexcept {
     enter_fd_ = fd_;
     enter_flags_ = (features_ & feature_no_iowait) != 0 ? enter_no_iowait : 0U;
@@ -233,7 +233,7 @@ class ring {
   std::uint32_t features_ = 0;
   std::uint32_t flags_ = 0;
   bool absolute_ = false;
-  std::uint32_t local_tail_ = 0;  // entries handed out; the kernel learns of them in enter
+  std::uint32_t local_tail_ = 0;  // entries handed out; enter makes them visible to the kernel
   std::uint32_t local_head_ = 0;
   std::uint32_t sq_mask_ = 0;
   std::uint32_t cq_mask_ = 0;

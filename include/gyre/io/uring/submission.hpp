@@ -1,7 +1,8 @@
-// gyre/io/uring/submission.hpp: fills submission entries, one function an operation.
+// gyre/io/uring/submission.hpp: fills submission entries, one function per operation.
 //
-// Each sets the whole entry but user_data, which the caller sets afterwards. What an argument points to must stay valid
-// until the completion has come (buffers, addresses, messages), or until the entry has been submitted (timeouts).
+// Each function sets the whole entry but user_data, which the caller sets afterwards. Memory to which an argument
+// points must stay valid until the completion has arrived (buffers, addresses, messages), or until the entry has been
+// submitted (timeouts).
 #pragma once
 
 #include <gyre/io/uring/abi.hpp>
@@ -22,17 +23,17 @@ inline void prepare(submission& s, opcode code, int fd, const void* address, std
 
 inline void prepare_nop(submission& s) noexcept { prepare(s, opcode::nop, -1, nullptr, 0); }
 
-/// accept4(2); `flags`: SOCK_NONBLOCK, SOCK_CLOEXEC.
+/// accept4(2). `flags` are SOCK_NONBLOCK and SOCK_CLOEXEC.
 inline void prepare_accept(submission& s, int fd, int flags, std::uint16_t how = 0) noexcept {
   prepare(s, opcode::accept, fd, nullptr, 0);
   s.operation_flags = static_cast<std::uint32_t>(flags);
   s.ioprio = how;
 }
-/// A completion for each connection, with cqe_more while it goes on. Since 5.19.
+/// Completes once per connection, with cqe_more while it continues. Since 5.19.
 inline void prepare_accept_multishot(submission& s, int fd, int flags, std::uint16_t how = 0) noexcept {
   prepare_accept(s, fd, flags, static_cast<std::uint16_t>(accept_multishot | how));
 }
-/// connect(2); the length of the address travels in the offset field.
+/// connect(2). The offset field holds the length of the address.
 inline void prepare_connect(submission& s, int fd, const void* address, std::uint32_t length) noexcept {
   prepare(s, opcode::connect, fd, address, 0, length);
 }
@@ -58,7 +59,7 @@ inline void prepare_send(submission& s, int fd, const void* bytes, std::uint32_t
   s.operation_flags = static_cast<std::uint32_t>(flags);
   s.ioprio = how;
 }
-/// sendmsg(2), recvmsg(2); `message`: a struct msghdr.
+/// sendmsg(2), recvmsg(2). `message` is a struct msghdr.
 inline void prepare_send_message(submission& s, int fd, const void* message, int flags = 0,
                                  std::uint16_t how = 0) noexcept {
   prepare(s, opcode::sendmsg, fd, message, 1);
@@ -71,8 +72,9 @@ inline void prepare_receive_message(submission& s, int fd, void* message, int fl
   s.operation_flags = static_cast<std::uint32_t>(flags);
   s.ioprio = how;
 }
-/// The same again and again, each into a buffer of a provided group that begins with a struct io_uring_recvmsg_out, until
-/// it is cancelled, fails or buffers run out. `message` says how much room names and control data get. Since 6.0.
+/// The same repeatedly, until it is cancelled, fails or buffers run out. Each message goes into a buffer of a provided
+/// group that begins with a struct io_uring_recvmsg_out. `message` defines the space for names and control data. Since
+/// 6.0.
 inline void prepare_receive_message_multishot(submission& s, int fd, const void* message, std::uint16_t group,
                                               int flags = 0, std::uint16_t how = 0) noexcept {
   prepare(s, opcode::recvmsg, fd, message, 1);
@@ -81,17 +83,18 @@ inline void prepare_receive_message_multishot(submission& s, int fd, const void*
   s.flags = sqe_buffer_select;
   s.buffer_group = group;
 }
-/// `events`: POLLIN and so on, as in poll(2).
+/// `events` are POLLIN and so on, as in poll(2).
 inline void prepare_poll(submission& s, int fd, std::uint32_t events) noexcept {
   prepare(s, opcode::poll_add, fd, nullptr, 0);
   s.operation_flags = events;
 }
-/// A completion for each new readiness, edge-triggered. Since 5.13.
+/// Completes for each new readiness, edge-triggered. Since 5.13.
 inline void prepare_poll_multishot(submission& s, int fd, std::uint32_t events) noexcept {
   prepare_poll(s, fd, events);
   s.length = poll_add_multi;
 }
-/// Asks that the operation with `user_data` ends. Its own completion says only whether that was found.
+/// Asks for the end of the operation with `user_data`. Its own completion only reports whether that operation was
+/// found.
 inline void prepare_cancel(submission& s, std::uint64_t user_data) noexcept {
   prepare(s, opcode::async_cancel, -1, nullptr, 0);
   s.address = user_data;
@@ -114,7 +117,7 @@ inline void prepare_write(submission& s, int fd, const void* bytes, std::uint32_
                           std::uint64_t offset) noexcept {
   prepare(s, opcode::write, fd, bytes, length, offset);
 }
-/// `how`: 1 for fdatasync.
+/// `how` is 1 for fdatasync.
 inline void prepare_fsync(submission& s, int fd, std::uint32_t how = 0) noexcept {
   prepare(s, opcode::fsync, fd, nullptr, 0);
   s.operation_flags = how;
@@ -123,13 +126,14 @@ inline void prepare_openat(submission& s, int directory, const char* path, int f
   prepare(s, opcode::openat, directory, path, mode);
   s.operation_flags = static_cast<std::uint32_t>(flags);
 }
-/// A timer of the kernel; `when` is read on submission. Timers of one's own are cheaper.
+/// A kernel timer. `when` is read on submission. Timers in user space are cheaper.
 inline void prepare_timeout(submission& s, const time* when, std::uint32_t completions, std::uint32_t flags) noexcept {
   prepare(s, opcode::timeout, -1, when, 1, completions);
   s.operation_flags = flags;
 }
 
-/// splice(2), one of the two a pipe; an offset of -1 means the current position, or that there is none.
+/// splice(2); one of the two descriptors must be a pipe. An offset of -1 means the current position, or that there is
+/// none.
 inline void prepare_splice(submission& s, int from, std::int64_t from_offset, int to, std::int64_t to_offset,
                            std::uint32_t length, std::uint32_t flags) noexcept {
   prepare(s, opcode::splice, to, nullptr, length, static_cast<std::uint64_t>(to_offset));
