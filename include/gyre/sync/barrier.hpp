@@ -1,4 +1,4 @@
-// gyre/sync/barrier.hpp: tasks that wait for each other, again and again.
+// gyre/sync/barrier.hpp: a reusable meeting point of several tasks.
 #pragma once
 
 #include <gyre/sync/sync_error.hpp>
@@ -10,7 +10,7 @@ namespace gyre {
 
 class barrier;
 
-/// wait(): until all parties have arrived.
+/// The operation of wait(): waits until all parties have arrived.
 class GYRE_API [[nodiscard("co_await it")]] barrier_wait_op : public queued_operation<barrier_wait_op, std::size_t> {
  public:
   explicit barrier_wait_op(barrier& awaited) noexcept : barrier_(&awaited) {}
@@ -26,29 +26,29 @@ class GYRE_API [[nodiscard("co_await it")]] barrier_wait_op : public queued_oper
   std::size_t position_ = 0;
 };
 
-/// Lets tasks go on when as many wait as there are parties; then it starts anew.
+/// Releases the waiting tasks when as many wait as there are parties. Then it starts over.
 ///
-/// Thread: belongs to one loop. Lifetime: must outlive who waits at it.
+/// Thread: belongs to one loop. Lifetime: must outlive the tasks that wait at it.
 class GYRE_API barrier {
  public:
-  /// At least one party.
+  /// There must be at least one party.
   explicit barrier(std::size_t parties) noexcept : parties_(parties) {
     if (parties == 0) misuse("a barrier needs at least one party");
   }
 
-  /// Waits for the other parties. Gives each another number from 0 to parties - 1, in the order of arrival.
+  /// Waits for the other parties. Returns a different number to each, from 0 to parties - 1, in the order of arrival.
   ///
-  /// Cancel: has not arrived: the others wait for one more. Errors: broken_barrier.
+  /// Cancel: the task counts as not arrived, and the others wait for one more. Errors: broken_barrier.
   [[nodiscard("co_await it")]] barrier_wait_op wait() noexcept { return barrier_wait_op(*this); }
 
-  /// Breaks it: all who wait, and who comes later, get broken_barrier, until it is reset.
+  /// Breaks the barrier: all waiting and later tasks get broken_barrier until it is reset.
   void abort() noexcept;
-  /// As new; who waits gets broken_barrier.
+  /// Resets the barrier to its initial state. Waiting tasks get broken_barrier.
   void reset() noexcept;
 
   [[nodiscard]] bool broken() const noexcept { return broken_; }
   [[nodiscard]] std::size_t parties() const noexcept { return parties_; }
-  /// Tasks that wait now.
+  /// The number of waiting tasks.
   [[nodiscard]] std::size_t waiting() const noexcept;
 
  private:

@@ -1,4 +1,4 @@
-// gyre/sync/broadcast.hpp: every item to every subscriber.
+// gyre/sync/broadcast.hpp: delivers every item to every subscriber.
 #pragma once
 
 #include <gyre/coro/misuse.hpp>
@@ -18,14 +18,14 @@ class broadcast;
 template <class T>
 class broadcast_subscription;
 
-/// An item, and how many before it this subscriber was too slow for.
+/// An item, and the number of items before it that this subscriber missed because it was too slow.
 template <class T>
 struct broadcast_item {
   T value;
   std::uint64_t missed = 0;
 };
 
-/// receive(): waits for the next item.
+/// The operation of receive(): waits for the next item.
 template <class T>
 class [[nodiscard("co_await it"), gnu::warn_unused]] broadcast_receive_op
     : public queued_operation<broadcast_receive_op<T>, std::optional<broadcast_item<T>>> {
@@ -42,25 +42,25 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] broadcast_receive_op
   broadcast_subscription<T>* subscription_;
 };
 
-/// Gets the items that are sent from the moment of subscribing. Tasks that wait with one subscription share its items: each
-/// item goes to one of them.
+/// Receives the items that are sent after subscribing. Tasks that wait with one subscription share its items: each item
+/// goes to one of them.
 ///
 /// Lifetime: may outlive its broadcast, but only to be destroyed or assigned to; any other use stops the program.
 /// Thread: belongs to one loop.
 template <class T>
 class broadcast_subscription {
  public:
-  /// Waits for the next item; nothing when it is closed and everything was received.
+  /// Waits for the next item. Returns nothing when the broadcast is closed and everything was received.
   ///
   /// Cancel: no item was taken.
   [[nodiscard("co_await it")]] broadcast_receive_op<T> receive() noexcept { return broadcast_receive_op<T>(*this); }
 
-  /// The next item, when there is one.
+  /// Takes the next item, if there is one.
   [[nodiscard]] std::optional<broadcast_item<T>> try_receive() {
     if (!has_item()) return std::nullopt;
     const std::uint64_t oldest = source().oldest();
     const std::uint64_t missed = next_ < oldest ? oldest - next_ : 0;
-    broadcast_item<T> item{source().at(next_ + missed), missed};  // first: the copy may throw, and takes nothing then
+    broadcast_item<T> item{source().at(next_ + missed), missed};  // first: the copy may throw, and then nothing was taken
     next_ += missed + 1;
     return item;
   }
@@ -84,8 +84,8 @@ class broadcast_subscription {
   std::uint64_t next_;
 };
 
-/// Gives each subscriber a copy of each item. Sending never waits: who is slower than `capacity` items loses the oldest,
-/// and is told how many.
+/// Delivers a copy of each item to each subscriber. Sending never waits: a subscriber that falls more than `capacity`
+/// items behind loses the oldest ones and receives their number.
 ///
 /// Thread: belongs to one loop. Lifetime: must outlive every use of its subscriptions.
 template <class T>
@@ -100,7 +100,7 @@ class broadcast {
 
   [[nodiscard]] broadcast_subscription<T> subscribe() noexcept { return broadcast_subscription<T>(*this); }
 
-  /// Gives an item to all subscribers. Stops the program when it is closed.
+  /// Sends an item to all subscribers. Stops the program when the broadcast is closed.
   void send(T item) {
     if (closed_) misuse("send() to a broadcast that is closed: ask is_closed() first");
     if (items_.size() < capacity_)
@@ -110,7 +110,7 @@ class broadcast {
     ++sent_;
     receivers_.grant_all();
   }
-  /// No more items will come; what is there can still be received. Idempotent.
+  /// Closes the broadcast: no more items will come. Remaining items can still be received. Idempotent.
   void close() noexcept {
     closed_ = true;
     receivers_.grant_all();

@@ -1,4 +1,4 @@
-// gyre/sync/channel.hpp: a stream of items between tasks, which ends.
+// gyre/sync/channel.hpp: a stream of items between tasks, which can be closed.
 #pragma once
 
 #include <gyre/sync/item_storage.hpp>
@@ -14,7 +14,7 @@ namespace gyre {
 template <class T>
 class channel;
 
-/// send(): waits until the item is taken or there is room for it.
+/// The operation of send(): waits until the item is taken or there is room for it.
 template <class T>
 class [[nodiscard("co_await it"), gnu::warn_unused]] channel_send_op : public queued_operation<channel_send_op<T>> {
  public:
@@ -33,7 +33,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] channel_send_op : public qu
   T item_;
 };
 
-/// receive(): waits for an item, or the end.
+/// The operation of receive(): waits for an item, or the end.
 template <class T>
 class [[nodiscard("co_await it"), gnu::warn_unused]] channel_receive_op
     : public queued_operation<channel_receive_op<T>, std::optional<T>> {
@@ -56,37 +56,39 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] channel_receive_op
   std::optional<T> item_;
 };
 
-/// Items from any number of senders to any number of receivers, each item to one of them, until it is closed:
+/// Items from any number of senders to any number of receivers, until it is closed. Each item goes to one receiver:
 ///
 ///   while (auto item = co_await channel.receive()) use(*item);
 ///
-/// With capacity 0 a send waits until its item has been taken (rendezvous). First come, first served on both sides.
-/// Thread: belongs to one loop (see shared_channel). Lifetime: must outlive who waits for it.
+/// With capacity 0 a send waits until its item has been taken (rendezvous). Both sides are served in the order of
+/// arrival.
+/// Thread: belongs to one loop (see shared_channel). Lifetime: must outlive the tasks that wait for it.
 template <class T>
 class channel {
  public:
   using value_type = T;
 
-  /// Holds at most `capacity` items that nobody has taken yet; 0: none.
+  /// Holds at most `capacity` items that were not taken yet; 0 means none.
   explicit channel(std::size_t capacity) noexcept : capacity_(capacity) {}
   channel(const channel&) = delete;
 
   /// Sends an item, and waits for room, or with capacity 0 for a receiver.
   ///
-  /// Cancel: the item was not sent, and is destroyed with the operation; a send that came first wins over the cancel.
-  /// Errors: channel_closed; also when it is closed while the send waits.
+  /// Cancel: the item was not sent, and is destroyed with the operation. A send that came first wins over the cancel.
+  /// Errors: channel_closed, even when the channel is closed while the send waits.
   [[nodiscard("co_await it")]] channel_send_op<T> send(T item) noexcept { return {*this, std::move(item)}; }
 
-  /// Takes the next item; nothing when the channel is closed and empty.
+  /// Takes the next item. Returns nothing when the channel is closed and empty.
   ///
-  /// Cancel: no item was taken; one that came first wins over the cancel.
+  /// Cancel: no item was taken. An item that came first wins over the cancel.
   [[nodiscard("co_await it")]] channel_receive_op<T> receive() noexcept { return channel_receive_op<T>(*this); }
 
-  /// True: sent. False: it would have to wait, or the channel is closed; `item` is as it was.
+  /// Returns true when the item was sent. Returns false, and leaves `item` unchanged, when it would have to wait or the
+  /// channel is closed.
   [[nodiscard]] bool try_send(T& item) { return !closed_ && accept(item); }
   [[nodiscard]] bool try_send(T&& item) { return try_send(item); }
 
-  /// The next item, or nothing when there is none now.
+  /// Takes the next item, or returns nothing when there is none now.
   [[nodiscard]] std::optional<T> try_receive() {
     std::optional<T> item;
     if (!items_.empty()) item.emplace(items_.pop());
@@ -101,15 +103,16 @@ class channel {
     return item;
   }
 
-  /// Takes no more items; what is in it can still be received. Senders that wait fail. Idempotent.
+  /// Closes the channel: it accepts no more items. Its remaining items can still be received. Waiting senders fail.
+  /// Idempotent.
   void close() noexcept {
     closed_ = true;
     senders_.refuse_all();
-    receivers_.grant_all();  // with nothing: who waits found it empty
+    receivers_.grant_all();  // without an item: they wait because it is empty
   }
 
   [[nodiscard]] bool is_closed() const noexcept { return closed_; }
-  /// Items that nobody has taken yet, without those of senders that wait.
+  /// The number of items that were not taken yet, without those of waiting senders.
   [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
@@ -117,7 +120,7 @@ class channel {
   friend class channel_send_op<T>;
   friend class channel_receive_op<T>;
 
-  // Returns the item of a receive whose result was discarded. It becomes the next item again, above the capacity if need be.
+  // Returns the item of a receive whose result was discarded. It becomes the next item again, even above the capacity.
   void take_back(T&& item) noexcept {
     if (wait_node* const first = receivers_.first()) {
       static_cast<channel_receive_op<T>&>(*first).item_.emplace(std::move(item));

@@ -1,4 +1,4 @@
-// gyre/sync/condition_variable.hpp: waiting, with a mutex, until something may have changed.
+// gyre/sync/condition_variable.hpp: waits for a change under a mutex.
 #pragma once
 
 #include <gyre/coro/misuse.hpp>
@@ -14,7 +14,7 @@ namespace gyre {
 
 class condition_variable;
 
-/// wait(): unlocks, waits to be notified, locks again.
+/// The operation of wait(): unlocks, waits to be notified, locks again.
 class GYRE_API [[nodiscard("co_await it")]] condition_wait_op : public operation<condition_wait_op>, private wait_node {
  public:
   explicit condition_wait_op(condition_variable& awaited) noexcept : condition_(&awaited) {}
@@ -26,27 +26,27 @@ class GYRE_API [[nodiscard("co_await it")]] condition_wait_op : public operation
   friend class condition_variable;
   void lock_again() noexcept;
 
-  condition_variable* condition_;  // may be gone when the task resumes
+  condition_variable* condition_;  // may have been destroyed when the task resumes
   mutex* mutex_ = nullptr;
-  std::uint64_t holder_ = 0;  // of the mutex, before and after
+  std::uint64_t holder_ = 0;  // holder of the mutex, before and after
   bool given_up_ = false;
 };
 
-/// A condition that tasks wait for while they hold a mutex; who makes it true notifies.
+/// A condition for which tasks wait while they hold a mutex. The task that makes it true notifies.
 ///
-/// Thread: belongs to one loop. Lifetime: must outlive who waits for it, and the mutex must outlive it.
+/// Thread: belongs to one loop. Lifetime: must outlive the tasks that wait for it, and the mutex must outlive it.
 class GYRE_API condition_variable {
  public:
   explicit condition_variable(mutex& guarding GYRE_LIFETIMEBOUND) noexcept : mutex_(&guarding) {}
 
-  /// Unlocks the mutex, waits until it is notified, and locks the mutex again. The condition may have become untrue
-  /// in between: test it again, or use the form with a predicate. Stops the program when the mutex is not locked.
+  /// Unlocks the mutex, waits until it is notified, and locks the mutex again. The condition may have become false in
+  /// between: check it again, or use the overload with a predicate. Stops the program when the mutex is not locked.
   ///
   /// Cancel: stops waiting, locks the mutex again (which may take a while), then throws: the mutex is always locked
-  /// afterwards. A waiter that was notified before the cancel passes the notification on to the waiter behind it.
+  /// afterwards. A waiter that was notified before the cancel passes the notification on to the next waiter.
   [[nodiscard("co_await it")]] condition_wait_op wait() noexcept { return condition_wait_op(*this); }
 
-  /// Waits until `condition()` is true; does not wait when it is.
+  /// Waits until `condition()` is true. Returns at once when it is true already.
   ///
   /// Lifetime: `condition` is kept until then. Cancel: same as wait().
   template <class Condition>
@@ -58,7 +58,7 @@ class GYRE_API condition_variable {
     return wait_until_true(std::decay_t<Condition>(std::forward<Condition>(condition)));
   }
 
-  /// Lets the `count` tasks that have waited longest go on, one after the other as they get the mutex.
+  /// Wakes the `count` tasks that have waited longest. They continue one after the other as they get the mutex.
   void notify(std::size_t count = 1) noexcept;
   void notify_all() noexcept { notify(static_cast<std::size_t>(-1)); }
 

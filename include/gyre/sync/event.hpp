@@ -1,4 +1,4 @@
-// gyre/sync/event.hpp: something that has happened, or not yet.
+// gyre/sync/event.hpp: a flag that tasks can wait for.
 #pragma once
 
 #include <gyre/sync/wait_queue.hpp>
@@ -7,7 +7,7 @@ namespace gyre {
 
 class event;
 
-/// wait(): until the event is set.
+/// The operation of wait(): waits until the event is set.
 class [[nodiscard("co_await it"), gnu::warn_unused]] event_wait_op : public queued_operation<event_wait_op> {
  public:
   explicit event_wait_op(event& awaited) noexcept : event_(&awaited) {}
@@ -18,17 +18,18 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] event_wait_op : public queu
   event* event_;
 };
 
-/// A flag that tasks wait for.
+/// A flag that tasks can wait for.
 ///
 /// Thread: belongs to one loop; from another thread: `loop.post([&] { happened.set(); })`.
 class event {
  public:
-  /// Waits until it is set; does not wait when it is. Who waits when it is set goes on, also when it is cleared at once.
+  /// Waits until it is set. Returns at once when it is set already. Setting it wakes all waiting tasks, even if it is
+  /// cleared at once.
   ///
   /// Cancel: stops waiting.
   [[nodiscard("co_await it")]] event_wait_op wait() noexcept { return event_wait_op(*this); }
 
-  /// Lets all who wait go on, and who comes later not wait.
+  /// Wakes all waiting tasks. Later tasks do not wait until it is cleared.
   void set() noexcept {
     set_ = true;
     waiters_.grant_all();

@@ -1,4 +1,4 @@
-// gyre/sync/future.hpp: a value that somebody will give, once.
+// gyre/sync/future.hpp: a value that is provided later, once.
 #pragma once
 
 #include <gyre/coro/frame_pool.hpp>
@@ -21,7 +21,7 @@ class promise;
 template <class T>
 class future;
 
-/// What a promise and its futures share: the result, and who waits for it. Freed when both have let go.
+/// The state that a promise and its futures share: the result and the waiting tasks. Freed by the last of them.
 template <class T>
 class promise_state {
  public:
@@ -81,10 +81,10 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] future_wait_op : public que
   promise_state<T>* state_;
 };
 
-/// The receiving half: awaited by any number of tasks, each of which gets a reference to the value (`auto v = co_await f`
+/// The receiving half. Any number of tasks may await it; each gets a reference to the value (`auto v = co_await f`
 /// copies it), or the exception. Copies share the value. asyncio: Future.
 ///
-/// Thread: belongs to one loop (from_callback brings results of other threads in).
+/// Thread: belongs to one loop (from_callback brings in results of other threads).
 template <class T>
 class future {
  public:
@@ -105,12 +105,12 @@ class future {
 
   /// Waits for the value.
   ///
-  /// Lifetime: the reference is good as long as a future is. Cancel: stops waiting; the value, when it comes, stays.
-  /// Errors: what the promise was given; sender_dropped when the promise was destroyed without giving anything.
+  /// Lifetime: the reference is valid while a future exists. Cancel: stops waiting; a later value stays available.
+  /// Errors: the exception that the promise was given; sender_dropped when the promise was destroyed without a result.
   future_wait_op<T> operator co_await() const noexcept { return future_wait_op<T>(state()); }
 
   [[nodiscard]] bool done() const noexcept { return state().done(); }
-  /// The value, or throws the exception, of a future that is done. Stops the program when it is not.
+  /// Returns the value, or throws the exception, of a future that is done. Stops the program when it is not done.
   [[nodiscard]] decltype(auto) result() const {
     if (!done()) [[unlikely]]
       misuse("result() of a future that has no value yet; co_await it, or ask done() first");
@@ -131,7 +131,7 @@ class future {
   promise_state<T>* state_;
 };
 
-/// The giving half. Destroyed without having given anything, it gives sender_dropped.
+/// The sending half. If it is destroyed without a result, the futures get sender_dropped.
 ///
 /// Thread: belongs to one loop.
 template <class T>
@@ -152,7 +152,7 @@ class promise {
 
   [[nodiscard]] future<T> get_future() const noexcept { return future<T>(state()); }
 
-  /// Gives the value to all who wait. False: something was given before, and stays.
+  /// Passes the value to all waiting tasks. Returns false, and changes nothing, when a result was given before.
   template <class U = T>
   bool set_value(U&& value)
     requires(!std::is_void_v<T>)
@@ -164,7 +164,7 @@ class promise {
   {
     return state().give();
   }
-  /// Gives an exception to all waiting tasks. Returns false, and changes nothing, when a result was given before. A
+  /// Passes an exception to all waiting tasks. Returns false, and changes nothing, when a result was given before. A
   /// null pointer stops the program.
   bool set_exception(std::exception_ptr failure) noexcept {
     if (failure == nullptr) [[unlikely]]

@@ -1,4 +1,4 @@
-// gyre/sync/item_storage.hpp: in which order a queue gives back what it was given. For authors of queues.
+// gyre/sync/item_storage.hpp: stores the items of a queue and defines their order. For authors of queues.
 #pragma once
 
 #include <cstddef>
@@ -33,13 +33,13 @@ class fifo_storage {
     ::new (static_cast<void*>(slot(last_))) T(std::move(item));
     ++last_;
   }
-  /// As push; it is the next one again.
+  /// Same as push, but the item becomes the next one again.
   void put_back(T&& item) {
     if (size() == capacity_) grow();
     ::new (static_cast<void*>(slot(first_ - 1))) T(std::move(item));
     --first_;
   }
-  /// Takes the next one; there must be one.
+  /// Takes the next item. There must be one.
   T pop() noexcept {
     T* const from = slot(first_++);
     T item(std::move(*from));
@@ -93,7 +93,7 @@ class lifo_storage {
   std::vector<T> items_;
 };
 
-/// The smallest first; of equal ones the one that came first.
+/// The smallest first; equal ones in the order of arrival.
 template <class T, class Before>
 class priority_storage {
   static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T>,
@@ -103,9 +103,9 @@ class priority_storage {
   using value_type = T;
   [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
   [[nodiscard]] std::size_t size() const noexcept { return heap_.size(); }
-  /// Errors: std::bad_alloc; the item is where it was then. `Before` must not throw.
+  /// Errors: std::bad_alloc; the item was not moved. `Before` must not throw.
   void push(T&& item) {
-    // Before the item moves: it would be lost with the entry for which there is no memory.
+    // Reserves before the item moves: otherwise the item would be lost with an entry that could not be allocated.
     if (heap_.size() == heap_.capacity()) heap_.reserve(heap_.empty() ? 4 : heap_.size() * 2);
     heap_.push_back({std::move(item), count_++});
     for (std::size_t at = heap_.size() - 1; at > 0 && before(heap_[at], heap_[(at - 1) / 2]); at = (at - 1) / 2)

@@ -1,4 +1,4 @@
-// gyre/sync/latch.hpp: waiting until a number of things have happened.
+// gyre/sync/latch.hpp: waits until a number of things have happened.
 #pragma once
 
 #include <gyre/sync/wait_queue.hpp>
@@ -9,7 +9,7 @@ namespace gyre {
 
 class latch;
 
-/// wait(): until the count is 0.
+/// The operation of wait(): waits until the count is 0.
 class [[nodiscard("co_await it"), gnu::warn_unused]] latch_wait_op : public queued_operation<latch_wait_op> {
  public:
   explicit latch_wait_op(latch& awaited) noexcept : latch_(&awaited) {}
@@ -20,14 +20,14 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] latch_wait_op : public queu
   latch* latch_;
 };
 
-/// A count that goes down to 0 once, and lets go then all who wait.
+/// A count that goes down to 0 once. Then it wakes all waiting tasks.
 ///
-/// Thread: belongs to one loop. Lifetime: must outlive who waits for it.
+/// Thread: belongs to one loop. Lifetime: must outlive the tasks that wait for it.
 class latch {
  public:
   explicit latch(std::size_t count) noexcept : count_(count) {}
 
-  /// Counts down. Stops the program when that is more than is left.
+  /// Counts down. Stops the program when `by` is more than the remaining count.
   void count_down(std::size_t by = 1) noexcept {
     if (by > count_) misuse("a latch was counted down below 0: make it with a higher count");
     count_ -= by;
@@ -41,7 +41,7 @@ class latch {
 
   /// Counts down and waits.
   ///
-  /// Cancel: stops waiting; what was counted stays counted.
+  /// Cancel: stops waiting; the count stays reduced.
   [[nodiscard("co_await it")]] latch_wait_op arrive_and_wait(std::size_t by = 1) noexcept {
     count_down(by);
     return wait();

@@ -1,4 +1,4 @@
-// gyre/sync/must_be_awaited.hpp: a check for an operation that is dropped without an await. For authors of awaitables.
+// gyre/sync/must_be_awaited.hpp: detects an operation that is dropped without an await. For authors of awaitables.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -12,7 +12,7 @@ namespace gyre {
 /// cancelled before the await.
 class GYRE_API must_be_awaited {
  public:
-  /// `call` names it: "mutex::lock()". Lifetime: must outlive this.
+  /// `call` names the operation: "mutex::lock()". Lifetime: must outlive this.
   explicit must_be_awaited(const char* call) noexcept : call_(checks_everything ? call : nullptr) {}
   must_be_awaited(must_be_awaited&& other) noexcept { other.call_ = nullptr; }
   must_be_awaited& operator=(must_be_awaited&&) = delete;
@@ -22,7 +22,7 @@ class GYRE_API must_be_awaited {
         stop_if_forgotten();
   }
 
-  /// Works in every build: the library may be a release build when the program is not.
+  /// Works in every build, because a release build of the library may be used by a debug build of the program.
   void awaited() noexcept { call_ = nullptr; }
 
  private:

@@ -1,4 +1,4 @@
-// gyre/sync/mutex.hpp: one task at a time.
+// gyre/sync/mutex.hpp: exclusive access for one task at a time.
 #pragma once
 
 #include <gyre/sync/must_be_awaited.hpp>
@@ -11,11 +11,11 @@ namespace gyre {
 
 class mutex;
 
-/// Holds a mutex until it dies.
+/// Holds a mutex until the guard is destroyed.
 class [[nodiscard("dropped at once, it unlocks at once")]] mutex_guard {
  public:
   mutex_guard() noexcept = default;
-  /// Takes over `locked`, which is locked already.
+  /// Takes over `locked`, which must be locked already.
   explicit mutex_guard(mutex& locked) noexcept : mutex_(&locked) {}
   mutex_guard(mutex_guard&& other) noexcept;
   mutex_guard& operator=(mutex_guard&& other) noexcept {
@@ -25,7 +25,7 @@ class [[nodiscard("dropped at once, it unlocks at once")]] mutex_guard {
   }
   ~mutex_guard() { unlock(); }
 
-  /// Gives it up before the end.
+  /// Unlocks before the end of the guard's lifetime.
   void unlock() noexcept;
   [[nodiscard]] explicit operator bool() const noexcept { return mutex_ != nullptr; }
 
@@ -33,7 +33,7 @@ class [[nodiscard("dropped at once, it unlocks at once")]] mutex_guard {
   mutex* mutex_ = nullptr;
 };
 
-/// lock(): waits until the mutex is this task's.
+/// The operation of lock(): waits until this task owns the mutex.
 class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_lock_op : public queued_operation<mutex_lock_op> {
  public:
   explicit mutex_lock_op(mutex& wanted) noexcept : mutex_(&wanted) {}
@@ -49,7 +49,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_lock_op : public queu
   mutex* mutex_;
 };
 
-/// scoped_lock(): the same, giving a guard.
+/// The operation of scoped_lock(): the same, but returns a guard.
 class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_guard_op
     : public queued_operation<mutex_guard_op, mutex_guard> {
  public:
@@ -69,34 +69,34 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_guard_op
   mutex* mutex_;
 };
 
-/// Lets one task at a time through, in the order in which they came. Needed where a region with an await in it must not
-/// be entered twice; what has no await in it needs no mutex, because tasks of a loop do not run at the same time.
+/// Admits one task at a time, in the order of arrival. Required where a code region that contains an await must not be
+/// entered twice. Code without an await needs no mutex, because tasks of a loop do not run at the same time.
 ///
 /// A task that waits without a time limit for a mutex that it holds itself would wait for ever. Debug builds stop the
-/// program when the task holds a guard that was not moved; on virtual time every build reports it.
+/// program when the task holds a guard that was not moved. On virtual time every build reports it.
 /// A lock must be awaited: `std::lock_guard<gyre::mutex>` and `auto guard = mutex.scoped_lock();` compile and lock
 /// nothing. Debug builds stop the program there.
 /// Thread: belongs to one loop. Lifetime: must outlive the tasks that wait for it.
 class GYRE_API mutex {
  public:
-  /// Waits until the mutex is this task's; unlock it with `unlock`.
+  /// Waits until this task owns the mutex. Unlock it with `unlock`.
   ///
-  /// Cancel: the mutex was not taken; a lock that came first wins over the cancel, and is to be unlocked.
+  /// Cancel: the mutex was not taken. A lock that came first wins over the cancel, and must be unlocked.
   [[nodiscard("co_await it")]] mutex_lock_op lock() noexcept { return mutex_lock_op(*this); }
 
-  /// Waits the same way and gives a guard: `auto guard = co_await mutex.scoped_lock();`
+  /// Waits the same way and returns a guard: `auto guard = co_await mutex.scoped_lock();`
   ///
-  /// Cancel: as lock.
+  /// Cancel: same as lock().
   [[nodiscard("co_await it")]] mutex_guard_op scoped_lock() noexcept { return mutex_guard_op(*this); }
 
-  /// True: it was free and is this task's now.
+  /// Returns true when the mutex was free; it is then this task's.
   [[nodiscard]] bool try_lock() noexcept {
     if (locked_) return false;
     locked_ = true;
     return true;
   }
 
-  /// Hands it to the task that has waited longest. Stops the program when it is not locked.
+  /// Hands the mutex to the task that has waited longest. Stops the program when it is not locked.
   void unlock() noexcept;
   [[nodiscard]] bool is_locked() const noexcept { return locked_; }
 
@@ -119,15 +119,15 @@ class GYRE_API mutex {
   }
 
   wait_queue_of<"a mutex"> waiters_;
-  std::uint64_t holder_ = 0;  // for the check: the number of the task whose guard holds it; 0: not known
+  std::uint64_t holder_ = 0;  // for the check: the number of the task whose guard holds it; 0 means unknown
   bool locked_ = false;
 };
 
 inline void mutex::unlock() noexcept {
   if (!locked_) [[unlikely]]
     stop_not_locked();
-  holder_ = 0;  // always: the library may be a release build where the program is not
-  // To the next one at once: a task that comes in between does not get ahead.
+  holder_ = 0;  // always: the library may be a release build when the program is not
+  // Passes it to the next waiter at once, so that a task that comes in between does not get ahead.
   if (waiters_.empty() || !waiters_.grant_one()) locked_ = false;
 }
 inline mutex_guard::mutex_guard(mutex_guard&& other) noexcept : mutex_(std::exchange(other.mutex_, nullptr)) {

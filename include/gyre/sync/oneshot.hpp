@@ -1,4 +1,4 @@
-// gyre/sync/oneshot.hpp: one value, from one task to another.
+// gyre/sync/oneshot.hpp: passes one value from one task to another.
 #pragma once
 
 #include <gyre/coro/frame_pool.hpp>
@@ -13,7 +13,7 @@
 
 namespace gyre {
 
-/// What both halves of a oneshot share; freed when both are gone.
+/// The state that both halves of a oneshot share. Freed when both are destroyed.
 template <class T>
 struct oneshot_state {
   static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
@@ -28,7 +28,7 @@ struct oneshot_state {
 template <class T>
 class oneshot_sender;
 
-/// receive(): waits for the value.
+/// The operation of receive(): waits for the value.
 template <class T>
 class [[nodiscard("co_await it"), gnu::warn_unused]] oneshot_receive_op
     : public queued_operation<oneshot_receive_op<T>, T> {
@@ -61,10 +61,10 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] oneshot_receive_op
  private:
   friend class oneshot_sender<T>;
   oneshot_state<T>* state_;
-  std::optional<T> value_;  // taken in the moment when it was given
+  std::optional<T> value_;  // taken at the moment of the send
 };
 
-/// The half that gives the value.
+/// The sending half.
 template <class T>
 class oneshot_sender {
  public:
@@ -77,7 +77,7 @@ class oneshot_sender {
   }
   ~oneshot_sender() { leave(); }
 
-  /// Gives the value, once. False: the receiver is gone, and the value as it was.
+  /// Sends the value. To be called once. Returns false, and leaves the value unchanged, when the receiver is gone.
   bool send(T&& value) {
     if (state_ == nullptr)
       misuse("send on a oneshot_sender that has sent its value or was moved from: a oneshot takes one value only");
@@ -99,7 +99,7 @@ class oneshot_sender {
   {
     return send(T(value));
   }
-  /// The receiver is gone: nobody will see the value.
+  /// True when the receiver is gone, so no task will see the value.
   [[nodiscard]] bool is_closed() const noexcept { return state_ == nullptr || state_->receiver_gone; }
 
  private:
@@ -115,7 +115,7 @@ class oneshot_sender {
   oneshot_state<T>* state_;
 };
 
-/// The half that gets it.
+/// The receiving half.
 template <class T>
 class oneshot_receiver {
  public:
@@ -132,12 +132,12 @@ class oneshot_receiver {
     if (state_->sender_gone) delete state_;
   }
 
-  /// Waits for the value. Once.
+  /// Waits for the value. To be called once.
   ///
-  /// Cancel: stops waiting; the value, when it comes, stays for the next receive.
-  /// Errors: sender_dropped, when the sender is gone and has given nothing.
+  /// Cancel: stops waiting. A later value stays for the next receive.
+  /// Errors: sender_dropped when the sender is gone without having sent a value.
   [[nodiscard("co_await it")]] oneshot_receive_op<T> receive() noexcept { return oneshot_receive_op<T>(state()); }
-  /// The value, when it is there.
+  /// Takes the value, if it has arrived.
   [[nodiscard]] std::optional<T> try_receive() noexcept { return std::exchange(state().value, std::nullopt); }
 
  private:
@@ -149,7 +149,8 @@ class oneshot_receiver {
   oneshot_state<T>* state_;
 };
 
-/// One value from one task to another: `gyre::oneshot<int> reply;` then hand out `reply.sender` and `reply.receiver`.
+/// One value from one task to another: create `gyre::oneshot<int> reply;` and pass on `reply.sender` and
+/// `reply.receiver`.
 ///
 /// Thread: belongs to one loop. Errors: std::bad_alloc.
 template <class T>

@@ -1,4 +1,4 @@
-// gyre/sync/queue.hpp: items from tasks that produce to tasks that consume.
+// gyre/sync/queue.hpp: passes items from producer tasks to consumer tasks.
 #pragma once
 
 #include <gyre/sync/item_storage.hpp>
@@ -11,13 +11,13 @@
 
 namespace gyre {
 
-/// What becomes of the items of a queue that is shut down: get takes them to the end, or they are dropped.
+/// The treatment of a queue's items on shutdown: get takes them to the end, or they are dropped.
 enum class queue_shutdown_mode : bool { drain, immediate };
 
 template <class Storage>
 class basic_queue;
 
-/// put(): waits for room.
+/// The operation of put(): waits for room.
 template <class Storage>
 class [[nodiscard("co_await it"), gnu::warn_unused]] queue_put_op : public queued_operation<queue_put_op<Storage>> {
  public:
@@ -37,7 +37,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] queue_put_op : public queue
   value_type item_;
 };
 
-/// get(): waits for an item.
+/// The operation of get(): waits for an item.
 template <class Storage>
 class [[nodiscard("co_await it"), gnu::warn_unused]] queue_get_op
     : public queued_operation<queue_get_op<Storage>, typename Storage::value_type> {
@@ -62,7 +62,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] queue_get_op
   std::optional<value_type> item_;
 };
 
-/// join(): waits until every item has been dealt with.
+/// The operation of join(): waits until every item has been processed.
 template <class Storage>
 class [[nodiscard("co_await it"), gnu::warn_unused]] queue_join_op : public queued_operation<queue_join_op<Storage>> {
  public:
@@ -74,38 +74,41 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] queue_join_op : public queu
   basic_queue<Storage>* queue_;
 };
 
-/// What all queues have in common. asyncio's Queue, PriorityQueue and LifoQueue are queue, priority_queue and lifo_queue.
+/// The common part of all queues. asyncio's Queue, PriorityQueue and LifoQueue are queue, priority_queue and
+/// lifo_queue.
 ///
-/// Who waits longest is served first, putting and getting. An item goes to a waiting get in the moment of the put.
-/// Thread: belongs to one loop (see shared_channel). Lifetime: must outlive who waits for it.
+/// The longest waiting task is served first, for both put and get. A put hands its item directly to a waiting get.
+/// Thread: belongs to one loop (see shared_channel). Lifetime: must outlive the tasks that wait for it.
 template <class Storage>
 class basic_queue {
  public:
   using value_type = typename Storage::value_type;
   static constexpr std::size_t unbounded = static_cast<std::size_t>(-1);
 
-  /// Holds at most `capacity` items, at least one.
+  /// Holds at most `capacity` items. It must be at least one.
   explicit basic_queue(std::size_t capacity) noexcept : capacity_(capacity) {
     if (capacity == 0) misuse("a queue needs room for one item; for none see channel");
   }
   basic_queue(const basic_queue&) = delete;
 
-  /// Puts an item in, and waits for room before when it is full.
+  /// Adds an item. Waits for room first when the queue is full.
   ///
-  /// Cancel: the item was not put in, and is destroyed with the operation; a put that came first wins over the cancel.
+  /// Cancel: the item was not added, and is destroyed with the operation. A put that came first wins over the cancel.
   /// Errors: queue_shut_down.
   [[nodiscard("co_await it")]] queue_put_op<Storage> put(value_type item) noexcept { return {*this, std::move(item)}; }
 
-  /// Takes the next item, and waits for one when there is none.
+  /// Takes the next item. Waits for one when there is none.
   ///
-  /// Cancel: no item was taken; one that came first wins over the cancel. Errors: queue_shut_down, when it is empty.
+  /// Cancel: no item was taken. An item that came first wins over the cancel. Errors: queue_shut_down, when it is
+  /// empty.
   [[nodiscard("co_await it")]] queue_get_op<Storage> get() noexcept { return queue_get_op<Storage>(*this); }
 
-  /// True: the item was put in. False: there is no room, or it is shut down; `item` is as it was.
+  /// Returns true when the item was added. Returns false, and leaves `item` unchanged, when the queue is full or shut
+  /// down.
   [[nodiscard]] bool try_put(value_type& item) { return !shut_down_ && accept(item); }
   [[nodiscard]] bool try_put(value_type&& item) { return try_put(item); }
 
-  /// The next item, or nothing when there is none now.
+  /// Takes the next item, or returns nothing when there is none now.
   [[nodiscard]] std::optional<value_type> try_get() {
     if (items_.empty()) return std::nullopt;
     std::optional<value_type> item(items_.pop());
@@ -117,19 +120,20 @@ class basic_queue {
     return item;
   }
 
-  /// Says that an item which was taken has been dealt with. Stops the program when there was none.
+  /// Records that a taken item has been processed. Stops the program when there was none.
   void task_done() noexcept {
     if (unfinished_ == 0) misuse("task_done was called more often than items were put into the queue");
     if (--unfinished_ == 0) joiners_.grant_all();
   }
 
-  /// Waits until task_done has been called for every item that was put in.
+  /// Waits until task_done has been called for every item that was added.
   ///
   /// Cancel: stops waiting.
   [[nodiscard("co_await it")]] queue_join_op<Storage> join() noexcept { return queue_join_op<Storage>(*this); }
 
   using shutdown_mode = queue_shutdown_mode;
-  /// From now on put fails, and get when it is empty. Immediately: what is in it is dropped and counts as dealt with.
+  /// From now on put fails, and so does get when the queue is empty. In mode `immediate` the remaining items are
+  /// dropped and count as processed.
   void shut_down(queue_shutdown_mode mode = queue_shutdown_mode::drain) noexcept {
     shut_down_ = true;
     putters_.refuse_all();
@@ -138,7 +142,7 @@ class basic_queue {
       items_.clear();
       if (unfinished_ == 0) joiners_.grant_all();
     }
-    getters_.refuse_all();  // who waits found it empty
+    getters_.refuse_all();  // they wait because it is empty
   }
 
   [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
@@ -152,7 +156,7 @@ class basic_queue {
   friend class queue_get_op<Storage>;
   friend class queue_join_op<Storage>;
 
-  // Returns the item of a get whose result was discarded. It becomes the next item again, above the capacity if need be.
+  // Returns the item of a get whose result was discarded. It becomes the next item again, even above the capacity.
   void take_back(value_type&& item) noexcept {
     if (wait_node* const first = getters_.first()) {
       static_cast<queue_get_op<Storage>&>(*first).item_.emplace(std::move(item));
@@ -170,7 +174,7 @@ class basic_queue {
     ++unfinished_;
   }
   bool accept(value_type& item) {
-    if (wait_node* const first = getters_.first()) {  // then it is empty
+    if (wait_node* const first = getters_.first()) {  // then the queue is empty
       static_cast<queue_get_op<Storage>&>(*first).item_.emplace(std::move(item));
       ++unfinished_;
       getters_.grant_one();
@@ -204,7 +208,7 @@ class lifo_queue : public basic_queue<lifo_storage<T>> {
   using basic_queue<lifo_storage<T>>::basic_queue;
 };
 
-/// `a < b` by default.
+/// The default order: `a < b`.
 struct natural_order {
   template <class T>
   bool operator()(const T& a, const T& b) const {
@@ -212,14 +216,14 @@ struct natural_order {
   }
 };
 
-/// The smallest first; of equal ones the one that came first.
+/// The smallest first; equal ones in the order of arrival.
 template <class T, class Before = natural_order>
 class priority_queue : public basic_queue<priority_storage<T, Before>> {
  public:
   using basic_queue<priority_storage<T, Before>>::basic_queue;
 };
 
-/// Queues that never make the producer wait: nothing limits their memory but who fills them.
+/// Queues that never make the producer wait. Only the producers limit their memory use.
 template <class T>
 class unbounded_queue : public basic_queue<fifo_storage<T>> {
  public:

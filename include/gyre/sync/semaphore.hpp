@@ -1,4 +1,4 @@
-// gyre/sync/semaphore.hpp: at most so many tasks at a time.
+// gyre/sync/semaphore.hpp: limits the number of tasks that do something at the same time.
 #pragma once
 
 #include <gyre/sync/must_be_awaited.hpp>
@@ -12,7 +12,7 @@ namespace gyre {
 
 class counting_semaphore;
 
-/// Gives its permit back when it dies.
+/// Gives its permit back when it is destroyed.
 class [[nodiscard("dropped at once, it gives the permit back at once")]] semaphore_permit {
  public:
   semaphore_permit() noexcept = default;
@@ -26,7 +26,7 @@ class [[nodiscard("dropped at once, it gives the permit back at once")]] semapho
   }
   ~semaphore_permit() { release(); }
 
-  /// Gives it back before the end.
+  /// Gives the permit back before the end of the object's lifetime.
   void release() noexcept;
   [[nodiscard]] explicit operator bool() const noexcept { return owner_ != nullptr; }
 
@@ -34,7 +34,7 @@ class [[nodiscard("dropped at once, it gives the permit back at once")]] semapho
   counting_semaphore* owner_ = nullptr;
 };
 
-/// acquire(): waits for a permit.
+/// The operation of acquire(): waits for a permit.
 class [[nodiscard("co_await it"), gnu::warn_unused]] semaphore_acquire_op
     : public queued_operation<semaphore_acquire_op> {
  public:
@@ -50,7 +50,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] semaphore_acquire_op
   counting_semaphore* semaphore_;
 };
 
-/// scoped_acquire(): the same, giving an object that returns it.
+/// The operation of scoped_acquire(): the same, but returns an object that gives the permit back.
 class [[nodiscard("co_await it"), gnu::warn_unused]] semaphore_permit_op
     : public queued_operation<semaphore_permit_op, semaphore_permit> {
  public:
@@ -68,32 +68,32 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] semaphore_permit_op
   counting_semaphore* semaphore_;
 };
 
-/// A number of permits that tasks take and give back, in the order in which they came.
+/// A number of permits that tasks take and give back. Waiting tasks are served in the order of arrival.
 ///
-/// Thread: belongs to one loop. Lifetime: must outlive who waits for it.
+/// Thread: belongs to one loop. Lifetime: must outlive the tasks that wait for it.
 class GYRE_API counting_semaphore {
  public:
   explicit counting_semaphore(std::size_t permits) noexcept : available_(permits) {}
 
-  /// Waits for a permit; give it back with `release`.
+  /// Waits for a permit. Give it back with `release`.
   ///
-  /// Cancel: no permit was taken; one that came first wins over the cancel, and is to be released.
+  /// Cancel: no permit was taken. A permit that came first wins over the cancel, and must be released.
   [[nodiscard("co_await it")]] semaphore_acquire_op acquire() noexcept { return semaphore_acquire_op(*this); }
 
-  /// Waits the same way and gives the permit as an object: `auto permit = co_await slots.scoped_acquire();`
+  /// Waits the same way and returns the permit as an object: `auto permit = co_await slots.scoped_acquire();`
   ///
-  /// Cancel: as acquire.
+  /// Cancel: same as acquire().
   [[nodiscard("co_await it")]] semaphore_permit_op scoped_acquire() noexcept { return semaphore_permit_op(*this); }
 
-  /// True: a permit was free and is this task's now.
+  /// Returns true when a permit was free; it is then this task's.
   [[nodiscard]] bool try_acquire() noexcept {
     if (available_ == 0) return false;
     --available_;
     return true;
   }
 
-  /// Gives `count` permits (back, or new ones); those who have waited longest get them. Stops the program when there
-  /// would be more of them than a std::size_t counts.
+  /// Adds `count` permits, returned or new ones. The tasks that have waited longest get them. Stops the program when
+  /// there would be more of them than std::size_t can count.
   void release(std::size_t count = 1) noexcept {
     if (waiters_.empty() && count <= std::numeric_limits<std::size_t>::max() - available_) [[likely]]
       available_ += count;
@@ -101,7 +101,7 @@ class GYRE_API counting_semaphore {
       hand_on(count);
   }
 
-  /// Permits that nobody has. No task waits while there are some.
+  /// The number of free permits. No task waits while there are some.
   [[nodiscard]] std::size_t available() const noexcept { return available_; }
 
  private:
@@ -112,12 +112,13 @@ class GYRE_API counting_semaphore {
   std::size_t available_;
 };
 
-/// A semaphore that never has more permits than it was made with.
+/// A semaphore that never has more permits than its initial number.
 class GYRE_API bounded_semaphore : public counting_semaphore {
  public:
   explicit bounded_semaphore(std::size_t permits) noexcept : counting_semaphore(permits), bound_(permits) {}
 
-  /// As of counting_semaphore. Errors: std::logic_error when more would be free than there are; nothing changes then.
+  /// Same as counting_semaphore::release. Errors: std::logic_error, and nothing changes, when more permits would be
+  /// free than there are.
   void release(std::size_t count = 1);
 
  private:

@@ -24,7 +24,7 @@ struct shared_receive_slot : shared_waiter {
   std::optional<T> item;
 };
 
-/// What the copies of a shared_channel share. All but the count is guarded by the lock.
+/// The state that the copies of a shared_channel share. The lock guards everything but the count.
 template <class T>
 struct shared_channel_state {
   shared_lock lock;
@@ -37,7 +37,7 @@ struct shared_channel_state {
 
   explicit shared_channel_state(std::size_t most) : capacity(most) {}
 
-  /// Errors: std::bad_alloc; the item is where it was then.
+  /// Errors: std::bad_alloc; the item was not moved.
   bool accept(T& item) {
     if (shared_waiter* const first = receivers.first()) {
       static_cast<shared_receive_slot<T>&>(*first).item.emplace(std::move(item));
@@ -52,12 +52,12 @@ struct shared_channel_state {
     if (items.empty()) return false;
     out.emplace(items.pop());
     if (shared_waiter* const first = senders.first(); first != nullptr && items.size() < capacity) {
-      items.push(std::move(*static_cast<shared_send_slot<T>&>(*first).item));  // allocates nothing: one has just left
+      items.push(std::move(*static_cast<shared_send_slot<T>&>(*first).item));  // allocates nothing: an item has just left
       senders.wake_first();
     }
     return true;
   }
-  // Returns the item of a receive whose result was discarded. It becomes the next item again, above the capacity if need be.
+  // Returns the item of a receive whose result was discarded. It becomes the next item again, even above the capacity.
   void take_back(T&& item) noexcept {
     try {
       const shared_lock_guard locked(lock);
@@ -78,7 +78,7 @@ struct shared_channel_state {
   }
 };
 
-/// send() of a shared_channel.
+/// The operation of shared_channel::send().
 template <class T>
 class [[nodiscard("co_await it"), gnu::warn_unused]] shared_send_op
     : public shared_operation<shared_send_op<T>, shared_send_slot<T>> {
@@ -106,7 +106,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] shared_send_op
   shared_channel_state<T>* state_;
 };
 
-/// receive() of a shared_channel.
+/// The operation of shared_channel::receive().
 template <class T>
 class [[nodiscard("co_await it"), gnu::warn_unused]] shared_receive_op
     : public shared_operation<shared_receive_op<T>, shared_receive_slot<T>> {
@@ -134,16 +134,16 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] shared_receive_op
   shared_channel_state<T>* state_;
 };
 
-/// Items from any task or thread to any other, each to one of them, until it is closed. Copies are the same channel; hand
-/// one to each who uses it. First come, first served on both sides.
+/// Items from any task or thread to any other, until it is closed. Each item goes to one receiver. Copies refer to the
+/// same channel; give one to each user. Both sides are served in the order of arrival.
 ///
-/// Thread: any, for every function; an await goes on on the loop that it began on.
+/// Thread: any, for every function. An await resumes on the loop on which it started.
 template <class T>
 class shared_channel {
  public:
   using value_type = T;
 
-  /// Holds at most `capacity` items, at least one. Errors: std::bad_alloc.
+  /// Holds at most `capacity` items. It must be at least one. Errors: std::bad_alloc.
   explicit shared_channel(std::size_t capacity) : state_(new shared_channel_state<T>(capacity)) {
     if (capacity == 0) misuse("a shared_channel needs room for one item");
   }
@@ -159,18 +159,20 @@ class shared_channel {
     if (state_ != nullptr && __atomic_fetch_sub(&state_->references, 1, __ATOMIC_ACQ_REL) == 1) delete state_;
   }
 
-  /// Sends an item, and waits for room before.
+  /// Sends an item. Waits for room first when the channel is full.
   ///
-  /// Cancel: not sent; a send that came first wins over the cancel. Errors: channel_closed; std::bad_alloc, not sent.
+  /// Cancel: the item was not sent. A send that came first wins over the cancel. Errors: channel_closed;
+  /// std::bad_alloc, not sent.
   [[nodiscard("co_await it")]] shared_send_op<T> send(T item) { return {state(), std::move(item)}; }
 
-  /// Takes the next item; nothing when it is closed and empty.
+  /// Takes the next item. Returns nothing when the channel is closed and empty.
   ///
-  /// Cancel: no item was taken; one that came first wins over the cancel.
+  /// Cancel: no item was taken. An item that came first wins over the cancel.
   [[nodiscard("co_await it")]] shared_receive_op<T> receive() noexcept { return shared_receive_op<T>(state()); }
 
-  /// For a thread without a loop: waits as send does, by blocking. False: the channel is closed.
-  /// Errors: std::logic_error on the thread of a loop, whose tasks could not run meanwhile; std::bad_alloc; not sent then.
+  /// For a thread without a loop: waits for room by blocking. Returns false when the channel is closed.
+  /// Errors: std::logic_error on the thread of a loop, whose tasks could not run meanwhile; std::bad_alloc. The item
+  /// was not sent then.
   bool blocking_send(T item) {
     shared_send_slot<T> slot;
     slot.item.emplace(std::move(item));
@@ -178,7 +180,8 @@ class shared_channel {
     if (!sent_or_queued(slot)) thread.sleep(state().lock);
     return !slot.refused;
   }
-  /// For a thread without a loop: waits as receive does, by blocking. Errors: as blocking_send; no item was taken then.
+  /// For a thread without a loop: waits for an item by blocking. Errors: same as blocking_send(); no item was taken
+  /// then.
   std::optional<T> blocking_receive() {
     shared_receive_slot<T> slot;
     sleeping_thread thread(slot, "shared_channel::blocking_receive");
@@ -186,14 +189,15 @@ class shared_channel {
     return std::move(slot.item);
   }
 
-  /// True: sent. False: it would have to wait, or the channel is closed; `item` is as it was.
-  /// Errors: std::bad_alloc; `item` is as it was.
+  /// Returns true when the item was sent. Returns false, and leaves `item` unchanged, when it would have to wait or the
+  /// channel is closed.
+  /// Errors: std::bad_alloc; `item` is unchanged.
   [[nodiscard]] bool try_send(T& item) {
     const shared_lock_guard locked(state().lock);
     return !state().closed && state().accept(item);
   }
   [[nodiscard]] bool try_send(T&& item) { return try_send(item); }
-  /// The next item, or nothing when there is none now.
+  /// Takes the next item, or returns nothing when there is none now.
   [[nodiscard]] std::optional<T> try_receive() {
     std::optional<T> item;
     const shared_lock_guard locked(state().lock);
@@ -201,7 +205,7 @@ class shared_channel {
     return item;
   }
 
-  /// Takes no more items; what is in it can still be received. Idempotent.
+  /// Closes the channel: it accepts no more items. Its remaining items can still be received. Idempotent.
   void close() noexcept {
     const shared_lock_guard locked(state().lock);
     state().close();
@@ -215,7 +219,7 @@ class shared_channel {
           "copy");
     return *state_;
   }
-  // True: done, or refused. False: the thread waits.
+  // Returns true when the send is done or refused. Returns false when the thread must wait.
   bool sent_or_queued(shared_send_slot<T>& slot) {
     const shared_lock_guard locked(state().lock);
     slot.refused = state().closed;

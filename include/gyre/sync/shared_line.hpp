@@ -1,4 +1,4 @@
-// gyre/sync/shared_line.hpp: who waits for something that other threads give. For authors of shared types.
+// gyre/sync/shared_line.hpp: the line of tasks and threads that wait for other threads. For authors of shared types.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -12,17 +12,17 @@ namespace gyre {
 class shared_line;
 class sleeping_thread;
 
-/// Who waits: a task of some loop, or a thread. Guarded by the lock of the thing that is waited for.
+/// A waiter: a task of some loop, or a thread. Guarded by the lock of the object for which it waits.
 struct shared_waiter {
   shared_waiter* previous = nullptr;
   shared_waiter* next = nullptr;
   shared_line* stands_in = nullptr;
   void (*wake)(shared_waiter&) noexcept = nullptr;  ///< any thread; the waiter may be gone when it returns
-  sleeping_thread* thread = nullptr;                ///< set when a thread waits and no task
-  bool refused = false;                             ///< it goes on without what it waited for: closed
+  sleeping_thread* thread = nullptr;                ///< set when a thread waits, not a task
+  bool refused = false;                             ///< it continues without a result: closed
 };
 
-/// First-in, first-out line of them.
+/// First-in, first-out line of waiters.
 class GYRE_API shared_line : public node_list<shared_waiter> {
  public:
   void push_back(shared_waiter& waiter) noexcept {
@@ -33,13 +33,13 @@ class GYRE_API shared_line : public node_list<shared_waiter> {
     unlink(waiter);
     waiter.stands_in = nullptr;
   }
-  /// Takes the first out and lets it go on; there must be one.
+  /// Removes and wakes the first waiter. There must be one.
   void wake_first() noexcept;
-  /// Takes all out and lets them go on with an error.
+  /// Removes all waiters and wakes them with an error.
   void refuse_all() noexcept;
 };
 
-/// A lock that is held for a few instructions. Kept out of the headers with the header that it needs.
+/// A lock that is held for a few instructions. Defined out of line, so that the headers do not include what it needs.
 class GYRE_API shared_lock {
  public:
   shared_lock();
@@ -53,7 +53,7 @@ class GYRE_API shared_lock {
   state* state_;
 };
 
-/// Holds a shared_lock until the end of the block, also when an exception ends it.
+/// Holds a shared_lock until the end of the block, even when an exception ends it.
 class shared_lock_guard {
  public:
   explicit shared_lock_guard(shared_lock& wanted GYRE_LIFETIMEBOUND) noexcept : lock_(wanted) { lock_.lock(); }
@@ -67,11 +67,11 @@ class shared_lock_guard {
 /// A thread without a loop that waits in a line.
 class GYRE_API sleeping_thread {
  public:
-  /// Errors: std::logic_error on the thread of a loop, which names `operation`; std::bad_alloc.
+  /// Errors: std::logic_error, which names `operation`, on the thread of a loop; std::bad_alloc.
   sleeping_thread(shared_waiter& waiter, const char* operation);
   ~sleeping_thread();
   sleeping_thread(const sleeping_thread&) = delete;
-  /// Until the waiter is woken. `lock`: that of the line, which the caller does not hold.
+  /// Sleeps until the waiter is woken. `lock` is that of the line, and the caller must not hold it.
   void sleep(shared_lock& lock) noexcept;
 
  private:
@@ -79,10 +79,11 @@ class GYRE_API sleeping_thread {
   state* state_;
 };
 
-/// Base of operations that wait in a shared_line; `Slot`, a shared_waiter, says what is handed over. The task is woken
-/// through the inbox of its loop.
+/// Base of operations that wait in a shared_line. `Slot`, a shared_waiter, holds the value that is handed over. The
+/// task is woken through the inbox of its loop.
 ///
-/// Derived gives `bool attempt()`, which is called with the lock held, and `shared_line& waits_in()`, `shared_lock& lock()`.
+/// Derived provides `bool attempt()`, which is called with the lock held, `shared_line& waits_in()` and `shared_lock&
+/// lock()`.
 template <class Derived, class Slot>
 class shared_operation : public operation<Derived>, public Slot {
  public:
@@ -92,7 +93,7 @@ class shared_operation : public operation<Derived>, public Slot {
   }
   void start() {
     const shared_lock_guard locked(self().lock());
-    if (self().attempt()) {  // it has come in between
+    if (self().attempt()) {  // it succeeded in between
       operation_base::cancel = [](cancellable&) noexcept {};
       this->finish_soon();
       return;
@@ -113,7 +114,7 @@ class shared_operation : public operation<Derived>, public Slot {
   }
 
  protected:
-  /// The error of an await that ended early or was refused; 0 when it was served.
+  /// The error of an await that ended early or was refused; 0 after success.
   [[nodiscard]] std::error_code outcome(std::error_code refusal) const {
     if (!withdrawn_) return Slot::refused ? refusal : std::error_code();
     if (this->scope_cancelled()) throw_cancelled();
@@ -132,7 +133,7 @@ class shared_operation : public operation<Derived>, public Slot {
     const bool waits = op.Slot::stands_in != nullptr;
     if (waits) op.Slot::stands_in->remove(op);
     lock.unlock();
-    if (!waits) return;  // served: success beats cancel
+    if (!waits) return;  // served: success wins over cancel
     event_loop::current().expected_post_arrived();
     op.withdrawn_ = true;
     op.finish_soon();

@@ -1,4 +1,4 @@
-// gyre/sync/shared_mutex.hpp: many readers, or one writer.
+// gyre/sync/shared_mutex.hpp: access for many readers or one writer.
 #pragma once
 
 #include <gyre/sync/must_be_awaited.hpp>
@@ -14,7 +14,7 @@ namespace gyre {
 class shared_mutex;
 class shared_mutex_guard;
 
-/// lock() and lock_shared(): waits until the mutex is this task's, alone or with other readers.
+/// The operation of lock() and lock_shared(): waits until this task owns the mutex, alone or with other readers.
 class GYRE_API [[nodiscard("co_await it")]] shared_mutex_lock_op : public queued_operation<shared_mutex_lock_op> {
  public:
   shared_mutex_lock_op(shared_mutex& wanted, bool shared) noexcept : mutex_(&wanted), shared_(shared) {}
@@ -36,11 +36,11 @@ class GYRE_API [[nodiscard("co_await it")]] shared_mutex_lock_op : public queued
   bool shared_;
 };
 
-/// Holds a shared_mutex, alone or with other readers, until it dies.
+/// Holds a shared_mutex, alone or with other readers, until the guard is destroyed.
 class [[nodiscard("dropped at once, it unlocks at once")]] shared_mutex_guard {
  public:
   shared_mutex_guard() noexcept = default;
-  /// Takes over `locked`, which is locked already.
+  /// Takes over `locked`, which must be locked already.
   shared_mutex_guard(shared_mutex& locked, bool shared) noexcept : mutex_(&locked), shared_(shared) {}
   shared_mutex_guard(shared_mutex_guard&& other) noexcept
       : mutex_(std::exchange(other.mutex_, nullptr)), shared_(other.shared_) {}
@@ -52,7 +52,7 @@ class [[nodiscard("dropped at once, it unlocks at once")]] shared_mutex_guard {
   }
   ~shared_mutex_guard() { unlock(); }
 
-  /// Gives it up before the end.
+  /// Unlocks before the end of the guard's lifetime.
   void unlock() noexcept;
 
  private:
@@ -60,7 +60,7 @@ class [[nodiscard("dropped at once, it unlocks at once")]] shared_mutex_guard {
   bool shared_ = false;
 };
 
-/// scoped_lock() and scoped_lock_shared(): the same as lock, giving a guard.
+/// The operation of scoped_lock() and scoped_lock_shared(): same as lock(), but returns a guard.
 class GYRE_API [[nodiscard("co_await it")]] shared_mutex_guard_op : public shared_mutex_lock_op {
  public:
   static constexpr bool result_is_granted = true;
@@ -75,38 +75,38 @@ class GYRE_API [[nodiscard("co_await it")]] shared_mutex_guard_op : public share
   }
 };
 
-/// Lets readers in together and writers alone, in the order in which they came: a reader that comes behind a waiting
-/// writer waits too, so that neither kind starves the other.
+/// Admits readers together and writers alone, in the order of arrival. A reader that arrives after a waiting writer
+/// waits too, so that neither kind starves the other.
 ///
-/// Thread: belongs to one loop. Lifetime: must outlive who waits for it.
+/// Thread: belongs to one loop. Lifetime: must outlive the tasks that wait for it.
 class GYRE_API shared_mutex {
  public:
-  /// Waits until the mutex is this task's alone.
+  /// Waits until this task owns the mutex alone.
   ///
-  /// Cancel: not taken; a lock that came first wins over the cancel, and is to be unlocked.
+  /// Cancel: the mutex was not taken. A lock that came first wins over the cancel, and must be unlocked.
   [[nodiscard("co_await it")]] shared_mutex_lock_op lock() noexcept { return {*this, false}; }
 
-  /// Waits until no writer has it or waits before this task.
+  /// Waits until no writer holds the mutex or waits in front of this task.
   ///
-  /// Cancel: as lock.
+  /// Cancel: same as lock().
   [[nodiscard("co_await it")]] shared_mutex_lock_op lock_shared() noexcept { return {*this, true}; }
 
   /// The same with guards: `const auto guard = co_await mutex.scoped_lock_shared();`
   ///
-  /// Cancel: as lock.
+  /// Cancel: same as lock().
   [[nodiscard("co_await it")]] shared_mutex_guard_op scoped_lock() noexcept { return {*this, false}; }
-  /// Cancel: as lock.
+  /// Cancel: same as lock().
   [[nodiscard("co_await it")]] shared_mutex_guard_op scoped_lock_shared() noexcept { return {*this, true}; }
 
   [[nodiscard]] bool try_lock() noexcept;
   [[nodiscard]] bool try_lock_shared() noexcept;
-  /// Whether try_lock, or try_lock_shared, would take it.
+  /// True when try_lock (or try_lock_shared, if `shared`) would succeed.
   [[nodiscard]] bool is_free(bool shared) const noexcept {
     return !written_ && (shared ? waiters_.empty() : readers_ == 0);
   }
-  /// Stops the program when no writer has it.
+  /// Stops the program when no writer holds it.
   void unlock() noexcept;
-  /// Stops the program when no reader has it.
+  /// Stops the program when no reader holds it.
   void unlock_shared() noexcept;
 
   [[nodiscard]] bool is_locked() const noexcept { return written_; }

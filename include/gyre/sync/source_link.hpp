@@ -1,4 +1,4 @@
-// gyre/sync/source_link.hpp: how a subscription learns that its source is gone. For authors of sync types.
+// gyre/sync/source_link.hpp: tells a subscription that its source was destroyed. For authors of sync types.
 #pragma once
 
 #include <gyre/io/node_list.hpp>
@@ -22,7 +22,7 @@ class source_link {
   }
   ~source_link() { unlink(); }
 
-  /// The source was destroyed.
+  /// True when the source was destroyed.
   [[nodiscard]] bool is_gone() const noexcept { return source_ == nullptr; }
 
  private:
@@ -36,7 +36,7 @@ class source_link {
   source_links* source_ = nullptr;
 };
 
-/// Member of a source: all subscriptions that are linked to it.
+/// Member of a source. Lists all subscriptions that are linked to it.
 class source_links : private node_list<source_link> {
  public:
   source_links() noexcept = default;

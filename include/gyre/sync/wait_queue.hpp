@@ -1,4 +1,4 @@
-// gyre/sync/wait_queue.hpp: who waits for something, first come, first served. For authors of awaitables.
+// gyre/sync/wait_queue.hpp: the waiting tasks of an object, in the order of arrival. For authors of awaitables.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -15,13 +15,13 @@ namespace gyre {
 
 class wait_queue;
 
-/// A place in a wait_queue. Lives in the operation that waits.
+/// A place in a wait_queue. Lives in the waiting operation.
 struct wait_node {
   wait_node* previous = nullptr;
   wait_node* next = nullptr;
-  wait_queue* stands_in = nullptr;  ///< where it stands; null: nowhere (any more)
-  bool refused = false;             ///< it goes on without what it waited for: closed, shut down, broken
-  /// What it waits for is its own now: it goes on from the ready queue. Set by queued_operation.
+  wait_queue* stands_in = nullptr;  ///< the queue that contains it; null when it is in no queue (any more)
+  bool refused = false;             ///< it continues without a result: closed, shut down, broken
+  /// Called when the wait is granted: the operation continues from the ready queue. Set by queued_operation.
   void (*grant)(wait_node&) noexcept = nullptr;
 };
 
@@ -39,11 +39,11 @@ class GYRE_API wait_queue : public node_list<wait_node> {
     node.stands_in = nullptr;
   }
 
-  /// Takes the first out and lets it go on. False: nobody waits.
+  /// Removes and wakes the first waiter. Returns false when no task waits.
   bool grant_one() noexcept;
-  /// The same for all who wait now.
+  /// The same for all current waiters.
   void grant_all() noexcept;
-  /// Takes all out and lets them go on with an error.
+  /// Removes all waiters and wakes them with an error.
   void refuse_all() noexcept;
 
  protected:
@@ -61,8 +61,8 @@ struct object_name {
   }
 };
 
-/// The member of an object that tasks wait for: `wait_queue_of<"a mutex"> waiters_;`. When it is destroyed while a task
-/// waits, it stops the program with a sentence that names the object.
+/// The member of an object for which tasks wait: `wait_queue_of<"a mutex"> waiters_;`. If it is destroyed while a task
+/// waits, it stops the program with a message that names the object.
 template <object_name Object>
 class wait_queue_of : public wait_queue {
  public:
@@ -73,21 +73,22 @@ class wait_queue_of : public wait_queue {
   }
 };
 
-/// In a catch block: tells the loop's handler that an item was given back for which there was no memory.
+/// Call it in a catch block: reports to the loop's handler that an item that was given back could not be stored for
+/// lack of memory.
 GYRE_API void report_lost_item() noexcept;
 
-/// Base of operations that wait in a queue until somebody grants them what they wait for.
+/// Base of operations that wait in a queue until another task grants the wait.
 ///
-/// Derived gives `bool try_now()`, `wait_queue& waits_in()`, `take_value()` when it has a value, and, when it can be
-/// refused, `static std::error_code refusal()` and `[[noreturn]] static void refuse()`, which throws. Handing over
-/// happens in the moment of granting, so that a cancel that comes later is too late and nothing granted is lost.
-/// What others wait for as long as a task has it also gives `bool is_free()`: then a task whose budget is used up lets the
-/// others run before it takes that, because with it in hand all of them would have to stand in line.
-/// Where handing over is not possible (several tasks wait for one item, and none may keep it from the others), Derived says
-/// `takes_when_resumed = true` and gives is_free(), too: a task that is granted something tries once more when it is
-/// resumed, and waits on when another one was quicker.
+/// Derived provides `bool try_now()`, `wait_queue& waits_in()`, and `take_value()` when it has a value. If it can be
+/// refused, it also provides `static std::error_code refusal()` and `[[noreturn]] static void refuse()`, which throws.
+/// The value is handed over at the moment of granting, so a later cancel comes too late and nothing granted is lost.
+/// Resources held across awaits (mutexes, permits) also provide `bool is_free()`: a task that has used up its budget
+/// yields before it takes one. Otherwise it would hold the resource while all others queue for it.
+/// Derived sets `takes_when_resumed = true` and provides is_free() when the value cannot be handed over because several
+/// tasks wait for one item and none may keep it from the others. A granted task then tries once more when it resumes,
+/// and keeps waiting when another one was faster.
 /// Where a forgotten await would be noticed late, Derived has a public member `must_be_awaited called`.
-/// Cancel: takes it out of the queue; nothing was granted.
+/// Cancel: removes the operation from the queue; nothing was granted.
 template <class Derived, class T = void>
 class queued_operation : public operation<Derived>, public wait_node {
   static constexpr bool is_held = requires(Derived& op) { op.is_free(); };
@@ -108,7 +109,7 @@ class queued_operation : public operation<Derived>, public wait_node {
         op.withdrawn_ = true;
         return;
       }
-      if (op.stands_in == nullptr) return;  // granted: success beats cancel
+      if (op.stands_in == nullptr) return;  // granted: success wins over cancel
       op.stands_in->remove(op);
       op.withdrawn_ = true;
       op.finish_soon();

@@ -1,4 +1,4 @@
-// gyre/sync/watch.hpp: a value that changes, and tasks that want to know its latest state.
+// gyre/sync/watch.hpp: a value that changes, for tasks that need its latest state.
 #pragma once
 
 #include <gyre/coro/misuse.hpp>
@@ -15,7 +15,7 @@ class watch;
 template <class T>
 class watcher;
 
-/// changed(): waits until there is a value that the watcher has not seen.
+/// The operation of changed(): waits until there is a value that the watcher has not seen.
 template <class T>
 class [[nodiscard("co_await it"), gnu::warn_unused]] watch_changed_op
     : public queued_operation<watch_changed_op<T>, bool> {
@@ -26,7 +26,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] watch_changed_op
     return ended_ || watcher_->has_changed();
   }
   wait_queue& waits_in() noexcept { return watcher_->source().waiters_; }
-  // Told in the moment of the change: another task may have looked at the value with the same watcher since.
+  // Determined at the moment of the change: another task may have read the value with the same watcher since.
   bool take_value() const noexcept { return !ended_; }
 
  private:
@@ -35,20 +35,20 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] watch_changed_op
   bool ended_ = false;
 };
 
-/// One who wants to know of changes. It sees the latest value, not every one in between.
+/// Observes changes of a watch. It sees the latest value, not every intermediate one.
 ///
 /// Lifetime: may outlive its watch, but only to be destroyed or assigned to; any other use stops the program. Thread:
 /// belongs to one loop.
 template <class T>
 class watcher {
  public:
-  /// Waits until the value is another than the one seen last. False: the watch is closed and the last value was seen.
-  /// Several tasks may wait with one watcher; each of them resumes at the next change.
+  /// Waits until the value differs from the last one seen. Returns false when the watch is closed and the last value
+  /// was seen. Several tasks may wait with one watcher; each of them resumes at the next change.
   ///
-  /// Cancel: stops waiting; the change stays unseen.
+  /// Cancel: stops waiting; the change remains unseen.
   [[nodiscard("co_await it")]] watch_changed_op<T> changed() noexcept { return watch_changed_op<T>(*this); }
 
-  /// The value as it is now, which counts as seen.
+  /// Returns the current value, which then counts as seen.
   [[nodiscard]] const T& value() noexcept {
     seen_ = source().version_;
     return source().value_;
@@ -89,16 +89,16 @@ class watch {
     value_ = std::move(value);
     note_change();
   }
-  /// Changes it in place: `f(value)`.
+  /// Changes the value in place: `f(value)`.
   template <class F>
   void modify(F f) {
     f(value_);
     note_change();
   }
-  /// No more changes will come. Idempotent.
+  /// Closes the watch: no more changes will come. Idempotent.
   void close() noexcept {
     closed_ = true;
-    while (wait_node* const first = waiters_.first()) {  // who waits has seen the last value
+    while (wait_node* const first = waiters_.first()) {  // the waiters have seen the last value
       static_cast<watch_changed_op<T>&>(*first).ended_ = true;
       waiters_.grant_one();
     }
