@@ -14,6 +14,7 @@ enum class shielding : bool { none, shielded };
 /// scope that owns it. Cancelling is level-triggered. It marks the scope and all scopes below it, and ends the
 /// operations in which their tasks are suspended. Every later await inside them throws `cancelled`, so a cancel between
 /// two awaits is never missed. A shielded scope and the scopes below it are not affected.
+///
 /// Thread:   belongs to the loop of its task.
 /// Lifetime: must not move while open; its children must be closed before it. The program is stopped otherwise.
 class GYRE_API cancel_scope {

@@ -73,7 +73,7 @@ class backend {
  protected:
   backend(std::uint32_t buffer_count, std::uint32_t buffer_size) : buffers_(buffer_count, buffer_size) {}
 
-  /// How many checks of the kernel may be skipped in a row while there are completions to hand out.
+  /// While there are completions to hand out, the kernel is checked only once in this many times.
   static constexpr unsigned looks_that_may_be_skipped = 8;
 
   std::size_t in_flight_ = 0;

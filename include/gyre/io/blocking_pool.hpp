@@ -26,6 +26,7 @@ struct blocking_job {
 /// Threads are started when jobs arrive and end after a while without any, so a program that never blocks has none.
 /// Signals are blocked in them. A job that was submitted from a thread of the same pool goes before all others. After
 /// fork(2) the child's pool is empty and starts its own threads; the parent's jobs do not run there.
+/// Thread: any, for all members.
 class GYRE_API blocking_pool {
  public:
   /// Units: at most `max_threads` (≥ 1) at a time; further jobs wait in a queue. Errors: std::bad_alloc.

@@ -29,7 +29,7 @@ struct descriptor {
   bool hangup = false;    ///< the peer has finished sending, or an error waits: reads no longer block
 
   /// True when a read may stop at passed descriptors although more data follows, as on a Unix socket. Where that is
-  /// impossible (TCP), a short read tells at no extra cost that no data is left.
+  /// impossible (TCP), the cheaper recv(2) suffices to interpret a short read.
   bool may_carry_descriptors = true;
 };
 

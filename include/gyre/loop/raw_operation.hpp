@@ -76,8 +76,8 @@ class [[nodiscard("co_await it")]] raw_op : public operation<raw_op<Each>, io::r
   Each each_;
 };
 
-/// Performs any operation that this loop's ring supports. gyre/io/uring/submission.hpp or the caller fills in the
-/// entry. No program needs a second ring:
+/// Performs any operation that this loop's ring supports, so that no program needs a second ring. The entry is filled
+/// in with gyre/io/uring/submission.hpp, or by hand:
 ///
 ///   gyre::uring::submission entry;
 ///   gyre::uring::prepare_splice(entry, pipe, -1, socket, -1, 65536, 0);

@@ -15,32 +15,33 @@ namespace gyre {
 struct run_options {
   loop_options loop = {};
 
-  /// This run is the program: SIGINT, SIGTERM and request_stop() concern it.
+  /// Makes this run the program's main run: SIGINT, SIGTERM and request_stop() apply to it.
   ///
   /// * The first signal, or request_stop(), is a stop request. Servers of the process drain and return normally,
-  ///   stop_requested() returns, and everything else goes on: the main task ends when it has finished its work.
-  /// * If nobody observes the request, it cancels the main task: no server runs in the process, and no task has awaited
-  ///   stop_requested(). That is decided when the loop takes up the request, in its next turn, and not again later.
-  /// * The second signal, or the end of after_drain, cancels everything: all tasks of this loop, and drains on all loops.
+  ///   stop_requested() returns, and everything else continues: the main task ends when it has finished its work.
+  /// * If no server runs in the process and no task has awaited stop_requested(), the request is unobserved and cancels
+  ///   the main task. The loop decides that once, when it handles the request in its next turn.
+  /// * The second signal, or the end of after_drain, cancels everything: tasks of this loop, and the drains of all
+  /// loops.
   /// * A signal after a cancel by one of these ends the process at once, with 128 + its number.
   ///
-  /// One run of the process at a time can be the program. A signal_set that has one of the two signals gets it instead,
-  /// whatever loop it is on and whenever it was made: then it requests nothing. At the end of the run both signals do what they
-  /// did before, and the request is over.
+  /// A process can have only one such run at a time. A signal_set that contains one of the two signals receives it
+  /// instead, regardless of its loop and of when it was made: that signal then requests nothing. At the end of the run
+  /// the previous behaviour of both signals is restored, and the request is over.
   bool handle_signals = false;
 
-  /// How long the program may go on after a stop request once its servers have drained, each within its own limit. Then
-  /// everything is cancelled. Defaults to 15 s, which with a drain of 10 s stays below the 30 s that Kubernetes grants.
-  /// std::chrono::nanoseconds::max() means no limit. A negative time is refused with std::invalid_argument.
+  /// How long the program may continue after a stop request once its servers have drained, each within its own limit.
+  /// Then everything is cancelled. Defaults to 15 s, which with a drain of 10 s stays below the 30 s that Kubernetes
+  /// grants. std::chrono::nanoseconds::max() means no limit. A negative time is rejected with std::invalid_argument.
   std::chrono::nanoseconds after_drain = std::chrono::seconds(15);
 };
 
 class termination_watch;
 
-/// A loop on this thread for the duration of a `run`, with the signals that it was asked to handle.
+/// A loop on this thread for the duration of a `run`, with handling of signals if requested.
 class GYRE_API program {
  public:
-  /// Errors: as event_loop.
+  /// Errors: same as event_loop().
   explicit program(const run_options& options);
   ~program();
   program(const program&) = delete;
@@ -48,21 +49,21 @@ class GYRE_API program {
 
   /// Runs the loop until `task` has ended.
   void run_to_end(task_state& task);
-  /// Cancels and awaits the tasks that `task` left behind. If its value has been taken, its frame must be destroyed
-  /// before: its arguments may own objects of the loop.
+  /// Cancels and awaits the tasks that `task` left running. If its value has been taken, its frame must be destroyed
+  /// first: its arguments may own objects of the loop.
   void shutdown() noexcept;
-  /// After shutdown: 128 + the number of the signal that has cancelled `main`, or 0.
+  /// After shutdown: 128 + the number of the signal that cancelled `main`, or 0.
   [[nodiscard]] int code_after(const task_state& main) const noexcept;
 
  private:
   event_loop loop_;
-  termination_watch* signals_ = nullptr;  // null: it handles none
+  termination_watch* signals_ = nullptr;  // null: handles no signals
 };
 
-/// Runs `main` on a new loop on this thread and gives its value, or throws its exception.
+/// Runs `main` on a new loop on this thread. Returns its value, or throws its exception.
 ///
-/// When it ends, tasks that it left behind are cancelled and awaited. Thread: any that has no loop.
-/// Errors: std::system_error when the wanted backend cannot be had.
+/// When it ends, tasks that it left running are cancelled and awaited. Thread: any without a loop.
+/// Errors: std::system_error when the requested backend is not available.
 template <class T>
 T run(task<T> main, const run_options& options = {}, std::source_location where = std::source_location::current()) {
   program here(options);
@@ -85,19 +86,19 @@ template <class F>
 auto run(F main, const run_options& options = {}, std::source_location where = std::source_location::current()) {
   return run(call_in_frame(std::move(main)), options, where);
 }
-/// Refuses everything else.
+/// Rejects everything else.
 template <class F>
   requires(!task_function<std::remove_cvref_t<F>> && !requires { typename std::remove_cvref_t<F>::promise_type; })
 void run(F&& /*main*/, const run_options& /*options*/ = {}) {
   static_assert(misused<F>, "run takes a task, moved, or a function without parameters that returns one");
 }
 
-/// Runs `main` as the body of a program, with signals handled, and gives the exit code.
+/// Runs `main` as the body of a program, with signal handling, and returns the exit code.
 ///
-/// The code is what a task<int> returned, 0 for a task<> that returned, and 1 after an exception, whose message goes to standard
-/// error. It is 130 after SIGINT and 143 after SIGTERM or request_stop() when nobody observed the request and the main task
-/// ended by the cancel; a task that finishes its work in spite of the cancel counts as returned. After the second signal, and
-/// after run_options::after_drain, it is 130 or 143 in any case.
+/// The code is the value that a task<int> returned, 0 for a task<> that returned, and 1 after an exception, whose
+/// message goes to standard error. It is 130 after SIGINT and 143 after SIGTERM or request_stop() when nothing observed
+/// the request and the main task ended by the cancel. A task that finishes its work despite the cancel counts as
+/// returned. After the second signal, and after run_options::after_drain, it is 130 or 143 in any case.
 GYRE_API int run_main(task<int> main, const run_options& options = {.handle_signals = true},
                       std::source_location where = std::source_location::current());
 GYRE_API int run_main(task<void> main, const run_options& options = {.handle_signals = true},

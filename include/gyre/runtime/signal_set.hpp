@@ -1,4 +1,4 @@
-// gyre/runtime/signal_set.hpp: signals of the process, awaited. signal(7).
+// gyre/runtime/signal_set.hpp: awaits signals of the process. signal(7).
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -11,11 +11,11 @@ namespace gyre {
 
 class signal_watch;
 
-/// signal_set::next().
+/// The operation of signal_set::next().
 class GYRE_API [[nodiscard("co_await it")]] signal_op : public operation<signal_op, io::request> {
  public:
   explicit signal_op(signal_watch& watch) noexcept : watch_(&watch) {}
-  // Only before it has begun, when all there is to move is the set.
+  // Only before it has started: then the set is its whole state.
   signal_op(signal_op&& from) noexcept : signal_op(*from.watch_) {}
   signal_op& operator=(signal_op&&) = delete;
   ~signal_op();
@@ -33,21 +33,22 @@ class GYRE_API [[nodiscard("co_await it")]] signal_op : public operation<signal_
   bool cancelled_ = false;
 };
 
-/// Signals that are awaited instead of doing what they do by default, for the lifetime of this object.
-/// asyncio: add_signal_handler.
+/// Signals that are awaited instead of having their default effect, for the lifetime of this object. asyncio:
+/// add_signal_handler.
 ///
 ///   gyre::signal_set hang_up{SIGHUP};
 ///   while (true) { co_await hang_up.next(); co_await reload(); }
 ///
-/// A set takes its signals over from run_main, also SIGINT and SIGTERM: they request no stop then, neither the first nor a later
-/// one, and the program calls request_stop() itself. The last owner of a signal, a set or a run that handles signals,
-/// restores what the signal did before the first one, unless other code has installed a handler meanwhile: that stays.
+/// A set takes its signals over from run_main, including SIGINT and SIGTERM. None of them then requests a stop, neither
+/// the first nor a later one; the program calls request_stop() itself. The last owner of a signal (a set, or a run that
+/// handles signals) restores the behaviour from before the first owner. A handler that other code has installed
+/// meanwhile stays, however.
 /// A child of fork has the signals as they were before the set. Holds a descriptor.
-/// Thread: one thread at a time; the signals of the process may come to any thread.
+/// Thread: one thread at a time; the signals of the process may be delivered to any thread.
 class GYRE_API signal_set {
  public:
   /// Errors: std::system_error with std::errc::invalid_argument for a number that is no signal or cannot be caught;
-  /// device_or_resource_busy for one that another signal_set of the process has; too_many_files_open.
+  /// device_or_resource_busy for a signal that another signal_set of the process has; too_many_files_open.
   signal_set(std::initializer_list<int> numbers);
   ~signal_set();
   signal_set(const signal_set&) = delete;
@@ -57,7 +58,7 @@ class GYRE_API signal_set {
   /// numbers. A signal that comes again before it is returned is returned once, as usual in Unix. One task waits at a
   /// time.
   ///
-  /// Lifetime: this outlives the await. Cancel: no signal is lost; the next call returns it.
+  /// Lifetime: this must outlive the await. Cancel: no signal is lost; the next call returns it.
   /// Errors: io_error when the kernel cannot wait for a descriptor.
   [[nodiscard("co_await it")]] signal_op next() noexcept { return signal_op(*watch_); }
 

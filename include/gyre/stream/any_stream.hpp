@@ -1,4 +1,4 @@
-// gyre/stream/any_stream.hpp: a byte stream of any type, behind one type.
+// gyre/stream/any_stream.hpp: holds a byte stream of any type.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -12,10 +12,10 @@
 
 namespace gyre {
 
-/// Owns a byte stream whose type is not part of its own: TCP, TLS, memory. Each operation costs one small coroutine more
-/// than on the stream itself.
+/// Owns a byte stream of any type (TCP, TLS, memory) without exposing that type. Each operation costs one small
+/// coroutine more than on the stream itself.
 ///
-/// Reading and writing an empty one, which is one that was moved from or made without a stream, stop the program with a sentence.
+/// Reading and writing stop the program with a message when it is empty, that is, moved from or made without a stream.
 /// Thread: that of the stream.
 class GYRE_API any_stream {
  public:
@@ -33,27 +33,28 @@ class GYRE_API any_stream {
     if (*this) delete stream_;
   }
 
-  /// Reads at least one byte; 0 at the end.
+  /// Reads at least one byte. Returns the count, or 0 at the end.
   ///
-  /// Lifetime: `buffer` stays valid until the await returns. Cancel: as of the stream. Errors: those of the stream.
+  /// Lifetime: `buffer` must stay valid until the await returns. Cancel: same as the stream. Errors: same as the
+  /// stream.
   [[nodiscard]] GYRE_CORO_WRAPPER task<std::size_t> read_some(std::span<std::byte> buffer) {
     return stream_->read_some(buffer);
   }
 
   /// Writes all bytes.
   ///
-  /// Lifetime: `bytes` stay valid until the await returns. Cancel: as of the stream. Errors: those of the stream.
+  /// Lifetime: `bytes` must stay valid until the await returns. Cancel: same as the stream. Errors: same as the stream.
   [[nodiscard]] GYRE_CORO_WRAPPER task<> write_all(std::span<const std::byte> bytes) {
     return stream_->write_all(bytes);
   }
 
-  /// Tells the reader that no more will come.
+  /// Signals the end of the data to the reader.
   ///
-  /// Cancel: as of the stream. Errors: std::errc::operation_not_supported when the stream cannot.
+  /// Cancel: same as the stream. Errors: std::errc::operation_not_supported when the stream cannot be half-closed.
   [[nodiscard]] GYRE_CORO_WRAPPER task<> shutdown_write() { return stream_->shutdown_write(); }
 
-  /// Ends the connection at once: what was not delivered is lost, and the peer sees an error. Does nothing to a stream that
-  /// cannot do that (abortable_stream), and to an empty one.
+  /// Ends the connection at once: undelivered data is lost, and the peer sees an error. No-op for a stream without
+  /// abort() (see abortable_stream), and for an empty one.
   void abort() noexcept { stream_->abort(); }
 
   [[nodiscard]] explicit operator bool() const noexcept { return stream_ != &none; }

@@ -1,4 +1,4 @@
-// gyre/stream/copy.hpp: moves bytes from one stream to another.
+// gyre/stream/copy.hpp: copies bytes from one stream to another.
 #pragma once
 
 #include <gyre/coro/cancelled.hpp>
@@ -13,12 +13,12 @@
 
 namespace gyre {
 
-/// Reads `from` to its end and writes everything to `to`. Gives the number of bytes. Never reads ahead of what has been
-/// written by more than one buffer of 16 KiB.
+/// Reads `from` to its end and writes everything to `to`. Returns the number of bytes. Never reads more than one buffer
+/// of 16 KiB ahead of the writes.
 ///
-/// Lifetime: both streams outlive the await.
-/// Cancel: bytes that were read and not written are lost with it; `to` may have a cut-off write.
-/// Errors: what the streams throw.
+/// Lifetime: both streams must outlive the await.
+/// Cancel: bytes that were read and not written are lost; `to` may have a cut-off write.
+/// Errors: the exceptions of the streams.
 template <readable_stream From, writable_stream To>
 [[nodiscard]] task<std::uint64_t> copy(From& from, To& to) {
   std::array<std::byte, 16 * 1024> buffer;
@@ -30,9 +30,9 @@ template <readable_stream From, writable_stream To>
   co_return total;
 }
 
-/// Copies `from` to its end, then tells `to` that this was all.
+/// Copies `from` to its end, then signals the end of the data to `to`.
 ///
-/// Cancel: as copy. Errors: what the streams throw.
+/// Cancel: same as copy(). Errors: the exceptions of the streams.
 template <readable_stream From, half_closable_stream To>
 [[nodiscard]] task<std::uint64_t> copy_to_end(From& from, To& to) {
   const std::uint64_t total = co_await copy(from, to);
@@ -40,18 +40,18 @@ template <readable_stream From, half_closable_stream To>
   co_return total;
 }
 
-/// Bytes that went each way.
+/// The number of bytes copied in each direction.
 struct copied_both_ways {
   std::uint64_t first_to_second = 0;
   std::uint64_t second_to_first = 0;
 };
 
-/// Connects two streams: what comes from one goes to the other, until both have ended; an end is passed on. What a
-/// proxy does.
+/// Connects two streams, as a proxy does: copies the data of each to the other until both have ended. The end of one is
+/// passed on to the other.
 ///
-/// Lifetime: both streams outlive the await. Cancel: reaches both directions; the streams are as copy leaves them.
-/// Errors: the first failure, which ends the other direction too. Both streams are then aborted, if they can be (see
-/// abortable_stream): otherwise the peer of one would take a part for the whole when the other was reset.
+/// Lifetime: both streams must outlive the await. Cancel: reaches both directions; the streams are left as by copy().
+/// Errors: the first failure, which ends the other direction too. Both streams are then aborted where possible (see
+/// abortable_stream). Otherwise, when one stream was reset, the peer of the other would mistake a part for the whole.
 template <half_closable_stream First, half_closable_stream Second>
 [[nodiscard]] task<copied_both_ways> copy_bidirectional(First& first, Second& second) {
   auto both = gather(copy_to_end(first, second), copy_to_end(second, first));

@@ -1,4 +1,4 @@
-// gyre/stream/memory_stream.hpp: two ends of a connection without a kernel, for tests and for code in one process.
+// gyre/stream/memory_stream.hpp: an in-process connection with two ends, for tests and for code in one process.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -13,10 +13,11 @@ namespace gyre {
 
 class memory_pipe;
 
-/// One end of a connection in memory. Behaves as a tcp_stream: bounded, half-closable; whole writes never interleave; an end
-/// that is destroyed is an end of stream for the reader and a broken pipe for the writer at the other side.
+/// One end of a connection in memory. Behaves like a tcp_stream: bounded and half-closable, and whole writes never
+/// interleave. When one end is destroyed, a reader at the other end sees the end of the stream, and a writer a broken
+/// pipe.
 ///
-/// Operations on an end that was moved from stop the program with a sentence.
+/// Operations on a moved-from end stop the program with a message.
 /// Thread: belongs to one loop; both ends to the same.
 /// Overlap: one reader and any number of writers at a time.
 class GYRE_API memory_stream {
@@ -32,32 +33,34 @@ class GYRE_API memory_stream {
   }
   ~memory_stream();
 
-  /// Reads what has arrived, at least one byte. Gives the count; 0 at the end of the stream.
+  /// Reads the available data, at least one byte. Returns the count, or 0 at the end of the stream.
   ///
-  /// Lifetime: `buffer` stays valid until the await returns. Cancel: nothing was taken.
+  /// Lifetime: `buffer` must stay valid until the await returns. Cancel: nothing was taken.
   [[nodiscard]] task<std::size_t> read_some(std::span<std::byte> buffer);
 
-  /// Fills the whole buffer. Gives its size.
+  /// Fills the whole buffer. Returns its size.
   ///
-  /// Lifetime: as read_some. Cancel: nothing is lost: bytes that were read already are put back, and the next read gets them.
-  /// Errors: incomplete_transfer when the stream ends before; `transferred()` bytes are in the buffer then.
+  /// Lifetime: same as read_some(). Cancel: nothing is lost. Bytes that were read already are put back, and the next
+  /// read gets them.
+  /// Errors: incomplete_transfer when the stream ends too early; `transferred()` bytes are then in the buffer.
   [[nodiscard]] task<std::size_t> read_exactly(std::span<std::byte> buffer);
 
-  /// Writes all bytes; waits while the other side has `capacity` of them unread. Gives their number.
+  /// Writes all bytes. Waits while the other end has `capacity` unread bytes. Returns the number of bytes.
   ///
-  /// Lifetime: `bytes` stay valid until the await returns. Cancel: what fitted was written; when that was only a part,
-  /// later writes fail with stream_errc::write_cut_off. Errors: io_error broken_pipe when the other end is gone.
+  /// Lifetime: `bytes` must stay valid until the await returns. Cancel: the bytes that fitted were written; if that was
+  /// only a part, later writes fail with stream_errc::write_cut_off. Errors: io_error broken_pipe when the other end
+  /// was destroyed.
   [[nodiscard]] task<std::size_t> write_all(std::span<const std::byte> bytes);
 
-  /// Tells the other side that no more will come, when the writes before have been done.
+  /// Signals the end of the data to the other end, after all earlier writes.
   ///
-  /// Cancel: done or not done.
+  /// Cancel: either done or not done.
   [[nodiscard]] task<> shutdown_write();
 
   /// Ends the connection at once. Reads fail with connection_reset and writes with broken_pipe, at both ends. Bytes
-  /// that this end has not read are dropped. The other end first reads those that were written to it, as the peer of a
-  /// TCP connection reads what had arrived; bytes that a write still waits to write are lost. Does nothing when it was
-  /// moved from.
+  /// that this end has not read are dropped. The other end first reads the bytes that were written to it, as the peer
+  /// of a TCP connection reads data that had arrived. Bytes of a write that still waits are lost. No-op on a moved-from
+  /// end.
   void abort() noexcept;
 
  private:
@@ -67,9 +70,9 @@ class GYRE_API memory_stream {
   memory_pipe* out_ = nullptr;
 };
 
-/// Both ends: what is written to one is read from the other.
+/// Both ends: bytes written to one are read from the other.
 struct GYRE_API memory_pair {
-  /// Units: `capacity` bytes each way that may be written and not yet read, at least 1. Errors: std::bad_alloc.
+  /// Units: `capacity` is the number of unread bytes allowed in each direction, at least 1. Errors: std::bad_alloc.
   explicit memory_pair(std::size_t capacity = std::size_t{64} << 10U);
 
   memory_stream first;

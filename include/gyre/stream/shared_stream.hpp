@@ -1,4 +1,4 @@
-// gyre/stream/shared_stream.hpp: one stream that a reader and a writer own together.
+// gyre/stream/shared_stream.hpp: a stream that a reader and a writer own together.
 #pragma once
 
 #include <gyre/coro/misuse.hpp>
@@ -9,8 +9,8 @@
 
 namespace gyre {
 
-/// Counts its owners; the stream is destroyed with the last. A copy of one that was moved from is as empty: using it
-/// stops the program. Thread: that of the stream.
+/// Counts its owners; the last one destroys the stream. A copy of a moved-from object is empty too, and using it stops
+/// the program. Thread: that of the stream.
 class shared_stream {
  public:
   explicit shared_stream(any_stream stream) : state_(new state{std::move(stream)}) {}
@@ -31,9 +31,9 @@ class shared_stream {
     return state_->stream;
   }
   [[nodiscard]] any_stream* operator->() const noexcept { return &**this; }
-  /// False for one that was moved from.
+  /// False when it was moved from.
   [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
-  /// Whether there are other owners.
+  /// True when there are other owners.
   [[nodiscard]] bool is_shared() const noexcept { return state_ != nullptr && state_->owners > 1; }
 
  private:

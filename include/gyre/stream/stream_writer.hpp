@@ -1,4 +1,4 @@
-// gyre/stream/stream_writer.hpp: writing without waiting, and waiting when too much has gathered.
+// gyre/stream/stream_writer.hpp: buffers writes, and waits when the buffer is full.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -14,13 +14,13 @@ namespace gyre {
 
 struct writer_state;
 
-/// When drain makes the producer wait, and until when. Units: bytes.
+/// The limits of drain: it waits above `high`, until the buffer is down to `low`. Units: bytes.
 struct write_limits {
   std::size_t high = std::size_t{64} << 10U;
   std::size_t low = std::size_t{16} << 10U;
 };
 
-/// What a writer that is gone, or wait_closed with limits, may still send. Beyond either limit the connection is aborted.
+/// Limits for sending after the writer is destroyed, or in wait_closed. Beyond either limit the connection is aborted.
 struct linger_limits {
   std::chrono::nanoseconds time = std::chrono::seconds(30);
   /// Units: bytes.
@@ -32,12 +32,12 @@ struct linger_limits {
 ///   writer.write("hello");
 ///   co_await writer.drain();   // after every write, or nothing limits the buffer
 ///
-/// An error of the stream is thrown by the next drain, write_eof or wait_closed; what was written after it is dropped.
-/// Destroyed: as close(), within `linger_limits`; nobody hears of an error then. So a peer that never reads does not keep the
-/// buffer and the connection for ever.
-/// Using a writer that was moved from stops the program with a sentence, and so does destroying one while a task waits
-/// in its drain, flush, write_eof or wait_closed.
-/// Thread: that of the stream, and of the loop that it was made on.
+/// The next drain, write_eof or wait_closed throws an error of the stream; data written after the error is dropped.
+/// The destructor closes as close() does, within `linger_limits`; later errors are not reported. So a peer that never
+/// reads does not keep the buffer and the connection for ever.
+/// Using a moved-from writer stops the program with a message. So does destroying a writer while a task waits in its
+/// drain, flush, write_eof or wait_closed.
+/// Thread: that of the stream, and of the loop on which it was made.
 class GYRE_API stream_writer {
  public:
   explicit stream_writer(shared_stream stream);
@@ -50,8 +50,8 @@ class GYRE_API stream_writer {
   }
   ~stream_writer();
 
-  /// Adds to the buffer, and begins to send it. Never waits. Errors: std::bad_alloc; std::logic_error after write_eof or
-  /// close.
+  /// Appends to the buffer, and starts to send it. Never waits. Errors: std::bad_alloc; std::logic_error after
+  /// write_eof or close.
   void write(std::string_view bytes);
   /// The same for several pieces.
   template <class Lines>
@@ -59,47 +59,48 @@ class GYRE_API stream_writer {
     for (const auto& each : lines) write(each);
   }
 
-  /// Waits, when more than the high limit is in the buffer, until no more than the low limit is left.
+  /// Waits, if the buffer holds more than the high limit, until no more than the low limit is left.
   ///
-  /// Cancel: stops waiting; the buffer is still sent. Errors: what the stream threw.
+  /// Cancel: stops waiting; the buffer is still sent. Errors: the exception of the stream.
   [[nodiscard]] task<> drain();
 
   /// Waits until everything has been sent.
   ///
-  /// Cancel: stops waiting; the buffer is still sent. Errors: what the stream threw.
+  /// Cancel: stops waiting; the buffer is still sent. Errors: the exception of the stream.
   [[nodiscard]] task<> flush();
 
-  /// Sends what is in the buffer, then tells the reader that this was all. Reading goes on.
+  /// Sends the buffer, then signals the end of the data to the reader. Reading remains possible.
   ///
-  /// Cancel: as flush. Errors: what the stream threw; std::errc::operation_not_supported when it cannot be half-closed.
+  /// Cancel: same as flush(). Errors: the exception of the stream; std::errc::operation_not_supported when it cannot be
+  /// half-closed.
   [[nodiscard]] task<> write_eof();
 
-  /// Takes no more. What is in the buffer is sent in the background, and then the reader at the other side is told that this was
-  /// all. Await wait_closed to know when, and how it went. Reading from the stream goes on. The end of a stream that cannot be
-  /// half-closed is seen when its own reader, too, is gone.
+  /// Accepts no more data. The buffer is sent in the background; then the end of the data is signalled to the reader at
+  /// the other end. Await wait_closed to wait for that and to get its errors. Reading from the stream remains possible.
+  /// If the stream cannot be half-closed, the other end sees the end only when this end's reader is destroyed, too.
   void close() noexcept;
 
-  /// Closes, and waits until everything has been sent and the reader at the other side has been told. Returns at once after
+  /// Closes, and waits until everything has been sent and the end of the data was signalled. Returns at once after
   /// abort.
   ///
-  /// Cancel: stops waiting; the buffer is still sent. Errors: what the stream threw.
+  /// Cancel: stops waiting; the buffer is still sent. Errors: the exception of the stream.
   [[nodiscard]] task<> wait_closed();
-  /// The same with limits: beyond them the connection is aborted.
+  /// The same with limits. Beyond them the connection is aborted.
   ///
   /// Cancel: stops waiting; the buffer is still sent, without limits.
-  /// Errors: as wait_closed; timed_out; std::errc::no_buffer_space when more than `limits.bytes` wait.
+  /// Errors: same as wait_closed(); timed_out; std::errc::no_buffer_space when more than `limits.bytes` are unsent.
   [[nodiscard]] task<> wait_closed(linger_limits limits);
 
-  /// Drops the buffer and ends the connection at once, in both directions: the peer of a TCP connection gets a reset. A stream that
-  /// cannot be aborted (see abortable_stream) is left with a write that was cut off. Waits for nothing. drain, flush and
-  /// write_eof fail with operation_canceled from then on.
+  /// Drops the buffer and ends the connection at once, in both directions: the peer of a TCP connection gets a reset. A
+  /// stream that cannot be aborted (see abortable_stream) is left with a cut-off write. Does not wait. From then on
+  /// drain, flush and write_eof fail with operation_canceled.
   void abort() noexcept;
 
   void set_write_limits(write_limits limits) noexcept;
-  /// For the time after this writer is destroyed; start_server keeps to them when a handler has returned.
+  /// The limits that apply after this writer is destroyed. start_server observes them when a handler has returned.
   void set_linger_limits(linger_limits limits) noexcept;
   [[nodiscard]] linger_limits lingers() const noexcept;
-  /// Bytes that have not been given to the stream yet.
+  /// The number of bytes that were not passed to the stream yet.
   [[nodiscard]] std::size_t buffered() const noexcept;
   [[nodiscard]] bool is_closing() const noexcept;
 

@@ -60,7 +60,7 @@ class broadcast_subscription {
     if (!has_item()) return std::nullopt;
     const std::uint64_t oldest = source().oldest();
     const std::uint64_t missed = next_ < oldest ? oldest - next_ : 0;
-    broadcast_item<T> item{source().at(next_ + missed), missed};  // first: the copy may throw, and then nothing was taken
+    broadcast_item<T> item{source().at(next_ + missed), missed};  // first: if the copy throws, nothing was taken
     next_ += missed + 1;
     return item;
   }

@@ -52,7 +52,7 @@ struct shared_channel_state {
     if (items.empty()) return false;
     out.emplace(items.pop());
     if (shared_waiter* const first = senders.first(); first != nullptr && items.size() < capacity) {
-      items.push(std::move(*static_cast<shared_send_slot<T>&>(*first).item));  // allocates nothing: an item has just left
+      items.push(std::move(*static_cast<shared_send_slot<T>&>(*first).item));  // allocates nothing: one has left
       senders.wake_first();
     }
     return true;

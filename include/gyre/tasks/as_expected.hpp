@@ -1,4 +1,4 @@
-// gyre/tasks/as_expected.hpp: the error of a task as a value instead of an exception.
+// gyre/tasks/as_expected.hpp: returns the error of a task as a value instead of an exception.
 #pragma once
 
 #include <gyre/loop/as_expected.hpp>
@@ -12,8 +12,8 @@
 
 namespace gyre {
 
-/// Awaits `awaitable`, and gives the code of a std::system_error that it throws.
-/// Cancel: same as the awaitable. Errors: everything else that the awaitable throws.
+/// Awaits `awaitable`, and returns the code of a std::system_error that it throws.
+/// Cancel: same as the awaitable. Errors: all other exceptions of the awaitable.
 template <class A>
 task<std::expected<await_result<A>, std::error_code>> run_expected(A awaitable) {
   try {
@@ -28,24 +28,24 @@ task<std::expected<await_result<A>, std::error_code>> run_expected(A awaitable) 
   }
 }
 
-/// `co_await as_expected(timeout(2s, fetch()))` gives std::expected<T, std::error_code>, as for an operation: the code of an
-/// io_error, a timed_out or another std::system_error becomes the value. Other exceptions say something else than a code does,
-/// and are thrown; as_result makes values of them too.
+/// `co_await as_expected(timeout(2s, fetch()))` returns std::expected<T, std::error_code>, as for an operation. The
+/// code of an io_error, a timed_out or another std::system_error becomes the value. A code cannot express other
+/// exceptions, so they are thrown; as_result turns them into values too.
 ///
-/// Cancel: same as the awaitable; `cancelled` is thrown, and is no value.
+/// Cancel: same as the awaitable; `cancelled` is thrown and never becomes a value.
 template <awaitable_value A>
   requires(!fallible_operation<A>)
 [[nodiscard]] GYRE_CORO_WRAPPER task<std::expected<await_result<A>, std::error_code>> as_expected(A awaitable) {
   return run_expected<A>(std::move(awaitable));
 }
-/// The same for a running task, which goes on when the caller is cancelled.
+/// The same for a running task, which continues when the caller is cancelled.
 ///
 /// Lifetime: the handle must outlive the await. Cancel: stops waiting.
 template <class T>
 [[nodiscard]] GYRE_CORO_WRAPPER task<std::expected<T, std::error_code>> as_expected(task_handle<T>& handle) {
   return run_expected<task_handle<T>&>(handle);
 }
-/// Refuses everything else.
+/// Rejects everything else.
 template <class F>
   requires(!gyre_awaitable<F>)
 auto as_expected(F&& /*function*/) {

@@ -1,4 +1,4 @@
-// gyre/tasks/as_result.hpp: the exception of an awaitable as a value.
+// gyre/tasks/as_result.hpp: returns the exception of an awaitable as a value.
 #pragma once
 
 #include <gyre/coro/cancelled.hpp>
@@ -12,10 +12,11 @@
 
 namespace gyre {
 
-/// `co_await as_result(fetch())` gives std::expected<T, std::exception_ptr>: what a supervisor wants, and clean-up, which
-/// C++ does not let await in a catch block. `gather(as_result(a), as_result(b))` lets all finish whatever fails.
+/// `co_await as_result(fetch())` returns std::expected<T, std::exception_ptr>. For supervisors, and for clean-up,
+/// because C++ allows no await in a catch block. `gather(as_result(a), as_result(b))` lets all of them finish even if
+/// some fail.
 ///
-/// Cancel: as the awaitable; `cancelled` is thrown on and is no result.
+/// Cancel: same as the awaitable; `cancelled` is rethrown and never becomes a result.
 template <awaitable_value A>
 [[nodiscard]] task<std::expected<await_result<A>, std::exception_ptr>> as_result(A awaitable) {
   try {
@@ -27,11 +28,11 @@ template <awaitable_value A>
     }
   } catch (const cancelled&) {
     throw;
-  } catch (...) {  // it is the result
+  } catch (...) {  // the exception is the result
     co_return std::unexpected(std::current_exception());
   }
 }
-/// Refuses everything else.
+/// Rejects everything else.
 template <class F>
   requires(!gyre_awaitable<F>)
 auto as_result(F&& /*function*/) {

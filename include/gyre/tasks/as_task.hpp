@@ -1,4 +1,4 @@
-// gyre/tasks/as_task.hpp: an awaitable of any kind as a task, and its result where void is in the way.
+// gyre/tasks/as_task.hpp: wraps any awaitable in a task, and replaces void results where a value is needed.
 #pragma once
 
 #include <gyre/loop/granted.hpp>
@@ -9,7 +9,7 @@
 
 namespace gyre {
 
-/// The result of something that gives none, where a value is needed.
+/// The result of an awaitable without a result, where a value is needed.
 struct nothing {
   friend bool operator==(nothing, nothing) noexcept = default;
 };
@@ -34,11 +34,11 @@ decltype(auto) awaiter_of(A&& awaitable) {
     return std::forward<A>(awaitable);
 }
 
-/// What `co_await a` gives.
+/// The type of the result of `co_await a`.
 template <class A>
 using await_result = decltype(awaiter_of(std::declval<A>()).await_resume());
 
-/// Something that is passed by value and awaited once.
+/// An awaitable that is passed by value and awaited once.
 template <class A>
 concept awaitable_value =
     std::move_constructible<A> && gyre_awaitable<A> && requires { sizeof(wrap_void<await_result<A>>); };
@@ -55,9 +55,9 @@ task<await_result<A>> as_task(A awaitable) {
 template <can_give_back Op>
 task<granted<Op>> as_untaken_task(Op op) {
   await_untaken<Op> untaken{op};
-  co_return co_await untaken;  // it points to the parameter, which lives as long as the result
+  co_return co_await untaken;  // refers to the parameter, which lives as long as the result
 }
-/// An operand of a race or a gather, which may drop results. What an operation was granted is given back then.
+/// An operand of a race or a gather, which may drop results. Whatever a dropped operation was granted is given back.
 /// Cancel: same as the operand.
 template <class T>
 GYRE_CORO_WRAPPER task<T> as_operand(task<T> already) noexcept {
@@ -71,7 +71,7 @@ GYRE_CORO_WRAPPER auto as_operand(A awaitable) {
     return as_task(std::move(awaitable));
 }
 
-/// The result of a task that is an operand, after its end.
+/// The result of an operand task, after its end.
 template <class T>
 struct operand_result_of {
   using type = T;
@@ -88,7 +88,7 @@ struct operand_result_of<granted<Op>> {
 template <class T>
 using operand_result = typename operand_result_of<T>::type;
 
-/// The same, `nothing` for void.
+/// The same, but `nothing` for void.
 template <class T>
 wrap_void<operand_result<T>> take_wrapped(task_state& ended) {
   if constexpr (std::is_void_v<operand_result<T>>) {

@@ -10,20 +10,20 @@
 
 namespace gyre {
 
-/// Owns tasks that run beside everything else: a member of an object whose tasks must be gone before it is. They fail
-/// alone: an exception goes to the loop's handler. Where the tasks belong to a region of code, use a task_group.
+/// Owns background tasks: make it a member of an object whose tasks must end before the object is destroyed. Each task
+/// fails alone: its exception goes to the loop's handler. Where the tasks belong to a region of code, use a task_group.
 ///
 /// Thread: belongs to one loop. Lifetime: await `join` before it is destroyed; the program is stopped otherwise.
 class GYRE_API async_scope : private child_tasks {
  public:
-  /// Of the loop of this thread.
+  /// Belongs to the loop of this thread.
   async_scope() : child_tasks(loop_for("async_scope").root_scope(), &ended) {}
   ~async_scope() {
     if (size() > 0) [[unlikely]]
       misuse("an async_scope was destroyed while its tasks run: co_await scope.join() first");
   }
 
-  /// Starts a task. It begins when the caller next waits.
+  /// Starts a task. It runs from the caller's next suspension point on.
   template <class T>
   void spawn(task<T> child, const spawn_options& options = {},
              std::source_location where = std::source_location::current()) {
@@ -39,16 +39,17 @@ class GYRE_API async_scope : private child_tasks {
     if constexpr (task_function<F>) spawn(call_in_frame(std::move(function)), options, where);
   }
 
-  /// Cancels all tasks, also those yet to be spawned. Await `join` then.
+  /// Cancels all tasks, including later ones. Await `join` then.
   void cancel() noexcept { scope().cancel(); }
 
-  /// Waits until no task is left; more may be spawned afterwards. Stops the program in one of the tasks, which would wait for
-  /// itself.
+  /// Waits until no task is left; more may be spawned afterwards. Stops the program in one of the tasks, which would
+  /// wait for itself.
   ///
-  /// Cancel: not ended by a cancel, so that it can be awaited while a task is being cancelled; cancel the scope as well.
+  /// Cancel: not ended by a cancel, so that it can be awaited while a task is being cancelled; cancel the scope as
+  /// well.
   [[nodiscard]] children_ended_op join() noexcept { return all_ended(); }
 
-  /// Tasks that have not ended.
+  /// The number of tasks that have not ended.
   [[nodiscard]] std::size_t size() const noexcept { return running(); }
 
  private:

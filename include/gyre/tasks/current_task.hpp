@@ -9,19 +9,19 @@ namespace gyre {
 
 /// The task that runs this code. Cheap to copy.
 ///
-/// Lifetime: until the task ends; do not hand it to others. Thread: belongs to the loop of the task.
+/// Lifetime: until the task ends; do not pass it to other tasks. Thread: belongs to the loop of the task.
 class this_task {
  public:
   explicit this_task(task_state& state) noexcept : state_(&state) {}
 
   /// Empty when it was spawned without a name.
   [[nodiscard]] std::string_view name() const noexcept { return state_->name(); }
-  /// Cancels the task that runs: its next await fails.
+  /// Cancels the running task: its next await fails.
   void cancel() noexcept { state_->root.cancel(); }
-  /// How many cancels of this task, by its handle or by `cancel`, were not taken back.
+  /// The number of cancels of this task, by its handle or by `cancel`, that were not reverted.
   [[nodiscard]] unsigned cancelling() const noexcept { return state_->root.cancel_requests(); }
-  /// Takes one of them back and gives how many are left: a task that has caught `cancelled` and goes on calls this.
-  /// asyncio: `current_task().uncancel()`.
+  /// Reverts one of them and returns the number that is left. A task that has caught `cancelled` and continues calls
+  /// this. asyncio: `current_task().uncancel()`.
   unsigned uncancel() noexcept {
     state_->root.uncancel();
     return cancelling();
@@ -31,7 +31,7 @@ class this_task {
   task_state* state_;
 };
 
-/// What `co_await current_task()` awaits.
+/// The awaitable of `co_await current_task()`.
 struct [[nodiscard("co_await it")]] current_task_op : this_task_context {
   [[nodiscard]] this_task await_resume() const noexcept { return this_task(static_cast<task_state&>(*context)); }
 };

@@ -1,4 +1,4 @@
-// gyre/tasks/for_each_concurrent.hpp: does the same for each element of a range, some at a time.
+// gyre/tasks/for_each_concurrent.hpp: processes the elements of a range concurrently, a limited number at a time.
 #pragma once
 
 #include <gyre/tasks/gather.hpp>
@@ -11,8 +11,8 @@
 
 namespace gyre {
 
-/// The type in which the function gets an element: a reference to an element of a container, or a copy of an element of
-/// a generator, which changes with the next one.
+/// The type in which the function receives an element: a reference to an element of a container, or a copy of an
+/// element of a generator, which changes with the next one.
 template <class Range, class Iterator = decltype(std::begin(std::declval<Range&>())),
           class Element = decltype(*std::declval<Iterator&>())>
 using held_element = std::conditional_t<std::is_lvalue_reference_v<Element> && std::forward_iterator<Iterator>, Element,
@@ -37,9 +37,9 @@ task<> run_for_each(Range range, std::size_t at_most, F function, std::source_lo
             .release();
       });
     }
-  } catch (const cancelled&) {  // a child has failed, or the whole was cancelled: the rest is not started
+  } catch (const cancelled&) {  // a child has failed, or all were cancelled: the rest is not started
     children.note_cancel();
-  } catch (...) {  // of the range: thrown when those that run have ended
+  } catch (...) {  // an exception of the range: thrown when the running calls have ended
     children.note_failure(std::current_exception());
   }
   co_await children.all_ended();
@@ -50,12 +50,12 @@ task<> run_for_each(Range range, std::size_t at_most, F function, std::source_lo
 ///
 ///   co_await gyre::for_each_concurrent(urls, 8, [&](const std::string& url) -> gyre::task<> { co_await fetch(url); });
 ///
-/// A call is made when its turn comes, so that a long range costs no more than `at_most` tasks. The first failure cancels those
-/// that run and starts no more; when all have ended it is thrown, together with other failures as an exception_group.
-/// Stops the program when `at_most` is 0.
-/// Lifetime: `function` is kept until then; a range that is an lvalue is the caller's, and a temporary is kept. Elements of a
-/// container are passed by reference; each element of a generator is moved or copied into its task.
-/// Cancel: reaches those that run; throws when all have ended.
+/// Each call is made only when it may run, so a long range costs no more than `at_most` tasks. The first failure
+/// cancels the running calls, and no more are started. When all have ended it is thrown, together with other failures
+/// as an exception_group. Stops the program when `at_most` is 0.
+/// Lifetime: `function` is kept until then. A range that is an lvalue belongs to the caller; a temporary is kept.
+/// Elements of a container are passed by reference; each element of a generator is moved or copied into its task.
+/// Cancel: reaches the running calls; throws when all have ended.
 template <class Range, class F>
 [[nodiscard]] GYRE_CORO_WRAPPER task<> for_each_concurrent(
     Range&& range, std::size_t at_most, F&& function, std::source_location where = std::source_location::current()) {

@@ -1,4 +1,4 @@
-// gyre/tasks/from_callback.hpp: awaits what calls back. The reverse is spawn_then.
+// gyre/tasks/from_callback.hpp: awaits a callback. The reverse is spawn_then.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -19,7 +19,7 @@
 
 namespace gyre {
 
-/// Nobody can call back any more: all copies of the callback were destroyed without having been called.
+/// No call can come any more: all copies of the callback were destroyed without a call.
 class GYRE_API callback_dropped : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override;
@@ -31,7 +31,8 @@ class GYRE_API callback_failed_without_error : public std::exception {
   [[nodiscard]] const char* what() const noexcept override;
 };
 
-/// What the awaiting task and the copies of its callback share; freed with the last of them. Any thread may call back.
+/// The state that the awaiting task and the copies of its callback share. Freed by the last of them. Thread: any may
+/// call back.
 template <class T>
 struct callback_state : io::completion {
   enum : int { waiting, called, abandoned };
@@ -47,7 +48,7 @@ struct callback_state : io::completion {
   int references = 1;
 
   [[nodiscard]] bool is_waiting() const noexcept { return __atomic_load_n(&phase, __ATOMIC_ACQUIRE) == waiting; }
-  /// True for one caller: the first to call back, or who gives up waiting.
+  /// Returns true for one caller only: the first to call back, or the one that stops waiting.
   bool leave_waiting(int to) noexcept {
     int expected = waiting;
     return __atomic_compare_exchange_n(&phase, &expected, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -58,12 +59,12 @@ struct callback_state : io::completion {
   }
 };
 
-/// The function object that is handed to the code that calls back. Copies are the same callback; the first call counts,
-/// later ones are ignored. Thread: any, also at once, inside the function that it was given to.
+/// The function object that is passed to the code that calls back. Copies are the same callback; only the first call
+/// counts. Thread: any. The call may come at once, inside the function that received the callback.
 template <class T>
 class callback {
  public:
-  /// The first one; once for each state.
+  /// Makes the first callback of a state. To be called once per state.
   explicit callback(callback_state<T>& state) noexcept : state_(&state) {
     state.copies = 1;
     state.add_reference();
@@ -82,20 +83,20 @@ class callback {
     state_->release();
   }
 
-  /// Gives the value. No effect when something was given before, or nobody waits any more. What its constructor throws is
-  /// thrown by the await.
+  /// Passes the value. No effect when a result was passed before, or when the await has ended. The await throws an
+  /// exception of the value's constructor.
   template <class... Args>
     requires((sizeof...(Args) > 0 || std::is_void_v<T>) && std::is_constructible_v<wrap_void<T>, Args...>)
   void operator()(Args&&... value) const {
     deliver([&](callback_state<T>& s) { s.value.emplace(std::forward<Args>(value)...); });
   }
-  /// Gives an error, which the await throws as std::system_error (as_expected gives it). The await throws
-  /// callback_failed_without_error when it is none.
+  /// Passes an error, which the await throws as std::system_error (as_expected returns it). The await throws
+  /// callback_failed_without_error when `error` is 0.
   void fail(std::error_code error) const {
     if (!error) return fail(std::exception_ptr());
     deliver([&](callback_state<T>& s) { s.error = error; });
   }
-  /// Gives an exception, which the await throws. A null one: as above.
+  /// Passes an exception, which the await throws. A null pointer results in callback_failed_without_error.
   void fail(std::exception_ptr failure) const {
     if (!failure) failure = std::make_exception_ptr(callback_failed_without_error());
     deliver([&](callback_state<T>& s) { s.failure = std::move(failure); });
@@ -118,7 +119,7 @@ class callback {
 
 struct no_cancel_hook {};
 
-/// from_callback(): starts something and waits until it calls back.
+/// The operation of from_callback(): starts something and waits until it calls back.
 template <class T, class Initiate, class OnCancel>
 class [[nodiscard("co_await it")]] from_callback_op : public operation<from_callback_op<T, Initiate, OnCancel>> {
  public:
@@ -189,7 +190,7 @@ class [[nodiscard("co_await it")]] from_callback_op : public operation<from_call
     asked_ = true;
     try {
       on_cancel_();
-    } catch (...) {  // a cancel does not throw, and the await goes on waiting
+    } catch (...) {  // a cancel does not throw, and the await keeps waiting
       const frame_base* const awaiting = this->waiter;
       event_loop::report({std::current_exception(), "on_cancel of from_callback",
                           awaiting != nullptr ? awaiting->where : std::source_location::current()});
@@ -198,24 +199,25 @@ class [[nodiscard("co_await it")]] from_callback_op : public operation<from_call
 
   Initiate initiate_;
   OnCancel on_cancel_;
-  callback_state<T>* state_;  // last: when there is no memory for it, or one of the others throws, nothing is left over
+  callback_state<T>* state_;  // last: nothing leaks when its allocation fails or another member throws
   bool withdrawn_ = false;
   bool asked_ = false;
 };
 
-/// Calls `initiate(done)`, which starts something and keeps `done`, a copyable function object; the task goes on when it
-/// has been called:
+/// Calls `initiate(done)`, which starts something and keeps `done`, a copyable function object. The task continues when
+/// `done` has been called:
 ///
 ///   int n = co_await gyre::from_callback<int>([&](auto done) { client.request(url, done); });
 ///
-/// `done(value)`, `done.fail(error_code)` and `done.fail(exception_ptr)` may come at once, later, and from any thread. When
-/// every copy is destroyed without a call, the await throws callback_dropped. An exception of `initiate` is thrown.
-/// Cancel: stops waiting; a call that comes later is ignored, so what it writes to must not live in this task. With
-/// `on_cancel`, that is called (once or more, and no more once `done` was called) and the await waits for the call that it
-/// brings about: an error code, or that the callback is dropped, throws `cancelled`; a value wins over the cancel, and an
-/// exception is thrown as it is. What `on_cancel` throws is reported to the loop's exception handler.
-/// Thread: that of the loop, also for `on_cancel`. A library that calls back from a thread of its own may do so at the very
-/// time when `on_cancel` is called: free what that uses when the await has returned.
+/// `done(value)`, `done.fail(error_code)` and `done.fail(exception_ptr)` may come at once, later, and from any thread.
+/// When every copy is destroyed without a call, the await throws callback_dropped. An exception of `initiate` is
+/// thrown.
+/// Cancel: stops waiting. A later call is ignored, so objects to which it writes must not live in this task. With
+/// `on_cancel`, a cancel calls that (once or more, but not after a call of `done`), and the await waits for the
+/// resulting call. An error code, or a dropped callback, then throws `cancelled`; a value wins over the cancel, and an
+/// exception is thrown unchanged. An exception of `on_cancel` goes to the loop's exception handler.
+/// Thread: that of the loop, also for `on_cancel`. A library that calls back from its own thread may do so at the same
+/// time as `on_cancel` is called. Free the objects that `on_cancel` uses only after the await has returned.
 template <class T, class Initiate, class OnCancel = no_cancel_hook>
 [[nodiscard("co_await it")]] from_callback_op<T, std::decay_t<Initiate>, std::decay_t<OnCancel>> from_callback(
     Initiate&& initiate, OnCancel&& on_cancel = {}) {

@@ -1,4 +1,4 @@
-// gyre/tasks/gather.hpp: runs several awaitables at once and gives all their results.
+// gyre/tasks/gather.hpp: runs several awaitables concurrently and returns all their results.
 #pragma once
 
 #include <gyre/coro/await_place.hpp>
@@ -14,14 +14,14 @@
 
 namespace gyre {
 
-/// One result of a gather; of a task<void> it is `nothing`.
+/// One result of a gather; `nothing` for a task<void>.
 template <std::size_t I, class T>
 struct gathered {
   T value;
 };
 
-/// The results of `gather(a, b, …)`, in the order of the arguments: `results.get<0>()`, or as a whole by index.
-/// Not a tuple on purpose: newer g++ leak what is bound from one in the expression of an await.
+/// The results of `gather(a, b, …)`, in the order of the arguments: `results.get<0>()`, `results.get<1>()` and so on.
+/// Deliberately not a tuple: newer g++ leak the bindings of one in the expression of an await.
 template <class Indices, class... Ts>
 struct gather_result_base;
 
@@ -54,11 +54,11 @@ struct gather_result : gather_result_base<std::index_sequence_for<Ts...>, Ts...>
 class GYRE_API gathering : public child_tasks {
  public:
   explicit gathering(task_context& task) noexcept : child_tasks(task, &ended) {}
-  /// When all have ended: closes the scope and throws what failed, or `cancelled`.
+  /// To be called when all have ended: closes the scope and throws the failures, or `cancelled`.
   void finish();
-  /// Not all children were started, because of a cancel.
+  /// Records that not all children were started because of a cancel.
   void note_cancel() noexcept { cancelled_ = true; }
-  /// What starts the children has failed: the same as a failed child.
+  /// Records a failure of the code that starts the children; it counts as a failed child.
   void note_failure(const std::exception_ptr& failure) noexcept {
     collect(failures_, failure);
     scope().cancel();
@@ -75,11 +75,11 @@ wrap_void<operand_result<T>> take_result_of(task_state& child) {
   return take_wrapped<T>(child);
 }
 
-/// Runs all at once, each in a task of its own, and waits for all of them.
+/// Runs all awaitables concurrently, each in its own task, and waits for all of them.
 ///
-/// Takes tasks and other gyre awaitables. The first failure cancels the others; when all have stopped it is thrown,
-/// together with other failures as an exception_group. Results that were ready by then are dropped. Locks, permits and items
-/// of operations that are direct arguments are given back.
+/// Takes tasks and other gyre awaitables. The first failure cancels the others. When all have stopped it is thrown,
+/// together with other failures as an exception_group. Results that were ready by then are dropped. Locks, permits and
+/// items of operations that are direct arguments are given back.
 /// Cancel: reaches all of them; throws when all have ended.
 template <class... As>
   requires(sizeof...(As) > 0)
@@ -105,7 +105,7 @@ task<gather_result<wrap_void<operand_result<Ts>>...>> gather_tasks(task<Ts>... t
 }
 
 struct gather_options {
-  /// How many run at the same time, at least 1: the next starts when one has ended.
+  /// The number of tasks that run at the same time, at least 1. The next one starts when one has ended.
   std::size_t at_most = static_cast<std::size_t>(-1);
 };
 
@@ -122,7 +122,7 @@ task<std::vector<wrap_void<T>>> gather_tasks(std::vector<task<T>> tasks, gather_
       if (children.running() >= options.at_most) co_await children.fewer_than(options.at_most);
       children.launch([&] { started.emplace_back(children.start(std::move(each), {}, where)); });
     }
-  } catch (const cancelled&) {  // a child has failed, or the whole was cancelled: the rest is not started
+  } catch (const cancelled&) {  // a child has failed, or all were cancelled: the rest is not started
     children.note_cancel();
   }
   co_await children.all_ended();
@@ -133,12 +133,12 @@ task<std::vector<wrap_void<T>>> gather_tasks(std::vector<task<T>> tasks, gather_
   co_return results;
 }
 
-/// The same for any number of tasks of one type: the results in the order of the tasks.
+/// The same for any number of tasks of one type. Returns the results in the order of the tasks.
 template <class T>
 GYRE_CORO_WRAPPER task<std::vector<wrap_void<T>>> gather(std::vector<task<T>>&& tasks, gather_options options = {}) {
   return gather_tasks(std::move(tasks), options);
 }
-/// Refuses a vector that has a name.
+/// Rejects a named vector.
 template <class T>
 auto gather(const std::vector<task<T>>& /*named*/, gather_options = {}) {
   static_assert(misused<T>, "gather takes the tasks over: gather(std::move(tasks))");

@@ -1,11 +1,11 @@
-// gyre/tasks/join_op.hpp: waiting for one task to end.
+// gyre/tasks/join_op.hpp: waits for one task to end.
 #pragma once
 
 #include <gyre/tasks/task_state.hpp>
 
 namespace gyre {
 
-/// Waits for a task to end. Cancel: stops waiting; the task goes on.
+/// Waits for a task to end. Cancel: stops waiting; the task continues.
 class GYRE_API [[nodiscard("co_await it")]] join_op : public operation<join_op>, protected task_watcher {
  public:
   explicit join_op(task_state& task) noexcept : task_watcher(task, &task_ended) {}

@@ -1,4 +1,4 @@
-// gyre/tasks/race.hpp: runs several awaitables at once and keeps the one that ends first.
+// gyre/tasks/race.hpp: runs several awaitables concurrently and returns the first result.
 #pragma once
 
 #include <gyre/coro/await_place.hpp>
@@ -15,7 +15,7 @@
 
 namespace gyre {
 
-/// Who won, and with what.
+/// The winner and its result.
 template <class T>
 struct race_result {
   std::size_t index;  ///< position among the arguments
@@ -31,7 +31,8 @@ class GYRE_API racing : public child_tasks {
  public:
   explicit racing(task_context& task) noexcept : child_tasks(task, &ended) {}
 
-  /// When all have ended: closes the scope. Throws `cancelled` when there is no winner because the race was cancelled.
+  /// To be called when all have ended: closes the scope. Throws `cancelled` when a cancel left the race without a
+  /// winner.
   task_state& finish();
 
  private:
@@ -58,9 +59,9 @@ void take_if_winner(std::optional<Result>& out, task_state& winner, task_state& 
   }
 }
 
-/// Runs all at once; gives the result of the first that ends, or throws its exception. The others are cancelled,
-/// and have really stopped when this returns; a value that one of them had ready by then is dropped, an exception
-/// goes to the loop's handler. Locks, permits and items of operations that are direct arguments
+/// Runs all awaitables concurrently. Returns the result of the first one that ends, or throws its exception. The others
+/// are cancelled, and have really stopped when this returns. A value that one of them had ready by then is dropped; an
+/// exception goes to the loop's handler. Locks, permits and items of operations that are direct arguments
 /// (`race(queue.get(), stop.wait())`) are given back. An item that a task has taken is lost with the task's value.
 /// Cancel: reaches all of them; throws when all have ended, unless one had already won.
 template <class... As>
@@ -117,7 +118,7 @@ template <class T>
 GYRE_CORO_WRAPPER task<race_result<T>> race(std::vector<task<T>>&& tasks) {
   return race_tasks(std::move(tasks));
 }
-/// Refuses a vector that has a name.
+/// Rejects a named vector.
 template <class T>
 auto race(const std::vector<task<T>>& /*named*/) {
   static_assert(misused<T>, "race takes the tasks over: race(std::move(tasks))");

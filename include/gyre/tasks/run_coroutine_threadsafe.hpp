@@ -1,4 +1,4 @@
-// gyre/tasks/run_coroutine_threadsafe.hpp: a task of one thread's loop, started and waited for by another thread.
+// gyre/tasks/run_coroutine_threadsafe.hpp: starts a task on another thread's loop and waits for it.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -18,7 +18,7 @@
 
 namespace gyre {
 
-/// What two threads know of a task: whether it has ended. Reference-counted; the last one frees it.
+/// The outcome of a task, shared by two threads. Reference-counted; the last owner frees it.
 class GYRE_API shared_outcome_base {
  public:
   shared_outcome_base(const shared_outcome_base&) = delete;
@@ -30,19 +30,19 @@ class GYRE_API shared_outcome_base {
   /// Blocks the thread until the task has ended. Errors: std::logic_error on the thread of the task's loop, which would
   /// wait for itself, and in a forked child, where a loop of the parent does not run.
   void wait() const;
-  /// The same for at most `limit`. False: it has not ended.
+  /// The same for at most `limit`. Returns false when the task has not ended.
   [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const;
   [[nodiscard]] bool done() const noexcept;
-  /// Has the loop cancel the task, unless it has ended. Allocates nothing.
+  /// Makes the loop cancel the task, unless it has ended. Allocates nothing.
   void cancel() noexcept;
 
  protected:
   explicit shared_outcome_base(event_loop& loop);
   virtual ~shared_outcome_base();
 
-  /// On the loop: the task is there, and may have been cancelled already.
+  /// Called on the loop: records the task, which may have been cancelled already.
   void began(task_state& task) noexcept;
-  /// On the loop: the outcome has been stored.
+  /// Called on the loop: the outcome has been stored.
   void ended() noexcept;
   [[nodiscard]] event_loop& loop() const noexcept { return loop_; }
 
@@ -78,7 +78,7 @@ class shared_outcome final : public shared_outcome_base {
             spawn(run_and_tell(std::move(tell), std::move(work)), {.name = "run_coroutine_threadsafe"}, where);
         outcome.began(handle.state());
         handle.detach();
-      } catch (...) {  // no memory: the outcome was told on the way
+      } catch (...) {  // no memory: the teller has recorded the outcome
       }
       outcome.starting_ = false;
       outcome.release();
@@ -95,7 +95,7 @@ class shared_outcome final : public shared_outcome_base {
   }
 
  private:
-  // What the caller sees as task_local values, for the task.
+  // The caller's task_local values, for the task.
   struct kept_bindings {
     kept_bindings() noexcept : chain(task_local_binding::share(task_local_binding::visible())) {}
     kept_bindings(kept_bindings&& other) noexcept : chain(std::exchange(other.chain, nullptr)) {}
@@ -103,7 +103,7 @@ class shared_outcome final : public shared_outcome_base {
     ~kept_bindings() { task_local_binding::release(chain); }
     task_local_binding* chain;
   };
-  // Tells of the end also when the task never begins: it is cancelled before that.
+  // Reports the end even when the task never starts because it is cancelled first.
   struct teller {
     explicit teller(shared_outcome& to) noexcept : outcome(&to) {}
     teller(teller&& other) noexcept : outcome(std::exchange(other.outcome, nullptr)) {}
@@ -139,9 +139,10 @@ class shared_outcome final : public shared_outcome_base {
   bool starting_ = false;  // of the loop's thread: an end now means that there was no memory for the task
 };
 
-/// A task of a loop, as another thread sees it. Dropping it lets the task go on. asyncio: concurrent.futures.Future.
+/// A task of a loop, as seen from another thread. If the handle is dropped, the task continues. asyncio:
+/// concurrent.futures.Future.
 ///
-/// A default-constructed handle is empty, as is one that was moved from: it can be assigned to and tested.
+/// A default-constructed or moved-from handle is empty: it can be assigned to and tested.
 /// Thread: any but that of the loop, one at a time.
 template <class T = void>
 class shared_task_handle {
@@ -158,7 +159,7 @@ class shared_task_handle {
     if (outcome_ != nullptr) outcome_->release();
   }
 
-  /// Blocks until the task has ended, and gives its value, or throws its exception; task_cancelled when it was
+  /// Blocks until the task has ended. Returns its value, or throws its exception; throws task_cancelled when it was
   /// cancelled, by `cancel` or by the end of its loop. A value is moved out, so a second `get` of a value stops the
   /// program.
   /// Errors: std::logic_error on the loop's own thread, and in a forked child.
@@ -166,12 +167,12 @@ class shared_task_handle {
     outcome().wait();
     return outcome_->take();
   }
-  /// Blocks for at most `limit`. False: it has not ended, and goes on. Errors: as get.
+  /// Blocks for at most `limit`. Returns false when the task has not ended; it continues. Errors: same as get().
   [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const { return outcome().wait_for(limit); }
   [[nodiscard]] bool done() const noexcept { return outcome().done(); }
   /// Cancels the task, without waiting for its end.
   void cancel() noexcept { outcome().cancel(); }
-  /// The handle has a task.
+  /// True when the handle has a task.
   [[nodiscard]] explicit operator bool() const noexcept { return outcome_ != nullptr; }
 
  private:
@@ -189,8 +190,8 @@ class shared_task_handle {
 ///   auto answer = gyre::run_coroutine_threadsafe(loop, ask("how many"));
 ///   use(answer.get());
 ///
-/// Thread: any; the loop must not end before this has returned. The task has not begun, and runs on the loop's thread. It sees
-/// the task_local values of the caller.
+/// Thread: any; the loop must not end before this has returned. The task is not started inside the call, and runs on
+/// the loop's thread. It sees the task_local values of the caller.
 /// Errors: std::bad_alloc, and nothing was started; `get` throws it when the loop has no memory for the task.
 template <class T>
 [[nodiscard]] shared_task_handle<T> run_coroutine_threadsafe(
@@ -200,7 +201,7 @@ template <class T>
   outcome->start(std::move(work), where);
   return handle;
 }
-/// The same for `f()`, which is called on the loop's thread and gives the task.
+/// The same for `f()`, which is called on the loop's thread and returns the task.
 template <class F>
   requires task_function<F>
 [[nodiscard]] auto run_coroutine_threadsafe(event_loop& loop, F f,
@@ -208,9 +209,10 @@ template <class F>
   return run_coroutine_threadsafe(loop, call_in_frame(std::move(f)), where);
 }
 
-/// The same, and waits for it: how a plain thread calls a coroutine. Gives its value or throws its exception.
+/// The same, but waits for the task: a plain thread calls a coroutine with this. Returns its value or throws its
+/// exception.
 ///
-/// Thread: any but that of the loop. Errors: as shared_task_handle::get.
+/// Thread: any but that of the loop. Errors: same as shared_task_handle::get().
 template <class Work>
 auto blocking_run(event_loop& loop, Work work, std::source_location where = std::source_location::current()) {
   return run_coroutine_threadsafe(loop, std::move(work), where).get();

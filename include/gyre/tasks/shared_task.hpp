@@ -1,4 +1,4 @@
-// gyre/tasks/shared_task.hpp: a task whose result several tasks want.
+// gyre/tasks/shared_task.hpp: a task whose result several tasks await.
 #pragma once
 
 #include <gyre/coro/frame_pool.hpp>
@@ -16,10 +16,10 @@
 
 namespace gyre {
 
-/// Runs once, when it is first awaited, and gives its result to everybody who awaits it, then or later. Copies share it.
+/// Runs once, when it is first awaited, and gives its result to every awaiter, then or later. Copies share it.
 ///
-/// It runs beside those who wait, as a task of the loop: a cancel of one who waits does not reach it. When the last copy
-/// is gone it is cancelled.
+/// It runs as a task of the loop, separate from its awaiters: a cancel of an awaiter does not reach it. It is cancelled
+/// when the last copy is destroyed.
 /// Thread: belongs to one loop.
 template <class T = void>
 class shared_task {
@@ -55,10 +55,11 @@ class shared_task {
     }
   };
 
-  /// Starts it, if nobody has, and waits for its result.
+  /// Starts the task if it was not started yet, and waits for its result.
   ///
-  /// Lifetime: the reference is good as long as a copy of the shared_task is. Cancel: stops waiting; it goes on for the
-  /// others. Errors: what it throws, to each; task_cancelled when the end of the loop has cancelled it; std::bad_alloc.
+  /// Lifetime: the reference is valid while a copy of the shared_task exists. Cancel: stops waiting; the task continues
+  /// for the others. Errors: the task's exception, to each awaiter; task_cancelled when the end of the loop has
+  /// cancelled it; std::bad_alloc.
   result_op operator co_await() const { return result_op(shared().running_task()); }
 
   [[nodiscard]] bool done() const noexcept { return shared().started && (*state_->running).done(); }

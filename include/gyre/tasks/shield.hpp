@@ -1,4 +1,4 @@
-// gyre/tasks/shield.hpp: code that a cancel from outside does not reach.
+// gyre/tasks/shield.hpp: protects code from a cancel from outside.
 #pragma once
 
 #include <gyre/coro/cancel_scope.hpp>
@@ -29,10 +29,10 @@ task<await_result<A>> run_shielded(A awaitable) {
   co_return co_await std::move(awaitable);
 }
 
-/// Lets clean-up finish: neither a cancel that came before nor one that comes during it reaches what is awaited.
-/// asyncio: `await shield(aw)`, except that the caller waits for it too.
+/// Lets clean-up finish: neither an earlier cancel nor one that comes meanwhile reaches the awaitable. asyncio: `await
+/// shield(aw)`, except that the caller waits for it too.
 ///
-/// Cancel: not delivered before it has ended; the next await of the caller fails. Bound it with `timeout` inside.
+/// Cancel: delivered after it has ended: the next await of the caller fails. Limit its time with `timeout` inside.
 template <awaitable_value A>
 [[nodiscard]] GYRE_CORO_WRAPPER shielded_task<await_result<A>> shield(A awaitable) {
   return shielded_task<await_result<A>>(run_shielded(std::move(awaitable)));

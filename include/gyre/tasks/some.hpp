@@ -20,12 +20,13 @@ struct some_result {
   T value;
 };
 
-/// The children of one `some`: the n-th success cancels the others, as does the failure that makes n impossible.
+/// The children of one `some`: the n-th success cancels the others, and so does the failure that makes n impossible.
 class GYRE_API choosing : public child_tasks {
  public:
   choosing(task_context& task, std::size_t wanted, std::size_t total) noexcept
       : child_tasks(task, &ended), wanted_(wanted), may_fail_(total - wanted) {}
-  /// When all have ended: closes the scope. Throws what failed when there are too few, or `cancelled`.
+  /// To be called when all have ended: closes the scope. Throws the failures when too few have succeeded, or
+  /// `cancelled`.
   void finish();
   [[nodiscard]] bool chose(const task_state& child) const noexcept { return !child.failure(); }
 
@@ -37,11 +38,12 @@ class GYRE_API choosing : public child_tasks {
   std::size_t succeeded_ = 0;
 };
 
-/// Runs all at once and gives the results of the first `count` that succeed, in the order of the tasks; the others are
-/// cancelled and have really stopped when this returns. A success that comes in the same moment is given too.
+/// Runs all tasks concurrently and returns the results of the first `count` that succeed, in the order of the tasks.
+/// The others are cancelled and have really stopped when this returns. A success that comes at the same moment is
+/// returned too.
 ///
-/// Cancel: reaches all of them; throws when all have ended. Errors: std::errc::invalid_argument when there are fewer tasks
-/// than `count`; what failed, when fewer than `count` can still succeed (several failures: an exception_group).
+/// Cancel: reaches all of them; throws when all have ended. Errors: std::errc::invalid_argument when there are fewer
+/// tasks than `count`; the failures when fewer than `count` can still succeed (several: an exception_group).
 template <class T>
 [[nodiscard]] task<std::vector<some_result<wrap_void<T>>>> some(std::size_t count, std::vector<task<T>> tasks) {
   if (count > tasks.size())

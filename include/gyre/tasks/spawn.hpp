@@ -1,4 +1,4 @@
-// gyre/tasks/spawn.hpp: starts a task that runs beside the one that spawns it.
+// gyre/tasks/spawn.hpp: starts a task that runs concurrently with the spawning one.
 #pragma once
 
 #include <gyre/tasks/task_handle.hpp>
@@ -9,19 +9,20 @@
 
 namespace gyre {
 
-/// A callable whose call gives a task.
+/// A callable that returns a task.
 template <class F, class... Args>
 concept task_function = requires(F f, Args... args) { typename decltype(f(std::move(args)...))::promise_type; };
 
-/// Keeps a callable and its arguments alive while the task that they make runs.
+/// Keeps a callable and its arguments alive while the task that they create runs.
 template <class F, class... Args>
   requires task_function<F, Args...>
 auto call_in_frame(F function, Args... args) -> decltype(function(std::move(args)...)) {
   co_return co_await function(std::move(args)...);
 }
 
-/// Starts a task on this loop, as a child of the loop: it runs until it ends or the loop shuts down. It begins when
-/// the caller next waits, and not at all when it is cancelled before that. Prefer a task_group, which ties tasks to a region of the code.
+/// Starts a task on this loop, as a child of the loop: it runs until it ends or the loop shuts down. It starts at the
+/// caller's next suspension point; if it is cancelled before that, it never runs. Prefer a task_group, which ties tasks
+/// to a region of the code.
 template <class T>
 [[nodiscard("a dropped handle lets the task run on in the background: say so with detach()")]] task_handle<T> spawn(
     task<T> started GYRE_LIFETIMEBOUND, const spawn_options& options = {},

@@ -1,4 +1,4 @@
-// gyre/tasks/spawn_then.hpp: a task for code that lives by callbacks. The reverse is from_callback.
+// gyre/tasks/spawn_then.hpp: starts a task and passes its result to a callback. The reverse is from_callback.
 #pragma once
 
 #include <gyre/coro/cancelled.hpp>
@@ -13,14 +13,14 @@
 
 namespace gyre {
 
-/// Tells once how a task has ended; when it is destroyed before, that the task was cancelled. It tells nothing when it is
-/// destroyed before it was armed: the task could not be started.
+/// Reports once how a task has ended. If it is destroyed before that, it reports that the task was cancelled. It
+/// reports nothing when it is destroyed before it was armed, because the task could not be started.
 template <class T, class Done>
 class outcome_teller {
  public:
   using outcome = std::expected<T, std::exception_ptr>;
 
-  /// `place` is told where it lives until it is armed: in the frame of the task, in the end.
+  /// `place` is updated with its address until it is armed; in the end it lives in the frame of the task.
   outcome_teller(Done done, std::source_location where, outcome_teller*& place)
       : done_(std::in_place, std::move(done)), where_(where), place_(&place) {
     place = this;
@@ -37,7 +37,7 @@ class outcome_teller {
 
   void arm() noexcept { place_ = nullptr; }
 
-  /// Once. What `done` throws is reported.
+  /// To be called once. An exception of `done` is reported.
   void tell(outcome how) noexcept {
     try {
       std::optional<Done> done = std::exchange(done_, std::nullopt);
@@ -53,12 +53,12 @@ class outcome_teller {
   outcome_teller** place_;  // null: armed
 };
 
-/// Runs a task in the background and calls `done(outcome)` on the loop when
-/// it has ended, with std::expected<T, std::exception_ptr>; a cancel by the end of the loop is an exception too, also when
-/// the task has not begun by then.
+/// Runs a task in the background and calls `done(outcome)` on the loop when it has ended, with std::expected<T,
+/// std::exception_ptr>. A cancel by the end of the loop is an exception too, even when the task has not started by
+/// then.
 ///
-/// Thread: that of the loop. `done` must not throw; what it throws is reported to the loop's exception handler.
-/// Errors: std::bad_alloc; the task was not started then, and `done` is not called.
+/// Thread: that of the loop. `done` must not throw; an exception of it is reported to the loop's exception handler.
+/// Errors: std::bad_alloc; then the task was not started, and `done` is not called.
 template <class T, class Done>
 void spawn_then(task<T> work, Done done, std::source_location where = std::source_location::current()) {
   static_assert(
@@ -74,14 +74,14 @@ void spawn_then(task<T> work, Done done, std::source_location where = std::sourc
         outcome.emplace(co_await std::move(body));
       }
     } catch (...) {
-      outcome = std::unexpected(std::current_exception());  // told below
+      outcome = std::unexpected(std::current_exception());  // reported below
     }
     teller.tell(std::move(outcome));
   };
   outcome_teller<T, Done>* teller = nullptr;
   task<> telling = run(std::move(work), outcome_teller<T, Done>(std::move(done), where, teller));
   spawn(std::move(telling), {}, where).detach();
-  teller->arm();  // it has not begun: it is not eager
+  teller->arm();  // it has not started: it is not eager
 }
 /// The same for `f()`: a lambda and its captures live as long as the task.
 template <class F, class Done>

@@ -1,4 +1,4 @@
-// gyre/tasks/task_cancelled.hpp: the end of an awaited task that was cancelled.
+// gyre/tasks/task_cancelled.hpp: the exception of an await whose task was cancelled.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -7,7 +7,7 @@
 
 namespace gyre {
 
-/// Thrown where a task is awaited, when that task was cancelled and not the one that awaits it.
+/// Thrown by the await of a task when that task was cancelled, not the awaiting one.
 class GYRE_API task_cancelled : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override;

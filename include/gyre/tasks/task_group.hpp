@@ -16,10 +16,10 @@ namespace gyre {
 
 class child_tasks;
 
-/// Waits until fewer than a number of children run. Several may wait; they go on in the order in which they came.
+/// Waits until fewer than a number of children run. Several tasks may wait; they resume in the order of arrival.
 ///
-/// A child may be started between the end of the last one and the resumption of the waiter, which then waits on. So a
-/// waiter stays in the list of waiters until it is resumed, also while it is in the ready queue.
+/// A child may be started between the end of the last one and the resumption of the waiter, which then keeps waiting.
+/// So a waiter stays in the list of waiters until it is resumed, even while it is in the ready queue.
 class GYRE_API children_wait_op : public operation<children_wait_op> {
  public:
   bool try_now() noexcept;
@@ -41,7 +41,7 @@ class GYRE_API children_wait_op : public operation<children_wait_op> {
 
   children_wait_op* previous = nullptr;
   children_wait_op* next = nullptr;
-  child_tasks* children_;  // null: they are gone, so none is left
+  child_tasks* children_;  // null: destroyed, so no child is left
   std::size_t limit_;
   on_cancel behaviour_;
   bool waking_ = false;
@@ -59,7 +59,7 @@ class GYRE_API [[nodiscard("co_await it")]] fewer_children_op : public children_
   }
 };
 
-/// Waits until no child is left; not ended by a cancel, which reaches the children instead.
+/// Waits until no child is left. Not ended by a cancel, which reaches the children instead.
 class GYRE_API [[nodiscard("co_await it")]] children_ended_op : public children_wait_op {
  public:
   static constexpr bool ignores_cancel = true;
@@ -67,12 +67,12 @@ class GYRE_API [[nodiscard("co_await it")]] children_ended_op : public children_
   void await_resume() const noexcept {}
 };
 
-/// A scope and the tasks in it: what group, gather and race are made of. Lives in the frame of the coroutine that
-/// waits for the children, and stops the program when that forgets to.
+/// A scope and the tasks in it: the base of group, gather and race. Lives in the frame of the coroutine that waits for
+/// the children, and stops the program when that coroutine does not wait.
 class GYRE_API child_tasks : public task_owner {
  public:
-  /// Opens the scope in `task`; `ended` is called for each child that ends. With a shield the scope holds the
-  /// children only: a cancel of `task` reaches the coroutine that made this, and not them.
+  /// Opens the scope in `task`; `ended` is called for each child that ends. With a shield the scope contains the
+  /// children only: a cancel of `task` reaches the coroutine that created this object, but not the children.
   child_tasks(task_context& task, void (*ended)(child_tasks&, task_state&) noexcept,
               shielding shield = shielding::none) noexcept;
   /// The same for children whose scope lies below `parent` and in no task.
@@ -90,8 +90,8 @@ class GYRE_API child_tasks : public task_owner {
     return state;
   }
 
-  /// Runs `start_all()`, which starts children. When that throws (there was no memory for one of them) those that run
-  /// already are cancelled, and `close` throws it when they have ended.
+  /// Runs `start_all()`, which starts children. If that throws because there was no memory for one of them, the running
+  /// ones are cancelled, and `close` throws the exception when they have ended.
   template <class F>
   void launch(F start_all) noexcept {
     try {
@@ -108,9 +108,9 @@ class GYRE_API child_tasks : public task_owner {
   [[nodiscard]] fewer_children_op fewer_than(std::size_t limit) noexcept { return {*this, limit}; }
 
  protected:
-  /// When all have ended: closes the scope. Throws what `launch` could not start.
+  /// To be called when all have ended: closes the scope. Throws the exception that `launch` has caught.
   void close();
-  /// Keeps what a child, or its owner, has thrown; reports it when there is no memory for that.
+  /// Keeps an exception of a child or its owner. Reports it when there is no memory for that.
   static void collect(exception_collector& failures, const std::exception_ptr& failure) noexcept;
 
  private:
@@ -124,24 +124,24 @@ class GYRE_API child_tasks : public task_owner {
 
   cancel_scope scope_;
   std::size_t running_ = 0;
-  waiter_line joining_;    // until none is left
-  waiter_line throttled_;  // until there are fewer
+  waiter_line joining_;    // waiters until no child is left
+  waiter_line throttled_;  // waiters until there are fewer
   void (*ended_)(child_tasks&, task_state&) noexcept;
   std::exception_ptr not_launched_;
   void listen() noexcept;
 };
 
-/// Tasks whose lives are bound to a region of the code: `scope` does not return before all of them have ended.
+/// Tasks whose lifetimes are bound to a region of the code: `scope` does not return before all of them have ended.
 ///
-/// The first failure cancels the others and the body; when all have stopped it is thrown, together with any others as
+/// The first failure cancels the others and the body. When all have stopped it is thrown, together with any others as
 /// an exception_group. Thread: belongs to one loop.
 class GYRE_API task_group : private child_tasks {
  public:
   /// Opens a group, runs `body(group)`, and waits for every task that was spawned in it.
   ///
-  /// `body` is kept until then; it takes a task_group& and returns a task<>.
-  /// Cancel: reaches the body and all children; throws `cancelled` when all have ended, unless the cancel was
-  /// the group's own.
+  /// `body` is kept until then. It takes a task_group& and returns a task<>.
+  /// Cancel: reaches the body and all children. Throws `cancelled` when all have ended, unless the cancel was the
+  /// group's own.
   template <class Body>
   [[nodiscard]] GYRE_CORO_WRAPPER static task<> scope(Body&& body) {
     static_assert(
@@ -153,7 +153,8 @@ class GYRE_API task_group : private child_tasks {
     return run_scope(std::decay_t<Body>(std::forward<Body>(body)));
   }
 
-  /// Starts a child. It begins when the caller next waits, not at all in a group that is cancelled by then. Also possible from within other children.
+  /// Starts a child, which runs from the caller's next suspension point on. If the group is cancelled before that, the
+  /// child never runs. May also be called in other children.
   template <class T>
   task_handle<T> spawn(task<T> child GYRE_LIFETIMEBOUND, const spawn_options& options = {},
                        std::source_location where = std::source_location::current()) {
@@ -168,14 +169,14 @@ class GYRE_API task_group : private child_tasks {
     if constexpr (task_function<F>) return spawn(call_in_frame(std::move(function)), options, where);
   }
 
-  /// Cancels the body and all children, also those yet to be spawned. `scope` then returns normally.
+  /// Cancels the body and all children, including later ones. `scope` then returns normally.
   void cancel() noexcept { child_tasks::scope().cancel(); }
 
-  /// Children that have not ended.
+  /// The number of children that have not ended.
   [[nodiscard]] std::size_t size() const noexcept { return running(); }
 
-  /// Waits, in the body, until no child is left; more may be spawned afterwards. Stops the program in a child, which would wait
-  /// for itself.
+  /// Waits, in the body, until no child is left; more may be spawned afterwards. Stops the program in a child, which
+  /// would wait for itself.
   ///
   /// Cancel: not ended by a cancel, which reaches the children instead.
   [[nodiscard]] children_ended_op wait() noexcept { return all_ended(); }

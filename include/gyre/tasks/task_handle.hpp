@@ -12,11 +12,11 @@
 
 namespace gyre {
 
-/// Owns the result of a spawned task. Dropping the handle lets the task go on in the background, as detach() does; debug builds
-/// say so on standard error when the task has not ended and belongs to no group.
+/// Owns the result of a spawned task. If the handle is dropped, the task continues in the background, as after
+/// detach(). Debug builds report that on standard error when the task has not ended and belongs to no group.
 ///
-/// A default-constructed handle is empty, as is one that was moved from or detached: it can be assigned to and tested.
-/// Everything else stops the program with a sentence.
+/// A default-constructed, moved-from or detached handle is empty: it can be assigned to and tested. Any other use stops
+/// the program with a message.
 /// Thread: belongs to the loop of the task.
 template <class T = void>
 class task_handle {
@@ -24,7 +24,7 @@ class task_handle {
   using value_type = T;
 
   task_handle() noexcept = default;
-  /// Takes over one reference of `state`.
+  /// Takes over one reference to `state`.
   explicit task_handle(task_state& state) noexcept : state_(&state) {}
   task_handle(task_handle&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   task_handle& operator=(task_handle&& other) noexcept {
@@ -46,31 +46,33 @@ class task_handle {
     }
   };
 
-  /// Waits for the task and gives its result, or throws its exception (`task_cancelled` when it was cancelled).
+  /// Waits for the task. Returns its result, or throws its exception (`task_cancelled` when it was cancelled).
   ///
-  /// A value is moved out, so it can be taken once: the second await of a task that gives one stops the program, and a
-  /// shared_task is for several. An exception is thrown to everybody who awaits, each time, and `void` to everybody.
-  /// Overlap: several tasks may wait; they go on in the order in which they came. The handle may be dropped meanwhile.
-  /// Cancel: stops waiting; the task goes on and its result stays.
+  /// A value is moved out, so it can be taken once. The second await of a task with a value stops the program; use a
+  /// shared_task for several awaits. An exception is thrown to every awaiter, each time, and `void` is returned to
+  /// every awaiter.
+  /// Overlap: several tasks may wait; they resume in the order of arrival. The handle may be dropped meanwhile.
+  /// Cancel: stops waiting; the task continues and its result stays.
   result_op operator co_await() noexcept { return result_op(state()); }
   using gyre_awaitable_tag = void;
 
-  /// Waits for the task to end and leaves its result in place. An exception is not thrown, and nobody has seen it by that:
-  /// if nobody asks for the result, it is reported as a background failure when the handle goes.
+  /// Waits for the task to end and leaves its result in place. An exception is not thrown and does not count as seen:
+  /// if the result is never requested, it is reported as a background failure when the handle is destroyed.
   ///
-  /// Cancel: stops waiting; the task goes on.
+  /// Cancel: stops waiting; the task continues.
   [[nodiscard]] join_op wait() noexcept { return join_op(state()); }
 
-  /// Cancels the task: every await in it fails until it has ended. Wait for that with `wait`.
+  /// Cancels the task: every await in it fails until it has ended. Use `wait` to wait for its end.
   void cancel() noexcept {
     if (state().done()) return;
     state_->check_loop("cancel");
     state_->root.cancel();
   }
-  /// How many calls of `cancel` were not taken back.
+  /// The number of `cancel` calls that were not reverted.
   [[nodiscard]] unsigned cancelling() const noexcept { return state().root.cancel_requests(); }
-  /// Takes one `cancel` back and gives how many are left. With none left, later awaits of the task do not fail. The await that
-  /// the cancel has interrupted still throws, and the task must catch that to go on. See also current_task.
+  /// Reverts one `cancel` and returns the number that is left. With none left, later awaits of the task do not fail.
+  /// The await that the cancel has interrupted still throws, and the task must catch that to continue. See also
+  /// current_task.
   unsigned uncancel() noexcept {
     state().root.uncancel();
     return cancelling();
@@ -78,15 +80,15 @@ class task_handle {
   [[nodiscard]] bool done() const noexcept { return state().done(); }
   [[nodiscard]] std::string_view name() const noexcept { return state().name(); }
 
-  /// Lets go of the task. An exception that it throws goes to the loop's handler.
+  /// Gives up the task. An exception that it throws goes to the loop's handler.
   void detach() noexcept {
     if (state_ != nullptr) std::exchange(state_, nullptr)->release();
   }
 
-  /// The result of a task that has ended, as `co_await` gives it. Stops the program while the task runs.
+  /// Returns the result of a task that has ended, as `co_await` does. Stops the program while the task runs.
   T result() { return state().template outcome<T>(); }
 
-  /// The handle has a task.
+  /// True when the handle has a task.
   [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
   [[nodiscard]] task_state& state() const noexcept {
     if (state_ == nullptr) [[unlikely]]
@@ -98,9 +100,10 @@ class task_handle {
   task_state* state_ = nullptr;
 };
 
-/// Awaits the task behind `handle`, and cancels it when it is cancelled itself: what timeout, race and gather do with a handle.
+/// Awaits the task of `handle`, and cancels it when this await is cancelled. timeout, race and gather use this for
+/// handles.
 ///
-/// Cancel: cancels the task and waits until it has ended. A result that came in spite of the cancel wins.
+/// Cancel: cancels the task and waits until it has ended. A result that came despite the cancel wins.
 template <class T>
 [[nodiscard]] task<T> join_or_cancel(task_handle<T>& handle) {
   task_state& state = handle.state();
@@ -120,7 +123,7 @@ template <class T>
   co_return state.outcome<T>();
 }
 
-/// A handle that was given away to be awaited: its task is cancelled when nobody awaits it any more.
+/// A handle that was passed on to be awaited. Its task is cancelled when it is no longer awaited.
 template <class T>
 struct given_handle {
   explicit given_handle(task_handle<T>&& given) noexcept : handle(std::move(given)) {}

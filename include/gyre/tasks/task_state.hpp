@@ -1,4 +1,4 @@
-// gyre/tasks/task_state.hpp: a spawned task: its outermost coroutine, its owner, and whoever watches for its end.
+// gyre/tasks/task_state.hpp: a spawned task: its outermost coroutine, its owner, and the watchers of its end.
 // For authors of ways to run tasks; users hold a task_handle.
 #pragma once
 
@@ -16,36 +16,37 @@ namespace gyre {
 
 struct spawn_options {
   std::string_view name = {};  ///< for people: logs, call stacks, the list of tasks. Copied.
-  /// Begins inside the call of spawn and runs there until it first waits; else when the caller next waits.
+  /// Starts inside the call of spawn and runs there until it first waits. Otherwise starts when the caller next waits.
   bool eager = false;
 };
 
 struct task_state;
 
-/// Who is told when a task has ended, before anybody who awaits it. Called on the loop, from the ready queue.
+/// Notified when a task has ended, before its awaiters. Called on the loop, from the ready queue.
 struct task_owner {
   void (*child_ended)(task_owner&, task_state&) noexcept = nullptr;
 };
 
-/// Is told once when a task ends, or has stopped watching before. Keeps the task's state while it watches and afterwards.
+/// Notified once when a task ends, unless it has stopped watching. Keeps the task's state while it watches and
+/// afterwards.
 ///
-/// Lifetime: movable until it watches, never after. Thread: belongs to the loop of the task.
+/// Lifetime: movable only until it watches. Thread: belongs to the loop of the task.
 class GYRE_API task_watcher {
  public:
-  /// `ended` is called inside the end of the task, in the order in which the watchers came. It must not resume anybody.
+  /// `ended` is called while the task ends, in the order in which the watchers were added. It must not resume a task.
   task_watcher(task_state& task, void (*ended)(task_watcher&) noexcept) noexcept : task_(&task), ended_(ended) {}
   task_watcher(const task_watcher& other) noexcept : task_(other.task_), ended_(other.ended_) {}
   task_watcher& operator=(const task_watcher&) = delete;
   ~task_watcher();
 
-  /// Stops the program when the task belongs to another loop than the running one: `operation` was called on its handle.
+  /// Starts watching. Stops the program when the task belongs to another loop: `operation` was called on its handle.
   void watch(const char* operation = "waiting") noexcept;
-  /// True when the task has ended. Then its state lives as long as this operation, even if the handle is dropped before
-  /// the waiting task runs.
+  /// Returns true when the task has ended. Its state then lives as long as this operation, even if the handle is
+  /// dropped before the waiting task runs.
   bool keep_if_ended() noexcept;
   /// Idempotent.
   void stop_watching() noexcept;
-  /// `watch` was called, and the task has not ended since.
+  /// True after `watch` while the task has not ended.
   [[nodiscard]] bool watches() const noexcept { return link_ != nullptr; }
   [[nodiscard]] task_state& watched() const noexcept { return *task_; }
 
@@ -61,12 +62,12 @@ class GYRE_API task_watcher {
   bool holds_ = false;             // a reference to the task
 };
 
-/// Shared by the running task, its handle and its watchers; freed when all have let go.
+/// Shared by the running task, its handle and its watchers. Freed by the last of them.
 struct GYRE_API task_state final : io::completion, task_context {
  private:
-  enum class value_place : std::uint8_t { none, frame, taken };  // the frame stays as long as the value is in it
+  enum class value_place : std::uint8_t { none, frame, taken };  // the frame stays while it holds the value
 
-  // First, so that they lie in what the flag of task_context leaves free of its word.
+  // First, so that they use the space after the flag of task_context.
   bool done_ = false;
   bool observed_ = false;
   value_place value_ = value_place::frame;
@@ -81,25 +82,25 @@ struct GYRE_API task_state final : io::completion, task_context {
   static task_state& create(task<T>&& started, cancel_scope& parent, task_owner* owner, const spawn_options& options,
                             std::source_location where) {
     task_state& state = create(started.frame(), parent, owner, options, where);
-    (void)std::move(started).release();  // only now: when there was no memory the task still frees its frame
+    (void)std::move(started).release();  // only now: without memory the task still frees its frame
     if constexpr (std::is_void_v<T>) state.value_ = value_place::none;
     return state;
   }
 
-  /// While the frame is there.
+  /// To be called while the frame exists.
   template <class T>
   [[nodiscard]] typename task<T>::promise_type& promise() const noexcept {
     return static_cast<typename task<T>::promise_type&>(*outermost);
   }
 
   [[nodiscard]] bool done() const noexcept { return done_; }
-  /// After the end: the exception that left it, `cancelled` included; null when it returned.
+  /// After the end: the exception that left the task, `cancelled` included; null when it returned.
   [[nodiscard]] const std::exception_ptr& failure() const noexcept { return failure_; }
-  /// After the end: it ended because of a cancel.
+  /// After the end: true when it ended because of a cancel.
   [[nodiscard]] bool was_cancelled() const noexcept;
-  /// After the end: an exception left it that is not `cancelled`.
+  /// After the end: true when an exception other than `cancelled` left it.
   [[nodiscard]] bool has_failed() const noexcept { return failure() && !was_cancelled(); }
-  /// After the end: its place in the order in which the tasks of this loop have ended.
+  /// After the end: its position in the order in which the tasks of this loop have ended.
   [[nodiscard]] std::uint64_t ended_as() const noexcept { return place_; }
   [[nodiscard]] std::string_view name() const noexcept;
 
@@ -107,23 +108,24 @@ struct GYRE_API task_state final : io::completion, task_context {
   void release() noexcept {
     if (--references_ == 0) free();
   }
-  /// After the end, when nobody takes the value any more: frees the frame, and with it the arguments of the task. Idempotent.
+  /// After the end, when the value is no longer needed: frees the frame, and with it the arguments of the task.
+  /// Idempotent.
   void destroy_frame() noexcept;
-  /// The handle goes without detach(). Prints a line when the task runs on with nobody to look after it.
+  /// The handle is destroyed without detach(). Prints a line when the task continues without an owner.
   void note_dropped_handle() const noexcept;
   [[nodiscard]] bool is_on_running_loop() const noexcept { return loop_ == event_loop::current_or_null(); }
-  /// Stops the program when the task belongs to another loop than the running one: `operation` was called on its handle.
+  /// Stops the program when the task belongs to another loop: `operation` was called on its handle.
   void check_loop(const char* operation) const noexcept {
     if (!is_on_running_loop()) [[unlikely]]
       stop_on_other_loop(operation, "a task_handle");
   }
-  /// Somebody sees the failure: it is not reported as a background failure.
+  /// Marks the failure as seen: it is not reported as a background failure.
   void mark_observed() noexcept { observed_ = true; }
 
-  /// After an end with an exception: throws that, `task_cancelled` instead of `cancelled`.
+  /// After an end with an exception: throws it, `task_cancelled` instead of `cancelled`.
   [[noreturn]] void rethrow() const;
-  /// After the end: gives the value, once, or throws what left the task, `task_cancelled` instead of `cancelled`, every
-  /// time. Stops the program when the task runs, or when its value is asked for again.
+  /// After the end: returns the value, once, or throws the task's exception, every time, `task_cancelled` instead of
+  /// `cancelled`. Stops the program when the task runs, or when its value is requested again.
   template <class T>
   T outcome() {
     if (!done_ || value_ == value_place::taken) [[unlikely]]
@@ -134,7 +136,7 @@ struct GYRE_API task_state final : io::completion, task_context {
     if constexpr (!std::is_void_v<T> && !std::is_reference_v<T>) value_ = value_place::taken;
     return take<T>();
   }
-  /// After the end: moves the value out, or throws what left the task, `cancelled` included. The value, once.
+  /// After the end: moves the value out, once, or throws the task's exception, `cancelled` included.
   template <class T>
   T take() {
     if (failure()) [[unlikely]]
@@ -142,7 +144,7 @@ struct GYRE_API task_state final : io::completion, task_context {
     if constexpr (!std::is_void_v<T>) return promise<T>().take();
   }
 
-  frame_base* outermost;  ///< null from the end of a task without a value
+  frame_base* outermost;  ///< null after the end of a task without a value
   cancel_scope root;
   std::source_location spawned_at;
 
@@ -165,9 +167,9 @@ struct GYRE_API task_state final : io::completion, task_context {
   event_loop* loop_ = nullptr;
   task_owner* owner_ = nullptr;
   task_watcher* watchers_ = nullptr;
-  task_name* name_ = nullptr;  // null: it has none
+  task_name* name_ = nullptr;  // null: no name
   std::exception_ptr failure_;
-  std::uint64_t place_ = 0;  // in the order in which the tasks of the loop began; after the end, in that of their ends
+  std::uint64_t place_ = 0;  // in the order of the starts of the loop's tasks; after the end, of their ends
 };
 
 inline void task_watcher::hold() noexcept {

@@ -1,4 +1,4 @@
-// gyre/tasks/thread_pool.hpp: threads of the program's own for to_thread.
+// gyre/tasks/thread_pool.hpp: the program's own threads for to_thread.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -8,28 +8,29 @@
 
 namespace gyre {
 
-/// A bounded set of threads for one kind of blocking work. That work then delays no other work, and its number of concurrent
-/// calls is limited:
+/// A bounded set of threads for one kind of blocking work. That work then delays no other work, and its number of
+/// concurrent calls is limited:
 ///
 ///   gyre::thread_pool database(4);
 ///   auto rows = co_await gyre::to_thread(database, [&] { return query(connection); });
 ///
-/// A thread is started when a call finds none that is idle, and ends after ten seconds without work. Calls run in the order in
-/// which they were awaited; calls from a thread of the pool itself go first. A call that only waits for others of its own pool
-/// does not count towards the limit, so they cannot wait for each other for ever. Signals are blocked in the threads.
+/// A thread is started when a call finds no idle one, and ends after ten seconds without work. Calls run in the order
+/// in which they were awaited; calls from a thread of the pool itself go first. A call that only waits for others of
+/// its own pool does not count towards the limit, so they cannot deadlock. Signals are blocked in the threads.
 /// Thread: any number of loops may share a pool.
-/// Lifetime: must outlive every await of a call in it. In a child of fork(2) it is empty and starts threads of its own.
+/// Lifetime: must outlive every await of a call in it. In a child of fork(2) it is empty and starts its own threads.
 class GYRE_API thread_pool {
  public:
   /// Units: at most `max_threads` at a time, at least 1. Errors: std::invalid_argument for 0; std::bad_alloc.
   explicit thread_pool(std::size_t max_threads) : jobs_(at_least_one(max_threads)) {}
-  /// Waits, without running the loop, until all calls have ended, those in the queue too. Must not run on a thread of the pool.
+  /// Waits, without running the loop, until all calls have ended, including queued ones. Must not run on a thread of
+  /// the pool.
   ~thread_pool() = default;
   thread_pool(const thread_pool&) = delete;
   thread_pool& operator=(const thread_pool&) = delete;
 
   [[nodiscard]] std::size_t max_threads() const noexcept { return jobs_.max_threads(); }
-  /// Threads that run or wait for calls now.
+  /// The number of threads that currently run calls or wait for them.
   [[nodiscard]] std::size_t threads() const noexcept { return jobs_.threads(); }
 
   /// For authors of operations.

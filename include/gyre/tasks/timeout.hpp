@@ -1,4 +1,4 @@
-// gyre/tasks/timeout.hpp: a limit on the time that any piece of code may take.
+// gyre/tasks/timeout.hpp: a time limit for any piece of code.
 #pragma once
 
 #include <gyre/coro/await_place.hpp>
@@ -17,10 +17,10 @@
 
 namespace gyre {
 
-/// The scope of a running time-out, handed to a body that wants to move its deadline.
+/// The scope of a running time-out, passed to a body that moves its deadline.
 class timeout_scope : private timer {
  public:
-  /// `began`: when the time began to count, for the message of the error.
+  /// `began` is the start of the measured time, for the error message.
   timeout_scope(task_context& task, io::monotonic_time until,
                 io::monotonic_time began = event_loop::current().now()) noexcept
       : began_(began) {
@@ -45,18 +45,18 @@ class timeout_scope : private timer {
   }
   void reschedule_at(time_point when) noexcept { arm(deadline_at(when)); }
 
-  /// When the time is over, or was; time_point::max() when there is no limit. asyncio: Timeout.when.
+  /// The end of the time limit, past or future; time_point::max() when there is no limit. asyncio: Timeout.when.
   [[nodiscard]] time_point deadline() const noexcept {
     if (timer::deadline == io::wait_forever) return time_point::max();
     return time_point(std::chrono::nanoseconds(timer::deadline));
   }
-  /// The time is over: the code inside has been cancelled.
+  /// True when the time limit has passed: the code inside has been cancelled.
   [[nodiscard]] bool expired() const noexcept { return expired_; }
 
-  /// Called while `cancelled` passes: true when it is this time-out's and nobody else's.
+  /// Called while `cancelled` propagates: true when only this time-out has caused it.
   [[nodiscard]] bool absorbs_cancel() const noexcept { return expired_ && scope_.absorbs_cancel(); }
 
-  /// Of one that has expired: throws timed_out, with the time that it was and the await that was cancelled.
+  /// After expiry: throws timed_out, with the limit and the await that was cancelled.
   [[noreturn]] void throw_timed_out() const {
     throw timed_out(std::chrono::nanoseconds(timer::deadline - began_), "timeout", waiting_at_);
   }
@@ -76,7 +76,7 @@ class timeout_scope : private timer {
   bool expired_ = false;
 };
 
-/// When a time-out ends: after a duration that is counted from the await, or at a point of time.
+/// The end of a time-out: a duration that starts at the await, or a point of time.
 struct after {
   std::chrono::nanoseconds length;
   [[nodiscard]] io::monotonic_time deadline() const noexcept { return deadline_after(length); }
@@ -93,7 +93,7 @@ struct at {
   }
 };
 
-/// asyncio's rule for wait_for: without any time, what is awaited does not even begin.
+/// asyncio's rule for wait_for: with a limit of zero or less, the awaitable is not even started.
 struct after_begin : after {};
 
 template <class Limit, class F>
@@ -131,7 +131,7 @@ struct call_it {
   GYRE_CORO_WRAPPER auto operator()(timeout_scope&) { return function(); }
 };
 
-/// Picks how to run `subject`: an awaitable, a function of nothing, or a function of timeout_scope&.
+/// Runs `subject`: an awaitable, a function without parameters, or a function of timeout_scope&.
 template <class Limit, class A, class Subject = std::decay_t<A>>
 GYRE_CORO_WRAPPER auto run_limited(Limit limit, A&& subject) {
   if constexpr (awaitable_value<Subject>) {
@@ -151,7 +151,7 @@ GYRE_CORO_WRAPPER auto run_limited(Limit limit, A&& subject) {
   }
 }
 
-/// The task behind the handle is cancelled at the deadline; it runs already, so that it is given a turn whatever the limit.
+/// Cancels the task of the handle at the deadline. The task runs already, so it gets a turn whatever the limit.
 /// Cancel: cancels the task and waits for its end.
 template <class Limit, class T>
 GYRE_CORO_WRAPPER task<T> run_limited(Limit limit, task_handle<T>& running) {
@@ -165,27 +165,28 @@ GYRE_CORO_WRAPPER task<T> run_limited(Limit limit, task_handle<T>&& given) {
 template <class A>
 concept not_an_operation = !fallible_operation<std::remove_cvref_t<A>>;
 
-/// Cancels what is awaited when `limit` has passed, waits until it has stopped, and throws `timed_out`.
+/// Cancels the awaitable when `limit` has passed, waits until it has stopped, and throws `timed_out`.
 ///
 /// Takes any awaitable, or a callable (kept until the end) that returns a task and may take a timeout_scope& to move
-/// the deadline. Only this time-out throws timed_out: a cancel from outside stays `cancelled`. A result that
-/// came in spite of the time-out wins.
+/// the deadline. Only this time-out throws timed_out: a cancel from outside stays `cancelled`. A result that came
+/// despite the time-out wins.
 ///
-/// A task_handle may be given as it is, `timeout(2s, handle)`, or moved. At the time-out, or when the caller is cancelled, its
-/// task is cancelled and awaited. `timeout(2s, handle.wait())` only stops waiting, and the task goes on.
-/// Cancel: reaches what is awaited. Errors: timed_out, and what is awaited throws.
+/// A task_handle may be passed directly, `timeout(2s, handle)`, or moved. At the time-out, or when the caller is
+/// cancelled, its task is cancelled and awaited. `timeout(2s, handle.wait())` only stops waiting, and the task
+/// continues.
+/// Cancel: reaches the awaitable. Errors: timed_out, and the exceptions of the awaitable.
 template <class Rep, class Period, not_an_operation A>
 [[nodiscard]] GYRE_CORO_WRAPPER auto timeout(std::chrono::duration<Rep, Period> limit, A&& subject) {
   return run_limited(after{whole_nanoseconds(limit)}, std::forward<A>(subject));
 }
 
-/// The same with the limit behind, as it reads in a chain or in asyncio's wait_for.
+/// The same with the limit last, as in a chain or in asyncio's wait_for.
 template <not_an_operation A, class Rep, class Period>
 [[nodiscard]] GYRE_CORO_WRAPPER auto timeout(A&& subject, std::chrono::duration<Rep, Period> limit) {
   return run_limited(after{whole_nanoseconds(limit)}, std::forward<A>(subject));
 }
-/// The same, except that nothing is begun when `limit` is zero or less: timed_out at once. A task behind a handle, which runs
-/// already, is cancelled then, and a result that it has already wins. asyncio: wait_for.
+/// The same, except that nothing is started when `limit` is zero or less: it throws timed_out at once. The task of a
+/// handle, which runs already, is then cancelled; if it already has a result, that wins. asyncio: wait_for.
 template <class A, class Rep, class Period>
 [[nodiscard]] GYRE_CORO_WRAPPER auto wait_for(A&& subject, std::chrono::duration<Rep, Period> limit) {
   return run_limited(after_begin{{whole_nanoseconds(limit)}}, std::forward<A>(subject));

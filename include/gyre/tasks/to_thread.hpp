@@ -1,4 +1,4 @@
-// gyre/tasks/to_thread.hpp: a function that blocks, run on a thread.
+// gyre/tasks/to_thread.hpp: runs a blocking function on a thread.
 #pragma once
 
 #include <gyre/coro/misuse.hpp>
@@ -16,7 +16,7 @@
 
 namespace gyre {
 
-/// to_thread(): waits for the function.
+/// The operation of to_thread(): waits for the function.
 template <class F>
 class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<F>>, private io::blocking_job {
  public:
@@ -38,7 +38,7 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
   void start() noexcept {
     operation_base::cancel = [](cancellable& c) noexcept {
       auto& op = static_cast<to_thread_op&>(static_cast<operation_base&>(c));
-      if (op.loop_ == nullptr || !io::blocking_pool::withdraw(op)) return;  // it has begun: wait for it
+      if (op.loop_ == nullptr || !io::blocking_pool::withdraw(op)) return;  // it has started: wait for it
       op.pool_->end_waiting(op.waiting_);
       op.arrived();
       op.withdrawn_ = true;
@@ -53,7 +53,7 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
       auto& op = static_cast<to_thread_op&>(job);
       op.call();
       op.pool_->end_waiting(op.waiting_);
-      op.loop_->post(static_cast<io::completion&>(op));  // last: the loop may be done with it before this returns
+      op.loop_->post(static_cast<io::completion&>(op));  // last: the loop may have destroyed it before this returns
     };
     locals_ = task_local_binding::visible();
     loop_ = &event_loop::current();
@@ -89,7 +89,7 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
   io::blocking_pool* pool_;
   std::optional<wrap_void<result_type>> result_;
   std::exception_ptr failure_;
-  task_local_binding* locals_ = nullptr;  // of the caller, who waits and keeps them
+  task_local_binding* locals_ = nullptr;  // of the caller, which keeps them while it waits
   event_loop* loop_ = nullptr;            // set while a thread may touch this
   std::size_t* waiting_ = nullptr;        // see blocking_pool::submit_awaited
   bool withdrawn_ = false;
@@ -106,16 +106,19 @@ to_thread_op<std::decay_t<F>> make_to_thread_op(io::blocking_pool& pool, F&& fun
   return {pool, std::decay_t<F>(std::forward<F>(function))};
 }
 
-/// Runs `function()` on a thread, and gives its result or throws its exception:
+/// Runs `function()` on a thread, and returns its result or throws its exception:
 ///
 ///   auto image = co_await gyre::to_thread([&] { return decode(bytes); });
 ///
-/// The process has a pool for these calls, which grows to 64 threads, or one per core if that is more; further calls wait in a
-/// queue. A call from one of these threads (from a loop that such a function runs) goes to the head of the queue, and its
-/// caller does not count meanwhile. File operations and name resolution have threads of their own.
+/// The process has a pool for these calls, which grows to 64 threads, or one per core if that is more. Further calls
+/// wait in a queue. A call from one of these threads (from a loop that such a function runs) goes to the head of the
+/// queue, and its caller does not count towards the limit meanwhile. File operations and name resolution have their own
+/// threads.
 /// The function sees the task_local values of its caller. Nothing is allocated.
-/// Lifetime: captures by reference may refer to the caller's objects, because the await does not end before the function.
-/// Cancel: before a thread has begun it never runs; after that the await waits for it, and its result wins over the cancel.
+/// Lifetime: captures by reference may refer to the caller's objects, because the await does not end before the
+/// function.
+/// Cancel: if no thread has started the function, it never runs. Otherwise the await waits for it, and its result wins
+/// over the cancel.
 template <thread_function F>
 [[nodiscard("co_await it")]] to_thread_op<std::decay_t<F>> to_thread(F&& function) {
   return make_to_thread_op(io::blocking_pool::for_calls(), std::forward<F>(function));
@@ -132,7 +135,7 @@ template <thread_function F>
 [[nodiscard("co_await it")]] to_thread_op<std::decay_t<F>> to_thread(thread_pool& pool, F&& function) {
   return make_to_thread_op(pool.jobs(), std::forward<F>(function));
 }
-/// Refuses functions with parameters.
+/// Rejects functions with parameters.
 template <class F, class... Arguments>
   requires(sizeof...(Arguments) > 0 || !thread_function<F>)
 auto to_thread(F&& /*function*/, Arguments&&... /*arguments*/) {

@@ -1,4 +1,4 @@
-// gyre/tasks/wait.hpp: waiting for some of several running tasks, which go on.
+// gyre/tasks/wait.hpp: waits for some of several running tasks, which continue to run.
 #pragma once
 
 #include <gyre/coro/async_generator.hpp>
@@ -12,20 +12,20 @@
 
 namespace gyre {
 
-/// When `wait` returns.
+/// The condition on which `wait` returns.
 enum class wait_until {
   first_completed,  ///< one task has ended, in whatever way
   first_exception,  ///< one task has failed, or all have ended; a cancelled task has not failed
   all_completed,
 };
 
-/// Positions among the handles that were waited for.
+/// Positions among the handles passed to `wait`.
 struct wait_result {
   std::vector<std::size_t> done;
   std::vector<std::size_t> pending;
 };
 
-/// Waits until enough of `tasks` have ended. Ends none of them. Cancel: stops waiting; the tasks go on.
+/// Waits until enough of `tasks` have ended. Cancels none of them. Cancel: stops waiting; the tasks continue.
 class GYRE_API [[nodiscard("co_await it")]] tasks_ended_op : public operation<tasks_ended_op> {
  public:
   tasks_ended_op(std::vector<task_state*> tasks, wait_until when) noexcept : tasks_(std::move(tasks)), when_(when) {}
@@ -50,10 +50,10 @@ class GYRE_API [[nodiscard("co_await it")]] tasks_ended_op : public operation<ta
   bool cancelled_ = false;
 };
 
-/// Waits for running tasks, says which have ended, and lets the others go on. An exception of a task is thrown when its
-/// handle is awaited. asyncio: wait.
+/// Waits for running tasks, reports which have ended, and leaves the others running. An exception of a task is thrown
+/// when its handle is awaited. asyncio: wait.
 ///
-/// Lifetime: the handles stay the caller's. Cancel: stops waiting; the tasks go on.
+/// Lifetime: the caller keeps the handles. Cancel: stops waiting; the tasks continue.
 template <class T>
 [[nodiscard]] task<wait_result> wait(std::span<task_handle<T>> handles, wait_until when = wait_until::all_completed) {
   std::vector<task_state*> states;
@@ -76,7 +76,7 @@ auto wait(const std::vector<task<T>>& /*tasks*/, wait_until = wait_until::all_co
   static_assert(misused<T>, "wait takes handles of running tasks: spawn each task and keep its handle");
 }
 
-/// Watches tasks and gives them in the order in which they end. For as_completed.
+/// Watches tasks and returns them in the order in which they end. For as_completed.
 ///
 /// Lifetime: must not move. Thread: belongs to one loop.
 class GYRE_API ending_order {
@@ -87,7 +87,7 @@ class GYRE_API ending_order {
   ending_order& operator=(const ending_order&) = delete;
   ~ending_order() = default;
 
-  /// Waits until a task has ended that was not given yet, and gives its position. There must be one that was not given.
+  /// Waits until a task has ended that was not returned yet, and returns its position. There must be such a task.
   /// Cancel: stops waiting; nothing is lost.
   class GYRE_API [[nodiscard("co_await it")]] next_op : public operation<next_op> {
    public:
@@ -113,17 +113,17 @@ class GYRE_API ending_order {
   static void one_ended(task_watcher& ended) noexcept;
 
   std::vector<watcher> watchers_;
-  std::vector<std::size_t> ended_;  // positions, in the order of the ends; room for all from the beginning
+  std::vector<std::size_t> ended_;  // positions, in the order of the ends; reserved for all from the beginning
   std::size_t given_ = 0;
   next_op* waiting_ = nullptr;
 };
 
-/// Gives tasks in the order in which they end, also those that end while the caller is busy with another one:
+/// Returns tasks in the order in which they end, including those that end while the caller is busy with another one:
 ///
 ///   auto order = gyre::as_completed(handles);
 ///   while (auto* handle = co_await order.next()) use(co_await *handle);
 ///
-/// Lifetime: the handles stay the caller's, and where they are. Cancel: stops waiting; the tasks go on.
+/// Lifetime: the caller keeps the handles, and must not move them. Cancel: stops waiting; the tasks continue.
 template <class T>
 [[nodiscard]] async_generator<task_handle<T>> as_completed(std::vector<task_handle<T>>& handles) {
   std::vector<task_state*> states;
