@@ -1,7 +1,7 @@
 // gyre/attributes.hpp: the library's macros: compiler attributes without a portable spelling.
 #pragma once
 
-/// Marks what a shared library exports; everything else is hidden.
+/// Marks the symbols that the shared library exports; everything else is hidden.
 #define GYRE_API [[gnu::visibility("default")]]
 
 /// Deletes a function; the compiler's message gives the reason: `task(const task&) GYRE_DELETED("use std::move(t)");`
@@ -16,7 +16,7 @@
 #endif
 
 #if defined(__clang__)
-/// The result refers to the argument (clang warns when the argument dies first).
+/// The result refers to the argument (clang warns when the argument is destroyed first).
 #define GYRE_LIFETIMEBOUND [[clang::lifetimebound]]
 #else
 #define GYRE_LIFETIMEBOUND

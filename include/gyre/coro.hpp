@@ -1,6 +1,6 @@
 // gyre/coro.hpp: coroutines, the tasks that await them, and their cancellation.
 //
-// May not know: the kernel, a loop, time. Standard library only.
+// Must not depend on: the kernel, a loop, time. Standard library only.
 //
 //   task             a coroutine that starts when it is awaited and returns one result
 //   generator        a range whose elements are computed one after the other; async_generator

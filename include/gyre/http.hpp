@@ -1,6 +1,6 @@
 // gyre/http.hpp: an HTTP/1.1 server and its parts. RFC 9110, RFC 9112.
 //
-// May not know: TLS, programs.
+// Must not depend on: TLS, programs.
 //
 //   server           serves HTTP on a port, or on any stream
 //   server_limits    the limits and timeouts that the server enforces on clients

@@ -1,6 +1,6 @@
 // gyre/io.hpp: I/O operations as data, and the backends that perform them.
 //
-// May not know: coroutines. A request completes by calling a function.
+// Must not depend on: coroutines. A request completes by calling a function.
 //
 //   request         one I/O operation as data
 //   file_request    the same for files and paths
@@ -14,7 +14,7 @@
 //   buffer_lease    received bytes in a borrowed buffer
 //   receive_queue   the data that a multishot receive has delivered
 //   missed_end      detects the end of a stream that the kernel has not reported
-//   attempt         performing a request at once, without waiting
+//   attempt         performs a request at once, without waiting
 //   blocking_pool   threads for calls that have no non-blocking form
 //   owned_fd        closes a descriptor
 //   pipe            both ends of a new pipe

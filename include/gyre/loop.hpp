@@ -1,11 +1,11 @@
 // gyre/loop.hpp: the event loop, timers, and operations that can be awaited.
 //
-// May not know: how tasks are combined.
+// Must not depend on: the combination of tasks.
 //
-//   event_loop    the engine of one thread
+//   event_loop    runs the tasks, timers and I/O of one thread
 //   guest_loop    the loop of another library, driven by an event_loop
 //   operation     the protocol of every awaitable leaf (for authors)
-//   io_operation  awaiting one request (for authors)
+//   io_operation  awaits one request (for authors)
 //   readiness     waits until any descriptor is readable or writable
 //   raw_operation any io_uring operation, filled in by hand
 //   as_expected   returns an operation's error as a value
@@ -14,7 +14,7 @@
 //   sleep         waits for a time or a duration
 //   stop_request  asks the program to stop; waits for such a request
 //   stop_observer notifies servers of a stop request (for authors)
-//   yield         lets the other ready tasks run
+//   yield         yields to the other ready tasks
 //   waiting_tasks prints the tasks of a loop
 //   interval      a periodic timer
 //   task_local    values that spawned tasks inherit

@@ -1,6 +1,6 @@
 // gyre/net.hpp: TCP and Unix sockets, addresses, names.
 //
-// May not know: the protocols above them.
+// Must not depend on: the protocols above them.
 //
 //   address       an IP address with a port
 //   host_port     parses the text "host:port"

@@ -1,6 +1,6 @@
 // gyre/process.hpp: child processes.
 //
-// May not know: sockets.
+// Must not depend on: sockets.
 //
 //   process          a running child: its streams, its exit, signals to it
 //   process_options  the options for starting one

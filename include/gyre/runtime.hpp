@@ -1,6 +1,6 @@
 // gyre/runtime.hpp: a program: run, run_main, signals.
 //
-// May not know: sockets, protocols.
+// Must not depend on: sockets, protocols.
 //
 //   run         runs a main task on its own loop
 //   signal_set  awaits signals

@@ -1,6 +1,6 @@
 // gyre/stream.hpp: byte streams of any kind.
 //
-// May not know: where the bytes come from.
+// Must not depend on: the origin of the bytes.
 //
 //   byte_stream    the concept; readable_stream, writable_stream, half_closable_stream
 //   copy           copies from one stream to another; copy_bidirectional

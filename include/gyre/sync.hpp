@@ -1,6 +1,6 @@
 // gyre/sync.hpp: synchronization of tasks with each other. No I/O.
 //
-// May not know: sockets, files, task groups.
+// Must not depend on: sockets, files, task groups.
 //
 //   mutex, shared_mutex   exclusive access; many readers or one writer
 //   event, latch          a flag to wait for; a countdown to wait for

@@ -1,6 +1,6 @@
 // gyre/tasks.hpp: structured concurrency.
 //
-// May not know: sockets, files.
+// Must not depend on: sockets, files.
 //
 //   spawn        starts a task that runs concurrently with the spawning one
 //   task_handle  a running task, seen from outside
@@ -12,9 +12,9 @@
 //   for_each_concurrent  runs the same for each element of a range, a limited number at a time
 //   some         the first few successes of many
 //   wait         waits for some of several running tasks; as_completed
-//   shared_task  a task whose result several tasks want
+//   shared_task  a task whose result several tasks await
 //   async_scope  background tasks that belong to an object
-//   as_expected  the error of a task as a value; as_result: every exception as a value
+//   as_expected  returns the error of a task as a value; as_result returns any exception
 //   shield       protects code from a cancel from outside
 //   to_thread    runs a blocking function on a thread
 //   thread_pool  the program's own threads for to_thread

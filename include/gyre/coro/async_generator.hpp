@@ -35,7 +35,7 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
     // The last yielded value. Null while a next() waits and after the coroutine has ended. Not null before the first
     // value.
     element* current = reinterpret_cast<element*>(this);
-    std::uint32_t open_before = 0;  // task_context::open when the task asked for the value
+    std::uint32_t open_before = 0;  // task_context::open when the task requested the value
 
     /// Transfers control to the coroutine that awaits the next value.
     struct yielded {

@@ -48,7 +48,7 @@ class [[nodiscard("a generator does nothing until it is iterated")]] GYRE_CORO_T
     void return_void() noexcept {}
     void unhandled_exception() noexcept { failure = std::current_exception(); }
     template <class Awaitable>
-    void await_transform(Awaitable&&) = delete;  // nobody could resume it: use an async_generator
+    void await_transform(Awaitable&&) = delete;  // nothing could resume it: use an async_generator
   };
   using handle = std::coroutine_handle<promise_type>;
 

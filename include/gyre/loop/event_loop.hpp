@@ -43,11 +43,11 @@ struct background_failure {
   std::exception_ptr exception;
   std::string_view task_name;
   std::source_location spawned_at;           ///< line 0: not known
-  std::string_view kind = "task";            ///< what failed: "request"
+  std::string_view kind = "task";            ///< the kind of code that failed: "request"
   std::string_view place_is = "spawned at";  ///< the label of `spawned_at`: "handled at"
 };
 
-/// Runs the tasks of one thread: resumes what is ready, fires timers, performs I/O.
+/// Runs the tasks of one thread: resumes the ready tasks, fires timers, performs I/O.
 ///
 /// Thread: belongs to the thread that made it, except `post` and `wake`. One loop per thread.
 /// In a forked child, using the parent's loop stops the program with a message. The child may destroy that loop and may

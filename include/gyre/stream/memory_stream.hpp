@@ -18,7 +18,7 @@ class memory_pipe;
 /// pipe.
 ///
 /// Operations on a moved-from end stop the program with a message.
-/// Thread: belongs to one loop; both ends to the same.
+/// Thread: both ends belong to the same loop.
 /// Overlap: one reader and any number of writers at a time.
 class GYRE_API memory_stream {
  public:

@@ -29,7 +29,7 @@ class event {
   /// Cancel: stops waiting.
   [[nodiscard("co_await it")]] event_wait_op wait() noexcept { return event_wait_op(*this); }
 
-  /// Wakes all waiting tasks. Later tasks do not wait until it is cleared.
+  /// Wakes all waiting tasks. Until it is cleared, later tasks do not wait.
   void set() noexcept {
     set_ = true;
     waiters_.grant_all();

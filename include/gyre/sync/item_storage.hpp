@@ -27,7 +27,7 @@ class fifo_storage {
 
   [[nodiscard]] bool empty() const noexcept { return first_ == last_; }
   [[nodiscard]] std::size_t size() const noexcept { return last_ - first_; }
-  /// Errors: std::bad_alloc; the item is where it was then.
+  /// Errors: std::bad_alloc; the item was not moved.
   void push(T&& item) {
     if (size() == capacity_) grow();
     ::new (static_cast<void*>(slot(last_))) T(std::move(item));
@@ -79,7 +79,7 @@ class lifo_storage {
   using value_type = T;
   [[nodiscard]] bool empty() const noexcept { return items_.empty(); }
   [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
-  /// Errors: std::bad_alloc; the item is where it was then.
+  /// Errors: std::bad_alloc; the item was not moved.
   void push(T&& item) { items_.push_back(std::move(item)); }
   void put_back(T&& item) { push(std::move(item)); }
   T pop() noexcept {

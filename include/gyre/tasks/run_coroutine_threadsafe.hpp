@@ -52,8 +52,8 @@ class GYRE_API shared_outcome_base {
   struct gate;
   event_loop& loop_;
   gate* gate_;
-  task_state* task_ = nullptr;  // of the loop's thread
-  bool cancelled_ = false;      // of the loop's thread
+  task_state* task_ = nullptr;  // used only on the loop's thread
+  bool cancelled_ = false;      // used only on the loop's thread
   struct cancel_message : io::completion {
     shared_outcome_base* outcome = nullptr;  // set once it has been posted
   };
@@ -136,7 +136,7 @@ class shared_outcome final : public shared_outcome_base {
   std::optional<wrap_void<T>> value_;
   std::exception_ptr failure_;
   bool value_taken_ = false;
-  bool starting_ = false;  // of the loop's thread: an end now means that there was no memory for the task
+  bool starting_ = false;  // used only on the loop's thread: an end now means that there was no memory for the task
 };
 
 /// A task of a loop, as seen from another thread. If the handle is dropped, the task continues. asyncio:

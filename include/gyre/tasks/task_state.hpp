@@ -15,7 +15,7 @@
 namespace gyre {
 
 struct spawn_options {
-  std::string_view name = {};  ///< for people: logs, call stacks, the list of tasks. Copied.
+  std::string_view name = {};  ///< for diagnostics: logs, call stacks, the list of tasks. Copied.
   /// Starts inside the call of spawn and runs there until it first waits. Otherwise starts when the caller next waits.
   bool eager = false;
 };
@@ -59,7 +59,7 @@ class GYRE_API task_watcher {
   void (*ended_)(task_watcher&) noexcept;
   task_watcher* next_ = nullptr;
   task_watcher** link_ = nullptr;  // null: not in the task's list
-  bool holds_ = false;             // a reference to the task
+  bool holds_ = false;             // it holds a reference to the task
 };
 
 /// Shared by the running task, its handle and its watchers. Freed by the last of them.
@@ -71,7 +71,7 @@ struct GYRE_API task_state final : io::completion, task_context {
   bool done_ = false;
   bool observed_ = false;
   value_place value_ = value_place::frame;
-  std::uint32_t references_ = 1;  // the running task's own
+  std::uint32_t references_ = 1;  // includes one held by the running task
 
  public:
   /// Takes over the outermost frame of a task; `scope` becomes the task's outermost scope, below `parent`.

@@ -70,7 +70,7 @@ template <class T>
                                                        wait_until when = wait_until::all_completed) {
   return wait(std::span(handles), when);
 }
-/// Refuses tasks.
+/// Rejects tasks.
 template <class T>
 auto wait(const std::vector<task<T>>& /*tasks*/, wait_until = wait_until::all_completed) {
   static_assert(misused<T>, "wait takes handles of running tasks: spawn each task and keep its handle");
@@ -135,7 +135,7 @@ template <class T>
     co_yield handles[position];
   }
 }
-/// Refuses tasks.
+/// Rejects tasks.
 template <class T>
 auto as_completed(const std::vector<task<T>>& /*tasks*/) {
   static_assert(misused<T>, "as_completed takes handles of running tasks: spawn each task and keep its handle");
