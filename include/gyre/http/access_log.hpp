@@ -1,4 +1,4 @@
-// gyre/http/access_log.hpp: one line for each request that was answered.
+// gyre/http/access_log.hpp: logs one line for each answered request.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -11,42 +11,45 @@
 namespace gyre::http {
 
 enum class log_format : std::uint8_t {
-  /// As of Apache and nginx, with the seconds that it took behind:
+  /// The format of Apache and nginx, followed by the duration in seconds:
   ///   10.0.0.7 - ann [21/Nov/2026:09:11:33 +0000] "GET /a HTTP/1.1" 200 512 "-" "curl/8" 0.000153
   combined,
-  /// One JSON object a line; members that have no value are left out.
+  /// One JSON object a line. Members without a value are left out.
   json,
 };
 
 struct access_log_options {
   log_format format = log_format::combined;
-  std::size_t buffer = 256 << 10;       ///< bytes that wait for a descriptor that takes nothing; further lines are lost
-  std::size_t longest_value = 2 << 10;  ///< bytes of a target or a field; the rest is "..."
+  /// Bytes that are kept while the descriptor accepts nothing. Further lines are lost.
+  std::size_t buffer = 256 << 10;
+  std::size_t longest_value = 2 << 10;  ///< bytes of a target or a field; the rest becomes "..."
 };
 
-/// Writes a log to a descriptor, of a file, pipe, socket or terminal, without ever waiting for it: lines are gathered, and
-/// written at most once in a turn of the loop. When it takes nothing, lines are lost, and a line says later how many.
+/// Writes a log to the descriptor of a file, pipe, socket or terminal, and never waits for it. Lines are gathered and
+/// written at most once per turn of the loop. When the descriptor accepts nothing, lines are lost, and a later line
+/// reports how many.
 ///
 ///   http::access_log log(STDOUT_FILENO);
 ///   options.observer = &log;
 ///
-/// What comes from the client is escaped: it can make no line, and JSON stays valid. The user and the number of the request
-/// are its attributes "user" and "request_id"; the time is that of the answer, in UTC.
-/// Thread: belongs to the loop of the server that it observes. Several logs may write to one file that appends, or to one pipe:
-/// there lines stay whole up to PIPE_BUF (4096 bytes); others may come between the parts of longer ones when it is full.
+/// Text from the client is escaped: it cannot forge a line, and JSON stays valid. The user and the request ID are the
+/// request's attributes "user" and "request_id". The time is that of the answer, in UTC.
+/// Thread: belongs to the loop of the server that it observes. Several logs may write to one file opened for appending,
+/// or to one pipe. Lines of up to PIPE_BUF (4096 bytes) then stay whole; longer ones may be interleaved with others
+/// when the pipe is full.
 class GYRE_API access_log final : public exchange_observer {
  public:
-  /// The descriptor stays the caller's; a pipe or terminal is opened a second time, so that it does not become
-  /// non-blocking for others. Errors: io_error "open the access log: Bad file descriptor".
+  /// The caller keeps ownership of the descriptor. A pipe or terminal is opened a second time, so that it does not
+  /// become non-blocking for others. Errors: io_error "open the access log: Bad file descriptor".
   explicit access_log(int descriptor, const access_log_options& options = {});
   access_log(const access_log&) = delete;
   access_log& operator=(const access_log&) = delete;
-  /// Writes what is left, as far as the descriptor takes it.
+  /// Writes the remaining lines, as far as the descriptor accepts them.
   ~access_log() override;
 
   void answered(const exchange& what) noexcept override;
 
-  /// Lines that were lost so far.
+  /// The number of lines lost so far.
   [[nodiscard]] std::uint64_t lost() const noexcept;
 
  private:

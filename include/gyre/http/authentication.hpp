@@ -1,4 +1,4 @@
-// gyre/http/authentication.hpp: who is asking: Basic and Bearer credentials. RFC 7617, RFC 6750, RFC 9110 §11.
+// gyre/http/authentication.hpp: Basic and Bearer authentication. RFC 7617, RFC 6750, RFC 9110 §11.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -16,28 +16,29 @@
 
 namespace gyre::http {
 
-/// Whether two secrets are the same, in a time that does not tell where they differ; their lengths it may tell, so compare
-/// hashes when these are secret, too.
+/// Compares two secrets. The time it takes does not reveal where they differ. It may reveal their lengths: if these are
+/// secret too, compare hashes.
 [[nodiscard]] GYRE_API bool equal_secrets(std::string_view a, std::string_view b) noexcept;
 
-/// Strict: padded, no white space, no bits that mean nothing. Nothing when malformed. RFC 4648 §4.
+/// Strict: requires padding, and allows no white space and no unused bits. Nothing when malformed. RFC 4648 §4.
 [[nodiscard]] GYRE_API std::optional<std::string> decode_base64(std::string_view text);
 
 struct basic_credentials {
   std::string user;
   std::string password;
 };
-/// Of a field Authorization. Nothing for another scheme, and for what is malformed or has control characters in it.
+/// Parses an Authorization field. Nothing for another scheme, for a malformed value, or for one with control
+/// characters.
 [[nodiscard]] GYRE_API std::optional<basic_credentials> parse_basic_credentials(std::string_view authorization);
 
-/// What a check gives: true, or the name of the user, when the credentials are good.
+/// The verdict of a check. True, or the name of the user, means that the credentials are good.
 template <class T>
 concept authentication_verdict = std::same_as<T, bool> || std::same_as<T, std::optional<std::string>>;
 template <class T>
 concept authentication_result =
     authentication_verdict<T> || std::same_as<T, task<bool>> || std::same_as<T, task<std::optional<std::string>>>;
 
-// Calls a check that waits and one that does not.
+// Calls a check, synchronous or asynchronous.
 template <class F, class... Credentials>
 auto ask_check(F& check, const Credentials&... credentials) -> task<std::optional<std::string>> {
   const auto named = [](auto&& verdict) -> std::optional<std::string> {
@@ -54,14 +55,14 @@ auto ask_check(F& check, const Credentials&... credentials) -> task<std::optiona
   }
 }
 
-/// What refuses; for authors of schemes.
+/// Makes the response that refuses a request. For authors of schemes.
 class GYRE_API challenge {
  public:
   /// `Basic realm="the realm", charset="UTF-8"`. Errors: std::invalid_argument for a realm with control characters.
   static challenge basic(std::string_view realm);
   static challenge bearer(std::string_view realm);
 
-  /// 401 with WWW-Authenticate; `error` such as "invalid_token" goes there, and "invalid_request" makes it 400.
+  /// 401 with WWW-Authenticate. `error`, such as "invalid_token", is added there; "invalid_request" makes it 400.
   /// Errors: std::invalid_argument for an error with control characters.
   [[nodiscard]] response refuse(std::string_view error = {}) const;
 
@@ -75,9 +76,10 @@ struct bearer_credentials {
   bearer_state state = bearer_state::absent;
   std::string_view token;
 };
-/// The token of a request. Malformed: no token of RFC 6750 §2.1, or several fields Authorization. Lifetime: the request's.
+/// The token of a request. Malformed: not the syntax of RFC 6750 §2.1, or several Authorization fields. Lifetime: the
+/// request's.
 [[nodiscard]] GYRE_API bearer_credentials find_bearer_token(const request& r) noexcept;
-/// The credentials of a request that has exactly one field Authorization.
+/// The credentials of a request that has exactly one Authorization field.
 [[nodiscard]] GYRE_API std::optional<basic_credentials> find_basic_credentials(const request& r);
 
 template <class F>
@@ -89,15 +91,15 @@ concept token_check = requires(F& f, std::string_view token) {
   { f(token) } -> authentication_result;
 };
 
-/// Lets those pass whose name and password `check(user, password)` finds to be good; others get 401. The handlers find the
-/// name as the attribute "user". Passwords are sent readable: over TLS only.
+/// Passes on requests whose name and password `check(user, password)` accepts; others get 401. Handlers find the name
+/// in the attribute "user". Passwords are sent in the clear: use it over TLS only.
 ///
 ///   routes.use(http::basic_authentication("staff", [&](std::string_view user, std::string_view password) {
 ///     return user == "admin" && http::equal_secrets(password, secret);
 ///   }));
 ///
-/// `check` gives a bool, or a task of one. Lifetime: it is kept as long as the middleware; its arguments until it has ended.
-/// Errors: std::invalid_argument as challenge; of a request: what `check` throws.
+/// `check` returns a bool, or a task of one. Lifetime: it lives as long as the middleware; its arguments live until it
+/// has returned. Errors: std::invalid_argument as challenge. Per request: whatever `check` throws.
 template <password_check F>
 [[nodiscard]] middleware basic_authentication(std::string_view realm, F check) {
   struct authenticator {
@@ -115,8 +117,8 @@ template <password_check F>
   return authenticator{challenge::basic(realm), std::move(check)};
 }
 
-/// The same by `check(token)`, which gives a bool, or the name of the user (std::optional<std::string>), or a task of one
-/// of these. A request without a token gets 401, one with a malformed token 400, one whose token is not good 401 with
+/// The same with `check(token)`. It returns a bool or the name of the user (std::optional<std::string>), or a task of
+/// one of these. A request without a token gets 401, a malformed token 400, and a rejected token 401 with
 /// "invalid_token".
 ///
 /// Lifetime, Errors: as above.

@@ -18,54 +18,54 @@ namespace gyre::http {
 
 class message_input;
 
-/// Reads a body as it arrives; the sender waits while nobody reads. Chunks are taken apart, and nothing is copied by
-/// receive().
+/// Reads a body as it arrives. The sender waits while nobody reads. Chunks are decoded, and receive() copies nothing.
 ///
-/// Errors, of all functions here: status_error with 413 for a body beyond the limit, 400 for one with malformed chunks, 408
-/// for a sender that has become too slow; incomplete_transfer when the connection ends in the middle.
+/// Errors, of all functions here: status_error with 413 for a body beyond the limit, 400 for malformed chunks, 408 for
+/// a sender that has become too slow; incomplete_transfer when the connection ends in the middle.
 /// A body is read once. A handler gets only the rest that middleware has left, which may be nothing.
-/// Thread: that of the request. One task reads at a time; a second one stops the program with a sentence.
+/// Thread: that of the request. One task reads at a time; a second reader stops the program with a message.
 class GYRE_API body_reader {
  public:
-  /// The next piece, empty at the end of the body.
+  /// Returns the next piece. Empty at the end of the body.
   ///
-  /// Lifetime: the piece until the next call. Cancel: nothing is lost. Errors: as said.
+  /// Lifetime: the piece is valid until the next call. Cancel: nothing is lost. Errors: see body_reader.
   [[nodiscard]] task<std::string_view> receive();
 
-  /// Copies what has arrived, at least one byte; 0 at the end of the body.
+  /// Copies the bytes that have arrived, at least one. Returns 0 at the end of the body.
   ///
-  /// Lifetime: `buffer` stays valid until the await returns. Cancel: nothing is lost. Errors: as said.
+  /// Lifetime: `buffer` stays valid until the await returns. Cancel: nothing is lost. Errors: see body_reader.
   [[nodiscard]] task<std::size_t> read_some(std::span<std::byte> buffer);
 
-  /// The whole rest.
+  /// Reads the whole rest of the body.
   ///
-  /// Cancel: what had been read is lost. Errors: as said.
+  /// Cancel: the part that has been read is lost. Errors: see body_reader.
   [[nodiscard]] task<std::string> read_all();
 
-  /// The most bytes that will be read; more is answered with 413. Set it before reading. At first what the server's limits
-  /// say.
+  /// The maximum number of bytes to read; a longer body is answered with 413. Set it before reading. Defaults to the
+  /// server's limit.
   void set_limit(std::uint64_t bytes) noexcept { limit_ = bytes; }
-  /// As the sender has announced it; nothing when it comes in chunks.
+  /// The length that the sender has announced. Nothing for a chunked body.
   [[nodiscard]] std::optional<std::uint64_t> length() const noexcept;
   /// Bytes read so far.
   [[nodiscard]] std::uint64_t received() const noexcept { return received_; }
-  /// Nothing is left to be read.
+  /// True when nothing is left to read.
   [[nodiscard]] bool at_end() const noexcept { return left_ == 0; }
-  /// It was malformed, came too slowly, or the connection ended in the middle: there will be no more of it.
+  /// True when the body was malformed, came too slowly, or was cut off by the end of the connection. No more of it will
+  /// come.
   [[nodiscard]] bool failed() const noexcept;
-  /// Fields behind a body in chunks that has been read to its end. Lifetime: as the message.
+  /// The trailer fields of a chunked body that has been read to its end. Lifetime: same as the message.
   [[nodiscard]] std::vector<field> trailers() const { return chunks_.trailers(); }
 
-  /// For whoever has parsed the head. Lifetime: `input` outlives the use of this.
+  /// For the code that has parsed the head. Lifetime: `input` outlives the use of this.
   void start(message_input& input, const framing& body, std::uint64_t limit) noexcept;
-  /// Tells a client that waits for "100 Continue" to send the body, unless that is beyond the limit.
+  /// Sends "100 Continue" to a client that waits for it, unless the body is beyond the limit.
   ///
-  /// Cancel: may be said in part; nothing can follow. Errors: none.
+  /// Cancel: it may be sent in part; nothing can be sent after it. Errors: none.
   [[nodiscard]] task<> ask_for_it();
-  /// Reads what is left and forgets it, at most about `most` bytes, those around the data of chunks too. Gives whether the
-  /// end was reached.
+  /// Reads the rest and discards it, at most about `most` bytes, chunk framing included. Returns whether the end was
+  /// reached.
   ///
-  /// Cancel: nothing is lost. Errors: none; what would be one gives false.
+  /// Cancel: nothing is lost. Errors: none; returns false instead.
   [[nodiscard]] task<bool> skip(std::uint64_t most);
 
  private:
@@ -80,9 +80,9 @@ class GYRE_API body_reader {
   message_input* input_ = nullptr;
   chunked_decoder chunks_;
   body_kind kind_ = body_kind::none;
-  std::uint64_t left_ = 0;  // of the body; unknown when only its end will tell
+  std::uint64_t left_ = 0;  // bytes of the body; unknown when only its end will show
   std::uint64_t received_ = 0;
-  std::uint64_t consumed_ = 0;  // of chunks, with what is around the data
+  std::uint64_t consumed_ = 0;  // of a chunked body, framing included
   std::uint64_t limit_ = 0;
   bool continue_wanted_ = false;  // the client waits for 100 before it sends the body
 };

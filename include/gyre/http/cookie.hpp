@@ -14,27 +14,27 @@
 
 namespace gyre::http {
 
-/// Lifetime: lies where the field does.
+/// A cookie of a request. Lifetime: points into the field.
 struct cookie {
   std::string_view name;
-  std::string_view value;  ///< without the quotes, if it had some
+  std::string_view value;  ///< without its quotes
   friend bool operator==(const cookie&, const cookie&) noexcept = default;
 };
 
-/// Takes the field value of a Cookie apart: each call gives the next cookie and removes it from `rest`; nothing at the end.
-/// What is no cookie-pair of RFC 6265 §4.1.1 is skipped. A semicolon separates also when it stands between quotes, so that
-/// nobody can hide a cookie in the value of another. Allocates nothing.
+/// Parses a Cookie field: each call removes the next cookie from `rest` and returns it. Nothing at the end. Text that
+/// is no cookie-pair of RFC 6265 §4.1.1 is skipped. A semicolon separates cookies even between quotes, so that nobody
+/// can hide a cookie in the value of another. Allocates nothing.
 [[nodiscard]] GYRE_API std::optional<cookie> next_cookie(std::string_view& rest) noexcept;
 
-/// The value of the first cookie of that name, which is the one of the longest path. Names have a case.
+/// The value of the first cookie with this name, which is the one with the longest path. Names are case-sensitive.
 /// A cookie does not say who has set it: a neighbouring host may have, unless the name begins with "__Host-".
 [[nodiscard]] GYRE_API std::optional<std::string_view> find_cookie(std::string_view value,
                                                                    std::string_view name) noexcept;
-/// In all fields Cookie of a request: HTTP/2 has one for each.
+/// Searches all Cookie fields of a request. HTTP/2 sends one for each cookie.
 [[nodiscard]] GYRE_API std::optional<std::string_view> find_cookie(std::span<const field> fields,
                                                                    std::string_view name) noexcept;
 
-/// All cookies of a request, of every field Cookie, in their order; what is no cookie-pair is skipped. The same name may come
+/// All cookies in all Cookie fields of a request, in order. Text that is no cookie-pair is skipped. A name may occur
 /// twice. A forward range. Lifetime: the fields outlive it. Allocates nothing.
 class cookie_range {
  public:
@@ -58,8 +58,8 @@ class cookie_range {
 
    private:
     [[nodiscard]] const char* position() const noexcept { return current_ ? current_->name.data() : nullptr; }
-    std::span<const field> fields_;  // not looked at yet
-    std::string_view rest_;          // of the value of the field before them
+    std::span<const field> fields_;  // not parsed yet
+    std::string_view rest_;          // rest of the value of the field before fields_
     std::optional<cookie> current_;
   };
   explicit cookie_range(std::span<const field> fields) noexcept : fields_(fields) {}
@@ -70,20 +70,20 @@ class cookie_range {
   std::span<const field> fields_;
 };
 
-/// Whether a cookie goes along when another site causes the request.
+/// Whether a browser sends the cookie when another site causes the request.
 enum class same_site_policy : std::uint8_t {
-  unset,   ///< what the browser thinks best, mostly lax
+  unset,   ///< the browser decides, mostly lax
   strict,  ///< never
   lax,     ///< when the user follows a link
-  none,    ///< always; wants `secure`
+  none,    ///< always; requires `secure`
 };
 
-/// A cookie to be set. Lifetime: names memory of whoever made it.
+/// A cookie to be set. Lifetime: points to memory of its maker.
 struct set_cookie {
   std::string_view name;
   std::string_view value = {};
-  std::string_view path = {};                ///< empty: the folder of the request's path
-  std::string_view domain = {};              ///< empty: this host only; otherwise those below it, too
+  std::string_view path = {};                ///< empty: the directory of the request's path
+  std::string_view domain = {};              ///< empty: this host only; otherwise also the hosts below it
   std::optional<std::int64_t> max_age = {};  ///< in seconds; 0 deletes the cookie
   std::optional<unix_seconds> expires = {};  ///< for clients that do not know max_age
   bool secure = false;                       ///< over TLS only
@@ -91,11 +91,12 @@ struct set_cookie {
   same_site_policy same_site = same_site_policy::unset;
 };
 
-/// "SID=31d4; Path=/; Secure; HttpOnly", the value of a field Set-Cookie.
+/// Formats the value of a Set-Cookie field: "SID=31d4; Path=/; Secure; HttpOnly".
 ///
-/// Errors: std::invalid_argument `cookie "a b": the name is no token`: for whatever clients would understand otherwise or
-/// not keep. Such are values with white space, commas, semicolons, quotes or backslashes, paths that do not begin with "/",
-/// SameSite=None without Secure, a "__Host-" name with a domain, name and value of more than 4096 bytes together.
+/// Errors: std::invalid_argument `cookie "a b": the name is no token`, for anything that clients would understand
+/// differently or would not keep. This includes values with white space, commas, semicolons, quotes or backslashes,
+/// paths that do not begin with "/", SameSite=None without Secure, a "__Host-" name with a domain, and a name and value
+/// of more than 4096 bytes together.
 [[nodiscard]] GYRE_API std::string format_set_cookie(const set_cookie& wanted);
 
 }  // namespace gyre::http

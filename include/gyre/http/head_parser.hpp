@@ -1,4 +1,4 @@
-// gyre/http/head_parser.hpp: the start line and the fields of a message, from bytes that come in any pieces. RFC 9112 §2-5.
+// gyre/http/head_parser.hpp: parses the start line and the fields of a message, in pieces of any size. RFC 9112 §2-5.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -23,9 +23,10 @@ enum class parse_state : std::uint8_t { incomplete, complete, failed };
 
 /// Parses the heads of messages, one after the other.
 ///
-/// Strict: what a recipient could understand in two ways is an error. A line is judged when it is there as a whole, so that
-/// the result does not depend on the pieces in which bytes arrive. Only syntax: see framing for what the fields mean.
-/// Nothing is copied; nothing is allocated once the list of fields has grown to what requests have.
+/// Strict: anything that two recipients could understand differently is an error. A line is judged once it is complete,
+/// so the result does not depend on the pieces in which bytes arrive. Checks syntax only; framing interprets the
+/// fields.
+/// Copies nothing. Allocates nothing once the list of fields has grown to the size that requests have.
 /// Thread: one at a time.
 class GYRE_API head_parser {
  public:
@@ -35,9 +36,9 @@ class GYRE_API head_parser {
     fields_.reserve(32);
   }
 
-  /// Goes on with `bytes`: everything since the beginning of this message, which may lie elsewhere than in the call before.
-  /// When complete, `size` bytes were the head; the rest is the body or the next message.
-  /// Lifetime: what the views below name lies in `bytes`.
+  /// Continues with `bytes`: everything since the beginning of this message. It may have moved in memory since the
+  /// previous call. When complete, the first `size` bytes were the head; the rest is the body or the next message.
+  /// Lifetime: the views below point into `bytes`.
   parse_state parse(std::string_view bytes);
 
   /// Forgets this message.
@@ -45,16 +46,16 @@ class GYRE_API head_parser {
 
   [[nodiscard]] parse_error error() const noexcept { return error_; }
 
-  /// A longer method is an error, method_too_long. The longest that is registered has 17 bytes.
+  /// A longer method is the error method_too_long. The longest registered method has 17 bytes.
   static constexpr std::size_t longest_method = 32;
 
-  // Of a head that is complete.
+  // Valid for a complete head.
   [[nodiscard]] std::size_t size() const noexcept { return at_; }
   [[nodiscard]] std::string_view method() const noexcept { return method_; }
   [[nodiscard]] std::string_view target() const noexcept { return target_; }
   [[nodiscard]] int status() const noexcept { return status_; }
   [[nodiscard]] std::string_view reason() const noexcept { return target_; }
-  /// Of HTTP/1.x: 0 or 1; a larger one counts as 1. RFC 9110 §2.5.
+  /// The minor version of HTTP/1.x, 0 or 1. A larger one counts as 1. RFC 9110 §2.5.
   [[nodiscard]] int minor_version() const noexcept { return minor_version_; }
   [[nodiscard]] std::span<const field> fields() const noexcept { return fields_; }
 
@@ -75,15 +76,15 @@ class GYRE_API head_parser {
   std::int8_t minor_version_ = 1;
   bool has_start_line_ = false;
   int status_ = 0;
-  const char* base_ = nullptr;  // where the message began when the views were made
-  std::size_t at_ = 0;          // of the line that comes next
-  std::size_t searched_ = 0;    // no line feed before
+  const char* base_ = nullptr;  // beginning of the message when the views were made
+  std::size_t at_ = 0;          // offset of the next line
+  std::size_t searched_ = 0;    // no line feed before this offset
   std::string_view method_;
   std::string_view target_;  // or the reason
   std::vector<field> fields_;
 };
 
-/// Takes a field line apart, without its line end: for trailers, and whoever reads fields elsewhere.
+/// Parses a field line without its line end. For trailers, and for code that reads fields elsewhere.
 [[nodiscard]] GYRE_API parse_error parse_field_line(std::string_view line, field& out) noexcept;
 
 }  // namespace gyre::http

@@ -1,4 +1,4 @@
-// gyre/http/response.hpp: what a handler answers.
+// gyre/http/response.hpp: the answer of a handler.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -21,13 +21,13 @@
 
 namespace gyre::http {
 
-/// Makes the body of a response piece by piece. For authors of kinds of bodies; users give a callable.
+/// Makes the body of a response piece by piece. For authors of new kinds of bodies; users pass a callable.
 struct body_producer {
   virtual ~body_producer() = default;
   virtual task<> produce(body_writer& out) = 0;
 };
 
-/// Speaks another protocol on a connection that was HTTP. For authors; users give a callable.
+/// Speaks another protocol on a connection that was HTTP. For authors of protocols; users pass a callable.
 struct protocol_handler {
   virtual ~protocol_handler() = default;
   virtual task<> speak(any_stream stream) = 0;
@@ -35,16 +35,16 @@ struct protocol_handler {
 
 struct response_state;
 
-/// A status, fields and a body: a value, a file, or something that makes it piece by piece.
+/// A status, fields and a body: a value, a file, or a producer that makes it piece by piece.
 ///
-/// Content-Length, Date, Connection and Transfer-Encoding are the server's business and cannot be set as fields. The memory
-/// of responses is used again: one with a small body allocates nothing.
-/// Using a response that was moved from stops the program with a sentence; a handler that returns one is answered with 500.
+/// The server sets Content-Length, Date, Connection and Transfer-Encoding; they cannot be set as fields. The memory of
+/// responses is reused, so a response with a small body allocates nothing.
+/// Using a moved-from response stops the program with a message. A handler that returns one is answered with 500.
 /// Thread: any, one at a time.
 class GYRE_API response {
  public:
-  /// Errors, here and everywhere: std::invalid_argument for a status outside of 200 to 999, a field whose name is no token or
-  /// whose value has a line end in it.
+  /// Errors, here and in all functions below: std::invalid_argument for a status outside of 200 to 999, a field name
+  /// that is no token, or a field value that contains a line end.
   explicit response(int status = 200);
   response(response&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   response& operator=(response&& other) noexcept {
@@ -63,17 +63,17 @@ class GYRE_API response {
   static response html(std::string_view body);
   static response html(const char* body) { return html(std::string_view(body)); }
   static response html(std::string&& body);
-  /// The text of a JSON value: any JSON library's.
+  /// The text of a JSON value, made by any JSON library.
   static response json(std::string_view body);
   static response json(const char* body) { return json(std::string_view(body)); }
   static response json(std::string&& body);
-  /// A value for which there is a json_format. Errors: what its `write` throws.
+  /// A value of a type that has a json_format. Errors: whatever its `write` throws.
   template <class T>
     requires(json_writable<T> && !std::convertible_to<const T&, std::string_view>)
   static response json(const T& value) {
     return json(std::string(json_format<T>::write(value)));
   }
-  /// Refuses everything else.
+  /// Rejects all other types.
   template <class T>
     requires(!json_writable<T> && !std::convertible_to<const T&, std::string_view> &&
              !std::convertible_to<const T&, std::string>)
@@ -84,26 +84,28 @@ class GYRE_API response {
     return response();
   }
   static response bytes(std::string&& body, std::string_view media_type = "application/octet-stream");
-  /// Not copied. Lifetime: `body` lives until the response has been sent; what the program has compiled in, does.
+  /// The body is not copied. Lifetime: `body` stays valid until the response has been sent. Data compiled into the
+  /// program always does.
   static response borrowed(std::string_view body, std::string_view media_type);
 
   /// 204. RFC 9110 §15.3.5.
   static response no_content() { return response(204); }
-  /// A redirect, by default 303: get the result there. RFC 9110 §15.4. Errors: as said.
+  /// A redirect. The status defaults to 303: the client gets the result from there. RFC 9110 §15.4. Errors: same as the
+  /// constructor.
   static response redirect(std::string_view location, int status = 303);
-  /// A status with a line of text that says it, or `message`.
+  /// A status whose body is one line of text: `message`, or a description of the status.
   static response error(int status, std::string_view message = {});
 
-  /// What a handler has thrown.
+  /// The answer to an exception that a handler has thrown.
   static response error(const status_error& thrown) { return error(thrown.status(), thrown.what()); }
 
-  /// A part of an open file, sent without copying it through this program where the connection can do that.
+  /// A part of an open file. It is not copied through this program if the connection supports that.
   static response file(fs::file file, std::uint64_t offset, std::uint64_t length, std::string_view media_type);
   static response file(owned_fd file, std::uint64_t offset, std::uint64_t length, std::string_view media_type);
 
-  /// A body that `f(body_writer&)`, which gives a task<>, writes; in chunks, unless its length is announced with
-  /// set_length. It runs when the handler has returned, and is cancelled when the client leaves.
-  /// Lifetime: `f` is kept until the body has been sent; so is the request.
+  /// A body written by `f(body_writer&)`, which returns a task<>. It is sent in chunks, unless set_length announces its
+  /// length. `f` runs after the handler has returned, and is cancelled when the client leaves.
+  /// Lifetime: `f` and the request are kept until the body has been sent.
   template <class F>
     requires requires(F f, body_writer& out) {
       { f(out) } -> std::same_as<task<>>;
@@ -116,7 +118,7 @@ class GYRE_API response {
     };
     return produced(new model(std::move(f)), media_type);
   }
-  /// Refuses everything else.
+  /// Rejects all other types.
   template <class F>
   static response stream(F /*other*/, std::string_view /*media_type*/ = {}) {
     static_assert(misused<F>,
@@ -124,7 +126,7 @@ class GYRE_API response {
                   "task<>, or an async_generator of text");
     return response();
   }
-  /// A body of what a generator gives, something that is convertible to std::string_view.
+  /// A body made of the pieces that a generator yields. Pieces are convertible to std::string_view.
   template <std::convertible_to<std::string_view> T>
   static response stream(async_generator<T> pieces, std::string_view media_type = "application/octet-stream") {
     struct model final : body_producer {
@@ -137,11 +139,12 @@ class GYRE_API response {
     return produced(new model(std::move(pieces)), media_type);
   }
 
-  /// 101, or 200 for CONNECT: from then on `f(any_stream)`, which gives a task<>, has the connection for itself. A client
-  /// that has not asked for this protocol gets 426 instead; "name" is asked for by "name/version" too. A body that the handler
-  /// has left is passed over before, up to 64 KiB; 400 when that is not possible. No other response may answer CONNECT with
-  /// 2xx: it becomes 501. What `f` throws goes to the loop's exception handler.
-  /// RFC 9110 §7.8, §9.3.6. Errors: as said, for a protocol that is no field value.
+  /// Answers 101, or 200 for CONNECT. From then on `f(any_stream)`, which returns a task<>, owns the connection. A
+  /// client that has not asked for this protocol gets 426 instead; "name" also matches a request for "name/version".
+  /// Before the switch, the server skips up to 64 KiB of a body that the handler has not read, and answers 400 if it
+  /// cannot. No other response may answer CONNECT with 2xx: it becomes 501. Exceptions of `f` go to the loop's
+  /// exception handler. RFC 9110 §7.8, §9.3.6.
+  /// Errors: same as the constructor, for a protocol that is no field value.
   template <class F>
   static response switch_protocols(std::string_view protocol, F f) {
     static_assert(
@@ -160,34 +163,34 @@ class GYRE_API response {
   response& set_status(int status) &;
   response&& set_status(int status) && { return std::move(set_status(status)); }
 
-  /// Adds a field, besides others of that name; Content-Type is the media type. Errors: as said; std::invalid_argument for
-  /// those of the server.
+  /// Adds a field and keeps others with the same name. Content-Type sets the media type. Errors: same as the
+  /// constructor; std::invalid_argument for a field that the server sets.
   response& add_field(std::string_view name, std::string_view value) &;
   response&& add_field(std::string_view name, std::string_view value) && { return std::move(add_field(name, value)); }
-  /// Replaces all fields of that name by this one.
+  /// Replaces all fields with this name.
   response& set_field(std::string_view name, std::string_view value) &;
   response&& set_field(std::string_view name, std::string_view value) && { return std::move(set_field(name, value)); }
   void remove_field(std::string_view name) noexcept;
-  /// The first of that name. Lifetime: until the fields are changed.
+  /// The first field with this name. Lifetime: until the fields are changed.
   [[nodiscard]] std::optional<std::string_view> field(std::string_view name) const noexcept;
 
   [[nodiscard]] std::string_view media_type() const noexcept;
   void set_media_type(std::string_view type) &;
-  /// Announces how long a body will be that is made piece by piece. One of another length is cut off, and reported to the loop's
-  /// exception handler.
+  /// Announces the length of a body that is made piece by piece. A body of another length is cut off, and the error is
+  /// reported to the loop's exception handler.
   void set_length(std::uint64_t bytes) & noexcept;
-  /// As far as it is known: nothing for a body made piece by piece without an announcement.
+  /// The length, if it is known. Nothing for a body that is made piece by piece without an announcement.
   [[nodiscard]] std::optional<std::uint64_t> length() const noexcept;
-  /// The body when it is a value, else nothing. Lifetime: as this; until it is changed.
+  /// The body if it is a value, otherwise nothing. Lifetime: until the body is changed or this response is destroyed.
   [[nodiscard]] std::optional<std::string_view> body() const noexcept;
   void set_body(std::string&& body) &;
-  /// Takes the producer of a body that is made piece by piece, to be given to another one that changes what passes: what
-  /// middleware does that compresses. Null when the body is of another kind. Owned by the caller.
+  /// Releases the producer of a body that is made piece by piece, so that another producer can wrap it. Middleware that
+  /// compresses does this. Null when the body is of another kind. The caller owns it.
   [[nodiscard]] body_producer* release_producer() noexcept;
-  /// Takes over `producer`; the length is not known any more.
+  /// Takes ownership of `producer`. The length is no longer known.
   void set_producer(body_producer* producer) & noexcept;
 
-  /// The connection is closed when this has been sent.
+  /// Closes the connection after this response has been sent.
   void close_connection() & noexcept;
 
   /// For the server.

@@ -1,4 +1,4 @@
-// gyre/http/server_sent_events.hpp: a stream of events for a page. HTML standard §9.2.
+// gyre/http/server_sent_events.hpp: sends a stream of events to a page. HTML standard §9.2.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -17,20 +17,20 @@
 
 namespace gyre::http {
 
-/// One event. Lifetime: names memory of the caller.
+/// One event. Lifetime: points to memory of the caller.
 struct server_event {
-  std::string_view event = {};                          ///< its type; empty: "message"
-  std::optional<std::string_view> data = {};            ///< any number of lines; without any the page hears of nothing
-  std::optional<std::string_view> id = {};              ///< what the page says when it comes back: see last_event_id
-  std::optional<std::chrono::milliseconds> retry = {};  ///< how long the page waits before it comes back
+  std::string_view event = {};                          ///< its type; empty means "message"
+  std::optional<std::string_view> data = {};            ///< any number of lines; without data the page gets no event
+  std::optional<std::string_view> id = {};              ///< sent back when the page reconnects: see last_event_id
+  std::optional<std::chrono::milliseconds> retry = {};  ///< how long the page waits before it reconnects
 };
 
-/// Appends the event as it is sent. Line ends in the data (LF, CR, CRLF) become lines.
-/// Errors: std::invalid_argument for a type or an id with a line end or NUL in it, and for a negative time; `out` is as it
-/// was then.
+/// Appends the event in its wire format. Line ends in the data (LF, CR, CRLF) become lines.
+/// Errors: std::invalid_argument for a type or an id that contains a line end or NUL, and for a negative time. `out` is
+/// then unchanged.
 GYRE_API void append_event(std::string& out, const server_event& what);
 
-/// Sends events. What was sent is on its way when a call returns.
+/// Sends events. An event has been handed to the connection when its call returns.
 ///
 /// Thread: that of the response. Overlap: several tasks may send; events never mix.
 class GYRE_API event_writer {
@@ -39,14 +39,14 @@ class GYRE_API event_writer {
   event_writer(const event_writer&) = delete;
   event_writer& operator=(const event_writer&) = delete;
 
-  /// Sends an event: `co_await events.send({.event = "tick", .data = text, .id = number})`. Waits while the page does not
-  /// take what was sent before.
+  /// Sends an event: `co_await events.send({.event = "tick", .data = text, .id = number})`. Waits while the page does
+  /// not accept earlier events.
   ///
-  /// Lifetime: what the event names lives until the await returns. Cancel: the stream is cut off. Errors: as append_event;
-  /// io_error when the connection is broken.
+  /// Lifetime: the memory that the event points to stays valid until the await returns. Cancel: the stream is cut off.
+  /// Errors: same as append_event; io_error when the connection is broken.
   [[nodiscard]] task<> send(server_event what);
 
-  /// Sends something that pages do not see. Lifetime, Cancel, Errors: as send.
+  /// Sends a comment, which pages do not see. Lifetime, Cancel, Errors: as send.
   [[nodiscard]] task<> comment(std::string_view text = {});
 
  private:
@@ -55,16 +55,16 @@ class GYRE_API event_writer {
 
   body_writer* out_;
   mutex turn_;
-  bool sent_ = false;  // since the last look
+  bool sent_ = false;  // since the last keep-alive check
 };
 
 struct event_stream_options {
-  /// A comment is sent when nothing else was for so long: proxies close what is silent, and a page that has left is noticed.
-  /// std::chrono::nanoseconds::max(): never.
+  /// Sends a comment after this much silence: proxies close silent connections, and the server notices that a page has
+  /// left. std::chrono::nanoseconds::max() means never.
   std::chrono::nanoseconds keep_alive = std::chrono::seconds(15);
 };
 
-// Calls the function of the user, and keeps the stream alive meanwhile.
+// Calls the user's function and keeps the stream alive meanwhile.
 struct GYRE_API event_stream_body {
   struct interface {
     virtual ~interface() = default;
@@ -86,14 +86,14 @@ struct GYRE_API event_stream_body {
   task<> keep_alive(event_writer& events) const;
 };
 
-/// A response of events that `f(event_writer&)`, which gives a task<>, sends:
+/// A response with the events that `f(event_writer&)`, which returns a task<>, sends:
 ///
 ///   return http::event_stream([&](http::event_writer& events) -> task<> {
 ///     while (auto news = co_await feed.receive()) co_await events.send({.data = *news});
 ///   });
 ///
-/// When `f` returns the stream ends, and the page comes back after a while; a response 204 tells it not to.
-/// Lifetime: `f` is kept until the stream has ended; so is the request.
+/// The stream ends when `f` returns, and the page reconnects after a while. A response with 204 tells it not to.
+/// Lifetime: `f` and the request are kept until the stream has ended.
 template <class F>
   requires requires(F f, event_writer& events) {
     { f(events) } -> std::same_as<task<>>;
@@ -107,7 +107,7 @@ template <class F>
   return event_stream_body::make(new model(std::move(f)), options);
 }
 
-/// The id of the last event that the page has seen, when it comes back; else empty. Lifetime: the request's.
+/// The id of the last event that a reconnecting page has seen, otherwise empty. Lifetime: the request's.
 [[nodiscard]] GYRE_API std::string_view last_event_id(const request& r) noexcept;
 
 }  // namespace gyre::http

@@ -1,4 +1,4 @@
-// gyre/http/target.hpp: the target of a request taken apart, and what is percent-encoded in it. RFC 9112 §3.2, RFC 3986.
+// gyre/http/target.hpp: the parts of a request target, and percent-encoding. RFC 9112 §3.2, RFC 3986.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -12,28 +12,30 @@
 
 namespace gyre::http {
 
-/// The parts of a target. Lifetime: they lie where the target does.
+/// The parts of a target. Lifetime: they point into the target.
 struct target_parts {
-  std::string_view authority = {};  ///< of the absolute form and of CONNECT
+  std::string_view authority = {};  ///< only in the absolute form and in CONNECT
   std::string_view path = {};       ///< as sent; "/" when the absolute form has none, "*" of OPTIONS
   std::string_view query = {};      ///< without the question mark
 };
-/// Of a target that understand_request has accepted.
+/// Splits a target that understand_request has accepted.
 [[nodiscard]] GYRE_API target_parts split_target(std::string_view target) noexcept;
 
-/// Replaces each "%41" by the byte that it stands for. Nothing when a percent sign has no two hexadecimal digits behind it.
+/// Replaces each "%41" by the byte that it encodes. Nothing when a percent sign is not followed by two hexadecimal
+/// digits.
 [[nodiscard]] GYRE_API std::optional<std::string> percent_decode(std::string_view text);
 
-/// What may stand unencoded.
+/// Where the text goes, which decides the characters that stay unencoded.
 enum class encode_for { path_segment, query };
 [[nodiscard]] GYRE_API std::string percent_encode(std::string_view text, encode_for where);
 
-/// A decoded path without "." and ".." and empty segments, which begins with "/" and ends with one if it did. RFC 3986
-/// §5.2.4. Nothing when it leaves its root, when an encoding is malformed, or when a decoded segment holds a slash or a
-/// zero byte: what a file system would read in another way than whoever has checked the path.
+/// Decodes a path and removes ".", ".." and empty segments. The result begins with "/", and ends with one if the input
+/// did. RFC 3986 §5.2.4. Nothing when the path leaves its root, when an encoding is malformed, or when a decoded
+/// segment contains a slash or a zero byte: a file system would read such a path differently from the code that checked
+/// it.
 [[nodiscard]] GYRE_API std::optional<std::string> normalize_path(std::string_view path);
 
-/// A name and a value of a query or a form.
+/// A name and a value in a query or a form.
 struct form_field {
   std::string name;
   std::string value;
@@ -42,8 +44,8 @@ struct form_field {
 
 enum class form_error { malformed, too_many };
 
-/// Reads "a=1&b=two+words&c", as queries and forms have it (application/x-www-form-urlencoded): plus signs are spaces, an
-/// empty part is skipped, a name without a value has an empty one. At most `limit` fields.
+/// Parses "a=1&b=two+words&c", the syntax of queries and forms (application/x-www-form-urlencoded). A plus sign is a
+/// space, an empty part is skipped, and a name without "=" has an empty value. Accepts at most `limit` fields.
 [[nodiscard]] GYRE_API std::expected<std::vector<form_field>, form_error> parse_form(std::string_view text,
                                                                                      std::size_t limit = 1000);
 
