@@ -1,4 +1,4 @@
-// gyre/http/chunked_decoder.hpp: a body in chunks, from bytes that come in any pieces. RFC 9112 §7.1.
+// gyre/http/chunked_decoder.hpp: decodes a chunked body, in pieces of any size. RFC 9112 §7.1.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -14,14 +14,14 @@
 namespace gyre::http {
 
 struct chunk_limits {
-  std::size_t line = 4096;     ///< bytes of the line with the size and the extensions of a chunk
+  std::size_t line = 4096;     ///< bytes of the line with a chunk's size and extensions
   std::size_t trailer = 8192;  ///< bytes of the trailer section
-  /// Bytes of sizes, extensions and line ends beyond 16 for each byte of data. Without a limit a sender could go on for ever
-  /// without a body that is too large. More: bad_chunk_extension.
+  /// Bytes of sizes, extensions and line ends beyond 16 for each byte of data. Without this limit a sender could
+  /// continue for ever while its body stays small. More is bad_chunk_extension.
   std::size_t overhead = std::size_t{16} << 10U;
 };
 
-/// Takes a chunked body apart without copying its data. Strict, as head_parser is.
+/// Decodes a chunked body without copying its data. Strict, as head_parser is.
 ///
 /// Thread: one at a time.
 class GYRE_API chunked_decoder {
@@ -31,17 +31,18 @@ class GYRE_API chunked_decoder {
   enum class state : std::uint8_t { more, data, complete, failed };
 
   struct step {
-    state what;            ///< more: needs bytes that have not come; data: a piece of the body; complete: its end
-    std::size_t consumed;  ///< bytes of `input` that are done with, `data` included
+    /// more: needs further bytes; data: a piece of the body; complete: its end
+    state what;
+    std::size_t consumed;  ///< bytes of `input` that are processed, `data` included
     std::string_view data = {};
   };
 
-  /// Looks at the next bytes, and gives the next piece of the body that is in them. Call it again with what is left.
-  /// Lifetime: `data` lies in `input`.
+  /// Decodes the next bytes and returns the next piece of the body in them. Call it again with the rest of the input.
+  /// Lifetime: `data` points into `input`.
   step next(std::string_view input);
 
   [[nodiscard]] parse_error error() const noexcept { return error_; }
-  /// Fields behind the body, when it is complete. Lifetime: as this.
+  /// The trailer fields of a complete body. Lifetime: until reset() or destruction.
   [[nodiscard]] std::vector<field> trailers() const;
   void reset() noexcept;
 
@@ -59,11 +60,11 @@ class GYRE_API chunked_decoder {
   chunk_limits limits_;
   place place_ = place::size_line;
   parse_error error_ = parse_error::none;
-  std::uint64_t left_ = 0;      // of the chunk
+  std::uint64_t left_ = 0;      // bytes of the current chunk
   std::uint64_t data_ = 0;      // bytes of the body so far
-  std::uint64_t overhead_ = 0;  // bytes around them
-  std::string partial_;         // a line whose end has not come
-  std::string trailer_;         // its lines, each with a line feed
+  std::uint64_t overhead_ = 0;  // bytes of framing
+  std::string partial_;         // a line whose end has not arrived
+  std::string trailer_;         // the trailer lines, each with a line feed
 };
 
 }  // namespace gyre::http

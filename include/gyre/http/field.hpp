@@ -24,12 +24,14 @@ struct field {
 [[nodiscard]] GYRE_API const field* find_field(std::span<const field> fields, std::string_view name) noexcept;
 
 /// Parses a comma-separated list: each call removes the next element from `rest` and returns it without white space
-/// around it. Empty elements are skipped; an empty result means the end. A quoted string is not split. RFC 9110 §5.6.1.
+/// around it. Empty elements are skipped; an empty result means the end. A quoted string is not split. RFC 9110
+/// §5.6.1.
 [[nodiscard]] GYRE_API std::string_view next_in_list(std::string_view& rest) noexcept;
 
 /// Whether `text` is a token, such as a method or a field name. RFC 9110 §5.6.2.
 [[nodiscard]] GYRE_API bool is_token(std::string_view text) noexcept;
-/// Whether `text` may be a field value: no control characters except tabs, and no white space around it. RFC 9110 §5.5.
+/// Whether `text` may be a field value: no control characters except tabs, and no white space around it. RFC 9110
+/// §5.5.
 [[nodiscard]] GYRE_API bool is_field_value(std::string_view text) noexcept;
 
 }  // namespace gyre::http

@@ -1,4 +1,4 @@
-// gyre/http/handler.hpp: what answers requests: a callable of any type, behind one type.
+// gyre/http/handler.hpp: a type-erased callable that answers requests.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -15,7 +15,7 @@
 
 namespace gyre::http {
 
-/// Callable with a request&; gives a task<response>, or a response when it need not wait for anything.
+/// Callable with a request&; returns a task<response>, or a response when it need not wait for anything.
 template <class F>
 concept request_function = requires(F& f, request& r) {
   { f(r) } -> std::same_as<task<response>>;
@@ -23,7 +23,7 @@ concept request_function = requires(F& f, request& r) {
   { f(r) } -> std::same_as<response>;
 };
 
-/// What a handler gives when it is called: the response, when that is there already, or the task that will give it.
+/// The result of starting a handler: the response if it is already there, otherwise the task that produces it.
 struct started_response {
   std::optional<response> now = {};
   std::optional<task<response>> later = {};
@@ -32,8 +32,8 @@ struct started_response {
 /// Owns a callable that answers requests: a function, a lambda, a router. The callable outlives every request that it
 /// answers.
 ///
-/// Thread: one loop's at a time. Empty when it was moved from, or made of a null function pointer or an empty std::function.
-/// Calling an empty one stops the program with a sentence.
+/// Thread: one loop's at a time. Empty when moved from, or when made from a null function pointer or an empty
+/// std::function. Calling an empty handler stops the program with a message.
 class handler {
  public:
   handler() noexcept = default;
@@ -42,7 +42,7 @@ class handler {
   // NOLINTNEXTLINE(google-explicit-constructor): routes.get("/", f)
   handler(F f, std::source_location made_at = std::source_location::current())
       : model_(calls_nothing(f) ? nullptr : new model<F>(std::move(f))), made_at_(made_at) {}
-  /// Refuses what cannot answer a request.
+  /// Rejects types that cannot answer a request.
   template <class F>
     requires(!request_function<F> && !std::same_as<std::remove_cvref_t<F>, handler>)
   handler(F /*function*/) {  // NOLINT(google-explicit-constructor)
@@ -59,15 +59,15 @@ class handler {
 
   /// Answers a request.
   ///
-  /// Lifetime: the request outlives the await. Cancel: as the callable does. Errors: what it throws.
+  /// Lifetime: the request outlives the await. Cancel: as the callable does. Errors: whatever it throws.
   [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r) { return called().call(r); }
 
-  /// The same for servers, which spare themselves the coroutine when there is nothing to wait for.
-  /// Lifetime: the request outlives the task. Errors: what the callable throws.
+  /// The same for servers. Avoids the coroutine when there is nothing to wait for.
+  /// Lifetime: the request outlives the task. Errors: whatever the callable throws.
   [[nodiscard]] started_response start(request& r) { return called().start(r); }
 
   [[nodiscard]] explicit operator bool() const noexcept { return model_ != nullptr; }
-  /// The line of the program that made it of a callable, such as `routes.get("/", f)`: reports of failures name it.
+  /// The line of the program that made this handler, such as `routes.get("/", f)`. Failure reports name it.
   [[nodiscard]] const std::source_location& made_at() const noexcept { return made_at_; }
 
  private:
@@ -90,7 +90,7 @@ class handler {
       started_response started;
       if constexpr (std::same_as<std::invoke_result_t<F&, request&>, response>)
         started.now.emplace(function(r));
-      else if constexpr (requires { function.start(r); })  // a router: what it finds may be there at once
+      else if constexpr (requires { function.start(r); })  // a router, whose answer may be there at once
         started = function.start(r);
       else
         started.later.emplace(function(r));

@@ -1,4 +1,4 @@
-// gyre/http/handler_timeout.hpp: a limit on the time that handlers take.
+// gyre/http/handler_timeout.hpp: limits the time that handlers take.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -15,13 +15,13 @@ struct handler_timeout_options {
   std::string message = "this took too long";
 };
 
-/// Cancels the handlers behind it when the time is over, waits until they have stopped, and answers 503. What they answer in
-/// spite of that wins. Their time is that until they return: a body that is made piece by piece comes later, and is limited
-/// by server_timeouts alone.
+/// Cancels the handlers inside it after the limit, waits until they have stopped, and answers 503. An answer that they
+/// return nevertheless takes precedence. Their time ends when they return: a body that is made piece by piece comes
+/// later, and only server_timeouts limits it.
 ///
 ///   routes.at("/reports").use(http::handler_timeout({.limit = 5s}));
 ///
-/// Errors: std::invalid_argument for a status that is none.
+/// Errors: std::invalid_argument for an invalid status.
 [[nodiscard]] GYRE_API middleware handler_timeout(handler_timeout_options options = {});
 
 }  // namespace gyre::http

@@ -1,4 +1,4 @@
-// gyre/http/head_writer.hpp: heads and chunks as bytes. RFC 9112 §3, §4, §7.1.
+// gyre/http/head_writer.hpp: serializes heads and chunks. RFC 9112 §3, §4, §7.1.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -12,9 +12,9 @@
 
 namespace gyre::http {
 
-/// Appends heads and the frames of chunks to a buffer, which is allocated no more once it has its size.
+/// Appends heads and chunk framing to a buffer. Allocates nothing once the buffer has grown to its size.
 ///
-/// What could be understood as something else is refused: a name that is no token, a value with a line end.
+/// Rejects text that could be understood as something else: a name that is no token, a value that contains a line end.
 /// Thread: one at a time.
 class GYRE_API head_writer {
  public:
@@ -22,20 +22,20 @@ class GYRE_API head_writer {
 
   /// "HTTP/1.1 200 OK". Errors: std::invalid_argument for a status outside of 100 to 999.
   void status_line(int status);
-  /// "GET /target HTTP/1.1". Errors: std::invalid_argument for what is no method or no target.
+  /// "GET /target HTTP/1.1". Errors: std::invalid_argument for an invalid method or target.
   void request_line(std::string_view method, std::string_view target);
 
   /// Errors: std::invalid_argument `field "A b": the name is no token`.
   void field(std::string_view name, std::string_view value);
   void field(std::string_view name, std::uint64_t value);
   void fields(std::span<const http::field> all);
-  /// The empty line behind the fields.
+  /// The empty line after the fields.
   void end();
 
-  /// Before a chunk of `size` bytes, which must not be 0; and behind it.
+  /// Surround a chunk of `size` bytes, which must not be 0.
   void chunk_begin(std::size_t size);
   void chunk_end();
-  /// The last chunk; `trailers` come behind it.
+  /// The last chunk, followed by `trailers`.
   void last_chunk(std::span<const http::field> trailers = {});
 
  private:

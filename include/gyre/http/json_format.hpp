@@ -1,4 +1,4 @@
-// gyre/http/json_format.hpp: how values of the program become JSON, by whichever library the program uses.
+// gyre/http/json_format.hpp: converts values of the program to and from JSON, with any JSON library.
 #pragma once
 
 #include <concepts>
@@ -7,12 +7,13 @@
 
 namespace gyre::http {
 
-/// Specialized by the program, for one type or, with a constraint, for all types that its JSON library knows. One or both of
+/// The program specializes this for a type, or, with a constraint, for all types that its JSON library knows. It has
+/// one or both of
 ///
 ///   static std::string write(const T& value);
 ///   static T read(std::string_view text);  // throws a std::exception when the text is no such value
 ///
-/// Then `response::json(value)` and `co_await request.json<T>()` work.
+/// With it `response::json(value)` and `co_await request.json<T>()` work.
 template <class T>
 struct json_format;
 

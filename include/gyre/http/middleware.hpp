@@ -1,4 +1,4 @@
-// gyre/http/middleware.hpp: what stands around handlers: sees the request before them and the response after them.
+// gyre/http/middleware.hpp: functions around handlers that see the request first and the response last.
 #pragma once
 
 #include <gyre/coro/misuse.hpp>
@@ -13,20 +13,21 @@ namespace gyre::http {
 
 class middleware;
 
-/// The rest of the way to the handler. For middleware: `response r = co_await next(request);`
+/// The rest of the chain up to the handler. Middleware calls it: `response r = co_await next(request);`
 class GYRE_API next_handler {
  public:
   next_handler(const middleware* const* around, std::size_t left, handler& last) noexcept
       : around_(around), left_(left), last_(&last) {}
 
-  /// Answers the request by what is further inside. Cancel: as that does. Errors: what that throws.
+  /// Passes the request on and returns the response. Cancel: as the rest of the chain does. Errors: whatever it throws.
   [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r) const;
 
-  /// The same, for middleware whose fields belong on every answer: what fails further inside is answered here, a status_error
-  /// with its response, any other exception with 500 after it was reported to the loop's exception handler. What is to make
-  /// answers of exceptions stands further inside.
+  /// The same, for middleware whose fields belong on every answer. Exceptions of the rest of the chain become answers
+  /// here. A status_error becomes its response. Any other exception is reported to the loop's exception handler and
+  /// becomes 500. Middleware that turns exceptions into answers belongs further inside.
   ///
-  /// Cancel: as that does. Errors: those for which nobody waits any more: the client left in the middle of its body.
+  /// Cancel: as the rest of the chain does. Errors: those that no answer can reach any more, because the client left in
+  /// the middle of its body.
   [[nodiscard]] task<response> or_error(request& r) const;
 
  private:
@@ -35,20 +36,20 @@ class GYRE_API next_handler {
   handler* last_;
 };
 
-/// Callable with a request& and a next_handler; gives a task<response>.
+/// Callable with a request& and a next_handler; returns a task<response>.
 template <class F>
 concept middleware_function = requires(F& f, request& r, next_handler next) {
   { f(r, next) } -> std::same_as<task<response>>;
 };
 
-/// Owns such a callable, which outlives every request that passes it. Copies share it.
+/// Owns such a callable. The callable outlives every request that passes through it. Copies share it.
 /// Thread: one loop's at a time.
 class middleware {
  public:
   template <middleware_function F>
     requires(!std::same_as<F, middleware>)
   middleware(F f) : model_(new model<F>(std::move(f))) {}  // NOLINT(google-explicit-constructor): routes.use(f)
-  /// Refuses what cannot be part of a chain.
+  /// Rejects functions that cannot be part of a chain.
   template <class F>
     requires(!middleware_function<F> && !std::same_as<F, middleware>)
   middleware(F /*function*/) {  // NOLINT(google-explicit-constructor)
@@ -65,7 +66,7 @@ class middleware {
     if (model_ != nullptr && --model_->owners == 0) delete model_;
   }
 
-  /// Answers the request, by itself or through `next`. Cancel: as the callable does. Errors: what it throws.
+  /// Answers the request, directly or through `next`. Cancel: as the callable does. Errors: whatever it throws.
   [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r, next_handler next) const {
     return model_->call(r, next);
   }

@@ -1,4 +1,4 @@
-// gyre/http/multipart_decoder.hpp: a form with files (multipart/form-data), from bytes that come in any pieces. RFC 7578.
+// gyre/http/multipart_decoder.hpp: decodes a form with files (multipart/form-data), in pieces of any size. RFC 7578.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -14,16 +14,16 @@ namespace gyre::http {
 struct multipart_limits {
   std::size_t header = 8192;    ///< bytes of the fields of one part
   std::size_t parts = 1000;     ///< more: too_many_parts
-  std::size_t preamble = 1024;  ///< bytes before the first delimiter, which mean nothing
+  std::size_t preamble = 1024;  ///< bytes before the first delimiter, which are ignored
 };
 
 enum class multipart_error : std::uint8_t {
   none,
   bad_boundary,  ///< not 1 to 70 of the characters that RFC 2046 §5.1.1 allows
   preamble_too_large,
-  bad_delimiter,     ///< something else than white space behind a delimiter
-  bad_header,        ///< a line that is no field, or that does not end with CR LF
-  bad_disposition,   ///< Content-Disposition is not there, repeated, malformed, not form-data, or has no name
+  bad_delimiter,     ///< something other than white space after a delimiter
+  bad_header,        ///< a line that is no field, or does not end with CR LF
+  bad_disposition,   ///< Content-Disposition is missing, repeated, malformed, not form-data, or has no name
   bad_content_type,  ///< repeated
   unknown_encoding,  ///< a Content-Transfer-Encoding that would change the data: RFC 7578 §4.7
   header_too_large,
@@ -36,48 +36,51 @@ enum class multipart_error : std::uint8_t {
 /// For logs: "the body ends before its last delimiter".
 [[nodiscard]] GYRE_API std::string_view describe(multipart_error error) noexcept;
 
-/// What the fields of a part say. In names %22, %0D and %0A, which browsers send, and \" and \\ are decoded.
+/// The fields of a part. In names, %22, %0D and %0A, which browsers send, and \" and \\ are decoded.
 struct multipart_part {
   std::string name;
-  std::optional<std::string> file_name = {};  ///< as the client calls it: never a path to write to
+  std::optional<std::string> file_name = {};  ///< the client's name for the file; never a path to write to
   std::string content_type = {};              ///< empty: not sent, which means text/plain. RFC 7578 §4.4
 };
 
-/// The last segment of a name that a client sent, to be used in a directory: without slashes, backslashes, ASCII control
-/// characters and leading dots, cut between characters to 255 bytes; "unnamed" when nothing is left. Characters that hide or
-/// reorder text (C1 and bidirectional controls, invisible characters other than joiners) become "_".
+/// Makes a name that a client sent safe to use in a directory. Takes its last segment without slashes, backslashes,
+/// ASCII control characters and leading dots, and cuts it between characters to 255 bytes. Returns "unnamed" when
+/// nothing is left. Characters that hide or reorder text (C1 and bidirectional controls, invisible characters other
+/// than joiners) become "_".
 [[nodiscard]] GYRE_API std::string harmless_file_name(std::string_view sent);
 
-/// The boundary in the value of a Content-Type. Nothing: it is not multipart/form-data, or it has no proper boundary.
+/// The boundary in a Content-Type value. Nothing when it is not multipart/form-data, or has no valid boundary.
 [[nodiscard]] GYRE_API std::optional<std::string> multipart_boundary(std::string_view content_type);
 
-/// Takes a multipart/form-data body apart without copying its data. RFC 2046 §5.1.
+/// Decodes a multipart/form-data body without copying its data. RFC 2046 §5.1.
 ///
-/// Strict, as head_parser is: what a recipient could understand in two ways is an error. A line is judged when it is there
-/// as a whole, so that the result does not depend on the pieces in which bytes arrive.
+/// Strict, as head_parser is: anything that two recipients could understand differently is an error. A line is judged
+/// once it is complete, so the result does not depend on the pieces in which bytes arrive.
 /// Thread: one at a time.
 class GYRE_API multipart_decoder {
  public:
-  /// With a boundary that cannot be one every step is `failed`.
+  /// With an invalid boundary every step is `failed`.
   explicit multipart_decoder(std::string_view boundary, const multipart_limits& limits = {});
 
   enum class state : std::uint8_t { more, part_begin, data, part_end, complete, failed };
 
   struct step {
-    state what;            ///< more: needs bytes that have not come; complete: the rest, the epilogue, means nothing
-    std::size_t consumed;  ///< bytes of `input` that are done with, `data` included
+    /// more: needs further bytes; complete: the rest, the epilogue, is ignored
+    state what;
+    std::size_t consumed;  ///< bytes of `input` that are processed, `data` included
     std::string_view data = {};
   };
 
-  /// Looks at the next bytes, and gives what comes next in them. Call it again with what is left; `last`: nothing comes
-  /// behind `input`. A part is one part_begin, any number of data, and one part_end.
-  /// Lifetime: `data` lies in `input`, or in the decoder until the next call: what looked like a delimiter and was none.
+  /// Decodes the next bytes and returns the next step. Call it again with the rest of the input. `last` means that no
+  /// bytes follow `input`. A part is one part_begin, any number of data, and one part_end.
+  /// Lifetime: `data` points into `input`. It points into the decoder until the next call if it looked like a delimiter
+  /// but was none.
   step next(std::string_view input, bool last);
 
-  /// Since part_begin. Lifetime: until the next one.
+  /// The current part, valid since part_begin. Lifetime: until the next part_begin.
   [[nodiscard]] const multipart_part& part() const noexcept { return part_; }
   [[nodiscard]] multipart_error error() const noexcept { return error_; }
-  /// For another body with the same boundary.
+  /// Prepares for another body with the same boundary.
   void reset() noexcept;
 
  private:
@@ -103,12 +106,12 @@ class GYRE_API multipart_decoder {
   multipart_error error_ = multipart_error::none;
   bool has_disposition_ = false;
   bool has_type_ = false;
-  std::size_t matched_ = 2;   // bytes of the delimiter that have come
+  std::size_t matched_ = 2;   // bytes of the delimiter that have arrived
   std::size_t not_data_ = 2;  // of these: the line end before a body, which can belong to a delimiter, too
   std::size_t header_ = 0;    // bytes of fields seen
   std::size_t preamble_ = 0;
   std::size_t parts_ = 0;
-  std::string partial_;  // a line whose end has not come
+  std::string partial_;  // a line whose end has not arrived
   multipart_part part_;
 };
 

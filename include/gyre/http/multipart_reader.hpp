@@ -1,4 +1,4 @@
-// gyre/http/multipart_reader.hpp: a form with files, read part by part as it arrives. RFC 7578.
+// gyre/http/multipart_reader.hpp: reads a form with files part by part as it arrives. RFC 7578.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -12,7 +12,7 @@
 
 namespace gyre::http {
 
-/// Reads the body of a request that is multipart/form-data. Nothing is kept in memory but the piece that was asked for.
+/// Reads the body of a multipart/form-data request. Keeps only the current piece in memory.
 ///
 ///   http::multipart_reader form(request);
 ///   while (const http::multipart_part* part = co_await form.next_part())
@@ -22,26 +22,27 @@ namespace gyre::http {
 ///       co_await out.write_all(piece);
 ///     }
 ///
-/// Errors, of all functions here: those of the body; status_error with 400 for a malformed form.
+/// Errors, of all functions here: same as body_reader; status_error with 400 for a malformed form.
 /// Lifetime: the request outlives it. Thread: that of the request.
 class GYRE_API multipart_reader {
  public:
   /// Errors: status_error with 415 when the body is of another type.
   explicit multipart_reader(request& r, const multipart_limits& limits = {});
 
-  /// Goes to the next part, past what is left of this one; null when there is none.
+  /// Skips the rest of this part and goes to the next one. Null when there is none.
   ///
-  /// Lifetime: what it points to until the next call. Cancel: nothing is lost. Errors: as said.
+  /// Lifetime: the part is valid until the next call. Cancel: nothing is lost. Errors: see multipart_reader.
   [[nodiscard]] task<const multipart_part*> next_part();
 
-  /// The next piece of this part, empty at its end.
+  /// The next piece of this part. Empty at the end of the part.
   ///
-  /// Lifetime: the piece until the next call. Cancel: nothing is lost. Errors: as said.
+  /// Lifetime: the piece is valid until the next call. Cancel: nothing is lost. Errors: see multipart_reader.
   [[nodiscard]] task<std::string_view> receive();
 
-  /// The rest of this part, which is at most `limit` bytes.
+  /// Reads the rest of this part, at most `limit` bytes.
   ///
-  /// Cancel: what had been read is lost. Errors: as said; status_error with 413 when it is more.
+  /// Cancel: the part that has been read is lost. Errors: see multipart_reader; status_error with 413 when the rest is
+  /// longer.
   [[nodiscard]] task<std::string> read_part(std::size_t limit = std::size_t{64} << 10U);
 
  private:
@@ -49,7 +50,7 @@ class GYRE_API multipart_reader {
 
   request& request_;
   multipart_decoder decoder_;
-  std::string_view left_;  // of the piece of the body that is being looked at
+  std::string_view left_;  // unread rest of the current piece of the body
   bool body_ended_ = false;
   bool in_part_ = false;
 };

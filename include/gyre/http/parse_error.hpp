@@ -1,4 +1,4 @@
-// gyre/http/parse_error.hpp: what can be wrong with a message.
+// gyre/http/parse_error.hpp: the errors of a malformed message.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -11,7 +11,7 @@ namespace gyre::http {
 enum class parse_error : std::uint8_t {
   none,
   bad_method,
-  method_too_long,  ///< longer than any method that there is: head_parser::longest_method
+  method_too_long,  ///< longer than any registered method: head_parser::longest_method
   bad_target,
   target_too_long,
   bad_version,
@@ -20,22 +20,22 @@ enum class parse_error : std::uint8_t {
   bare_line_feed,  ///< a line that does not end with CR LF
   folded_line,     ///< a line that begins with white space: obs-fold, RFC 9112 §5.2
   bad_field_name,
-  space_before_colon,  ///< RFC 9112 §5.1: what lets two recipients see two different fields
+  space_before_colon,  ///< RFC 9112 §5.1: two recipients may see two different fields
   bad_field_value,
   too_many_fields,
   head_too_large,
   missing_host,
   repeated_host,
   bad_host,
-  empty_host,             ///< and the target has none either: no http URI, RFC 9110 §4.2.1
-  bad_content_length,     ///< not a number, too large, or said more than once
-  bad_transfer_encoding,  ///< chunked is not the last one, or said twice, or in HTTP/1.0
+  empty_host,             ///< and the target has no host either: no http URI, RFC 9110 §4.2.1
+  bad_content_length,     ///< not a number, too large, or present more than once
+  bad_transfer_encoding,  ///< chunked is not the last coding, or is repeated, or occurs in HTTP/1.0
   unknown_transfer_encoding,
   length_and_encoding,  ///< both Content-Length and Transfer-Encoding: RFC 9112 §6.1
   unknown_expectation,
   bad_chunk_size,
   bad_chunk_extension,
-  bad_chunk_end,  ///< no CR LF behind the data of a chunk
+  bad_chunk_end,  ///< no CR LF after the data of a chunk
   trailer_too_large,
 };
 

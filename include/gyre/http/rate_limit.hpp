@@ -1,4 +1,4 @@
-// gyre/http/rate_limit.hpp: how many requests one client may send. RFC 6585 §4.
+// gyre/http/rate_limit.hpp: limits the rate of requests per client. RFC 6585 §4.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -16,17 +16,19 @@
 namespace gyre::http {
 
 struct rate_limit_options {
-  double rate = 10;            ///< requests a second, in the long run
-  double burst = 20;           ///< at once, after a pause
-  std::size_t keys = 100'000;  ///< that are remembered; the one not seen for the longest time is forgotten
+  double rate = 10;   ///< requests a second, in the long term
+  double burst = 20;  ///< requests at once, after a pause
+  /// The number of keys remembered. The least recently seen one is forgotten.
+  std::size_t keys = 100'000;
 };
 
-/// A bucket of tokens for each key. A request takes one token, and buckets fill up again at a rate.
+/// A token bucket for each key. A request takes one token, and buckets refill at the given rate.
 ///
 /// Thread: one at a time.
 class GYRE_API token_buckets {
  public:
-  /// Errors: std::invalid_argument when rate or burst is less than would ever let a request pass, or there are no keys.
+  /// Errors: std::invalid_argument when rate or burst is too small to ever let a request pass, or when there are no
+  /// keys.
   explicit token_buckets(const rate_limit_options& options);
   token_buckets(token_buckets&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   token_buckets& operator=(token_buckets&& other) noexcept {
@@ -36,9 +38,9 @@ class GYRE_API token_buckets {
   }
   ~token_buckets();
 
-  /// Takes a token: zero. Or takes none, and says how long it is until there is one.
+  /// Takes a token and returns zero. Without a token to take, returns the time until there is one.
   [[nodiscard]] std::chrono::nanoseconds take(std::string_view key, time_point when);
-  /// Keys that are remembered.
+  /// The number of keys remembered.
   [[nodiscard]] std::size_t size() const noexcept;
 
  private:
@@ -46,16 +48,16 @@ class GYRE_API token_buckets {
   state* state_;
 };
 
-/// The client's IPv4 address, or the first 64 bits of its IPv6 address: one household has all of those. Empty for other
-/// connections.
+/// The client's IPv4 address, or the first 64 bits of its IPv6 address, because one household has all of those. Empty
+/// for other connections.
 [[nodiscard]] GYRE_API std::string client_of(const request& r);
 
-/// 429 with Retry-After. Units: rounded up to seconds.
+/// 429 with Retry-After, rounded up. Units: seconds.
 [[nodiscard]] GYRE_API response too_many_requests(std::chrono::nanoseconds wait);
 
-/// Answers 429 to requests that come faster than the rate, counted for each key that `key(request&)` gives; an empty one is
-/// not limited. Behind a proxy, where every request comes from one address, the key has to be something else.
-/// Errors: as token_buckets; of a request: what `key` throws.
+/// Answers 429 to requests that arrive faster than the rate, counted for each key that `key(request&)` returns. A
+/// request with an empty key is not limited. Use another key than the address behind a proxy, where every request comes
+/// from one address. Errors: same as token_buckets; per request: whatever `key` throws.
 template <class F>
   requires requires(F& key, request& r) {
     { key(r) } -> std::convertible_to<std::string>;
@@ -75,7 +77,7 @@ template <class F>
   return limiter{token_buckets(options), std::move(key)};
 }
 
-/// The same for each client_of. Errors: as token_buckets.
+/// The same, with client_of as the key. Errors: same as token_buckets.
 [[nodiscard]] inline middleware rate_limit(const rate_limit_options& options = {}) {
   return rate_limit(options, [](request& r) { return client_of(r); });
 }

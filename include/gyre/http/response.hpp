@@ -90,8 +90,8 @@ class GYRE_API response {
 
   /// 204. RFC 9110 §15.3.5.
   static response no_content() { return response(204); }
-  /// A redirect. The status defaults to 303: the client gets the result from there. RFC 9110 §15.4. Errors: same as the
-  /// constructor.
+  /// A redirect. The status defaults to 303: the client gets the result from there. RFC 9110 §15.4. Errors: same as
+  /// the constructor.
   static response redirect(std::string_view location, int status = 303);
   /// A status whose body is one line of text: `message`, or a description of the status.
   static response error(int status, std::string_view message = {});

@@ -1,4 +1,4 @@
-// gyre/http/router.hpp: finds the handler of a request by its method and its path.
+// gyre/http/router.hpp: finds the handler of a request by method and path.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -20,12 +20,13 @@ namespace gyre::http {
 ///   api.use(authenticated);                     // around the routes of the group only
 ///   api.post("/users", add_user);
 ///
-/// A segment that is spelled out goes before "{name}", and that before "{rest...}"; the order of the calls does not matter.
-/// Segments are compared decoded; "//" is an empty segment, and "." and ".." are segments as others are: a handler that
-/// makes the path of a file out of them refuses these, as static_files does. HEAD is answered by the handler of GET, OPTIONS
-/// by the list of methods, another method with 405 and that list, another path with 404.
-/// Using a router that was moved from, for example into a server, stops the program with a sentence.
-/// Thread: routes are added before the first request; then one loop's at a time.
+/// A literal segment takes precedence over "{name}", and "{name}" over "{rest...}"; the order of the calls does not
+/// matter. Segments are compared decoded. "//" is an empty segment. "." and ".." are ordinary segments: a handler that
+/// makes a file path out of them must reject them, as static_files does.
+/// The handler of GET also answers HEAD. OPTIONS is answered with the list of methods, another method with 405 and that
+/// list, another path with 404.
+/// Using a router that was moved from, for example into a server, stops the program with a message.
+/// Thread: add routes before the first request; then one loop's at a time.
 class GYRE_API router {
  public:
   router();
@@ -37,34 +38,35 @@ class GYRE_API router {
   }
   ~router();
 
-  /// A part of the router: its routes begin with a prefix and share middleware. Lifetime: as the router.
+  /// A part of the router whose routes share a prefix and middleware. Lifetime: as the router.
   class group;
 
-  /// Errors: std::invalid_argument for a method that is no token, a pattern that does not begin with "/", a parameter without a
-  /// name or twice with the same, a rest that is not the last; std::logic_error for a route that is there already.
+  /// Errors: std::invalid_argument for a method that is no token, a pattern that does not begin with "/", a parameter
+  /// without a name, two parameters with the same name, or a rest that is not last; std::logic_error for a route that
+  /// exists already.
   router& add(std::string_view method, std::string_view pattern, handler h);
   router& get(std::string_view pattern, handler h) { return add("GET", pattern, std::move(h)); }
   router& post(std::string_view pattern, handler h) { return add("POST", pattern, std::move(h)); }
   router& put(std::string_view pattern, handler h) { return add("PUT", pattern, std::move(h)); }
   router& patch(std::string_view pattern, handler h) { return add("PATCH", pattern, std::move(h)); }
   router& del(std::string_view pattern, handler h) { return add("DELETE", pattern, std::move(h)); }
-  /// Every method that has no route of its own at this pattern.
+  /// Handles every method that has no route of its own at this pattern.
   router& any(std::string_view pattern, handler h) { return add("*", pattern, std::move(h)); }
 
-  /// Stands around all routes, those added before too, and around 404 and 405; the first one used is outermost.
+  /// Applies to all routes, including those added earlier, and to 404 and 405. The first middleware used is outermost.
   router& use(middleware around);
-  /// Errors: as add, for the prefix.
+  /// Makes a group with this prefix. Errors: same as add, for the prefix.
   [[nodiscard]] group at(std::string_view prefix);
-  /// Moves the routes of another router below a prefix. Its middleware goes with each of them; what it would answer where it
-  /// has no route does not: that is this router's. Errors: as add.
+  /// Moves the routes of another router below a prefix. Each of them keeps the middleware of that router. Its 404 and
+  /// 405 handlers are not mounted; this router's apply. Errors: same as add.
   router& mount(std::string_view prefix, router other);
-  /// Answers paths that no route is there for, instead of 404. CONNECT has no path: without middleware that opens a tunnel it is
+  /// Answers paths without a route, instead of 404. CONNECT has no path: without middleware that opens a tunnel it is
   /// answered with 501.
   router& not_found(handler h);
 
   /// Answers a request.
   ///
-  /// Lifetime: this and the request outlive the await. Cancel: as the handler does. Errors: what it throws.
+  /// Lifetime: this and the request outlive the await. Cancel: as the handler does. Errors: whatever it throws.
   [[nodiscard]] task<response> operator()(request& r);
   /// The same for servers: see handler::start. Lifetime, Errors: as above.
   [[nodiscard]] started_response start(request& r);
@@ -87,10 +89,10 @@ class router::group {
   group& patch(std::string_view pattern, handler h) { return add("PATCH", pattern, std::move(h)); }
   group& del(std::string_view pattern, handler h) { return add("DELETE", pattern, std::move(h)); }
   group& any(std::string_view pattern, handler h) { return add("*", pattern, std::move(h)); }
-  /// Stands around the routes that are added to this group from now on, inside of what stands around the router; and around
-  /// the answer to a browser that asks whether it may call one of them (see cors).
+  /// Applies to the routes added to this group from now on, inside the middleware of the router. Also applies to the
+  /// answer to a browser that asks whether it may call one of them (see cors).
   group& use(middleware around);
-  /// A group inside this one, which begins with its middleware.
+  /// A nested group that starts with the middleware of this one.
   [[nodiscard]] group at(std::string_view prefix) const;
 
  private:

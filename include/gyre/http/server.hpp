@@ -26,7 +26,7 @@ struct exchange {
   bool complete;                      ///< the response was sent to its end
 };
 
-/// Is called at the end of every request, cancelled ones included. Thread: that of the connection.
+/// Called at the end of every request, including cancelled ones. Thread: that of the connection.
 struct exchange_observer {
   virtual ~exchange_observer() = default;
   virtual void answered(const exchange& what) noexcept = 0;
@@ -47,8 +47,8 @@ struct server_options {
   /// Shared connection counter. Servers that share one enforce their limits together. Must outlive them. Defaults to
   /// null: this server counts alone.
   shared_connection_count* counted_with = nullptr;
-  /// A stop request (SIGTERM, request_stop) makes server::run and serve_connection drain and return. False means that they run
-  /// until they are cancelled: an admin server that answers while others drain.
+  /// A stop request (SIGTERM, request_stop) makes server::run and serve_connection drain and return. False means that
+  /// they run until they are cancelled: an admin server that answers while others drain.
   bool observe_stop = true;
 };
 
@@ -56,10 +56,10 @@ struct server_state;
 
 /// A server on one loop.
 ///
-/// Handlers run in the task of their connection, and are cancelled when their client leaves (a client that has only closed
-/// its sending side counts as gone), when their time is over, and at the end of a drain. An exception becomes 500 and goes to
-/// the loop's exception handler, which prints it.
-/// Using a server that was moved from stops the program with a sentence.
+/// Handlers run in the task of their connection. They are cancelled when their client leaves (a client that has only
+/// closed its sending side counts as gone), when their time is over, and at the end of a drain. An exception becomes
+/// 500 and goes to the loop's exception handler, which prints it.
+/// Using a moved-from server stops the program with a message.
 /// Thread: belongs to the loop that it runs on.
 class GYRE_API server {
  public:
@@ -75,26 +75,27 @@ class GYRE_API server {
   }
   ~server();
 
-  /// Accepts and serves until the program is asked to stop (SIGINT and SIGTERM under run_main, request_stop) or the server is
-  /// cancelled. Then it drains: requests that have begun are answered, with "Connection: close"; idle connections are
-  /// closed; requests that take longer than timeouts.drain are cancelled. After a stop request run() returns normally.
-  /// A server that starts after the request drains at once.
+  /// Accepts and serves until the program is asked to stop (SIGINT and SIGTERM under run_main, request_stop) or the
+  /// server is cancelled. Then it drains: requests that have begun are answered, with "Connection: close"; idle
+  /// connections are closed; requests that take longer than timeouts.drain are cancelled. After a stop request run()
+  /// returns normally. A server that starts after the request drains at once.
   ///
-  /// Cancel: drains, then throws `cancelled`. When the program is forced to end (see run_options), the drain is over at once.
+  /// Cancel: drains, then throws `cancelled`. When the program is forced to end (see run_options), the drain is over at
+  /// once.
   /// Errors: io_error when accepting fails for good; std::logic_error when the server does not listen.
   [[nodiscard]] task<> run();
 
   /// Serves one connection of any kind, such as TLS or memory. Returns when it has ended.
   ///
-  /// A generic stream reports its end only to a reader, so the server reads up to 64 KiB ahead while a handler runs. If more is
-  /// pending, a disconnect is noticed only after the handler has read some of it or has answered.
+  /// A generic stream reports its end only to a reader, so the server reads up to 64 KiB ahead while a handler runs. If
+  /// more is pending, a disconnect is noticed only after the handler has read some of it or has answered.
   ///
   /// After a stop request the connection drains as in run(), and this returns normally. It does not count as a server
   /// that observes the request: the caller's accept loop does that, with stop_requested().
   /// Cancel: the connection is cut off. Errors: none; errors of the connection end it.
   [[nodiscard]] task<> serve_connection(any_stream stream, address peer = {});
 
-  /// The address that it listens on, with the port that the kernel chose: "127.0.0.1:34567", "unix:/run/x".
+  /// The address that the server listens on, with the port that the kernel chose: "127.0.0.1:34567", "unix:/run/x".
   [[nodiscard]] const std::string& where() const noexcept;
   /// Number of open connections.
   [[nodiscard]] std::size_t connections() const noexcept;
@@ -108,7 +109,7 @@ class GYRE_API server {
 
 /// Makes a server and runs it.
 ///
-/// Cancel: drains, as server::run. Errors: as server and server::run.
+/// Cancel: drains, same as server::run. Errors: same as server and server::run.
 [[nodiscard]] GYRE_API task<> serve(server_options options);
 
 }  // namespace gyre::http

@@ -1,4 +1,4 @@
-// gyre/http/shared_connection_count.hpp: the connections of several servers, counted together.
+// gyre/http/shared_connection_count.hpp: counts the connections of several servers together.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -8,8 +8,8 @@
 
 namespace gyre::http {
 
-/// Servers on loops of several threads that are given the same one (server_options::counted_with) keep
-/// server_limits::connections and connections_per_address together, and not each for itself.
+/// Servers that share one (server_options::counted_with), also on loops of several threads, apply
+/// server_limits::connections and connections_per_address to all of them together.
 ///
 /// Thread: any.
 class GYRE_API shared_connection_count {
@@ -19,10 +19,10 @@ class GYRE_API shared_connection_count {
   shared_connection_count(const shared_connection_count&) = delete;
   shared_connection_count& operator=(const shared_connection_count&) = delete;
 
-  /// Counts a connection. False: there are `at_most` already, and it is not counted.
+  /// Counts a connection. Returns false, without counting it, when there are `at_most` already.
   [[nodiscard]] bool add(std::size_t at_most) noexcept;
   void remove() noexcept;
-  /// The same for those of one IPv4 address, or of one /64 network of IPv6. False also when there is no memory to count it.
+  /// The same per IPv4 address, or per /64 network of IPv6. Also returns false when there is no memory to count it.
   [[nodiscard]] bool add(const address& peer, std::size_t at_most) noexcept;
   void remove(const address& peer) noexcept;
 

@@ -1,4 +1,4 @@
-// gyre/http/static_files.hpp: the files of a directory, as they are.
+// gyre/http/static_files.hpp: serves the files of a directory.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -18,40 +18,43 @@ struct found_file;
 struct open_file;
 
 struct static_files_options {
-  std::string index = "index.html";  ///< what a directory is answered with, if it has that; empty: nothing
+  std::string index = "index.html";  ///< answer for a directory that contains this file; empty means none
   /// A directory without an index is answered with a list of its entries: at most 20,000, found among the first 100,000
-  /// names. Where names are missing the answer has the field "X-Listing-Truncated: true".
-  /// All requests share one reading of a directory for a second, unless an entry has come or gone; the sizes and times of files
-  /// may be a second old. At most two directories are read at a time. 503 while responses that are being sent hold 64 MiB of lists.
+  /// names. An incomplete list has the field "X-Listing-Truncated: true".
+  /// All requests share one reading of a directory for a second, unless an entry is added or removed; the sizes and
+  /// times of files may be a second old. At most two directories are read at a time. Answers 503 while responses that
+  /// are being sent hold 64 MiB of lists.
   bool listing = false;
-  bool hidden = false;  ///< files and directories whose names begin with a dot are served, too
-  /// "style.css.br", ".zst" and ".gz" beside a file are sent in its place to clients that take them.
+  bool hidden = false;  ///< serve files and directories whose names begin with a dot, too
+  /// Sends "style.css.br", ".zst" and ".gz" next to a file in its place to clients that accept them.
   bool precompressed = true;
-  std::string fallback = {};  ///< for pages that are not there: "index.html" of an application that routes by itself
-  std::string cache_control = {};  ///< of the field Cache-Control; empty: none
-  /// Files that are asked for stay open for a second, 128 of them at most: so long it may take until a path that leads to
-  /// another file, or a compressed neighbour that is new, is noticed. A file that was written to, replaced by a rename or
-  /// removed is noticed at once.
+  /// The file for missing pages: "index.html" of an application that routes in the browser.
+  std::string fallback = {};
+  std::string cache_control = {};  ///< the Cache-Control field; empty means none
+  /// Keeps up to 128 requested files open for a second. So it may take a second to notice that a path leads to another
+  /// file, or that a compressed file is new. A file that was written to, replaced by a rename or removed is noticed at
+  /// once.
   bool keep_open = true;
 };
 
 /// Serves the files below a directory: `routes.get("/assets/{path...}", http::static_files("public"))`.
 ///
-/// The path is what "{path...}" stands for, else that of the request. Nothing outside of the directory is
-/// served, whatever the path or a symbolic link says; links that stay inside are followed. Types go by the extension;
-/// conditional requests and ranges are answered; files are not copied through this program. A directory without a slash
-/// at the end is a redirect, and so is a path with a slash too many. A path with "." or ".." is not there, also where they
-/// are encoded: routes compare paths as they are sent, and what stands around one of them is not got past.
-/// 404 for what is not there, 403 for what must not be read.
+/// The path is the part that "{path...}" matched, otherwise the path of the request. Nothing outside of the directory
+/// is served, whatever the path or a symbolic link says; links that stay inside are followed. The extension gives the
+/// media type. Conditional requests and ranges are answered. Files are not copied through this program. A directory
+/// without a trailing slash is a redirect, and so is a path with a superfluous slash.
+/// A path with "." or ".." gets 404, even if they are encoded. Routes compare paths as they are sent, so such a path
+/// could otherwise get past the middleware of a route.
+/// 404 for missing files, 403 for files that must not be read.
 /// Thread: that of its server.
 class GYRE_API static_files {
  public:
   /// Errors: io_error "open public: No such file or directory".
   explicit static_files(std::string_view root, static_files_options options = {});
 
-  /// Answers a request. Cancel: nothing has happened. Errors: io_error when a file cannot be read; status_error.
+  /// Answers a request. Cancel: no effects. Errors: io_error when a file cannot be read; status_error.
   [[nodiscard]] task<response> operator()(request& r) const;
-  /// The same for servers: what is open already is answered at once. Errors: as above.
+  /// The same for servers: a file that is already open is answered at once. Errors: same as above.
   [[nodiscard]] started_response start(request& r) const;
 
  private:
@@ -63,13 +66,14 @@ class GYRE_API static_files {
   [[nodiscard]] task<open_file> open_compressed(request& r, const std::string& path, std::string_view& coding) const;
 
   owned_fd root_;
-  std::uint64_t number_;  // among all trees of the program
+  std::uint64_t number_;  // unique among all trees of the program
   static_files_options options_;
 };
 
-/// Answers a request with one file: its type, conditions, ranges. For handlers that have decided which.
+/// Answers a request with one file, with its media type, conditions and ranges. For handlers that choose the file
+/// themselves.
 ///
-/// Lifetime: the path is copied. Cancel: nothing has happened. Errors: status_error with 404 or 403; io_error.
+/// Lifetime: the path is copied. Cancel: no effects. Errors: status_error with 404 or 403; io_error.
 [[nodiscard]] GYRE_API task<response> file_response(request& r, std::string path);
 
 }  // namespace gyre::http

@@ -7,7 +7,7 @@
 
 namespace gyre::http {
 
-/// "Not Found" for 404; for a code that is not registered the name of its class: "Client Error".
+/// "Not Found" for 404. For an unregistered code, the name of its class: "Client Error".
 [[nodiscard]] GYRE_API std::string_view reason_phrase(int status) noexcept;
 
 /// Whether a response with this status never has a body: 1xx, 204, 304. RFC 9112 §6.3.

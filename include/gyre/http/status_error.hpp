@@ -8,8 +8,8 @@
 
 namespace gyre::http {
 
-/// Thrown by a handler, or by what it awaits: the client gets this status, and the message as text. Any other exception
-/// is answered with 500 and without a word about what happened.
+/// Thrown by a handler, or by a function it awaits. The client gets this status, and the message as text. Any other
+/// exception is answered with 500 and reveals nothing about the cause.
 ///
 ///   throw http::status_error(404, "no such user");
 class GYRE_API status_error : public std::runtime_error {
@@ -17,7 +17,7 @@ class GYRE_API status_error : public std::runtime_error {
   explicit status_error(int status, const std::string& message = {});
   ~status_error() override;
 
-  /// 200 to 999; what is no status becomes 500.
+  /// 200 to 999. An invalid status becomes 500.
   [[nodiscard]] int status() const noexcept { return status_; }
 
  private:

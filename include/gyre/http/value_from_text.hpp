@@ -16,10 +16,11 @@ concept number_from_text = (std::integral<T> && !std::same_as<T, char>) || std::
 
 [[nodiscard]] GYRE_API std::optional<std::int64_t> signed_from_text(std::string_view text) noexcept;
 [[nodiscard]] GYRE_API std::optional<std::uint64_t> unsigned_from_text(std::string_view text) noexcept;
-/// Finite ones only.
+/// Accepts finite values only.
 [[nodiscard]] GYRE_API std::optional<double> real_from_text(std::string_view text) noexcept;
 
-/// The whole text as a decimal number that T can hold; "true", "false", "1" and "0" for bool. No white space, no "+".
+/// Parses the whole text as a decimal number that T can hold, or "true", "false", "1" and "0" for bool. No white space,
+/// no "+".
 template <number_from_text T>
 [[nodiscard]] std::optional<T> value_from_text(std::string_view text) noexcept {
   if constexpr (std::same_as<T, bool>) {

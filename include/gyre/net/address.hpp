@@ -13,23 +13,23 @@
 
 namespace gyre {
 
-/// An IPv4 or IPv6 endpoint, as sockets want it: address, port, and for IPv6 the scope (the interface of a link-local
-/// address). Empty by default: of no family. Ordered by family, then address, then scope, then port.
+/// An IPv4 or IPv6 endpoint for sockets: address, port, and for IPv6 the scope (the interface of a link-local address).
+/// Empty by default, without a family. Ordered by family, then address, then scope, then port.
 class GYRE_API address {
  public:
   address() noexcept = default;
 
-  /// Reads "127.0.0.1:80", "[::1]:80", "[fe80::1%eth0]:80"; ":80" and "*:80" mean every IPv4 address of the machine.
-  /// Strict: a name is not an address (see resolve), and nothing may stand before or behind it.
+  /// Parses "127.0.0.1:80", "[::1]:80", "[fe80::1%eth0]:80"; ":80" and "*:80" mean every IPv4 address of the machine.
+  /// Strict: a name is not an address (see resolve), and no other text may surround the address.
   /// Errors: std::errc::invalid_argument.
   [[nodiscard]] static std::expected<address, std::error_code> parse(std::string_view host_and_port) noexcept;
 
-  /// The same with the host apart, without brackets: "127.0.0.1", "::1", "fe80::1%eth0", "*".
+  /// The same with a separate host, without brackets: "127.0.0.1", "::1", "fe80::1%eth0", "*".
   /// Errors: std::errc::invalid_argument.
   [[nodiscard]] static std::expected<address, std::error_code> parse(std::string_view host,
                                                                      std::uint16_t port) noexcept;
 
-  /// As parse. Errors: io_error `address "foo": expected HOST:PORT …`.
+  /// Same as parse. Errors: io_error `address "foo": expected HOST:PORT …`.
   explicit address(std::string_view host_and_port);
 
   [[nodiscard]] static address loopback_v4(std::uint16_t port) noexcept;
@@ -43,7 +43,7 @@ class GYRE_API address {
   [[nodiscard]] std::uint16_t port() const noexcept;
   /// The same host with another port; an empty address stays empty.
   [[nodiscard]] address with_port(std::uint16_t port) const noexcept;
-  /// The index of the interface that an IPv6 address belongs to; 0: of none.
+  /// The index of the interface that an IPv6 address belongs to; 0 means none.
   [[nodiscard]] std::uint32_t scope_id() const noexcept;
 
   /// "127.0.0.1", "::1", "fe80::1%eth0"; "" when empty.
@@ -54,8 +54,8 @@ class GYRE_API address {
   friend bool operator==(const address& a, const address& b) noexcept { return compare(a, b) == 0; }
   friend std::strong_ordering operator<=>(const address& a, const address& b) noexcept { return compare(a, b) <=> 0; }
 
-  // For authors: a struct sockaddr_in or sockaddr_in6. What is not one of these becomes an empty address; of what is,
-  // padding and flow information are not kept, so that equal addresses have equal bytes.
+  // For authors: a struct sockaddr_in or sockaddr_in6. Any other address becomes empty. Padding and flow information
+  // are not kept, so that equal addresses have equal bytes.
   [[nodiscard]] const void* data() const noexcept { return raw_; }
   [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
   [[nodiscard]] static address from_raw(const void* socket_address, std::uint32_t size) noexcept;

@@ -1,4 +1,4 @@
-// gyre/net/datagram_operations.hpp: the awaitables of datagram sockets. Never spelled by users.
+// gyre/net/datagram_operations.hpp: the awaitables of datagram sockets. Users never name them.
 #pragma once
 
 #include <gyre/io/buffer_lease.hpp>
@@ -15,13 +15,13 @@
 
 namespace gyre {
 
-/// A datagram that was received into a buffer of the caller.
+/// A datagram received into a buffer of the caller.
 template <class Address>
 struct received_datagram {
-  std::size_t size = 0;            ///< of what is in the buffer
-  Address from = {};               ///< who sent it; empty when unnamed
-  bool truncated = false;          ///< it was longer than the buffer: the rest is lost
-  std::uint16_t segment_size = 0;  ///< not 0: several datagrams of this size, the last may be shorter, in one
+  std::size_t size = 0;            ///< bytes in the buffer
+  Address from = {};               ///< the sender; empty when unnamed
+  bool truncated = false;          ///< the datagram was longer than the buffer; the rest is lost
+  std::uint16_t segment_size = 0;  ///< not 0: several datagrams of this size in one, the last may be shorter
 };
 
 /// A datagram in a borrowed buffer.
@@ -29,11 +29,11 @@ template <class Address>
 struct datagram_lease {
   buffer_lease bytes;
   Address from = {};
-  bool truncated = false;          ///< it was longer than a buffer of the loop: the rest is lost
+  bool truncated = false;          ///< the datagram was longer than a buffer of the loop; the rest is lost
   std::uint16_t segment_size = 0;  ///< as in received_datagram
 };
 
-/// What sending is for all kinds of addresses. Sends one after the other, in the order in which they began.
+/// The common base of sends to all kinds of addresses. Sends run one at a time, in the order in which they began.
 class GYRE_API datagram_send_base : public operation<datagram_send_base, io::request> {
  public:
   datagram_send_base(datagram_send_base&&) noexcept = default;
@@ -67,7 +67,7 @@ class GYRE_API datagram_send_base : public operation<datagram_send_base, io::req
   static void request_ended(io::completion& c) noexcept;
   static void submit_first(datagram_socket& socket) noexcept;
 
-  std::span<const io::const_buffer> buffers_;  // empty: `one_`
+  std::span<const io::const_buffer> buffers_;  // empty when `one_` is used
   io::const_buffer one_;
   io::message message_;
   datagram_send_base* next_sender_ = nullptr;
@@ -102,7 +102,7 @@ class [[nodiscard("co_await it")]] datagram_send_op : public datagram_send_base 
   }
 };
 
-/// What receiving into a buffer of the caller is for all kinds of addresses.
+/// The common base of receives into a buffer of the caller, for all kinds of addresses.
 class GYRE_API datagram_receive_base : public operation<datagram_receive_base, io::request> {
  public:
   datagram_receive_base(datagram_receive_base&& from) noexcept
@@ -161,7 +161,7 @@ class [[nodiscard("co_await it")]] datagram_receive_op : public datagram_receive
   [[noreturn]] void fail(std::error_code reason) const { throw io_error(reason, "receive_from", {}); }
 };
 
-/// What borrowing a received datagram is for all kinds of addresses.
+/// The common base of receives that lend a buffer, for all kinds of addresses.
 class GYRE_API datagram_lease_base : public operation<datagram_lease_base> {
  public:
   datagram_lease_base(datagram_lease_base&& from) noexcept : datagram_lease_base(*from.socket_) {}
@@ -172,7 +172,7 @@ class GYRE_API datagram_lease_base : public operation<datagram_lease_base> {
 
  protected:
   explicit datagram_lease_base(datagram_socket& socket) noexcept : socket_(&socket) {}
-  /// Errors as a value; null: there is a datagram.
+  /// Returns an error as a value; null means that there is a datagram.
   [[nodiscard]] std::error_code take_failure();
   [[nodiscard]] datagram_socket& socket() const noexcept { return *socket_; }
   [[nodiscard]] std::uint32_t take_buffer() noexcept { return std::exchange(buffer_, io::buffer_pool::none); }
@@ -186,9 +186,9 @@ class GYRE_API datagram_lease_base : public operation<datagram_lease_base> {
   int failure_ = 0;
 };
 
-/// The size of the parts that the kernel has put together, from control data; 0: it is one datagram.
+/// The size of the datagrams that the kernel has combined, from control data. 0 means a single datagram.
 [[nodiscard]] GYRE_API std::uint16_t coalesced_segment_size(std::span<const std::byte> control) noexcept;
-/// Whether the flags of a message say that it was cut off.
+/// Whether the flags of a message mark it as truncated.
 [[nodiscard]] GYRE_API bool was_truncated(std::uint32_t flags) noexcept;
 
 /// receive().

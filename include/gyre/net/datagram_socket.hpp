@@ -1,4 +1,4 @@
-// gyre/net/datagram_socket.hpp: the state of a datagram socket, behind the movable one. For authors.
+// gyre/net/datagram_socket.hpp: the state of a datagram socket; the movable object points to it. For authors.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -14,30 +14,31 @@ namespace gyre {
 
 class datagram_send_base;
 
-/// Longest socket address that is kept: a struct sockaddr_un.
+/// The longest socket address that is stored: a struct sockaddr_un.
 inline constexpr std::size_t longest_socket_address = 112;
-/// Room for the one control message that is used: the size of the parts of a coalesced datagram.
+/// Room for the only control message in use: the segment size of a coalesced datagram.
 inline constexpr std::size_t datagram_control_room = 24;
 
-/// One datagram socket: its descriptor, what has arrived and nobody has taken, who waits to receive, who waits to send.
+/// One datagram socket: its descriptor, the datagrams that nobody has taken yet, and the tasks that wait to receive and
+/// to send.
 ///
-/// Lifetime: freed when its socket object has let go and nothing is in flight any more.
+/// Lifetime: freed when its socket object is gone and nothing is in flight any more.
 struct GYRE_API datagram_socket : private io::descriptor {
-  /// How a send waits for room: the backend does it, or the socket by itself, as Unix sockets need it.
+  /// How a send waits for room: in the backend, or in the socket itself, as Unix sockets need it.
   ///
-  /// The kernel does not tell when a Unix socket that is no peer has room again: the send is tried again in a moment. And a
-  /// ring must not send to a peer that has none: the kernel (6.18) takes the bytes before it looks for room, and its second
-  /// attempt sends an empty datagram. So the ring only tells when there is room.
+  /// The kernel does not report when a Unix socket that is no peer has room again, so the send is retried after a
+  /// moment. A ring must not send to a peer without room: the kernel (6.18) takes the bytes before it looks for room,
+  /// and its second attempt sends an empty datagram. So the ring only reports when there is room.
   enum class waiting : std::uint8_t { in_backend, by_itself };
 
   /// Takes over a non-blocking descriptor.
   explicit datagram_socket(int number, waiting for_room = waiting::in_backend) noexcept;
 
-  /// Stands in for the socket of an object that was moved from. It looks as if a receiver waited and there were no room to send, so
-  /// that each operation leaves its fast path as it would for these, and then stops the program with a sentence. Nothing ever
-  /// writes to it.
+  /// The socket of every object that was moved from. It looks as if a receiver waited and there were no room to send.
+  /// So each operation leaves its fast path, as it does in these cases, and then stops the program with a message.
+  /// Nothing ever writes to it.
   static datagram_socket closed;
-  /// Stops the program when this is `closed`. For functions that are no operations.
+  /// Stops the program when this is `closed`. For functions that are not operations.
   void expect_open(const char* function) const noexcept {
     if (this == &closed) [[unlikely]]
       misuse_of_closed(function, kind);
@@ -48,7 +49,7 @@ struct GYRE_API datagram_socket : private io::descriptor {
       stop_for_wrong_use(operation);
   }
 
-  /// The socket object is gone: closes the descriptor, at once or when the kernel has let go of it, and frees this.
+  /// The socket object is gone: closes the descriptor, at once or when the kernel has released it, and frees this.
   void abandon() noexcept;
   /// Ends every operation that waits on this socket with operation_canceled.
   void cancel_all() noexcept;
@@ -59,40 +60,42 @@ struct GYRE_API datagram_socket : private io::descriptor {
   }
   using io::descriptor::fd;
 
-  // What the multishot receive has brought: buffers of the pool, linked by their slots.
+  // The datagrams that the multishot receive has brought: buffers of the pool, linked by their slots.
   [[nodiscard]] bool has_arrivals() const noexcept { return first_ != io::buffer_pool::none; }
   [[nodiscard]] bool receives_many() const noexcept { return arrivals_.where == io::phase::in_flight; }
-  /// The buffer of the first is the caller's from here on.
+  /// The caller owns the buffer from here on.
   [[nodiscard]] std::uint32_t take_first() noexcept;
   [[nodiscard]] io::message_view arrival(std::uint32_t buffer) const noexcept;
   [[nodiscard]] io::buffer_pool& pool() const noexcept { return *pool_; }
-  /// Starts receiving into buffers, unless it does already, enough wait to be taken, or a receiver has a request of its own.
+  /// Starts receiving into buffers, unless it already does, enough datagrams wait, or a receiver has its own request.
   void receive_many() noexcept;
 
-  // ---- Receiving. Datagrams leave the kernel by one way at a time, or they would be delivered out of order: by the multishot
-  // `arrivals_`, by a request of the receiver's own, or by an attempt, when neither is in flight. These four decide.
+  // ---- Receiving. Datagrams leave the kernel one way at a time, or they would be delivered out of order: through the
+  // multishot `arrivals_`, through a separate request of the receiver, or, when neither is in flight, through an
+  // attempt. These four decide.
 
-  /// `op` waits for what arrives, which this starts; `told` is called when something is there. Stops the program when another
-  /// receiver waits.
+  /// `op` waits for arrivals, which this starts. `told` is called when a datagram is there. Stops the program when
+  /// another receiver waits.
   void wait_for_arrivals(operation_base& op, void (*told)(operation_base&) noexcept) noexcept;
-  /// `op` waits for `call`, which this submits; the multishot is not in flight. Stops the program when another receiver waits.
+  /// `op` waits for `call`, which this submits; the multishot is not in flight. Stops the program when another receiver
+  /// waits.
   void receive_directly(operation_base& op, io::request& call) noexcept;
-  /// `op` was cancelled. False: it does not wait for arrivals. It keeps its place until `receiver_ended`.
+  /// `op` was cancelled. Returns false when it does not wait for arrivals. It keeps its place until `receiver_ended`.
   [[nodiscard]] bool stop_waiting(const operation_base& op) noexcept;
-  /// The receiver has its result, and is about to be told.
+  /// The receiver has its result, and is about to be resumed.
   void receiver_ended() noexcept { receiver = nullptr; }
 
-  /// An error that came instead of datagrams, once; 0: none.
+  /// An error that came instead of datagrams, reported once. 0 means none.
   [[nodiscard]] int take_failure() noexcept;
 
-  operation_base* receiver = nullptr;          // who waits for a datagram
-  datagram_send_base* first_sender = nullptr;  // the one that may be in flight; the others wait behind it
+  operation_base* receiver = nullptr;          // waits for a datagram
+  datagram_send_base* first_sender = nullptr;  // the sender that may be in flight; the others wait for it
   datagram_send_base* last_sender = nullptr;
 
   [[nodiscard]] bool waits_by_itself() const noexcept { return for_room_ == waiting::by_itself; }
-  /// Has the first sender try again in a moment.
+  /// Makes the first sender retry after a moment.
   void retry_soon() noexcept;
-  /// False: it was not going to.
+  /// Returns false when no retry was pending.
   bool stop_retrying() noexcept;
 
  private:
@@ -100,7 +103,7 @@ struct GYRE_API datagram_socket : private io::descriptor {
     datagram_socket* socket = nullptr;
   };
   static constexpr const char* kind = "a datagram socket";
-  static constexpr std::uint32_t most_waiting = 64;  // more stay in the queue of the kernel, which drops at its limit
+  static constexpr std::uint32_t most_waiting = 64;  // more stay in the kernel's queue, which drops at its limit
 
   explicit constexpr datagram_socket(operation_base& nobody) noexcept
       : receiver(&nobody), pool_(nullptr), for_room_(waiting::in_backend) {
@@ -113,10 +116,11 @@ struct GYRE_API datagram_socket : private io::descriptor {
   static void received_something(io::completion& c) noexcept;
   void release_when_quiet() noexcept;
 
-  // Tells the receiver that a datagram is there. Null: it has a request of its own, or was cancelled, and is about to say so.
+  // Notifies the receiver of a datagram. Null when the receiver has its own request, or was cancelled and is about to
+  // report that.
   void (*arrived_)(operation_base&) noexcept = nullptr;
   io::message_multishot arrivals_;
-  io::buffer_pool* pool_;  // of the loop that this belongs to
+  io::buffer_pool* pool_;  // the loop's
   std::uint32_t first_ = io::buffer_pool::none;
   std::uint32_t last_ = io::buffer_pool::none;
   std::uint32_t count_ = 0;

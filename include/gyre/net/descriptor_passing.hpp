@@ -1,4 +1,4 @@
-// gyre/net/descriptor_passing.hpp: the awaitables that pass descriptors over a Unix socket. Never spelled by users.
+// gyre/net/descriptor_passing.hpp: the awaitables that pass descriptors over a Unix socket. Users never name them.
 #pragma once
 
 #include <gyre/io/owned_fd.hpp>
@@ -12,10 +12,10 @@
 
 namespace gyre {
 
-/// What a process may send with one message: SCM_MAX_FD of the kernel.
+/// The maximum number of descriptors in one message: SCM_MAX_FD of the kernel.
 inline constexpr std::size_t most_passed_descriptors = 253;
 
-/// Room for a control message with that many: see cmsg(3).
+/// Room for a control message with that many descriptors: see cmsg(3).
 inline constexpr std::size_t passed_descriptors_room = 16 + (most_passed_descriptors * sizeof(int) + 7) / 8 * 8;
 
 /// send_descriptors().
@@ -33,9 +33,9 @@ class GYRE_API [[nodiscard("co_await it")]] send_descriptors_op : public socket_
   alignas(8) std::byte control_[passed_descriptors_room];
 };
 
-/// What came: bytes, and descriptors, which are close-on-exec.
+/// Received bytes and descriptors. The descriptors are close-on-exec.
 struct received_descriptors {
-  std::size_t size = 0;  ///< of what is in the buffer; 0 at the end of the stream
+  std::size_t size = 0;  ///< bytes in the buffer; 0 at the end of the stream
   std::vector<owned_fd> descriptors = {};
 };
 

@@ -1,4 +1,4 @@
-// gyre/net/host_port.hpp: the text "host:port" in its two parts, whether the host is a number or a name.
+// gyre/net/host_port.hpp: splits the text "host:port", for numeric hosts and names.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -10,7 +10,7 @@
 
 namespace gyre {
 
-/// What stands before and behind the last colon. The host may be empty, "*", a name, or an IP address.
+/// The text before and after the last colon. The host may be empty, "*", a name, or an IP address.
 ///
 /// Lifetime: `host` points into the text that was parsed.
 struct host_port {

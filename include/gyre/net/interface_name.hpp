@@ -8,14 +8,14 @@
 
 namespace gyre {
 
-/// "eth0", "lo"; empty by default. A plain value, so that options that hold it may stand in a co_await (g++ 12 destroys
-/// strings there twice).
+/// "eth0", "lo"; empty by default. A plain value, so that options that contain it may be temporaries in a co_await (g++
+/// 12 destroys strings there twice).
 class GYRE_API interface_name {
  public:
   static constexpr std::size_t longest = 15;
 
   constexpr interface_name() noexcept = default;
-  /// Errors: io_error `interface_name "…": Invalid argument` when it is longer or holds a zero byte.
+  /// Errors: io_error `interface_name "…": Invalid argument` when it is too long or contains a zero byte.
   interface_name(std::string_view name);  // NOLINT: written as text in options
   interface_name(const char* name);       // NOLINT: the same
 

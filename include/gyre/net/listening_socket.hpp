@@ -1,4 +1,4 @@
-// gyre/net/listening_socket.hpp: the state of a listening socket, behind the movable listener.
+// gyre/net/listening_socket.hpp: the state of a listening socket; the movable listener points to it.
 // For authors of listeners.
 #pragma once
 
@@ -19,30 +19,30 @@ namespace gyre {
 class accept_base;
 struct stream_socket;
 
-/// A listening descriptor, the multishot accept on it, and the connections that nobody has asked for yet.
+/// A listening descriptor, the multishot accept on it, and the connections that nobody has taken yet.
 struct GYRE_API listening_socket : private io::multishot, private timer {
-  /// `backlog`: what listen(2) was told.
+  /// `backlog` is the argument of listen(2).
   listening_socket(int fd, std::string bound, int backlog) noexcept;
 
-  /// Stands in for the socket of a listener that was moved from: one that has stopped, and in which no accept may fail. Nothing
-  /// ever writes to it.
+  /// The socket of every listener that was moved from. It looks stopped, and no accept may fail in it. Nothing ever
+  /// writes to it.
   static listening_socket closed;
 
-  /// The listener is gone: stops, and frees this when the kernel has let go.
+  /// The listener is gone: stops, and frees this when the kernel has released the descriptor.
   void abandon() noexcept;
-  /// Stops accepting and closes the descriptor; connections that were accepted and not taken are closed.
+  /// Stops accepting and closes the descriptor. Connections that were accepted but not taken are closed.
   void stop() noexcept;
-  /// Takes the connections that the kernel has completed, and closes the descriptor behind the last one. Accepts get
+  /// Takes the connections that the kernel has completed, and closes the descriptor after the last one. Accepts get
   /// these, and then fail with operation_canceled.
   void finish() noexcept;
 
-  std::string name;  // what it is bound to, for errors
+  std::string name;  // the bound address, for error messages
 
  private:
   friend class accept_base;
-  static constexpr std::size_t most_waiting = 256;  // accepted and not taken; more stay in the backlog
+  static constexpr std::size_t most_waiting = 256;  // accepted but not taken; more stay in the backlog
   static constexpr io::monotonic_time pause = 50'000'000;
-  static constexpr unsigned most_refused_in_a_row = 16;  // connections that were lost in accept, before a pause
+  static constexpr unsigned most_refused_in_a_row = 16;  // connections lost in accept, before a pause
   static constexpr io::monotonic_time between_messages = 1'000'000'000;
 
   struct waiter_line : node_list<accept_base> {
@@ -67,11 +67,11 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
   [[nodiscard]] bool has_connection() const noexcept { return next_ < accepted_.size(); }
 
   static constexpr const char* kind = "a listener";
-  const event_loop* loop_ = nullptr;  // that it belongs to
+  const event_loop* loop_ = nullptr;  // the loop it belongs to
   io::descriptor descriptor_;
   std::vector<int> accepted_;
-  std::size_t next_ = 0;  // accepted_ before it has been taken
-  int failure_ = 0;       // an error that will not pass
+  std::size_t next_ = 0;  // the first of accepted_ that has not been taken
+  int failure_ = 0;       // a permanent error
   unsigned refused_in_a_row_ = 0;
   io::monotonic_time silent_until_ = 0;
   unsigned backlog_ = 0;
@@ -83,7 +83,7 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
   std::size_t failing_ = 0;  // accepts that have been resumed with a failure and will read failure_
 };
 
-/// What accepting is for all kinds of sockets.
+/// The common base of accepting on all kinds of sockets.
 class GYRE_API accept_base : public operation<accept_base> {
  public:
   explicit accept_base(listening_socket& listener) noexcept : listener_(&listener) {}
@@ -105,12 +105,12 @@ class GYRE_API accept_base : public operation<accept_base> {
   void note_failure() noexcept;
 
   listening_socket* listener_;
-  accept_base* previous = nullptr;  // in the listener's line
+  accept_base* previous = nullptr;  // in the listener's queue
   accept_base* next = nullptr;
-  stream_socket* socket_ = nullptr;  // the connection it was given
+  stream_socket* socket_ = nullptr;  // the accepted connection
   bool waiting_ = false;
   bool cancelled_ = false;
-  bool failing_ = false;  // one of the listener's, which outlives it
+  bool failing_ = false;  // counted by the listener, which outlives it
 };
 
 /// accept(): waits for a connection.

@@ -1,4 +1,4 @@
-// gyre/net/open_connection.hpp: a reader and a writer for a connection.
+// gyre/net/open_connection.hpp: opens a connection with a reader and a writer.
 #pragma once
 
 #include <gyre/net/happy_eyeballs.hpp>
@@ -10,7 +10,7 @@
 
 namespace gyre {
 
-/// Both halves of a connection; the socket is closed when both are gone.
+/// Both halves of a connection. The socket is closed when both are destroyed.
 struct stream_connection {
   stream_reader reader;
   stream_writer writer;
@@ -25,13 +25,15 @@ template <byte_stream S>
 
 /// Resolves "host:port" and connects to the address that answers first (happy eyeballs). asyncio: open_connection.
 ///
-/// Cancel: given up, and closed. Errors: io_error of the resolver, or of the first address that failed.
+/// Cancel: the attempt is abandoned and the socket closed. Errors: io_error of the resolver, or of the first address
+/// that failed.
 [[nodiscard]] GYRE_API task<stream_connection> open_connection(std::string host_and_port,
                                                                happy_eyeballs_options options = {});
 
 /// The same for the socket that listens at a path or an abstract name ("@name"). asyncio: open_unix_connection.
 ///
-/// Cancel: given up, and closed. Errors: io_error, as unix_address and unix_stream::connect.
+/// Cancel: the attempt is abandoned and the socket closed. Errors: io_error, same as unix_address and
+/// unix_stream::connect.
 [[nodiscard]] GYRE_API task<stream_connection> open_unix_connection(std::string path_or_name);
 
 }  // namespace gyre

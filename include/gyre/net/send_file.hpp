@@ -1,4 +1,4 @@
-// gyre/net/send_file.hpp: the awaitable that sends a file over a connected socket. Never spelled by users.
+// gyre/net/send_file.hpp: the awaitable that sends a file over a connected socket. Users never name it.
 #pragma once
 
 #include <gyre/io/file_request.hpp>
@@ -9,13 +9,13 @@
 
 namespace gyre {
 
-/// send_file(): what is in memory goes at once; for the rest a thread of the pool makes the calls, which wait for the
-/// disk. The socket is non-blocking: when it is full this waits as any write.
+/// send_file(): sends the cached part of the file at once. For the rest a thread of the pool makes the calls, which
+/// wait for the disk. The socket is non-blocking: when it is full, this waits as any write does.
 class GYRE_API [[nodiscard("co_await it")]] send_file_op : public socket_write_base {
  public:
   send_file_op(stream_socket& socket, int file, std::uint64_t offset, std::size_t count) noexcept
       : socket_write_base(socket, io::opcode::wait_writable, count, extent::file), offset_(offset), file_(file) {}
-  // Only before it has begun, when all there is to move is what it was made from.
+  // Only before the operation has begun, when its arguments are all that has to be moved.
   send_file_op(send_file_op&& from) noexcept
       : send_file_op(stream_socket::of(from), from.file_, from.offset_, from.total_) {}
   ~send_file_op();
@@ -39,7 +39,7 @@ class GYRE_API [[nodiscard("co_await it")]] send_file_op : public socket_write_b
 
   std::uint64_t offset_;
   int file_;
-  progress last_ = progress::not_in_memory;  // found by the last look
+  progress last_ = progress::not_in_memory;  // found by the last attempt
   call call_;
 };
 

@@ -1,4 +1,4 @@
-// gyre/net/socket_operations.hpp: the awaitables of connected sockets. Never spelled by users.
+// gyre/net/socket_operations.hpp: the awaitables of connected sockets. Users never name them.
 #pragma once
 
 #include <gyre/io/io_error.hpp>
@@ -67,7 +67,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_read_op : public operation<so
   bool cancelled_ = false;
 };
 
-/// What all writes share: waiting in the queue of the socket, one after the other, each to its end.
+/// The common base of writes: each waits its turn in the queue of the socket and runs to its end.
 class GYRE_API socket_write_base : public operation<socket_write_base, io::request> {
  public:
   socket_write_base(socket_write_base&&) noexcept = default;
@@ -97,10 +97,11 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
   }
   [[nodiscard]] std::size_t done() const noexcept { return done_; }
   [[nodiscard]] bool stopped() const noexcept { return stopped_; }
-  /// What the kernel has done of it, or -errno: goes on with the rest, or with the next write.
+  /// Called with the number of bytes that the kernel has processed, or -errno. Continues with the rest, or with the
+  /// next write.
   void step_ended(int outcome) noexcept;
   void skip(std::size_t count) noexcept { done_ += count; }
-  /// Ends it with this errno before it begins.
+  /// Fails with this errno before the write begins.
   void refuse(int reason) noexcept { error_ = reason; }
 
  private:
@@ -124,13 +125,13 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
 
  private:
   std::size_t done_ = 0;
-  int error_ = 0;  // errno, or -1: a write before this one was cut off
+  int error_ = 0;  // errno, or -1 when an earlier write was cut off
   extent extent_;
   bool queued_ = false;
-  bool stopped_ = false;  // cancelled: does not go on after what is in flight
+  bool stopped_ = false;  // cancelled: ends after the request in flight
 };
 
-/// write_some() and write_all() of one range of bytes.
+/// write_some() and write_all() of one span of bytes.
 class GYRE_API [[nodiscard("co_await it")]] socket_write_op : public socket_write_base {
  public:
   socket_write_op(stream_socket& socket, std::span<const std::byte> bytes, bool some) noexcept
@@ -139,7 +140,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_write_op : public socket_writ
   }
 };
 
-/// What the writes of messages share: each describes what is left in its own way.
+/// The common base of writes that use messages. Each describes its rest in its own way.
 class GYRE_API socket_write_message_base : public socket_write_base {
  protected:
   using pointing = void (*)(socket_write_message_base&) noexcept;
@@ -153,7 +154,7 @@ class GYRE_API socket_write_message_base : public socket_write_base {
   pointing point_at_rest_;
 };
 
-/// write_some() and write_all() of several ranges, gathered.
+/// write_some() and write_all() of several buffers, gathered.
 class GYRE_API [[nodiscard("co_await it")]] socket_write_vector_op : public socket_write_message_base {
  public:
   socket_write_vector_op(stream_socket& socket, std::span<const io::const_buffer> buffers, bool some) noexcept;
@@ -165,7 +166,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_write_vector_op : public sock
   io::const_buffer window_[16];
 };
 
-/// shutdown_write(): takes its turn behind the writes that are queued.
+/// shutdown_write(): waits its turn after the queued writes.
 class GYRE_API [[nodiscard("co_await it")]] socket_shutdown_op : public socket_write_base {
  public:
   explicit socket_shutdown_op(stream_socket& socket) noexcept
@@ -174,7 +175,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_shutdown_op : public socket_w
   void await_resume() { (void)socket_write_base::await_resume(); }
 };
 
-/// close(): cancels what is in flight and waits until the descriptor is closed.
+/// close(): cancels the operations in flight and waits until the descriptor is closed.
 class GYRE_API [[nodiscard("co_await it")]] socket_close_op : public operation<socket_close_op> {
  public:
   static constexpr bool ignores_cancel = true;

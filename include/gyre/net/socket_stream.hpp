@@ -1,4 +1,4 @@
-// gyre/net/socket_stream.hpp: what the streams of all kinds of connected sockets have in common.
+// gyre/net/socket_stream.hpp: the base of all streams over connected sockets.
 #pragma once
 
 #include <gyre/net/send_file.hpp>
@@ -13,19 +13,19 @@
 
 namespace gyre {
 
-/// A connected socket as a stream of bytes; tcp_stream and unix_stream derive from it. Closes when it is destroyed.
+/// A connected socket as a stream of bytes; tcp_stream and unix_stream derive from it. The destructor closes it.
 ///
-/// Reading, writing and setting options stop the program with a sentence when the stream is closed or was moved from; `close`
-/// and `cancel` do nothing then.
+/// Reading, writing and setting options stop the program with a message when the stream is closed or was moved from;
+/// `close` and `cancel` are then no-ops.
 /// Lifetime: must be destroyed before its loop.
-/// Thread: belongs to that loop. The program is stopped when a task on the loop of another thread waits for an operation on it;
-/// debug builds and builds with a sanitizer also stop it for operations that need not wait.
+/// Thread: belongs to that loop. The program is stopped when a task on the loop of another thread waits for an
+/// operation on it; debug builds and builds with a sanitizer also stop it for operations that need not wait.
 /// Overlap: one reader and any number of writers at a time; whole writes never interleave.
 class GYRE_API socket_stream {
  public:
-  /// Reads what has arrived, at least one byte. Gives the count; 0 at the end of the stream.
+  /// Reads the bytes that have arrived, at least one. Returns the count, or 0 at the end of the stream.
   ///
-  /// Lifetime: `buffer` stays valid until the await returns, also when it is cancelled.
+  /// Lifetime: `buffer` stays valid until the await returns, even if it is cancelled.
   /// Cancel: nothing was taken from the socket; bytes that came first win over the cancel.
   /// Errors: io_error "read_some 10.0.0.7:443: Connection reset by peer". See recv(2).
   [[nodiscard("co_await it")]] socket_read_op read_some(std::span<std::byte> buffer GYRE_LIFETIMEBOUND) noexcept {
@@ -35,11 +35,11 @@ class GYRE_API socket_stream {
     return {*socket_, std::as_writable_bytes(buffer), false};
   }
 
-  /// Fills the whole buffer. Gives its size.
+  /// Fills the whole buffer. Returns its size.
   ///
-  /// Lifetime: as read_some.
-  /// Cancel: nothing is lost: bytes that were read already are put back, and the next read gets them.
-  /// Errors: incomplete_transfer when the stream ends before; `transferred()` bytes are in the buffer then.
+  /// Lifetime: same as read_some.
+  /// Cancel: nothing is lost. Bytes that were already read are put back, and the next read gets them.
+  /// Errors: incomplete_transfer when the stream ends first; `transferred()` bytes are then in the buffer.
   [[nodiscard("co_await it")]] socket_read_op read_exactly(std::span<std::byte> buffer GYRE_LIFETIMEBOUND) noexcept {
     return {*socket_, buffer, true};
   }
@@ -47,14 +47,14 @@ class GYRE_API socket_stream {
     return {*socket_, std::as_writable_bytes(buffer), true};
   }
 
-  /// Waits for bytes and lends the buffer that they are in; an empty lease at the end of the stream. A connection
-  /// that waits here holds no buffer: the fastest way to read on a server.
+  /// Waits for bytes and lends the buffer that they are in. Returns an empty lease at the end of the stream. A
+  /// connection that waits here holds no buffer: this is the fastest way to read on a server.
   ///
-  /// Lifetime: the lease must be gone before the loop is.
-  /// Cancel: nothing was taken; what arrives is kept for the next read. Errors: as read_some.
+  /// Lifetime: the lease must be destroyed before the loop.
+  /// Cancel: nothing was taken; bytes that arrive are kept for the next read. Errors: same as read_some.
   [[nodiscard("co_await it")]] socket_receive_op receive() noexcept { return socket_receive_op(*socket_); }
 
-  /// Writes some of the bytes, at least one. Gives the count.
+  /// Writes some of the bytes, at least one. Returns the count.
   ///
   /// Lifetime: `bytes` stay valid until the await returns.
   /// Cancel: nothing was written; a count that came first wins over the cancel. Errors: io_error. See send(2).
@@ -70,11 +70,11 @@ class GYRE_API socket_stream {
     return {*socket_, buffers, true};
   }
 
-  /// Writes all bytes. Gives their number. Waits behind the writes of other tasks; none comes in between.
+  /// Writes all bytes. Returns their number. Waits for earlier writes of other tasks; no other write comes in between.
   ///
   /// Lifetime: `bytes` (and the array of buffers) stay valid until the await returns.
-  /// Cancel: nothing was written, or, when it was cut off in the middle, the stream takes no more writes
-  /// (stream_errc::write_cut_off): what follows would be read as the rest of it. Errors: io_error,
+  /// Cancel: nothing was written, or the write was cut off in the middle. After that the stream accepts no more writes
+  /// (stream_errc::write_cut_off), because the peer would read them as the rest of this one. Errors: io_error;
   /// incomplete_transfer with the count that was written before.
   [[nodiscard("co_await it")]] socket_write_op write_all(std::span<const std::byte> bytes GYRE_LIFETIMEBOUND) noexcept {
     return {*socket_, bytes, false};
@@ -87,48 +87,50 @@ class GYRE_API socket_stream {
     return {*socket_, buffers, false};
   }
 
-  /// Sends `count` bytes of an open regular file, from `offset` on, without copying them through this program. Gives how
-  /// many, fewer only when the file ends before. Waits behind the writes of other tasks; none comes in between.
+  /// Sends `count` bytes of an open regular file from `offset` on, without copying them through this program. Returns
+  /// the count, which is smaller only if the file ends first. Waits for earlier writes of other tasks; no other write
+  /// comes in between.
   ///
   /// Lifetime: `file`, a descriptor such as fs::file's, stays open until the await returns.
-  /// Cancel: as write_all. Errors: as write_all; EINVAL when the descriptor is of no file that can be sent. See sendfile(2).
+  /// Cancel: same as write_all. Errors: same as write_all; EINVAL when the descriptor is no file that can be sent. See
+  /// sendfile(2).
   [[nodiscard("co_await it")]] send_file_op send_file(int file, std::uint64_t offset, std::size_t count) noexcept {
     return {*socket_, file, offset, count};
   }
 
-  /// Tells the peer that nothing more will be written, when the writes that are queued are done. Reading goes on. See
+  /// Tells the peer that nothing more will be written, after the queued writes are done. Reading continues. See
   /// shutdown(2), RFC 9293 §3.6.
   ///
-  /// Cancel: done or not done, never half. Errors: io_error. A peer that has left already, which makes shutdown(2) fail with
-  /// ENOTCONN, is no error: there is nobody to tell.
+  /// Cancel: done or not done, never half. Errors: io_error. When the peer has already left, shutdown(2) fails with
+  /// ENOTCONN; that is no error here, because nobody is left to tell.
   [[nodiscard("co_await it")]] socket_shutdown_op shutdown_write() noexcept { return socket_shutdown_op(*socket_); }
 
-  /// Makes reads end when what has arrived is consumed, as if the peer had finished. See shutdown(2).
+  /// Makes reads end after the bytes that have arrived, as if the peer had finished. See shutdown(2).
   void shutdown_read() noexcept;
 
   /// Closes, and returns when the descriptor is closed. Operations that still wait fail with operation_canceled.
   /// Destroying the stream does the same without waiting.
   ///
-  /// Cancel: not ended by a cancel; it takes no longer than the kernel needs to let go.
+  /// Cancel: ignored; closing takes no longer than the kernel needs to release the descriptor.
   [[nodiscard("co_await it")]] socket_close_op close() noexcept {
     return socket_close_op(is_open() ? std::exchange(socket_, &stream_socket::closed) : nullptr);
   }
 
-  /// Ends every operation that waits on this stream, whoever awaits it, with io_error operation_canceled.
+  /// Ends every operation that waits on this stream, in any task, with io_error operation_canceled.
   void cancel() noexcept { socket_->cancel_all(); }
 
-  /// Ends the connection at once: bytes that the peer has not got are dropped, and a TCP peer gets a reset. Operations that wait,
-  /// and later ones, fail with connection_reset or broken_pipe. The descriptor stays open until the stream is closed. The peer of
-  /// a Unix socket sees the end of the stream. Does nothing when the stream is closed.
+  /// Ends the connection at once. Bytes that the peer has not received are dropped, and a TCP peer gets a reset.
+  /// Waiting and later operations fail with connection_reset or broken_pipe. The descriptor stays open until the stream
+  /// is closed. The peer of a Unix socket sees the end of the stream. Does nothing when the stream is closed.
   void abort() noexcept;
 
-  /// Options, see socket(7). Units: bytes. Errors: io_error with the option's name.
+  /// Sets an option, see socket(7). Units: bytes. Errors: io_error with the option's name.
   void set_send_buffer_size(int bytes);
   void set_receive_buffer_size(int bytes);
 
   /// False for a stream that was moved from or closed.
   [[nodiscard]] bool is_open() const noexcept { return socket_ != &stream_socket::closed; }
-  /// The descriptor, still owned by the stream; for options that have no function here. -1 when it is closed.
+  /// The descriptor, still owned by the stream; for options without a function here. -1 when the stream is closed.
   [[nodiscard]] int native_descriptor() const noexcept { return socket_->fd; }
   [[nodiscard]] stream_socket& socket() const noexcept { return *socket_; }
 
@@ -150,7 +152,7 @@ class GYRE_API socket_stream {
   stream_socket* socket_ = &stream_socket::closed;
 };
 
-/// Ends every operation that waits on `stream`, whoever awaits it, with io_error operation_canceled.
+/// Ends every operation that waits on `stream`, in any task, with io_error operation_canceled.
 inline void cancel_fd(socket_stream& stream) noexcept { stream.cancel(); }
 
 }  // namespace gyre

@@ -1,4 +1,4 @@
-// gyre/net/start_server.hpp: a server whose connections are a reader and a writer.
+// gyre/net/start_server.hpp: a server that gives each connection a reader and a writer.
 #pragma once
 
 #include <gyre/coro/misuse.hpp>
@@ -15,7 +15,7 @@
 
 namespace gyre {
 
-/// Checks the function of a server, and gives the copy that the server keeps.
+/// Checks the function of a server, and returns the copy that the server keeps.
 template <class Client>
 auto kept_client(Client&& client) {
   static_assert(
@@ -75,7 +75,8 @@ template <class Client>
 
 /// The same at a path or an abstract name ("@name"). asyncio: start_unix_server.
 ///
-/// Stop requests: same as unix_listener::serve. Cancel: same. Errors: same as unix_address, unix_listener::bind and serve.
+/// Stop requests: same as unix_listener::serve. Cancel: same. Errors: same as unix_address, unix_listener::bind and
+/// serve.
 template <class Client>
 [[nodiscard]] GYRE_CORO_WRAPPER task<> start_unix_server(Client&& client, std::string where,
                                                          unix_listen_options listening = {},

@@ -1,4 +1,4 @@
-// gyre/net/stream_listener.hpp: accepting connections and serving them, for all kinds of sockets.
+// gyre/net/stream_listener.hpp: accepts connections and serves them, for all kinds of sockets.
 #pragma once
 
 #include <gyre/coro/await_place.hpp>
@@ -22,16 +22,16 @@
 namespace gyre {
 
 struct serve_options {
-  /// Connections that are served at the same time, at least 1; further ones wait in the backlog.
+  /// The maximum number of connections that are served at the same time, at least 1. Further ones wait in the backlog.
   std::size_t max_connections = 65'536;
-  /// How long connections may take to end by themselves when the server drains. Then they are cancelled.
+  /// The time in which connections may end on their own when the server drains. Then they are cancelled.
   std::chrono::nanoseconds drain = std::chrono::seconds(10);
-  /// A stop request (SIGTERM, request_stop) makes the server drain and return. False means that it runs until it is cancelled:
-  /// a server that others need until they have drained.
+  /// A stop request (SIGTERM, request_stop) makes the server drain and return. False means that it runs until it is
+  /// cancelled: a server that others need until they have drained.
   bool observe_stop = true;
 };
 
-/// The name of the task of a connection, which reports about it show: "127.0.0.1:34567". Empty for a Unix socket.
+/// The task name of a connection, shown in reports about it: "127.0.0.1:34567". Empty for a Unix socket.
 class GYRE_API peer_text {
  public:
   explicit peer_text(const address& peer) noexcept;
@@ -42,10 +42,10 @@ class GYRE_API peer_text {
   std::size_t length_ = 0;
 };
 
-/// The tasks that serve the connections of one listener. They fail alone: an exception is reported to the loop's
-/// handler, except a reset by the peer, which is nobody's fault here.
+/// The tasks that serve the connections of one listener. They fail independently. Exceptions are reported to the loop's
+/// handler, except a reset by the peer, which is no fault of this program.
 ///
-/// A stop request ends the region in which the server accepts, and force ends the drain: it cancels all of them.
+/// A stop request ends the region in which the server accepts. A forced stop ends the drain: it cancels all of them.
 class GYRE_API served_connections : public child_tasks, private stop_observer {
  public:
   /// Errors: std::invalid_argument when max_connections is 0, or drain negative.
@@ -53,7 +53,7 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
   served_connections(task_context& task, bool observe_stop) noexcept;
   ~served_connections();
 
-  /// The region in which the server accepts, opened in its task: a stop request cancels it. One at a time.
+  /// The region in which the server accepts, opened in its task. A stop request cancels it. One at a time.
   class GYRE_API accepting {
    public:
     explicit accepting(served_connections& connections) noexcept;
@@ -67,8 +67,8 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
     cancel_scope scope_;
   };
 
-  /// Runs `handler(peer)` in a task of its own. If the task cannot be started (no memory, or `handler` throws), the connection
-  /// is closed and the exception is reported.
+  /// Runs `handler(peer)` in a task of its own. If the task cannot be started (no memory, or `handler` throws), the
+  /// connection is closed and the exception is reported.
   template <class Handler, class Stream>
   void serve(Handler& handler, Stream&& peer, std::source_location where) noexcept {
     const peer_text name(peer.socket().peer);
@@ -80,8 +80,8 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
       report(std::current_exception(), name.view(), where);
     }
   }
-  /// Closes the port, and serves the connections that the kernel has completed before, as long as fewer than `most` are
-  /// served: these clients believe that they are connected. Cancel: none, it is awaited shielded.
+  /// Closes the port, and serves the connections that the kernel has already completed, as long as fewer than `most`
+  /// are served: these clients believe that they are connected. Cancel: none, it is awaited shielded.
   template <class Listener, class Handler>
   static task<> serve_the_last(served_connections& connections, Listener& listener, Handler& handler, std::size_t most,
                                std::source_location where) {
@@ -98,7 +98,7 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
   void finish_reading() noexcept;
   /// After the drain: throws `failure` if there is one, and `cancelled` when the server was cancelled.
   void close(const std::exception_ptr& failure) const;
-  /// Connections are cancelled rather than drained.
+  /// True when connections are cancelled rather than drained.
   [[nodiscard]] bool forced() const noexcept { return heard == stop_level::forced; }
 
  private:
@@ -108,7 +108,7 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
 
   void hear(stop_level level) noexcept;
 
-  static constexpr io::monotonic_time between_reports = 1'000'000'000;  // about memory
+  static constexpr io::monotonic_time between_reports = 1'000'000'000;  // of failures for lack of memory
   task_context& task_;
   accepting* accepting_ = nullptr;
   bool stopped_ = false;  // no more connections are accepted
@@ -118,9 +118,9 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
 
 /// A listening socket; tcp_listener and unix_listener derive from it.
 ///
-/// When the process runs out of descriptors or memory, the listener pauses, logs to standard error at most once a second, and
-/// resumes by itself. A connection for which there is no memory is closed; the listener survives.
-/// Accepting on a listener that was moved from stops the program with a sentence.
+/// When the process runs out of descriptors or memory, the listener pauses, logs to standard error at most once a
+/// second, and resumes automatically. A connection for which there is no memory is closed; the listener survives.
+/// Accepting on a moved-from listener stops the program with a message.
 /// Thread: belongs to the loop it was made on.
 template <class Stream>
 class stream_listener {
@@ -139,21 +139,22 @@ class stream_listener {
   /// Waits for a connection. Several tasks may wait: first come, first served.
   ///
   /// Cancel: no connection was taken; one that came first wins over the cancel.
-  /// Errors: io_error for failures that are permanent. A shortage of descriptors or memory is waited out.
+  /// Errors: io_error for permanent failures. During a shortage of descriptors or memory accept waits.
   [[nodiscard("co_await it")]] accept_op<Stream> accept() noexcept { return accept_op<Stream>(*socket_); }
 
-  /// Runs `handler(stream)`, a function that gives a task<>, for every connection, each in a task of its own. The address of
-  /// the peer is the name of the task.
+  /// Runs `handler(stream)`, a function that returns a task<>, for every connection, each in a task of its own. The
+  /// address of the peer is the name of the task.
   ///
   /// Runs until the program is asked to stop (SIGINT and SIGTERM under run_main, request_stop) or the server is
   /// cancelled. Then it drains: it closes the port; clients that had connected before are served, up to
-  /// `max_connections`; connections see the end of their stream when they have consumed what had arrived; those that
-  /// have not ended after `options.drain` are cancelled. After a stop request it returns normally; a server that starts
-  /// after the request drains at once.
+  /// `max_connections`; connections see the end of their stream after they have consumed the bytes that had arrived;
+  /// those that have not ended after `options.drain` are cancelled. After a stop request it returns normally. A server
+  /// that starts after the request drains at once.
   /// Lifetime: `handler` is kept until then.
-  /// Cancel: drains, then throws `cancelled`. When the program is forced to end (see run_options), the drain is over at once.
+  /// Cancel: drains, then throws `cancelled`. When the program is forced to end (see run_options), the drain is over at
+  /// once.
   /// Errors: io_error when accepting fails for good; std::invalid_argument when max_connections is 0 or drain negative.
-  /// Exceptions of handlers go to the loop's exception handler, except resets by the peer; so does std::bad_alloc when
+  /// Exceptions of handlers go to the loop's exception handler, except resets by the peer. So does std::bad_alloc when
   /// a handler cannot be started. std::bad_alloc is reported at most once a second.
   template <class Handler>
   [[nodiscard]] GYRE_CORO_WRAPPER task<> serve(Handler&& handler, serve_options options = {}) {
@@ -165,11 +166,11 @@ class stream_listener {
     return serve_with(std::decay_t<Handler>(std::forward<Handler>(handler)), options);
   }
 
-  /// Stops listening: the port is free, connections in the backlog are refused.
+  /// Stops listening. The port is free, and connections in the backlog are refused.
   void stop() noexcept { socket_->stop(); }
 
-  /// Stops listening, and refuses nobody who had connected before: accept gives the connections in the backlog, and
-  /// then fails with operation_canceled.
+  /// Stops listening without refusing anyone who has already connected. accept returns the connections in the backlog,
+  /// and then fails with operation_canceled.
   void finish() noexcept { socket_->finish(); }
 
  protected:
@@ -183,7 +184,7 @@ class stream_listener {
     const std::source_location where = co_await started_by_program_at();
     served_connections::check(options);
     served_connections connections(co_await this_task_context{}, options.observe_stop);
-    // Made early: later there may be no memory.
+    // Made now, because later there may be no memory.
     auto last = shield(served_connections::serve_the_last(connections, *this, handler, options.max_connections, where));
     auto draining = shield(served_connections::drain(connections, options.drain));
     std::exception_ptr failure;

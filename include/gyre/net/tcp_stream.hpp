@@ -11,32 +11,33 @@
 namespace gyre {
 
 struct connect_options {
-  /// Where to connect from; port 0: the kernel chooses. Empty: the kernel chooses both.
+  /// The local address to connect from. For port 0 the kernel chooses one. Empty means that the kernel chooses both.
   address local = {};
-  /// The network interface to go through, such as "eth0"; empty: as routes say. See SO_BINDTODEVICE in socket(7).
+  /// The network interface to use, such as "eth0". Empty means that the routes decide. See SO_BINDTODEVICE in
+  /// socket(7).
   interface_name interface = {};
 };
 
 /// A connected TCP socket, used as a stream of bytes: see socket_stream for reading and writing.
 ///
-/// Nagle's delay is off. Thread: belongs to the loop it was made on.
+/// Nagle's algorithm is off. Thread: belongs to the loop it was made on.
 class GYRE_API tcp_stream : public socket_stream {
  public:
   tcp_stream() noexcept = default;
-  /// Takes over a connected TCP descriptor, which is made non-blocking, and closed when this fails.
+  /// Takes over a connected TCP descriptor and makes it non-blocking. Closes it on failure.
   /// Errors: io_error "from_fd 7: Transport endpoint is not connected".
   static tcp_stream from_fd(int fd) { return tcp_stream(stream_socket::adopt(fd)); }
   explicit tcp_stream(stream_socket& socket) noexcept : socket_stream(socket) {}
 
   /// Connects to an address.
   ///
-  /// Cancel: the attempt is given up and the socket closed. Errors: io_error "connect 10.0.0.7:443: Connection
+  /// Cancel: the attempt is abandoned and the socket closed. Errors: io_error "connect 10.0.0.7:443: Connection
   /// refused".
   [[nodiscard]] static task<tcp_stream> connect(address peer, connect_options options = {});
 
-  /// Resolves "host:port" and connects to the one of its addresses that answers first (happy_eyeballs).
+  /// Resolves "host:port" and connects to the address that answers first (happy_eyeballs).
   ///
-  /// Cancel: as above; does not wait for the resolver. Errors: io_error of the resolver or of the first attempt.
+  /// Cancel: same as above; does not wait for the resolver. Errors: io_error of the resolver or of the first attempt.
   [[nodiscard]] static task<tcp_stream> connect(std::string host_and_port, connect_options options = {});
 
   [[nodiscard]] const address& peer_address() const noexcept {
@@ -46,7 +47,7 @@ class GYRE_API tcp_stream : public socket_stream {
   /// Errors: io_error. See getsockname(2).
   [[nodiscard]] address local_address() const;
 
-  /// Options, see tcp(7) and socket(7). Errors: io_error with the option's name.
+  /// Sets an option, see tcp(7) and socket(7). Errors: io_error with the option's name.
   void set_no_delay(bool on);
   void set_keep_alive(bool on);
   /// Destroying or closing the stream resets the connection: the peer sees an error instead of an end.

@@ -12,32 +12,32 @@
 
 namespace gyre {
 
-/// The path of a Unix socket, or a name in the abstract space, which no file stands for. Unnamed by default, as the peers
-/// of a server are.
+/// The path of a Unix socket, or a name in the abstract namespace, which has no file. Unnamed by default, like the
+/// peers of a server.
 class GYRE_API unix_address {
  public:
-  /// A path has at most this many bytes; an abstract name too.
+  /// The maximum length of a path, and of an abstract name, in bytes.
   static constexpr std::size_t longest = 107;
 
   unix_address() noexcept = default;
 
   /// "/run/server.sock", or "@name" for an abstract name.
-  /// Errors: std::errc::invalid_argument when it is empty or holds a zero byte, filename_too_long.
+  /// Errors: std::errc::invalid_argument when it is empty or contains a zero byte, filename_too_long.
   [[nodiscard]] static std::expected<unix_address, std::error_code> parse(std::string_view path_or_name) noexcept;
 
-  /// As parse. Errors: io_error `unix_address "…": File name too long`.
+  /// Same as parse. Errors: io_error `unix_address "…": File name too long`.
   explicit unix_address(std::string_view path_or_name);
 
   [[nodiscard]] bool is_unnamed() const noexcept { return length_ == 0; }
   [[nodiscard]] bool is_abstract() const noexcept { return length_ > 0 && raw_[prefix] == std::byte{0}; }
   /// The path, or the abstract name without the "@".
   [[nodiscard]] std::string_view name() const noexcept;
-  /// As parse reads it; "unnamed". Zero bytes inside an abstract name become "@".
+  /// The text that parse accepts, or "unnamed". Zero bytes inside an abstract name become "@".
   [[nodiscard]] std::string string() const;
 
   friend bool operator==(const unix_address& a, const unix_address& b) noexcept { return a.text() == b.text(); }
 
-  // For authors: a struct sockaddr_un. What is not one becomes unnamed.
+  // For authors: a struct sockaddr_un. Any other address becomes unnamed.
   [[nodiscard]] const void* data() const noexcept { return raw_; }
   [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(prefix + length_); }
   [[nodiscard]] static unix_address from_raw(const void* socket_address, std::uint32_t size) noexcept;
@@ -49,7 +49,7 @@ class GYRE_API unix_address {
   }
 
   alignas(2) std::byte raw_[prefix + longest + 1] = {std::byte{1}, std::byte{0}};  // AF_UNIX
-  std::uint16_t length_ = 0;  // of what follows the family; of a path, with its zero byte
+  std::uint16_t length_ = 0;  // bytes after the family; for a path, including its zero byte
 };
 
 }  // namespace gyre

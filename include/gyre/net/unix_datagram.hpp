@@ -13,20 +13,21 @@ namespace gyre {
 
 struct unix_datagram_pair;
 
-/// A Unix datagram socket: nothing is lost or comes out of order; who sends waits while the receiver is full. Removes the
-/// file that it is bound to when it is destroyed.
+/// A Unix datagram socket. Nothing is lost or reordered; a sender waits while the receiver is full. The destructor
+/// removes the file that the socket is bound to.
 ///
-/// A socket that was moved from stops the program with a sentence when it is used.
+/// Using a moved-from socket stops the program with a message.
 /// Lifetime: must be destroyed before its loop.
-/// Thread: belongs to that loop. The program is stopped when a task on the loop of another thread waits for an operation on it.
+/// Thread: belongs to that loop. The program is stopped when a task on the loop of another thread waits for an
+/// operation on it.
 /// Overlap: one task receives and any number send at a time.
 class GYRE_API unix_datagram {
  public:
   /// Binds to a path or an abstract name. Errors: io_error "unix_datagram /run/x: Address already in use".
   [[nodiscard]] static unix_datagram bind(const unix_address& local);
-  /// A socket of no name, which sends to one peer. Errors: io_error.
+  /// An unnamed socket that sends to one peer. Errors: io_error.
   [[nodiscard]] static unix_datagram connected(const unix_address& peer);
-  /// Two that are connected to each other. Errors: io_error. See socketpair(2).
+  /// Makes two connected sockets. Errors: io_error. See socketpair(2).
   [[nodiscard]] static unix_datagram_pair pair();
 
   unix_datagram(unix_datagram&& other) noexcept
@@ -39,7 +40,7 @@ class GYRE_API unix_datagram {
   }
   ~unix_datagram();
 
-  /// Sends one datagram to an address. Gives its size. Waits while the receiver is full.
+  /// Sends one datagram to an address. Returns its size. Waits while the receiver is full.
   ///
   /// Lifetime: `bytes` stay valid until the await returns; the address is copied.
   /// Cancel: not sent; a send that came first wins over the cancel.
@@ -54,7 +55,7 @@ class GYRE_API unix_datagram {
   }
   /// The same to the peer of a connected socket.
   ///
-  /// Lifetime: as send_to. Cancel: as send_to. Errors: as send_to.
+  /// Lifetime: same as send_to. Cancel: same as send_to. Errors: same as send_to.
   [[nodiscard("co_await it")]] datagram_send_op<unix_address> send(
       std::span<const std::byte> bytes GYRE_LIFETIMEBOUND) noexcept {
     return {*socket_, bytes, nullptr, 0};
@@ -65,7 +66,7 @@ class GYRE_API unix_datagram {
 
   /// Receives one datagram into `buffer`.
   ///
-  /// Lifetime: `buffer` stays valid until the await returns, also when it is cancelled.
+  /// Lifetime: `buffer` stays valid until the await returns, even if it is cancelled.
   /// Cancel: no datagram was taken; one that came first wins over the cancel. Errors: io_error.
   [[nodiscard("co_await it")]] datagram_receive_op<unix_address> receive_from(
       std::span<std::byte> buffer GYRE_LIFETIMEBOUND) noexcept {
@@ -73,7 +74,7 @@ class GYRE_API unix_datagram {
   }
   /// Waits for a datagram and lends the buffer that it is in; see udp_socket::receive.
   ///
-  /// Lifetime: the lease must be gone before the loop is. Cancel: as receive_from. Errors: as receive_from.
+  /// Lifetime: the lease must be destroyed before the loop. Cancel: same as receive_from. Errors: same as receive_from.
   [[nodiscard("co_await it")]] datagram_lease_op<unix_address> receive() noexcept {
     return datagram_lease_op<unix_address>(*socket_);
   }
@@ -81,7 +82,7 @@ class GYRE_API unix_datagram {
   /// Ends every operation that waits on this socket, with io_error operation_canceled.
   void cancel() noexcept { socket_->cancel_all(); }
   [[nodiscard]] const unix_address& local_address() const noexcept { return local_; }
-  /// The descriptor, still owned by the socket; -1 when it was moved from.
+  /// The descriptor, still owned by the socket; -1 when the socket was moved from.
   [[nodiscard]] int native_descriptor() const noexcept { return socket_->fd; }
 
  private:

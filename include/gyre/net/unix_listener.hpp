@@ -1,4 +1,4 @@
-// gyre/net/unix_listener.hpp: accepts connections at a path or an abstract name, and serves them.
+// gyre/net/unix_listener.hpp: accepts connections at a path or an abstract name and serves them.
 #pragma once
 
 #include <gyre/net/stream_listener.hpp>
@@ -12,14 +12,14 @@ namespace gyre {
 
 struct unix_listen_options {
   int backlog = 4096;  ///< connections that may wait to be accepted; see listen(2)
-  /// A socket file that is there already is replaced when nobody listens there any more: a server that was killed leaves
-  /// it behind. A file of another kind is left alone.
+  /// Replaces an existing socket file when nobody listens on it any more: a server that was killed leaves it behind. A
+  /// file of another kind is not touched.
   bool replace_stale = true;
-  /// Permissions of the socket file, before the umask; who may write to it may connect.
+  /// Permissions of the socket file, before the umask. Clients that may write to it may connect.
   std::uint32_t permissions = 0777;
 };
 
-/// A listening Unix socket: see stream_listener for accepting and serving. Removes its file when it is destroyed.
+/// A listening Unix socket: see stream_listener for accepting and serving. The destructor removes its file.
 class GYRE_API unix_listener : public stream_listener<unix_stream> {
  public:
   /// Binds and listens. Errors: io_error "listen /run/x.sock: Address already in use"; std::invalid_argument for a

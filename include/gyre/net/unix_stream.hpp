@@ -13,7 +13,7 @@
 
 namespace gyre {
 
-/// Who is at the other end, as the kernel knew it when the connection was made.
+/// The process at the other end, as the kernel knew it when the connection was made.
 struct peer_credentials {
   std::int32_t process = 0;
   std::uint32_t user = 0;
@@ -28,36 +28,37 @@ struct unix_stream_pair;
 class GYRE_API unix_stream : public socket_stream {
  public:
   unix_stream() noexcept = default;
-  /// Takes over a connected descriptor, which is made non-blocking, and closed when this fails.
+  /// Takes over a connected descriptor and makes it non-blocking. Closes it on failure.
   /// Errors: io_error "from_fd 7: Transport endpoint is not connected".
   static unix_stream from_fd(int fd) { return unix_stream(stream_socket::adopt(fd)); }
   explicit unix_stream(stream_socket& socket) noexcept : socket_stream(socket) {}
 
   /// Connects to the socket that listens at a path or an abstract name. Waits while its backlog is full.
   ///
-  /// Cancel: given up, and closed. Errors: io_error "connect /run/x.sock: No such file or directory".
+  /// Cancel: the attempt is abandoned and the socket closed. Errors: io_error "connect /run/x.sock: No such file or
+  /// directory".
   [[nodiscard]] static task<unix_stream> connect(unix_address peer);
 
-  /// Two ends that are connected to each other. Errors: io_error. See socketpair(2).
+  /// Makes two connected ends. Errors: io_error. See socketpair(2).
   [[nodiscard]] static unix_stream_pair pair();
 
-  /// Writes all bytes, at least one, and sends duplicates of the descriptors along with the first; takes its turn among
-  /// the other writes. Gives the number of bytes.
+  /// Writes all bytes, at least one, and sends duplicates of the descriptors along with the first. Waits its turn among
+  /// the other writes. Returns the number of bytes.
   ///
-  /// Lifetime: `bytes`, `descriptors` and what these stand for stay until the await returns.
-  /// Cancel: as write_all. Errors: as write_all; std::errc::invalid_argument for no byte, no descriptor or more than
-  /// most_passed_descriptors. See SCM_RIGHTS in unix(7).
+  /// Lifetime: `bytes`, `descriptors` and the open descriptors themselves stay valid until the await returns.
+  /// Cancel: same as write_all. Errors: same as write_all; std::errc::invalid_argument for no byte, no descriptor or
+  /// more than most_passed_descriptors. See SCM_RIGHTS in unix(7).
   [[nodiscard("co_await it")]] send_descriptors_op send_descriptors(std::span<const std::byte> bytes GYRE_LIFETIMEBOUND,
                                                                     std::span<const int> descriptors
                                                                         GYRE_LIFETIMEBOUND) noexcept {
     return {*socket_, bytes, descriptors};
   }
 
-  /// Reads as read_some, and takes the descriptors that came along. Other reads close them. Not after receive(), which
-  /// reads ahead and loses descriptors.
+  /// Reads like read_some, and takes the descriptors that came along. Other reads close them. Must not follow
+  /// receive(), which reads ahead and loses descriptors.
   ///
   /// Lifetime: `buffer` stays valid until the await returns. Cancel: nothing was taken.
-  /// Errors: io_error; std::errc::too_many_files_open when this process had no number left for one of them: all are
+  /// Errors: io_error; std::errc::too_many_files_open when this process has no number left for one of them: all are
   /// closed, and the next read gets the bytes; std::errc::device_or_resource_busy after receive().
   [[nodiscard("co_await it")]] receive_descriptors_op receive_descriptors(
       std::span<std::byte> buffer GYRE_LIFETIMEBOUND) noexcept {
