@@ -1,4 +1,4 @@
-// gyre/fs/directory.hpp: what is in a directory.
+// gyre/fs/directory.hpp: reads the entries of a directory.
 #pragma once
 
 #include <gyre/coro/task.hpp>
@@ -13,10 +13,10 @@
 
 namespace gyre::fs {
 
-/// One name in a directory.
+/// An entry of a directory.
 struct directory_entry {
   std::string name;
-  file_kind kind = file_kind::unknown;  ///< of a link, symlink; unknown where the file system does not tell
+  file_kind kind = file_kind::unknown;  ///< symlink for a link; unknown if the file system does not report it
   std::uint64_t inode = 0;
 };
 
@@ -31,10 +31,10 @@ class GYRE_API directory {
   /// Errors: io_error "open /etc/passwd: Not a directory".
   [[nodiscard]] static task<directory> open(std::string path);
 
-  /// The next entries, in no order, without "." and ".."; none at the end. What is added or removed meanwhile may be
-  /// among them or not.
+  /// The next entries, in no particular order, without "." and "..". Empty at the end. Entries that are added or
+  /// removed meanwhile may be among them or not.
   ///
-  /// Lifetime: this outlives the await. Cancel: nothing is lost; the next read gives what this one would have.
+  /// Lifetime: this outlives the await. Cancel: nothing is lost; the next read returns these entries.
   /// Errors: io_error "read_some /mnt: Stale file handle". See getdents(2).
   [[nodiscard]] task<std::vector<directory_entry>> read_some();
 
@@ -46,9 +46,9 @@ class GYRE_API directory {
   file file_;
 };
 
-/// All entries of a directory, in no order, but at most `limit`.
+/// All entries of a directory, at most `limit`, in no particular order.
 ///
-/// Cancel: nothing has changed. Errors: as directory; EOVERFLOW when there are more.
+/// Cancel: no effects. Errors: same as directory; EOVERFLOW when there are more.
 [[nodiscard]] GYRE_API task<std::vector<directory_entry>> list_directory(std::string path, std::size_t limit = 100'000);
 
 }  // namespace gyre::fs

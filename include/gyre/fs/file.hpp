@@ -29,7 +29,7 @@ class GYRE_API [[nodiscard("co_await it")]] open_op : public path_operation<open
   [[noreturn]] void fail(std::error_code reason) const;
 };
 
-/// sync(), sync_data(), resize(): calls on an open file that give nothing.
+/// sync(), sync_data(), resize(): calls on an open file that return no value.
 class GYRE_API [[nodiscard("co_await it")]] file_op : public file_operation<file_op> {
  public:
   file_op(file_state& file, io::opcode call, const char* name, std::uint32_t call_flags,
@@ -69,17 +69,18 @@ class GYRE_API [[nodiscard("co_await it")]] file_close_op : public file_operatio
   file_state* file_;
 };
 
-/// An open file: a regular one, or a pipe, terminal or device, as a stream of bytes and, where it has offsets, by them.
-/// Closes when it is destroyed.
+/// An open file: a regular file, pipe, terminal or device, as a stream of bytes. A file with offsets can also be read
+/// and written at them. The destructor closes it.
 ///
-/// Reads and writes never block the loop. What is not a regular file (or a disk) is made non-blocking, for all
+/// Reads and writes never block the loop. Anything but a regular file (or a disk) is made non-blocking, for all
 /// processes that have it open through the same descriptor.
 ///
-/// Operations on a file that is closed or was moved from stop the program with a sentence, except `close`, which does nothing.
-/// Thread:  belongs to the loop it was opened on, or to the first one that uses it. The program is stopped when a task of another
-///          loop waits for an operation on it.
-/// Overlap: any number of operations at offsets; at the position one read and one write at a time. It may be closed
-///          and destroyed when nothing is under way.
+/// Operations on a file that is closed or was moved from stop the program with a message, except `close`, which is a
+/// no-op.
+/// Thread: belongs to the loop it was opened on, or to the first one that uses it. The program is stopped when a task
+/// of another loop waits for an operation on it.
+/// Overlap: any number of operations at offsets, but one read and one write at a time at the position. The file may be
+/// closed and destroyed when no operation is in flight.
 class GYRE_API file {
  public:
   file() noexcept = default;
@@ -94,23 +95,23 @@ class GYRE_API file {
     if (is_open()) state_->release();
   }
 
-  /// Opens, or makes, the file at `path`. A named pipe is opened without waiting for its other end: to write, that
-  /// must be there (ENXIO), and until it is there reads find the end of the file.
+  /// Opens or creates the file at `path`. A named pipe is opened without waiting for its other end. Opening it to write
+  /// fails with ENXIO when there is no reader; reads find the end of the file until there is a writer.
   ///
   /// Lifetime: the path is copied.
-  /// Cancel: not opened, or closed again, though a file may have been made or emptied.
+  /// Cancel: not opened, or closed again, though a file may have been created or truncated.
   /// Errors: io_error "open /etc/shadow: Permission denied"; EINVAL for options that contradict each other.
   [[nodiscard("co_await it")]] static open_op open(std::string_view path, const open_options& options = for_reading) {
     return {path, options};
   }
 
-  /// Takes over an open descriptor, which is closed when this fails; `name` appears in errors.
+  /// Takes over an open descriptor, and closes it on failure. `name` appears in errors.
   /// Errors: io_error "open name: Bad file descriptor".
   [[nodiscard]] static file from_fd(int fd, std::string_view name) { return file(file_state::adopt(fd, name)); }
 
-  /// Reads at the position, at least one byte, and moves it. Gives the count; 0 at the end of the file.
+  /// Reads at the position, at least one byte, and advances it. Returns the count, or 0 at the end of the file.
   ///
-  /// Lifetime: `buffer` (and an array of buffers) stay valid until the await returns, also when it is cancelled.
+  /// Lifetime: `buffer` (and an array of buffers) stay valid until the await returns, even if it is cancelled.
   /// Cancel: nothing was read; bytes that came first win over the cancel.
   /// Errors: io_error "read_some /tmp: Is a directory". See read(2).
   [[nodiscard("co_await it")]] file_transfer_op read_some(std::span<std::byte> buffer GYRE_LIFETIMEBOUND) noexcept {
@@ -124,11 +125,11 @@ class GYRE_API file {
     return {*state_, buffers, extent::some, "read_some"};
   }
 
-  /// Fills the whole buffer from the position. Gives its size.
+  /// Fills the whole buffer from the position. Returns its size.
   ///
-  /// Lifetime: as read_some.
-  /// Cancel: the position is where it was before. A pipe has none: what was read already is lost.
-  /// Errors: incomplete_transfer when the file ends before; `transferred()` bytes are in the buffer then.
+  /// Lifetime: same as read_some.
+  /// Cancel: the position is unchanged. A pipe has none: the bytes that were already read are lost.
+  /// Errors: incomplete_transfer when the file ends first; `transferred()` bytes are then in the buffer.
   [[nodiscard("co_await it")]] file_transfer_op read_exactly(std::span<std::byte> buffer GYRE_LIFETIMEBOUND) noexcept {
     return {*state_, buffer, extent::all, "read_exactly"};
   }
@@ -136,9 +137,10 @@ class GYRE_API file {
     return read_exactly(std::as_writable_bytes(buffer));
   }
 
-  /// Reads at `offset` and leaves the position alone. Gives the count, less than asked only at the end of the file.
+  /// Reads at `offset` without moving the position. Returns the count, which is smaller than the buffer only at the end
+  /// of the file.
   ///
-  /// Lifetime: as read_some. Cancel: parts of the buffer may have been written.
+  /// Lifetime: same as read_some. Cancel: parts of the buffer may have been written.
   /// Errors: io_error; ESPIPE when the file has no offsets. See pread(2).
   [[nodiscard("co_await it")]] file_transfer_op read_at(std::span<std::byte> buffer GYRE_LIFETIMEBOUND,
                                                         std::uint64_t offset) noexcept {
@@ -153,9 +155,9 @@ class GYRE_API file {
     return {*state_, buffers, extent::up_to_end, "read_at", offset};
   }
 
-  /// Writes some of the bytes at the position, at least one, and moves it. Gives the count.
+  /// Writes some of the bytes at the position, at least one, and advances it. Returns the count.
   ///
-  /// Lifetime: `bytes` (and an array of buffers) stay valid until the await returns, also when it is cancelled.
+  /// Lifetime: `bytes` (and an array of buffers) stay valid until the await returns, even if it is cancelled.
   /// Cancel: nothing was written; a count that came first wins over the cancel. Errors: io_error. See write(2).
   [[nodiscard("co_await it")]] file_transfer_op write_some(
       std::span<const std::byte> bytes GYRE_LIFETIMEBOUND) noexcept {
@@ -165,11 +167,11 @@ class GYRE_API file {
     return write_some(std::as_bytes(std::span(text)));
   }
 
-  /// Writes all bytes at the position, or at the end of a file that was opened to append. Gives their number.
+  /// Writes all bytes at the position, or at the end of a file that was opened to append. Returns their number.
   ///
-  /// Lifetime: as write_some.
-  /// Cancel: a first part may have been written; the position is behind it. Errors: io_error, incomplete_transfer
-  /// with the count that was written before.
+  /// Lifetime: same as write_some.
+  /// Cancel: a first part may have been written; the position is after it. Errors: io_error; incomplete_transfer with
+  /// the count that was written before.
   [[nodiscard("co_await it")]] file_transfer_op write_all(
       std::span<const std::byte> bytes GYRE_LIFETIMEBOUND) noexcept {
     return {*state_, bytes, extent::all, "write_all"};
@@ -182,10 +184,10 @@ class GYRE_API file {
     return {*state_, buffers, extent::all, "write_all"};
   }
 
-  /// Writes all bytes at `offset` and leaves the position alone. Gives their number.
+  /// Writes all bytes at `offset` without moving the position. Returns their number.
   ///
-  /// Lifetime: as write_some. Cancel: a first part may have been written.
-  /// Errors: as write_all; ESPIPE when the file has no offsets. See pwrite(2).
+  /// Lifetime: same as write_some. Cancel: a first part may have been written.
+  /// Errors: same as write_all; ESPIPE when the file has no offsets. See pwrite(2).
   [[nodiscard("co_await it")]] file_transfer_op write_at(std::span<const std::byte> bytes GYRE_LIFETIMEBOUND,
                                                          std::uint64_t offset) noexcept {
     return {*state_, bytes, extent::all, "write_at", offset};
@@ -199,41 +201,41 @@ class GYRE_API file {
     return {*state_, buffers, extent::all, "write_at", offset};
   }
 
-  /// Returns when everything written so far is on the disk; sync_data does without the times.
+  /// Returns when everything written so far is on the disk. sync_data does not sync the times.
   ///
-  /// Cancel: what was written may be on the disk or not. Errors: io_error "sync x: Input/output error". See fsync(2).
+  /// Cancel: the written data may be on the disk or not. Errors: io_error "sync x: Input/output error". See fsync(2).
   [[nodiscard("co_await it")]] file_op sync() noexcept { return {*state_, io::opcode::sync, "sync", 0, 0}; }
   [[nodiscard("co_await it")]] file_op sync_data() noexcept { return {*state_, io::opcode::sync, "sync_data", 1, 0}; }
 
-  /// Cuts the file off, or lengthens it with zeros. Units: bytes. See ftruncate(2).
+  /// Truncates the file, or extends it with zeros. Units: bytes. See ftruncate(2).
   ///
   /// Cancel: done or not done. Errors: io_error "resize x: File too large".
   [[nodiscard("co_await it")]] file_op resize(std::uint64_t size) noexcept {
     return {*state_, io::opcode::resize, "resize", 0, size};
   }
 
-  /// What is known of the file: kind, size, permissions, times.
+  /// The status of the file: kind, size, permissions, times.
   ///
-  /// Cancel: nothing has changed. Errors: io_error. See statx(2).
+  /// Cancel: no effects. Errors: io_error. See statx(2).
   [[nodiscard("co_await it")]] status_op stat() { return status_op(*state_); }
 
-  /// Closes, and returns when that is done. Destroying the file closes it at once, which on a network file system, or
-  /// for the last name of a large file, may block; and nobody hears of an error.
+  /// Closes, and returns when that is done. Destroying the file closes it at once and ignores errors. That may block on
+  /// a network file system, or for the last name of a large file.
   ///
-  /// Cancel: not ended by a cancel. Errors: io_error "close x: No space left on device"; it is closed then, too.
+  /// Cancel: ignored. Errors: io_error "close x: No space left on device"; the file is closed then, too.
   [[nodiscard("co_await it")]] file_close_op close() noexcept {
     return file_close_op(is_open() ? std::exchange(state_, &file_state::closed) : nullptr);
   }
 
-  /// Where the next read or write at the position begins. Errors: io_error; ESPIPE when there is none.
+  /// The offset at which the next read or write at the position begins. Errors: io_error; ESPIPE when there is none.
   [[nodiscard]] std::uint64_t position() const;
   void set_position(std::uint64_t offset);
 
-  /// Empty when it is closed.
+  /// The path of the file. Empty when it is closed.
   [[nodiscard]] const std::string& path() const noexcept { return state_->path; }
   /// False for a file that was moved from or closed.
   [[nodiscard]] bool is_open() const noexcept { return state_ != &file_state::closed; }
-  /// The descriptor, still owned by the file; -1 when it is closed.
+  /// The descriptor, still owned by the file; -1 when the file is closed.
   [[nodiscard]] int native_descriptor() const noexcept { return state_->fd; }
   [[nodiscard]] file_state& state() const noexcept { return *state_; }
 

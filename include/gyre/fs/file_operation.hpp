@@ -1,4 +1,4 @@
-// gyre/fs/file_operation.hpp: awaiting one io::file_request. For authors of awaitables.
+// gyre/fs/file_operation.hpp: awaits a single io::file_request. For authors of awaitables.
 #pragma once
 
 #include <gyre/fs/file_state.hpp>
@@ -15,7 +15,7 @@
 
 namespace gyre::fs {
 
-/// Submits a file request, and has the clock of the loop wait for it: it always ends by itself.
+/// Submits a file request, and makes the clock of the loop wait for it, because it always completes on its own.
 template <class Op>
 void submit_file_request(Op& op, void (*ended)(io::completion&) noexcept) noexcept {
   op.cancel = [](cancellable& c) noexcept {
@@ -27,11 +27,11 @@ void submit_file_request(Op& op, void (*ended)(io::completion&) noexcept) noexce
   loop.backend().submit(op);
 }
 
-/// Base of operations that are one file request. Derived gives
-///   void prepare()                                    points the request at what the operation owns
+/// Base of operations that consist of one file request. Derived provides
+///   void prepare()                                    points the request at the operation's data
 ///   std::expected<T, std::error_code> take_result()   throws only `cancelled`
 ///   void fail(std::error_code)                        throws, with the operation's name and object
-/// Cancel: ends it when it has not begun; else the await goes on when it is done, and its result counts.
+/// Cancel: ends the request if it has not begun. Otherwise the await returns when it is done, and its result counts.
 template <class Derived>
 class file_operation : public operation<Derived, io::file_request> {
  public:
@@ -64,7 +64,7 @@ class file_operation : public operation<Derived, io::file_request> {
  protected:
   file_operation() noexcept { this->result = -1; }
 
-  /// The error of a negative result. Throws `cancelled` when that is why the operation ended.
+  /// The error of a negative result. Throws `cancelled` when the operation ended for that reason.
   [[nodiscard]] std::error_code error() const {
     if (this->result == -static_cast<int>(std::errc::operation_canceled) && this->scope_cancelled()) throw_cancelled();
     return {-this->result, std::generic_category()};
@@ -78,11 +78,11 @@ class file_operation : public operation<Derived, io::file_request> {
   Derived& self() noexcept { return static_cast<Derived&>(*this); }
 };
 
-/// The same for what takes a path, which is copied into the operation.
+/// The same for operations that take a path. The path is copied into the operation.
 template <class Derived>
 class path_operation : public file_operation<Derived> {
  public:
-  /// A zero byte would end the path early: it is of no file.
+  /// Rejects a path with a zero byte, which would end it early.
   bool try_now() noexcept {
     if (path_.find('\0') == std::string::npos) return false;
     this->result = -static_cast<int>(std::errc::invalid_argument);

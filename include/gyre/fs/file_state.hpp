@@ -1,4 +1,4 @@
-// gyre/fs/file_state.hpp: the state of an open file, behind the movable file. For authors of file operations.
+// gyre/fs/file_state.hpp: the state of an open file; the movable file points to it. For authors of file operations.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -12,23 +12,23 @@
 
 namespace gyre::fs {
 
-/// One open file: its descriptor, its name, and who uses its position.
+/// One open file: its descriptor, its name, and the users of its position.
 struct GYRE_API file_state : private io::descriptor {
-  /// Takes over an open descriptor, which is closed when this fails.
+  /// Takes over an open descriptor, and closes it on failure.
   /// Errors: io_error "open path: …", std::bad_alloc.
   static file_state& adopt(int number, std::string_view path);
 
-  /// Stands in for the state of a file that is closed or was moved from. It looks like a pipe that other tasks read and write, so
-  /// that each transfer leaves its fast path as it would for these, and then stops the program with a sentence. Nothing ever
-  /// writes to it.
+  /// The state of every file that is closed or was moved from. It looks like a pipe that other tasks read and write. So
+  /// each transfer leaves its fast path, as it does in these cases, and then stops the program with a message. Nothing
+  /// ever writes to it.
   static file_state closed;
-  /// Stops the program when this is `closed`. For functions that are no transfers.
+  /// Stops the program when this is `closed`. For functions that are not transfers.
   void expect_open(const char* function) const noexcept {
     if (this == &closed) [[unlikely]]
       misuse_of_closed(function, "a file");
   }
-  /// Stops the program when this file belongs to another loop than the running one. A file that was opened without a loop belongs
-  /// to the one that uses it first.
+  /// Stops the program when this file belongs to another loop than the running one. A file that was opened without a
+  /// loop belongs to the first one that uses it.
   void expect_own_loop(const char* operation) noexcept {
     const event_loop* const running = &event_loop::current();
     if (loop == running) [[likely]]
@@ -45,13 +45,14 @@ struct GYRE_API file_state : private io::descriptor {
   using io::descriptor::fd;
   using io::descriptor::in_flight;
 
-  bool waits = false;                // a pipe, a terminal, a socket: ready or not, and non-blocking
-  bool seekable = true;              // has a position and offsets
-  bool reads_now = true;             // a read of what is in memory need not wait: RWF_NOWAIT is known to this file
-  bool writes_now = true;            // the same for a write to memory
+  bool waits = false;    // a pipe, a terminal or a socket: has readiness, and is non-blocking
+  bool seekable = true;  // has a position and offsets
+  // A read of cached data need not wait: the file supports RWF_NOWAIT.
+  bool reads_now = true;
+  bool writes_now = true;            // the same for a write to the cache
   operation_base* reader = nullptr;  // reads at the position
   operation_base* writer = nullptr;  // writes at the position
-  const event_loop* loop = nullptr;  // that it belongs to
+  const event_loop* loop = nullptr;  // the loop it belongs to
   std::string path;
 
  private:

@@ -1,4 +1,4 @@
-// gyre/fs/file_transfer.hpp: the awaitables that read and write files. Never spelled by users.
+// gyre/fs/file_transfer.hpp: the awaitables that read and write files. Users never name them.
 #pragma once
 
 #include <gyre/fs/file_operation.hpp>
@@ -11,15 +11,15 @@
 
 namespace gyre::fs {
 
-/// How much of the buffer is wanted.
+/// How much of the buffer an operation must transfer.
 enum class extent : std::uint8_t {
-  some,       ///< what one call gives, at least a byte
-  up_to_end,  ///< everything, or what there is before the end of the file
+  some,       ///< the bytes of one call, at least one
+  up_to_end,  ///< everything, or the bytes up to the end of the file
   all,        ///< everything; less is an error
 };
 
-/// What all reads and writes share: one request after the other until enough has passed. On what is ready or not (a
-/// pipe) a request waits for readiness, and the call itself does not block.
+/// The common base of reads and writes: sends one request after the other until enough has been transferred. For a file
+/// that has readiness, such as a pipe, a request waits for readiness, and the call itself does not block.
 class GYRE_API file_transfer_base : public operation<file_transfer_base, io::file_request> {
  public:
   file_transfer_base(file_transfer_base&&) noexcept = default;
@@ -75,12 +75,12 @@ class GYRE_API file_transfer_base : public operation<file_transfer_base, io::fil
   int error_ = 0;  // errno
   io::opcode call_;
   extent extent_;
-  bool ended_ = false;     // the file did
-  bool stopped_ = false;   // cancelled: does not go on
+  bool ended_ = false;     // the end of the file was reached
+  bool stopped_ = false;   // cancelled: starts no further request
   bool expected_ = false;  // the clock of the loop waits for the request
 };
 
-/// Of one range of bytes.
+/// A transfer of one span of bytes.
 class GYRE_API [[nodiscard("co_await it")]] file_transfer_op : public file_transfer_base {
  public:
   file_transfer_op(file_state& file, std::span<std::byte> into, extent wanted, const char* name,
@@ -95,7 +95,7 @@ class GYRE_API [[nodiscard("co_await it")]] file_transfer_op : public file_trans
   }
 };
 
-/// Of several ranges.
+/// A transfer of several buffers.
 class GYRE_API [[nodiscard("co_await it")]] file_vector_op : public file_transfer_base {
  public:
   file_vector_op(file_state& file, std::span<const io::mutable_buffer> into, extent wanted, const char* name,

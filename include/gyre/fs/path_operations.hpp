@@ -1,6 +1,7 @@
-// gyre/fs/path_operations.hpp: renaming, removing, making directories and links.
+// gyre/fs/path_operations.hpp: renames and removes files, makes directories and links.
 //
-// Paths are copied in the call. Cancel, for all: done or not done, never half; when it was done it does not fail.
+// Paths are copied in the call. Cancel, for all: done or not done, never half. An operation that was done does not
+// fail.
 #pragma once
 
 #include <gyre/fs/file_operation.hpp>
@@ -11,7 +12,7 @@
 
 namespace gyre::fs {
 
-/// One call that takes a path, or two, and gives nothing.
+/// A call that takes one or two paths and returns no value.
 class GYRE_API [[nodiscard("co_await it")]] path_op : public path_operation<path_op> {
  public:
   path_op(io::opcode call, const char* name, std::string_view path, std::string_view other_path = {})
@@ -34,8 +35,8 @@ class GYRE_API [[nodiscard("co_await it")]] path_op : public path_operation<path
   const char* name_;
 };
 
-/// Gives a file or directory another name, replacing a file that has that name. Whoever opens it finds the old one or
-/// the new one. See rename(2).
+/// Renames a file or directory, and replaces a file that has the new name. A program that opens the name finds the old
+/// file or the new one. See rename(2).
 ///
 /// Cancel: done or not done. Errors: io_error "rename a to b: Invalid cross-device link".
 [[nodiscard]] inline path_op rename(std::string_view from, std::string_view to) {
@@ -52,14 +53,14 @@ class GYRE_API [[nodiscard("co_await it")]] path_op : public path_operation<path
 /// Cancel: done or not done. Errors: io_error "remove_directory a: Directory not empty".
 [[nodiscard]] GYRE_API path_op remove_directory(std::string_view path);
 
-/// Makes a directory, whose parent must be there. See mkdir(2).
+/// Makes a directory. Its parent must exist. See mkdir(2).
 ///
 /// Cancel: done or not done. Errors: io_error "create_directory a: File exists".
 [[nodiscard]] inline path_op create_directory(std::string_view path, std::uint32_t permissions = 0777) {
   return {io::opcode::make_directory, "create_directory", path, 0, permissions};
 }
 
-/// Makes a symbolic link at `path` that says `target`. See symlink(2).
+/// Makes a symbolic link at `path` that points to `target`. See symlink(2).
 ///
 /// Cancel: done or not done. Errors: io_error "create_symlink b to a: File exists".
 [[nodiscard]] GYRE_API path_op create_symlink(std::string_view target, std::string_view path);

@@ -5,11 +5,11 @@
 
 namespace gyre::fs {
 
-/// The standard input, for reading without blocking the loop. Each call gives a file of its own, whose end closes nothing
-/// that others use. A terminal or pipe is opened a second time, so that the processes that share it do not find it
-/// non-blocking; a socket they do.
+/// The standard input, for reading without blocking the loop. Each call returns a file of its own; closing it affects
+/// no other user of the stream. A terminal or pipe is opened a second time, so that it does not become non-blocking for
+/// the processes that share it. A socket does become non-blocking for them.
 ///
-/// Errors: io_error "open standard input: Bad file descriptor". Thread: as file.
+/// Errors: io_error "open standard input: Bad file descriptor". Thread: same as file.
 [[nodiscard]] GYRE_API file standard_input();
 /// The same for writing.
 [[nodiscard]] GYRE_API file standard_output();
@@ -21,7 +21,7 @@ struct pipe_files {
   file writer;
 };
 
-/// See gyre::open_pipe for ends that are handed to others. Errors: io_error. Thread: as file.
+/// Makes a pipe. See gyre::open_pipe for ends that are passed to others. Errors: io_error. Thread: same as file.
 [[nodiscard]] GYRE_API pipe_files open_pipe();
 
 }  // namespace gyre::fs

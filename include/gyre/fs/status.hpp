@@ -1,4 +1,4 @@
-// gyre/fs/status.hpp: what is known of a file without opening it.
+// gyre/fs/status.hpp: the status of a file, without opening it.
 #pragma once
 
 #include <gyre/fs/file_operation.hpp>
@@ -35,10 +35,10 @@ struct status {
   std::uint32_t group = 0;
   file_time accessed;
   file_time modified;
-  file_time changed;  ///< any of this, or the contents
+  file_time changed;  ///< any of these fields, or the contents
 };
 
-/// stat(): of a path or of an open file.
+/// stat(), for a path or an open file.
 class GYRE_API [[nodiscard("co_await it")]] status_op : public path_operation<status_op> {
  public:
   status_op(std::string_view path, bool follows_symlink);
@@ -53,14 +53,14 @@ class GYRE_API [[nodiscard("co_await it")]] status_op : public path_operation<st
   alignas(8) std::byte raw_[256];
 };
 
-/// What is known of the file at `path`; behind a symbolic link, of what it points to.
+/// The status of the file at `path`. Follows a symbolic link.
 ///
-/// Lifetime: the path is copied. Cancel: nothing has changed. Errors: io_error "stat /tmp/x: No such file or directory".
+/// Lifetime: the path is copied. Cancel: no effects. Errors: io_error "stat /tmp/x: No such file or directory".
 [[nodiscard]] inline status_op stat(std::string_view path) { return {path, true}; }
 
-/// The same, but of a symbolic link itself.
+/// The same without following a symbolic link.
 ///
-/// Lifetime, Cancel, Errors: as stat.
+/// Lifetime, Cancel, Errors: same as stat.
 [[nodiscard]] inline status_op stat_link(std::string_view path) { return {path, false}; }
 
 }  // namespace gyre::fs

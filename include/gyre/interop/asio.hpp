@@ -1,4 +1,4 @@
-// gyre/interop/asio.hpp: operations of Asio awaited in gyre's tasks, and tasks awaited by Asio. Needs Asio 1.22 or newer.
+// gyre/interop/asio.hpp: awaits operations of Asio in gyre's tasks, and tasks in Asio. Needs Asio 1.22 or newer.
 #pragma once
 
 #include <gyre/interop/asio_guest.hpp>
@@ -31,7 +31,7 @@
 
 namespace gyre {
 
-/// How gyre speaks with the stand-alone Asio.
+/// Adapts gyre to the stand-alone Asio.
 struct asio_library {
   using error_code = asio::error_code;
   using io_context = asio::io_context;
@@ -49,7 +49,7 @@ struct asio_library {
     cancellation_slot_type slot;
   };
 
-  /// Stands where nobody has thought of an executor: what a function object is associated with, in old and new versions.
+  /// The executor when nobody has chosen one: the one associated with a plain function object, in old and new versions.
   template <class Executor>
   static constexpr bool is_default_executor =
       std::is_same_v<Executor, asio::system_executor> ||
@@ -60,7 +60,7 @@ struct asio_library {
   using executor_of = typename Initiation::executor_type;
 
   static const void* address_of(const asio::execution_context& context) noexcept { return &context; }
-  /// Null: it does not say.
+  /// Null when the executor does not expose its context.
   template <class Executor>
   static const void* context_of(const Executor& executor) noexcept {
     if constexpr (requires { address_of(asio::query(executor, asio::execution::context)); })
@@ -82,7 +82,7 @@ struct asio_library {
       std::rethrow_exception(failure);
     } catch (const asio::system_error& error) {
       return error.code() == asio::error::operation_aborted;
-    } catch (...) {  // it is looked at, and thrown by the caller
+    } catch (...) {  // only examined here; the caller throws it
       return false;
     }
   }
@@ -104,39 +104,41 @@ struct asio_library {
   }
 };
 
-/// An io_context that runs in a thread of its own. What is awaited with use_gyre on its objects comes back to the loop.
+/// An io_context that runs in a thread of its own. Operations on its objects, awaited with use_gyre, resume on the
+/// loop.
 ///
 ///   gyre::asio_thread asio_side;
 ///   asio::ip::tcp::socket socket(asio_side.context());
 ///
-/// Lifetime: ends when it is destroyed, which stops the context and joins the thread. What lives in the context, sockets and
-/// timers, must be gone by then: end the tasks that use them before (cancel, and await). An await that waits for no such
-/// object (async_initiate, a channel that is kept elsewhere) throws callback_dropped. A program that stops the context itself
-/// ends the thread: nothing more is done there. Thread: any but its own.
+/// Lifetime: ends when it is destroyed, which stops the context and joins the thread. Objects of the context, such as
+/// sockets and timers, must be destroyed first: end the tasks that use them (cancel, and await). An await that waits
+/// for no such object (async_initiate, a channel that is kept elsewhere) throws callback_dropped. If the program stops
+/// the context itself, the thread ends and does nothing more. Thread: any but its own.
 using asio_thread = asio_runner<asio_library>;
 
-/// An io_context that the loop of this thread drives, beside its own work: no thread, and no hop. Handlers run on the loop's
-/// thread between tasks, and may use what belongs to the loop: set an event, spawn, cancel.
+/// An io_context that the loop of this thread drives beside its own work: no thread, and no hop. Handlers run on the
+/// loop's thread between tasks, and may use objects of the loop: set an event, spawn, cancel.
 ///
 ///   gyre::asio_on_loop asio_side;
 ///   asio::ip::tcp::socket socket(asio_side.context());
 ///
-/// What leaves a handler is reported to the loop's exception handler. A context that the program stops meanwhile is left alone
-/// until it is restarted. Everything that waits there wakes the loop, which waits in Asio then, for both.
-/// Lifetime: an await on its objects must have ended when it is destroyed, and they must be gone when it has a context of its
-/// own. One a loop. Thread: the loop's. Errors: those of event_loop::drive.
+/// Exceptions of handlers are reported to the loop's exception handler. If the program stops the context, the loop
+/// ignores it until it is restarted. Every operation in the context can wake the loop, which then waits in Asio for
+/// both.
+/// Lifetime: awaits on its objects must have ended when it is destroyed. If it has a context of its own, these objects
+/// must be destroyed first. One per loop. Thread: the loop's. Errors: same as event_loop::drive.
 using asio_on_loop = asio_guest<asio_library>;
 
-/// Runs a gyre task for Asio: an initiating function, which takes any completion token. `loop` runs it, on its own thread;
-/// the signature is void(std::exception_ptr) or void(std::exception_ptr, T).
+/// Runs a gyre task for Asio. An initiating function, which takes any completion token. `loop` runs the task on its own
+/// thread. The signature is void(std::exception_ptr) or void(std::exception_ptr, T).
 ///
 ///   int n = co_await gyre::async_run(loop, count_lines("a.txt"), asio::use_awaitable);
 ///
-/// A handler is called through its associated executor; one that has none is called on the loop's thread.
-/// Cancel: the handler's slot cancels the task, which ends with asio::error::operation_aborted unless it had a result; so does
-///         the end of the loop. Thread: any; the loop must not end before this has returned.
-/// Lifetime: the context of the handler's executor outlives the task, which posts to it. Destroying an io_context in which a
-///         coroutine of Asio waits does not end the task: end it before, or the loop.
+/// A handler is called through its associated executor, or on the loop's thread if it has none.
+/// Cancel: the handler's slot cancels the task, which ends with asio::error::operation_aborted unless it had a result.
+/// So does the end of the loop. Thread: any; the loop must not end before this has returned.
+/// Lifetime: the context of the handler's executor outlives the task, which posts to it. Destroying an io_context in
+/// which a coroutine of Asio waits does not end the task. End the task first, or the loop.
 template <class T, class Token>
 auto async_run(event_loop& loop, task<T> work, Token&& token,
                std::source_location where = std::source_location::current()) {

@@ -17,7 +17,7 @@ namespace gyre {
 template <class Library>
 inline constinit thread_local const void* asio_context_here = nullptr;
 
-/// See asio_on_loop. `Library` says how to speak with this Asio.
+/// See asio_on_loop. `Library` adapts it to an Asio.
 template <class Library>
 class asio_guest : private guest_loop {
  public:
@@ -25,10 +25,10 @@ class asio_guest : private guest_loop {
 
   asio_guest(const asio_guest&) = delete;
   asio_guest& operator=(const asio_guest&) = delete;
-  /// With an io_context of its own.
+  /// Makes an io_context of its own.
   explicit asio_guest(std::source_location where = std::source_location::current())
       : asio_guest(std::make_unique<io_context>(1), nullptr, where) {}
-  /// With one that is there already, and that nobody else runs; it is restarted when it was stopped. Lifetime: it outlives
+  /// Uses an existing io_context that nobody else runs. Restarts it if it was stopped. Lifetime: the context outlives
   /// this.
   explicit asio_guest(io_context& context, std::source_location where = std::source_location::current())
       : asio_guest(nullptr, &context, where) {}
@@ -36,7 +36,7 @@ class asio_guest : private guest_loop {
     loop_.leave(*this);
     asio_context_here<Library> = nullptr;
     run([this] {
-      if (watches_->descriptor.is_open()) watches_->descriptor.release();  // it is the backend's
+      if (watches_->descriptor.is_open()) watches_->descriptor.release();  // the backend owns the descriptor
       return watches_->timer.cancel();
     });
   }
@@ -45,7 +45,7 @@ class asio_guest : private guest_loop {
   [[nodiscard]] auto get_executor() noexcept { return context_.get_executor(); }
 
  private:
-  // Shared with handlers that an io_context may call when this is gone.
+  // Shared with handlers that an io_context may call after this has been destroyed.
   struct watches {
     explicit watches(io_context& context) : descriptor(context), timer(context) {}
     typename Library::stream_descriptor descriptor;
@@ -61,19 +61,19 @@ class asio_guest : private guest_loop {
         loop_(event_loop::current()),
         work_(context_.get_executor()),
         watches_(std::make_shared<watches>(context_)) {
-    if (context_.stopped()) context_.restart();  // it had run out of work, which stops it as well
+    if (context_.stopped()) context_.restart();  // running out of work stops it as well
     loop_.drive(*this);
     asio_context_here<Library> = Library::address_of(context_);
   }
 
   void poll() noexcept override {
-    constexpr int most = 128;  // others want to run, too
+    constexpr int most = 128;  // others need to run, too
     for (int n = 0; n < most && !context_.stopped(); ++n)
       if (run([this] { return context_.poll_one(); }) == 0) return;
   }
 
   void wait(int descriptor, io::monotonic_time deadline) noexcept override {
-    // The program has stopped it: the loop goes on without it, until somebody restarts it.
+    // The program has stopped it. The loop continues without it until somebody restarts it.
     if (context_.stopped()) return wait_for_descriptor(descriptor, deadline);
     run([&] {
       watch(descriptor);
@@ -82,7 +82,7 @@ class asio_guest : private guest_loop {
     });
   }
 
-  // What leaves a handler is reported as the failure of a task is, and the others go on.
+  // An exception of a handler is reported like the failure of a task, and the other handlers continue.
   template <class F>
   std::size_t run(F f) noexcept {
     try {
@@ -101,7 +101,7 @@ class asio_guest : private guest_loop {
                                     [kept = watches_](const auto& /*error*/) { kept->waits_for_descriptor = false; });
   }
 
-  // A timer that is set for an earlier time stays: it fires, and is set anew.
+  // A timer that is set for an earlier time stays: it fires, and is set again.
   void watch_clock(io::monotonic_time deadline) {
     if (deadline >= watches_->waits_until) return;
     watches_->waits_until = deadline;
@@ -111,7 +111,7 @@ class asio_guest : private guest_loop {
     });
   }
 
-  std::unique_ptr<io_context> own_;  // or none
+  std::unique_ptr<io_context> own_;  // null for an existing one
   io_context& context_;
   std::source_location where_;
   event_loop& loop_;

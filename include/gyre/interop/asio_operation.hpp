@@ -1,4 +1,4 @@
-// gyre/interop/asio_operation.hpp: awaiting an operation of Asio, of whichever Asio. Include asio.hpp or boost_asio.hpp.
+// gyre/interop/asio_operation.hpp: awaits an operation of either Asio. Include asio.hpp or boost_asio.hpp.
 #pragma once
 
 #include <gyre/coro/cancelled.hpp>
@@ -20,7 +20,8 @@
 
 namespace gyre {
 
-/// The name of an initiating function, from its type: "async_receive" of "...::initiate_async_receive". Else "asio".
+/// The name of an initiating function, from its type: "async_receive" for "...::initiate_async_receive", otherwise
+/// "asio".
 template <class Initiation>
 [[nodiscard]] constexpr std::string_view initiation_name() noexcept {
   constexpr std::string_view prefix = "initiate_";
@@ -31,8 +32,9 @@ template <class Initiation>
   return text.substr(0, text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"));
 }
 
-/// What says on which executor an operation is begun: its initiating function, also when an adapter of an older Asio (1.30, say)
-/// (as_tuple, bind_executor, ...) has wrapped that and does not say so itself. nothing_stored: nobody does.
+/// The object that knows the executor of an operation: its initiating function. An adapter (as_tuple, bind_executor,
+/// ...) of an older Asio (1.30, say) may wrap that without exposing the executor itself. nothing_stored means that
+/// nobody knows it.
 template <class Library, class Initiation>
 [[nodiscard]] constexpr const auto& initiation_with_executor(const Initiation& initiation) noexcept {
   if constexpr (requires { typename Library::template executor_of<Initiation>; }) {
@@ -45,7 +47,7 @@ template <class Library, class Initiation>
   }
 }
 
-/// The completion handler of an awaited operation. Dropping it uncalled is told as well.
+/// The completion handler of an awaited operation. Also reports when it is destroyed uncalled.
 template <class Library, class Op, class... Results>
 class asio_handler : public Library::slot_of_handler {
  public:
@@ -66,10 +68,10 @@ class asio_handler : public Library::slot_of_handler {
   Op* op_;
 };
 
-/// What use_gyre makes of an initiating function and its arguments. `Library` says how to speak with this Asio.
+/// The awaitable that use_gyre makes of an initiating function and its arguments. `Library` adapts it to an Asio.
 ///
-/// All of its state is in the awaiting frame, which outlives it because the await waits for everything that was started:
-/// the beginning, the handler, and the emission of a cancel, in whatever thread they run.
+/// All of its state is in the awaiting frame. The frame outlives the operation, because the await waits for everything
+/// that was started: the beginning, the handler, and the emission of a cancel, in whatever thread they run.
 template <class Library, class Executor, class Initiation, class ArgTuple, class... Results>
 class [[nodiscard("co_await it")]] asio_op
     : public operation<asio_op<Library, Executor, Initiation, ArgTuple, Results...>> {
@@ -114,7 +116,7 @@ class [[nodiscard("co_await it")]] asio_op
       else if constexpr (has_executor)
         Library::dispatch(executor_, std::move(begin));
     } catch (...) {
-      begin_failure_ = std::current_exception();  // thrown where it is awaited
+      begin_failure_ = std::current_exception();  // thrown from the await
     }
     finish();
   }
@@ -152,7 +154,7 @@ class [[nodiscard("co_await it")]] asio_op
  private:
   enum : int { waiting, begun, withdrawn };
 
-  // Calls the initiating function where the executor wants it.
+  // Calls the initiating function on its executor.
   struct beginning {
     handler_type handler;
     void operator()() {
@@ -162,7 +164,7 @@ class [[nodiscard("co_await it")]] asio_op
         handler.release()->finish();
     }
   };
-  // Emits the signal there.
+  // Emits the signal on the executor.
   struct emission {
     explicit emission(asio_op& to) noexcept : op(&to) {}
     emission(emission&& other) noexcept : op(std::exchange(other.op, nullptr)) {}
@@ -187,14 +189,14 @@ class [[nodiscard("co_await it")]] asio_op
     int expected = waiting;
     return __atomic_compare_exchange_n(&stage_, &expected, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   }
-  // False: nothing is to be waited for any more.
+  // Returns false when nothing is pending any more.
   bool join_pending() noexcept {
     int n = __atomic_load_n(&pending_, __ATOMIC_RELAXED);
     while (n > 0)
       if (__atomic_compare_exchange_n(&pending_, &n, n + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return true;
     return false;
   }
-  // Whoever finishes last brings the task back to its loop, and must not touch this any more.
+  // The last one to finish brings the task back to its loop, and must not touch this any more.
   void finish() noexcept {
     event_loop& loop = *loop_;
     if (__atomic_sub_fetch(&pending_, 1, __ATOMIC_ACQ_REL) > 0) return;
@@ -209,19 +211,19 @@ class [[nodiscard("co_await it")]] asio_op
     try {
       std::apply([&](auto&... each) { std::move(initiation_)(std::move(handler), std::move(each)...); }, arguments_);
     } catch (...) {
-      begin_failure_ = std::current_exception();  // thrown where it is awaited
+      begin_failure_ = std::current_exception();  // thrown from the await
     }
     finish();
   }
 
   void ask_to_end() noexcept {
-    if (asked_ || leave_waiting(withdrawn)) return;  // withdrawn: the beginning finds it so
+    if (asked_ || leave_waiting(withdrawn)) return;  // withdrawn: the beginning will see it
     if constexpr (has_executor && Library::has_slots) {
       if (!join_pending()) return;
       asked_ = true;
       try {
         Library::post(executor_, emission(*this));
-      } catch (...) {  // no memory: it ends when it ends; not to be thrown out of a cancel
+      } catch (...) {  // no memory: the operation runs to its end, because a cancel must not throw
       }
     }
   }
@@ -238,7 +240,7 @@ class [[nodiscard("co_await it")]] asio_op
   bool asked_ = false;
 };
 
-/// What async_result of either Asio returns: the awaitable for one initiating function with one signature.
+/// The result of async_result of either Asio: the awaitable for one initiating function with one signature.
 template <class Library, class... Results>
 struct asio_awaitable {
   template <class Initiation, class... Args>

@@ -1,4 +1,5 @@
-// gyre/interop/asio_outcome.hpp: what a completion handler of Asio was called with. For authors of awaitables.
+// gyre/interop/asio_outcome.hpp: the arguments that a completion handler of Asio was called with. For authors of
+// awaitables.
 #pragma once
 
 #include <gyre/tasks/from_callback.hpp>
@@ -16,8 +17,8 @@ namespace gyre {
 
 struct nothing_stored {};
 
-/// The result of an await, of the values behind the error: none is void, one is itself, several are a std::tuple, since
-/// nobody has named them.
+/// The result type of an await, from the values after the error. No value is void, a single value is itself, and
+/// several are a std::tuple, because they have no names.
 template <class... Values>
 struct asio_value {
   using type = std::tuple<Values...>;
@@ -31,7 +32,7 @@ struct asio_value<> {
   using type = void;
 };
 
-/// Values behind an error of type `Error`, or behind none: nothing_stored.
+/// The values after an error of type `Error`. nothing_stored means that there is no error.
 template <class Library, class Error, class... Values>
 class asio_outcome_of {
  public:
@@ -43,11 +44,11 @@ class asio_outcome_of {
     try {
       values_.emplace(std::move(values)...);
     } catch (...) {
-      failure_ = std::current_exception();  // thrown where it is awaited
+      failure_ = std::current_exception();  // thrown from the await
     }
   }
 
-  /// Whether it is what a cancel may have brought about.
+  /// Whether a cancel may have caused this outcome.
   [[nodiscard]] bool failed() const noexcept {
     if constexpr (is_code)
       return dropped_ || error_;
@@ -56,7 +57,7 @@ class asio_outcome_of {
     else
       return dropped_;
   }
-  /// Bytes that were moved before the error.
+  /// The number of bytes moved before the error.
   [[nodiscard]] std::size_t transferred() const noexcept {
     if constexpr (is_code && std::is_same_v<value_type, std::size_t>)
       return values_ ? std::get<0>(*values_) : 0;

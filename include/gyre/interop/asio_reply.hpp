@@ -1,4 +1,4 @@
-// gyre/interop/asio_reply.hpp: a gyre task whose outcome a completion handler of Asio is told. For asio.hpp.
+// gyre/interop/asio_reply.hpp: passes the outcome of a gyre task to a completion handler of Asio. For asio.hpp.
 #pragma once
 
 #include <gyre/tasks/run_coroutine_threadsafe.hpp>
@@ -12,7 +12,7 @@
 
 namespace gyre {
 
-/// The signature of a handler that is told how a task<T> has ended.
+/// The signature of a handler for the outcome of a task<T>.
 template <class T>
 struct asio_reply_signature {
   static_assert(std::default_initializable<T>, "the handler is given a value also when the task has failed");
@@ -23,8 +23,8 @@ struct asio_reply_signature<void> {
   using type = void(std::exception_ptr);
 };
 
-/// Calls a handler once: with the outcome, or with operation_aborted when it is destroyed before. Until then the handler's
-/// io_context has work.
+/// Calls a handler once: with the outcome, or with operation_aborted when it is destroyed before. Until then it keeps
+/// the handler's io_context busy.
 template <class Library, class T, class Handler>
 class asio_reply {
   using guard = decltype(Library::make_work_guard(std::declval<const Handler&>()));
@@ -39,11 +39,11 @@ class asio_reply {
     if (handler_) give(Library::aborted(), {});
   }
 
-  /// Once. What a handler throws that is called at once is reported, as a failure in the background.
+  /// Called once. If the handler is called directly and throws, that is reported as a failure in the background.
   void give(std::exception_ptr failure, std::optional<wrap_void<T>> value) noexcept {
     try {
       const auto executor = work_.get_executor();
-      const guard until_posted(work_);  // or the context may be gone while it is still being told
+      const guard until_posted(work_);  // otherwise the context may be destroyed during the call
       call it{std::move(*handler_), std::move(work_), std::move(failure), std::move(value)};
       handler_.reset();
       if constexpr (Library::template is_default_executor<typename guard::executor_type>)
@@ -77,7 +77,7 @@ class asio_reply {
   std::optional<Handler> handler_;
 };
 
-/// What begins when the completion token of async_run wants it to.
+/// Starts the task when the completion token of async_run asks for it.
 template <class Library, class T>
 struct asio_task_initiation {
   event_loop* loop;
@@ -105,9 +105,9 @@ struct asio_task_initiation {
         value.emplace(co_await std::move(work));
       }
     } catch (const cancelled&) {
-      throw;  // told when the reply is destroyed
+      throw;  // the destructor of the reply reports it
     } catch (...) {
-      failure = std::current_exception();  // told below
+      failure = std::current_exception();  // reported below
     }
     reply.give(std::move(failure), std::move(value));
   }

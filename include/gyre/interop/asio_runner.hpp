@@ -9,13 +9,13 @@
 
 namespace gyre {
 
-/// See asio_thread. `Library` says how to speak with this Asio.
+/// See asio_thread. `Library` adapts it to an Asio.
 template <class Library>
 class asio_runner {
  public:
   using io_context = typename Library::io_context;
 
-  /// Errors: std::system_error when there is no thread to be had.
+  /// Errors: std::system_error when no thread can be started.
   explicit asio_runner(std::source_location where = std::source_location::current())
       : where_(where), context_(1), work_(context_.get_executor()), thread_(&run, this) {}
   asio_runner(const asio_runner&) = delete;
@@ -29,7 +29,7 @@ class asio_runner {
   [[nodiscard]] auto get_executor() noexcept { return context_.get_executor(); }
 
  private:
-  // What leaves a handler is reported as the failure of a task is, and the others go on.
+  // An exception of a handler is reported like the failure of a task, and the other handlers continue.
   static void run(void* self) noexcept {
     auto& runner = *static_cast<asio_runner*>(self);
     while (!runner.context_.stopped()) {

@@ -11,7 +11,7 @@ namespace gyre {
 ///   gyre::use_gyre_t::as_default_on_t<tcp::socket> socket(context);
 ///   std::size_t n = co_await socket.async_read_some(asio::buffer(bytes));
 struct use_gyre_t {
-  /// An executor for objects whose operations are awaited when they are given no token.
+  /// An executor for objects whose operations are awaitable when they are given no token.
   template <class Executor>
   struct executor_with_default : Executor {
     using default_completion_token_type = use_gyre_t;
@@ -21,10 +21,10 @@ struct use_gyre_t {
                std::is_convertible_v<const Other&, Executor>)
     executor_with_default(const Other& other) : Executor(other) {}
   };
-  /// The type of such an object: what T, a socket, a timer, …, is with this executor.
+  /// The type of such an object: T, such as a socket or a timer, with this executor.
   template <class T>
   using as_default_on_t = typename T::template rebind_executor<executor_with_default<typename T::executor_type>>::other;
-  /// Makes one of an object that there is. What it accepts is one, too.
+  /// Converts an existing object. Objects that it accepts have the default, too.
   template <class T>
   [[nodiscard]] static as_default_on_t<T> as_default_on(T object) {
     return as_default_on_t<T>(std::move(object));
@@ -35,17 +35,17 @@ struct use_gyre_t {
 ///
 ///   std::size_t n = co_await socket.async_read_some(asio::buffer(bytes), gyre::use_gyre);
 ///
-/// The operation begins when it is awaited, and the task goes on on its own loop, wherever the handler is called. Everything
-/// is done on the executor of the I/O object: it is begun there, and asked there to end. So tasks may use an object that
-/// belongs to an io_context of another thread, as long as the object is not used in other ways meanwhile.
-/// Lifetime: buffers, the I/O object and its io_context until the await returns.
-/// Cancel:   the slot of the operation is told, with cancellation_type::all, and the await goes on when the handler has been
-///           called: with its result, which wins, or with `cancelled`. What a composed operation (async_read) had moved by
-///           then is lost with its count. An operation whose executor is unknown (use_gyre_on gives it) is not told, and one
-///           that looks at no slot (async_resolve) ends when it ends.
-/// Errors:   io_error, "async_receive: Connection reset by peer"; end of stream is one too, asio::error::eof;
-///           incomplete_transfer when bytes had been moved before; callback_dropped when the handler was destroyed uncalled.
-/// Thread:   any loop; several threads that run one io_context need a strand for each I/O object, as ever.
+/// The operation begins when it is awaited, and the task resumes on its own loop, wherever the handler is called. The
+/// operation is begun and cancelled on the executor of the I/O object. So tasks may use an object that belongs to an
+/// io_context of another thread, as long as nothing else uses the object meanwhile.
+/// Lifetime: buffers, the I/O object and its io_context stay valid until the await returns.
+/// Cancel: emits cancellation_type::all to the slot of the operation. The await returns when the handler has been
+/// called: with its result, which wins, or with `cancelled`. Bytes that a composed operation (async_read) had moved by
+/// then are lost with their count. An operation whose executor is unknown (use_gyre_on names it) is not notified. One
+/// that ignores its slot (async_resolve) runs to its end.
+/// Errors: io_error, "async_receive: Connection reset by peer"; end of stream is an error too, asio::error::eof;
+/// incomplete_transfer when bytes had been moved before; callback_dropped when the handler was destroyed uncalled.
+/// Thread: any loop. If several threads run one io_context, each I/O object needs a strand, as usual.
 inline constexpr use_gyre_t use_gyre{};
 
 /// use_gyre with the executor on which the operation is begun and cancelled.
@@ -54,9 +54,10 @@ struct use_gyre_on_t {
   Executor executor;
 };
 
-/// The same for operations that do not say their executor (async_initiate with a lambda): `use_gyre_on(socket.get_executor())`.
+/// The same for operations that do not expose their executor (async_initiate with a lambda):
+/// `use_gyre_on(socket.get_executor())`.
 ///
-/// Cancel: as use_gyre.
+/// Cancel: same as use_gyre.
 template <class Executor>
 [[nodiscard]] use_gyre_on_t<Executor> use_gyre_on(Executor executor) {
   return {std::move(executor)};

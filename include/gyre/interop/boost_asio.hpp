@@ -1,4 +1,4 @@
-// gyre/interop/boost_asio.hpp: asio.hpp for Boost.Asio, from Boost 1.74; cancels need the slots that 1.77 has brought.
+// gyre/interop/boost_asio.hpp: asio.hpp for Boost.Asio 1.74 and newer; cancels need slots, which exist since 1.77.
 #pragma once
 
 #include <gyre/interop/asio_guest.hpp>
@@ -34,7 +34,7 @@
 
 namespace gyre {
 
-/// How gyre speaks with Boost.Asio.
+/// Adapts gyre to Boost.Asio.
 struct boost_asio_library {
   using error_code = boost::system::error_code;
   using io_context = boost::asio::io_context;
@@ -76,7 +76,7 @@ struct boost_asio_library {
   static void clear_slot(const Handler& /*has none*/) {}
 #endif
 
-  /// Stands where nobody has thought of an executor: what a function object is associated with, in old and new versions.
+  /// The executor when nobody has chosen one: the one associated with a plain function object, in old and new versions.
   template <class Executor>
   static constexpr bool is_default_executor =
       std::is_same_v<Executor, boost::asio::system_executor> ||
@@ -87,7 +87,7 @@ struct boost_asio_library {
   using executor_of = typename Initiation::executor_type;
 
   static const void* address_of(const boost::asio::execution_context& context) noexcept { return &context; }
-  /// Null: it does not say.
+  /// Null when the executor does not expose its context.
   template <class Executor>
   static const void* context_of(const Executor& executor) noexcept {
     if constexpr (requires { address_of(boost::asio::query(executor, boost::asio::execution::context)); })
@@ -108,7 +108,7 @@ struct boost_asio_library {
       std::rethrow_exception(failure);
     } catch (const boost::system::system_error& error) {
       return error.code() == boost::asio::error::operation_aborted;
-    } catch (...) {  // it is looked at, and thrown by the caller
+    } catch (...) {  // only examined here; the caller throws it
       return false;
     }
   }
@@ -121,8 +121,8 @@ struct boost_asio_library {
   }
 };
 
-/// asio_thread for Boost.Asio. A program uses one Asio, this or the stand-alone one: both define the same names outside of their
-/// namespaces.
+/// asio_thread for Boost.Asio. A program uses one Asio, either this or the stand-alone one, because both define the
+/// same names outside of their namespaces.
 using boost_asio_thread = asio_runner<boost_asio_library>;
 
 /// asio_on_loop for Boost.Asio.
@@ -130,7 +130,7 @@ using boost_asio_on_loop = asio_guest<boost_asio_library>;
 
 /// async_run for Boost.Asio.
 ///
-/// Cancel: as async_run; Boost 1.76 and older have no slots, so that nothing is cancelled.
+/// Cancel: same as async_run; Boost 1.76 and older have no slots, so nothing is cancelled.
 template <class T, class Token>
 auto boost_async_run(event_loop& loop, task<T> work, Token&& token,
                      std::source_location where = std::source_location::current()) {

@@ -5,12 +5,12 @@
 
 namespace gyre {
 
-/// Calls one function on a thread of its own, which takes no signals: they are for the program's threads.
+/// Calls one function on a thread of its own. The thread takes no signals; they go to the program's threads.
 class GYRE_API service_thread {
  public:
-  /// Errors: std::system_error when there is no thread to be had.
+  /// Errors: std::system_error when no thread can be started.
   service_thread(void (*function)(void*), void* argument);
-  /// Waits for the function, if `join` has not.
+  /// Waits for the function, unless `join` already has.
   ~service_thread();
   service_thread(const service_thread&) = delete;
   service_thread& operator=(const service_thread&) = delete;

@@ -1,4 +1,4 @@
-// gyre/process/exit_status.hpp: how a process has ended.
+// gyre/process/exit_status.hpp: the exit status of a process.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -7,11 +7,11 @@
 
 namespace gyre {
 
-/// How a process has ended.
+/// The exit status of a process.
 struct GYRE_API exit_status {
-  int code = 0;    ///< what it returned; 0 when a signal ended it
-  int signal = 0;  ///< the signal that ended it; 0: none
-  /// The process has ended, and other code took its status: this program ignores SIGCHLD, or waits for any child. Linux
+  int code = 0;    ///< exit code; 0 when a signal ended the process
+  int signal = 0;  ///< the signal that ended the process; 0 means none
+  /// The process has ended, but other code took its status: this program ignores SIGCHLD, or waits for any child. Linux
   /// keeps a copy since 6.15.
   bool unknown = false;
 

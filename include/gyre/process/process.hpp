@@ -20,24 +20,24 @@ class process_state;
 /// A child process, which does not outlive this object: the destructor kills a running child (SIGKILL). The child is
 /// reaped in the background, and the loop waits for that at its end. With process_options::process_group the destructor
 /// kills every process of the group, also when the child itself has ended. A child that this program may not kill,
-/// because it runs as another user by now, runs on as after detach.
+/// because it runs as another user by now, continues to run as after detach.
 ///
-/// Signals and waits reach this child or its group, even when its number has been used again: see pidfd_open(2). Before
+/// Signals and waits reach this child or its group, even when its process ID has been reused: see pidfd_open(2). Before
 /// Linux 6.9, and where a seccomp profile refuses signals to groups, the leader of a group is reaped when this object
-/// is destroyed or detached, so that its number stays taken until then.
+/// is destroyed or detached, so that its process ID stays taken until then.
 ///
-/// Descriptors other than the three standard streams are not handed down. Needs Linux 5.4. asyncio: Process.
+/// Descriptors other than the three standard streams are not inherited. Needs Linux 5.4. asyncio: Process.
 ///
-/// Every member but `detach` stops the program with a sentence when the object was moved from or detached.
+/// Using any member but `detach` stops the program with a message when the object was moved from or detached.
 /// Thread: belongs to the loop it was started on.
 class GYRE_API process {
  public:
-  /// Starts the program `arguments[0]`, which is looked for in PATH when it holds no slash, with these arguments.
-  /// Blocks for the moment until the program is loaded. asyncio: create_subprocess_exec.
+  /// Starts the program `arguments[0]` with these arguments. Searches PATH for a program name without a slash. Blocks
+  /// briefly until the program is loaded. asyncio: create_subprocess_exec.
   /// Errors: io_error "start /bin/nothing: No such file or directory"; std::errc::invalid_argument for no argument, or
-  /// one that holds a zero byte.
+  /// one that contains a zero byte.
   [[nodiscard]] static process start(const std::vector<std::string>& arguments, const process_options& options = {});
-  /// Lets /bin/sh run a command line. asyncio: create_subprocess_shell.
+  /// Runs a command line with /bin/sh. asyncio: create_subprocess_shell.
   [[nodiscard]] static process start_shell(std::string_view command, const process_options& options = {});
 
   process(process&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
@@ -48,32 +48,33 @@ class GYRE_API process {
   }
   ~process();
 
-  /// Its number. See getpid(2).
+  /// The process ID. See getpid(2).
   [[nodiscard]] int id() const noexcept;
 
-  /// Our ends of its streams, for those that were redirected to pipes; else not open. Closing the input is how it
-  /// learns that nothing more will come.
+  /// This program's ends of the child's streams. A stream that was not redirected to a pipe is not open. Close the
+  /// input to tell the child that nothing more will come.
   [[nodiscard]] fs::file& input() const noexcept;
   [[nodiscard]] fs::file& output() const noexcept;
   [[nodiscard]] fs::file& error() const noexcept;
 
-  /// Waits for its end. Any number of tasks may wait, also after the end. Read its pipes meanwhile: a child whose pipe
-  /// is full does not end.
+  /// Waits for the child to end. Any number of tasks may wait, also after the end. Read its pipes meanwhile: a child
+  /// whose pipe is full does not end.
   ///
   /// Lifetime: this object may be moved, detached or destroyed meanwhile. Its destructor kills the child, and the wait
   /// returns.
-  /// Cancel: stops waiting; the child runs on.
+  /// Cancel: stops waiting; the child continues to run.
   /// Errors: io_error; std::errc::no_child_process in a child of fork, which has no part in the children of its parent.
   [[nodiscard]] GYRE_CORO_WRAPPER task<exit_status> wait();
 
-  /// Writes `text` to its input and closes that, reads its output and error streams to their ends, and waits for its
-  /// end. A stream that is not a pipe is left alone. A child that does not read its input to the end is no error.
+  /// Writes `text` to the input of the child and closes it, reads its output and error streams to their ends, and waits
+  /// for the child to end. A stream that is not a pipe is not touched. A child that does not read its input to the end
+  /// is no error.
   ///
-  /// The limits of process_options count from this call. One task may communicate at a time; a later call gives the
-  /// output since the last one.
+  /// The limits of process_options count from this call. One task may communicate at a time; a later call returns the
+  /// output since the previous one.
   ///
   /// Lifetime: same as wait(). Units: `limit` of output and error, each, in bytes.
-  /// Cancel: the child runs on, and may have read a part of `text`; its output so far is lost.
+  /// Cancel: the child continues to run, and may have read a part of `text`; its output so far is lost.
   /// Errors: process_timed_out after process_options::time_limit; io_error with std::errc::file_too_large when the
   /// child writes more than `limit`, with std::errc::bad_file_descriptor when there is text and its input is closed or
   /// no pipe.
@@ -85,14 +86,14 @@ class GYRE_API process {
   /// was waited for; operation_not_permitted when it runs as another user, or a seccomp profile refuses
   /// pidfd_send_signal.
   void send_signal(int number);
-  /// Asks it to end: SIGTERM. Errors: same as send_signal.
+  /// Asks the child to end: SIGTERM. Errors: same as send_signal.
   void terminate();
-  /// Ends it: SIGKILL. Errors: same as send_signal.
+  /// Kills the child: SIGKILL. Errors: same as send_signal.
   void kill();
 
-  /// Lets the child and its group run on, also when this program ends. Only tasks that wait already get its status. The
-  /// child is reaped when it ends, or, if its loop has ended before, at the next start of a process. Until then a
-  /// descriptor stays open for it. No-op when this object was moved from or detached.
+  /// Lets the child and its group continue to run, even when this program ends. Only tasks that already wait get its
+  /// status. The child is reaped when it ends, or, if its loop has ended before, at the next start of a process. Until
+  /// then it keeps a descriptor open. No-op when this object was moved from or detached.
   void detach() noexcept;
 
  private:

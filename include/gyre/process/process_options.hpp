@@ -1,4 +1,4 @@
-// gyre/process/process_options.hpp: how to start a child process.
+// gyre/process/process_options.hpp: options for starting a child process.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -11,7 +11,7 @@
 
 namespace gyre {
 
-/// Where one of the three standard streams of a child goes.
+/// The source or destination of one of the three standard streams of a child.
 class redirect {
  public:
   enum class kind : std::uint8_t { inherit, null, pipe, output, descriptor };
@@ -59,8 +59,8 @@ struct process_options {
   /// limit the child, or its group, is killed and awaited, and process_timed_out is thrown, with the output of the
   /// child so far.
   std::chrono::nanoseconds time_limit = std::chrono::nanoseconds::max();
-  /// How long communicate and run_process wait, after the end of the child, for other processes that hold its pipes open. Then
-  /// the result is returned with `pipes_left_open`. Go: Cmd.WaitDelay.
+  /// How long communicate and run_process wait, after the end of the child, for other processes that hold its pipes
+  /// open. Then the result is returned with `pipes_left_open`. Go: Cmd.WaitDelay.
   std::chrono::nanoseconds pipe_limit = std::chrono::nanoseconds::max();
 };
 

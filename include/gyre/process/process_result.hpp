@@ -1,4 +1,4 @@
-// gyre/process/process_result.hpp: the output and the status of a process, ended by itself or by its time limit.
+// gyre/process/process_result.hpp: the output and the status of a process that ended or exceeded its time limit.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -16,8 +16,8 @@ struct process_result {
   exit_status status;
   std::string output;
   std::string error;
-  /// Another process still holds a pipe of this one open, and may yet write to it. `output` and `error` have everything
-  /// that was written until process_options::pipe_limit or the time limit.
+  /// Another process still holds a pipe of this one open, and may still write to it. `output` and `error` contain
+  /// everything that was written until process_options::pipe_limit or the time limit.
   bool pipes_left_open = false;
 };
 
@@ -34,8 +34,8 @@ class GYRE_API process_timed_out : public timed_out {
   ~process_timed_out() override;
 
   /// The output until the process was killed, and its status: usually SIGKILL, or an exit code when only other
-  /// processes held its pipes open. The status is unknown when this program may not kill the process, which then runs
-  /// on.
+  /// processes held its pipes open. The status is unknown when this program may not kill the process, which then
+  /// continues to run.
   [[nodiscard]] const process_result& result() const noexcept;
 
  private:

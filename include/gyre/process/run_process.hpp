@@ -1,4 +1,4 @@
-// gyre/process/run_process.hpp: a program run to its end.
+// gyre/process/run_process.hpp: runs a program to its end.
 #pragma once
 
 #include <gyre/process/process.hpp>
@@ -8,14 +8,14 @@
 
 namespace gyre {
 
-/// Starts a program, writes `input` to it, and gives its output and its status. Streams that `options` leaves inherited
-/// are pipes here.
+/// Starts a program, writes `input` to it, and returns its output and its status. Streams that `options` leaves
+/// inherited are pipes here.
 ///
 ///   const std::vector<std::string> command{"ls", "-l"};  // g++ 12 refuses a list in the call: see docs/compilers.md
 ///   const auto listed = co_await gyre::run_process(command);
 ///
-/// `options` can limit the time (`time_limit`, `pipe_limit`). With `process_group`, everything that the program has
-/// started is killed, too: at a time-out, at a cancel, and when the program has ended.
+/// `options` can limit the time (`time_limit`, `pipe_limit`). With `process_group`, all processes that the program has
+/// started are killed, too: at a time-out, at a cancel, and when the program has ended.
 ///
 /// Cancel: the program is killed.
 /// Errors: same as process::start and communicate. A program that fails is no error: see `status`.

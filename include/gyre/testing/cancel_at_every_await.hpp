@@ -1,4 +1,5 @@
-// gyre/testing/cancel_at_every_await.hpp: cancels a scenario at its first, second, … last step, and looks for damage.
+// gyre/testing/cancel_at_every_await.hpp: cancels a scenario at its first, second, … last step, and checks for
+// damage.
 #pragma once
 
 #include <gyre/loop/event_loop.hpp>
@@ -19,14 +20,14 @@
 
 namespace gyre::testing {
 
-/// What the runs of a scenario came to.
+/// The counts of the runs of a scenario.
 struct cancel_report {
   std::size_t runs = 0;       ///< with a cancel at step 1, 2, … until the scenario ended before its step
-  std::size_t cancelled = 0;  ///< runs that ended by the cancel
+  std::size_t cancelled = 0;  ///< runs that ended because of the cancel
   std::size_t completed = 0;  ///< runs whose result won over the cancel
 };
 
-/// Open descriptors of this process.
+/// The number of open descriptors of this process.
 inline std::size_t open_descriptors() {
   std::size_t count = 0;
   DIR* const directory = ::opendir("/proc/self/fd");
@@ -36,12 +37,12 @@ inline std::size_t open_descriptors() {
   return count;
 }
 
-/// Throws what happened, naming the step of the cancel.
+/// Throws `what` with the step of the cancel.
 [[noreturn]] inline void fail_at_step(std::size_t step, const std::string& what) {
   throw std::logic_error("cancelled at step " + std::to_string(step) + ": " + what);
 }
 
-/// What print_waiting_tasks prints.
+/// The output of print_waiting_tasks.
 inline std::string waiting_tasks(const event_loop& loop) {
   char* text = nullptr;
   std::size_t length = 0;
@@ -54,7 +55,7 @@ inline std::string waiting_tasks(const event_loop& loop) {
   return printed;
 }
 
-/// One run of `cancel_at_every_await`. Gives whether the scenario got as far as `step`.
+/// One run of `cancel_at_every_await`. Returns whether the scenario reached `step`.
 template <class Make>
 bool run_with_cancel_at(std::size_t step, Make& make, const loop_options& options, bool& was_cancelled) {
   constexpr std::size_t most_turns = 1'000'000;
@@ -86,12 +87,12 @@ bool run_with_cancel_at(std::size_t step, Make& make, const loop_options& option
   return reached;
 }
 
-/// Runs `make()`, which gives a task<>, again and again, each time on a new loop, and cancels it before the first,
-/// second, … n-th turn of the loop, in which each resumption is a turn of its own; so the cancel comes before, during
-/// and after every single await. After each run `check(was_cancelled)` looks at what the scenario left behind.
+/// Runs `make()`, which returns a task<>, repeatedly, each time on a new loop. Cancels it before the first, second, …
+/// n-th turn of the loop. Each resumption is a turn of its own, so the cancel comes before, during and after every
+/// single await. After each run `check(was_cancelled)` inspects the state that the scenario left behind.
 ///
 /// Errors: std::logic_error, naming the step, when a run leaks a task, a timer, an operation in flight or a descriptor,
-/// does not end, or throws anything but `cancelled`. Leaked frames are found by a build with AddressSanitizer.
+/// does not end, or throws anything but `cancelled`. A build with AddressSanitizer finds leaked frames.
 template <class Make, class Check>
 cancel_report cancel_at_every_await(Make make, Check check, loop_options options = {}) {
   options.ready_per_turn = 1;

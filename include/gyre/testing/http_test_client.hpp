@@ -14,7 +14,7 @@
 
 namespace gyre::testing {
 
-/// What the application has answered.
+/// The answer of the application.
 struct http_answer {
   int status = 0;
   std::string reason = {};
@@ -22,45 +22,46 @@ struct http_answer {
   std::string body = {};
   std::vector<std::pair<std::string, std::string>> trailers = {};
 
-  /// The value of the first field of that name, empty when there is none.
+  /// The value of the first field with this name, or empty when there is none.
   [[nodiscard]] GYRE_API std::string_view field(std::string_view name) const noexcept;
 };
 
 struct http_test_state;
 
-/// An application and a connection to it in memory: everything that a real request passes, but the kernel.
+/// An application and an in-memory connection to it. A request passes everything that a real one does, except the
+/// kernel.
 ///
 ///   http_test_client app(make_routes());
 ///   const auto answer = co_await app.get("/users/7");
 ///   EXPECT_EQ(answer.status, 200);
 ///
-/// Lifetime: handlers that still wait when this is destroyed are left to the loop, which cancels them at its end.
+/// Lifetime: handlers that still wait when this is destroyed stay with the loop, which cancels them at its end.
 /// Thread: that of the loop it is used on. One request at a time.
 class GYRE_API http_test_client {
  public:
   explicit http_test_client(http::handler routes);
-  /// With limits, time-outs and an observer; `options.listen` does not matter.
+  /// Uses the limits, time-outs and observer of `options`, and ignores `options.listen`.
   explicit http_test_client(http::server_options options);
   http_test_client(const http_test_client&) = delete;
   http_test_client& operator=(const http_test_client&) = delete;
   ~http_test_client();
 
-  /// Sends a request on a connection that is kept as long as the application keeps it. Host and, with a body,
-  /// Content-Length are added unless they are in `fields`. Interim answers (1xx) are passed over.
+  /// Sends a request on a connection that is reused as long as the application keeps it open. Adds Host and, with a
+  /// body, Content-Length unless they are in `fields`. Skips interim answers (1xx).
   ///
-  /// Cancel: the connection is dropped. Errors: io_error when the application closes it without an answer, or cuts the
-  /// answer off; std::runtime_error for an answer that is no HTTP.
+  /// Cancel: the connection is dropped. Errors: io_error when the application closes the connection without an answer,
+  /// or cuts the answer off; std::runtime_error for an answer that is not HTTP.
   task<http_answer> request(std::string method, std::string target,
                             std::vector<std::pair<std::string, std::string>> fields, std::string body);
   task<http_answer> request(std::string method, std::string target);
   task<http_answer> get(std::string target);
   task<http_answer> post(std::string target, std::string body, std::string media_type);
 
-  /// Sends bytes as they are, on a connection of their own, then tells the application that this was all (unless
-  /// `half_close` is false), and gives everything that comes back until it closes or resets the connection. That this
-  /// was all looks to the application as if the client left: it cancels a handler that waits.
+  /// Sends bytes unchanged on a connection of their own, then ends the sending side (unless `half_close` is false).
+  /// Returns everything that comes back until the application closes or resets the connection. The application takes
+  /// the end of the sending side for a client that left: it cancels a handler that waits.
   ///
-  /// Cancel: as request. Errors: none of the application's.
+  /// Cancel: same as request. Errors: none from the application.
   task<std::string> exchange_bytes(std::string bytes, bool half_close = true);
 
  private:

@@ -1,4 +1,4 @@
-// gyre/testing/run_test.hpp: runs a test body on virtual time, with an end to every hang.
+// gyre/testing/run_test.hpp: runs a test body on virtual time and ends every hang.
 #pragma once
 
 #include <gyre/loop/event_loop.hpp>
@@ -17,8 +17,8 @@ struct test_options {
   std::chrono::milliseconds limit = std::chrono::seconds(60);  ///< of wall time, see watchdog
 };
 
-/// Runs `body` on a new loop on this thread, on virtual time, and gives its value or throws its exception. What it
-/// leaves behind is cancelled and awaited. Time-outs and sleeps in it last as long as asked and take no time.
+/// Runs `body` on a new loop on this thread, on virtual time, and returns its value or throws its exception. Tasks that
+/// it leaves behind are cancelled and awaited. Time-outs and sleeps in it last as long as asked, but take no real time.
 ///
 /// Errors: std::runtime_error when `body` has not ended after `limit`.
 template <class T>

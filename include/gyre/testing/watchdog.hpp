@@ -1,4 +1,4 @@
-// gyre/testing/watchdog.hpp: ends a test that hangs, and says where it does.
+// gyre/testing/watchdog.hpp: ends a test that hangs, and reports where it waits.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -8,20 +8,20 @@
 
 namespace gyre::testing {
 
-/// Watches one task from a thread of its own. When `limit` of wall time has passed, the task's call stack goes to
-/// standard error and the task is cancelled; when the watchdog is still there after as long again, because the
-/// cancel was ignored or the loop is blocked, the process is aborted.
+/// Watches one task from a thread of its own. When `limit` of wall time has passed, it prints the task's call stack to
+/// standard error and cancels the task. If the watchdog still exists after the same time again, because the cancel was
+/// ignored or the loop is blocked, it aborts the process.
 ///
-/// Thread: that of the task's loop. Lifetime: ends before the loop does.
+/// Thread: that of the task's loop. Lifetime: destroyed before the loop.
 class GYRE_API watchdog {
  public:
-  /// Errors: std::system_error when there is no thread to be had.
+  /// Errors: std::system_error when no thread can be started.
   watchdog(task_state& task, std::chrono::milliseconds limit);
   ~watchdog();
   watchdog(const watchdog&) = delete;
   watchdog& operator=(const watchdog&) = delete;
 
-  /// The time was up and the task has been cancelled.
+  /// True when the limit has passed and the task has been cancelled.
   [[nodiscard]] bool has_barked() const noexcept;
 
  private:
