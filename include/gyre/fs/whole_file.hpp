@@ -21,7 +21,7 @@ namespace gyre::fs {
 
 struct write_options {
   /// A reader finds either all of the old contents or all of the new. The new contents are written to a file next to
-  /// it, which is then renamed. The permissions of the old file are not kept; a symbolic link is replaced.
+  /// the old one, which then gets its name. The permissions of the old file are not kept; a symbolic link is replaced.
   bool atomic = false;
   /// The contents are on the disk when the await returns.
   bool durable = false;

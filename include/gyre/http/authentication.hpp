@@ -99,7 +99,7 @@ concept token_check = requires(F& f, std::string_view token) {
 ///   }));
 ///
 /// `check` returns a bool, or a task of one. Lifetime: it lives as long as the middleware; its arguments live until it
-/// has returned. Errors: std::invalid_argument as challenge. Per request: whatever `check` throws.
+/// has returned. Errors: std::invalid_argument same as challenge. Per request: whatever `check` throws.
 template <password_check F>
 [[nodiscard]] middleware basic_authentication(std::string_view realm, F check) {
   struct authenticator {

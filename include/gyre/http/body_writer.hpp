@@ -53,9 +53,9 @@ class GYRE_API body_writer {
   /// Adds a small piece without waiting, such as a keep-alive or an end marker. Must not be called while another call
   /// is awaited.
   ///
-  /// Errors: std::logic_error same as write; io_error with std::errc::no_buffer_space when `waiting_at_most` bytes are
-  /// already waiting. Nothing is added then: await flush() first. A broken connection is reported by the next write or
-  /// flush.
+  /// Errors: std::logic_error when the body exceeds the announced length; io_error with std::errc::no_buffer_space when
+  /// `waiting_at_most` bytes are already waiting. Nothing is added then: await flush() first. A broken connection is
+  /// reported by the next write or flush.
   void append(std::string_view piece);
 
   /// Adds a part of a file. It is not copied through this program if the connection supports that.

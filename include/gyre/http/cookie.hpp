@@ -17,7 +17,7 @@ namespace gyre::http {
 /// A cookie of a request. Lifetime: points into the field.
 struct cookie {
   std::string_view name;
-  std::string_view value;  ///< without its quotes
+  std::string_view value;  ///< without the quotes around it, if any
   friend bool operator==(const cookie&, const cookie&) noexcept = default;
 };
 

@@ -30,7 +30,7 @@ struct cors_options {
 /// Tells browsers which pages may use the handlers inside it. A preflight (OPTIONS with Origin and
 /// Access-Control-Request-Method) is answered without calling a handler. Requests are never refused: the browser hides
 /// the answer from pages without permission, and other clients do not care. Errors may be read too. Cached responses
-/// fit every page: with {"*"} every response has the field, with a list of origins it has "Vary: Origin".
+/// fit every page: with {"*"} they all allow "*", with a list of origins they have "Vary: Origin".
 ///
 ///   routes.use(http::cors({.origins = {"https://example.org"}, .credentials = true}));
 ///

@@ -16,7 +16,7 @@ using unix_seconds = std::int64_t;
 /// "Sun, 06 Nov 1994 08:49:37 GMT", always 29 characters. Years are clamped to 0 to 9999.
 [[nodiscard]] GYRE_API std::array<char, 29> format_date(unix_seconds when) noexcept;
 
-/// Parses that format and the two obsolete ones, "Sunday, 06-Nov-94 08:49:37 GMT" and "Sun Nov 6 08:49:37 1994". A
+/// Parses that format and the two obsolete ones, "Sunday, 06-Nov-94 08:49:37 GMT" and "Sun Nov  6 08:49:37 1994". A
 /// two-digit year is at most 50 years after `now`. Nothing for anything else, and for a day that the month does not
 /// have.
 [[nodiscard]] GYRE_API std::optional<unix_seconds> parse_date(std::string_view text, unix_seconds now) noexcept;

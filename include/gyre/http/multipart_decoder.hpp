@@ -73,8 +73,8 @@ class GYRE_API multipart_decoder {
 
   /// Decodes the next bytes and returns the next step. Call it again with the rest of the input. `last` means that no
   /// bytes follow `input`. A part is one part_begin, any number of data, and one part_end.
-  /// Lifetime: `data` points into `input`. It points into the decoder until the next call if it looked like a delimiter
-  /// but was none.
+  /// Lifetime: `data` points into `input`, or, if it looked like a delimiter but was none, into the decoder until the
+  /// next call.
   step next(std::string_view input, bool last);
 
   /// The current part, valid since part_begin. Lifetime: until the next part_begin.

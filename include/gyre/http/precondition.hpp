@@ -22,7 +22,7 @@ struct entity_tag {
 /// Reads `"xyzzy"` or `W/"xyzzy"`. Nothing for anything else, such as a list.
 [[nodiscard]] GYRE_API std::optional<entity_tag> parse_entity_tag(std::string_view text) noexcept;
 
-/// Strong comparison: both tags name the same bytes. Weak comparison: one may stand in for the other. RFC 9110
+/// Strong comparison: both tags name the same bytes. Weak comparison: one may replace the other. RFC 9110
 /// §8.8.3.2.
 [[nodiscard]] GYRE_API bool strongly_equal(entity_tag a, entity_tag b) noexcept;
 [[nodiscard]] GYRE_API bool weakly_equal(entity_tag a, entity_tag b) noexcept;

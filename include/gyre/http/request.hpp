@@ -155,7 +155,7 @@ class GYRE_API request {
   std::string_view rest_;
   std::string_view host_;
   std::string_view upgrade_;
-  std::string_view route_;           // its pattern
+  std::string_view route_;           // the pattern
   std::source_location handled_at_;  // the line that made the handler
   std::span<const http::field> fields_;
   int minor_version_ = 1;

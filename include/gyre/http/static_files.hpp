@@ -18,7 +18,7 @@ struct found_file;
 struct open_file;
 
 struct static_files_options {
-  std::string index = "index.html";  ///< answer for a directory that contains this file; empty means none
+  std::string index = "index.html";  ///< the file that answers for its directory; empty means none
   /// A directory without an index is answered with a list of its entries: at most 20,000, found among the first 100,000
   /// names. An incomplete list has the field "X-Listing-Truncated: true".
   /// All requests share one reading of a directory for a second, unless an entry is added or removed; the sizes and
@@ -26,7 +26,7 @@ struct static_files_options {
   /// are being sent hold 64 MiB of lists.
   bool listing = false;
   bool hidden = false;  ///< serve files and directories whose names begin with a dot, too
-  /// Sends "style.css.br", ".zst" and ".gz" next to a file in its place to clients that accept them.
+  /// Sends "style.css.br" (or .zst, .gz), if it is next to "style.css", to clients that accept it.
   bool precompressed = true;
   /// The file for missing pages: "index.html" of an application that routes in the browser.
   std::string fallback = {};

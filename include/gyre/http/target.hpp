@@ -15,7 +15,7 @@ namespace gyre::http {
 /// The parts of a target. Lifetime: they point into the target.
 struct target_parts {
   std::string_view authority = {};  ///< only in the absolute form and in CONNECT
-  std::string_view path = {};       ///< as sent; "/" when the absolute form has none, "*" of OPTIONS
+  std::string_view path = {};       ///< as sent; "/" when the absolute form has none, "*" for OPTIONS
   std::string_view query = {};      ///< without the question mark
 };
 /// Splits a target that understand_request has accepted.

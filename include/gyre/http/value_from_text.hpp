@@ -1,4 +1,4 @@
-// gyre/http/value_from_text.hpp: a number from the text of a parameter.
+// gyre/http/value_from_text.hpp: converts the text of a parameter to a number.
 #pragma once
 
 #include <gyre/attributes.hpp>

@@ -1,5 +1,4 @@
-// gyre/interop/asio_outcome.hpp: the arguments that a completion handler of Asio was called with. For authors of
-// awaitables.
+// gyre/interop/asio_outcome.hpp: the arguments of a call to a completion handler of Asio. For authors of awaitables.
 #pragma once
 
 #include <gyre/tasks/from_callback.hpp>

@@ -63,7 +63,7 @@ struct GYRE_API datagram_socket : private io::descriptor {
   // The datagrams that the multishot receive has brought: buffers of the pool, linked by their slots.
   [[nodiscard]] bool has_arrivals() const noexcept { return first_ != io::buffer_pool::none; }
   [[nodiscard]] bool receives_many() const noexcept { return arrivals_.where == io::phase::in_flight; }
-  /// The caller owns the buffer from here on.
+  /// The caller owns the buffer of the first datagram from here on.
   [[nodiscard]] std::uint32_t take_first() noexcept;
   [[nodiscard]] io::message_view arrival(std::uint32_t buffer) const noexcept;
   [[nodiscard]] io::buffer_pool& pool() const noexcept { return *pool_; }

@@ -44,7 +44,7 @@ struct GYRE_API stream_socket : private io::descriptor {
   [[nodiscard]] bool is_of_running_loop() const noexcept {
     return received.belongs_to(event_loop::current().backend());
   }
-  /// Stops the program when this socket belongs to another loop than the running one. For the slow path of operations.
+  /// Stops the program when this socket belongs to another loop than the running one. For operations that have to wait.
   void expect_own_loop(const char* operation) const noexcept {
     if (!is_of_running_loop()) [[unlikely]]
       stop_on_other_loop(operation, kind);

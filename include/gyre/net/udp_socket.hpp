@@ -128,7 +128,7 @@ class GYRE_API udp_socket {
   /// io_error.
   void join_group(const address& group, std::uint32_t interface = 0);
   void leave_group(const address& group, std::uint32_t interface = 0);
-  /// The reach of multicast, and whether this machine receives it too. Errors: io_error. See ip(7), ipv6(7).
+  /// Sets how far multicast goes, and whether this machine receives it too. Errors: io_error. See ip(7), ipv6(7).
   void set_multicast_hops(int hops);
   void set_multicast_loop(bool on);
 

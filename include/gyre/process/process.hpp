@@ -93,7 +93,7 @@ class GYRE_API process {
 
   /// Lets the child and its group continue to run, even when this program ends. Only tasks that already wait get its
   /// status. The child is reaped when it ends, or, if its loop has ended before, at the next start of a process. Until
-  /// then it keeps a descriptor open. No-op when this object was moved from or detached.
+  /// then a descriptor stays open for it. No-op when this object was moved from or detached.
   void detach() noexcept;
 
  private:

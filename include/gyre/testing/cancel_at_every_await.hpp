@@ -1,5 +1,4 @@
-// gyre/testing/cancel_at_every_await.hpp: cancels a scenario at its first, second, … last step, and checks for
-// damage.
+// gyre/testing/cancel_at_every_await.hpp: cancels a scenario at every step, and checks for damage.
 #pragma once
 
 #include <gyre/loop/event_loop.hpp>
