@@ -1,4 +1,5 @@
-// src/http/access_log.cpp: lines are gathered, written when the loop turns, and dropped when nobody takes them.
+// src/http/access_log.cpp: gathers lines, writes them once per turn of the loop, and drops them when the output is
+// stuck.
 #include <gyre/http/access_log.hpp>
 #include <gyre/loop/event_loop.hpp>
 
@@ -22,7 +23,7 @@ timespec wall_time() noexcept {
 
 }  // namespace
 
-// Timers fire at the beginning of a turn: one that is due at once gathers what this turn still brings.
+// Timers fire at the beginning of a turn, so a timer that is due at once gathers all lines of the current turn.
 struct access_log::state : timer {
   state(int descriptor, const access_log_options& options)
       : output(descriptor), lines(options.format, options.longest_value), most(options.buffer) {
@@ -34,7 +35,7 @@ struct access_log::state : timer {
     if (!append([&] { lines.append(buffer, what, wall_time()); })) lose(1);
   }
 
-  // A whole line or nothing: false when there is no room for it.
+  // Appends a whole line, or nothing. Returns false when there is no room for it.
   template <class F>
   bool append(F append_line) noexcept {
     const std::size_t before = buffer.size();
@@ -73,7 +74,7 @@ struct access_log::state : timer {
     if (!buffer.empty()) arm_in(0);
   }
 
-  // Broken: what is there is lost; the next lines will be tried.
+  // The output is broken: drops the buffered lines. The next lines will be tried again.
   void drop_all() noexcept {
     const auto rest = buffer.begin() + static_cast<std::ptrdiff_t>(sent);
     lose(static_cast<std::uint64_t>(std::count(rest, buffer.end(), '\n')));
@@ -100,10 +101,10 @@ struct access_log::state : timer {
   line_writer lines;
   std::size_t most;
   std::string buffer;
-  std::size_t sent = 0;      // bytes at its beginning
-  bool torn = false;         // the last byte that was taken does not end a line
-  std::uint64_t lost = 0;    // lines
-  std::uint64_t unsaid = 0;  // of these
+  std::size_t sent = 0;      // bytes of the buffer that have been written
+  bool torn = false;         // the last byte written did not end a line
+  std::uint64_t lost = 0;    // lines dropped so far
+  std::uint64_t unsaid = 0;  // of these, the lines not reported yet
   event_loop* loop = nullptr;
 };
 
@@ -111,7 +112,7 @@ access_log::access_log(int descriptor, const access_log_options& options) : stat
 
 access_log::~access_log() {
   if (state_->armed() && event_loop::current_or_null() == state_->loop) state_->loop->timers().disarm(*state_);
-  state_->link = nullptr;  // in case the loop is gone
+  state_->link = nullptr;  // the loop may no longer exist
   state_->loop = nullptr;
   state_->write();
   if (state_->armed()) event_loop::current().timers().disarm(*state_);

@@ -1,4 +1,4 @@
-// src/http/authentication.cpp: credentials as they are sent, and what is said about bad ones.
+// src/http/authentication.cpp: parsing credentials, and the answers to missing or invalid ones.
 #include <gyre/http/authentication.hpp>
 #include <gyre/http/field.hpp>
 
@@ -24,7 +24,7 @@ constexpr std::array<std::uint8_t, 256> base64_digits = [] {
 
 bool has_control(std::string_view text) noexcept { return std::any_of(text.begin(), text.end(), is_control); }
 
-// What stands behind "Scheme " in credentials; nothing when they are of another scheme.
+// Returns the token after "Scheme " in the credentials, or nothing when they use another scheme.
 std::optional<std::string_view> token_of(std::string_view authorization, std::string_view scheme) noexcept {
   const std::size_t space = authorization.find(' ');
   if (!equal_ignoring_case(authorization.substr(0, space), scheme)) return std::nullopt;
@@ -43,7 +43,7 @@ bool is_bearer_token(std::string_view text) noexcept {
          });
 }
 
-// Two of them could be read differently by what stands before this server.
+// A proxy in front of this server could pick a different one of two Authorization fields.
 enum class presence : std::uint8_t { absent, one, several };
 presence find_authorization(const request& r, std::string_view& value) noexcept {
   presence found = presence::absent;
@@ -82,8 +82,7 @@ bool equal_secrets(std::string_view a, std::string_view b) noexcept {
   unsigned differences = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     differences |= static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i]);
-    asm volatile(""
-                 : "+r"(differences));  // not to be known before the end: no early exit, whatever the optimizer learns
+    asm volatile("" : "+r"(differences));  // opaque to the optimizer, so that it cannot add an early exit
   }
   return differences == 0;
 }

@@ -1,4 +1,4 @@
-// src/http/body_reader.cpp: bytes of the connection become bytes of a body.
+// src/http/body_reader.cpp: turns the bytes of the connection into the bytes of a body.
 #include <gyre/coro/misuse.hpp>
 #include <gyre/http/body_reader.hpp>
 #include <gyre/http/status_error.hpp>
@@ -91,7 +91,7 @@ task<std::string_view> body_reader::receive_at_most(std::size_t most) {
   }
   received_ += piece.size();
   if (kind_ != body_kind::sized) {
-    if (received_ > limit_) input_->broken = true;  // the end of the body will not be looked for
+    if (received_ > limit_) input_->broken = true;  // nobody will look for the end of the body
     check_limit(received_);
   }
   co_return piece;
@@ -110,7 +110,7 @@ task<std::string> body_reader::read_all() {
   std::string all;
   if (kind_ == body_kind::sized) {
     check_limit(received_ + left_);
-    constexpr std::uint64_t trusted = std::uint64_t{1} << 20U;  // memory is given for more only as it comes
+    constexpr std::uint64_t trusted = std::uint64_t{1} << 20U;  // beyond this, memory is allocated only as data arrives
     all.reserve(static_cast<std::size_t>(std::min(left_, trusted)));
   }
   for (;;) {

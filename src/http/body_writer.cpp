@@ -1,4 +1,4 @@
-// src/http/body_writer.cpp: pieces of a body, with the frames of chunks around them. RFC 9112 §7.1.
+// src/http/body_writer.cpp: writes the pieces of a body, framed as chunks where needed. RFC 9112 §7.1.
 #include <gyre/fs/file.hpp>
 #include <gyre/http/body_writer.hpp>
 #include <gyre/io/io_error.hpp>
@@ -83,7 +83,7 @@ task<> body_writer::send_file(int file, std::uint64_t offset, std::uint64_t size
   if (!output_->flushes_when_waiting()) check(co_await output_->flush());
 }
 
-// A filter has to see the bytes, and a file may block.
+// Reads the file in pieces, because a filter has to see the bytes. Reading may block.
 task<> body_writer::filter_file(int file, std::uint64_t offset, std::uint64_t size) {
   constexpr std::uint64_t most = std::uint64_t{64} << 10U;
   std::string piece;

@@ -12,8 +12,9 @@
 namespace gyre::http {
 namespace {
 
-// The memory of one encoder. Where brotli is built to call exit() when it gets none, as Debian's is, a shortage must not
-// return to it: `allocate` jumps out of the call instead. The encoder is unusable then, and its blocks are freed one by one.
+// The memory of one encoder. Some builds of brotli (Debian's, for one) call exit() when the allocator returns null. So
+// on a shortage `allocate` does not return: it jumps out of the call. After that the encoder is unusable, and its
+// blocks are freed one by one.
 class encoder_memory {
  public:
   encoder_memory() = default;
@@ -23,7 +24,7 @@ class encoder_memory {
     while (blocks_.next != &blocks_) release(&blocks_, blocks_.next + 1);
   }
 
-  /// Calls `f()`, which calls brotli. False: there was no memory. Nothing with a destructor may live in `f`.
+  /// Calls `f()`, which calls brotli. Returns false when memory ran out. No object with a destructor may live in `f`.
   template <class F>
   bool perform(F f) noexcept {
     if (setjmp(way_out_) != 0) {  // NOLINT(cert-err52-cpp): through C, which has no exceptions
@@ -69,7 +70,7 @@ class brotli_encoder final : public content_encoder {
  public:
   explicit brotli_encoder(const encoder_options& how)
       : state_(::BrotliEncoderCreateInstance(&encoder_memory::allocate, &encoder_memory::release, &memory_)) {
-    constexpr std::uint32_t stream_window = 18;  // 256 KiB: a stream keeps it for as long as it lasts
+    constexpr std::uint32_t stream_window = 18;  // 256 KiB, kept for as long as the stream lasts
     constexpr std::uint32_t window = 22;
     if (state_ == nullptr) throw std::bad_alloc();
     const int quality = std::clamp(how.brotli_quality, BROTLI_MIN_QUALITY, BROTLI_MAX_QUALITY);
@@ -94,7 +95,7 @@ class brotli_encoder final : public content_encoder {
     std::size_t left = in.size();
     do {
       broken_ = !run(operation, left, next);
-      if (broken_) throw std::bad_alloc();  // nothing else can go wrong
+      if (broken_) throw std::bad_alloc();  // brotli has no other failure
       std::size_t size = 0;
       const std::uint8_t* const bytes = ::BrotliEncoderTakeOutput(state_, &size);
       out.append(reinterpret_cast<const char*>(bytes), size);
@@ -114,9 +115,9 @@ class brotli_encoder final : public content_encoder {
     (void)::BrotliEncoderSetParameter(state_, what, value);
   }
 
-  encoder_memory memory_;  // before state_, which is in it
+  encoder_memory memory_;  // declared before state_, which lives in it
   BrotliEncoderState* state_;
-  bool broken_ = false;  // its memory ran out in the middle of a call
+  bool broken_ = false;  // memory ran out during a call
 };
 
 }  // namespace

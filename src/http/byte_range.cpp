@@ -1,4 +1,4 @@
-// src/http/byte_range.cpp: reading ranges, each joined with those that it touches.
+// src/http/byte_range.cpp: parsing ranges, and joining those that touch.
 #include <gyre/http/byte_range.hpp>
 #include <gyre/http/field.hpp>
 
@@ -8,7 +8,7 @@
 namespace gyre::http {
 namespace {
 
-// 1*DIGIT. What does not fit becomes the largest number: it lies behind every end all the same.
+// 1*DIGIT. A number that does not fit becomes the largest one, which is past every end anyway.
 bool read_number(std::string_view text, std::uint64_t& out) noexcept {
   constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
   if (text.empty()) return false;
@@ -48,8 +48,8 @@ position read_range(std::string_view text, std::uint64_t size, byte_range& out) 
 
 constexpr std::uint64_t end_of(byte_range range) noexcept { return range.first + range.length; }
 
-// Puts a range behind the others, or joined with those that it touches into the place of their first. Gives how many it
-// overlaps.
+// Appends a range, or joins it with the ranges that it touches, at the place of the first of them. Returns the number
+// of ranges that it overlaps.
 std::size_t join(std::vector<byte_range>& ranges, byte_range added) {
   byte_range joined = added;
   std::size_t overlaps = 0;

@@ -1,4 +1,4 @@
-// src/http/characters.hpp: which characters may stand where, and finding those that may not, sixteen at a time.
+// src/http/characters.hpp: which characters are allowed where, and a search for the others, sixteen at a time.
 #pragma once
 
 #include <array>
@@ -27,12 +27,12 @@ inline constexpr std::array<bool, 256> token_characters = [] {
   return token_characters[static_cast<unsigned char>(c)];
 }
 [[nodiscard]] inline bool is_space(char c) noexcept { return c == ' ' || c == '\t'; }
-/// Of ASCII.
+/// True for control characters of ASCII.
 [[nodiscard]] inline bool is_control(char c) noexcept { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }
 [[nodiscard]] constexpr char to_lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
-/// -1: it is no hexadecimal digit.
+/// Returns -1 when `c` is not a hexadecimal digit.
 [[nodiscard]] inline int hex_value(char c) noexcept {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -40,34 +40,34 @@ inline constexpr std::array<bool, 256> token_characters = [] {
   return -1;
 }
 
-/// Of a field value or a reason: HTAB, SP, VCHAR, obs-text. RFC 9110 §5.5.
+/// True for characters of a field value or a reason: HTAB, SP, VCHAR, obs-text. RFC 9110 §5.5.
 [[nodiscard]] inline bool is_value_character(char c) noexcept {
   const auto byte = static_cast<unsigned char>(c);
   return (byte >= 0x20 && byte != 0x7f) || byte == '\t';
 }
-/// Of a request target: no white space, nothing outside of ASCII, no fragment. RFC 9112 §3.2.
+/// True for characters of a request target: no white space, only ASCII, no fragment. RFC 9112 §3.2.
 [[nodiscard]] inline bool is_target_character(char c) noexcept {
   const auto byte = static_cast<unsigned char>(c);
   return byte > 0x20 && byte < 0x7f && c != '#';
 }
 
 #if defined(__SSE2__)
-/// Which of sixteen bytes may not stand in a value: a bit for each.
+/// Returns a mask of the bytes, out of sixteen, that are not allowed in a value.
 [[nodiscard]] inline int no_value_characters(__m128i bytes) noexcept {
   const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1f)), bytes);
   const __m128i tab = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\t'));
   const __m128i deleted = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f));
   return _mm_movemask_epi8(_mm_or_si128(_mm_andnot_si128(tab, control), deleted));
 }
-/// Which of sixteen bytes may not stand in a target.
+/// Returns a mask of the bytes, out of sixteen, that are not allowed in a target.
 [[nodiscard]] inline int no_target_characters(__m128i bytes) noexcept {
-  // Signed: what is outside of ASCII is less than the space, too.
+  // The comparison is signed: bytes outside ASCII are less than the space, too.
   const __m128i low = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x21));
   const __m128i deleted = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7f));
   const __m128i fragment = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('#'));
   return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(low, deleted), fragment));
 }
-/// True: all sixteen may stand in a value.
+/// True if all sixteen bytes are allowed in a value.
 [[nodiscard]] inline bool are_value_characters(const char* sixteen) noexcept {
   return no_value_characters(_mm_loadu_si128(reinterpret_cast<const __m128i*>(sixteen))) == 0;
 }
@@ -89,7 +89,7 @@ template <bool (*may_stand)(char) noexcept>
 }
 #endif
 
-/// A number from memory at any address.
+/// Loads a number from an address of any alignment.
 template <class T>
 [[nodiscard]] inline T load(const char* from) noexcept {
   T value;
@@ -97,7 +97,8 @@ template <class T>
   return value;
 }
 
-/// Up to fifteen characters as sixteen, some of them twice: what is true for all of these is true for all of those.
+/// Spreads up to fifteen characters over sixteen bytes, some of them twice. A property of all sixteen bytes is a
+/// property of all the characters.
 inline void spread(std::string_view few, char (&sixteen)[16]) noexcept {
   const char* const begin = few.data();
   const char* const end = begin + few.size();
@@ -136,8 +137,8 @@ template <bool (*sixteen_may)(const char*) noexcept>
   return all_may_stand<are_target_characters>(text);
 }
 
-/// Whether a token is this name, which is spelled in lower case: of the characters of tokens only letters become a letter, and
-/// only a hyphen stays one, by the bit that tells upper from lower case.
+/// True if a token is `name`, which is in lower case. Setting the bit that distinguishes lower from upper case is
+/// enough: among token characters, only letters become a letter by it, and only the hyphen becomes a hyphen.
 template <std::size_t Size>
 [[nodiscard]] inline bool is_name(std::string_view token, const char (&name)[Size]) noexcept {
   constexpr std::size_t length = Size - 1;

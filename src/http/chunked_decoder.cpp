@@ -1,4 +1,4 @@
-// src/http/chunked_decoder.cpp: sizes, data, ends, and the trailer section.
+// src/http/chunked_decoder.cpp: chunk sizes, data, line ends and the trailer section.
 #include <gyre/http/chunked_decoder.hpp>
 #include <gyre/http/head_parser.hpp>
 
@@ -26,7 +26,8 @@ bool take_token(std::string_view& text) noexcept {
   return size > 0;
 }
 
-// Without its first quotation mark. RFC 9110 §5.6.4: a backslash makes any one character part of the string.
+// `text` begins after the opening quotation mark. RFC 9110 §5.6.4: a backslash makes any one character part of the
+// string.
 bool take_rest_of_string(std::string_view& text) noexcept {
   for (bool escaped = false; !text.empty();) {
     const char c = text.front();
@@ -38,8 +39,8 @@ bool take_rest_of_string(std::string_view& text) noexcept {
   return false;
 }
 
-// *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ): RFC 9112 §7.1.1. Nobody here knows one. A recipient that reads
-// a malformed one in another way could also see another end of the line.
+// *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ): RFC 9112 §7.1.1. No extension is supported here. They
+// are checked because a recipient that reads a malformed one differently could also see the line end elsewhere.
 bool are_extensions(std::string_view text) noexcept {
   while (!text.empty()) {
     skip_spaces(text);
@@ -66,7 +67,7 @@ void chunked_decoder::reset() noexcept {
   trailer_.clear();
 }
 
-// False: the line is not there as a whole, or something is wrong with it. Its line end is CR LF and nothing else.
+// Returns false when the line is not complete yet or is invalid. A line must end with CR LF.
 bool chunked_decoder::take_line(std::string_view& input, std::size_t limit, parse_error too_long,
                                 std::string_view& line) {
   const std::size_t feed = input.find('\n');
@@ -96,13 +97,13 @@ bool chunked_decoder::parse_size_line(std::string_view line) noexcept {
   if (digits == 0) return fail(parse_error::bad_chunk_size);
   const std::string_view extensions = line.substr(digits);
   if (extensions.empty()) return true;
-  // White space and nothing behind it is no extension: a recipient that is less strict could see another size.
+  // White space with nothing after it is not an extension: a less strict recipient could see another size.
   if (trim(extensions).empty() || (!is_space(extensions.front()) && extensions.front() != ';'))
     return fail(parse_error::bad_chunk_size);
   return are_extensions(extensions) || fail(parse_error::bad_chunk_extension);
 }
 
-// A chunk of one byte has five bytes around it; there may be any number of these.
+// A chunk of one byte has five bytes of framing, and a client may send any number of such chunks.
 bool chunked_decoder::count_overhead(std::string_view line) noexcept {
   constexpr std::uint64_t for_each_byte = 16;
   constexpr std::size_t line_ends = 4;

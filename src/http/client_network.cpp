@@ -28,7 +28,7 @@ bool is_of_internet_v4(std::uint32_t host) noexcept {
   return true;
 }
 
-// The bytes as two numbers, the first byte on top.
+// The bytes of the address as two numbers, most significant byte first.
 client_network all_bits_of(const address& peer) noexcept {
   client_network all;
   if (peer.is_v4()) {

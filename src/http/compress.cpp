@@ -1,4 +1,4 @@
-// src/http/compress.cpp: what is compressed, and what is said about it.
+// src/http/compress.cpp: decides which responses are compressed, and sets their fields.
 #include <gyre/http/compress.hpp>
 #include <gyre/http/media_type.hpp>
 #include <gyre/http/negotiation.hpp>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view as_it_is = "identity";
 
-// A file whose bytes have to be seen.
+// Produces a file whose bytes have to pass through the encoder.
 class file_producer final : public body_producer {
  public:
   explicit file_producer(response_state& from) noexcept
@@ -50,8 +50,8 @@ bool may_be_changed(const response& r) noexcept {
   return !lists(r, "Cache-Control", "no-transform");
 }
 
-// A part, or the word that a copy is still good, varies as the whole does: RFC 9110 §15.3.7, §15.4.5. A 304 seldom says of
-// what type that is, and the type of several parts is that of none of them.
+// A part (206) and a 304 vary the same way as the whole response: RFC 9110 §15.3.7, §15.4.5. A 304 seldom has a type,
+// and a response with several parts has none of their types.
 bool stands_for_the_whole(const response& r) noexcept {
   if (r.status() != 206 && r.status() != 304) return false;
   const std::string_view type = r.media_type();
@@ -60,7 +60,7 @@ bool stands_for_the_whole(const response& r) noexcept {
          !lists(r, "Cache-Control", "no-transform");
 }
 
-// The same content, in other bytes. RFC 9110 §8.8.1.
+// The content is the same, its bytes are not. RFC 9110 §8.8.1.
 void weaken_tag(response& r) {
   const auto tag = r.field("ETag");
   if (tag && tag->starts_with('"')) r.set_field("ETag", "W/" + std::string(*tag));
@@ -106,7 +106,7 @@ class compressor {
             .size = size};
   }
 
-  // What the client has may be what was compressed for it: its tag is confirmed as it knows it. RFC 9110 §15.4.5.
+  // The client's copy may be the compressed one. Then the 304 carries the tag that the client knows. RFC 9110 §15.4.5.
   static void confirm(const request& r, response& made) {
     const std::string_view known = r.field("If-None-Match");
     const auto tag = made.field("ETag");
@@ -115,7 +115,7 @@ class compressor {
     add_vary(made, "Accept-Encoding");
   }
 
-  // False: it does not become smaller.
+  // Returns false when the body does not become smaller.
   task<bool> compress_value(response& made, std::string_view body, std::string_view coding) const {
     std::string compressed;
     auto work = [&] { make_encoder(coding, how(body.size()))->encode(body, encode_until::end, compressed); };

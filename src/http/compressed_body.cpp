@@ -1,4 +1,5 @@
-// src/http/compressed_body.cpp: pieces go into an encoder, and come out when it has enough, or when nothing else is to be done.
+// src/http/compressed_body.cpp: passes pieces through an encoder. Output is sent when it has enough, or when the task
+// waits.
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/yield.hpp>
 #include <gyre/tasks/to_thread.hpp>
@@ -10,7 +11,7 @@
 
 namespace gyre::http {
 
-// While a call is awaited, nothing may be sent behind its back.
+// Marks a call in progress: until it ends, nothing else may be sent.
 class compressing_filter::busy_scope {
  public:
   explicit busy_scope(compressing_filter& filter) : filter_(filter) {
@@ -31,7 +32,7 @@ compressing_filter::~compressing_filter() {
 
 task<> compressing_filter::encode(std::string_view piece, encode_until until) {
   if (piece.size() < on_thread_from_) {
-    // A body that shrinks to nearly nothing never waits for the client, so it has to let others run by itself.
+    // A body that shrinks to nearly nothing never waits for the client, so it yields to other tasks here.
     constexpr std::size_t in_one_turn = std::size_t{64} << 10U;
     encoded_in_turn_ += piece.size();
     if (encoded_in_turn_ >= in_one_turn) {
@@ -51,16 +52,16 @@ task<> compressing_filter::send_ready() {
   ready_.clear();
 }
 
-// Without waiting; `out_` has room.
+// Does not wait; `out_` must have room.
 void compressing_filter::append_ready() {
   out_.append(ready_);
   ready_.clear();
 }
 
 task<> compressing_filter::write(std::string_view piece) {
-  constexpr std::size_t slice = std::size_t{256} << 10U;  // what comes of it is in memory
+  constexpr std::size_t slice = std::size_t{256} << 10U;  // bounds the compressed output held in memory
   const busy_scope busy(*this);
-  // The encoder may give nothing for long: so a full buffer and a broken connection are looked for first.
+  // The encoder may produce no output for a long time, so check for a full buffer and a broken connection first.
   if (out_.waiting() >= body_writer::waiting_at_most)
     co_await out_.flush();
   else
@@ -111,8 +112,10 @@ void compressing_filter::flush_now(io::completion& c) noexcept {
   compressing_filter* const filter = self->filter;
   if (filter == nullptr) return;
   filter->scheduled_ = nullptr;
-  if (filter->busy_ || !filter->pending_ || filter->failure_) return;  // who is busy asks again
-  if (filter->out_.waiting() >= body_writer::waiting_at_most) return;  // as does who has to wait for the client first
+  if (filter->busy_ || !filter->pending_ || filter->failure_) return;  // the busy call schedules this again
+  if (filter->out_.waiting() >= body_writer::waiting_at_most)
+    return;  // so does the call that first waits for the
+             // client
   try {
     filter->encoder_.encode({}, encode_until::flushed, filter->ready_);
     filter->pending_ = false;

@@ -1,4 +1,4 @@
-// src/http/compressed_body.hpp: a body that is compressed while it is made.
+// src/http/compressed_body.hpp: compresses a body while it is produced.
 #pragma once
 
 #include <gyre/coro/task.hpp>
@@ -17,10 +17,10 @@
 
 namespace gyre::http {
 
-/// Compresses what is written, and sends it when the task that writes waits for something else.
+/// Compresses the data written, and sends it when the writing task waits for something else.
 ///
-/// Bounded: once body_writer::waiting_at_most compressed bytes wait for the client, nothing more leaves the encoder behind the
-/// task's back, and the next call first waits until the client has taken them.
+/// Bounded: once body_writer::waiting_at_most compressed bytes wait for the client, the encoder's output is no longer
+/// sent in the background. The next call first waits until the client has taken them.
 class compressing_filter final : public body_filter {
  public:
   compressing_filter(body_writer& out, content_encoder& encoder, std::size_t on_thread_from) noexcept
@@ -36,7 +36,7 @@ class compressing_filter final : public body_filter {
   task<> finish();
 
  private:
-  // In the ready queue it must outlive the filter.
+  // While it is in the ready queue, it must outlive the filter.
   struct flusher : io::completion {
     compressing_filter* filter;
   };
@@ -50,15 +50,15 @@ class compressing_filter final : public body_filter {
   body_writer& out_;
   content_encoder& encoder_;
   std::size_t on_thread_from_;
-  std::size_t encoded_in_turn_ = 0;  // on the loop, since it last let others run
-  std::string ready_;                // compressed, and not written yet
+  std::size_t encoded_in_turn_ = 0;  // on the loop, since the last yield
+  std::string ready_;                // compressed, but not written yet
   std::exception_ptr failure_;
   flusher* scheduled_ = nullptr;
   bool pending_ = false;  // the encoder holds something
   bool busy_ = false;     // a call is being awaited
 };
 
-/// Runs another producer through such a filter.
+/// Runs another producer through a compressing_filter.
 class compressing_producer final : public body_producer {
  public:
   compressing_producer(std::unique_ptr<body_producer> inner, std::optional<std::uint64_t> announced, std::string coding,

@@ -1,4 +1,4 @@
-// src/http/connection.cpp: the life of a connection: wait, parse, have it answered, again.
+// src/http/connection.cpp: the life of a connection: wait, parse, answer, repeat.
 #include <gyre/http/status.hpp>
 #include <gyre/loop/deadline.hpp>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::chrono::nanoseconds longest_wait = std::chrono::hours(24);
 
-// What stands before a request and means nothing: RFC 9112 §2.2.
+// Skips empty lines before a request; they have no meaning: RFC 9112 §2.2.
 std::string_view behind_empty_lines(std::string_view received) noexcept {
   while (received.starts_with("\r\n")) received.remove_prefix(2);
   return received;
@@ -23,8 +23,8 @@ std::string_view behind_empty_lines(std::string_view received) noexcept {
 
 }  // namespace
 
-// A response that is cut off must not end as a whole one does, in particular not one whose end is that of the connection:
-// RFC 9112 §8. A cancel ends the connection too; so this looks when the workspace is given back, whatever the reason.
+// A response that is cut off must not look complete. This matters most for one that ends with the connection: RFC 9112
+// §8. Since a cancel ends the connection too, the check is made when the workspace is given back, for whatever reason.
 class connection::reset_of_cut_off {
  public:
   reset_of_cut_off(connection& served, const workspace& work) noexcept : served_(served), output_(work.output) {
@@ -58,7 +58,7 @@ connection::~connection() {
 task<> connection::run() {
   next_step step = next_step::go_on;
   const server_timeouts& limits = server_.options.timeouts;
-  std::optional<time_point> idle_until;  // once something has come that is no request
+  std::optional<time_point> idle_until;  // set once bytes have arrived that are not a request
   while (step == next_step::go_on) {
     buffer_lease received;
     std::chrono::nanoseconds patience = server_.draining ? limits.last_request
@@ -89,7 +89,7 @@ task<> connection::run() {
   if (step == next_step::linger) co_await finish();
 }
 
-// Until nothing is left of what has been received.
+// Serves requests until all received bytes are used up.
 task<connection::next_step> connection::serve_available(workspace& work) {
   std::optional<time_point> head_due;
   bool late = false;  // as message_input::late_
@@ -164,8 +164,8 @@ bool connection::is_simple(const workspace& work, const framing& body, const res
          !last_request() && server_.options.observer == nullptr && work.parser.method() != "CONNECT";
 }
 
-// Most responses are small and there as soon as they are asked for: no coroutine is needed for them, and nothing that could
-// end them early. False: it is for `answer`, with what was started.
+// Most responses are small and ready at once: they need no coroutine and cannot be ended early. Returns false when
+// `answer` has to continue with `started`.
 bool connection::answer_at_once(workspace& work, const framing& body, started_response& started) {
   start_request(work, body);
   ++requests_;
@@ -173,7 +173,7 @@ bool connection::answer_at_once(workspace& work, const framing& body, started_re
   try {
     if (body.several_upgrades) work.request.join_upgrades();
     started = server_.options.routes.start(work.request);
-  } catch (...) {  // nothing was awaited: it is no cancel
+  } catch (...) {  // nothing was awaited, so this is not a cancel
     started.now = response_for_failure(work);
   }
   if (!started.now || started.now->was_moved_from() || !is_simple(work, body, started.now->state())) return false;
@@ -186,7 +186,7 @@ bool connection::answer_at_once(workspace& work, const framing& body, started_re
 task<connection::next_step> connection::refuse(workspace& work, int status) {
   ++requests_;
   response answer = response::error(status);
-  // The parser may not have come so far as to know the method.
+  // Parsing may have failed before the method was known.
   const bool head_only = behind_empty_lines(work.input.head()).starts_with("HEAD ");
   start_request(work, {});
   response_sender sender(work.output, answer.state(),
@@ -209,7 +209,7 @@ task<> connection::refuse_service() {
   if (step == next_step::linger) co_await finish();
 }
 
-// Closing with input unread would reset the connection, and the client might never see our last words: RFC 9112 §9.6.
+// Closing with unread input would reset the connection, and the client might never see the response: RFC 9112 §9.6.
 task<> connection::finish() {
   constexpr std::chrono::nanoseconds for_each_piece = std::chrono::seconds(2);
   constexpr std::chrono::nanoseconds in_all = std::chrono::seconds(30);

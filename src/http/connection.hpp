@@ -1,4 +1,4 @@
-// src/http/connection.hpp: serves the requests of one connection, one after the other.
+// src/http/connection.hpp: serves the requests of one connection in order.
 #pragma once
 
 #include <gyre/coro/task.hpp>
@@ -26,11 +26,11 @@ class connection final : private message_input::continue_sender {
   connection& operator=(const connection&) = delete;
   ~connection();
 
-  /// Returns when nothing more is to be done; the transport may be closed then.
+  /// Returns when the connection is finished. The transport may be closed then.
   task<> run();
-  /// Answers 503 to a connection that is one too many.
+  /// Answers 503 to a connection over the limit.
   task<> refuse_service();
-  /// Ends it if it waits for a request.
+  /// Ends the connection if it is waiting for a request.
   void interrupt_if_idle() noexcept {
     if (idle_) transport_.interrupt();
   }
@@ -39,11 +39,11 @@ class connection final : private message_input::continue_sender {
   connection** link = nullptr;
 
  private:
-  /// What becomes of the connection.
+  /// How the connection continues after a request.
   enum class next_step : std::uint8_t {
     go_on,
-    close,   // the client has asked for it, or is gone
-    linger,  // the client may still be sending, and has to see our last words first
+    close,   // the client asked for it, or is gone
+    linger,  // the client may still be sending, and has to see the last response first
     reset,   // a response was cut off
   };
   struct progress;
@@ -75,10 +75,10 @@ class connection final : private message_input::continue_sender {
   server_state& server_;
   transport& transport_;
   const address& peer_;
-  workspace* work_ = nullptr;  // while a request is being answered
+  workspace* work_ = nullptr;  // set while a request is being answered
   std::uint64_t requests_ = 0;
   bool idle_ = false;
-  bool in_response_ = false;  // its head may have been sent, and its end has not been made
+  bool in_response_ = false;  // the head may have been sent, and the end of the response has not been produced
 };
 
 }  // namespace gyre::http

@@ -1,4 +1,4 @@
-// src/http/connection_answer.cpp: a request that is waited for: its handler, the response, what is left of the body.
+// src/http/connection_answer.cpp: a request whose answer takes time: its handler, the response, the rest of the body.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/http/status_error.hpp>
 
@@ -14,7 +14,7 @@
 namespace gyre::http {
 namespace {
 
-constexpr std::uint64_t skipped_at_most = std::uint64_t{64} << 10U;  // of a body that the handler did not want
+constexpr std::uint64_t skipped_at_most = std::uint64_t{64} << 10U;  // of a body that the handler did not read
 constexpr int client_has_left = 499;
 constexpr std::string_view too_late = "this took too long";
 
@@ -29,7 +29,7 @@ task<connection::next_step> connection::answer(workspace& work, const framing& b
              .keep_alive = body.keep_alive,
              .http_1_0 = work.request.minor_version() == 0};
   const told_at_end observer(*this, work, p);
-  // Responses to requests before this one do not wait for it.
+  // Responses to earlier requests do not wait for this one.
   if (!work.output.buffer().empty()) {
     work.output.flush_when_waiting();
     if (!work.output.flushes_when_waiting()) {
@@ -52,10 +52,10 @@ task<connection::next_step> connection::answer(workspace& work, const framing& b
   } catch (const cancelled&) {
     if (!scope.absorbs_cancel()) throw;
     made = response::error(503, too_late);
-  } catch (...) {  // what is left is no cancel
+  } catch (...) {  // cancels were caught above
     made = response_for_failure(work);
   }
-  if (scope.cancelled()) {  // awaits would fail; what there is to be said at once is said
+  if (scope.cancelled()) {  // further awaits would fail, so only a response that is ready at once is sent
     if (scope.client_left())
       made.reset();
     else if (made && takes_time(made->state()))
@@ -67,8 +67,8 @@ task<connection::next_step> connection::answer(workspace& work, const framing& b
   co_return next_step::close;
 }
 
-// Called while the exception is handled. Nothing: the client has left, or there is no memory for an answer, and the connection
-// closes.
+// Called while the exception is being handled. Returns nothing when the client has left, or when there is no memory for
+// an answer; the connection then closes.
 std::optional<response> connection::response_for_failure(workspace& work) noexcept {
   try {
     return response_to_current_exception(work);
@@ -82,8 +82,8 @@ std::optional<response> connection::response_to_current_exception(workspace& wor
     throw;
   } catch (const status_error& error) {
     return response::error(error);
-  } catch (...) {  // what is left is no cancel
-    // The client left in the middle of its body.
+  } catch (...) {  // not a cancel
+    // The client left in the middle of the request body.
     if (work.input.broken) return std::nullopt;
     report_failure(work.request);
     return response::error(500);
@@ -92,7 +92,8 @@ std::optional<response> connection::response_to_current_exception(workspace& wor
 
 bool connection::needs_skip(workspace& work) noexcept { return !work.request.body().at_end() && !work.input.broken; }
 
-// For those that read the body, or need its end, when the head of the response has been sent: then it is too late to say 100.
+// For responses that read the body or need its end. Called before their head is sent: after that it is too late for
+// 100.
 task<> connection::ask_for_body(workspace& work, progress& p) {
   try {
     co_await work.request.body().ask_for_it();
@@ -101,7 +102,7 @@ task<> connection::ask_for_body(workspace& work, progress& p) {
   }
 }
 
-// What the handler has left of the body; behind it is the next request.
+// Skips the part of the body that the handler has not read, up to the next request.
 task<> connection::skip_body(workspace& work, progress& p) {
   bool skipped = false;
   try {
@@ -115,17 +116,17 @@ task<> connection::skip_body(workspace& work, progress& p) {
 task<connection::next_step> connection::send(workspace& work, response& r, progress& p) {
   bool takes_over = begins_protocol(r, work.request);
   response_state& state = r.state();
-  // A body made piece by piece may read the request's meanwhile.
+  // A response body that is made piece by piece may still read the request's body.
   const bool skips_later = state.source == body_source::producer;
   const bool wants_body = takes_over || (skips_later && state.status < 400);
   if (wants_body && needs_skip(work)) co_await ask_for_body(work, p);
   if (!skips_later && needs_skip(work)) co_await skip_body(work, p);
-  if (takes_over && work.input.broken) {  // where the other protocol would begin is not known
+  if (takes_over && work.input.broken) {  // the start of the other protocol cannot be found
     takes_over = false;
     state.drop_body();
     state.status = 400;
   }
-  work.input.on_continue = nullptr;  // nothing may come in between any more
+  work.input.on_continue = nullptr;  // no 100 may be sent from here on
   const bool last = work.input.broken || last_request() || state.close_connection;
   const sending how{.common_fields = server_.common_fields(),
                     .head_only = work.request.method() == "HEAD",
@@ -157,7 +158,8 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   co_return last || work.input.broken || !work.input.empty() ? next_step::linger : next_step::close;
 }
 
-// What takes time, or has to be gone before the connection closes. False: it was cut off.
+// Sends a body that takes time, or whose source must be gone before the connection closes. Returns false if it was cut
+// off.
 task<bool> connection::send_body(workspace& work, response_sender& sender, progress& p) {
   struct counted {
     progress& of;
@@ -169,7 +171,7 @@ task<bool> connection::send_body(workspace& work, response_sender& sender, progr
     sent = co_await sender.send();
   } catch (const cancelled&) {
     if (!p.scope->absorbs_cancel()) throw;
-  } catch (...) {  // what is left is no cancel
+  } catch (...) {  // cancels were caught above
     const bool client_is_gone = work.output.failed() && !work.output.file_failed();
     if (!client_is_gone && !work.input.broken) report_failure(work.request);
   }

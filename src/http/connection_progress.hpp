@@ -1,4 +1,4 @@
-// src/http/connection_progress.hpp: what is known of a request on its way through a connection.
+// src/http/connection_progress.hpp: the state of one request on its way through a connection.
 #pragma once
 
 #include <gyre/loop/deadline.hpp>
@@ -10,7 +10,7 @@
 
 namespace gyre::http {
 
-/// From when to when, without a look at the clock when nobody wants to know.
+/// Measures the time from construction on. Reads the clock only if the result is wanted.
 class stopwatch {
  public:
   explicit stopwatch(bool wanted) noexcept : began_(wanted ? now() : time_point()), wanted_(wanted) {}
@@ -23,18 +23,18 @@ class stopwatch {
   bool wanted_;
 };
 
-/// Of one request, on its way through.
+/// The state of one request.
 struct connection::progress {
   stopwatch clock;
   bool keep_alive = false;  // the client wants to send more
   bool http_1_0 = false;
-  int status = 503;  // of a request that was ended before there was an answer
+  int status = 503;  // for a request that ended before it had an answer
   std::uint64_t body_bytes = 0;
   bool complete = false;
   exchange_scope* scope = nullptr;
 };
 
-/// Tells the observer of a request when it is over, however that comes: who cancels the connection ends it too.
+/// Reports a request to the observer when it ends, also when the connection is cancelled.
 class connection::told_at_end {
  public:
   told_at_end(const connection& c, const workspace& work, const progress& p) noexcept

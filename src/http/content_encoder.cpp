@@ -1,4 +1,4 @@
-// src/http/content_encoder.cpp: which codings there are in this build.
+// src/http/content_encoder.cpp: the codings of this build.
 #include "content_encoder.hpp"
 
 #include <array>
@@ -13,7 +13,7 @@ struct coding {
   std::unique_ptr<content_encoder> (*make)(const encoder_options& how);
 };
 
-// The best first; the last keeps the list from being empty.
+// In order of preference. The empty last entry keeps the array valid when no coding is built in.
 constexpr coding codings[] = {
 #ifdef GYRE_WITH_ZSTD
     {"zstd", &make_zstd_encoder},

@@ -11,9 +11,9 @@
 namespace gyre::http {
 
 enum class encode_until : std::uint8_t {
-  more,     // what the encoder likes to give already
-  flushed,  // everything so far can be read
-  end,      // nothing follows
+  more,     // output as the encoder sees fit
+  flushed,  // everything so far can be decoded
+  end,      // no more input follows
 };
 
 /// Thread: any, one at a time.
@@ -28,13 +28,12 @@ struct encoder_options {
   int gzip_level;
   int brotli_quality;
   int zstd_level;
-  std::optional<std::uint64_t> size =
-      {};  // of all that comes; nothing: a stream, which has to keep its memory for long
+  std::optional<std::uint64_t> size = {};  // total input size; nothing for a stream, which keeps its memory for long
 };
 
-/// The codings that this build has, the preferred one first.
+/// The codings of this build, in order of preference.
 std::span<const std::string_view> built_in_codings() noexcept;
-/// `coding` is one of those.
+/// `coding` must be one of built_in_codings().
 std::unique_ptr<content_encoder> make_encoder(std::string_view coding, const encoder_options& how);
 
 std::unique_ptr<content_encoder> make_gzip_encoder(const encoder_options& how);

@@ -1,4 +1,4 @@
-// src/http/cookie.cpp: reading cookies strictly, and writing what every client reads in the same way.
+// src/http/cookie.cpp: strict parsing of cookies, and writing them so that every client reads the same.
 #include <gyre/http/cookie.hpp>
 
 #include "characters.hpp"
@@ -9,8 +9,8 @@
 namespace gyre::http {
 namespace {
 
-constexpr std::size_t most_of_a_pair = 4096;        // what browsers keep, RFC 6265 §6.1
-constexpr std::size_t most_of_an_attribute = 1024;  // a longer one is ignored by browsers
+constexpr std::size_t most_of_a_pair = 4096;        // the limit of browsers, RFC 6265 §6.1
+constexpr std::size_t most_of_an_attribute = 1024;  // browsers ignore longer ones
 
 bool is_cookie_octet(char c) noexcept {
   const auto byte = static_cast<unsigned char>(c);
@@ -34,8 +34,8 @@ std::optional<cookie> parse_pair(std::string_view text) noexcept {
   return pair;
 }
 
-// Labels of letters, digits and hyphens, with dots between them: no address in brackets, no port, no dot in front, which
-// clients drop.
+// Labels of letters, digits and hyphens, with dots between them. Not allowed: an address in brackets, a port, a leading
+// dot (clients drop it).
 bool is_domain(std::string_view text) noexcept {
   if (text.empty() || text.size() > 253) return false;
   char before = '.';
@@ -55,12 +55,12 @@ bool is_path(std::string_view text) noexcept {
 }
 
 bool is_readable_date(unix_seconds when) noexcept {
-  constexpr unix_seconds first = -11'644'473'600;  // 1601: clients take no earlier year, RFC 6265 §5.1.1
+  constexpr unix_seconds first = -11'644'473'600;  // 1601: clients reject earlier years, RFC 6265 §5.1.1
   constexpr unix_seconds last = 253'402'300'799;   // 9999
   return when >= first && when <= last;
 }
 
-// Why clients would not keep this cookie, or not as it is meant. Null: nothing is wrong.
+// Returns why clients would reject or misread this cookie, or null when it is fine.
 const char* find_fault(const set_cookie& it) noexcept {
   if (!is_token(it.name)) return "the name is no token";
   if (!is_cookie_value(it.value)) return "the value holds what separates, white space, or what is not ASCII: encode it";

@@ -1,4 +1,4 @@
-// src/http/cors.cpp: permissions as fields.
+// src/http/cors.cpp: CORS options as response fields.
 #include <gyre/http/cors.hpp>
 #include <gyre/http/field.hpp>
 
@@ -36,8 +36,8 @@ void check_names(const name_list& all) {
     if (!is_token(each)) throw std::invalid_argument("cors: \"" + each + "\" is no token");
 }
 
-// Of at least one. "*" would mean the name "*" when there are credentials, so the answer is what was asked for, if it can
-// be read.
+// A list of at least one token. With credentials "*" would mean a name "*", so the answer repeats the requested list if
+// it can be parsed.
 bool is_list_of_tokens(std::string_view list) noexcept {
   if (list.empty()) return false;
   for (std::string_view each = next_in_list(list); !each.empty(); each = next_in_list(list))
@@ -72,14 +72,14 @@ class permissions {
       allow_origin(made, origin);
       if (!exposed_.empty()) made.set_field("Access-Control-Expose-Headers", exposed_);
     }
-    // Also without an origin: a cache must not give this to a page that sends one.
+    // Also added without an Origin: a cache must not give this response to a page that sends one.
     if (!any_origin_) add_vary(made, "Origin");
     co_return made;
   }
 
  private:
-  // Where any may, who sends no origin is told so too: what a cache keeps of that may go to a page. Fetch standard, "CORS
-  // protocol and HTTP caches".
+  // When any origin is allowed, requests without one get the field too: a cache may give the response to a page later.
+  // Fetch standard, "CORS protocol and HTTP caches".
   [[nodiscard]] bool may_use(std::string_view origin) const noexcept {
     return any_origin_ || std::find(options_.origins.begin(), options_.origins.end(), origin) != options_.origins.end();
   }

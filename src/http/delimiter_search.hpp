@@ -1,4 +1,4 @@
-// src/http/delimiter_search.hpp: where the delimiter of a multipart body begins, sixteen places at a time.
+// src/http/delimiter_search.hpp: finds the delimiter of a multipart body, sixteen positions at a time.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,11 @@
 
 namespace gyre::http {
 
-// The delimiter begins with the only CR in it. So nothing that looks like its beginning overlaps with another one, and the
-// comparisons together read no byte twice, whatever a client sends.
+// The only CR of the delimiter is its first byte. So candidates cannot overlap, and no byte is compared twice with the
+// delimiter, whatever a client sends.
 
-/// From `from` on, where CR and the last byte of the delimiter stand at its distance and sixteen places can be read.
+/// Finds the next position, starting at `from`, where a CR and, at the delimiter's distance, its last byte are found.
+/// Looks only where sixteen positions can be read.
 inline std::size_t skip_to_candidate(std::string_view in, std::size_t from, std::string_view delimiter) noexcept {
 #if defined(__SSE2__)
   const std::size_t distance = delimiter.size() - 1;
@@ -31,7 +32,8 @@ inline std::size_t skip_to_candidate(std::string_view in, std::size_t from, std:
   return found == nullptr ? in.size() : static_cast<std::size_t>(static_cast<const char*>(found) - in.data());
 }
 
-/// Where the delimiter begins, or as much of it as is there before `in` ends; the size of `in` when it does not.
+/// Returns where the delimiter begins, or where a beginning of it is cut off by the end of `in`. Returns the size of
+/// `in` when there is neither.
 inline std::size_t find_delimiter(std::string_view in, std::string_view delimiter) noexcept {
   for (std::size_t at = 0;; ++at) {
     at = skip_to_candidate(in, at, delimiter);

@@ -1,4 +1,4 @@
-// src/http/directory_contents.cpp: one system call for each name, and three orders.
+// src/http/directory_contents.cpp: one system call per name, and three sort orders.
 #include "directory_contents.hpp"
 
 #include <gyre/io/io_error.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 class directory_stream {
  public:
-  // A description of its own: descriptors that are duplicates of each other share their place in the directory.
+  // Opens a new file description: duplicated descriptors share their position in the directory.
   explicit directory_stream(int directory) {
     owned_fd own(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (own) open_ = ::fdopendir(own.get());
@@ -31,7 +31,7 @@ class directory_stream {
   ~directory_stream() { ::closedir(open_); }
 
   [[nodiscard]] int descriptor() const noexcept { return ::dirfd(open_); }
-  /// Null at the end.
+  /// Returns null at the end.
   const dirent* next() {
     errno = 0;
     const dirent* const each = ::readdir(open_);
@@ -108,7 +108,7 @@ void directory_contents::sort() {
   const auto is_directory = [](const entry& each) { return each.directory; };
   directories_ =
       static_cast<std::size_t>(std::partition_point(entries_.begin(), entries_.end(), is_directory) - entries_.begin());
-  // By place where these are equal, which is by name.
+  // Equal entries are ordered by position, that is by name.
   const auto sort_by = [this](std::vector<std::uint32_t>& places, auto member) {
     places.resize(entries_.size());
     std::iota(places.begin(), places.end(), 0U);

@@ -1,4 +1,4 @@
-// src/http/directory_contents.hpp: what is in a directory, as it was found by one reading of it.
+// src/http/directory_contents.hpp: the contents of a directory, as found by one reading of it.
 #pragma once
 
 #include <gyre/http/http_date.hpp>
@@ -14,8 +14,8 @@ namespace gyre::http {
 
 enum class listing_order : std::uint8_t { name, size, time };
 
-/// At most 20,000 names, found among the first 100,000 of the directory, in some 6 MB. Directories come before files,
-/// whatever the order.
+/// At most 20,000 names, found among the first 100,000 of the directory; they take some 6 MB. Directories come before
+/// files in every order.
 class directory_contents {
  public:
   static constexpr std::size_t most_entries = 20'000;
@@ -30,8 +30,8 @@ class directory_contents {
     friend bool operator==(const entry&, const entry&) noexcept = default;
   };
 
-  /// Reads `directory`, which is at `path` below `root`: a link is shown as what it leads to, if that is inside of the tree.
-  /// May take long: for threads. Errors: io_error.
+  /// Reads `directory`, which is at `path` below `root`. A link is shown as its target if that is inside the tree. May
+  /// take long, so call it on a thread. Errors: io_error.
   directory_contents(int root, int directory, const std::string& path, bool hidden);
 
   [[nodiscard]] std::size_t size() const noexcept { return entries_.size(); }
@@ -39,9 +39,9 @@ class directory_contents {
   [[nodiscard]] std::string_view name_of(const entry& one) const noexcept {
     return std::string_view(names_).substr(one.name_begin, one.name_size);
   }
-  /// There are more names than are here.
+  /// True if there are more names than these.
   [[nodiscard]] bool more() const noexcept { return more_; }
-  /// Bytes that it occupies.
+  /// Memory in use, in bytes.
   [[nodiscard]] std::size_t memory() const noexcept;
 
   friend bool operator==(const directory_contents&, const directory_contents&) noexcept = default;
@@ -52,8 +52,8 @@ class directory_contents {
 
   std::string names_;
   std::vector<entry> entries_;                    // by name
-  std::array<std::vector<std::uint32_t>, 2> by_;  // places in that, by size and by time
-  std::size_t directories_ = 0;                   // that the entries begin with
+  std::array<std::vector<std::uint32_t>, 2> by_;  // positions in `entries_`, by size and by time
+  std::size_t directories_ = 0;                   // the number of directories; they are the first entries
   bool more_ = false;
 };
 

@@ -1,4 +1,4 @@
-// src/http/directory_listing.cpp: writing down what is in a directory, piece by piece.
+// src/http/directory_listing.cpp: writes the contents of a directory as HTML or JSON, piece by piece.
 #include <gyre/http/body_writer.hpp>
 #include <gyre/http/http_date.hpp>
 #include <gyre/http/negotiation.hpp>
@@ -97,7 +97,7 @@ void append_page_begin(std::string& out, std::string_view path, order sorted) {
 
 void append_page_row(std::string& out, const entry& each, std::string_view name) {
   const std::string_view slash = each.directory ? "/" : "";
-  out.append("<tr><td><a href=\"./");  // which keeps a name with a colon from being read as a scheme
+  out.append("<tr><td><a href=\"./");  // "./" keeps a name with a colon from being read as a scheme
   append_html(out, percent_encode(name, encode_for::path_segment));
   out.append(slash).append("\">");
   append_html(out, printable(name));
@@ -128,7 +128,7 @@ class listing_text {
   listing_text(listing_cache::contents all, std::string path, order sorted, bool json)
       : all_(std::move(all)), path_(std::move(path)), sorted_(sorted), json_(json) {}
 
-  // Adds what comes next. False at the end.
+  // Appends the next piece. Returns false at the end.
   bool append_next(std::string& out) {
     const std::size_t enough = out.size() + piece;
     if (!begun_) append_begin(out);
@@ -145,7 +145,7 @@ class listing_text {
       text.clear();
       more = append_next(text);
       co_await out.write(text);
-      if (more) co_await yield_turn();  // a client that takes it as it comes is not the only one
+      if (more) co_await yield_turn();  // a client that takes everything at once must not keep other tasks from running
     }
   }
 
@@ -182,7 +182,7 @@ class listing_text {
 
 task<> write_nothing(body_writer& /*out*/) { co_return; }
 
-// One that is sent at once has a length.
+// A listing that is sent at once has a Content-Length.
 response response_of(listing_text text, const request& r, std::size_t entries, std::string_view media_type) {
   constexpr std::size_t few = 64;
   if (entries > few && r.method() == "HEAD") return response::stream(&write_nothing, media_type);
@@ -208,10 +208,10 @@ task<response> list_as_response(request& r, listing_cache& cache, wanted_directo
   response made = response_of(std::move(text), r, entries, json ? kinds[1] : kinds[0]);
   made.add_field("Vary", "Accept");
   made.add_field("Cache-Control", "no-cache");
-  // Names of files are not ours: nothing in them runs, and the page loads nothing.
+  // File names are untrusted: no script runs in the page, and the page loads nothing.
   made.add_field("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
   made.add_field("X-Content-Type-Options", "nosniff");
-  if (truncated) made.add_field("X-Listing-Truncated", "true");  // a JSON array has no place to say it
+  if (truncated) made.add_field("X-Listing-Truncated", "true");  // a JSON array has no place for this
   co_return made;
 }
 

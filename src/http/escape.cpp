@@ -1,4 +1,4 @@
-// src/http/escape.cpp: strings of JSON. RFC 8259 §7.
+// src/http/escape.cpp: JSON strings. RFC 8259 §7.
 #include "escape.hpp"
 
 #include <gyre/io/printable.hpp>
@@ -9,7 +9,7 @@
 namespace gyre::http {
 namespace {
 
-// Those that are not printable have four digits at most.
+// Characters that need an escape have at most four digits.
 void append_code(std::string& out, char32_t code) {
   constexpr std::string_view digits = "0123456789abcdef";
   out += "\\u";

@@ -1,4 +1,4 @@
-// src/http/escape.hpp: text of others inside of HTML and JSON.
+// src/http/escape.hpp: escaping untrusted text for HTML and JSON.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace gyre::http {
 
-/// As text or as a quoted attribute.
+/// Escapes text for HTML content or a quoted attribute.
 inline void append_html(std::string& out, std::string_view text) {
   for (const char c : text) {
     switch (c) {
@@ -31,10 +31,10 @@ inline void append_html(std::string& out, std::string_view text) {
   }
 }
 
-/// As a quoted string. Bytes that are no UTF-8 become U+FFFD. Characters that act on a terminal or a viewer (controls, those
-/// that change the direction of text) are escaped. The value is the same, and the JSON itself is harmless to look at.
+/// Appends a quoted string. Bytes that are not UTF-8 become U+FFFD. Characters that act on a terminal or a viewer
+/// (controls, direction overrides) are escaped. The value stays the same, and the JSON itself is safe to display.
 void append_json(std::string& out, std::string_view text);
-/// The same without quotes.
+/// Same as append_json, without the quotes.
 void append_json_characters(std::string& out, std::string_view text);
 
 }  // namespace gyre::http

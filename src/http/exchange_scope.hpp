@@ -1,4 +1,4 @@
-// src/http/exchange_scope.hpp: the scope of a request's handler: what ends it early.
+// src/http/exchange_scope.hpp: the scope of a request's handler, and the events that end it early.
 #pragma once
 
 #include <gyre/coro/cancel_scope.hpp>
@@ -12,11 +12,11 @@
 
 namespace gyre::http {
 
-/// Cancels the code inside when the client leaves and when the time is over.
+/// Cancels the code inside when the client leaves or the time limit passes.
 ///
-/// The client is watched from the next turn of the loop on: of who waits for nothing nobody can be told, and watching may cost a
-/// system call. That it has closed its sending side is what is seen of most clients that leave, and of some that stay: they
-/// get a little time.
+/// Watching the client starts with the next turn of the loop: a handler that waits for nothing cannot be cancelled
+/// anyway, and watching may cost a system call. Most clients that leave are seen to close their sending side, but some
+/// do that and stay. They get a grace period.
 class exchange_scope : private end_watch, private timer {
  public:
   exchange_scope(task_context& task, transport& client, const server_timeouts& limits) noexcept
@@ -29,7 +29,7 @@ class exchange_scope : private end_watch, private timer {
   exchange_scope& operator=(const exchange_scope&) = delete;
   ~exchange_scope() { close(); }
 
-  /// Ends it: what comes is not cancelled by it. Idempotent.
+  /// Ends the scope: it cancels nothing that follows. Idempotent.
   void close() noexcept {
     if (closed_) return;
     ignore_client();
@@ -37,7 +37,7 @@ class exchange_scope : private end_watch, private timer {
     event_loop::current().timers().disarm(*this);
     scope_.close();
   }
-  /// From now on whether the client is there is found out by writing.
+  /// Stops watching the client. From now on only a write can find out that it is gone.
   void ignore_client() noexcept {
     if (closed_) return;
     ignores_client_ = true;
@@ -49,7 +49,7 @@ class exchange_scope : private end_watch, private timer {
 
   [[nodiscard]] bool client_left() const noexcept { return client_left_; }
   [[nodiscard]] bool cancelled() const noexcept { return client_left_ || expired_; }
-  /// While `cancelled` passes: true when it is this scope's and nobody else's.
+  /// While `cancelled` propagates: true if this scope alone caused it.
   [[nodiscard]] bool absorbs_cancel() const noexcept { return scope_.absorbs_cancel(); }
 
  private:

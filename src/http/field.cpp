@@ -1,4 +1,4 @@
-// src/http/field.cpp: comparing names, taking lists apart, judging values.
+// src/http/field.cpp: comparing names, splitting lists, checking values.
 #include <gyre/http/field.hpp>
 
 #include "characters.hpp"

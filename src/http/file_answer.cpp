@@ -16,7 +16,7 @@
 namespace gyre::http {
 namespace {
 
-// Not to be guessed: who could put it into a file would decide where a part ends.
+// Must be unguessable: a file that contained it could fake the end of a part.
 std::string make_boundary() {
   unsigned char bytes[12] = {};
   fill_with_random(bytes);
@@ -29,7 +29,7 @@ std::string make_boundary() {
   return text;
 }
 
-// RFC 9110 §14.6.
+// Produces multipart/byteranges. RFC 9110 §14.6.
 struct range_parts {
   std::shared_ptr<const owned_fd> file;
   std::vector<byte_range> ranges;
@@ -73,7 +73,7 @@ response several_ranges(const open_file& file, std::vector<byte_range>&& ranges,
   return made;
 }
 
-// The type is compiled in, as those of media_type_of are.
+// The type must be a string literal, as those of media_type_of are.
 response one_part(const open_file& file, byte_range part, std::string_view media_type, int status) {
   response made(status);
   response_state& state = made.state();
@@ -98,7 +98,8 @@ response whole_or_part(const request& r, const open_file& file, const file_answe
     made.add_field("Content-Range", unsatisfied_range(size));
     return made;
   }
-  // Parts of what is compressed: RFC 9110 §8.4 would have the coding be that of the message with the parts in it.
+  // A coded file is not sent in several parts: by RFC 9110 §8.4 the coding would apply to the multipart message as a
+  // whole.
   const bool in_parts = wanted.ranges.size() > 1;
   if (wanted.kind == range_kind::whole || (in_parts && !how.content_coding.empty()))
     return one_part(file, {.first = 0, .length = size}, how.media_type, 200);
@@ -121,7 +122,7 @@ response answer_with_file(const request& r, const open_file& file, const file_an
   if (!how.cache_control.empty()) made.add_field("Cache-Control", how.cache_control);
   if (how.varies) made.add_field("Vary", "Accept-Encoding");
   if (judged == precondition::not_modified) return made;
-  // A file is what its type says, and not what a browser finds in it: text of strangers is no script.
+  // A browser must trust the declared type and not sniff the content: untrusted text must not run as a script.
   made.state().fields.append("Accept-Ranges: bytes\r\nX-Content-Type-Options: nosniff\r\n");
   if (!how.content_coding.empty()) made.add_field("Content-Encoding", how.content_coding);
   return made;

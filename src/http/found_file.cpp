@@ -1,4 +1,4 @@
-// src/http/found_file.cpp: openat2(2), first with what the kernel has in memory.
+// src/http/found_file.cpp: openat2(2), tried first with cached lookups only.
 #include <gyre/tasks/to_thread.hpp>
 
 #include "found_file.hpp"
@@ -17,7 +17,7 @@
 namespace gyre::http {
 namespace {
 
-// Non-blocking: opening a named pipe must not wait for who writes to it.
+// Non-blocking: opening a named pipe must not wait for a writer.
 constexpr int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 constexpr std::uint64_t below = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
 
@@ -28,7 +28,7 @@ int open_resolving(int root, const std::string& path, std::uint64_t resolve, int
   return static_cast<int>(::syscall(SYS_openat2, root, path.c_str(), &how, sizeof(how)));
 }
 
-// Where a container's filter knows no openat2: step by step, and no links at all.
+// For kernels or containers whose filter refuses openat2: opens step by step, and follows no links.
 int open_step_by_step(int root, std::string_view path) noexcept {
   owned_fd at;
   while (!path.empty()) {

@@ -1,4 +1,4 @@
-// src/http/found_file.hpp: opening what is below a directory, and nothing else.
+// src/http/found_file.hpp: opens files below a directory, and no others.
 #pragma once
 
 #include <gyre/coro/task.hpp>
@@ -15,7 +15,7 @@ namespace gyre::http {
 
 struct found_file {
   enum class kind : std::uint8_t { regular, directory, other };
-  int error = 0;  // errno; else the rest holds
+  int error = 0;  // errno; if 0, the other members are valid
   kind what = kind::other;
   owned_fd descriptor = {};
   file_version version = {};
@@ -24,12 +24,13 @@ struct found_file {
 
 [[nodiscard]] file_version version_of(const struct stat& status) noexcept;
 
-/// Opens `path`, which is relative and not empty, below the directory `root`: what leads out of it, as a link or by "..", is
-/// not found. Does not wait where the kernel knows the way; asks a thread else.
+/// Opens `path`, which is relative and not empty, below the directory `root`. A link or ".." that leads out of `root`
+/// is not found. Does not wait when the kernel has the path cached; otherwise a thread opens it.
 task<found_file> find_below(int root, std::string path);
-/// What is at `path` below `root`, as find_below would open it, without opening it. May wait for the disk: for threads.
+/// Looks up `path` below `root` as find_below does, but does not open it. May wait for the disk, so call it on a
+/// thread.
 [[nodiscard]] found_file look_below(int root, const std::string& path) noexcept;
-/// Any path of the file system.
+/// Opens any path of the file system.
 task<found_file> find_anywhere(std::string path);
 
 }  // namespace gyre::http

@@ -1,4 +1,4 @@
-// src/http/framing.cpp: the rules by which smuggling fails.
+// src/http/framing.cpp: the rules that prevent request smuggling.
 #include <gyre/http/framing.hpp>
 
 #include "characters.hpp"
@@ -19,9 +19,9 @@ constexpr std::size_t longest_port = 5;
 
 bool is_hex_digit(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
-// What the fields that matter here say, one after the other.
+// The fields that affect framing, as collected one after the other.
 struct seen_fields {
-  // Without data: there is no such field.
+  // A null data() means that there is no such field.
   std::string_view length;
   std::string_view host;
   bool has_encoding = false;
@@ -45,7 +45,7 @@ struct seen_fields {
   void see_expect(std::string_view expectations) noexcept;
 };
 
-// The lengths tell most names apart.
+// Most names differ in length already.
 void seen_fields::see(const field& f) noexcept {
   switch (f.name.size()) {
     case 4:
@@ -84,7 +84,7 @@ void seen_fields::see_encoding(std::string_view codings) noexcept {
     const std::string_view coding = next_in_list(codings);
     if (coding.empty()) break;
     some = true;
-    if (chunked) refuse(parse_error::bad_transfer_encoding);  // it must be the last, and once
+    if (chunked) refuse(parse_error::bad_transfer_encoding);  // chunked must come last, and only once
     if (equal_ignoring_case(coding, "chunked"))
       chunked = true;
     else
@@ -106,7 +106,7 @@ void seen_fields::see_connection(std::string_view options) noexcept {
   }
 }
 
-// Several fields are one list, in which each has to be met: RFC 9110 §5.3, §10.1.1.
+// Several Expect fields form one list, and every expectation must be met: RFC 9110 §5.3, §10.1.1.
 void seen_fields::see_expect(std::string_view expectations) noexcept {
   for (;;) {
     const std::string_view expectation = next_in_list(expectations);
@@ -124,7 +124,7 @@ seen_fields look_at(const head_parser& head) noexcept {
   return seen;
 }
 
-// Of a reg-name or an IPv4 address.
+// Characters of a reg-name or an IPv4 address.
 constexpr std::array<bool, 256> host_characters = [] {
   std::array<bool, 256> table{};
   for (unsigned c = '0'; c <= '9'; ++c) table[c] = true;
@@ -140,7 +140,7 @@ bool are_escapes_complete(std::string_view text) noexcept {
   return true;
 }
 
-// Without a way out in the middle, which costs more than it saves.
+// No early exit: it would cost more than it saves.
 bool is_registered_name(std::string_view text) noexcept {
   bool all = true;
   bool escapes = false;
@@ -159,7 +159,8 @@ bool is_ipv6_address(std::string_view text) noexcept {
   return ::inet_pton(AF_INET6, terminated.data(), &ignored) == 1;
 }
 
-// What stands in brackets: an IPv6 address, perhaps with a zone (RFC 6874), or an address of a later version (RFC 3986 §3.2.2).
+// The text between brackets: an IPv6 address, perhaps with a zone (RFC 6874), or an IPvFuture address (RFC 3986
+// §3.2.2).
 bool is_address_literal(std::string_view text) noexcept {
   if (!text.empty() && (text.front() == 'v' || text.front() == 'V')) {
     const std::size_t dot = text.find('.');
@@ -180,7 +181,7 @@ bool is_address_literal(std::string_view text) noexcept {
 
 constexpr unsigned no_port = 65'536;
 
-// Empty is the port of the scheme.
+// An empty port means the default port of the scheme.
 bool parse_port(std::string_view digits, unsigned& out) noexcept {
   out = no_port;
   if (digits.empty()) return true;
@@ -189,7 +190,7 @@ bool parse_port(std::string_view digits, unsigned& out) noexcept {
   return out < no_port;
 }
 
-// uri-host [ ":" port ]: RFC 9110 §7.2. Empty when the target has no authority; a port is never alone.
+// uri-host [ ":" port ]: RFC 9110 §7.2. Empty when the target has no authority. A port without a host is invalid.
 bool parse_host(std::string_view host, unsigned& port) noexcept {
   port = no_port;
   if (host.starts_with('[')) {
@@ -208,13 +209,13 @@ bool is_host(std::string_view host) noexcept {
   return parse_host(host, ignored);
 }
 
-// host ":" port, both given: RFC 9110 §9.3.6.
+// host ":" port, both required: RFC 9110 §9.3.6.
 bool is_tunnel_target(std::string_view target) noexcept {
   unsigned port = no_port;
   return parse_host(target, port) && port != no_port && port != 0;
 }
 
-// origin-form, absolute-form, authority-form or asterisk-form, as the method wants it: RFC 9112 §3.2.
+// origin-form, absolute-form, authority-form or asterisk-form, depending on the method: RFC 9112 §3.2.
 bool is_target_for(std::string_view method, std::string_view target) noexcept {
   if (method == "CONNECT") return is_tunnel_target(target);
   if (target.front() == '/') return true;
@@ -228,7 +229,8 @@ bool is_target_for(std::string_view method, std::string_view target) noexcept {
   return false;
 }
 
-// The absolute form does, and that of CONNECT; then the Host field is ignored: RFC 9112 §3.2.2. Of a target that is_target_for.
+// True for the absolute form and the form of CONNECT; the Host field is then ignored: RFC 9112 §3.2.2. `target` must
+// satisfy is_target_for.
 bool names_host(std::string_view target) noexcept { return target.front() != '/' && target != "*"; }
 
 parse_error find_body(const seen_fields& seen, int minor_version, framing& out) noexcept {
@@ -236,7 +238,9 @@ parse_error find_body(const seen_fields& seen, int minor_version, framing& out) 
   if (seen.has_encoding) {
     if (seen.length.data() != nullptr) return parse_error::length_and_encoding;
     if (minor_version == 0) return parse_error::bad_transfer_encoding;  // RFC 9112 §6.1: faulty framing
-    if (!seen.chunked) return parse_error::bad_transfer_encoding;       // §6.3: nobody knows where the body ends
+    if (!seen.chunked)
+      return parse_error::bad_transfer_encoding;  // §6.3: the end of the body cannot be
+                                                  // determined
     if (seen.unknown_encoding) return parse_error::unknown_transfer_encoding;
     out.body = body_kind::chunked;
   } else if (seen.length.data() != nullptr) {
@@ -276,7 +280,7 @@ parse_error understand_request(const head_parser& head, framing& out) noexcept {
   if (seen.host.empty() && seen.host.data() != nullptr && !names_host(head.target())) return parse_error::empty_host;
   out.host = seen.host;
   out.keep_alive = stays_open(seen, head.minor_version());
-  if (head.minor_version() > 0) {  // an HTTP/1.0 client means nothing by it
+  if (head.minor_version() > 0) {  // Expect has no meaning in HTTP/1.0
     if (seen.expects_unknown) return parse_error::unknown_expectation;
     out.expects_continue = seen.expects_continue && out.body != body_kind::none;
   }

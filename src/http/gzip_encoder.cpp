@@ -32,7 +32,7 @@ class gzip_encoder final : public content_encoder {
 
  private:
   void run(std::string_view in, int mode, std::string& out) {
-    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));  // which it does not change
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));  // zlib does not modify it
     stream_.avail_in = static_cast<uInt>(in.size());
     do {
       const std::size_t before = out.size();
@@ -43,7 +43,8 @@ class gzip_encoder final : public content_encoder {
         ::deflate(&stream_, mode);
         return before + room - stream_.avail_out;
       });
-    } while (stream_.avail_out == 0);  // there may be more; else everything has been taken and given
+    } while (stream_.avail_out == 0);  // a full buffer may mean more output; otherwise all input has been taken and all
+        // output given
   }
 
   z_stream stream_{};

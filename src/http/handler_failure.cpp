@@ -1,4 +1,4 @@
-// src/http/handler_failure.cpp: a request as logs name it.
+// src/http/handler_failure.cpp: names a request for error reports.
 #include <gyre/loop/event_loop.hpp>
 
 #include "handler_failure.hpp"
@@ -13,7 +13,7 @@
 namespace gyre::http {
 namespace {
 
-// "GET /path". There are no control characters in either.
+// "GET /path". Neither part contains control characters.
 std::string name_in_reports(std::string_view method, std::string_view target, std::string_view route) {
   constexpr std::size_t longest = 200;
   std::string text(method);
@@ -33,7 +33,7 @@ void report_failure(const request& r, const char* kind) noexcept {
   try {
     name = name_in_reports(r.method(), r.target(), r.route_);
   } catch (const std::bad_alloc&) {
-    name = r.method().substr(0, 15);  // stored in the string itself
+    name = r.method().substr(0, 15);  // short enough for the small-string buffer
   }
   event_loop::report({std::current_exception(), name, r.handled_at_, kind, "handled at"});
 }

@@ -1,4 +1,4 @@
-// src/http/handler_timeout.cpp: a time-out whose end is an answer.
+// src/http/handler_timeout.cpp: a time-out that answers the request.
 #include <gyre/http/handler_timeout.hpp>
 #include <gyre/tasks/timeout.hpp>
 
@@ -24,7 +24,7 @@ struct limit {
 }  // namespace
 
 middleware handler_timeout(handler_timeout_options options) {
-  (void)response(options.status);  // throws for one that is none
+  (void)response(options.status);  // throws for an invalid status
   return limit{std::move(options)};
 }
 

@@ -1,4 +1,4 @@
-// src/http/head_parser.cpp: line by line, each judged when it is there as a whole.
+// src/http/head_parser.cpp: parses a head line by line; each line is checked once it is complete.
 #include <gyre/http/head_parser.hpp>
 
 #include "characters.hpp"
@@ -23,7 +23,7 @@ void head_parser::reset() noexcept {
   fields_.clear();
 }
 
-// The bytes lie elsewhere than before: so do the parts that were found in them.
+// The bytes may have moved: adjusts the views into them.
 void head_parser::rebase(std::string_view bytes) noexcept {
   const char* const before = base_;
   base_ = bytes.data();
@@ -39,7 +39,8 @@ void head_parser::rebase(std::string_view bytes) noexcept {
   }
 }
 
-// True: the head is complete. Else the line at `at_` is for the rules; so is what a limit refuses.
+// Returns true when the head is complete. Otherwise the line at `at_` is left to the general parser, as is a line over
+// a limit.
 bool head_parser::take_usual_lines(std::string_view bytes) {
   const char* const end = bytes.data() + std::min(bytes.size(), limits_.size);
   const char* at = bytes.data() + at_;
@@ -72,7 +73,7 @@ bool head_parser::take_usual_lines(std::string_view bytes) {
   return complete;
 }
 
-// Of a request line that is too long for the target that it may have.
+// The error for a request line that is too long.
 parse_error head_parser::why_too_long(std::string_view line) noexcept {
   const std::string_view method = line.substr(0, longest_method + 1);
   const bool never_ends = std::all_of(method.begin(), method.end(), is_token_character);
@@ -80,7 +81,7 @@ parse_error head_parser::why_too_long(std::string_view line) noexcept {
 }
 
 parse_state head_parser::parse(std::string_view bytes) {
-  constexpr std::size_t besides_target = 256;  // of a request line
+  constexpr std::size_t besides_target = 256;  // length of a request line without its target
   static_assert(besides_target > longest_method);
   if (error_ != parse_error::none) return parse_state::failed;
   rebase(bytes);
@@ -101,7 +102,7 @@ parse_state head_parser::parse(std::string_view bytes) {
     const std::string_view line = bytes.substr(at_, end - at_ - 2);
     at_ = searched_ = end;
     if (!has_start_line_) {
-      if (line.empty() && kind_ == kind::request) continue;  // RFC 9112 §2.2: empty lines before a request
+      if (line.empty() && kind_ == kind::request) continue;  // RFC 9112 §2.2: empty lines before a request are ignored
       if (!parse_start_line(line)) return parse_state::failed;
       has_start_line_ = true;
       continue;
@@ -150,7 +151,7 @@ bool head_parser::parse_version(std::string_view text) noexcept {
   return true;
 }
 
-// HTTP-version SP 3DIGIT SP [ reason-phrase ]: RFC 9112 §4. Many servers leave out the space without a reason.
+// HTTP-version SP 3DIGIT SP [ reason-phrase ]: RFC 9112 §4. Many servers omit the second space when there is no reason.
 bool head_parser::parse_status_line(std::string_view line) noexcept {
   const auto refuse = [this](parse_error error) { return fail(error) != parse_state::failed; };
   constexpr std::size_t version = 8;

@@ -1,4 +1,4 @@
-// src/http/head_writer.cpp: appending, after a look at what is appended.
+// src/http/head_writer.cpp: appends fields after checking them.
 #include <gyre/http/head_writer.hpp>
 #include <gyre/http/status.hpp>
 

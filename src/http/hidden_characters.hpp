@@ -1,10 +1,11 @@
-// src/http/hidden_characters.hpp: characters that cannot be seen, and change what else is seen.
+// src/http/hidden_characters.hpp: characters that are invisible or change how other text is displayed.
 #pragma once
 
 namespace gyre::http {
 
-/// Controls (C0, DEL, C1), and what is invisible or reorders the text around it: bidirectional controls, line and paragraph
-/// separators, zero-width spaces, annotations, tags. Joiners (U+200C, U+200D), which some scripts and emoji need, are not.
+/// Controls (C0, DEL, C1), and characters that are invisible or reorder the text around them: bidirectional controls,
+/// line and paragraph separators, zero-width spaces, annotations, tags. Joiners (U+200C, U+200D) are not hidden: some
+/// scripts and emoji need them.
 [[nodiscard]] constexpr bool is_hidden_character(char32_t code) noexcept {
   struct range {
     char32_t first;

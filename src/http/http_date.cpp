@@ -1,4 +1,4 @@
-// src/http/http_date.cpp: the proleptic Gregorian calendar, and three ways to write it.
+// src/http/http_date.cpp: the proleptic Gregorian calendar, and the three formats of HTTP dates.
 #include <gyre/http/http_date.hpp>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct civil {
   int day = 1;
 };
 
-// Days since 1970-01-01; years begin in March here, so that a leap day is the last of its year.
+// Days since 1970-01-01. Years begin in March here, so that a leap day is the last day of its year.
 std::int64_t days_from(civil date) noexcept {
   const std::int64_t year = date.month <= 2 ? date.year - 1 : date.year;
   const std::int64_t era = (year >= 0 ? year : year - 399) / 400;
@@ -44,10 +44,10 @@ civil date_of(std::int64_t days_since) noexcept {
 bool exists(civil date) noexcept {
   if (date.day < 1 || date.day > 31) return false;
   const civil back = date_of(days_from(date));
-  return back.month == date.month;  // a day too many is one of the next month
+  return back.month == date.month;  // a day past the end of the month falls into the next month
 }
 
-// Reads a text from its front; what does not fit makes everything after it fail.
+// Reads text from the front. The first mismatch makes all further reads fail.
 class reader {
  public:
   explicit reader(std::string_view text) noexcept : rest_(text) {}
@@ -102,7 +102,7 @@ clock_time read_time(reader& in) noexcept {
 }
 
 std::optional<unix_seconds> assemble(const reader& in, civil date, clock_time t) noexcept {
-  // A leap second is the first of the next minute: this clock has none.
+  // A leap second counts as the first second of the next minute: this clock has none.
   if (!in.finished() || !exists(date) || t.hour > 23 || t.minute > 59 || t.second > 60) return std::nullopt;
   return days_from(date) * seconds_a_day + std::int64_t{t.hour} * 3600 + std::int64_t{t.minute} * 60 + t.second;
 }
@@ -185,7 +185,7 @@ std::array<char, 29> format_date(unix_seconds when) noexcept {
     for (int i = digits - 1; i >= 0; --i, value /= 10) out[i] = static_cast<char>('0' + value % 10);
     out += digits;
   };
-  put(days[((day % 7) + 11) % 7]);  // the first of 1970 was a Thursday
+  put(days[((day % 7) + 11) % 7]);  // 1970-01-01 was a Thursday
   put(", ");
   number(date.day, 2);
   put(" ");

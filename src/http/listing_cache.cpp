@@ -1,4 +1,4 @@
-// src/http/listing_cache.cpp: one reading for many requests.
+// src/http/listing_cache.cpp: one reading of a directory for many requests.
 #include "listing_cache.hpp"
 
 #include <gyre/coro/cancelled.hpp>
@@ -17,7 +17,7 @@
 namespace gyre::http {
 namespace {
 
-// File systems write times in ticks, of 10 ms at most on Linux: what happens within one has the same time.
+// File systems record times in ticks, at most 10 ms on Linux. Changes within one tick get the same time.
 constexpr std::int64_t longest_tick = 20'000'000;
 
 owned_fd duplicate_of(int descriptor) {
@@ -31,7 +31,7 @@ file_version version_of_directory(int descriptor) noexcept {
   return ::fstat(descriptor, &status) == 0 ? version_of(status) : file_version{};
 }
 
-// Refers to nothing of the cache, nor of the server, which may be gone before the thread is done.
+// Holds no reference to the cache or the server: both may be destroyed before the thread is done.
 task<listing_cache::contents> read_directory(wanted_directory wanted, owned_fd root, owned_fd directory,
                                              std::weak_ptr<const directory_contents> before,
                                              std::shared_ptr<std::size_t> used) {
@@ -43,7 +43,7 @@ task<listing_cache::contents> read_directory(wanted_directory wanted, owned_fd r
     same = known && *known == *made;
   };
   co_await to_thread(listing_cache::pool(), read);
-  if (same) co_return known;  // so that it is there once, however slowly that is being sent
+  if (same) co_return known;  // so that it is in memory once, even while slow clients receive it
   const std::size_t size = made->memory();
   auto forget = [used, size](const directory_contents* gone) noexcept {
     *used -= size;
@@ -56,7 +56,7 @@ task<listing_cache::contents> read_directory(wanted_directory wanted, owned_fd r
 }  // namespace
 
 io::blocking_pool& listing_cache::pool() {
-  // Never destroyed, as the process's own pool.
+  // Never destroyed, like the process-wide pool.
   static auto* const threads = new io::blocking_pool(2);
   return *threads;
 }
@@ -72,7 +72,7 @@ listing_cache::place& listing_cache::place_of(const wanted_directory& wanted) {
   return places_.front();
 }
 
-// It began after the request came; or the directory has not changed since it began, a moment ago.
+// A reading is good if it began after the request came, or if it is recent and the directory has not changed since.
 bool listing_cache::is_good(const place& where, file_version now, std::uint64_t readings_before) const noexcept {
   if (!where.reading) return false;
   if (where.number > readings_before) return true;
@@ -102,7 +102,7 @@ task<listing_cache::contents> listing_cache::get(wanted_directory wanted) {
     place& where = place_of(wanted);
     const file_version now = version_of_directory(wanted.descriptor);
     const bool good = is_good(where, now, readings_before);
-    // One of another state of the directory ends before the next one begins.
+    // A reading of an older state of the directory must end before the next one begins.
     if (!good && (!where.reading || where.reading->done())) begin(where, wanted, now);
     const bool is_wanted = good || where.number > readings_before;
     const std::uint64_t number = where.number;

@@ -1,4 +1,4 @@
-// src/http/listing_cache.hpp: directories that are being read, or were read a moment ago, for everybody who asks.
+// src/http/listing_cache.hpp: shares readings of directories among requests, in progress or recent.
 #pragma once
 
 #include <gyre/coro/task.hpp>
@@ -19,7 +19,7 @@
 
 namespace gyre::http {
 
-/// Which directory is wanted. The descriptors are good until the call that they are passed to is over.
+/// A directory to list. The descriptors must be valid until the call that gets them has finished.
 struct wanted_directory {
   std::uint64_t tree = 0;  // the number of the root
   int root = -1;
@@ -28,14 +28,14 @@ struct wanted_directory {
   bool hidden = false;
 };
 
-/// Contents are used again for a second, unless the directory has changed by then. Requests for one directory share a reading.
-/// At most two directories are read at a time in the whole process, on threads that do nothing else.
+/// Contents are reused for a second, unless the directory changes. Concurrent requests for one directory share a
+/// reading. The whole process reads at most two directories at a time, on dedicated threads.
 ///
-/// Thread: that of the loop on which it is used. `clear` before that loop ends.
+/// Thread: the loop's, on which it is used. Call `clear` before that loop ends.
 class listing_cache : private timer {
  public:
   using contents = std::shared_ptr<const directory_contents>;
-  /// Bytes of contents that may be in use, by responses that are being sent as well.
+  /// The limit of memory in use by contents, in bytes. Includes contents of responses that are still being sent.
   static constexpr std::size_t most_memory = std::size_t{64} << 20U;
 
   listing_cache() : used_(std::make_shared<std::size_t>(0)) {
@@ -45,14 +45,14 @@ class listing_cache : private timer {
   listing_cache& operator=(const listing_cache&) = delete;
   ~listing_cache() { clear(); }
 
-  /// Shows all that was in the directory when it was called.
+  /// Returns everything that was in the directory when it was called.
   ///
-  /// Cancel: a reading that has begun goes on for the others. Errors: io_error; status_error with 503 when too much memory is in
-  /// use, or the loop ends.
+  /// Cancel: a reading that has begun continues for the others. Errors: io_error; status_error with 503 when too much
+  /// memory is in use, or when the loop ends.
   task<contents> get(wanted_directory wanted);
   void clear() noexcept;
 
-  /// For tests: directories that were read.
+  /// For tests: the number of readings so far.
   [[nodiscard]] std::size_t readings() const noexcept { return readings_; }
   [[nodiscard]] std::size_t memory() const noexcept { return *used_; }
   /// The threads that read directories.
@@ -66,11 +66,11 @@ class listing_cache : private timer {
     std::uint64_t tree;
     std::string path;
     file_version version;  // of the directory, when the reading began
-    bool settled = false;  // a change since then would give it another version
+    bool settled = false;  // a change after this reading would change the version
     io::monotonic_time began = 0;
     std::uint64_t number = 0;  // of the reading
     std::optional<shared_task<contents>> reading = {};
-    std::weak_ptr<const directory_contents> last = {};  // what was found, while somebody uses it
+    std::weak_ptr<const directory_contents> last = {};  // the contents, as long as they are in use
   };
 
   place& place_of(const wanted_directory& wanted);
@@ -78,7 +78,7 @@ class listing_cache : private timer {
   [[nodiscard]] bool is_good(const place& where, file_version now, std::uint64_t readings_before) const noexcept;
   void drop_old() noexcept;
 
-  std::list<place> places_;  // the last used first
+  std::list<place> places_;  // most recently used first
   std::shared_ptr<std::size_t> used_;
   std::uint64_t readings_ = 0;
 };

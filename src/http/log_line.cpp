@@ -1,4 +1,4 @@
-// src/http/log_line.cpp: text of strangers in lines that programs read.
+// src/http/log_line.cpp: writes untrusted text into lines that programs read.
 #include "log_line.hpp"
 
 #include "escape.hpp"
@@ -21,7 +21,7 @@ void append_hex(std::string& out, unsigned char byte) {
 
 bool is_plain(unsigned char byte) noexcept { return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\'; }
 
-// As Apache does it. Outside of quotes a space would end the value, too.
+// Escapes as Apache does. Outside quotes a space is escaped too, because it would end the value.
 void append_text(std::string& out, std::string_view value, bool quoted) {
   for (const char c : value) {
     const auto byte = static_cast<unsigned char>(c);
@@ -47,7 +47,7 @@ std::string version_of(const request& r) { return "HTTP/1." + std::to_string(r.m
 
 }  // namespace
 
-// Not strftime: the names of months are English, whatever the locale.
+// Not strftime: the names of months must be English in every locale.
 void line_writer::set_time(std::time_t second) {
   if (second == second_) return;
   constexpr const char* months[] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};

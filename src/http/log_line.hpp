@@ -1,4 +1,4 @@
-// src/http/log_line.hpp: a request that was answered, as a line of text.
+// src/http/log_line.hpp: formats an answered request as a line of text.
 #pragma once
 
 #include <gyre/http/access_log.hpp>
@@ -9,7 +9,7 @@
 
 namespace gyre::http {
 
-/// Writes lines. Keeps the text of the time for as long as it stays the same.
+/// Writes lines. The formatted time is reused within the same second.
 class line_writer {
  public:
   line_writer(log_format format, std::size_t longest_value) noexcept : format_(format), longest_(longest_value) {}
@@ -27,7 +27,7 @@ class line_writer {
   log_format format_;
   std::size_t longest_;
   std::time_t second_ = -1;
-  std::string time_;  // of that second, as the format wants it
+  std::string time_;  // of `second_`, in the log's format
 };
 
 }  // namespace gyre::http

@@ -1,4 +1,4 @@
-// src/http/log_output.cpp: non-blocking is a property of the open file, which others may share: see fs/standard_streams.
+// src/http/log_output.cpp: O_NONBLOCK belongs to the open file, which others may share; see fs/standard_streams.
 #include <gyre/io/io_error.hpp>
 
 #include "log_output.hpp"
@@ -18,7 +18,7 @@
 namespace gyre::http {
 namespace {
 
-// For this thread; a signal that the call has brought is taken away.
+// Blocks SIGPIPE for this thread. A SIGPIPE that the call raised is consumed.
 class without_sigpipe {
  public:
   without_sigpipe() noexcept {
@@ -44,8 +44,8 @@ class without_sigpipe {
   bool was_pending_ = false;
 };
 
-// Up to PIPE_BUF bytes a pipe takes as a whole or not at all, and what other threads and processes write does not come in
-// between. A line that is longer comes alone: it stays whole when there is room for it.
+// A write of up to PIPE_BUF bytes to a pipe is atomic: other writers cannot interleave with it. A longer line is
+// written alone, and stays whole if the pipe has room for it.
 std::string_view lines_for_pipe(std::string_view bytes) noexcept {
   if (bytes.size() <= PIPE_BUF) return bytes;
   const std::size_t lines = bytes.substr(0, PIPE_BUF).rfind('\n') + 1;
@@ -79,7 +79,7 @@ std::ptrdiff_t log_output::write_some(std::string_view bytes) noexcept {
       errno = EAGAIN;
       return -1;
     }
-    bytes = bytes.substr(0, PIPE_BUF);  // a pipe that is ready takes so much without waiting
+    bytes = bytes.substr(0, PIPE_BUF);  // a pipe that is ready takes this much without blocking
   }
   return ::write(fd_.get(), bytes.data(), bytes.size());
 }

@@ -1,4 +1,4 @@
-// src/http/log_output.hpp: writes to a descriptor of any kind, as much as it takes now.
+// src/http/log_output.hpp: non-blocking writes to a descriptor of any kind.
 #pragma once
 
 #include <gyre/io/owned_fd.hpp>
@@ -14,15 +14,16 @@ class log_output {
   /// Errors: io_error.
   explicit log_output(int descriptor);
 
-  /// How many bytes were taken, or -errno; -EAGAIN: none at present. Never waits, and SIGPIPE is not raised.
+  /// Returns the number of bytes written, or -errno; -EAGAIN when nothing can be written now. Never waits, and never
+  /// raises SIGPIPE.
   [[nodiscard]] std::ptrdiff_t write(std::string_view bytes) noexcept;
 
  private:
   enum class kind : std::uint8_t {
     file,         // never waits for another process
-    socket,       // can be asked not to wait
-    own,          // an opening of its own, which does not wait
-    shared_pipe,  // waits when it is full: has to be asked first
+    socket,       // sent to with MSG_DONTWAIT
+    own,          // opened again here, as non-blocking
+    shared_pipe,  // blocks when it is full, so it is polled first
   };
   [[nodiscard]] std::ptrdiff_t write_some(std::string_view bytes) noexcept;
 

@@ -1,4 +1,4 @@
-// src/http/media_type.cpp: the table of extensions, and reading parameters.
+// src/http/media_type.cpp: the table of extensions, and the parsing of parameters.
 #include <gyre/http/field.hpp>
 #include <gyre/http/media_type.hpp>
 
@@ -17,7 +17,7 @@ struct extension {
   std::string_view type;
 };
 
-// In the order of their names, in lower case.
+// Sorted by name, in lower case.
 // clang-format off
 constexpr extension extensions[] = {
     {"7z", "application/x-7z-compressed"},
@@ -134,7 +134,7 @@ constexpr std::size_t longest_extension = [] {
   return longest;
 }();
 
-// What is no text by its name and shrinks nevertheless; sorted.
+// Types that compress well, although their names do not say that they are text. Sorted.
 constexpr std::string_view compressible[] = {
     "application/dash+xml",
     "application/javascript",
@@ -160,7 +160,7 @@ constexpr std::string_view compressible[] = {
 };
 static_assert(std::is_sorted(std::begin(compressible), std::end(compressible)));
 
-// Behind the last dot of the last segment; empty when that dot begins it.
+// The text after the last dot of the last segment. Empty if that dot is its first character.
 std::string_view extension_of(std::string_view file_name) noexcept {
   file_name.remove_prefix(file_name.rfind('/') + 1);  // npos + 1 is 0
   const std::size_t dot = file_name.rfind('.');

@@ -1,4 +1,4 @@
-// src/http/message_input.cpp: waiting for bodies, not for ever.
+// src/http/message_input.cpp: waits for bodies, with a time limit.
 #include <gyre/loop/deadline.hpp>
 
 #include "message_input.hpp"

@@ -1,4 +1,4 @@
-// src/http/message_input.hpp: the bytes that a connection has received and not used.
+// src/http/message_input.hpp: bytes that a connection has received but not used yet.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -14,28 +14,29 @@
 
 namespace gyre::http {
 
-/// Heads are gathered in one place, where they stay while their request is answered; the bytes of a body stay where the
-/// kernel has put them, until they are used or the next one is received.
+/// Heads are gathered in one buffer, where they stay while their request is answered. The bytes of a body stay in the
+/// buffer of the kernel's read until they are used or the next ones are received.
 class message_input {
  public:
   explicit message_input(std::chrono::nanoseconds body_limit) noexcept : body_limit_(body_limit) {}
 
-  /// Begins to serve a connection, without a byte of the one before.
+  /// Starts serving a connection; nothing of the previous connection is left.
   void attach(http::transport& from) noexcept;
 
-  /// The connection has no use for it any more: holds nothing of others.
+  /// The connection does not need it any more: gives borrowed buffers back.
   void detach() noexcept { lease_.release(); }
 
-  /// Everything since the beginning of the message that is being looked at.
+  /// Everything from the beginning of the current message on.
   [[nodiscard]] std::string_view head() const noexcept { return std::string_view(gathered_).substr(begin_); }
   [[nodiscard]] bool empty() const noexcept { return begin_ == gathered_.size() && lease_.empty(); }
 
-  /// Adds what has been received. Views of the head are not valid any more.
+  /// Appends received bytes. Invalidates views of the head.
   void append(std::string_view bytes) {
     drop_used();
     gathered_.append(bytes);
   }
-  /// Ends the use of views of the message before: what was received behind its body is the beginning of the next head.
+  /// Ends the use of views of the previous message. Bytes received after its body become the beginning of the next
+  /// head.
   void begin_next_message() {
     if (!lease_.empty()) append(lease_.text());
     lease_.release();
@@ -52,8 +53,9 @@ class message_input {
     else
       lease_.consume(count);
   }
-  /// When nothing is available: waits for more. The time limit is for all waits until `progress` bytes have come, so that
-  /// a byte now and then does not keep a slow sender alive. Who waits holds no buffer: others may need it to go on.
+  /// When nothing is available: waits for more. The time limit covers all waits until `progress` bytes have come, so a
+  /// byte now and then does not keep a slow sender alive. Holds no buffer while waiting: others may need it to make
+  /// progress.
   task<transfer> receive();
 
   GYRE_CORO_WRAPPER task<transfer> receive_forever() {
@@ -63,7 +65,7 @@ class message_input {
 
   [[nodiscard]] http::transport& transport() const noexcept { return *transport_; }
 
-  // For a client that waits for "100 Continue" before it sends its body. Null: it is too late to say so.
+  // For a client that waits for "100 Continue" before it sends its body. Null when it is too late to send that.
   struct continue_sender {
     virtual task<transfer> send_continue() = 0;
 
@@ -71,9 +73,9 @@ class message_input {
     ~continue_sender() = default;
   };
   continue_sender* on_continue = nullptr;
-  /// A task waits in receive().
+  /// True while a task waits in receive().
   [[nodiscard]] bool receives() const noexcept { return receives_; }
-  bool broken = false;  // a body ended too early or was malformed: nothing can follow
+  bool broken = false;  // a body ended early or was malformed: no further message can follow
 
  private:
   static constexpr std::size_t progress = std::size_t{16} << 10U;
@@ -85,9 +87,9 @@ class message_input {
   http::transport* transport_ = nullptr;
   std::chrono::nanoseconds body_limit_;
   std::chrono::nanoseconds waited_{0};
-  std::size_t arrived_ = 0;  // during these waits
-  // The limit has passed, and what had arrived by then has been taken: bytes that come in the same turn as the time-out win,
-  // and a sender of one byte per turn would never be timed out.
+  std::size_t arrived_ = 0;  // bytes received during these waits
+  // The limit has passed, and the bytes that had arrived by then were taken. Without this flag, bytes that come in the
+  // same turn as the time-out would win, and a sender of one byte per turn would never be timed out.
   bool late_ = false;
   bool receives_ = false;
   std::string gathered_;

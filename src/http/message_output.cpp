@@ -1,4 +1,4 @@
-// src/http/message_output.cpp: gathering, and writing in pieces that have a time limit each.
+// src/http/message_output.cpp: gathers output, and writes it in pieces with a time limit each.
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/sleep.hpp>
@@ -14,7 +14,7 @@
 namespace gyre::http {
 
 namespace {
-constexpr time_point next_turn;  // has passed: a sleep until then ends when the loop looks at the clock
+constexpr time_point next_turn;  // in the past, so a sleep until then ends when the loop next looks at the clock
 constexpr std::uint64_t share = std::uint64_t{2} << 20U;
 }  // namespace
 
@@ -40,7 +40,7 @@ task<transfer> message_output::flush() {
   co_return end_flush(co_await transport_->write(begin_flush(), {}, limit_));
 }
 
-// A client that takes each piece at once must not have the loop for itself, which looks at the kernel once a turn.
+// A client that takes each piece at once must not monopolize the loop, which polls the kernel once per turn.
 inline bool message_output::had_its_share(std::uint64_t bytes) noexcept {
   since_others_ran_ += bytes;
   if (since_others_ran_ < share) return false;
@@ -67,7 +67,8 @@ task<transfer> message_output::write(std::string_view bytes) {
   co_return state_;
 }
 
-// A small file that is in memory costs less in the buffer than a system call of its own. False: it has to be sent.
+// A small file in the page cache is cheaper to copy into the buffer than to send with its own system call. Returns
+// false when it has to be sent.
 bool message_output::append_file(int file, std::uint64_t offset, std::uint64_t count) {
   if (count > gathered_at_most || failed()) return false;
   const std::size_t before = buffer_.size();
@@ -81,8 +82,8 @@ bool message_output::append_file(int file, std::uint64_t offset, std::uint64_t c
   return whole;
 }
 
-// What was promised cannot be kept: nothing may follow. Whoever reads of it wants to know which file it was, and here there
-// is a descriptor only. Without a reason: it has ended too early.
+// The announced length cannot be kept, so nothing may follow. The error should name the file, but only a descriptor is
+// known here. A null `reason` means that the file ended too early.
 void message_output::fail_file(int file, std::error_code reason) {
   begin_transfer();
   file_failed_ = true;
@@ -102,7 +103,7 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
     if (wants_flush()) co_return co_await flush();
     co_return state_;
   }
-  // The head in one segment with the beginning of the file.
+  // Sends the head in one segment with the beginning of the file.
   send_now(count > 0);
   (void)co_await flush();
   while (!failed() && count > 0) {
@@ -122,7 +123,7 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
 void message_output::send_now(bool more) noexcept {
   if (failed() || buffer_.empty()) return;
   const std::ptrdiff_t sent = transport_->write_now(buffer_, more);
-  if (sent < 0) {  // the next write fails, and what is appended meanwhile is dropped
+  if (sent < 0) {  // the next write reports it; data appended until then is dropped
     state_ = transfer::failed;
     buffer_.clear();
     return;

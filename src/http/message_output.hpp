@@ -1,4 +1,4 @@
-// src/http/message_output.hpp: the bytes that a connection is about to send.
+// src/http/message_output.hpp: bytes that a connection is about to send.
 #pragma once
 
 #include <gyre/coro/frame_pool.hpp>
@@ -16,16 +16,17 @@
 
 namespace gyre::http {
 
-/// Gathers what is small, so that a batch of responses goes out in one write, and writes what is large from where it is.
+/// Gathers small pieces, so that a batch of responses goes out in one write. Large pieces are written from where they
+/// are.
 ///
-/// What has been gathered is also sent when the task that answers waits for something else: nobody has to wait for a
-/// response because the one behind it takes long.
-/// Errors: after the first, everything is dropped. A write that was cancelled counts as one: what comes behind it would be
-/// read as the rest of it.
+/// The gathered bytes are also sent when the answering task waits for something else: a response does not wait because
+/// the next one takes long.
+/// Errors: after the first error, everything is dropped. A cancelled write counts as an error: the bytes after it would
+/// be taken for the rest of it.
 class message_output {
  public:
   static constexpr std::size_t gathered_at_most = std::size_t{16} << 10U;
-  // Has to be taken within the time limit.
+  // The client must take this much within the time limit.
   static constexpr std::size_t piece = transport::taken_within_limit;
 
   explicit message_output(std::chrono::nanoseconds limit) noexcept : limit_(limit) {}
@@ -33,17 +34,17 @@ class message_output {
   message_output& operator=(const message_output&) = delete;
   ~message_output();
 
-  /// Begins to serve a connection, without a byte of the one before.
+  /// Starts serving a connection; nothing of the previous connection is left.
   void attach(transport& to) noexcept;
-  /// The connection is over: what is scheduled is not done any more.
+  /// The connection is over: cancels a scheduled flush.
   void detach() noexcept;
 
-  /// Where to append; `flush` before waiting for the client.
+  /// The buffer to append to. Call `flush` before waiting for the client.
   [[nodiscard]] std::string& buffer() noexcept { return buffer_; }
   [[nodiscard]] bool wants_flush() const noexcept { return buffer_.size() >= gathered_at_most; }
 
   task<transfer> flush();
-  /// The same in two halves, for whoever writes the bytes to the transport itself.
+  /// flush() in two halves, for a caller that writes the bytes to the transport itself.
   [[nodiscard]] std::string_view begin_flush() noexcept {
     begin_transfer();
     return buffer_;
@@ -54,29 +55,29 @@ class message_output {
     return outcome;
   }
   [[nodiscard]] std::chrono::nanoseconds limit() const noexcept { return limit_; }
-  /// The buffer, and then bytes of any number from where they are.
+  /// Sends the buffer, then `bytes` from where they are, of any size.
   task<transfer> write(std::string_view bytes);
-  /// The buffer, and then a part of a file. done only when all of it was sent. Errors: io_error when the file cannot be
-  /// read, or has become shorter; that it was cut off is the file's fault then, and not the client's.
+  /// Sends the buffer, then a part of a file. Returns `done` only if all of it was sent. Errors: io_error when the file
+  /// cannot be read or has become shorter. Such a failure is the file's fault, not the client's.
   task<transfer> send_file(int file, std::uint64_t offset, std::uint64_t count);
 
-  /// Hands the connection as many bytes as it takes without waiting. With `more` the kernel may hold them back, because more
-  /// follows at once. A broken connection is recorded: every later write fails.
+  /// Hands the connection as many bytes as it takes without waiting. With `more`, the kernel may hold them back because
+  /// more follows at once. A broken connection is recorded, and every later write fails.
   void send_now(bool more) noexcept;
-  /// Has the loop send the buffer when the task that runs now waits, if the transport can do that.
+  /// Makes the loop send the buffer when the running task waits, if the transport supports that.
   void flush_when_waiting();
-  /// Else whoever has written something that must not wait has to flush.
+  /// If false, a caller that has written something urgent must flush.
   [[nodiscard]] bool flushes_when_waiting() const noexcept { return transport_->writes_now(); }
 
   [[nodiscard]] bool has_unsent() const noexcept { return !buffer_.empty(); }
   [[nodiscard]] transfer state() const noexcept { return state_; }
   [[nodiscard]] bool failed() const noexcept { return state_ != transfer::done; }
-  /// It has failed, and the client has nothing to do with it.
+  /// True if the file caused the failure, not the client.
   [[nodiscard]] bool file_failed() const noexcept { return file_failed_; }
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
 
  private:
-  // In the ready queue it must outlive the connection.
+  // While it is in the ready queue, it must outlive the connection.
   struct flusher : io::completion {
     static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
     static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
@@ -86,7 +87,8 @@ class message_output {
   [[nodiscard]] bool append_file(int file, std::uint64_t offset, std::uint64_t count);
   [[nodiscard]] bool had_its_share(std::uint64_t bytes) noexcept;
   static void flush_now(io::completion& c) noexcept;
-  // Until it has ended it has failed: so it has when it is cancelled, and meanwhile nobody touches the buffer.
+  // A transfer counts as failed until it has ended. So a cancelled one has failed, and meanwhile nobody touches the
+  // buffer.
   void begin_transfer() noexcept { state_ = transfer::failed; }
   void end_transfer(transfer outcome, std::uint64_t bytes) noexcept {
     state_ = outcome;

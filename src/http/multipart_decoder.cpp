@@ -1,4 +1,4 @@
-// src/http/multipart_decoder.cpp: delimiters, the fields of parts, and data in between.
+// src/http/multipart_decoder.cpp: delimiters, the fields of parts, and the data in between.
 #include <gyre/http/head_parser.hpp>
 #include <gyre/http/multipart_decoder.hpp>
 
@@ -12,7 +12,7 @@ namespace gyre::http {
 namespace {
 
 constexpr std::size_t line_end_size = 2;
-constexpr std::size_t most_padding = 256;  // behind a boundary
+constexpr std::size_t most_padding = 256;  // white space after a boundary
 
 }  // namespace
 
@@ -26,16 +26,16 @@ void multipart_decoder::reset() noexcept {
   const std::string_view boundary = std::string_view(delimiter_).substr(line_end_size + 2);
   error_ = is_boundary(boundary) ? multipart_error::none : multipart_error::bad_boundary;
   place_ = place::preamble;
-  expect_delimiter_or_data();  // the first delimiter may stand at the very beginning
+  expect_delimiter_or_data();  // the first delimiter may be at the very beginning
   preamble_ = 0;
   parts_ = 0;
   partial_.clear();
 }
 
-// The line end that lies behind us is no data, but it is one that a delimiter may begin with.
+// The line end just consumed is not data, but a delimiter may begin with it.
 void multipart_decoder::expect_delimiter_or_data() noexcept { matched_ = not_data_ = line_end_size; }
 
-// False: the line is not there as a whole, or something is wrong with it. Its line end is CR LF and nothing else.
+// Returns false when the line is not complete yet or is invalid. A line must end with CR LF.
 bool multipart_decoder::take_line(std::string_view& input, std::size_t limit, std::string_view& line) {
   const bool in_header = place_ == place::header;
   const std::size_t feed = input.find('\n');
@@ -56,7 +56,8 @@ bool multipart_decoder::take_line(std::string_view& input, std::size_t limit, st
   return true;
 }
 
-// Goes on with a delimiter that began in an earlier input. False: it was none, and what of it is data is in `content`.
+// Continues a delimiter that began in an earlier input. Returns false when it was none; `content` is then the matched
+// part that is data.
 bool multipart_decoder::go_on_matching(std::string_view& input, std::string_view& content) noexcept {
   const std::string_view expected = std::string_view(delimiter_).substr(matched_);
   const auto differs = std::mismatch(expected.begin(), expected.end(), input.begin(), input.end());
@@ -69,7 +70,7 @@ bool multipart_decoder::go_on_matching(std::string_view& input, std::string_view
   return false;
 }
 
-// Gives what lies before the next delimiter. Nothing, when the delimiter or the end of the input comes at once.
+// Returns the data before the next delimiter. Empty when the delimiter or the end of the input comes first.
 std::string_view multipart_decoder::take_content(std::string_view& input) noexcept {
   std::string_view content;
   if (matched_ > 0 && (go_on_matching(input, content) || !content.empty())) return content;
@@ -80,7 +81,7 @@ std::string_view multipart_decoder::take_content(std::string_view& input) noexce
   return content;
 }
 
-// Behind a boundary: nothing, or "--" after the last part; and white space.
+// After a boundary: nothing, or "--" after the last part, then optional white space.
 bool multipart_decoder::see_delimiter_line(std::string_view line) {
   if (line.starts_with("--") && trim(line.substr(2)).empty()) {
     place_ = place::end;
@@ -97,7 +98,7 @@ bool multipart_decoder::see_delimiter_line(std::string_view line) {
 }
 
 bool multipart_decoder::see_field(std::string_view line) {
-  // A boundary may hold a colon, and be mistaken for a field where a delimiter was meant.
+  // A boundary may contain a colon, so a misplaced delimiter could look like a field.
   if (line.starts_with(std::string_view(delimiter_).substr(line_end_size))) return fail(multipart_error::bad_header);
   field found;
   if (parse_field_line(line, found) != parse_error::none) return fail(multipart_error::bad_header);
@@ -163,7 +164,7 @@ multipart_decoder::state multipart_decoder::advance(std::string_view& input, std
   }
 }
 
-// The body ends where a line is not complete: so may the last delimiter, whose line end many leave out.
+// The body may end within an incomplete line: many clients omit the line end of the last delimiter.
 multipart_decoder::state multipart_decoder::finish() noexcept {
   const std::string_view line = partial_;
   if (place_ == place::delimiter_line && line.starts_with("--") && trim(line.substr(2)).empty()) {

@@ -1,4 +1,4 @@
-// src/http/multipart_part.cpp: parameters, names as browsers send them, and names that can be written to.
+// src/http/multipart_part.cpp: parameters, names as browsers send them, and safe file names.
 #include "multipart_part.hpp"
 
 #include <gyre/http/field.hpp>
@@ -19,8 +19,8 @@ struct parameter {
 };
 enum class taken { parameter, nothing, malformed };
 
-// The size of the quoted string at the beginning of `text`, quotes included; 0 when it does not end. A backslash in front of
-// anything but a quote or a backslash is one: the paths that some clients send are not escaped.
+// Returns the size of the quoted string at the beginning of `text`, including quotes, or 0 when it does not end. A
+// backslash escapes only a quote or a backslash: some clients send unescaped paths.
 std::size_t unquote(std::string_view text, std::string& out) {
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (text[i] == '"') return i + 1;
@@ -31,7 +31,7 @@ std::size_t unquote(std::string_view text, std::string& out) {
   return 0;
 }
 
-// *( OWS ";" OWS [ parameter ] ), RFC 9110 §5.6.6: takes the next one.
+// Takes the next of *( OWS ";" OWS [ parameter ] ), RFC 9110 §5.6.6.
 taken take_parameter(std::string_view& rest, parameter& out) {
   do {
     rest = trim(rest);
@@ -58,7 +58,7 @@ taken take_parameter(std::string_view& rest, parameter& out) {
   return size == 0 ? taken::malformed : taken::parameter;
 }
 
-// What browsers encode in names, and only that: the quote and line ends. A percent sign they leave alone.
+// Decodes the characters that browsers encode in names: the quote and line ends. They leave a percent sign as it is.
 std::string decode_name(std::string_view sent) {
   std::string out;
   out.reserve(sent.size());
@@ -79,23 +79,23 @@ std::string decode_name(std::string_view sent) {
 
 bool continues_character(char c) noexcept { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80; }
 
-// The size of the longest part of UTF-8 text that ends between two characters.
+// Returns the size of the longest prefix of UTF-8 text that ends between two characters.
 std::size_t cut_between_characters(std::string_view text, std::size_t most) noexcept {
   constexpr std::size_t longest_character = 4;
   if (text.size() <= most) return text.size();
   for (std::size_t size = most; size + longest_character > most; --size)
     if (!continues_character(text[size])) return size;
-  return most;  // no UTF-8
+  return most;  // not UTF-8
 }
 
-// '_' for each: if they were taken away, the bytes around them could become what was taken away.
+// Replaces each by '_'. Removing them could join the bytes around them into a new hidden character.
 void replace_hidden(std::string& name) {
   std::string clean;
   clean.reserve(name.size());
   for (std::string_view rest = name; !rest.empty();) {
     const leading_character next = first_character(rest);
     const std::size_t size = next.size > 0 ? next.size : 1;
-    // A byte that is no UTF-8 means to some terminals what the character of that number does.
+    // Some terminals take a byte that is not UTF-8 for the character with that code.
     const bool hidden = next.size > 0 ? is_hidden_character(next.code) : next.code < 0xa0;
     if (hidden)
       clean += '_';
@@ -140,7 +140,7 @@ bool parse_disposition(std::string_view value, multipart_part& out) {
     } else if (equal_ignoring_case(found.name, "filename")) {
       if (out.file_name) return false;
       out.file_name = decode_name(found.value);
-    }  // filename* must not be sent, and says nothing: RFC 7578 §4.2
+    }  // filename* must not be sent and is ignored: RFC 7578 §4.2
   }
 }
 

@@ -1,4 +1,4 @@
-// src/http/multipart_reader.cpp: feeding the decoder.
+// src/http/multipart_reader.cpp: feeds the decoder with the body.
 #include <gyre/http/multipart_reader.hpp>
 #include <gyre/http/status_error.hpp>
 
@@ -18,7 +18,7 @@ std::string boundary_of(const request& r) {
 multipart_reader::multipart_reader(request& r, const multipart_limits& limits)
     : request_(r), decoder_(boundary_of(r), limits) {}
 
-// To the next step that is no wish for more bytes.
+// Runs to the next step other than a request for more bytes.
 task<multipart_decoder::step> multipart_reader::advance() {
   for (;;) {
     const multipart_decoder::step step = decoder_.next(left_, body_ended_);
@@ -38,7 +38,7 @@ task<const multipart_part*> multipart_reader::next_part() {
     if (in_part_) co_return &decoder_.part();
     if (step.what == multipart_decoder::state::complete) break;
   }
-  // What may follow means nothing; the connection goes on behind it.
+  // Skips the epilogue, which has no meaning; the connection continues after it.
   for (;;) {
     const std::string_view epilogue = co_await request_.body().receive();
     if (epilogue.empty()) break;

@@ -1,4 +1,4 @@
-// src/http/negotiation.cpp: lists of what a client takes, each element with its weight.
+// src/http/negotiation.cpp: parses weighted lists of what a client accepts.
 #include <gyre/http/media_type.hpp>
 #include <gyre/http/negotiation.hpp>
 
@@ -14,10 +14,10 @@ namespace {
 constexpr int full_weight = 1000;
 constexpr std::string_view identity = "identity";
 
-// An element of such a list: what stands before the weight, and the weight.
+// An element of such a list, with its weight.
 struct choice {
   std::string_view value;       // without parameters
-  std::string_view parameters;  // those before the weight
+  std::string_view parameters;  // the parameters before the weight
   int weight = full_weight;
 };
 
@@ -39,11 +39,11 @@ std::optional<choice> parse_choice(std::string_view element) noexcept {
     if (!weight) return std::nullopt;
     parsed.weight = *weight;
     parsed.parameters = all.substr(0, before);
-    return parsed;  // what comes behind the weight is no matter of the type
+    return parsed;  // anything after the weight does not belong to the type
   }
 }
 
-// Calls `visit` with each readable element of each field of that name.
+// Calls `visit` for each well-formed element of each field with that name.
 template <class Visit>
 void for_each_choice(std::span<const field> fields, std::string_view name, Visit visit) noexcept {
   for (const field& each : fields) {
@@ -54,14 +54,14 @@ void for_each_choice(std::span<const field> fields, std::string_view name, Visit
   }
 }
 
-// RFC 9110 §8.4.1: two codings have a second name.
+// RFC 9110 §8.4.1: two codings have an alias.
 std::string_view first_name(std::string_view coding) noexcept {
   if (equal_ignoring_case(coding, "x-gzip")) return "gzip";
   if (equal_ignoring_case(coding, "x-compress")) return "compress";
   return coding;
 }
 
-// Nothing: the fields do not speak of it, not even with a star.
+// Returns nothing when the fields do not mention the coding, not even by a star.
 std::optional<int> weight_of_coding(std::span<const field> fields, std::string_view coding) noexcept {
   std::optional<int> named;
   std::optional<int> any;
@@ -75,7 +75,7 @@ std::optional<int> weight_of_coding(std::span<const field> fields, std::string_v
   return named ? named : any;
 }
 
-// Whether each of the parameters that the client has named is one of the type offered.
+// True if each parameter that the client named is a parameter of the offered type. `count` is their number.
 bool has_parameters(std::string_view offered, std::string_view wanted, int& count) noexcept {
   parameter_text want;
   for (count = 0; next_parameter(wanted, want) == parameter_step::found; ++count) {
@@ -89,9 +89,9 @@ bool has_parameters(std::string_view offered, std::string_view wanted, int& coun
   return true;
 }
 
-// How exactly a media range describes a type; -1: it does not.
+// Returns how specifically a media range matches a type, or -1 when it does not match.
 int precision(const choice& range, std::string_view offered) noexcept {
-  constexpr int subtype_named = 2'000'000;  // more than a field can have parameters
+  constexpr int subtype_named = 2'000'000;  // larger than any possible number of parameters
   constexpr int type_named = 1'000'000;
   const std::string_view type = essence_of(offered);
   int parameters = 0;
@@ -104,7 +104,7 @@ int precision(const choice& range, std::string_view offered) noexcept {
                                                                                           : -1;
 }
 
-// That of the range which describes the type most exactly.
+// The weight of the most specific range that matches the type.
 int weight_of_type(std::span<const field> fields, std::string_view offered) noexcept {
   int weight = 0;
   int best = -1;
@@ -152,7 +152,7 @@ std::string_view choose_coding(std::span<const field> fields, std::span<const st
     best = each;
     best_weight = weight;
   }
-  // Not spoken of, it is acceptable, and the last resort.
+  // If it is not mentioned, identity is acceptable as a last resort.
   const std::optional<int> weight = weight_of_coding(fields, identity);
   if (weight ? *weight > best_weight : best.empty()) return identity;
   return best;

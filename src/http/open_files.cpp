@@ -1,4 +1,4 @@
-// src/http/open_files.cpp: one fstat(2) for a request instead of opening, looking and closing.
+// src/http/open_files.cpp: one fstat(2) per request instead of open, fstat and close.
 #include <gyre/http/head_writer.hpp>
 
 #include "open_files.hpp"
@@ -33,8 +33,8 @@ open_file::open_file(found_file&& found)
 void open_file::describe() {
   settled = is_settled(version, wall_clock_ns());
   etag = make_entity_tag(version, settled);
-  // Not later than the response: RFC 9110 §8.8.2.1. Conditions are judged by the time that the file has, so nothing that a
-  // client remembers of such a file is taken for the newest.
+  // Last-Modified must not be later than the response: RFC 9110 §8.8.2.1. Conditions use the file's own time, so a
+  // client's copy of a file from the future never counts as current.
   const auto date = format_date(std::min(modified, wall_clock()));
   fields.clear();
   head_writer out(fields);

@@ -1,4 +1,4 @@
-// src/http/open_files.hpp: files that were served a moment ago stay open, for whoever asks for them next.
+// src/http/open_files.hpp: keeps recently served files open for the next request.
 #pragma once
 
 #include <gyre/http/precondition.hpp>
@@ -17,35 +17,35 @@
 
 namespace gyre::http {
 
-/// The time of the field Date.
+/// The time used for the Date field.
 [[nodiscard]] unix_seconds wall_clock() noexcept;
-/// The same in nanoseconds, which count in the ticks of file systems.
+/// Same in nanoseconds, advancing in the ticks of file systems.
 [[nodiscard]] std::int64_t wall_clock_ns() noexcept;
 
-/// A regular file that is open, and what is told about it.
+/// An open regular file, and its metadata for responses.
 struct open_file {
   open_file() = default;
   explicit open_file(found_file&& found);
 
-  /// Looks at it again. False: it has been deleted or replaced.
+  /// Updates the metadata. Returns false when the file has been deleted or replaced.
   [[nodiscard]] bool refresh();
 
   std::shared_ptr<const owned_fd> descriptor;  // shared with the responses that send it
   file_version version;
   unix_seconds modified = 0;
   std::string etag;
-  std::string fields;    // ETag and Last-Modified, as they are sent
+  std::string fields;    // ETag and Last-Modified, formatted
   bool settled = false;  // the tag is strong
-  bool alone = false;    // no compressed file beside it
+  bool alone = false;    // there is no compressed file beside it
 
  private:
   void describe();
 };
 
-/// A few files, for a second each: a path that changes what it leads to is noticed so late at the most. What happens to the
-/// file itself, by a write, by a rename over it or by its removal, is noticed at once.
+/// A few files, kept for a second each. So a path that leads elsewhere is noticed after a second at most. A write to
+/// the file, a rename over it or its removal is noticed at once.
 ///
-/// Thread: that of the loop on which it is used. `clear` before that loop ends.
+/// Thread: the loop's, on which it is used. Call `clear` before that loop ends.
 class open_files : private timer {
  public:
   open_files() noexcept {
@@ -55,7 +55,8 @@ class open_files : private timer {
   open_files& operator=(const open_files&) = delete;
   ~open_files() { clear(); }
 
-  /// The file at `path` of a tree of that number, as it is now. Null: it has to be looked for. Lifetime: until the next call.
+  /// Returns the file at `path` of the tree with that number, as it is now, or null when it has to be looked up.
+  /// Lifetime: valid until the next call.
   [[nodiscard]] const open_file* find(std::uint64_t tree, std::string_view path);
   void keep(std::uint64_t tree, std::string_view path, const open_file& file);
   void clear() noexcept;
@@ -75,7 +76,7 @@ class open_files : private timer {
   void drop(place which) noexcept;
   void drop_old() noexcept;
 
-  std::list<kept> all_;  // the oldest first
+  std::list<kept> all_;  // oldest first
   std::unordered_map<std::string_view, place> by_key_;
   std::string key_;
 };

@@ -1,4 +1,4 @@
-// src/http/parameters.cpp: parameters, whose values are tokens or quoted strings.
+// src/http/parameters.cpp: parameters whose values are tokens or quoted strings.
 #include "parameters.hpp"
 
 #include <gyre/http/field.hpp>
@@ -14,14 +14,14 @@ void skip_spaces(std::string_view& text) noexcept {
   while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
 }
 
-// How many bytes the token at the front has.
+// The size in bytes of the token at the front.
 std::size_t token_size(std::string_view text) noexcept {
   std::size_t size = 0;
   while (size < text.size() && is_token_character(text[size])) ++size;
   return size;
 }
 
-// How many bytes the quoted string at the front has, 0 when it is malformed or does not end. RFC 9110 §5.6.4.
+// The size in bytes of the quoted string at the front, or 0 when it is malformed or does not end. RFC 9110 §5.6.4.
 std::size_t quoted_size(std::string_view text) noexcept {
   for (std::size_t i = 1; i < text.size(); ++i) {
     if (text[i] == '"') return i + 1;
@@ -31,7 +31,7 @@ std::size_t quoted_size(std::string_view text) noexcept {
   return 0;
 }
 
-// Gives the characters of a value one by one, without what quotes them.
+// Returns the characters of a value one by one, without quotes and backslashes.
 class value_reader {
  public:
   explicit value_reader(std::string_view value) noexcept : rest_(value), quoted_(value.starts_with('"')) {

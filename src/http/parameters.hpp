@@ -1,4 +1,4 @@
-// src/http/parameters.hpp: the parameters behind a value, "; q=0.5; title=\"a, b\"". RFC 9110 §5.6.6.
+// src/http/parameters.hpp: the parameters after a value, "; q=0.5; title=\"a, b\"". RFC 9110 §5.6.6.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@ namespace gyre::http {
 
 struct parameter_text {
   std::string_view name;
-  std::string_view value;  ///< as sent, with its quotes if it has some
+  std::string_view value;  ///< as sent, with quotes if it has any
 };
 
 enum class parameter_step { found, end, malformed };
 
-/// Takes the next parameter off `rest`, which begins where a semicolon, white space or the end is expected. Empty ones are
+/// Takes the next parameter off `rest`, which must begin at a semicolon, white space or the end. Empty parameters are
 /// skipped.
 parameter_step next_parameter(std::string_view& rest, parameter_text& out) noexcept;
 
-/// Of a value that next_parameter gave: what it means, without quotes and backslashes.
+/// Returns the meaning of a value from next_parameter, without quotes and backslashes.
 std::string unquote(std::string_view value);
-/// Whether two of them mean the same but for the case of ASCII letters.
+/// True if two such values have the same meaning, ignoring the case of ASCII letters.
 bool same_meaning(std::string_view a, std::string_view b) noexcept;
 
 }  // namespace gyre::http

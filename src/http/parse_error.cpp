@@ -1,4 +1,4 @@
-// src/http/parse_error.cpp: what a client and a log are told.
+// src/http/parse_error.cpp: the status and the description of each parse error.
 #include <gyre/http/parse_error.hpp>
 
 namespace gyre::http {

@@ -1,4 +1,4 @@
-// src/http/path_segments.cpp: what few paths have: percent signs, and more than 16 segments.
+// src/http/path_segments.cpp: the rare cases: percent signs, and more than 16 segments.
 #include "path_segments.hpp"
 
 #include "characters.hpp"
@@ -10,7 +10,7 @@ path_segments::segment& path_segments::add_more() {
   return more_->segments.emplace_back();
 }
 
-// Decoded text is shorter than what was sent, so that `all` never moves.
+// Decoded text is shorter than the encoded text, so `all` never reallocates.
 void path_segments::decode(segment& one) {
   if (!more_) more_ = std::make_unique<allocated>();
   std::string& all = more_->decoded;

@@ -1,4 +1,4 @@
-// src/http/path_segments.hpp: the segments of a request's path, each split off and decoded once.
+// src/http/path_segments.hpp: the segments of a request's path, each split and decoded once.
 #pragma once
 
 #include <algorithm>
@@ -11,25 +11,26 @@
 
 namespace gyre::http {
 
-/// A search for a route goes back and forth between alternatives; this remembers what it has seen of the path. Nothing is
-/// allocated for up to 16 segments without percent signs.
+/// The search for a route backtracks between alternatives, so this keeps the segments that it has split off. Up to 16
+/// segments without percent signs need no allocation.
 class path_segments {
  public:
-  /// Plain members, without a constructor: 16 of these are not to be cleared for each request.
+  /// Plain members without a constructor, so that a request does not have to clear 16 of these.
   struct segment {
     const char* sent;
     std::size_t sent_size;
-    const char* decoded;  // null when it is encoded wrongly
+    const char* decoded;  // null when the encoding is invalid
     std::size_t decoded_size;
-    std::size_t end;  // in the path, where the next one begins with its slash
+    std::size_t end;  // in the path: the position of the next segment's slash
   };
 
-  /// `path` is empty or begins with a slash. Lifetime: refers to it.
+  /// `path` is empty or begins with a slash. Lifetime: must outlive this object.
   explicit path_segments(std::string_view path) noexcept : path_(path) {}  // NOLINT(*-member-init): `first_`
 
   [[nodiscard]] std::string_view path() const noexcept { return path_; }
 
-  /// Segment `index`, whose slash is at `begin`. The segments before it have been asked for. Lifetime: as long as this.
+  /// Returns segment `index`, whose slash is at `begin`. All earlier segments must have been requested before.
+  /// Lifetime: valid as long as this object.
   const segment& get(std::size_t index, std::size_t begin) {
     if (index < count_) return index < first_.size() ? first_[index] : more_->segments[index - first_.size()];
     ++count_;
@@ -41,14 +42,14 @@ class path_segments {
     if (std::string_view(one.sent, one.sent_size).find('%') != std::string_view::npos) decode(one);
     return one;
   }
-  /// For tests: how many were split off, and the size of what was decoded.
+  /// For tests: the number of segments split off, and the size of decoded text.
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] std::size_t decoded_size() const noexcept { return more_ ? more_->decoded.size() : 0; }
 
  private:
   struct allocated {
-    std::deque<segment> segments;  // which stay where they are
-    std::string decoded;           // of all segments that have percent signs
+    std::deque<segment> segments;  // a deque, so that segments never move
+    std::string decoded;           // the text of all segments with percent signs
   };
 
   segment& add_more();

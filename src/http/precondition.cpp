@@ -1,4 +1,4 @@
-// src/http/precondition.cpp: reading and comparing entity tags, and the order in which conditions are judged.
+// src/http/precondition.cpp: parsing and comparing entity tags, and the order in which conditions are evaluated.
 #include <gyre/http/precondition.hpp>
 
 #include "characters.hpp"
@@ -9,7 +9,7 @@
 namespace gyre::http {
 namespace {
 
-// etagc. A backslash is one as well and escapes nothing, so that next_in_list would go astray here.
+// etagc. A backslash is an etagc too and escapes nothing, so next_in_list would misparse tags.
 bool is_tag_character(char c) noexcept {
   const auto byte = static_cast<unsigned char>(c);
   return byte > 0x20 && byte != '"' && byte != 0x7f;
@@ -40,7 +40,7 @@ finding find_in_list(std::string_view list, const resource_state& state, compari
     while (!list.empty() && (is_space(list.front()) || list.front() == ',')) list.remove_prefix(1);
     if (list.empty()) return result;
     bool found = false;
-    if (list.front() == '*') {  // anything at all
+    if (list.front() == '*') {  // any representation
       list.remove_prefix(1);
       found = state.exists;
     } else {
@@ -63,7 +63,7 @@ finding find_in_fields(std::span<const field> fields, std::string_view name, con
   return result;
 }
 
-// Nothing, too, when there are two: then it is no date but a list.
+// Also returns nothing when the field occurs twice: that is a list, not a date.
 std::optional<unix_seconds> find_date(std::span<const field> fields, std::string_view name, unix_seconds now) noexcept {
   const field* found = nullptr;
   for (const field& each : fields) {
@@ -74,7 +74,7 @@ std::optional<unix_seconds> find_date(std::span<const field> fields, std::string
   return found != nullptr ? parse_date(found->value, now) : std::nullopt;
 }
 
-// All 64 bits go into each, and none is lost.
+// Mixes all 64 bits into each bit, without loss.
 constexpr std::uint64_t stir(std::uint64_t bits) noexcept {
   constexpr std::uint64_t odd = 0x9e37'79b9'7f4a'7c15;
   bits = (bits ^ (bits >> 32U)) * odd;
@@ -113,7 +113,7 @@ std::string make_entity_tag(file_version version, bool settled) {
 
 precondition evaluate_preconditions(std::string_view method, std::span<const field> fields, const resource_state& state,
                                     unix_seconds now) noexcept {
-  // These select no representation: RFC 9110 §13.2.1.
+  // These methods select no representation: RFC 9110 §13.2.1.
   if (method == "CONNECT" || method == "OPTIONS" || method == "TRACE") return precondition::proceed;
   const bool reads = method == "GET" || method == "HEAD";
   const bool has_date = state.exists && state.last_modified;
@@ -142,7 +142,7 @@ bool range_applies(std::string_view if_range, const resource_state& state, unix_
     const auto present = parse_entity_tag(state.etag);
     return present && strongly_equal(*tag, *present);
   }
-  // In its own second the resource may still change, and keep the date.
+  // Within the second of its date the resource may still change and keep the date.
   const auto date = parse_date(if_range, now);
   return date && state.last_modified == date && *date < now;
 }

@@ -1,4 +1,4 @@
-// src/http/protocol_switch.cpp: from HTTP to something else.
+// src/http/protocol_switch.cpp: the switch from HTTP to another protocol.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/io/io_error.hpp>
 
@@ -13,24 +13,24 @@
 namespace gyre::http {
 namespace {
 
-// Called while the exception is handled. That the peer has left is nobody's fault here.
+// Called while the exception is being handled. A peer that has left is not an error here.
 void report_end_of_protocol(const request& asked) noexcept {
   try {
     throw;
   } catch (const io_error& error) {
     if (error.code() == std::errc::connection_reset || error.code() == std::errc::broken_pipe) return;
-  } catch (...) {  // is reported as it is
+  } catch (...) {  // reported as it is
   }
   report_failure(asked, "protocol after request");
 }
 
-// "name" is asked for by "name" and by "name/version"; names have no case.
+// A request for "name" or "name/version" matches "name". Case is ignored.
 bool is_one(std::string_view protocol, std::string_view asked) noexcept {
   return equal_ignoring_case(asked, protocol) || equal_ignoring_case(asked.substr(0, asked.find('/')), protocol);
 }
 
 bool asks_for(const request& asking, std::string_view protocol) noexcept {
-  if (asking.upgrade().empty()) return false;  // the field is not for this connection, or for this version
+  if (asking.upgrade().empty()) return false;  // the field is not meant for this connection or this version
   for (const field& each : asking.fields()) {
     if (!equal_ignoring_case(each.name, "upgrade")) continue;
     std::string_view rest = each.value;
@@ -65,7 +65,7 @@ task<bool> speak(protocol_handler& protocol, message_input& input, const request
     co_return true;
   } catch (const cancelled&) {
     throw;
-  } catch (...) {  // what is left is no cancel
+  } catch (...) {  // not a cancel
     report_end_of_protocol(asked);
   }
   co_return false;

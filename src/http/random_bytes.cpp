@@ -1,4 +1,4 @@
-// src/http/random_bytes.cpp: getrandom(2), and what does the same.
+// src/http/random_bytes.cpp: getrandom(2), and its fallback.
 #include "random_bytes.hpp"
 
 #include <gyre/io/owned_fd.hpp>

@@ -1,11 +1,11 @@
-// src/http/random_bytes.hpp: bytes that nobody can guess.
+// src/http/random_bytes.hpp: unpredictable bytes.
 #pragma once
 
 #include <span>
 
 namespace gyre::http {
 
-/// From getrandom(2), or /dev/urandom where a filter of system calls denies that. Errors: std::system_error when neither gives any.
+/// Uses getrandom(2), or /dev/urandom where a system call filter denies that. Errors: std::system_error when both fail.
 void fill_with_random(std::span<unsigned char> bytes);
 
 }  // namespace gyre::http

@@ -1,4 +1,4 @@
-// src/http/rate_limit.cpp: buckets in the order of their last use.
+// src/http/rate_limit.cpp: token buckets in the order of their last use.
 #include <gyre/http/rate_limit.hpp>
 
 #include <netinet/in.h>
@@ -13,7 +13,7 @@
 namespace gyre::http {
 namespace {
 
-// Far behind what anybody waits for, and not too far for nanoseconds.
+// Longer than anybody waits, and still representable in nanoseconds.
 constexpr double longest_retry_after = 1.0e9;
 
 struct bucket {
@@ -35,7 +35,7 @@ rate_limit_options checked(const rate_limit_options& options) {
 struct token_buckets::state {
   explicit state(const rate_limit_options& chosen) : options(checked(chosen)) {}
 
-  // The bucket of a key, first in the list. A new one is full.
+  // Returns the bucket of a key and moves it to the front of the list. A new bucket is full.
   bucket& find(std::string_view key, time_point when) {
     if (const auto known = by_key.find(key); known != by_key.end()) {
       in_order.splice(in_order.begin(), in_order, known->second);
@@ -56,8 +56,8 @@ struct token_buckets::state {
   }
 
   rate_limit_options options;
-  std::list<bucket> in_order;                                                // the last used first
-  std::unordered_map<std::string_view, std::list<bucket>::iterator> by_key;  // named by the list
+  std::list<bucket> in_order;                                                // most recently used first
+  std::unordered_map<std::string_view, std::list<bucket>::iterator> by_key;  // keys are views into the list
 };
 
 token_buckets::token_buckets(const rate_limit_options& options) : state_(new state(options)) {}
@@ -70,7 +70,8 @@ std::chrono::nanoseconds token_buckets::take(std::string_view key, time_point wh
   const double passed = std::max(0.0, seconds(when - of_key.filled).count());
   of_key.tokens = std::min(options.burst, of_key.tokens + passed * options.rate);
   of_key.filled = std::max(of_key.filled, when);
-  constexpr double rounding = 1e-9;  // of sums of fractions: who waits as long as was said is let in
+  constexpr double rounding = 1e-9;  // for sums of fractions: a client that waits exactly as long as announced is let
+                                     // in
   if (of_key.tokens >= 1 - rounding) {
     of_key.tokens = std::max(0.0, of_key.tokens - 1);
     return std::chrono::nanoseconds::zero();

@@ -1,4 +1,4 @@
-// src/http/request.cpp: what is in a request, found when it is asked for.
+// src/http/request.cpp: the parts of a request, found when they are asked for.
 #include <gyre/http/cookie.hpp>
 #include <gyre/http/media_type.hpp>
 #include <gyre/http/request.hpp>
@@ -38,7 +38,7 @@ void request::malformed_parameter(std::string_view name) {
   throw status_error(400, "the parameter \"" + std::string(name) + "\" is not what it has to be");
 }
 
-// Views of short strings move with their vector: it must not grow.
+// Views of short strings are invalidated when their vector grows, so it must not grow.
 void request::add_path_value(std::string_view name, std::string_view encoded) {
   if (encoded.find('%') == std::string_view::npos) {
     path_values_.push_back({name, encoded});

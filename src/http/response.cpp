@@ -1,4 +1,4 @@
-// src/http/response.cpp: making responses, out of memory that was used by others before.
+// src/http/response.cpp: building responses, in memory recycled from earlier ones.
 #include <gyre/coro/misuse.hpp>
 #include <gyre/http/head_writer.hpp>
 #include <gyre/http/status.hpp>
@@ -16,14 +16,14 @@ constexpr std::string_view plain_text = "text/plain; charset=utf-8";
 constexpr std::string_view html_text = "text/html; charset=utf-8";
 constexpr std::string_view json_text = "application/json";
 
-// One a thread. What the thread leaves behind is freed at its end.
+// One per thread. The states that a thread still has are freed when it ends.
 struct free_states {
   static constexpr std::size_t most = 256;
   response_state* first = nullptr;
   std::size_t count = 0;
   ~free_states() {
     while (first != nullptr) delete std::exchange(first, first->next_free);
-    count = most;  // those that are destroyed later are not kept
+    count = most;  // states destroyed later are not kept
   }
 };
 thread_local free_states free_list;
@@ -33,8 +33,8 @@ void check_status(int status) {
     throw std::invalid_argument("response: status " + std::to_string(status) + " is not between 200 and 999");
 }
 
-// Content-Type has a place of its own; what frames messages is not for handlers: two lengths in one head are what smuggling
-// is made of.
+// Content-Type has its own member. Fields that frame messages are not for handlers: two lengths in one head enable
+// request smuggling.
 bool is_media_type(std::string_view name) {
   for (const std::string_view own : {"date", "connection", "content-length", "transfer-encoding"})
     if (equal_ignoring_case(name, own))
@@ -42,7 +42,7 @@ bool is_media_type(std::string_view name) {
   return equal_ignoring_case(name, "content-type");
 }
 
-// `type` is compiled in.
+// `type` must be a string literal.
 response with_value(std::string_view body, std::string_view type) {
   response made;
   made.state().source = body_source::value;
@@ -83,7 +83,7 @@ void response_state::clear() noexcept {
   drop_body();
 }
 
-// What there may be is told by the source: most have nothing to be closed.
+// Only the source's own members are reset: most bodies have nothing to close.
 void response_state::drop_body() noexcept {
   switch (std::exchange(source, body_source::none)) {
     case body_source::none:
@@ -225,7 +225,7 @@ response& response::add_field(std::string_view name, std::string_view value) & {
 response& response::set_field(std::string_view name, std::string_view value) & {
   if (is_media_type(name)) return add_field(name, value);
   std::string line;
-  head_writer(line).field(name, value);  // first: what is refused changes nothing
+  head_writer(line).field(name, value);  // first: a refused field changes nothing
   remove_field(name);
   state().fields.append(line);
   return *this;

@@ -1,4 +1,4 @@
-// src/http/response_head.cpp: one pass over memory that is there already.
+// src/http/response_head.cpp: formats the head in one pass, into memory that is already allocated.
 #include <gyre/http/status.hpp>
 
 #include "response_head.hpp"
@@ -10,7 +10,7 @@
 namespace gyre::http {
 namespace {
 
-// Appends to memory whose size was reckoned before.
+// Appends to memory whose size was computed before.
 class cursor {
  public:
   explicit cursor(char* at) noexcept : at_(at) {}
@@ -37,7 +37,7 @@ constexpr std::string_view connection_line(connection_field which, bool upgrade)
 }  // namespace
 
 void append_head(std::string& out, const response_head& head) {
-  constexpr std::size_t fixed = 192;  // more than everything here that has a largest size
+  constexpr std::size_t fixed = 192;  // more than the sum of all parts with a maximum size
   const std::string_view reason = reason_phrase(head.status);
   const std::size_t before = out.size();
   const std::size_t most = before + fixed + reason.size() + head.common_fields.size() + head.media_type.size() +

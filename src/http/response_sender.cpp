@@ -17,7 +17,7 @@ bool response_sender::begin() {
                      .body = {}};
   const bool successful_connect = how_.connect && response_.status >= 200 && response_.status < 300;
   const bool bodyless = is_bodyless(response_.status) || successful_connect;
-  const bool empty = response_.status == 205;  // says so: RFC 9110 §15.3.6
+  const bool empty = response_.status == 205;  // by definition: RFC 9110 §15.3.6
   if (empty && !bodyless) {
     head.length = 0;
   } else if (!bodyless) {
@@ -35,7 +35,7 @@ bool response_sender::begin() {
       case body_source::producer:
         head.length = response_.length;
         head.chunked = chunked_ = !head.length && !how_.http_1_0;
-        if (!head.length && how_.http_1_0) how_.close = true;  // RFC 9112 §6.3: the end of the connection is the end
+        if (!head.length && how_.http_1_0) how_.close = true;  // RFC 9112 §6.3: the body ends with the connection
         break;
       case body_source::protocol:
         break;
@@ -47,7 +47,7 @@ bool response_sender::begin() {
     head.connection = connection_field::close;
   else if (how_.http_1_0 && !takes_over)
     head.connection = connection_field::keep_alive;
-  head.upgrade = !find_line(response_.fields, "Upgrade").empty();  // is for this connection: RFC 9110 §7.8
+  head.upgrade = !find_line(response_.fields, "Upgrade").empty();  // requires Connection: upgrade, RFC 9110 §7.8
   if (has_body_ && is_in_memory() && response_.bytes().size() <= message_output::gathered_at_most) {
     head.body = response_.bytes();
     body_bytes_ = head.body.size();
@@ -57,7 +57,7 @@ bool response_sender::begin() {
   return (!has_body_ || has_all_) && !output_.wants_flush();
 }
 
-// What has been taken of a body behind its head, however the sending ends.
+// Counts the bytes taken of a body after its head, however the sending ends.
 class response_sender::body_counter {
  public:
   explicit body_counter(response_sender& sender) noexcept : sender_(sender), head_(taken()) {}
@@ -90,8 +90,8 @@ task<bool> response_sender::send() {
   co_return !output_.failed();
 }
 
-// Counts the bytes of a body made piece by piece: all of them when it is complete; otherwise no more than were taken, without
-// those that still waited when the response was cut off.
+// Counts the bytes of a body made piece by piece. A complete body counts in full. For one that was cut off, at most the
+// bytes taken count, not those still waiting.
 class response_sender::writer_counter {
  public:
   writer_counter(response_sender& sender, const body_writer& writer) noexcept

@@ -13,12 +13,12 @@
 
 namespace gyre::http {
 
-/// What the request and the connection say about the response.
+/// How the request and the connection determine the response's framing.
 struct sending {
   std::string_view common_fields;
   bool head_only = false;  // the answer to HEAD
-  bool close = false;      // nothing comes after it
-  bool http_1_0 = false;   // the client knows no chunks, and has to be told that the connection stays
+  bool close = false;      // nothing follows this response
+  bool http_1_0 = false;   // the client does not know chunks, and needs keep-alive announced
   bool connect = false;    // the answer to CONNECT: success has no body
 };
 
@@ -27,12 +27,13 @@ class response_sender {
   response_sender(message_output& output, response_state& r, const sending& how) noexcept
       : output_(output), response_(r), how_(how) {}
 
-  /// Appends the head, with the body when that is small and in memory. Sets what `closes` tells. False: there is more to be
-  /// done, call `send`.
+  /// Appends the head, with the body if that is small and in memory. Sets the result of `closes`. Returns false when
+  /// `send` has to be called for the rest.
   [[nodiscard]] bool begin();
-  /// Whether the client knows the end of the body only by the end of the connection, or was told that nothing follows.
+  /// True if the body ends with the connection, or if the client was told that nothing follows.
   [[nodiscard]] bool closes() const noexcept { return how_.close; }
-  /// The body, whatever it is. False: it was cut off. Errors: what the producer of the body throws; io_error of a file.
+  /// Sends the body from any source. Returns false when it was cut off. Errors: exceptions of the body's producer;
+  /// io_error of a file.
   task<bool> send();
 
   [[nodiscard]] std::uint64_t body_bytes() const noexcept { return body_bytes_; }
@@ -49,7 +50,7 @@ class response_sender {
   response_state& response_;
   sending how_;
   bool has_body_ = false;
-  bool has_all_ = false;  // the output, of the body
+  bool has_all_ = false;  // the output has the whole body
   bool chunked_ = false;
   std::uint64_t body_bytes_ = 0;
 };

@@ -1,4 +1,4 @@
-// src/http/response_state.hpp: what is behind a response, and used again for the next one.
+// src/http/response_state.hpp: the data of a response, recycled for later responses.
 #pragma once
 
 #include <gyre/fs/file.hpp>
@@ -19,16 +19,16 @@ struct response_state {
   int status = 200;
   body_source source = body_source::none;
   bool close_connection = false;
-  bool ends_by_itself = false;  // made of a file: to be sent to its end, as that would be
-  std::string_view media_type;  // of this, or compiled in
+  bool ends_by_itself = false;  // a producer that sends a file: runs to its end like a body of source `file`
+  std::string_view media_type;  // refers to own_media_type or a string literal
   std::string own_media_type;
-  std::string fields;  // as they are sent: "Name: value\r\n" each
+  std::string fields;  // formatted: "Name: value\r\n" each
   std::string value;
   std::string_view borrowed;
   fs::file file;
-  std::shared_ptr<const owned_fd> descriptor;  // of a file that has no more than this
+  std::shared_ptr<const owned_fd> descriptor;  // used instead of `file` when there is only a descriptor
   std::uint64_t file_offset = 0;
-  std::optional<std::uint64_t> length;  // of a file, or as announced
+  std::optional<std::uint64_t> length;  // of the file, or as announced
   body_producer* producer = nullptr;
   protocol_handler* protocol = nullptr;
   response_state* next_free = nullptr;
@@ -40,7 +40,7 @@ struct response_state {
 
   void clear() noexcept;
   void drop_body() noexcept;
-  /// The body when it is in memory.
+  /// The body, if it is in memory.
   [[nodiscard]] std::string_view bytes() const noexcept {
     return source == body_source::value ? std::string_view(value) : borrowed;
   }
@@ -53,7 +53,7 @@ struct response_state {
   static void recycle(response_state& state) noexcept;
 };
 
-/// Of such lines the first with that name, with its end; empty when there is none.
+/// Returns the first of these lines with that name, including its line end, or an empty view.
 [[nodiscard]] std::string_view find_line(std::string_view fields, std::string_view name) noexcept;
 
 }  // namespace gyre::http

@@ -1,4 +1,4 @@
-// src/http/route_tree.cpp: building the tree, and finding a path in it.
+// src/http/route_tree.cpp: builds the tree, and finds paths in it.
 #include <gyre/http/field.hpp>
 
 #include "route_tree.hpp"
@@ -14,7 +14,7 @@ namespace {
   throw std::invalid_argument("route \"" + std::string(pattern) + "\": " + why);
 }
 
-// Takes the next segment and the slash before it.
+// Takes the next segment and the slash before it off `rest`. Returns the segment without the slash.
 std::string_view take_segment(std::string_view& rest) noexcept {
   rest.remove_prefix(1);
   const std::string_view segment = rest.substr(0, rest.find('/'));
@@ -22,7 +22,7 @@ std::string_view take_segment(std::string_view& rest) noexcept {
   return segment;
 }
 
-// The order of children: most texts differ in size already, so a long segment of a stranger is not compared with each.
+// Sort order of children. Most texts differ in size already, so an attacker's long segment is not compared with each.
 bool goes_before(std::string_view a, std::string_view b) noexcept {
   return a.size() != b.size() ? a.size() < b.size() : a < b;
 }
@@ -51,7 +51,7 @@ const route_node* find_child(const route_node& node, std::string_view text) noex
   return place != node.children.end() && (*place)->text == text ? place->get() : nullptr;
 }
 
-// The name inside the braces, without the dots of a rest.
+// Returns the name inside the braces, without the dots of a rest parameter.
 std::string_view parameter_name(std::string_view pattern, std::string_view segment, bool& is_rest,
                                 const std::vector<std::string>& names) {
   std::string_view name = segment.substr(1, segment.size() - 2);
@@ -66,7 +66,7 @@ std::string_view parameter_name(std::string_view pattern, std::string_view segme
 
 bool is_parameter(std::string_view segment) noexcept { return segment.starts_with('{') && segment.ends_with('}'); }
 
-// Where the routes of a pattern are kept.
+// Returns the list that holds the routes of a pattern. Creates its nodes.
 std::vector<std::unique_ptr<route>>& place_of(route_node& root, std::string_view pattern,
                                               std::vector<std::string>& names) {
   if (!pattern.starts_with('/')) refuse(pattern, "it must begin with \"/\"");
@@ -138,7 +138,7 @@ void router::tree::mount(std::string_view prefix, tree&& other) {
 
 namespace {
 
-// `begin`: of segment `depth` in the path.
+// `begin` is the position of segment `depth` in the path.
 bool find_node(const route_node& node, std::size_t depth, std::size_t begin, route_search& search) {
   ++search.visited;
   const std::string_view path = search.path.path();
@@ -167,7 +167,8 @@ bool find_node(const route_node& node, std::size_t depth, std::size_t begin, rou
   return true;
 }
 
-// The usual request: each segment is spelled out in a route, exactly as it was sent. Such a route precedes all alternatives.
+// The common case: every segment matches a literal segment of a route exactly as sent. Such a route precedes all
+// alternatives.
 const route_node* find_spelled_out(const route_node& root, std::string_view path) noexcept {
   if (path.find('%') != std::string_view::npos) return nullptr;
   const route_node* node = &root;

@@ -14,30 +14,30 @@
 
 namespace gyre::http {
 
-/// What answers one method at one pattern.
+/// The handler of one method at one pattern.
 struct route {
-  std::string method;  // "*": any that is not there
+  std::string method;  // "*": every method without a route of its own
   std::string pattern;
   handler answer;
-  std::vector<middleware> around;  // of its groups
+  std::vector<middleware> around;  // middleware of its groups
   std::vector<std::string> names;  // of the parameters, in the order of the pattern
   std::vector<const middleware*>
-      chain;  // all that is around it, outermost first; made when routes or middleware are added
+      chain;  // all middleware around it, outermost first; rebuilt when routes or middleware are added
 };
 
 struct route_node {
-  std::string text;                                   // of the segment, decoded
-  std::vector<std::unique_ptr<route_node>> children;  // spelled out, by size and text
+  std::string text;                                   // the segment's text, decoded
+  std::vector<std::unique_ptr<route_node>> children;  // literal segments, by size and text
   std::unique_ptr<route_node> parameter;
-  std::vector<std::unique_ptr<route>> routes;  // of paths that end here
-  std::vector<std::unique_ptr<route>> rest;    // of those that go on somehow: "{rest...}"
+  std::vector<std::unique_ptr<route>> routes;  // for paths that end here
+  std::vector<std::unique_ptr<route>> rest;    // for longer paths: "{rest...}"
 };
 
 struct router::tree {
   route_node root;
   std::vector<middleware> around;
   handler not_found;
-  std::vector<const middleware*> chain;  // around everything that is no route
+  std::vector<const middleware*> chain;  // around everything that is not a route
   handler no_route;                      // answers 404
 
   void add(std::string_view method, std::string_view pattern, handler&& answer, const std::vector<middleware>& inner);
@@ -45,12 +45,12 @@ struct router::tree {
   void link_chains();
 };
 
-/// A path that is being looked for, and the values of the parameters on the way to it.
+/// A search for a path, with the values of the parameters found so far.
 struct route_search {
   explicit route_search(std::string_view wanted) noexcept : path(wanted) {}  // NOLINT(*-member-init): `values`
 
   static constexpr std::size_t most = 16;
-  // As sent. Not a view, which would be made empty, most times in vain.
+  // As sent. Not a std::string_view: its constructor would clear 16 of these, mostly in vain.
   struct value {
     const char* text;
     std::size_t size;
@@ -60,11 +60,11 @@ struct route_search {
   std::size_t count = 0;
   std::string_view rest;  // of the path, with its slash
   const std::vector<std::unique_ptr<route>>* found = nullptr;
-  std::size_t visited = 0;  // nodes
+  std::size_t visited = 0;  // number of nodes
 };
 
-/// The routes at a path, those of the first alternative that has any. A node can be reached by one way only, so a search
-/// visits each at most once, whatever the path.
+/// Finds the routes at a path: those of the first alternative that has any. Each node has only one way to it, so a
+/// search visits each at most once, whatever the path.
 [[nodiscard]] bool find_routes(const route_node& root, route_search& search);
 
 }  // namespace gyre::http

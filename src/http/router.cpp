@@ -1,4 +1,4 @@
-// src/http/router.cpp: from a request to its handler, through what stands around it.
+// src/http/router.cpp: leads a request to its handler, through the middleware around it.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/misuse.hpp>
 #include <gyre/http/router.hpp>
@@ -40,13 +40,13 @@ route* route_for(const std::vector<std::unique_ptr<route>>& routes, std::string_
   return route_of(routes, "*");
 }
 
-// What a browser asks about before it sends another request. Fetch standard, "CORS-preflight request".
+// Returns the route that a browser's preflight asks about. Fetch standard, "CORS-preflight request".
 route* route_asked_about(const std::vector<std::unique_ptr<route>>& routes, const request& r) noexcept {
   const std::string_view method = r.field("Access-Control-Request-Method");
   return r.method() == "OPTIONS" && !method.empty() ? route_for(routes, method) : nullptr;
 }
 
-// Says which methods there are, or that the one asked for is none of them.
+// Answers OPTIONS with the allowed methods, and other methods with 405.
 response answer_without_route(std::string_view method, const std::string& allowed) {
   response made = method == "OPTIONS" ? response::no_content() : response::error(405);
   made.add_field("Allow", allowed);
@@ -56,7 +56,8 @@ response answer_without_route(std::string_view method, const std::string& allowe
 }  // namespace
 
 router::router() : tree_(new tree) {
-  // "OPTIONS *" asks for the server as a whole, CONNECT for a tunnel: RFC 9110 §9.3.7, §9.3.6. Neither names a resource.
+  // "OPTIONS *" concerns the server as a whole, CONNECT asks for a tunnel: RFC 9110 §9.3.7, §9.3.6. Neither names a
+  // resource.
   tree_->no_route = [](request& r) -> response {
     if (r.method() == "OPTIONS" && r.target() == "*") return response::no_content();
     throw status_error(r.method() == "CONNECT" ? 501 : 404);
@@ -111,7 +112,7 @@ router::group router::group::at(std::string_view prefix) const {
 
 namespace {
 
-// What stands around a handler sees a response, also when the handler has thrown one.
+// Middleware always sees a response, also when the handler throws a status_error.
 task<response> answer_or_status(request& r, handler& last) {
   try {
     response made = co_await last(r);
@@ -130,7 +131,7 @@ GYRE_CORO_WRAPPER task<response> next_handler::operator()(request& r) const {
 }
 
 task<response> next_handler::or_error(request& r) const {
-  const next_handler here = *this;  // the caller's may be gone
+  const next_handler here = *this;  // the caller's object may be gone
   try {
     co_return co_await here(r);
   } catch (const status_error& error) {
@@ -158,7 +159,8 @@ task<response> answer_others(request& r, const std::vector<const middleware*>& c
 
 }  // namespace
 
-// What stands around the handler, and the handler: null when there is none for the method, but for those in `allowed`.
+// Returns the middleware around the handler, and sets `last` to the handler. If the path has no handler for the method,
+// `last` is null and `allowed` lists the methods it has.
 const std::vector<const middleware*>& router::find(request& r, handler*& last, std::string& allowed) {
   tree& all = routes();
   const std::string_view path = r.path();
@@ -173,7 +175,7 @@ const std::vector<const middleware*>& router::find(request& r, handler*& last, s
   last = found != nullptr ? &found->answer : nullptr;
   if (found == nullptr) {
     allowed = allowed_methods(*search.found);
-    found = route_asked_about(*search.found, r);  // the middleware of its group has the answer
+    found = route_asked_about(*search.found, r);  // the middleware of its group answers
     if (found == nullptr) return all.chain;
   }
   r.rest_ = search.rest;

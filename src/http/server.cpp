@@ -1,4 +1,4 @@
-// src/http/server.cpp: accepting connections, and draining.
+// src/http/server.cpp: accepts connections, and drains them.
 #include <gyre/coro/await_place.hpp>
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/misuse.hpp>
@@ -37,7 +37,7 @@ std::string name_of(const any_listener& listener, const server_options& options)
   return options.listen;
 }
 
-// With these no request would ever be answered.
+// Rejects limits under which no request would ever be answered.
 void check(const server_limits& limits) {
   const auto refuse = [](const char* reason) { throw std::invalid_argument(std::string("http::server: ") + reason); };
   if (limits.connections == 0) refuse("limits.connections is 0: every connection would be refused");
@@ -61,7 +61,7 @@ server_options&& checked(server_options&& options) {
   return std::move(options);
 }
 
-// What a server keeps open belongs to the loop, which may end before the server does.
+// A server's open files belong to the loop, which may end before the server does.
 class use_on_loop {
  public:
   explicit use_on_loop(server_state& server) noexcept : server_(server) { ++server.users; }
@@ -77,7 +77,7 @@ class use_on_loop {
   server_state& server_;
 };
 
-// The place of a connection among those of the server and of its address, for as long as it is served.
+// Counts a connection for the server and for its address, as long as it is served.
 class counted_connection {
  public:
   counted_connection(const server_state& server, const address& peer) noexcept : count_(server.count), peer_(peer) {
@@ -95,7 +95,7 @@ class counted_connection {
     count_.remove();
     if (by_peer_) count_.remove(peer_);
   }
-  /// False: there are too many.
+  /// False when there are too many.
   [[nodiscard]] bool taken() const noexcept { return taken_; }
 
  private:
@@ -112,7 +112,7 @@ class counted_connection {
 };
 
 task<> refuse_service(server_state& server, connection& client) {
-  constexpr std::size_t most = 128;  // that are told so; more are closed without a word
+  constexpr std::size_t most = 128;  // connections answered at a time; others are closed without an answer
   if (server.refused >= most) co_return;
   struct counted {
     std::size_t& count;
@@ -148,7 +148,7 @@ task<> serve_socket(server_state& server, unix_stream peer) {
   co_await serve_on(server, carrier, none);
 }
 
-// Closes idle connections after a while. A timer needs no memory; a task would.
+// Closes idle connections after a while. A timer needs no memory, unlike a task.
 class idle_closer : private timer {
  public:
   explicit idle_closer(server_state& server) noexcept : server_(server) {
@@ -172,7 +172,7 @@ task<> drain(server_state& server, task<> connections_ended) {
   co_await std::move(connections_ended);
 }
 
-// A connection that the program has accepted by itself: it hears of stop requests by itself.
+// Drains a connection that the program accepted: it observes stop requests on its own.
 class drain_of_connection : private stop_observer {
  public:
   drain_of_connection(server_state& server, task_group& group, connection& client) noexcept
@@ -223,7 +223,7 @@ task<> run_on(server_state& server, Listener& listener) {
   const std::source_location where = co_await started_by_program_at();
   served_connections connections(co_await this_task_context{}, server.options.observe_stop);
   auto serve = [&server] GYRE_CORO_WRAPPER(stream peer) { return serve_socket(server, std::move(peer)); };
-  // Made early: when the server drains there may be no memory.
+  // Created early: there may be no memory left when the server drains.
   constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
   auto last = shield(served_connections::serve_the_last(connections, listener, serve, no_limit, where));
   auto draining = shield(drain(server, served_connections::drain(connections, server.options.timeouts.drain)));
@@ -234,7 +234,7 @@ task<> run_on(server_state& server, Listener& listener) {
       stream peer = co_await listener.accept();
       connections.serve(serve, std::move(peer), where);
     }
-  } catch (const cancelled&) {  // the order to drain
+  } catch (const cancelled&) {  // draining was requested
   } catch (...) {
     failure = std::current_exception();
   }
@@ -289,7 +289,7 @@ GYRE_CORO_WRAPPER task<> server::run() {
 
 task<> server::serve_connection(any_stream stream, address peer) {
   const use_on_loop user(state());
-  any_stream here = std::move(stream);  // closed when this returns, and not when somebody lets go of the task
+  any_stream here = std::move(stream);  // closed when this returns, not when the task object is destroyed
   stream_transport carrier(here);
   auto both = [&](task_group& group) -> task<> {
     const counted_connection counted(state(), peer);

@@ -1,4 +1,4 @@
-// src/http/server_sent_events.cpp: events as lines.
+// src/http/server_sent_events.cpp: formats events as lines.
 #include <gyre/http/server_sent_events.hpp>
 #include <gyre/loop/sleep.hpp>
 #include <gyre/tasks/task_group.hpp>
@@ -17,7 +17,7 @@ void check_single_line(std::string_view text, const char* what) {
     throw std::invalid_argument(std::string("server_event: the ") + what + " holds a line end or NUL");
 }
 
-// The space is one that readers take away; without it they would take one of the text.
+// Readers strip one space after the colon. Without it they would strip one of the text.
 void append_line(std::string& out, std::string_view name, std::string_view value) {
   out.append(name).append(": ").append(value).append("\n");
 }
@@ -49,7 +49,7 @@ task<> event_writer::send_bytes(std::string_view bytes) {
   const mutex_guard turn = co_await turn_.scoped_lock();
   sent_ = true;
   co_await out_->write(bytes);
-  co_await out_->flush();  // not every connection can send by itself when its task waits
+  co_await out_->flush();  // not every connection flushes when its task waits
 }
 
 task<> event_writer::send(server_event what) {
@@ -68,7 +68,7 @@ task<> event_writer::comment(std::string_view text) {
 response event_stream_body::make(interface* function, const event_stream_options& options) {
   response made = response::stream(event_stream_body(function, options), "text/event-stream");
   made.add_field("Cache-Control", "no-store");
-  made.add_field("X-Accel-Buffering", "no");  // of nginx: what it holds back is no event
+  made.add_field("X-Accel-Buffering", "no");  // for nginx, which would otherwise hold events back
   return made;
 }
 
@@ -82,7 +82,7 @@ task<> event_stream_body::keep_alive(event_writer& events) const {
 
 task<> event_stream_body::operator()(body_writer& out) {
   event_writer events(out);
-  co_await out.flush();  // the head: the page hears that it is connected
+  co_await out.flush();  // sends the head, so that the page knows that it is connected
   if (options.keep_alive == std::chrono::nanoseconds::max()) {
     co_await function->run(events);
     co_return;
@@ -90,7 +90,7 @@ task<> event_stream_body::operator()(body_writer& out) {
   auto run_both = [&](task_group& group) -> task<> {
     group.spawn(keep_alive(events), {.name = "keeping a stream of events alive"}).detach();
     co_await function->run(events);
-    const mutex_guard turn = co_await events.turn_.scoped_lock();  // a comment that is half sent is sent to its end
+    const mutex_guard turn = co_await events.turn_.scoped_lock();  // lets a half-sent comment finish
     group.cancel();
   };
   co_await task_group::scope(run_both);

@@ -1,4 +1,4 @@
-// src/http/server_state.hpp: what the connections of a server share.
+// src/http/server_state.hpp: state shared by the connections of a server.
 #pragma once
 
 #include <gyre/http/http_date.hpp>
@@ -24,7 +24,7 @@ using any_listener = std::variant<std::monostate, tcp_listener, unix_listener>;
 struct server_state {
   explicit server_state(server_options&& chosen);
 
-  /// "Date: ...\r\n", with the Server field behind it if there is one. Lifetime: until the next call.
+  /// "Date: ...\r\n", followed by the Server field if there is one. Lifetime: valid until the next call.
   [[nodiscard]] std::string_view common_fields();
 
   server_options options;
@@ -33,10 +33,10 @@ struct server_state {
   workspaces work;
   open_files files;
   listing_cache listings;
-  std::size_t users = 0;              // of this on a loop; the last one lets go of what belongs to that
-  connection* connections = nullptr;  // all that are open
+  std::size_t users = 0;              // active uses on a loop; the last one releases what belongs to that loop
+  connection* connections = nullptr;  // list of open connections
   std::size_t open = 0;
-  std::size_t refused = 0;  // connections that are being told so
+  std::size_t refused = 0;  // connections that are being refused with a response
   shared_connection_count& count;
   bool draining = false;
 
@@ -44,7 +44,7 @@ struct server_state {
   shared_connection_count own_count_;
   date_cache date_;
   unix_seconds second_ = -1;
-  io::monotonic_time turn_ = -1;  // of the loop, in which the clock was looked at
+  io::monotonic_time turn_ = -1;  // the turn of the loop in which the clock was last read
   std::string common_fields_;
 };
 

@@ -1,4 +1,4 @@
-// src/http/shared_connection_count.cpp: counting under a lock, which is taken twice in the life of a connection.
+// src/http/shared_connection_count.cpp: counts under a lock that each connection takes twice.
 #include <gyre/http/shared_connection_count.hpp>
 
 #include "client_network.hpp"
@@ -14,7 +14,7 @@
 namespace gyre::http {
 namespace {
 
-// Not to be foreseen: who owns a range of IPv6 could choose networks that fall into one place of the table.
+// Unpredictable: the owner of an IPv6 range could otherwise choose networks that collide in the table.
 struct secret_hash {
   std::uint64_t secret = 0;
   secret_hash() noexcept { (void)::getrandom(&secret, sizeof(secret), GRND_NONBLOCK); }
@@ -46,7 +46,7 @@ struct shared_connection_count::counts {
   std::mutex mutex;
   std::size_t all = 0;
   table of_network;
-  std::vector<table::node_type> spare;  // so that connections that come and go allocate nothing
+  std::vector<table::node_type> spare;  // reused, so that connections that come and go allocate nothing
 };
 
 shared_connection_count::shared_connection_count() : counts_(new counts) {}
@@ -68,11 +68,11 @@ bool shared_connection_count::add(const address& peer, std::size_t at_most) noex
   const std::scoped_lock lock(counts_->mutex);
   if (at_most == 0) return false;
   try {
-    std::size_t& count = counts_->of(network_of(peer));  // one that is there has at least one
+    std::size_t& count = counts_->of(network_of(peer));  // an existing entry counts at least one
     if (count >= at_most) return false;
     ++count;
     return true;
-  } catch (const std::bad_alloc&) {  // no memory to count it is none to serve it
+  } catch (const std::bad_alloc&) {  // without memory to count it, there is none to serve it
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// src/http/socket_transport.cpp: every await has its limit, and gives its errors as values.
+// src/http/socket_transport.cpp: every await has a time limit, and returns errors as values.
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/as_expected.hpp>
 
@@ -13,8 +13,8 @@
 namespace gyre::http {
 namespace {
 
-// sendfile(2) tells of both its ends by one number. What a socket says of its peer and of the way there is everyday for a
-// server; anything else is the file's fault, or the program's.
+// sendfile(2) reports errors of the file and of the socket by the same errno. Errors of the peer or the network are
+// routine for a server. Any other error is the fault of the file or the program.
 bool is_of_connection(std::error_code reason) noexcept {
   if (reason.category() == stream_category()) return true;
   for (const std::errc each : {std::errc::broken_pipe, std::errc::connection_reset, std::errc::connection_aborted,
@@ -48,7 +48,7 @@ task<transfer> socket_transport::write_one(std::string_view bytes, std::chrono::
   co_return written ? transfer::done : waiting.expired() ? transfer::timed_out : transfer::failed;
 }
 
-// Apart, because a frame with both would be larger than what the pool of frames keeps, with g++.
+// A separate coroutine: with g++, a frame for both cases would be larger than the frames that the pool keeps.
 task<transfer> socket_transport::write_both(std::string_view first, std::string_view second,
                                             std::chrono::nanoseconds limit) {
   const transfer_deadline::during waiting(sending_, limit, taken_within_limit);

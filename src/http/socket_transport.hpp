@@ -10,7 +10,7 @@ namespace gyre::http {
 
 class socket_transport final : public transport {
  public:
-  /// Lifetime: `stream` outlives this.
+  /// Lifetime: `stream` must outlive this.
   explicit socket_transport(socket_stream& stream) noexcept : stream_(stream), receiving_(stream), sending_(stream) {}
 
   task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) override;

@@ -1,4 +1,4 @@
-// src/http/static_files.cpp: from a path to an open file, and to its answer.
+// src/http/static_files.cpp: leads from a path to an open file and its response.
 #include <gyre/http/media_type.hpp>
 #include <gyre/http/negotiation.hpp>
 #include <gyre/http/static_files.hpp>
@@ -48,7 +48,7 @@ bool has_hidden_segment(std::string_view path) noexcept {
   }
 }
 
-// Who asks in another way gets the fallback: caches have to know.
+// A client with another Accept gets the fallback, so caches need the Vary field.
 response refuse_this_client(int error, std::string_view path) {
   try {
     fail(error, path);
@@ -59,7 +59,7 @@ response refuse_this_client(int error, std::string_view path) {
   }
 }
 
-// The path in a request that names a file as it is: nothing to be decoded, no dots to be resolved, no directory.
+// True for a path that names a file as it is: no escapes, no dot segments, not a directory.
 bool is_plain(std::string_view path) noexcept {
   return path.size() > 1 && path.front() == '/' && path.back() != '/' && path.find('%') == std::string_view::npos &&
          path.find("/.") == std::string_view::npos && path.find("//") == std::string_view::npos;
@@ -98,7 +98,7 @@ bool may_be_compressed(const file_answer& how, const request& r) noexcept {
 
 std::string_view last_segment(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }
 
-// Relative, so that it holds wherever the tree is mounted, and leads to no other host.
+// Relative, so that the redirect works wherever the tree is mounted and never leads to another host.
 response redirect_to(const request& r, std::string where) {
   if (!r.query().empty()) where.append("?").append(r.query());
   return response::redirect(where, 308);
@@ -156,7 +156,7 @@ started_response static_files::start(request& r) const {
   return started;
 }
 
-// An open file of this tree; without a descriptor when there is none.
+// Returns an open file of this tree, without a descriptor when there is none.
 task<open_file> static_files::open(request& r, std::string path) const {
   if (options_.keep_open)
     if (const open_file* const known = r.files_->find(number_, path)) co_return *known;
@@ -167,7 +167,7 @@ task<open_file> static_files::open(request& r, std::string path) const {
   co_return opened;
 }
 
-// The compressed neighbour that the client likes best, with its coding; without a descriptor when there is none.
+// Returns the compressed neighbour that the client prefers, with its coding; without a descriptor when there is none.
 task<open_file> static_files::open_compressed(request& r, const std::string& path, std::string_view& coding) const {
   std::array<std::string_view, neighbours.size()> left = {};
   std::transform(neighbours.begin(), neighbours.end(), left.begin(), [](const neighbour& each) { return each.coding; });
@@ -206,8 +206,9 @@ task<response> static_files::serve_open(request& r, std::string path, open_file 
 task<response> static_files::operator()(request& r) const {
   std::optional<std::string> path = normalize_path(r.rest_of_path());
   if (!path) throw status_error(404);
-  // A file has one path, the one that routes are compared with: middleware of another route is not got past by "/x/../" or
-  // "//". Clients resolve dots before they send them; a slash too many comes from joining addresses.
+  // A file has exactly one path, the one that routes are matched with. So "/x/../" and "//" cannot bypass the
+  // middleware of another route. Clients resolve dots before they send a path; an extra slash comes from joining
+  // addresses.
   const std::string sent = percent_decode(r.rest_of_path()).value_or(std::string());
   const bool is_clean = sent == *path;
   if (!is_clean && has_dot_segment(sent)) throw status_error(404);
@@ -216,10 +217,11 @@ task<response> static_files::operator()(request& r) const {
   if (as_directory && !path->empty()) path->pop_back();
   if (!options_.hidden && has_hidden_segment(*path)) throw status_error(404);
   if (!is_clean) co_return redirect_without_empty_segments(r, r.rest_of_path());
-  // "/files" of "/files/{path...}": the links of its page would lead elsewhere.
+  // The path is "/files" of "/files/{path...}": relative links in its page would lead elsewhere.
   if (path->empty() && !r.path().ends_with('/')) co_return redirect_to_directory(r, last_segment(r.path()));
 
-  const std::string below = path->empty() ? "." : *path;  // named, as all in awaits here: g++ 12 destroys it twice else
+  const std::string below = path->empty() ? "." : *path;  // named, as all arguments of awaits here: g++ 12 would
+                                                          // destroy temporaries twice
   found_file found = co_await find_below(root_.get(), below);
   if (found.error != 0) co_return co_await serve_missing(r, found.error);
   if (found.what == found_file::kind::directory) {
@@ -250,7 +252,7 @@ task<response> static_files::serve_directory(request& r, owned_fd directory, std
 }
 
 task<response> static_files::serve_missing(request& r, int error) const {
-  // A browser that goes to a page names text/html; for scripts, styles and pictures it takes what comes.
+  // A browser that navigates to a page accepts text/html by name. For scripts, styles and pictures it accepts anything.
   constexpr std::array<std::string_view, 2> kinds = {"application/octet-stream", "text/html"};
   if (options_.fallback.empty() || error == EACCES) fail(error, r.path());
   if (choose_media_type(r.fields(), kinds) != kinds[1]) co_return refuse_this_client(error, r.path());

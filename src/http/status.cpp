@@ -9,7 +9,7 @@ struct registered {
   std::string_view phrase;
 };
 
-// The registry of HTTP status codes, in order.
+// From the registry of HTTP status codes, in order.
 constexpr registered all[] = {
     {100, "Continue"},
     {101, "Switching Protocols"},

@@ -1,4 +1,4 @@
-// src/http/status_error.cpp: what a handler throws to be answered with a status.
+// src/http/status_error.cpp: the exception by which a handler answers with a status.
 #include <gyre/http/status.hpp>
 #include <gyre/http/status_error.hpp>
 

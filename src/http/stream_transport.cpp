@@ -1,4 +1,4 @@
-// src/http/stream_transport.cpp: the functions of any_stream throw; here their errors become values.
+// src/http/stream_transport.cpp: turns the exceptions of any_stream into values.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/loop/as_expected.hpp>
 #include <gyre/loop/timeout_op.hpp>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t buffer_size = std::size_t{16} << 10U;
 
-// Called while the exception is handled.
+// Called while the exception is being handled.
 transfer outcome_of_failure() {
   try {
     throw;
@@ -31,7 +31,7 @@ transfer outcome_of_failure() {
   }
 }
 
-// -errno when it cannot be read.
+// Returns -errno when the file cannot be read.
 ssize_t read_part(int file, char* to, std::size_t most, std::uint64_t offset) noexcept {
   for (;;) {
     const ssize_t size = ::pread(file, to, most, static_cast<off_t>(offset));
@@ -46,7 +46,7 @@ std::span<const std::byte> bytes_of(std::string_view text) { return std::as_byte
 
 task<> stream_transport::read() {
   for (;;) {
-    if (end_ != transfer::done && watch_ != nullptr && !receiving_) {  // who receives gets it himself
+    if (end_ != transfer::done && watch_ != nullptr && !receiving_) {  // a receiver gets the end itself
       end_watch& watch = *std::exchange(watch_, nullptr);
       watch.ended(watch);
     }
@@ -68,7 +68,7 @@ task<> stream_transport::read_once() {
     if (size == 0) end_ = transfer::ended;
   } catch (const cancelled&) {
     throw;
-  } catch (...) {  // what is left is no cancel
+  } catch (...) {  // not a cancel
     end_ = outcome_of_failure();
   }
   if (size > 0) {
@@ -105,10 +105,10 @@ task<transfer> stream_transport::receive(buffer_lease& into, std::chrono::nanose
   co_return in_time ? transfer::failed : transfer::timed_out;
 }
 
-// Who receives finds nothing, in time.
+// The waiting receive finds nothing although it has not timed out.
 void stream_transport::interrupt() noexcept { changed_.set(); }
 
-// From `read` the watch is told, also of an end that is known.
+// `read` notifies the watch, also of an end that is already known.
 void stream_transport::watch_end(end_watch* watch) noexcept {
   watch_ = watch;
   if (watch != nullptr) wanted_.set();
@@ -155,7 +155,7 @@ task<file_transfer> stream_transport::send_file(int file, std::uint64_t offset, 
 task<> stream_transport::shutdown_write() {
   try {
     co_await stream_.shutdown_write();
-  } catch (const std::exception&) {  // gone already, or cannot: what follows is the end
+  } catch (const std::exception&) {  // closed already, or not supported: the connection ends anyway
   }
 }
 

@@ -1,4 +1,4 @@
-// src/http/stream_transport.hpp: any byte stream that carries HTTP: TLS, memory.
+// src/http/stream_transport.hpp: carries HTTP over any byte stream: TLS, memory.
 #pragma once
 
 #include <gyre/stream/any_stream.hpp>
@@ -11,14 +11,14 @@
 
 namespace gyre::http {
 
-/// One task does all the reading. It goes on while somebody watches for the end, because a stream tells it only to who
-/// reads; what comes instead is kept, within a bound, and received later.
+/// One task does all the reading. It continues while the end is being watched for, because a stream reports its end
+/// only to a reader. Bytes read meanwhile are kept, within a bound, and received later.
 class stream_transport final : public transport {
  public:
-  /// Lifetime: `stream` outlives this.
+  /// Lifetime: `stream` must outlive this.
   explicit stream_transport(any_stream& stream) noexcept : stream_(stream) {}
 
-  /// Reads what the others want, until it is cancelled. Cancel: nothing is lost.
+  /// Reads for the other functions until it is cancelled. Cancel: nothing is lost.
   task<> read();
 
   task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) override;
@@ -34,7 +34,7 @@ class stream_transport final : public transport {
   void watch_end(end_watch* watch) noexcept override;
 
  private:
-  static constexpr std::size_t most_ahead = 4;  // buffers
+  static constexpr std::size_t most_ahead = 4;  // number of buffers
 
   [[nodiscard]] bool wants_bytes() const noexcept {
     return end_ == transfer::done && ((receiving_ && count_ == 0) || (watch_ != nullptr && count_ < most_ahead));
@@ -42,12 +42,12 @@ class stream_transport final : public transport {
   task<> read_once();
 
   any_stream& stream_;
-  event wanted_;   // there may be something to do for `read`
-  event changed_;  // there may be something for who receives
+  event wanted_;   // `read` may have work to do
+  event changed_;  // there may be something to receive
   std::array<buffer_lease, most_ahead> received_;
-  std::size_t first_ = 0;  // of the ring
+  std::size_t first_ = 0;  // index in the ring
   std::size_t count_ = 0;
-  transfer end_ = transfer::done;  // not yet; else what comes behind the bytes, for ever
+  transfer end_ = transfer::done;  // `done` means not yet; otherwise the outcome after the buffered bytes, for ever
   end_watch* watch_ = nullptr;
   bool receiving_ = false;
 };

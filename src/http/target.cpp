@@ -1,4 +1,4 @@
-// src/http/target.cpp: splitting, decoding and normalizing, once each, so that nobody decodes twice.
+// src/http/target.cpp: splits, decodes and normalizes targets, each in one place, so that nothing is decoded twice.
 #include <gyre/http/target.hpp>
 
 #include "characters.hpp"
@@ -8,7 +8,7 @@
 namespace gyre::http {
 namespace {
 
-// Appends the decoded text. False: it is malformed.
+// Appends the decoded text. Returns false when it is malformed.
 bool decode_onto(std::string& out, std::string_view text, bool plus_is_space) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -34,7 +34,7 @@ bool may_stand(char c, encode_for where) noexcept {
   const bool unreserved = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
                           c == '.' || c == '_' || c == '~';
   if (unreserved) return true;
-  // Of a query without what separates its fields, and without the plus that means a space.
+  // For a query: neither the characters that separate its fields, nor the plus that means a space.
   constexpr std::string_view in_segment = "!$&'()*+,;=:@";
   constexpr std::string_view in_query = "!$'()*,;:@/?";
   return (where == encode_for::path_segment ? in_segment : in_query).find(c) != std::string_view::npos;
@@ -50,7 +50,7 @@ target_parts split_target(std::string_view target) noexcept {
   }
   if (target.front() != '/') {
     const std::size_t scheme = target.find("://");
-    if (scheme == std::string_view::npos) {  // of CONNECT
+    if (scheme == std::string_view::npos) {  // the form of CONNECT
       parts.authority = target;
       return parts;
     }

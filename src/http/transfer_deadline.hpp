@@ -1,4 +1,4 @@
-// src/http/transfer_deadline.hpp: a time limit that is set anew for each transfer and hardly ever passes.
+// src/http/transfer_deadline.hpp: a time limit that is renewed for each transfer and rarely expires.
 #pragma once
 
 #include <gyre/loop/event_loop.hpp>
@@ -10,8 +10,8 @@
 
 namespace gyre::http {
 
-/// Interrupts what waits on a socket when the limit has passed. The timer stays armed from one transfer to the next, and
-/// finds out when it fires how much later it is wanted now: a transfer costs a few stores.
+/// Interrupts the waits on a socket when the limit has passed. The timer stays armed between transfers, and postpones
+/// itself when it fires too early. So a transfer costs only a few stores.
 class transfer_deadline : private timer {
  public:
   explicit transfer_deadline(socket_stream& stream) noexcept : stream_(stream) {
@@ -21,12 +21,12 @@ class transfer_deadline : private timer {
   transfer_deadline& operator=(const transfer_deadline&) = delete;
   ~transfer_deadline() { event_loop::current().timers().disarm(*this); }
 
-  /// A transfer, from its beginning to its end, however it ends.
+  /// Covers a transfer from its beginning to its end, however it ends.
   class during {
    public:
     during(transfer_deadline& deadline, std::chrono::nanoseconds limit) noexcept : during(deadline, limit, 0) {}
-    /// A write: while the peer takes as many bytes within the limit, it has as much time again. What counts is what the
-    /// peer has acknowledged: the kernel of this side takes megabytes at a time, and nothing for long.
+    /// For a write: the limit starts anew whenever the peer takes `enough` bytes within it. Only bytes acknowledged by
+    /// the peer count: the local kernel takes megabytes at once, and then nothing for a long time.
     during(transfer_deadline& deadline, std::chrono::nanoseconds limit, std::uint64_t enough) noexcept
         : deadline_(deadline) {
       deadline.begin(limit, enough);
@@ -71,14 +71,14 @@ class transfer_deadline : private timer {
   bool peer_takes_enough() noexcept {
     const std::uint64_t now = stream_.socket().taken_by_peer();
     const std::uint64_t before = std::exchange(taken_, now);
-    return now - (now < before ? 0 : before) >= enough_;  // less than before: of a later write
+    return now - (now < before ? 0 : before) >= enough_;  // less than before means that another write has begun
   }
 
   socket_stream& stream_;
   io::monotonic_time wanted_ = 0;
   io::monotonic_time limit_ = 0;
   std::uint64_t enough_ = 0;
-  std::uint64_t taken_ = 0;  // by the peer, of all that this connection has written, when it was last looked at
+  std::uint64_t taken_ = 0;  // bytes taken by the peer of all that was written, when last looked at
   bool active_ = false;
   bool expired_ = false;
 };

@@ -1,4 +1,4 @@
-// src/http/transport.hpp: what carries the bytes of a connection: a socket, or any byte stream.
+// src/http/transport.hpp: carries the bytes of a connection, over a socket or any byte stream.
 #pragma once
 
 #include <gyre/coro/task.hpp>
@@ -17,20 +17,20 @@ enum class transfer : std::uint8_t {
   done,
   ended,      // the peer has finished sending
   timed_out,  // the limit has passed
-  failed,     // the connection is broken, or the program has interrupted it
+  failed,     // the connection is broken, or the program interrupted it
 };
 
-/// What became of a part of a file.
+/// The result of sending a part of a file.
 struct file_transfer {
   transfer outcome = transfer::done;
-  std::size_t sent = 0;             // done with less than was asked for: the file has ended before
-  std::error_code file_error = {};  // it cannot be read; the outcome is `failed` then
+  std::size_t sent = 0;             // less than requested, with `done`: the file ended early
+  std::error_code file_error = {};  // the file cannot be read; the outcome is `failed` then
 };
 
-/// Errors of the connection are results here: they are everyday for a server.
+/// Errors of the connection are results here, because they are routine for a server.
 class transport {
  public:
-  /// What a client has to take within the limit of a write. Who has taken it has as much time again for the rest.
+  /// A client must take this much within the limit of a write. Then the limit starts anew for the rest.
   static constexpr std::size_t taken_within_limit = std::size_t{64} << 10U;
 
   transport() = default;
@@ -40,25 +40,26 @@ class transport {
 
   /// Waits for bytes. Cancel: nothing is lost.
   virtual task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) = 0;
-  /// Writes one range, or two. Cancel: may be cut off.
+  /// Writes one or two ranges. Cancel: the data may be cut off.
   virtual task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) = 0;
-  /// Sends a part of a file. Cancel: may be cut off.
+  /// Sends a part of a file. Cancel: the data may be cut off.
   virtual task<file_transfer> send_file(int file, std::uint64_t offset, std::size_t count,
                                         std::chrono::nanoseconds limit) = 0;
-  /// The number of bytes that the kernel takes without waiting, perhaps 0; -1 when the connection is broken. With `more` the
-  /// kernel may keep them until more comes, at once.
+  /// Returns the number of bytes that the kernel takes without waiting, perhaps 0, or -1 when the connection is broken.
+  /// With `more`, the kernel may hold them back because more follows at once.
   virtual std::ptrdiff_t write_now(std::string_view bytes, bool more) noexcept = 0;
-  /// Whether that can ever be something.
+  /// False if write_now() never takes any bytes.
   [[nodiscard]] virtual bool writes_now() const noexcept = 0;
-  /// Says that nothing more will be written. Errors do not matter any more.
+  /// Announces that nothing more will be written. Errors are ignored.
   virtual task<> shutdown_write() = 0;
-  /// The end will be a reset: the peer is to see that something is missing, and the kernel keeps nothing for it.
+  /// Makes the connection end with a reset: the peer notices that data is missing, and the kernel keeps no unsent data.
   virtual void reset_at_end() noexcept = 0;
-  /// A waiting receive ends, with `failed`.
+  /// Ends a waiting receive with `failed`.
   virtual void interrupt() noexcept = 0;
-  /// Of a peer whose end has been seen: whether it takes nothing any more either, as far as that is known.
+  /// For a peer whose end has been seen: true if it is known to take nothing any more either.
   [[nodiscard]] virtual bool is_broken() const noexcept = 0;
-  /// Tells when the peer leaves while nothing is being received; null ends it. What cannot, never tells.
+  /// Notifies `watch` when the peer leaves while nothing is being received; null ends that. A transport that cannot
+  /// notice it never notifies.
   virtual void watch_end(end_watch* watch) noexcept = 0;
 };
 

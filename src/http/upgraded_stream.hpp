@@ -1,4 +1,4 @@
-// src/http/upgraded_stream.hpp: a connection that was HTTP, as the stream of another protocol.
+// src/http/upgraded_stream.hpp: a former HTTP connection as the stream of another protocol.
 #pragma once
 
 #include <gyre/coro/task.hpp>
@@ -14,7 +14,7 @@
 
 namespace gyre::http {
 
-/// Begins with what was received behind the head. Lifetime: the connection outlives it.
+/// Begins with the bytes received after the head. Lifetime: the connection must outlive it.
 class upgraded_stream {
  public:
   explicit upgraded_stream(message_input& input) noexcept : input_(&input) {}

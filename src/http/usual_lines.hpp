@@ -1,4 +1,4 @@
-// src/http/usual_lines.hpp: lines of a head as nearly everybody writes them, each judged and taken apart in one pass.
+// src/http/usual_lines.hpp: head lines in their most common form, checked and split in one pass.
 #pragma once
 
 #include <gyre/http/field.hpp>
@@ -12,12 +12,13 @@
 
 namespace gyre::http {
 
-// Each takes the line that begins at `at`, and gives where the next one begins. Null: it is not there as a whole, is refused,
-// or is only unusual; the rules have to be asked one at a time.
+// Each function takes the line that begins at `at`, and returns where the next one begins. Returns null when the line
+// is incomplete, invalid or merely unusual; the general parser decides then.
 
 #if defined(__SSE2__)
 
-/// The first byte that may not stand in a value or a target, or `end`. Up to `end` there are bytes.
+/// Returns the first byte that is not allowed in a value or a target, or `end`. All bytes before `end` must be
+/// readable.
 template <int (*those_that_may_not)(__m128i) noexcept>
 [[nodiscard]] inline const char* find_first(const char* at, const char* end, bool (*may)(char) noexcept) noexcept {
   for (; end - at >= 16; at += 16) {
@@ -34,7 +35,7 @@ template <int (*those_that_may_not)(__m128i) noexcept>
   return find_first<no_target_characters>(at, end, is_target_character);
 }
 
-/// Which of sixteen bytes are letters, digits or hyphens: what names are made of, nearly all of them.
+/// Returns a mask of the bytes, out of sixteen, that are letters, digits or hyphens. Nearly all names consist of these.
 [[nodiscard]] inline unsigned usual_name_characters(__m128i bytes) noexcept {
   const auto between = [](__m128i all, char first, char last) {
     return _mm_and_si128(_mm_cmpgt_epi8(all, _mm_set1_epi8(static_cast<char>(first - 1))),
@@ -44,7 +45,7 @@ template <int (*those_that_may_not)(__m128i) noexcept>
   const __m128i others = _mm_or_si128(between(bytes, '0', '9'), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('-')));
   return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(letters, others)));
 }
-/// The colon behind a name.
+/// Returns the position of the colon after a name.
 [[nodiscard]] inline const char* end_of_name(const char* at, const char* end) noexcept {
   const char* const begin = at;
   for (; end - at >= 16; at += 16) {

@@ -1,4 +1,4 @@
-// src/http/value_from_text.cpp: numbers by std::from_chars, which knows no locale.
+// src/http/value_from_text.cpp: parses numbers with std::from_chars, which ignores the locale.
 #include <gyre/http/value_from_text.hpp>
 
 #include <charconv>

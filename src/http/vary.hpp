@@ -1,4 +1,4 @@
-// src/http/vary.hpp: lists in the fields of responses, and what a response depends on. RFC 9110 §12.5.5.
+// src/http/vary.hpp: lists in response fields, and the Vary field. RFC 9110 §12.5.5.
 #pragma once
 
 #include <gyre/http/field.hpp>
@@ -10,7 +10,7 @@
 
 namespace gyre::http {
 
-/// Whether a field of that name names `wanted` in its list.
+/// True if a field with that name lists `wanted`.
 inline bool lists(const response& r, std::string_view name, std::string_view wanted) noexcept {
   std::string_view lines = r.state().fields;
   while (!lines.empty()) {
@@ -25,7 +25,7 @@ inline bool lists(const response& r, std::string_view name, std::string_view wan
   return false;
 }
 
-/// Adds to Vary what is not there yet.
+/// Adds `name` to Vary unless it is there already.
 inline void add_vary(response& to, std::string_view name) {
   if (!lists(to, "Vary", name) && !lists(to, "Vary", "*")) to.add_field("Vary", name);
 }

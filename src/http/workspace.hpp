@@ -1,4 +1,4 @@
-// src/http/workspace.hpp: what a connection needs while it receives and answers requests, and an idle one does not have.
+// src/http/workspace.hpp: memory that a connection needs for requests, and that idle connections do not have.
 #pragma once
 
 #include <gyre/http/head_parser.hpp>
@@ -25,10 +25,10 @@ struct workspace {
   http::request request;
 };
 
-/// Lends workspaces; as many are kept as have been needed at the same time, within a bound.
+/// Lends workspaces. Keeps as many as have been in use at the same time, within a bound.
 class workspaces {
  public:
-  /// Gives it back at its end.
+  /// Returns the workspace when it is destroyed.
   class lent {
    public:
     lent(workspaces& all, const server_limits& limits, const server_timeouts& timeouts, transport& use)

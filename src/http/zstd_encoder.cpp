@@ -12,8 +12,8 @@ namespace {
 class zstd_encoder final : public content_encoder {
  public:
   explicit zstd_encoder(const encoder_options& how) : context_(::ZSTD_createCCtx()) {
-    constexpr int stream_window = 18;  // 256 KiB: a stream keeps it for as long as it lasts
-    constexpr int highest_level = 19;  // with a window that every client has to take
+    constexpr int stream_window = 18;  // 256 KiB, kept for as long as the stream lasts
+    constexpr int highest_level = 19;  // the highest whose window every client must accept
     if (context_ == nullptr) throw std::bad_alloc();
     set(ZSTD_c_compressionLevel, std::clamp(how.zstd_level, 1, highest_level));
     if (how.size)
@@ -41,7 +41,7 @@ class zstd_encoder final : public content_encoder {
         return before + to.pos;
       });
     }
-    if (failed_) throw std::bad_alloc();  // nothing else can go wrong
+    if (failed_) throw std::bad_alloc();  // zstd has no other failure
   }
 
  private:
