@@ -102,7 +102,9 @@ parse_state head_parser::parse(std::string_view bytes) {
     const std::string_view line = bytes.substr(at_, end - at_ - 2);
     at_ = searched_ = end;
     if (!has_start_line_) {
-      if (line.empty() && kind_ == kind::request) continue;  // RFC 9112 §2.2: empty lines before a request are ignored
+      if (line.empty() && kind_ == kind::request)
+        continue;  // RFC 9112 §2.2: empty lines before a request are
+                   // ignored
       if (!parse_start_line(line)) return parse_state::failed;
       has_start_line_ = true;
       continue;
@@ -151,7 +153,8 @@ bool head_parser::parse_version(std::string_view text) noexcept {
   return true;
 }
 
-// HTTP-version SP 3DIGIT SP [ reason-phrase ]: RFC 9112 §4. Many servers omit the second space when there is no reason.
+// HTTP-version SP 3DIGIT SP [ reason-phrase ]: RFC 9112 §4. Many servers omit the second space when there is no
+// reason.
 bool head_parser::parse_status_line(std::string_view line) noexcept {
   const auto refuse = [this](parse_error error) { return fail(error) != parse_state::failed; };
   constexpr std::size_t version = 8;

@@ -11,7 +11,7 @@
 namespace gyre::io {
 namespace {
 
-// A message goes to the kernel as it is.
+// A `message` is passed to the kernel as it is.
 static_assert(sizeof(const_buffer) == sizeof(iovec) && alignof(const_buffer) == alignof(iovec));
 static_assert(offsetof(const_buffer, data) == offsetof(iovec, iov_base));
 static_assert(offsetof(const_buffer, size) == offsetof(iovec, iov_len));
@@ -30,7 +30,8 @@ std::size_t total_size(const message& m) noexcept {
   return size;
 }
 
-// poll has its own way to say these two things; the ring answers as every other call does.
+// poll reports a bad descriptor and "not ready" in its own way. Reported here as other calls, and the ring, report
+// them.
 long poll_now(int fd, short events) noexcept {
   pollfd p{.fd = fd, .events = events, .revents = 0};
   const int n = ::poll(&p, 1, 0);
@@ -46,7 +47,7 @@ long poll_now(int fd, short events) noexcept {
 
 long connect_now(const request& r) noexcept {
   const int n = ::connect(r.target->fd, static_cast<const sockaddr*>(r.address), r.length);
-  // Begun, by this call or by an earlier one.
+  // The connect is in progress, begun by this call or by an earlier one.
   if (n < 0 && (errno == EINPROGRESS || errno == EALREADY)) errno = EAGAIN;
   return n;
 }
@@ -69,13 +70,13 @@ long call(const request& r) noexcept {
     case opcode::wait_writable:
       return poll_now(fd, POLLOUT);
     default:
-      break;  // files: a call on them may block; the others belong to a backend
+      break;  // files: a call could block; the other codes belong to a backend
   }
   errno = EOPNOTSUPP;
   return -1;
 }
 
-// A short transfer tells that the socket is full now.
+// A short transfer means that the socket is full now.
 bool was_short(const request& r, long count) noexcept {
   switch (r.code) {
     case opcode::send:
@@ -95,7 +96,8 @@ bool reads(opcode code) noexcept {
          code == opcode::wait_readable;
 }
 
-// A kernel that stops at descriptors, and has no room to pass them on, says that it has dropped them.
+// A kernel that stops at descriptors and has no room to pass them on reports that it dropped them. Then a short read
+// does not mean that nothing is left.
 long receive_now(descriptor& d, void* into, std::size_t size) noexcept {
   iovec bytes{.iov_base = into, .iov_len = size};
   msghdr call{};

@@ -1,4 +1,4 @@
-// src/io/backend_choice.cpp: which backend a process uses, and why.
+// src/io/backend_choice.cpp: chooses the backend of a process, and records why.
 #include <gyre/io/backend_choice.hpp>
 
 #include "epoll_backend.hpp"
@@ -22,7 +22,7 @@ struct findings {
 
 bool is_out_of_descriptors(int error) noexcept { return error == EMFILE || error == ENFILE; }
 
-// Writes "<prefix><what failed and why>".
+// Writes "<prefix><failed call and reason>".
 void note_refusal(backend_choice& choice, const char* prefix, const uring::refusal& refused) noexcept {
   choice.error = refused.error;
   const int length = std::snprintf(choice.reason, sizeof(choice.reason), "%s", prefix);
@@ -34,7 +34,7 @@ backend_owner try_uring(const backend_options& options, const uring::capabilitie
   return refused.error == 0 ? std::move(made) : backend_owner();
 }
 
-// Makes a backend as a loop would, and tries on it what everything depends on.
+// Creates a backend as a loop would, and runs the self-test on it.
 findings probe() noexcept {
   findings result;
   uring::refusal refused;
@@ -60,7 +60,7 @@ const findings& process_findings() noexcept {
   return result;
 }
 
-// False, with the error in `choice`, when the variable says something that it may not.
+// Returns false, with the error in `choice`, when the variable has an invalid value.
 bool read_environment(backend_kind& kind, backend_choice& choice) noexcept {
   const char* const wish = std::getenv("GYRE_BACKEND");
   const std::string_view word = wish == nullptr ? "auto" : wish;
@@ -91,11 +91,11 @@ backend_owner make_automatic(const backend_options& options, backend_choice& cho
   uring::refusal refused;
   if (choice.kind == backend_kind::io_uring) {
     if (backend_owner made = try_uring(options, &process.found, refused)) return made;
-  } else if (is_out_of_descriptors(choice.error)) {  // it was then; that says nothing about io_uring now
+  } else if (is_out_of_descriptors(choice.error)) {  // that was temporary, and says nothing about io_uring now
     choice = {.kind = backend_kind::io_uring, .error = 0, .reason = "io_uring: passed the self-test"};
     if (backend_owner made = try_uring(options, nullptr, refused)) return made;
   }
-  // epoll needs descriptors too, and a process that lacks them should hear of it.
+  // epoll needs descriptors too, and a process that lacks them should get that error.
   const bool hopeless = is_out_of_descriptors(refused.error);
   if (refused.error != 0) note_refusal(choice, hopeless ? "no backend: " : "epoll: ", refused);
   return hopeless ? backend_owner() : make_epoll(options, choice);
@@ -117,7 +117,7 @@ backend_owner make_uring_by_name(const backend_options& options, const char* who
   return made;
 }
 
-// Sizes with which nothing could ever be received, or for which there is no power of two.
+// Rejects sizes that could never work, or that have no power of two in range.
 const char* wrong_size(const backend_options& options) noexcept {
   if (options.buffer_count < 1 || options.buffer_count > 32'768) return "buffer_count: expected 1 to 32768";
   if (options.buffer_size < 256 || options.buffer_size > (1U << 30U)) return "buffer_size: expected 256 bytes to 1 GiB";

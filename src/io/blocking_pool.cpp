@@ -1,4 +1,4 @@
-// src/io/blocking_pool.cpp: jobs into a pool and out of it, and the pools of the process.
+// src/io/blocking_pool.cpp: submitting and withdrawing jobs, and the pools of the process.
 #include <gyre/io/blocking_pool.hpp>
 
 #include "pool_state.hpp"
@@ -49,17 +49,17 @@ void blocking_pool::submit_awaited(blocking_job& job, std::size_t* waiting) noex
   if (s.queued <= s.looking) return;
   const bool idle_are_enough = s.queued - s.looking <= s.idle;
   const bool started = !idle_are_enough && s.threads < s.limit() && s.start_thread();
-  // Without a thread it would wait for ever, and so would a thread that waits for it.
+  // Without a thread the job would wait for ever, and so would a thread that waits for it.
   const bool must_run_here = !started && s.idle == 0 && s.threads < s.limit() && (s.threads == 0 || job.nested);
   if (must_run_here) s.dequeue(job);
   const bool wakes = s.idle > 0;
-  lock.unlock();  // before, or the thread that wakes up would wait for this one
+  lock.unlock();  // before notifying, so that the woken thread does not wait for the lock
   if (wakes) s.work.notify_one();
   if (must_run_here) job.run(job);
 }
 
 bool blocking_pool::withdraw(blocking_job& job) noexcept {
-  // The pool of a job that has begun may be gone.
+  // If the job has begun, its pool may no longer exist.
   pool_state* const s = __atomic_load_n(&job.queued_in, __ATOMIC_RELAXED);
   if (s == nullptr) return false;
   const std::scoped_lock lock(s->mutex);

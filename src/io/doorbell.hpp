@@ -8,7 +8,7 @@
 
 namespace gyre::io {
 
-/// Each call rings anew, whether somebody reads or not. Thread: any, and signal handlers; leaves errno as it was.
+/// Every call rings anew, even if nobody has read the eventfd. Thread: any, and signal handlers; preserves errno.
 inline void ring_doorbell(int eventfd) noexcept {
   const std::uint64_t one = 1;
   const int saved = errno;

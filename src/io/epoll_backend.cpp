@@ -1,4 +1,4 @@
-// src/io/epoll_backend.cpp: taking requests and descriptors in, and letting go of them.
+// src/io/epoll_backend.cpp: submits and cancels requests, attaches and detaches descriptors.
 #include <gyre/io/attempt.hpp>
 
 #include "epoll_backend.hpp"
@@ -32,12 +32,12 @@ uring::refusal epoll_backend::open() noexcept {
   if (doorbell_ < 0) return {errno, "eventfd2"};
   epoll_event event{.events = EPOLLIN | EPOLLET, .data = {.ptr = nullptr}};
   if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, doorbell_, &event) < 0) return {errno, "epoll_ctl"};
-  // The default slack of a thread's timers, 50 us, would make every sleep that much late.
+  // The default timer slack of a thread, 50 us, would make every sleep that much late.
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
   return try_wait();
 }
 
-// Nobody is told of what was still in flight, but its memory is free again: no call uses it any more.
+// Requests still in flight are dropped without a completion. Their memory is free again: no call uses it any more.
 epoll_backend::~epoll_backend() {
   if (files_.outstanding()) settle_files();
   while (!completed_.empty()) {
@@ -80,7 +80,7 @@ void epoll_backend::settle(request* r) noexcept {
   }
 }
 
-// Gives an errno, or 0: registered, or in no need of it.
+// Returns an errno, or 0 when the descriptor is registered or needs no registration.
 int epoll_backend::add(descriptor& d) noexcept {
   if (d.fd < 0) return EBADF;
   const auto number = static_cast<std::size_t>(d.fd);
@@ -93,7 +93,7 @@ int epoll_backend::add(descriptor& d) noexcept {
   ++system_calls_;
   if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, d.fd, &event) < 0) {
     if (errno != EPERM) return errno;
-    // What cannot be waited for (a regular file) never blocks either.
+    // A file that cannot be polled (a regular file) never blocks either.
     d.readable = d.writable = true;
     return 0;
   }
@@ -103,7 +103,7 @@ int epoll_backend::add(descriptor& d) noexcept {
   return 0;
 }
 
-// A failure comes out when there is a request to tell of it.
+// A failure is reported by the first request that needs the registration.
 void epoll_backend::attach(descriptor& d) noexcept {
   if (!d.attached) (void)add(d);
 }
@@ -111,11 +111,11 @@ void epoll_backend::attach(descriptor& d) noexcept {
 void epoll_backend::detach(descriptor& d) noexcept {
   if (!d.attached) return;
   ++system_calls_;
-  // Explicitly: a duplicate of the descriptor elsewhere would keep the registration alive after close.
+  // Explicit, because a duplicate of the descriptor elsewhere would keep the registration alive after close.
   ::epoll_ctl(epoll_, EPOLL_CTL_DEL, d.fd, nullptr);
   registered_[static_cast<std::size_t>(d.fd)] = nullptr;
   --registered_count_;
-  // Whoever gets it next, or whatever file gets its number, learns of readiness anew.
+  // The next owner of the descriptor, or the next file with its number, learns of readiness anew.
   d.attached = d.readable = d.hangup = false;
   d.writable = true;
   forget_events_of(d);
@@ -144,13 +144,13 @@ void epoll_backend::submit(request& r) noexcept {
     complete(r, -error);
     return;
   }
-  if (r.code == opcode::connect) d.hangup = false;  // an unconnected socket says that it has hung up
-  // A connect has to be begun; a wait has to look, because the edge may be long gone.
+  if (r.code == opcode::connect) d.hangup = false;  // an unconnected socket reports a hang-up
+  // A connect has to be started, and a wait has to check at once, because the edge may be long gone.
   const bool must_try = r.code == opcode::connect || r.code == opcode::wait_readable || r.code == opcode::wait_writable;
   if (must_try || (reads(r.code) ? d.readable : d.writable)) go_on(r);
 }
 
-// Tries a parked request on a descriptor that is thought ready.
+// Tries a parked request on a descriptor that is believed ready.
 void epoll_backend::go_on(request& r) noexcept {
   ++system_calls_;
   if (attempt(r))

@@ -15,13 +15,13 @@
 namespace gyre::io {
 
 /// Every descriptor is registered once, edge-triggered, for both directions. A request is tried at once when the
-/// descriptor is thought ready, else it is parked in the descriptor until an edge comes.
+/// descriptor is believed ready. Otherwise it is parked in the descriptor until an edge comes.
 ///
-/// What has completed stays in flight until `wait` hands it out, as it does with a ring: whoever waits for a
-/// descriptor to fall quiet never finds it quiet while a completion is still to come.
+/// Completed requests stay in flight until `wait` hands them out, as with a ring. So a caller that waits for a
+/// descriptor to become quiet never finds it quiet while a completion is still to come.
 class epoll_backend final : public backend {
  public:
-  /// The backend may be used when `refused.error` is 0, else only destroyed. Errors: std::bad_alloc.
+  /// Usable if `refused.error` is 0; otherwise it may only be destroyed. Errors: std::bad_alloc.
   epoll_backend(const backend_options& options, uring::refusal& refused);
   ~epoll_backend() override;
 
@@ -62,7 +62,7 @@ class epoll_backend final : public backend {
   void hand_out(ready_list& ready) noexcept;
   void forget_events_of(const descriptor& d) noexcept;
 
-  // epoll_multishot.cpp: requests that give many results
+  // epoll_multishot.cpp: requests with many results
   void submit_multishot(multishot& m, int error) noexcept;
   void cancel_multishot(multishot& m) noexcept;
   void serve_line() noexcept;
@@ -77,16 +77,16 @@ class epoll_backend final : public backend {
   int epoll_ = -1;
   int doorbell_ = -1;
   ready_list completed_;                 // to be handed out by wait
-  ready_list later_;                     // connects to a Unix socket whose backlog is full: no event will come
-  multishot_line turn_;                  // can go on at once
-  multishot_line starved_;               // want a buffer, and the pool is empty
-  std::vector<descriptor*> registered_;  // by number
+  ready_list later_;                     // connects to a Unix socket whose backlog is full; no event will come
+  multishot_line turn_;                  // can continue at once
+  multishot_line starved_;               // need a buffer, and the pool is empty
+  std::vector<descriptor*> registered_;  // indexed by number
   std::size_t registered_count_ = 0;
-  event_batch* batch_ = nullptr;  // the events that are being handled: detach takes a descriptor's out
-  bool rang_ = false;             // the doorbell, since prepare_wait began
-  bool delivered_ = false;        // in this wait: whoever called it has something to do
+  event_batch* batch_ = nullptr;  // events being handled; detach removes a descriptor's events from it
+  bool rang_ = false;             // the doorbell was rung since prepare_wait began
+  bool delivered_ = false;        // something was delivered in this wait, so the caller of wait has work to do
   unsigned skipped_looks_ = 0;
-  bool has_nanoseconds_ = true;  // epoll_pwait2: Linux 5.11, and no filter that denies it
+  bool has_nanoseconds_ = true;  // epoll_pwait2 works: Linux 5.11, and no filter denies it
   std::uint64_t system_calls_ = 0;
   offloaded_calls files_{*this};
 };
@@ -95,12 +95,12 @@ inline bool is_multishot(const request& r) noexcept {
   return r.code == opcode::receive_many || r.code == opcode::receive_messages_many || r.code == opcode::accept_many;
 }
 
-/// Where a request of this direction is parked.
+/// The parking place for a request of this direction.
 inline request*& parking_place(const request& r) noexcept {
   return reads(r.code) ? r.target->reader : r.target->writer;
 }
 
-/// A connect over a Unix socket is done at once, or its peer's backlog is full: it is never under way.
+/// A connect over a Unix socket completes at once, or the backlog of its peer is full. It is never in progress.
 bool connects_locally(const request& r) noexcept;
 
 }  // namespace gyre::io

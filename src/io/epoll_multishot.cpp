@@ -1,7 +1,7 @@
-// src/io/epoll_multishot.cpp: what a ring does by itself: one request, many results.
+// src/io/epoll_multishot.cpp: emulates multishot requests of a ring: one request, many results.
 //
-// Results are delivered in wait only. A multishot is parked in its descriptor until an edge comes, or stands in a
-// line: `turn_` when it can go on without one, `starved_` when it needs a buffer. It never stands in two.
+// Results are delivered only in wait. A multishot is parked in its descriptor until an edge comes, or it is in one of
+// two lines: `turn_` when it can continue without an edge, `starved_` when it needs a buffer. It is never in both.
 #include <gyre/io/message_multishot.hpp>
 
 #include "epoll_backend.hpp"
@@ -14,14 +14,14 @@
 namespace gyre::io {
 namespace {
 
-// Of one descriptor, before the others get their turn.
+// Limits for one descriptor, before the others get their turn.
 constexpr int most_receives = 32;
 constexpr int most_accepts = 64;
 
-// Where a multishot stands. It is kept in `length`, which a multishot has no use for.
+// The place of a multishot. Stored in `length`, which multishots do not use otherwise.
 enum place : std::uint32_t { parked, in_turn, starved };
 
-// The result that ends it, when that is known before its turn comes; kept in `result`.
+// The final result, if it is known before the multishot's turn comes. Stored in `result`.
 constexpr int undecided = 0;
 
 }  // namespace
@@ -36,15 +36,15 @@ void epoll_backend::submit_multishot(multishot& m, int error) noexcept {
 
 void epoll_backend::cancel_multishot(multishot& m) noexcept {
   if (m.result == undecided) m.result = -ECANCELED;
-  if (m.length == in_turn) return;  // or it is the one whose delivery asks for this
+  if (m.length == in_turn) return;  // or it is the one whose delivery requested the cancel
   if (m.length == starved) starved_.remove(m);
   m.length = in_turn;
   turn_.push_back(m);
 }
 
-// Those that had to stop although there was something for them.
+// Serves multishots that had to stop although more was available.
 void epoll_backend::serve_line() noexcept {
-  // The hungry first, each to the tail when it has eaten: as long as they want buffers nobody overtakes them.
+  // Starved ones first. Each goes to the tail after its turn, so none overtakes another while they need buffers.
   while (!starved_.empty() && buffers().available() > 0) pump(starved_.pop_front());
   multishot_line now = turn_.take_all();
   while (!now.empty()) pump(now.pop_front());
@@ -72,7 +72,7 @@ void epoll_backend::pump(multishot& m) noexcept {
   end(m, m.result);
 }
 
-// False: it has ended.
+// Returns false when the multishot has ended.
 bool epoll_backend::accept_one(multishot& m) noexcept {
   ++system_calls_;
   const int fd = ::accept4(m.target->fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -85,7 +85,7 @@ bool epoll_backend::accept_one(multishot& m) noexcept {
       m.target->readable = false;
       return true;
     case EINTR:
-    case ECONNABORTED:  // the peer gave up before it was accepted: there may be others behind it
+    case ECONNABORTED:  // the peer gave up before it was accepted; more connections may follow
     case EPROTO:
       return true;
     default:
@@ -94,7 +94,7 @@ bool epoll_backend::accept_one(multishot& m) noexcept {
   }
 }
 
-// False: it has ended, or waits for a buffer.
+// Returns false when the multishot has ended or waits for a buffer.
 bool epoll_backend::receive_one(multishot& m) noexcept {
   descriptor& d = *m.target;
   const std::uint32_t buffer = buffers().take();
@@ -118,7 +118,8 @@ bool epoll_backend::receive_one(multishot& m) noexcept {
   return false;
 }
 
-// Gives a count, 0 at the end of the stream, or -errno. A datagram tells nothing of the next, and leaves `readable` alone.
+// Returns a byte count, 0 at the end of the stream, or -errno. A datagram says nothing about the next one, and leaves
+// `readable` unchanged.
 ssize_t epoll_backend::fill_buffer(const multishot& m, std::uint32_t buffer) noexcept {
   ++system_calls_;
   std::byte* const data = buffers().data(buffer);

@@ -1,4 +1,4 @@
-// src/io/epoll_wait.cpp: asking the kernel for events, acting on them, and waking the thread that waits for them.
+// src/io/epoll_wait.cpp: gets events from the kernel, handles them, and wakes the waiting thread.
 #include <gyre/io/attempt.hpp>
 
 #include "doorbell.hpp"
@@ -52,7 +52,7 @@ monotonic_time epoll_backend::prepare_wait(monotonic_time deadline, ready_list& 
   return ready.empty() && turn_.empty() && !delivered_ && !rang_ ? until : do_not_wait;
 }
 
-// What needs no event. Gives until when one may be waited for.
+// Does the work that needs no event. Returns the time until which the caller may wait.
 monotonic_time epoll_backend::begin_wait(monotonic_time deadline) noexcept {
   delivered_ = false;
   serve_line();
@@ -69,7 +69,7 @@ void epoll_backend::end_wait(ready_list& ready) noexcept {
   hand_out(ready);
 }
 
-// With something to hand out already the kernel is asked only now and then.
+// When there is something to hand out already, the kernel is asked only now and then.
 bool epoll_backend::must_look() noexcept {
   if (registered_count_ == 0) return false;
   return completed_.empty() || ++skipped_looks_ >= looks_that_may_be_skipped;
@@ -98,7 +98,7 @@ void epoll_backend::look(monotonic_time deadline) noexcept {
   batch_ = nullptr;
 }
 
-// Gives the number of events; 0 after a signal, too: whoever waits comes back.
+// Returns the number of events. Returns 0 after a signal, too: the caller will wait again.
 int epoll_backend::ask_kernel(event_batch& batch, monotonic_time deadline) noexcept {
   const bool for_ever = deadline == wait_forever;
   monotonic_time rest = 0;
@@ -110,19 +110,19 @@ int epoll_backend::ask_kernel(event_batch& batch, monotonic_time deadline) noexc
                                  nullptr, std::size_t{0});
     if (count >= 0) return static_cast<int>(count);
     if (errno == EINTR) return 0;
-    has_nanoseconds_ = false;  // ENOSYS, or what the filter of a container answers instead
+    has_nanoseconds_ = false;  // ENOSYS, or another error from a container's filter
   }
-  // Rounded up: a deadline may be passed, and never missed. An hour is enough to come back after.
+  // Rounded up: waking up late is fine, waking up early is not. At most an hour, then the caller waits again.
   const monotonic_time milliseconds = std::min<monotonic_time>((rest + 999'999) / 1'000'000, 3'600'000);
   ++system_calls_;
   const int limit = for_ever ? -1 : static_cast<int>(milliseconds);
   const int count = ::epoll_wait(epoll_, batch.events, event_batch::room, limit);
   if (count < 0 && errno != EINTR) [[unlikely]]
-    stop_program_without_events(errno);  // or the loop would ask again for ever
+    stop_program_without_events(errno);  // otherwise the loop would ask again for ever
   return std::max(0, count);
 }
 
-// Finds out, before anybody relies on it, whether there is a call to wait with.
+// Checks early whether there is a system call to wait with.
 uring::refusal epoll_backend::try_wait() noexcept {
   const timespec not_at_all{};
   epoll_event event{};
@@ -134,7 +134,7 @@ uring::refusal epoll_backend::try_wait() noexcept {
 
 void epoll_backend::handle(descriptor& d, std::uint32_t events) noexcept {
   constexpr std::uint32_t ended = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
-  // A read stops short at urgent data, too, and then a short one does not tell that nothing is left.
+  // A read stops at urgent data, too. Then a short read does not mean that nothing is left.
   if ((events & (ended | EPOLLPRI)) != 0) d.hangup = true;
   const bool can_read = (events & (EPOLLIN | EPOLLPRI | ended)) != 0;
   const bool can_write = (events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0;
@@ -147,7 +147,7 @@ void epoll_backend::handle(descriptor& d, std::uint32_t events) noexcept {
     else
       go_on(*d.reader);
   }
-  // With nobody to write `d` may be gone by now: the end of a multishot can be the end of its descriptor.
+  // If nobody writes, `d` may no longer exist: the end of a multishot can be the end of its descriptor.
   if (!can_write || writer == nullptr || d.writer != writer) return;
   if (writer->code == opcode::connect)
     connection_event(*writer, events);
@@ -156,7 +156,7 @@ void epoll_backend::handle(descriptor& d, std::uint32_t events) noexcept {
 }
 
 void epoll_backend::connection_event(request& r, std::uint32_t events) noexcept {
-  if (connects_locally(r)) return;  // tells nothing of the peer
+  if (connects_locally(r)) return;  // the event says nothing about the peer
   int error = 0;
   socklen_t length = sizeof(error);
   ++system_calls_;

@@ -1,4 +1,4 @@
-// src/io/file_calls.cpp: each operation on a file as one blocking system call.
+// src/io/file_calls.cpp: performs each file operation as one blocking system call.
 #include <gyre/io/file_request.hpp>
 #include <gyre/io/raw_request.hpp>
 
@@ -23,7 +23,7 @@ namespace gyre::io {
 long transfer_at(bool reads, int fd, const iovec* buffers, int count, std::int64_t offset, int flags) noexcept {
   const long n = reads ? ::preadv2(fd, buffers, count, offset, flags) : ::pwritev2(fd, buffers, count, offset, flags);
   if (n >= 0 || (errno != EPERM && errno != ENOSYS)) return n;
-  // A filter denies them; or the file refuses, which the other calls find out again.
+  // A filter denies these calls, or the file refuses; in the latter case the other calls fail as well.
   if (flags != 0) {
     errno = EOPNOTSUPP;
     return -1;
@@ -40,7 +40,7 @@ static_assert(offsetof(mutable_buffer, size) == offsetof(iovec, iov_len));
 
 const char* path_of(const void* address) noexcept { return static_cast<const char*>(address); }
 
-// preadv2 and pwritev2 know the current position as the ring does: an offset of -1.
+// preadv2 and pwritev2 denote the current position as the ring does: by an offset of -1.
 long transfer(const file_request& r) noexcept {
   const bool vectored = r.code == opcode::read_vector || r.code == opcode::write_vector;
   const iovec whole{.iov_base = r.address, .iov_len = r.length};
@@ -56,7 +56,7 @@ void fill(statx_timestamp& to, const timespec& from) noexcept {
   to.tv_nsec = static_cast<std::uint32_t>(from.tv_nsec);
 }
 
-// Where a filter denies statx(2). The time at which the file was made is not known then.
+// For filters that deny statx(2). The creation time is unknown then.
 int stat_without_statx(int fd, const char* path, int flags, struct statx& to) noexcept {
   struct stat found{};
   if (::fstatat(fd, path, &found, flags & (AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW)) < 0) return -1;
@@ -132,7 +132,7 @@ int perform(const file_request& r) noexcept {
   long result = 0;
   do result = call(r);
   while (result < 0 && errno == EINTR && r.code != opcode::close);
-  // What close has interrupted is closed all the same.
+  // An interrupted close has closed the descriptor all the same.
   if (result < 0 && errno == EINTR) return 0;
   return result < 0 ? -errno : static_cast<int>(result);
 }
@@ -153,9 +153,9 @@ bool block_pipe_signal() noexcept {
 
 }  // namespace
 
-// The signal is for the thread that makes the call. It stays blocked there from the first such call on, which spares each
-// call three others; what a call has brought is taken away. sendfile(2) may bring it and give the count of what went before
-// the peer was found to be gone: so whatever is not everything is looked at.
+// SIGPIPE is sent to the thread that makes the call. It is blocked in that thread from the first such call on, which
+// saves three system calls per call. A SIGPIPE raised by a call is consumed. sendfile(2) may raise it and still return
+// the count sent before the peer was found to be gone, so every incomplete transfer is checked.
 int perform_without_signal(const file_request& r) noexcept {
   [[maybe_unused]] static thread_local const bool blocked = block_pipe_signal();
   const int result = perform(r);

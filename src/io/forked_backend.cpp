@@ -1,4 +1,4 @@
-// src/io/forked_backend.cpp: the backend of a loop that belongs to the parent process.
+// src/io/forked_backend.cpp: the backend, in a forked child, of a loop that belongs to the parent process.
 #include <gyre/io/backend_choice.hpp>
 
 #include <cerrno>

@@ -1,4 +1,4 @@
-// src/io/io_error.cpp: the words of a failed operation.
+// src/io/io_error.cpp: the messages of failed operations.
 #include <gyre/io/io_error.hpp>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class category final : public std::error_category {
   }
 };
 
-// The time limits of a program, which are none of the network.
+// Time limits set by the program, as opposed to time-outs of the network.
 class limit_category final : public std::error_category {
  public:
   [[nodiscard]] const char* name() const noexcept override { return "gyre.timeout"; }
@@ -39,7 +39,7 @@ class limit_category final : public std::error_category {
   }
 };
 
-// "500 ms", "1.5 s": in the largest unit of which there is one, to three places.
+// "500 ms", "1.5 s": in the largest unit of at least one, to three decimal places.
 std::string duration_text(std::chrono::nanoseconds duration) {
   struct unit {
     std::int64_t length;
@@ -100,7 +100,7 @@ void throw_timed_out(std::chrono::nanoseconds limit) {
   } catch (const timed_out&) {
     throw;
   } catch (const std::system_error& error) {
-    // what() ends with the words of the code, and begins with those of the operation.
+    // what() begins with the operation and ends with the message of the code.
     std::string_view text = error.what();
     const std::string reason = ": " + error.code().message();
     if (text.ends_with(reason)) text.remove_suffix(reason.size());

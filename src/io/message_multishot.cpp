@@ -1,4 +1,4 @@
-// src/io/message_multishot.cpp: a message in a buffer, taken apart and put together.
+// src/io/message_multishot.cpp: the layout of a message in a buffer.
 #include <gyre/io/message_multishot.hpp>
 
 #include <sys/socket.h>

@@ -1,4 +1,4 @@
-// src/io/missed_end.cpp: asking the socket itself.
+// src/io/missed_end.cpp: polls the socket for an end that the ring may have missed.
 #include <gyre/io/missed_end.hpp>
 
 #include "uring_key.hpp"
@@ -16,7 +16,7 @@ void look_for_missed_end(multishot& m, backend& performer) noexcept {
   if (m.where != phase::in_flight || (m.backend_state & state_may_have_missed_end) == 0) return;
   end_was_not_missed(m);
   pollfd socket{.fd = m.target->fd, .events = POLLRDHUP, .revents = 0};
-  if (::poll(&socket, 1, 0) > 0) performer.cancel(m);  // submitted again it finds the end
+  if (::poll(&socket, 1, 0) > 0) performer.cancel(m);  // when it is submitted again, it finds the end
 }
 
 }  // namespace gyre::io

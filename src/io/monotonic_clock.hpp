@@ -1,4 +1,4 @@
-// src/io/monotonic_clock.hpp: the clock of the deadlines that backends are given.
+// src/io/monotonic_clock.hpp: the clock for the deadlines of backends.
 #pragma once
 
 #include <gyre/io/backend.hpp>

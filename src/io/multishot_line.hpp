@@ -1,4 +1,4 @@
-// src/io/multishot_line.hpp: multishots that wait for something that the kernel will not tell them.
+// src/io/multishot_line.hpp: multishots that wait for something that the kernel does not report.
 #pragma once
 
 #include <gyre/io/request.hpp>
@@ -7,8 +7,8 @@
 
 namespace gyre::io {
 
-/// First-in, first-out line of multishots. Intrusive: a multishot names no memory, so that its `address` is the link.
-/// (`next` is taken: a multishot may be in the ready list at the same time.)
+/// First-in, first-out line of multishots. Intrusive: `address` is the link, because a multishot has no buffer of its
+/// own. (`next` is not free: a multishot may be in the ready list at the same time.)
 class multishot_line {
  public:
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
@@ -22,7 +22,7 @@ class multishot_line {
     last_ = &m;
   }
 
-  /// Takes the first; the line must not be empty.
+  /// Takes the first. The line must not be empty.
   multishot& pop_front() noexcept {
     multishot& m = *first_;
     first_ = static_cast<multishot*>(m.address);
@@ -32,7 +32,7 @@ class multishot_line {
   /// Takes everything.
   multishot_line take_all() noexcept { return std::exchange(*this, {}); }
 
-  /// Takes one out. O(length).
+  /// Removes one multishot. O(length).
   void remove(const multishot& m) noexcept {
     multishot_line all = take_all();
     while (!all.empty())

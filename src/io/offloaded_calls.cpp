@@ -1,4 +1,4 @@
-// src/io/offloaded_calls.cpp: requests to the threads of the pool, and back.
+// src/io/offloaded_calls.cpp: hands requests to the threads of the pool, and back.
 #include "offloaded_calls.hpp"
 
 #include <cerrno>
@@ -22,7 +22,7 @@ void offloaded_calls::run_on_thread(blocking_job& job) noexcept {
   r.thread->append(r, perform(r));
 }
 
-// The backend is woken while the lock is held: it does not end before the thread has let go of it.
+// Wakes the backend while the lock is held: the backend does not end before the thread has released it.
 void offloaded_calls::append(file_request& r, int result) noexcept {
   const std::scoped_lock lock(mutex_);
   r.result = result;

@@ -12,19 +12,19 @@ namespace gyre::io {
 
 /// Hands requests to the pool, and back to the backend's thread when they have ended.
 ///
-/// Thread: that of the backend, for all members. Lifetime: `settle` before it ends.
+/// Thread: the backend's, for all members. Lifetime: call `settle` before this object ends.
 class offloaded_calls {
  public:
   explicit offloaded_calls(backend& owner) noexcept : owner_(&owner) {}
 
   void submit(file_request& r) noexcept;
-  /// Ends it with -ECANCELED when no thread has begun it.
+  /// Ends the request with -ECANCELED if no thread has begun it.
   void cancel(file_request& r) noexcept;
-  /// Whether there is anything that `take_ended` has not given yet.
+  /// True if there are requests that `take_ended` has not returned yet.
   [[nodiscard]] bool outstanding() const noexcept { return outstanding_ > 0; }
-  /// Appends what has ended, `result` set.
+  /// Appends the ended requests, with `result` set.
   void take_ended(ready_list& list) noexcept;
-  /// Waits until all have ended; appends what `take_ended` has not given.
+  /// Waits until all requests have ended, and appends those that `take_ended` has not returned.
   void settle(ready_list& list) noexcept;
 
  private:

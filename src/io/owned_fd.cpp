@@ -1,4 +1,4 @@
-// src/io/owned_fd.cpp: closing a descriptor, and opening two.
+// src/io/owned_fd.cpp: closing a descriptor, and opening a pair.
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/io/pipe.hpp>

@@ -1,4 +1,4 @@
-// src/io/pool_state.cpp: what a thread of a pool does, and what becomes of pools when the process forks.
+// src/io/pool_state.cpp: the threads of a pool, and pools across fork(2).
 #include "pool_state.hpp"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ thread_local std::size_t pool_state::jobs_waited_for_ = 0;
 
 namespace {
 
-// All pools, for the handlers of fork. Never destroyed: pools of static storage may outlive it otherwise.
+// All pools, for the fork handlers. Never destroyed, because pools of static storage could outlive it.
 struct all_pools {
   std::mutex mutex;
   pool_state* first = nullptr;
@@ -28,8 +28,8 @@ all_pools& pools_of_process() noexcept {
   return *all;
 }
 
-// A thread that has waited for a job often has the next one at once: to look for it for a moment costs less than to sleep and
-// be woken. A thread that was disappointed gives that up, and tries it again now and then.
+// After a wait for a job, a thread often gets the next one at once. Then polling for a moment costs less than sleeping
+// and being woken. A thread that finds nothing several times stops polling, and tries again now and then.
 class eagerness {
  public:
   [[nodiscard]] bool looks() noexcept {
@@ -94,7 +94,7 @@ blocking_job* pool_state::take_job() noexcept {
   return job;
 }
 
-// Without the lock. True: there is something, unless another thread is quicker.
+// Polls without the lock. Returns true when there is a job, unless another thread is quicker.
 bool pool_state::look_for_job() const noexcept {
   using clock = std::chrono::steady_clock;
   constexpr auto moment = std::chrono::microseconds(20);
@@ -155,7 +155,8 @@ bool pool_state::start_thread() noexcept {
   return started;
 }
 
-// Without memory for the handlers a forked child would wait for threads that it does not have, as it would without them.
+// Without memory for the handlers, a forked child would wait for threads that do not exist in it, as it would without
+// handlers.
 void pool_state::register_fork_handlers() noexcept {
   static const int registered = ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
   (void)registered;
@@ -179,8 +180,8 @@ void pool_state::after_fork_in_child() noexcept {
   all.mutex.unlock();
 }
 
-// In the child, with the lock held. Threads of the parent may be noted in what they waited for: it is made anew, and what it
-// was is not destroyed.
+// In the child, with the lock held. The condition variables may still count threads of the parent as waiters. So they
+// are constructed anew, and the old ones are not destroyed.
 void pool_state::begin_anew() noexcept {
   while (blocking_job* const job = (nested_jobs_.empty() ? jobs_ : nested_jobs_).first()) dequeue(*job);
   const bool forked_by_own_thread = is_own_thread();

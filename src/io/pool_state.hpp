@@ -11,7 +11,8 @@
 
 namespace gyre::io {
 
-/// State shared by the threads of a pool. Guarded by `mutex`, except `queued`, which is only written with the lock held.
+/// State shared by the threads of a pool. Guarded by `mutex`, except `queued`, which is read without it and written
+/// with the lock held.
 class pool_state {
  public:
   explicit pool_state(std::size_t most_threads);
@@ -19,18 +20,18 @@ class pool_state {
   pool_state(const pool_state&) = delete;
   pool_state& operator=(const pool_state&) = delete;
 
-  /// Takes the next job out of the queue, or null when there is none or as many run as may.
+  /// Takes the next job out of the queue. Returns null when there is none, or when as many run as are allowed.
   [[nodiscard]] blocking_job* take_job() noexcept;
   void enqueue(blocking_job& job) noexcept;
   void dequeue(blocking_job& job) noexcept;
-  /// False: the system has no thread to give.
+  /// Returns false when the system cannot create a thread.
   bool start_thread() noexcept;
-  /// Threads that there may be now: those that only wait for others of the same pool do not count.
+  /// The number of threads allowed now. Threads that only wait for jobs of the same pool do not count.
   [[nodiscard]] std::size_t limit() const noexcept { return max_threads + waiting_for_own; }
 
-  /// Whether the calling thread belongs to this pool.
+  /// True if the calling thread belongs to this pool.
   [[nodiscard]] bool is_own_thread() const noexcept { return own_ == this; }
-  /// Jobs of its own pool that the calling thread waits for: a number that is guarded by the mutex of that pool.
+  /// The number of jobs of its own pool that the calling thread waits for. Guarded by the mutex of that pool.
   [[nodiscard]] static std::size_t* jobs_waited_for() noexcept { return &jobs_waited_for_; }
 
   std::mutex mutex;
@@ -39,9 +40,9 @@ class pool_state {
   std::size_t max_threads;
   std::size_t threads = 0;
   std::size_t running = 0;          // jobs
-  std::size_t waiting_for_own = 0;  // of these: jobs that wait for jobs of this pool
+  std::size_t waiting_for_own = 0;  // of these: jobs that wait for other jobs of this pool
   std::size_t idle = 0;
-  std::size_t looking = 0;              // threads that will find what is queued without being woken
+  std::size_t looking = 0;              // threads that will find a queued job without being woken
   std::atomic<std::size_t> queued = 0;  // written with the lock held
   bool closing = false;
 
@@ -57,7 +58,7 @@ class pool_state {
   }
   [[nodiscard]] bool look_for_job() const noexcept;
 
-  // fork(2): the child has the memory of all threads, and only the one that called it.
+  // fork(2): the child has the memory of all threads, but only the thread that called fork.
   static void register_fork_handlers() noexcept;
   static void before_fork() noexcept;
   static void after_fork_in_parent() noexcept;
@@ -69,7 +70,7 @@ class pool_state {
 
   job_queue nested_jobs_;
   job_queue jobs_;
-  pool_state* next_pool_ = nullptr;  // of all pools of the process
+  pool_state* next_pool_ = nullptr;  // in the list of all pools of the process
   pool_state* previous_pool_ = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// src/io/printable.cpp: reading UTF-8, and escaping what would act on a terminal.
+// src/io/printable.cpp: decodes UTF-8, and escapes characters that act on a terminal.
 #include <gyre/io/printable.hpp>
 
 #include <array>
@@ -7,7 +7,7 @@
 namespace gyre {
 namespace {
 
-// A byte or a character, as it is printed. Room for "\u202e".
+// A byte or a character in its printed form. Has room for "\u202e".
 class shown_character {
  public:
   explicit shown_character(std::string_view text) noexcept {
@@ -32,7 +32,7 @@ class shown_character {
   std::size_t taken_ = 0;
 };
 
-// None of them has more than 16 bits.
+// All of these have at most 16 bits.
 constexpr bool acts_on_text(char32_t code) noexcept {
   const auto within = [code](char32_t first, char32_t last) { return code >= first && code <= last; };
   const bool control = code < 0x20 || within(0x7F, 0x9F);
@@ -78,7 +78,7 @@ std::string printable(std::string_view text) {
 }
 
 void print_diagnostic(std::initializer_list<std::string_view> parts) noexcept {
-  std::array<char, 1024> line;  // one system call for most lines: what other processes print does not come in between
+  std::array<char, 1024> line;  // one system call for most lines, so that output of other processes does not interleave
   std::size_t size = 0;
   ::flockfile(stderr);
   for (std::string_view each : parts) {
@@ -92,7 +92,7 @@ void print_diagnostic(std::initializer_list<std::string_view> parts) noexcept {
       each.remove_prefix(next.taken());
     }
   }
-  line[size++] = '\n';  // for which there is room always
+  line[size++] = '\n';  // there is always room for it
   std::fwrite(line.data(), 1, size, stderr);
   ::funlockfile(stderr);
 }

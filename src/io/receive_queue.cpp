@@ -1,4 +1,4 @@
-// src/io/receive_queue.cpp: queueing and taking received buffers.
+// src/io/receive_queue.cpp: queues received buffers, and hands them out.
 #include <gyre/io/receive_queue.hpp>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace gyre::io {
 
-// Made by a cancelled read, or when the pool is short of buffers: allocated, and freed with the last of its bytes.
+// Created by a cancelled read, or when the pool is short of buffers. Allocated, and freed with the last of its bytes.
 struct receive_queue::block {
   std::byte* memory = nullptr;
   std::size_t begin = 0;
@@ -18,7 +18,7 @@ struct receive_queue::block {
   [[nodiscard]] std::span<std::byte> rest() const noexcept { return {memory + begin, size - begin}; }
 };
 
-// Both may lie in the block that is replaced. False, and nothing has changed: there is no memory.
+// Both may refer to the block that is replaced. Returns false, with nothing changed, when memory runs out.
 bool receive_queue::replace(block*& changed, std::span<const std::byte> first,
                             std::span<const std::byte> second) noexcept {
   const std::size_t size = first.size() + second.size();
@@ -73,7 +73,7 @@ void receive_queue::drop_all() noexcept {
 void receive_queue::deliver_buffer(multishot& m, int result, std::uint32_t buffer) noexcept {
   auto& self = static_cast<receive_queue&>(m);
   if (result <= 0) {
-    // A cancel means that the queue was full or the socket is being closed; neither is an end of the stream.
+    // A cancel means that the queue was full or the socket is being closed. Neither is an end of the stream.
     if (result != -ECANCELED && self.end_ == open) self.end_ = result;
     return;
   }
@@ -94,7 +94,8 @@ void receive_queue::deliver_buffer(multishot& m, int result, std::uint32_t buffe
   if (++self.count_ >= most_buffers && self.where == phase::in_flight) self.performer_->cancel(self);
 }
 
-// Copies, and gives the buffer back at once. False: it stays in the buffer, for want of memory.
+// Copies the bytes, and returns the buffer to the pool at once. Returns false when memory ran out; the bytes then stay
+// in the buffer.
 bool receive_queue::set_apart(std::uint32_t buffer, std::size_t size) noexcept {
   buffer_pool& pool = performer_->buffers();
   const std::span<const std::byte> before = apart_ == nullptr ? std::span<const std::byte>() : apart_->rest();
@@ -109,7 +110,7 @@ bool receive_queue::set_apart(std::uint32_t buffer, std::size_t size) noexcept {
   return true;
 }
 
-// Bytes that follow lost ones must not be read.
+// Bytes after lost ones must not be read.
 void receive_queue::end_without_memory() noexcept {
   drop_all();
   end_ = -ENOMEM;

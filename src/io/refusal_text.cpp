@@ -1,4 +1,4 @@
-// src/io/refusal_text.cpp: why a backend cannot be had here, and what helps, for people.
+// src/io/refusal_text.cpp: explains why a backend is unavailable, with a remedy.
 #include "refusal_text.hpp"
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 namespace gyre::io {
 namespace {
 
-// The number behind `label` in a file of /proc, or -1.
+// Returns the number after `label` in a file of /proc, or -1.
 int number_in(const char* path, const char* label) noexcept {
   char text[4096] = {};
   const int fd = ::open(path, O_RDONLY | O_CLOEXEC);

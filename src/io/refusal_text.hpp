@@ -1,4 +1,4 @@
-// src/io/refusal_text.hpp: why a backend cannot be had here, and what helps, for people.
+// src/io/refusal_text.hpp: explains why a backend is unavailable, with a remedy.
 #pragma once
 
 #include <gyre/io/uring/capabilities.hpp>
@@ -7,7 +7,7 @@
 
 namespace gyre::io {
 
-/// Writes one line: the call, the name of the error, the likely cause and the remedy. Reads /proc for that.
+/// Writes one line: the call, the name of the error, the likely cause and the remedy. Reads /proc for the cause.
 void describe_refusal(const uring::refusal& refused, char* out, std::size_t size) noexcept;
 
 }  // namespace gyre::io

@@ -1,4 +1,4 @@
-// src/io/uring_backend.cpp: the ring and what belongs to it, the one call a turn, and the end.
+// src/io/uring_backend.cpp: the ring and its resources, the one system call per turn, and the end.
 #include "uring_backend.hpp"
 #include "doorbell.hpp"
 #include "monotonic_clock.hpp"
@@ -21,10 +21,10 @@
 namespace gyre::io {
 namespace {
 
-constexpr std::uint32_t first_share = 64;  // buffers that the kernel gets to begin with
+constexpr std::uint32_t first_share = 64;  // buffers that the kernel gets initially
 
 [[noreturn]] void stop_program(int error) noexcept {
-  // EINVAL: the ring's descriptor is registered for the thread that made it only.
+  // EINVAL: the ring's descriptor is registered only for the thread that created it.
   const char* cause = "the ring is broken, or the program has closed a descriptor that belongs to the loop";
   if (error == EEXIST || error == EINVAL) cause = "a loop is used from a thread that is not its own";
   if (error == EBADR) cause = "the kernel had no memory for a completion, and dropped it";
@@ -61,7 +61,7 @@ uring::refusal uring_backend::open(const backend_options& options, const uring::
   wanted_with_kernel_ = std::min(first_share, most_with_kernel());
   refill_buffers();
   arm_doorbell();
-  // Not only with the first wait: a filter that allows a ring and denies its use shows here.
+  // Enters now, not only at the first wait: a filter that allows a ring but denies its use is found here.
   const int result = ring_.enter(0);
   if (result < 0 && result != -EINTR) return {-result, "io_uring_enter"};
   return {};
@@ -70,7 +70,7 @@ uring::refusal uring_backend::open(const backend_options& options, const uring::
 uring_backend::~uring_backend() {
   // The kernel may write into a buffer until it has confirmed the cancel.
   if (in_flight_ > 0 && !drain()) {
-    // It does not answer. A ring that stays open and is never entered again writes nothing either.
+    // The kernel does not answer. A ring that stays open and is never entered again writes nothing either.
     static_cast<void>(new (std::nothrow) uring::ring(std::move(ring_)));
   }
   ring_.close();
@@ -78,9 +78,9 @@ uring_backend::~uring_backend() {
   if (const int signal = signal_; signal >= 0) ::close(signal);
 }
 
-// Submits what is queued, runs what the kernel has deferred, and waits for `wanted` completions. Gives up early for
-// many reasons; the caller then looks at the completions and calls again. False means that the kernel consumed nothing because
-// it lacks memory.
+// Submits the queue, runs work that the kernel has deferred, and waits for `wanted` completions. May return early for
+// many reasons; the caller then looks at the completions and calls again. Returns false when the kernel consumed
+// nothing because it lacks memory.
 bool uring_backend::enter(std::uint32_t wanted, monotonic_time deadline) noexcept {
   skipped_looks_ = 0;
   const int result = ring_.enter(wanted, deadline);
@@ -93,10 +93,10 @@ bool uring_backend::enter(std::uint32_t wanted, monotonic_time deadline) noexcep
     case EINTR:
       shortages_ = 0;
       return true;
-    case EBUSY:  // completions have to be taken before there can be more
+    case EBUSY:  // completions must be taken before there can be more
     case EAGAIN:
     case ENOMEM:
-      // Those whose completions are here may give some memory back; else others must.
+      // Handling the completions that are here may free some memory. If there are none, others must free it.
       if (ring_.ready() == 0) wait_for_memory();
       return false;
     default:
@@ -105,7 +105,7 @@ bool uring_backend::enter(std::uint32_t wanted, monotonic_time deadline) noexcep
 }
 
 void uring_backend::wait_for_memory() noexcept {
-  constexpr unsigned a_while = 1000;  // of these pauses
+  constexpr unsigned a_while = 1000;  // in pauses of `moment`
   constexpr timespec moment{.tv_sec = 0, .tv_nsec = 1'000'000};
   if (++shortages_ == a_while)
     std::fputs("gyre: io_uring_enter has failed for a second: the kernel is short of memory; the loop goes on trying\n",
@@ -129,7 +129,8 @@ void uring_backend::wait(monotonic_time deadline, ready_list& ready) noexcept {
   if (offloaded_.outstanding()) (void)take_offloaded(ready);
 }
 
-// Not the ring's own descriptor, which is silent while the kernel defers what there is to do until somebody enters.
+// Not the ring's own descriptor: while the kernel defers work until somebody enters the ring, that descriptor does not
+// become readable.
 int uring_backend::pollable() noexcept {
   if (const int made_before = signal_; made_before >= 0) return made_before;
   int made = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -144,24 +145,24 @@ int uring_backend::pollable() noexcept {
 
 monotonic_time uring_backend::prepare_wait(monotonic_time deadline, ready_list& ready) noexcept {
   std::uint64_t told = 0;
-  (void)!::read(signal_, &told, sizeof(told));  // before the look: what comes after that tells again
+  (void)!::read(signal_, &told, sizeof(told));  // before the look, so that later events signal it again
   rang_ = false;
   skipped_looks_ = looks_that_may_be_skipped;
   wait(do_not_wait, ready);
-  if (!starved_.empty() && buffers().with_kernel() > 0 && ready.empty()) [[unlikely]] {  // as sleep does
+  if (!starved_.empty() && buffers().with_kernel() > 0 && ready.empty()) [[unlikely]] {  // same as in sleep()
     rearm_starved(buffers().count());
     enter(0);
     reap(ready);
   }
   if (!ready.empty() || rang_) return do_not_wait;
-  // A completion that a write to another eventfd brings about cannot be told at once, and newer kernels (6.18) forget it.
+  // A completion caused by a write to another eventfd is not signalled at once, and newer kernels (6.18) lose it.
   constexpr monotonic_time look_again = 100'000'000;
   return in_flight_ == 0 ? deadline : std::min(deadline, clock_now() + look_again);
 }
 
 void uring_backend::sleep(monotonic_time deadline) noexcept {
   if (!starved_.empty() && buffers().with_kernel() > 0) [[unlikely]] {
-    // Those that were given buffers take them now. If none of them does, the others must not wait for them.
+    // The receives that were given buffers take them now. If none does, the other receives must not wait for them.
     enter(0);
     if (ring_.ready() > 0) return;
     rearm_starved(buffers().count());
@@ -169,7 +170,7 @@ void uring_backend::sleep(monotonic_time deadline) noexcept {
   enter(1, deadline);
 }
 
-// With something to hand out already, the kernel is asked when it wants that, and now and then.
+// When there is something to hand out already, the kernel is entered only if it asks for that, and now and then.
 bool uring_backend::must_look() noexcept {
   constexpr std::uint32_t asks = uring::sq_taskrun | uring::sq_cq_overflow;
   return ring_.unsubmitted() > 0 || (ring_.queue_flags() & asks) != 0 || ++skipped_looks_ >= looks_that_may_be_skipped;
@@ -184,7 +185,9 @@ void uring_backend::arm_doorbell() noexcept {
 
 void uring_backend::wake() noexcept {
   ring_doorbell(doorbell_);
-  if (const int signal = signal_; signal >= 0) ring_doorbell(signal);  // which hears of the doorbell late, or never
+  if (const int signal = signal_; signal >= 0)
+    ring_doorbell(signal);  // the eventfd would learn of the doorbell late,
+                            // or never
 }
 
 void uring_backend::refill_buffers() noexcept {

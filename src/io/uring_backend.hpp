@@ -13,17 +13,17 @@
 
 namespace gyre::io {
 
-/// One ring, one group of provided buffers, one doorbell. A request becomes a submission entry that names it; all
-/// entries of a turn go to the kernel in the one call that also waits.
+/// One ring, one group of provided buffers, one doorbell. Each request becomes a submission entry that refers to it.
+/// All entries of a turn go to the kernel in the call that also waits.
 ///
-///   uring_backend.cpp  the ring and what belongs to it, the call, the end
+///   uring_backend.cpp  the ring and its resources, the system call, the end
 ///   uring_submit.cpp   requests into the ring
 ///   uring_reap.cpp     completions out of it
-///   uring_files.cpp    both for files, part of which threads of the pool do
+///   uring_files.cpp    both for files; threads of the pool do part of that
 class uring_backend final : public backend {
  public:
-  /// `known`: what the self-test of this process has found (tests leave out some of it); nullptr: run it on this ring.
-  /// The backend may be used when `refused.error` is 0, else only destroyed. Errors: std::bad_alloc.
+  /// `known` is the result of this process's self-test (tests leave out parts of it); nullptr runs the self-test on
+  /// this ring. Usable if `refused.error` is 0; otherwise it may only be destroyed. Errors: std::bad_alloc.
   uring_backend(const backend_options& options, const uring::capabilities* known, uring::refusal& refused);
   ~uring_backend() override;
 
@@ -38,7 +38,7 @@ class uring_backend final : public backend {
   [[nodiscard]] std::string_view name() const noexcept override { return "io_uring"; }
   [[nodiscard]] std::uint64_t system_calls() const noexcept override { return ring_.enters(); }
 
-  /// What this backend uses of what the kernel can do.
+  /// The features of the kernel that this backend uses.
   [[nodiscard]] const uring::capabilities& capabilities() const noexcept { return capabilities_; }
 
  private:
@@ -49,7 +49,7 @@ class uring_backend final : public backend {
   [[nodiscard]] bool must_look() noexcept;
   void arm_doorbell() noexcept;
   void refill_buffers() noexcept;
-  /// Without multishot operations datagrams are received into buffers that the kernel does not have.
+  /// Without multishot operations, datagrams are received into buffers that the kernel does not have.
   [[nodiscard]] std::uint32_t most_with_kernel() noexcept {
     return capabilities_.multishot_receive ? buffers().count() : buffers().count() / 2;
   }
@@ -84,7 +84,8 @@ class uring_backend final : public backend {
     return code == opcode::resize || code == opcode::watch || code == opcode::read_directory ||
            code == opcode::send_file;
   }
-  /// One at a time: a thread of the pool that was busy just now is awake. Many at once are better left to the kernel.
+  /// Only one at a time: a thread of the pool that was just busy is still awake. Many at once are better left to the
+  /// kernel.
   [[nodiscard]] bool better_offload(const request& r) noexcept {
     return (r.code == opcode::write || r.code == opcode::write_vector) && !offloaded_.outstanding() &&
            static_cast<const file_request&>(r).flags == file_request::may_wait_for_memory;
@@ -106,15 +107,15 @@ class uring_backend final : public backend {
   uring::buffer_ring provided_;
   uring::capabilities capabilities_;
   int doorbell_ = -1;
-  std::atomic<int> signal_ = -1;  // the kernel and wake tell it that there is something, once it has been asked for
+  std::atomic<int> signal_ = -1;  // once requested: signalled by the kernel and by wake when there is work
   bool doorbell_armed_ = false;
-  bool rang_ = false;               // the doorbell, since prepare_wait began
-  bool ran_out_ = false;            // of buffers in the provided group, since the last refill
-  bool starved_cancelled_ = false;  // perhaps: a receive was cancelled while some were starved
+  bool rang_ = false;               // the doorbell was rung since prepare_wait began
+  bool ran_out_ = false;            // the provided group ran out of buffers since the last refill
+  bool starved_cancelled_ = false;  // a receive may have been cancelled while some were starved
   unsigned skipped_looks_ = 0;
-  unsigned shortages_ = 0;                // pauses because the kernel lacked memory, since a call that did not
+  unsigned shortages_ = 0;                // pauses for lack of kernel memory since the last successful call
   std::uint32_t wanted_with_kernel_ = 0;  // few, so that they stay in the cache; doubled when they run out
-  multishot_line starved_;                // receives that stopped because no buffer was left
+  multishot_line starved_;                // receives that stopped because there was no buffer left
   offloaded_calls offloaded_{*this};
 };
 

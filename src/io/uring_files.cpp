@@ -1,4 +1,4 @@
-// src/io/uring_files.cpp: operations on files. What the ring cannot do, a thread of the pool does.
+// src/io/uring_files.cpp: operations on files. A thread of the pool does those that the ring cannot do.
 #include "uring_backend.hpp"
 #include "uring_key.hpp"
 
@@ -11,7 +11,7 @@ namespace gyre::io {
 
 void uring_backend::fill_file(uring::submission& entry, const file_request& r) noexcept {
   const int fd = r.target->fd;
-  // Bytes that the kernel has are copied inside the submission, and the loop waits: not for that many.
+  // Data in the page cache is copied during the submission, while the loop waits. Not for this many bytes.
   constexpr std::uint32_t much = 1U << 20U;
   const auto two_paths = [&](uring::opcode code) {
     uring::prepare(entry, code, fd, r.address, 0, reinterpret_cast<std::uintptr_t>(r.second));
@@ -53,7 +53,7 @@ void uring_backend::fill_file(uring::submission& entry, const file_request& r) n
     case opcode::make_symlink:
       return two_paths(uring::opcode::symlinkat);
     default:
-      return uring::prepare_nop(entry);  // is offloaded
+      return uring::prepare_nop(entry);  // offloaded
   }
 }
 
@@ -62,11 +62,11 @@ void uring_backend::offload(request& r) noexcept {
   offloaded_.submit(static_cast<file_request&>(r));
 }
 
-// As resumes. A file that cannot be used without waiting, and says so instead of waiting, is left to a thread.
+// Same as resumes(). A file that reports EAGAIN instead of waiting is left to a thread.
 bool uring_backend::file_resumes(request& r, int& result) noexcept {
   if (result != -EINTR && result != -EAGAIN) return false;
   if (r.code == opcode::close) {
-    result = 0;  // what close has interrupted is closed all the same
+    result = 0;  // an interrupted close has closed the descriptor all the same
     return false;
   }
   if (r.cancel_requested) {
@@ -77,7 +77,7 @@ bool uring_backend::file_resumes(request& r, int& result) noexcept {
   return true;
 }
 
-// True: there was something.
+// Returns true if any request had ended.
 bool uring_backend::take_offloaded(ready_list& ready) noexcept {
   ready_list ended;
   offloaded_.take_ended(ended);

@@ -1,4 +1,4 @@
-// src/io/uring_key.hpp: how a completion finds its request, and what the backend remembers in a request.
+// src/io/uring_key.hpp: how a completion finds its request, and the backend's state in a request.
 #pragma once
 
 #include <gyre/io/request.hpp>
@@ -7,12 +7,12 @@
 
 namespace gyre::io {
 
-/// Of nobody: what is to be ignored, and the poll of the doorbell. Requests have larger addresses.
+/// Keys that belong to no request: completions to ignore, and the poll of the doorbell. Requests have larger addresses.
 inline constexpr std::uint64_t key_ignored = 8;
 inline constexpr std::uint64_t key_doorbell = 16;
 inline constexpr std::uint64_t key_largest_of_nobody = 63;
 
-/// The address of the request; the low bits say that it may give many results, or that this is a cancel of it.
+/// The key of a request is its address. The low bits mark a request with many results, or a cancel of it.
 inline constexpr std::uint64_t key_multishot = 1;
 inline constexpr std::uint64_t key_cancel = 2;
 inline constexpr std::uint64_t key_mask = 7;
@@ -20,12 +20,12 @@ static_assert(alignof(request) > key_mask);
 
 /// request::backend_state
 enum : std::uint8_t {
-  state_cancel_unanswered = 1,     ///< the answer will name the request: it must not be handed out before
-  state_ended = 2,                 ///< the last completion has come, and `result` is what it brought
-  state_starved = 4,               ///< the kernel does not have it: it waits for a buffer
-  state_offloaded = 8,             ///< the kernel does not have it: a thread of the pool performs it
+  state_cancel_unanswered = 1,     ///< the answer will name the request, so it must not be handed out before
+  state_ended = 2,                 ///< the last completion has come, and `result` has its value
+  state_starved = 4,               ///< not in the kernel: waits for a buffer
+  state_offloaded = 8,             ///< not in the kernel: a thread of the pool performs it
   state_may_have_missed_end = 16,  ///< see io/missed_end.hpp
-  state_cancel_failed = 32,        ///< a cancel of it has been answered, and it has not ended
+  state_cancel_failed = 32,        ///< a cancel was answered, but the request has not ended
 };
 
 [[nodiscard]] inline bool gives_many(const request& r) noexcept {

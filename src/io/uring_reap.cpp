@@ -1,4 +1,5 @@
-// src/io/uring_reap.cpp: completions out of the ring. Nothing is resumed here: results are stored and requests linked.
+// src/io/uring_reap.cpp: takes completions out of the ring. Nothing is resumed here: results are stored, requests are
+// linked.
 #include "uring_backend.hpp"
 #include "uring_key.hpp"
 
@@ -12,7 +13,7 @@
 namespace gyre::io {
 namespace {
 
-// A connection that was given up before it was accepted says nothing about the listener.
+// A connection that was aborted before it was accepted says nothing about the listener.
 bool passes_by_itself(int result) noexcept { return result == -ECONNABORTED || result == -EPROTO || result == -EINTR; }
 
 std::size_t asked_to_send(const request& r) noexcept {
@@ -23,13 +24,13 @@ std::size_t asked_to_send(const request& r) noexcept {
   return size;
 }
 
-// The kernel adds POLLRDHUP to whatever is polled for, so that a poll for room ends at once when the peer has finished sending,
-// whether there is room or not. Nothing tells when there is: it is looked for again and again, with pauses.
+// The kernel adds POLLRDHUP to every poll. So a poll for room ends at once when the peer has finished sending, even if
+// there is no room. No event reports the room then, so it is polled for repeatedly, with pauses.
 bool says_nothing_of_room(const request& r, int result) noexcept {
   return r.code == opcode::wait_writable && result == POLLRDHUP;
 }
 
-// What a result tells about the descriptor, for whoever thinks of trying the next operation without the kernel's help.
+// Records what a result says about the descriptor, for trying the next operation without the ring.
 void learn(const request& r, int result, std::uint32_t flags) noexcept {
   descriptor& d = *r.target;
   switch (r.code) {
@@ -56,7 +57,7 @@ void learn(const request& r, int result, std::uint32_t flags) noexcept {
 }  // namespace
 
 void uring_backend::reap(ready_list& ready) noexcept {
-  constexpr int most_rounds = 4;  // so that whoever is ready runs, however fast completions come
+  constexpr int most_rounds = 4;  // so that ready tasks run, however fast completions come
   for (int round = 1;; ++round) {
     const std::uint32_t count = ring_.ready();
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -64,7 +65,7 @@ void uring_backend::reap(ready_list& ready) noexcept {
       link_completion(ring_.at(i), ready);
     }
     if (count > 0) ring_.advance(count);
-    // What did not fit into the queue waits in the kernel until there is room and somebody asks.
+    // Completions that did not fit into the queue wait in the kernel until there is room and somebody enters the ring.
     if ((ring_.queue_flags() & uring::sq_cq_overflow) == 0 || round == most_rounds) return;
     enter(0);
   }
@@ -91,7 +92,8 @@ inline void uring_backend::link_completion(const uring::completion& c, ready_lis
     accepted(static_cast<multishot&>(r), c.result, (c.flags & uring::cqe_more) == 0, ready);
 }
 
-// The last completion of a request has come. One that is being cancelled waits for the answer to that, which names it.
+// Handles the last completion of a request. If a cancel of it is unanswered, it waits for that answer, which names the
+// request.
 void uring_backend::end(request& r, int result, ready_list& ready) noexcept {
   r.result = result;
   if ((r.backend_state & state_cancel_unanswered) != 0) {
@@ -104,10 +106,10 @@ void uring_backend::end(request& r, int result, ready_list& ready) noexcept {
   hand_over(static_cast<multishot&>(r), result, multishot::no_buffer, ready);
 }
 
-// A cancel can fail without its target having ended. The kernel does not find what is about to be tried again. And a
-// target that runs in a thread of the kernel (a send ends there when memory is short) is only interrupted, which is
-// lost when it comes before the thread waits. So the cancel is repeated until the target has ended, from the second time on
-// with pauses: a raw operation may be one that nothing interrupts. What concerns a file ends by itself.
+// A cancel can fail although its target has not ended. The kernel does not find a request that it is about to retry.
+// And a target that runs in a kernel thread (a send goes there when memory is short) is only interrupted; the interrupt
+// is lost if it comes before the thread waits. So the cancel is repeated until the target has ended, with pauses from
+// the second time on: nothing may be able to interrupt a raw operation. File operations end on their own.
 void uring_backend::cancel_answered(request& r, int result, ready_list& ready) noexcept {
   r.backend_state &= static_cast<std::uint8_t>(~state_cancel_unanswered);
   if ((r.backend_state & state_ended) != 0) return end(r, r.result, ready);
@@ -119,8 +121,8 @@ void uring_backend::cancel_answered(request& r, int result, ready_list& ready) n
   r.backend_state |= state_cancel_failed;
 }
 
-// True: the operation was interrupted (or an attempt was vain), and has been queued again. `result` of a cancelled
-// one becomes -ECANCELED.
+// Returns true if the operation was interrupted (or an attempt was futile) and has been queued again. `result` of a
+// cancelled one becomes -ECANCELED.
 bool uring_backend::resumes(request& r, int& result) noexcept {
   if (concerns_file(r.code)) return file_resumes(r, result);
   const bool paused = result == -ETIME && (r.code == opcode::connect || r.code == opcode::wait_writable);
@@ -132,7 +134,7 @@ bool uring_backend::resumes(request& r, int& result) noexcept {
   }
   if (r.code == opcode::connect) {
     if (result == -EINTR) return false;
-    // The backlog of a Unix socket is full, and no event will tell when it no longer is.
+    // The backlog of a Unix socket is full, and no event reports when there is room.
     paused ? queue(r) : queue_pause(r);
     return true;
   }
@@ -150,7 +152,7 @@ inline void uring_backend::finish(request& r, int result, std::uint32_t flags, r
     if (resumes(r, result)) return;
   learn(r, result, flags);
   const bool polled = r.code == opcode::wait_readable || r.code == opcode::wait_writable;
-  if (polled && result > 0) result = 0;  // the events; both backends say 0
+  if (polled && result > 0) result = 0;  // `result` has the events; both backends report 0
   if (r.cancel_requested) [[unlikely]]
     return end(r, result, ready);
   r.result = result;
@@ -165,8 +167,8 @@ inline void uring_backend::hand_over(multishot& m, int result, std::uint32_t buf
   ready.push_back(m);
 }
 
-// The kernel's part of a multishot ended with a good result, which says nothing about the next one. `repeats`: for want
-// of a multishot form each operation gives one result, and for its owner it goes on by itself.
+// The kernel's part of a multishot ended with a good result, which says nothing about the next one. With `repeats`, the
+// kernel has no multishot form: each operation gives one result, and the backend queues the next one itself.
 void uring_backend::hand_over_last(multishot& m, int result, std::uint32_t buffer, bool repeats,
                                    ready_list& ready) noexcept {
   if (repeats || m.cancel_requested) {
@@ -179,26 +181,26 @@ void uring_backend::hand_over_last(multishot& m, int result, std::uint32_t buffe
   hand_over(m, result, buffer, ready);
 }
 
-// What a completion brings and whether more will come are independent of each other.
+// A completion's result is independent of whether more will come.
 void uring_backend::received(multishot& m, int result, std::uint32_t flags, ready_list& ready) noexcept {
   std::uint32_t buffer = multishot::no_buffer;
   if ((flags & uring::cqe_buffer) != 0) {
     buffers().kernel_gave_back();
     buffer = flags >> uring::cqe_buffer_shift;
     buffers().at(buffer).length = result > 0 ? static_cast<std::uint32_t>(result) : 0;
-    if (result <= 0) {  // it was taken and not used
+    if (result <= 0) {  // a buffer was taken but not used
       buffers().release(buffer);
       buffer = multishot::no_buffer;
     }
   }
   if ((flags & uring::cqe_more) != 0) {
-    // The kernel believes to have given everything, and waits for the socket to wake it.
+    // The kernel believes that it has delivered everything, and waits for the socket to wake it.
     if (m.code == opcode::receive_many && (flags & uring::cqe_sock_nonempty) == 0)
       m.backend_state |= state_may_have_missed_end;
     return hand_over(m, result, buffer, ready);
   }
   if (result > 0 && buffer == multishot::no_buffer) return receive_messages_now(m, ready);
-  // An empty datagram ends the kernel's part, and is no end of anything.
+  // An empty datagram ends the kernel's part, but is not an end of anything.
   const bool repeats = !capabilities_.multishot_receive || m.code == opcode::receive_messages_many;
   if (result > 0) return hand_over_last(m, result, buffer, repeats, ready);
   if (result == -ENOBUFS) {
@@ -213,9 +215,9 @@ void uring_backend::received(multishot& m, int result, std::uint32_t flags, read
   if (!resumes(m, result)) end(m, result, ready);
 }
 
-// Where the ring has no multishot form it says when there is something, and the messages are fetched here.
+// Without a multishot form the ring only reports readiness, and the messages are fetched here.
 void uring_backend::receive_messages_now(multishot& m, ready_list& ready) noexcept {
-  constexpr int most = 32;  // of one socket, before the others get their turn
+  constexpr int most = 32;  // from one socket, before the others get their turn
   for (int n = 0; n < most && !m.cancel_requested; ++n) {
     const std::uint32_t buffer = buffers().take();
     if (buffer == buffer_pool::none) {
@@ -258,7 +260,7 @@ void uring_backend::raw_completed(raw_request& r, int result, std::uint32_t flag
   if (!more) end(r, r.result, ready);
 }
 
-// First come, first served; no more than there are buffers, or the rest would only fail again.
+// First come, first served. At most `most`, the number of buffers, because the rest would only fail again.
 void uring_backend::rearm_starved(std::uint32_t most) noexcept {
   for (; most > 0 && !starved_.empty(); --most) {
     multishot& m = starved_.pop_front();
@@ -282,7 +284,7 @@ bool uring_backend::end_cancelled_starved(ready_list& ready) noexcept {
   return some;
 }
 
-// At the end of the backend nobody is called any more; the memory of the request is free again.
+// At the end of the backend no completion is called. The memory of the request is free again.
 void uring_backend::set_aside(request& r) noexcept {
   set_idle(r);
   if ((r.code == opcode::accept || r.code == opcode::open) && r.result >= 0) ::close(r.result);
@@ -316,7 +318,7 @@ bool uring_backend::drain() noexcept {
   while (!starved_.empty()) set_aside(starved_.pop_front());
   if (offloaded_.outstanding()) settle_offloaded();
   for (int n = 0; in_flight_ > 0 && n < most_steps; ++n) {
-    // A full queue has room again when the kernel has taken what is in it, which it may never do.
+    // A full queue has room again when the kernel has consumed its entries, which may never happen.
     if (uring::submission* const entry = ring_.next_submission(); entry != nullptr) {
       uring::prepare_cancel_everything(*entry);
       entry->flags = uring::sqe_cqe_skip_success;

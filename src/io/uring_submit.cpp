@@ -1,4 +1,4 @@
-// src/io/uring_submit.cpp: requests into the ring.
+// src/io/uring_submit.cpp: puts requests into the ring.
 #include "uring_backend.hpp"
 #include "uring_key.hpp"
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr uring::time retry_pause{.seconds = 0, .nanoseconds = 1'000'000};
 
-// Where an attempt is known to be vain the kernel need not make it either.
+// Skips the kernel's first attempt when it is known to be futile.
 std::uint16_t poll_first_unless(bool ready) noexcept { return ready ? 0 : std::uint16_t{uring::recvsend_poll_first}; }
 
 }  // namespace
@@ -19,8 +19,8 @@ uring::submission& uring_backend::next_entry() noexcept {
   for (;;) {
     if (uring::submission* const entry = ring_.next_submission(); entry != nullptr) [[likely]]
       return *entry;
-    // The queue is full: the call consumes everything in it. One that lacks memory does not, and completions cannot be taken
-    // here, where requests are being submitted.
+    // The queue is full; the call consumes everything in it. A call that lacks memory does not, and completions cannot
+    // be taken here, during a submission.
     if (!enter(0) && ring_.ready() > 0) wait_for_memory();
   }
 }
@@ -44,14 +44,14 @@ void uring_backend::queue(request& r) noexcept {
   entry.user_data = key_of(r);
 }
 
-// In the name of the request, so that a cancel finds it: -ETIME then means that it is over.
+// Uses the request's key, so that a cancel finds it. -ETIME then means that the pause is over.
 void uring_backend::queue_pause(request& r) noexcept {
   uring::submission& entry = next_entry();
   uring::prepare_timeout(entry, &retry_pause, 0, 0);
   entry.user_data = key_of(r);
 }
 
-// The pause counts as an unanswered cancel, so the request is not handed out before the pause is over.
+// The pause counts as an unanswered cancel, so the request is not handed out before it is over.
 void uring_backend::queue_pause_of_cancel(request& r) noexcept {
   r.backend_state |= state_cancel_unanswered;
   uring::submission& entry = next_entry();
@@ -72,7 +72,7 @@ void uring_backend::fill(uring::submission& entry, const request& r) noexcept {
       return uring::prepare_connect(entry, d.fd, r.address, r.length);
     case opcode::receive:
       return uring::prepare_receive(entry, d.fd, r.address, r.length, 0, poll_first_unless(d.readable));
-    case opcode::receive_many:  // without poll_first an empty group fails also when there is nothing to receive
+    case opcode::receive_many:  // without poll_first, an empty buffer group fails even when there is nothing to receive
       if (!capabilities_.multishot_receive)
         return uring::prepare_receive_selected(entry, d.fd, buffer_group, uring::recvsend_poll_first);
       return uring::prepare_receive_multishot(entry, d.fd, buffer_group, uring::recvsend_poll_first);
@@ -110,7 +110,7 @@ void uring_backend::cancel(request& r) noexcept {
     queue_cancel(r);
 }
 
-// The entry lies behind that of the request in the queue, so that the kernel knows the request when it comes to this.
+// The entry comes after the request's own in the queue, so the kernel already knows the request when it gets there.
 void uring_backend::queue_cancel(request& r) noexcept {
   r.backend_state |= state_cancel_unanswered;
   uring::submission& entry = next_entry();

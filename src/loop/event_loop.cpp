@@ -27,7 +27,7 @@ constinit unsigned event_loop::forks_ = 0;
 struct alignas(64) event_loop::mailbox {
   inbox posted;
   std::atomic<bool> sleeping{false};
-  std::atomic<int> posting{0};  // threads inside `post`: what they posted may run before they have left it
+  std::atomic<int> posting{0};  // threads inside `post`; their items may run before they leave it
 };
 
 namespace {
@@ -62,7 +62,7 @@ void print_failure(const background_failure& failure, void* /*argument*/) noexce
     print(error.what());
   } catch (const cancelled& error) {
     print(error.what());
-  } catch (...) {  // nothing more is known of it, and nobody is left to tell: not to be thrown on
+  } catch (...) {  // unknown type, and nobody left to report to: not rethrown
     print("exception of unknown type");
   }
 }
@@ -91,19 +91,19 @@ event_loop::event_loop(const loop_options& options)
 event_loop::~event_loop() {
   shutdown();
   current_ = replaced_;
-  if (is_of_parent()) {  // what belongs to it is the parent's
+  if (is_of_parent()) {  // its resources belong to the parent
     (void)backend_.release();
     return;
   }
   wait_for_posters();
   delete mailbox_;
-  // Leases would give their buffers back to freed memory.
+  // Leases would return their buffers to freed memory.
   const io::buffer_pool& pool = backend_->buffers();
   if (pool.available() + pool.with_kernel() < pool.count())
     misuse("a buffer_lease outlives its loop: copy the bytes that are needed later, and let go of the lease before");
 }
 
-// The loops of other threads have no thread here that could use them.
+// In the child, the threads that could use the other loops do not exist.
 void event_loop::after_fork_in_child() noexcept {
   ++forks_;
   stop_observers::after_fork_in_child();
@@ -112,8 +112,8 @@ void event_loop::after_fork_in_child() noexcept {
   current_->backend_ = io::backend_owner(&io::forked_backend());
 }
 
-// A thread stays in `post` for some instructions. One of a lower real-time priority gets to finish them only while this one
-// sleeps: sched_yield does not let it run.
+// A thread is in `post` only for a few instructions. But one with a lower real-time priority can finish them only while
+// this thread sleeps: sched_yield does not let it run.
 void event_loop::wait_for_posters() const noexcept {
   constexpr int most_yields = 16;
   constexpr timespec moment{.tv_sec = 0, .tv_nsec = 50'000};
@@ -168,7 +168,7 @@ void event_loop::run_ready() noexcept {
   }
 }
 
-// Runs tasks last: whoever turns the loop until something has happened looks before the next turn waits.
+// Runs tasks last: a caller that turns the loop until something has happened checks before the next turn waits.
 void event_loop::turn(bool may_wait) {
   mailbox_->posted.drain(ready_);
   if (!timers_.empty()) {
@@ -192,7 +192,7 @@ void event_loop::wait_for_events() noexcept {
   wait_until(timers_.next_deadline());
 }
 
-// Meanwhile `sleeping` is not set: who posts saves the call that would wake us.
+// `sleeping` is not set here, so posting threads save the system call that would wake this one.
 bool event_loop::finds_something_to_do() noexcept {
   if (virtual_ || guest_ != nullptr) return false;
   const io::monotonic_time now = clock();
@@ -207,7 +207,7 @@ bool event_loop::finds_something_to_do() noexcept {
 
 void event_loop::wait_until(io::monotonic_time deadline) noexcept {
   mailbox_->sleeping.store(true, std::memory_order_seq_cst);
-  // Whoever posts after this look finds `sleeping` set, and wakes us.
+  // A thread that posts after this check finds `sleeping` set, and wakes this one.
   if (mailbox_->posted.empty()) {
     ++waits_;
     if (guest_ == nullptr) [[likely]]
@@ -241,8 +241,8 @@ void event_loop::leave(const guest_loop& guest) noexcept {
 void event_loop::wait_in_virtual_time() noexcept {
   const io::monotonic_time next = timers_.next_deadline();
   if (next == io::wait_forever) return wait_for_other_threads();
-  // While a thread works for this loop its clock goes as fast as the wall's. I/O with a peer in this machine that has
-  // anything to say says it within moments.
+  // While a thread works for this loop, its clock runs as fast as wall time. A peer in this machine that has anything
+  // to send does so within moments.
   constexpr io::monotonic_time settle = 2'000'000;
   const io::monotonic_time ahead = std::max<io::monotonic_time>(0, next - virtual_now_);
   const io::monotonic_time patience = expected_posts_ > 0 ? ahead : backend_->in_flight() > 0 ? settle : 0;
@@ -257,9 +257,8 @@ void event_loop::wait_in_virtual_time() noexcept {
   virtual_now_ = std::max(virtual_now_, next);
 }
 
-// Nothing but a post can wake a task now. What was announced with expect_post will come, and a signal may, for which a
-// task waits. Other threads that have anything to say are given some seconds, of wall time: a program that sleeps for
-// ever tells nobody why.
+// Now only a post can wake a task. A post announced with expect_post will come, and a signal may, if a task waits for
+// one. Other threads get some seconds of wall time. A silent program that sleeps for ever would tell nobody why.
 void event_loop::wait_for_other_threads() noexcept {
   constexpr io::monotonic_time patience = 5'000'000'000;
   if (expected_posts_ > 0 || backend_->in_flight() > 0 || tasks_ == 0 || stops_.signals_wake_a_task())
@@ -277,7 +276,7 @@ bool event_loop::has_nothing_to_do() const noexcept {
   return tasks_ == 0 && expected_posts_ == 0 && ready_.empty() && mailbox_->posted.empty();
 }
 
-// A loop that is driven with this one may still have code that lets go of them.
+// A loop driven together with this one may still have code that releases them.
 void event_loop::stop_for_what_outlives_it() const noexcept {
   if (!has_nothing_to_do() || guest_ != nullptr || backend_->endless() == 0) return;
   if (backend_->in_flight() > backend_->endless()) return;
@@ -290,7 +289,7 @@ void event_loop::shutdown() noexcept {
   if (shut_down_ || is_of_parent()) return;
   shut_down_ = true;
   root_.cancel();
-  // Idle twice in a row: the backend may hold completions that it has counted and not handed out.
+  // Idle twice in a row: the backend may hold completions that it has counted but not handed out.
   for (bool idle = false; !idle;) {
     stop_for_what_outlives_it();
     idle = is_idle();

@@ -1,4 +1,4 @@
-// src/loop/guest_loop.cpp: waiting for a descriptor, and nothing else.
+// src/loop/guest_loop.cpp: waits for a descriptor, and nothing else.
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/guest_loop.hpp>
 

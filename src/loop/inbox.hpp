@@ -1,4 +1,4 @@
-// src/loop/inbox.hpp: how other threads, and signal handlers, hand work to a loop.
+// src/loop/inbox.hpp: hands work to a loop from other threads and signal handlers.
 #pragma once
 
 #include <gyre/io/completion.hpp>
@@ -10,7 +10,7 @@ namespace gyre {
 /// A queue with many producers and one consumer. Lock-free; push is safe in a signal handler.
 class inbox {
  public:
-  /// Any thread. True: the queue was empty.
+  /// Thread: any. Returns true if the queue was empty.
   bool push(io::completion& item) noexcept {
     io::completion* top = top_.load(std::memory_order_relaxed);
     do item.next = top;
@@ -20,7 +20,7 @@ class inbox {
 
   [[nodiscard]] bool empty() const noexcept { return top_.load(std::memory_order_seq_cst) == nullptr; }
 
-  /// Consumer: moves everything to the end of `ready`, in the order in which it was pushed.
+  /// For the consumer: moves everything to the end of `ready`, in the order of the pushes.
   void drain(io::ready_list& ready) noexcept {
     if (top_.load(std::memory_order_relaxed) == nullptr) return;
     io::completion* item = top_.exchange(nullptr, std::memory_order_acquire);

@@ -1,4 +1,4 @@
-// src/loop/interval.cpp: when the next tick is due.
+// src/loop/interval.cpp: computes when the next tick is due.
 #include <gyre/loop/interval.hpp>
 
 #include <utility>
@@ -10,7 +10,7 @@ void interval_tick_op::start() noexcept {
     misuse("two tasks wait for the tick of one interval at the same time: make an interval for each task");
   operation_base::cancel = [](cancellable& c) noexcept {
     auto& self = static_cast<interval_tick_op&>(static_cast<operation_base&>(c));
-    if (!self.armed()) return;  // it has fired, and is about to be resumed: success beats cancel
+    if (!self.armed()) return;  // it has fired and is about to be resumed: success beats cancel
     event_loop::current().timers().disarm(self);
     self.cancelled_ = true;
     self.finish_soon();
@@ -31,7 +31,7 @@ void interval_tick_op::arm() noexcept {
 time_point interval_tick_op::await_resume() {
   interval_->waiting_ = nullptr;
   if (cancelled_) throw_cancelled();
-  if (interval_->next_ == due_) interval_->advance();  // else it was reset after this tick
+  if (interval_->next_ == due_) interval_->advance();  // otherwise it was reset after this tick
   return due_;
 }
 
@@ -45,7 +45,7 @@ void interval::reset() noexcept {
 void interval::advance() noexcept {
   const time_point due = next_;
   const time_point present = now();
-  // A period too long to count leaves the next tick in the far future, where it was.
+  // If the period is too long to add, the next tick stays in the far future.
   const auto later = [](time_point from, std::chrono::nanoseconds by) {
     return by < time_point::max() - from ? from + by : time_point::max();
   };

@@ -1,4 +1,4 @@
-// src/loop/operation.cpp: objects that are used without their loop.
+// src/loop/operation.cpp: the error for objects that are used without their loop.
 #include <gyre/loop/operation.hpp>
 
 #include <cstdio>

@@ -33,7 +33,7 @@ void readiness_op::start() noexcept {
 
 void readiness_op::ended() noexcept {
   io::backend& backend = event_loop::current().backend();
-  // Registered already, by a socket or another wait: a duplicate can be registered beside it.
+  // A socket or another wait has registered the descriptor already. A duplicate can be registered beside it.
   if (result == -EEXIST && cancelled_) result = -ECANCELED;
   if (result == -EEXIST && duplicate_ < 0) {
     duplicate_ = ::fcntl(descriptor_.fd, F_DUPFD_CLOEXEC, 0);

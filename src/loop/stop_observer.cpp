@@ -1,4 +1,4 @@
-// src/loop/stop_observer.cpp: the level of the process, and the loops that hear of it.
+// src/loop/stop_observer.cpp: the stop level of the process, and the loops that observe it.
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/stop_observer.hpp>
 
@@ -17,9 +17,9 @@ struct loop_list : node_list<stop_observers> {
 constinit std::atomic<stop_level> process_level{stop_level::none};
 constinit std::atomic<bool> process_has_interest{false};
 
-constinit std::mutex stop_lock;  // for the rest; never taken in a signal handler
+constinit std::mutex stop_lock;  // for everything below; never taken in a signal handler
 constinit loop_list stop_loops;
-constinit stop_level announced_level = stop_level::none;  // to all loops
+constinit stop_level announced_level = stop_level::none;  // announced to all loops
 constinit stop_authority* deciding_authority = nullptr;
 constinit stop_observers* deciding_loop = nullptr;
 
@@ -47,7 +47,7 @@ void stop_observers::add(stop_observer& observer) noexcept {
   const stop_level reached = level();
   observer.heard = reached;
   if (reached == stop_level::none) return;
-  // It may have ended before the authority counts the servers.
+  // The observer may end before the authority counts the servers.
   if (observer.role != stop_role::bystander) note_interest();
   observer.told(observer, reached);
 }
@@ -65,7 +65,7 @@ void stop_observers::remove(stop_observer& observer) noexcept {
   if (deciding_loop != nullptr) deciding_loop->ring();
 }
 
-// An observer may remove itself and others. Each that is left is looked at, some perhaps twice.
+// Observers may remove themselves and others. Every remaining observer is visited, some perhaps twice.
 void stop_observers::tell(stop_level level) noexcept {
   for (std::size_t n = size_; n > 0 && !list_.empty(); --n) {
     stop_observer& each = *list_.first();
@@ -77,14 +77,14 @@ void stop_observers::tell(stop_level level) noexcept {
   }
 }
 
-// ---- the bell: what makes a loop look at the level
+// ---- the bell, which makes a loop look at the level
 
 void stop_observers::ring() noexcept {
   if (!std::atomic_ref(rung_).exchange(true)) loop_->post(bell_);
 }
 
 void stop_observers::answer() noexcept {
-  std::atomic_ref(rung_).store(false);  // first: who raises the level from here on rings again
+  std::atomic_ref(rung_).store(false);  // first: a level raised from here on rings again
   const stop_level announced = std::atomic_ref(announced_).exchange(stop_level::none);
   decide();
   tell(std::max(announced, level()));
@@ -141,7 +141,7 @@ void stop_observers::take_authority(stop_authority& authority) noexcept {
 }
 
 void stop_observers::give_up_authority() noexcept {
-  settle();  // a level that was raised and not yet taken up still concerns the other loops
+  settle();  // a level that was raised but not handled yet still concerns the other loops
   {
     const std::scoped_lock lock(stop_lock);
     if (deciding_loop == this) {
@@ -192,7 +192,7 @@ void stop_observers::leave() noexcept {
   settle();
 }
 
-// For a loop that turns no more by itself.
+// For a loop that no longer turns on its own.
 void stop_observers::settle() noexcept {
   if (loop_->is_of_parent()) return;
   while (std::atomic_ref(rung_)) loop_->turn(false);
@@ -203,7 +203,7 @@ void stop_observers::settle() noexcept {
 void stop_observers::before_fork() noexcept { stop_lock.lock(); }
 void stop_observers::after_fork() noexcept { stop_lock.unlock(); }
 
-// The loops are the parent's, and so is the request.
+// The loops belong to the parent, and so does the request.
 void stop_observers::after_fork_in_child() noexcept {
   for (stop_observers* each = stop_loops.first(); each != nullptr; each = stop_loops.first()) {
     stop_loops.unlink(*each);

@@ -17,7 +17,7 @@ bool stop_requested_op::try_now() noexcept {
 void stop_requested_op::start() noexcept {
   operation_base::cancel = [](cancellable& c) noexcept {
     auto& self = static_cast<stop_requested_op&>(static_cast<operation_base&>(c));
-    if (!self.listed) return;  // it has been told: success beats cancel
+    if (!self.listed) return;  // it was notified already: success beats cancel
     event_loop::current().stops().remove(self);
     self.withdrawn_ = true;
     self.finish_soon();

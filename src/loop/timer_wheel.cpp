@@ -23,7 +23,7 @@ timer* merge(timer* a, timer* b) noexcept {
   return merged;
 }
 
-// Takes the first `count` timers off `list` and sorts them. By merging, which needs no memory.
+// Takes the first `count` timers off `list` and sorts them. Merge sort needs no memory.
 timer* take_sorted(timer*& list, std::size_t count) noexcept {
   if (count == 1) {
     timer* const one = list;
@@ -57,8 +57,8 @@ void timer_wheel::find_next() noexcept {
   unsigned place = 0;
   std::uint64_t begin = 0;
   if (!earliest_slot(place, begin)) return;
-  // A slot of a coarse level is usually looked into only to be spread over finer ones; with few timers in it
-  // their exact minimum saves that wake-up.
+  // A coarse slot is usually visited only to be spread over finer ones. With few timers in it, their exact minimum
+  // saves that wake-up.
   constexpr int few = 16;
   int seen = 0;
   for (const timer* t = heads_[place]; t != nullptr; t = t->next) {
@@ -70,7 +70,7 @@ void timer_wheel::find_next() noexcept {
   }
 }
 
-// Takes from one slot what is due, into a list; the rest of a coarse slot is spread over finer ones.
+// Takes the due timers of one slot into a list. The rest of a coarse slot is spread over finer ones.
 void timer_wheel::collect(unsigned place, io::monotonic_time now, timer*& expired) noexcept {
   timer* t = heads_[place];
   heads_[place] = nullptr;
@@ -101,12 +101,12 @@ void timer_wheel::advance(io::monotonic_time now) noexcept {
   while (earliest_slot(slot, begin) && begin <= now_tick) {
     elapsed_ = std::max(elapsed_, begin);
     collect(slot, now, expired);
-    if (begin == now_tick && slot < slots) break;  // what is left there is due later within this tick
+    if (begin == now_tick && slot < slots) break;  // the remaining timers are due later within this tick
   }
   elapsed_ = std::max(elapsed_, now_tick);
   next_known_ = false;
 
-  // The list is in no order yet. Whatever runs in `fire` may disarm others of the list, so it stays linked.
+  // The list is unsorted here. `fire` may disarm other timers in the list, so it stays linked.
   if (expired != nullptr && expired->next != nullptr) {
     std::size_t count = 0;
     for (const timer* t = expired; t != nullptr; t = t->next) ++count;

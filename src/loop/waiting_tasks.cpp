@@ -1,4 +1,4 @@
-// src/loop/waiting_tasks.cpp: walking the tree of scopes, in which every task has a scope of its own.
+// src/loop/waiting_tasks.cpp: walks the tree of scopes, in which every task has its own scope.
 #include <gyre/coro/cancel_scope.hpp>
 #include <gyre/coro/function_name.hpp>
 #include <gyre/loop/waiting_tasks.hpp>
@@ -7,7 +7,7 @@ namespace gyre {
 
 namespace {
 
-// Without an allocation: the program may be about to end because it has no memory.
+// Allocates nothing: the program may be about to end for lack of memory.
 void print_task(const task_context& task, std::FILE* out) noexcept {
   const task_description about = task.kind->describe(task);
   const bool has_name = about.name_length > 0;
@@ -19,7 +19,7 @@ void print_task(const task_context& task, std::FILE* out) noexcept {
   }
 }
 
-// Depth first, along the links: a chain of tasks can be nested deeper than the stack is.
+// Depth first along the links, not recursive: tasks can be nested deeper than the stack allows.
 const cancel_scope* next_in_tree(const cancel_scope* scope, const cancel_scope& root) noexcept {
   if (scope->first_child() != nullptr) return scope->first_child();
   for (; scope != &root; scope = scope->parent())

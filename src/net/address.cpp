@@ -1,4 +1,4 @@
-// src/net/address.cpp: reading and printing IP addresses.
+// src/net/address.cpp: parses and prints IP addresses.
 #include <gyre/io/io_error.hpp>
 #include <gyre/net/address.hpp>
 #include <gyre/net/host_port.hpp>
@@ -16,11 +16,11 @@ namespace {
 
 static_assert(sizeof(address) == 32 && alignof(address) >= alignof(sockaddr_in6));
 static_assert(sizeof(sockaddr_in6) == 28 && sizeof(sockaddr_in) <= 28);
-// Both families keep the port at the same place.
+// Both families have the port at the same offset.
 constexpr std::size_t port_at = offsetof(sockaddr_in, sin_port);
 static_assert(port_at == offsetof(sockaddr_in6, sin6_port));
 
-// inet_pton wants a string that ends with a zero.
+// inet_pton needs a null-terminated string.
 bool copy_text(std::string_view text, char (&out)[64]) noexcept {
   if (text.size() >= sizeof(out) || text.contains('\0')) return false;
   text.copy(out, text.size());
@@ -28,7 +28,7 @@ bool copy_text(std::string_view text, char (&out)[64]) noexcept {
   return true;
 }
 
-// The name of an interface, or its number. 0: neither.
+// Returns the index of an interface given by name or number, or 0 when it is neither.
 std::uint32_t read_scope(std::string_view text) noexcept {
   char name[64];
   if (!copy_text(text, name)) return 0;

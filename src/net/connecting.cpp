@@ -1,4 +1,4 @@
-// src/net/connecting.cpp: a socket on its way to being connected.
+// src/net/connecting.cpp: a socket that is being connected.
 #include "connecting.hpp"
 #include "last_error.hpp"
 

@@ -1,4 +1,4 @@
-// src/net/connecting.hpp: a socket on its way to being connected.
+// src/net/connecting.hpp: a socket that is being connected.
 #pragma once
 
 #include <gyre/loop/io_operation.hpp>
@@ -11,7 +11,7 @@
 
 namespace gyre {
 
-/// A descriptor and its registration that end with the attempt to connect, unless they are taken over.
+/// A descriptor and its registration. Both end with the attempt to connect, unless they are released.
 class connecting_socket {
  public:
   /// Errors: std::system_error.
@@ -22,14 +22,14 @@ class connecting_socket {
 
   [[nodiscard]] io::descriptor& get() noexcept { return descriptor_; }
   [[nodiscard]] int fd() const noexcept { return descriptor_.fd; }
-  /// The descriptor is the caller's from here on.
+  /// Transfers the descriptor to the caller.
   [[nodiscard]] int release() noexcept;
 
  private:
   io::descriptor descriptor_;
 };
 
-/// Connects to a socket address, which stays until the await returns.
+/// Connects to a socket address. The address must stay valid until the await returns.
 class [[nodiscard("co_await it")]] connect_op : public io_operation<connect_op> {
  public:
   connect_op(connecting_socket& socket, const void* peer, std::uint32_t size, std::string name) noexcept
@@ -49,9 +49,9 @@ class [[nodiscard("co_await it")]] connect_op : public io_operation<connect_op> 
   std::string name_;
 };
 
-/// Sets a socket option, for who is about to bind, listen or connect. Errors: std::system_error.
+/// Sets a socket option before bind, listen or connect. Errors: std::system_error.
 void set_socket_option(int fd, int level, int option, int value);
-/// Only through this network interface. Empty: no effect. Errors: std::system_error.
+/// Restricts the socket to this network interface. Empty: no effect. Errors: std::system_error.
 void bind_to_interface(int fd, const interface_name& interface);
 
 }  // namespace gyre

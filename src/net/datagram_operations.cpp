@@ -97,7 +97,7 @@ void datagram_send_base::try_again() noexcept {
   request_ended(*this);
 }
 
-// False: others have taken the room, and it waits again.
+// Returns false when others have taken the room and this send waits again.
 bool datagram_send_base::room_came() noexcept {
   code = io::opcode::send_message;
   if (result < 0 || io::attempt(*this)) return true;
@@ -167,7 +167,7 @@ void datagram_send_base::fail_with(std::error_code reason, std::string to) const
   throw io_error(reason, name_of_send(), to);
 }
 
-// ---- receiving into a buffer of the caller
+// ---- receiving into the caller's buffer
 
 datagram_receive_base::datagram_receive_base(datagram_socket& socket, std::span<std::byte> buffer) noexcept
     : buffer_(buffer) {
@@ -194,7 +194,7 @@ void datagram_receive_base::absorb_message() noexcept {
   segment_size_ = coalesced_segment_size(std::span(control_, message_.control_length));
 }
 
-// True: finished, by a datagram that receive() has ordered and not taken, or by the error that came instead.
+// Returns true when the receive is finished, by a datagram that receive() requested but did not take, or by an error.
 bool datagram_receive_base::take_arrival() noexcept {
   datagram_socket& socket = datagram_socket::of(*this);
   if (const int failure = socket.take_failure(); failure != 0) {
@@ -260,7 +260,7 @@ std::expected<std::size_t, std::error_code> datagram_receive_base::take_size() c
   return std::unexpected(result == -ECANCELED ? ended_early(*this) : errno_code(-result));
 }
 
-// ---- borrowing
+// ---- receiving a lease
 
 datagram_lease_base::~datagram_lease_base() {
   if (buffer_ != io::buffer_pool::none) socket_->pool().release(buffer_);
@@ -268,11 +268,11 @@ datagram_lease_base::~datagram_lease_base() {
 
 bool datagram_lease_base::try_now() noexcept { return socket_->receiver == nullptr && take_arrival(); }
 
-// True: there is a datagram, or an error instead.
+// Returns true when there is a datagram or an error.
 bool datagram_lease_base::take_arrival() noexcept {
   if (socket_->has_arrivals()) {
     buffer_ = socket_->take_first();
-    socket_->receive_many();  // it may have stopped because too many waited
+    socket_->receive_many();  // it may have stopped because too many datagrams waited
     return true;
   }
   failure_ = socket_->take_failure();

@@ -1,4 +1,4 @@
-// src/net/datagram_socket.cpp: the life of a datagram socket, and what has arrived on it.
+// src/net/datagram_socket.cpp: the life of a datagram socket, and its received datagrams.
 #include <gyre/net/datagram_operations.hpp>
 #include <gyre/net/datagram_socket.hpp>
 
@@ -95,7 +95,7 @@ void datagram_socket::received_something(io::completion& c) noexcept {
   datagram_socket& self = of(many);
   many.listed = false;
   if (self.abandoned_) return self.release_when_quiet();
-  // The multishot may still be in the ready list after its end, when a receiver has begun a request of its own.
+  // After its end, the multishot may still be in the ready list while a receiver has begun its own request.
   if (self.receiver == nullptr || self.arrived_ == nullptr) return;
   if (!self.has_arrivals() && self.failure_ == 0) return self.receive_many();  // it ended for no reason of its own
   operation_base& waiting = *std::exchange(self.receiver, nullptr);

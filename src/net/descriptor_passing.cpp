@@ -32,7 +32,7 @@ void send_descriptors_op::point_at_rest(socket_write_message_base& op) noexcept 
   self.message_.buffers = &self.rest_;
   self.message_.buffer_count = 1;
   self.address = &self.message_;
-  if (self.done() > 0) return;  // they went along with the first byte
+  if (self.done() > 0) return;  // the descriptors went with the first byte
   auto* const header = reinterpret_cast<cmsghdr*>(self.control_);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
@@ -85,7 +85,7 @@ bool receive_descriptors_op::try_now() noexcept {
   stream_socket& socket = stream_socket::of(*this);
   if (socket.waiting_reader != nullptr) return false;
   io::receive_queue& received = socket.received;
-  if (received.has_bytes()) {  // a read that was cancelled has put them back
+  if (received.has_bytes()) {  // put back by a cancelled read
     result = static_cast<int>(received.copy_to(buffer_));
     return true;
   }
@@ -117,7 +117,7 @@ void receive_descriptors_op::request_ended() noexcept {
   proceed(*this);
 }
 
-// Without memory for the list they stay in the control buffer, and are closed with this.
+// If the list cannot be allocated, they stay in the control buffer and are closed with this object.
 std::vector<owned_fd> receive_descriptors_op::take_descriptors() {
   std::vector<owned_fd> all;
   if (!holds_descriptors_) return all;

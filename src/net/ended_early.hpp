@@ -1,4 +1,4 @@
-// src/net/ended_early.hpp: the errors that all operations of sockets share.
+// src/net/ended_early.hpp: errors that all socket operations share.
 #pragma once
 
 #include <gyre/coro/cancelled.hpp>
@@ -12,16 +12,19 @@ namespace gyre {
 
 inline std::error_code errno_code(int error) noexcept { return {error, std::generic_category()}; }
 
-/// Of an operation that was cut short: by its scope, which throws, or by cancel_fd or its own time-out.
+/// The error of an operation that was cut short: throws if its scope was cancelled; otherwise cancel_fd or its own
+/// time-out ended it.
 inline std::error_code ended_early(const operation_base& op) {
   if (op.scope_cancelled()) throw_cancelled();
   return std::make_error_code(std::errc::operation_canceled);
 }
 
-/// Ends a cancelled read. One that only `waited` for what arrives goes on at once; else its request `call` says when.
+/// Ends a cancelled read. A read that only `waited` for arriving data resumes at once. Otherwise it resumes when its
+/// request `call` ends.
 inline void end_cancelled(io::request& call, bool waited) noexcept {
   if (!waited)
-    return event_loop::current().backend().cancel(call);  // no effect on what has ended and is about to say so
+    return event_loop::current().backend().cancel(call);  // no effect on a request that has ended but not reported it
+                                                          // yet
   call.result = -ECANCELED;
   event_loop::current().schedule(call);
 }

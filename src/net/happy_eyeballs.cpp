@@ -1,4 +1,4 @@
-// src/net/happy_eyeballs.cpp: attempts that start one after the other and run beside each other.
+// src/net/happy_eyeballs.cpp: connection attempts that start one after the other and run concurrently.
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/timeout_op.hpp>
 #include <gyre/net/happy_eyeballs.hpp>
@@ -33,7 +33,7 @@ struct attempts {
 std::vector<address> interleave_families(const std::vector<address>& addresses) {
   std::vector<address> ordered;
   ordered.reserve(addresses.size());
-  std::size_t next[2] = {0, 0};  // of the first address's family, and of the other
+  std::size_t next[2] = {0, 0};  // for the first address's family, and for the other
   const auto find = [&](int which) -> const address* {
     const bool v6 = addresses.front().is_v6() == (which == 0);
     for (std::size_t& at = next[which]; at < addresses.size();)

@@ -8,7 +8,7 @@ namespace gyre {
 namespace {
 
 bool read_port(std::string_view text, std::uint16_t& port) noexcept {
-  // from_chars takes no sign for an unsigned number, no space, and nothing that is too large.
+  // from_chars accepts no sign for an unsigned number, no space, and no number that is too large.
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
   return error == std::errc() && end == text.data() + text.size() && (text.size() == 1 || text[0] != '0');
 }

@@ -1,4 +1,4 @@
-// src/net/last_error.hpp: what errno says, to be thrown.
+// src/net/last_error.hpp: errno as an exception.
 #pragma once
 
 #include <cerrno>

@@ -18,13 +18,13 @@
 namespace gyre {
 namespace {
 
-// Passes when other connections are closed, or when memory comes back.
+// The shortage passes when other connections are closed, or when memory is freed.
 bool is_shortage(int error) noexcept {
   return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
 }
 
-// An error that concerns the new connection and not the listener, see accept(2): the network of its peer is gone, or a firewall
-// or a security module forbids the connection. (Backends go on by themselves after ECONNABORTED and EPROTO.)
+// True for an error of the new connection and not of the listener, see accept(2): the network of its peer is gone, or a
+// firewall or a security module forbids the connection. (Backends handle ECONNABORTED and EPROTO themselves.)
 bool concerns_one_connection(int error) noexcept {
   switch (error) {
     case ECONNRESET:
@@ -78,7 +78,8 @@ void listening_socket::deliver_connection(multishot& m, int result, std::uint32_
   } else if (is_shortage(-result)) {
     self.pause_accepting(-result);
   } else if (concerns_one_connection(-result)) {
-    // The next one may be had at once. If none can be had it is the listener's trouble after all, and may still pass.
+    // The next connection may be accepted at once. If many in a row fail, the problem is the listener's after all, and
+    // may still pass.
     if (++self.refused_in_a_row_ % most_refused_in_a_row == 0) self.pause_accepting(-result);
   } else if (result != -ECANCELED) {
     self.failure_ = -result;
@@ -86,7 +87,7 @@ void listening_socket::deliver_connection(multishot& m, int result, std::uint32_
 }
 
 void listening_socket::keep(int connection) noexcept {
-  if (next_ >= most_waiting) {  // some wait at all times, so that it is never emptied
+  if (next_ >= most_waiting) {  // some wait at all times, so the list never becomes empty
     accepted_.erase(accepted_.begin(), accepted_.begin() + static_cast<std::ptrdiff_t>(next_));
     next_ = 0;
   }
@@ -98,7 +99,7 @@ void listening_socket::keep(int connection) noexcept {
   }
 }
 
-// Gives false when there is no memory for the connection, which is closed then.
+// Returns false when there is no memory for the connection. The connection is then closed.
 bool listening_socket::hand_over_to(accept_base& waiter) noexcept {
   try {
     waiter.socket_ = &stream_socket::create(accepted_[next_++]);
@@ -109,7 +110,7 @@ bool listening_socket::hand_over_to(accept_base& waiter) noexcept {
   }
 }
 
-// One connection is lost. The others wait in the backlog while the listener pauses.
+// This connection is lost. The others wait in the backlog while the listener pauses.
 void listening_socket::note_shortage() noexcept {
   if (where == io::phase::in_flight) event_loop::current().backend().cancel(*this);
   pause_accepting(ENOMEM);
@@ -163,14 +164,13 @@ void listening_socket::finish() noexcept {
   finishing_ = paused_ = true;
   event_loop::current().timers().disarm(*this);
   if (where == io::phase::in_flight) event_loop::current().backend().cancel(*this);
-  if (descriptor_.in_flight > 0 || listed) return;  // accepted_something goes on
+  if (descriptor_.in_flight > 0 || listed) return;  // accepted_something continues
   take_backlog();
   serve_waiters();
 }
 
-// Nothing runs between the look at an empty backlog and the close: no connection is lost but one that is made in that
-// moment. There are no more than fit into the backlog; clients that never stop to connect do not keep the listener
-// open.
+// Nothing runs between the check for an empty backlog and the close, so only a connection made in that moment is lost.
+// No more are accepted than fit into the backlog: clients that keep connecting cannot keep the listener open.
 void listening_socket::take_backlog() noexcept {
   for (unsigned i = 0; i <= backlog_; ++i) {
     const int connection = ::accept4(descriptor_.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);

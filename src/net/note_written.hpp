@@ -1,4 +1,4 @@
-// src/net/note_written.hpp: what a write that went well says about reading, and what it does not.
+// src/net/note_written.hpp: what a successful write implies about reading.
 #pragma once
 
 #include <gyre/io/missed_end.hpp>
@@ -8,7 +8,8 @@
 
 namespace gyre {
 
-// A Unix socket takes bytes also when its peer has finished sending, and any socket when this side has finished reading.
+// No conclusion in two cases: a Unix socket accepts bytes even if its peer has finished sending, and so does any socket
+// after this side has finished reading.
 inline void note_written(stream_socket& socket) noexcept {
   if (!socket.peer.empty() && !socket.descriptor().hangup) io::end_was_not_missed(socket.received);
 }

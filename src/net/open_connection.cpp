@@ -1,4 +1,4 @@
-// src/net/open_connection.cpp: a reader and a writer for a new connection.
+// src/net/open_connection.cpp: creates a reader and a writer for a new connection.
 #include <gyre/net/open_connection.hpp>
 #include <gyre/net/resolver.hpp>
 #include <gyre/net/unix_stream.hpp>

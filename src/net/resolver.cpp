@@ -1,4 +1,4 @@
-// src/net/resolver.cpp: lookups on a thread, and who still wants their result.
+// src/net/resolver.cpp: lookups on a thread, and the owners of their results.
 #include <gyre/io/blocking_pool.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/operation.hpp>
@@ -31,7 +31,7 @@ class getaddrinfo_category final : public std::error_category {
 
 lookup_result look_up(const std::string& host) {
   addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;  // else every address comes once for each type of socket
+  hints.ai_socktype = SOCK_STREAM;  // otherwise every address comes once per socket type
   addrinfo* found = nullptr;
   const int code = ::getaddrinfo(host.c_str(), nullptr, &hints, &found);
   lookup_result result;
@@ -50,17 +50,17 @@ lookup_result look_up(const std::string& host) {
   return result;
 }
 
-// One lookup, on the heap because the thread that does it may outlive the task, and the loop, that wanted it.
-// `loop` says who frees it: the task while it is set, else the thread, which then touches no loop any more.
+// One lookup. On the heap, because its thread may outlive the task and the loop that requested it. `loop` determines
+// who frees it: the task while it is set, otherwise the thread, which then touches no loop.
 struct lookup_job : io::blocking_job, io::completion {
   const std::string host;
   lookup_result (*const function)(const std::string&);
   lookup_result result;
   std::exception_ptr failure;
-  operation_base* waiter = nullptr;  // of the loop's thread only
+  operation_base* waiter = nullptr;  // used only on the loop's thread
 
   std::mutex mutex;
-  event_loop* loop = nullptr;  // guarded by mutex; null: nobody wants the result any more
+  event_loop* loop = nullptr;  // guarded by mutex; null when nobody wants the result any more
   bool posted = false;         // guarded by mutex
 
   lookup_job(std::string_view name, lookup_result (*lookup)(const std::string&)) : host(name), function(lookup) {
@@ -68,12 +68,12 @@ struct lookup_job : io::blocking_job, io::completion {
     complete = &arrive;
   }
 
-  // On the pool's thread. The loop does not end while the lock is held: `arrive` and `abandon` need it first.
+  // Runs on the pool's thread. The loop cannot end while the lock is held: `arrive` and `abandon` need it first.
   static void run_on_thread(io::blocking_job& j) noexcept {
     auto& job = static_cast<lookup_job&>(j);
     try {
       job.result = job.function(job.host);
-    } catch (...) {  // thrown on where the lookup is awaited
+    } catch (...) {  // rethrown where the lookup is awaited
       job.failure = std::current_exception();
     }
     std::unique_lock lock(job.mutex);
@@ -86,7 +86,7 @@ struct lookup_job : io::blocking_job, io::completion {
     job.loop->post(static_cast<io::completion&>(job));
   }
 
-  // On the loop, with the result there.
+  // Runs on the loop, when the result is there.
   static void arrive(io::completion& c) noexcept {
     auto& job = static_cast<lookup_job&>(c);
     event_loop::current().expected_post_arrived();
@@ -96,7 +96,8 @@ struct lookup_job : io::blocking_job, io::completion {
     job.waiter->proceed(*job.waiter);
   }
 
-  // On the loop. True: the result will not come, and the job is gone or belongs to the thread. False: it is on its way.
+  // Runs on the loop. Returns true when the result will not come; the job is then deleted or belongs to the thread.
+  // Returns false when the result is on its way.
   bool abandon() noexcept {
     const bool never_begun = io::blocking_pool::withdraw(*this);
     {
@@ -110,7 +111,7 @@ struct lookup_job : io::blocking_job, io::completion {
   }
 };
 
-// Awaits a job, which it takes away from its owner when the thread is to free it.
+// Awaits a job. Takes it from its owner if the thread has to free it.
 class lookup_op : public operation<lookup_op> {
  public:
   explicit lookup_op(std::unique_ptr<lookup_job>& job) noexcept : job_(&job) {}
@@ -119,7 +120,7 @@ class lookup_op : public operation<lookup_op> {
   void start() noexcept {
     operation_base::cancel = [](cancellable& c) noexcept {
       auto& self = static_cast<lookup_op&>(c);
-      if (*self.job_ == nullptr || !(*self.job_)->abandon()) return;  // given up before; or success beats cancel
+      if (*self.job_ == nullptr || !(*self.job_)->abandon()) return;  // abandoned before, or success beats cancel
       (void)self.job_->release();
       self.finish_soon();
     };
@@ -138,7 +139,7 @@ class lookup_op : public operation<lookup_op> {
   std::unique_ptr<lookup_job>* job_;
 };
 
-// The addresses with their port, each once: getaddrinfo repeats what /etc/hosts repeats.
+// Returns the addresses with their port, without duplicates: getaddrinfo repeats duplicates of /etc/hosts.
 std::vector<address> endpoints(const std::vector<address>& hosts, std::uint16_t port) {
   std::vector<address> all;
   for (const address& host : hosts)
@@ -146,8 +147,8 @@ std::vector<address> endpoints(const std::vector<address>& hosts, std::uint16_t 
   return all;
 }
 
-// getaddrinfo takes what inet_aton takes, "1.2.3" and "127.1": half an address is rather a mistake. A colon is part of
-// no name, and what follows a zero byte would be ignored.
+// getaddrinfo accepts what inet_aton accepts, such as "1.2.3" and "127.1". Half an address is more likely a mistake. No
+// name contains a colon, and text after a zero byte would be ignored.
 bool can_be_name(std::string_view host) noexcept {
   return host.find_first_not_of("0123456789.") != std::string_view::npos &&
          host.find_first_of(std::string_view(":\0", 2)) == std::string_view::npos;
@@ -166,7 +167,7 @@ task<std::vector<address>> resolve_copied(std::string host, std::uint16_t port, 
   co_return endpoints(found.addresses, port);
 }
 
-// What is wrong with an argument is said where the result is awaited, as every error is.
+// Invalid arguments are reported where the result is awaited, like every error.
 task<std::vector<address>> reject(std::string text) {
   throw io_error(std::make_error_code(std::errc::invalid_argument), "resolve",
                  "\"" + text + "\": expected HOST:PORT, such as example.org:80 or [::1]:80");

@@ -12,9 +12,9 @@
 namespace gyre {
 namespace {
 
-// Of one call from memory: a tenth of a millisecond. Each call ends with a segment that is not full.
+// For one call from memory, about a tenth of a millisecond. Each call ends with a segment that is not full.
 constexpr std::size_t most_at_once = std::size_t{2} << 20U;
-// Of one call that waits for the disk. More would keep a thread of the pool busy for too long.
+// For one call that waits for the disk. More would keep a thread of the pool busy for too long.
 constexpr std::size_t most_of_a_thread = std::size_t{512} << 10U;
 
 bool byte_is_in_memory(int file, std::uint64_t offset) noexcept {
@@ -38,8 +38,9 @@ void send_file_op::prepare_call(std::size_t most) noexcept {
   call_.length = static_cast<std::uint32_t>(std::min(most, total_ - done()));
 }
 
-// By a byte here and there: files are read ahead, so that what lies between is there too, nearly always. The last one first,
-// which is the one that is missing when the file is being read. A short piece was read with its last byte.
+// Tests single bytes at intervals: thanks to read-ahead, the bytes between are nearly always in memory too. The last
+// byte comes first, because it is the one that is missing while the file is being read. A short piece was read together
+// with its last byte.
 bool send_file_op::is_in_memory() const noexcept {
   constexpr std::uint64_t read_ahead = std::uint64_t{64} << 10U;
   constexpr std::uint64_t step = std::uint64_t{512} << 10U;
@@ -57,7 +58,7 @@ send_file_op::progress send_file_op::send_what_is_in_memory() noexcept {
     if (sent == -EAGAIN) return progress::socket_full;
     if (sent < 0) {
       refuse(-sent);
-      // A disk that fails leaves a connection that works: what is written next would be read as the rest of the file.
+      // A failing disk leaves a working connection, but data written next would be taken for the rest of the file.
       if (done() > 0) stream_socket::of(*this).write_cut = true;
       return progress::finished;
     }

@@ -1,4 +1,4 @@
-// src/net/socket_operations.cpp: writing to a connected socket, and closing it.
+// src/net/socket_operations.cpp: writes to a connected socket, and closes it.
 #include <gyre/coro/misuse.hpp>
 #include <gyre/io/attempt.hpp>
 #include <gyre/net/send_file.hpp>
@@ -18,10 +18,10 @@ namespace gyre {
 // ---- writing
 
 namespace {
-constexpr int after_cut_off = -1;  // in error_
+constexpr int after_cut_off = -1;  // a value of error_
 }
 
-// Points the request at what is left.
+// Points the request at the remaining bytes.
 void socket_write_base::prepare() noexcept {
   constexpr std::size_t most = std::size_t{1} << 30U;
   if (code == io::opcode::send_message) {
@@ -38,7 +38,7 @@ void socket_write_base::advance(std::size_t count) noexcept {
   if (code == io::opcode::send) address = static_cast<std::byte*>(address) + count;
 }
 
-// A socket that was connected and is not any more has no peer left that could be told.
+// ENOTCONN is not an error: the socket was connected, and there is no peer left to notify.
 void socket_write_base::shut_down() noexcept {
   if (::shutdown(target->fd, SHUT_WR) < 0 && errno != ENOTCONN) error_ = errno;
 }
@@ -91,7 +91,7 @@ bool socket_write_base::finished() const noexcept {
   return error_ != 0 || stopped_ || done_ == total_ || (extent_ == extent::some && done_ > 0);
 }
 
-// Starts the write at the head of the queue. Whatever ends without the kernel goes on from the ready queue.
+// Starts the write at the head of the queue. A write that ends without the kernel resumes from the ready queue.
 void socket_write_base::start_next(stream_socket& socket) noexcept {
   while (socket_write_base* const head = socket.first_writer()) {
     if (socket.write_cut)
@@ -128,7 +128,7 @@ void socket_write_base::step_ended(int outcome) noexcept {
 
   stream_socket& socket = stream_socket::of(*this);
   if (!finished()) {
-    start_next(socket);  // the head of the queue is still this one
+    start_next(socket);  // this one is still the head of the queue
     return;
   }
   if (extent_ != extent::some && done_ > 0 && done_ < total_) socket.write_cut = true;
@@ -148,7 +148,7 @@ void socket_write_base::cancel_write(cancellable& c) noexcept {
   self.finish_soon();
 }
 
-// No effect on what has ended and is about to say so.
+// No effect on a request that has ended but not reported it yet.
 void socket_write_base::cancel_in_flight() noexcept {
   event_loop::current().backend().cancel(*this);
   if (extent_ == extent::file) static_cast<send_file_op&>(*this).cancel_call();
@@ -219,7 +219,7 @@ void socket_close_op::start() noexcept {
   socket_->note_quiet();
 }
 
-// Operations that were cancelled have been resumed by now: they were in the ready queue before this one.
+// Cancelled operations have been resumed by now: they were in the ready queue before this one.
 void socket_close_op::await_resume() noexcept {
   if (socket_ != nullptr) std::exchange(socket_, nullptr)->release();
 }

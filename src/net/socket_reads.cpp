@@ -46,7 +46,7 @@ std::expected<buffer_lease, std::error_code> socket_receive_op::take_result() {
   }
   if (received.end() < 0) return std::unexpected(errno_code(-received.end()));
   if (received.end() != io::receive_queue::open) return buffer_lease();
-  if (!cancelled_) socket_->stop_for_two_readers("receive");  // the other one has taken what was there for this one
+  if (!cancelled_) socket_->stop_for_two_readers("receive");  // the other reader took the data for this one
   return std::unexpected(ended_early(*this));
 }
 
@@ -60,7 +60,7 @@ void socket_read_op::prepare() noexcept {
   length = static_cast<std::uint32_t>(std::min(most, buffer_.size() - done_));
 }
 
-// Takes what a multishot receive has left. True: the operation is finished.
+// Takes the bytes that a multishot receive has queued. Returns true when the operation is finished.
 bool socket_read_op::take_queued() noexcept {
   io::receive_queue& received = stream_socket::of(*this).received;
   done_ += received.copy_to(buffer_.subspan(done_));
@@ -69,7 +69,7 @@ bool socket_read_op::take_queued() noexcept {
   return end_ != io::receive_queue::open;
 }
 
-// Takes over what a request of its own has brought. True: the operation is finished.
+// Takes over the result of its own request. Returns true when the operation is finished.
 bool socket_read_op::absorb_result() noexcept {
   if (result > 0)
     done_ += static_cast<std::size_t>(result);
@@ -88,7 +88,7 @@ bool socket_read_op::try_now() noexcept {
   return true;
 }
 
-// Without waiting. True: the operation is finished.
+// Reads without waiting. Returns true when the operation is finished.
 bool socket_read_op::read_now() noexcept {
   if (take_queued()) return true;
   if (stream_socket::of(*this).received.armed()) return false;

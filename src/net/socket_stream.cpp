@@ -1,4 +1,4 @@
-// src/net/socket_stream.cpp: what all connected sockets can be told.
+// src/net/socket_stream.cpp: functions common to all connected sockets.
 #include <gyre/io/io_error.hpp>
 #include <gyre/net/socket_stream.hpp>
 
@@ -15,7 +15,7 @@ void socket_stream::shutdown_read() noexcept {
   finish_reading(*socket_);
 }
 
-// Disconnecting sends the reset at once, whoever else still has the descriptor. See connect(2), AF_UNSPEC.
+// Disconnecting sends the reset at once, even if another process still has the descriptor. See connect(2), AF_UNSPEC.
 void socket_stream::abort() noexcept {
   if (!is_open()) return;
   sockaddr nobody{};

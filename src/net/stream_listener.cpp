@@ -1,4 +1,4 @@
-// src/net/stream_listener.cpp: serving connections until they are drained.
+// src/net/stream_listener.cpp: serves connections until they are drained.
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/deadline.hpp>
 #include <gyre/net/stream_listener.hpp>
@@ -28,7 +28,7 @@ cause cause_of(const std::exception_ptr& failure) {
     return is_reset ? cause::reset : cause::other;
   } catch (const std::bad_alloc&) {
     return cause::shortage;
-  } catch (...) {  // only asked what it is
+  } catch (...) {  // only its kind matters here
     return cause::other;
   }
 }
@@ -82,7 +82,7 @@ task<> served_connections::drain(served_connections& connections, std::chrono::n
 
 served_connections::~served_connections() {
   event_loop::current().stops().remove(*this);
-  // A handler may have handed its stream to somebody who outlives it.
+  // A handler may have moved its stream to an owner that outlives this object.
   for (stream_socket* each = peers_; each != nullptr; each = each->next_peer) each->peer_link = nullptr;
 }
 
@@ -122,7 +122,7 @@ void served_connections::report(const std::exception_ptr& failure, std::string_v
                                 std::source_location where) noexcept {
   const cause why = cause_of(failure);
   if (why == cause::reset) return;
-  if (why == cause::shortage) {  // every connection may fail in this way
+  if (why == cause::shortage) {  // every connection may fail this way
     const io::monotonic_time now = event_loop::current().now();
     if (now < quiet_until_) return;
     quiet_until_ = now + between_reports;

@@ -1,4 +1,5 @@
-// src/net/stream_reading.cpp: who reads a connected socket: one place decides, so that two reads are never in flight.
+// src/net/stream_reading.cpp: the readers of a connected socket. One place decides, so that two reads are never in
+// flight.
 #include <gyre/io/missed_end.hpp>
 #include <gyre/net/socket_operations.hpp>
 #include <gyre/net/stream_socket.hpp>
@@ -56,10 +57,10 @@ void stream_socket::reader_ended() noexcept {
   if (closing) [[unlikely]]
     return note_quiet();
   if (watcher != nullptr) [[unlikely]]
-    watch_end(watcher);  // it could not be watched for while the reader had a request of its own
+    watch_end(watcher);  // could not be watched for while the reader had its own request
 }
 
-// A queue that has ended may still be in the ready list while a reader has begun a request of its own.
+// A queue that has ended may still be in the ready list while a reader has begun its own request.
 void stream_socket::received_something(io::completion& c) noexcept {
   auto& queue = static_cast<io::receive_queue&>(static_cast<io::request&>(c));
   stream_socket& self = of(queue);
@@ -91,7 +92,7 @@ void stream_socket::hand_to_reader() noexcept {
       return;
   }
   if (!finished) {
-    received.arm();  // it ended for no reason of its own: a full completion queue, a cancel that came too late
+    received.arm();  // it ended for no reason of its own: a full completion queue, or a cancel that came too late
     return io::look_for_missed_end(received, event_loop::current().backend());
   }
   waiting_reader = nullptr;
@@ -109,13 +110,13 @@ void stream_socket::tell_watcher() noexcept {
   }
 }
 
-// The reader may have taken the last bytes, with which the end has arrived: nothing else reports that end to the watcher. A queue
-// that was full has stopped, and does not find the end by itself.
+// The reader may have taken the last bytes, which came together with the end. Nothing else reports that end to the
+// watcher. A queue that was full has stopped, and does not find the end without help.
 void stream_socket::watch_on() noexcept {
   if (waiting_reader == nullptr && !closing && !received.has_bytes()) watch_end(watcher);
 }
 
-// A queue that has ended already tells it from the ready queue, as one that ends later does.
+// If the queue has ended already, the watch is notified from the ready queue, as it is for a later end.
 void stream_socket::watch_end(end_watch* watch) noexcept {
   watcher = watch;
   if (watch == nullptr || (waiting_reader != nullptr && how == reading::directly)) return;

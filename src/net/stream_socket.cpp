@@ -18,7 +18,7 @@
 namespace gyre {
 
 namespace {
-// Waits at the closed stream for ever, and may be cancelled.
+// A reader that waits at the closed stream for ever. It can be cancelled.
 constinit operation_base nobody_reads{{.cancel = [](cancellable&) noexcept {}}};
 }  // namespace
 
@@ -98,7 +98,7 @@ void stream_socket::cancel_all() noexcept {
   socket_write_base* const first = first_writer();
   if (first == nullptr) return;
   while (first->next_writer_ != first) first->next_writer_->cancel(*first->next_writer_);
-  first->cancel(*first);  // it may be in flight: it stays in the queue until that has ended
+  first->cancel(*first);  // may be in flight: it stays in the queue until that has ended
 }
 
 void stream_socket::note_quiet() noexcept {

@@ -21,9 +21,9 @@ address bind_and_listen(int fd, const address& local, const listen_options& opti
   set_socket_option(fd, SOL_SOCKET, SO_REUSEADDR, options.reuse_address ? 1 : 0);
   if (options.reuse_port) set_socket_option(fd, SOL_SOCKET, SO_REUSEPORT, 1);
   if (options.only_ipv6) set_socket_option(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
-  // Accepted sockets inherit these: no calls for each.
+  // Accepted sockets inherit these options, which saves calls per connection.
   set_socket_option(fd, IPPROTO_TCP, TCP_NODELAY, options.no_delay ? 1 : 0);
-  // Not every sandbox knows this one, and without it everything works as well.
+  // Best effort: some sandboxes do not support it, and everything works without it.
   if (options.unsent_at_most > 0)
     ::setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &options.unsent_at_most, sizeof(options.unsent_at_most));
   bind_to_interface(fd, options.interface);

@@ -22,7 +22,7 @@ int family_of(const address& peer) noexcept { return static_cast<const sockaddr*
 void bind_before_connecting(int fd, const connect_options& options) {
   bind_to_interface(fd, options.interface);
   if (options.local.empty()) return;
-  // With port 0 the kernel chooses when it knows the peer: the same port can serve connections to several.
+  // With port 0 the kernel chooses the port once it knows the peer, so one port can serve connections to several peers.
   if (options.local.port() == 0) set_socket_option(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
   if (::bind(fd, static_cast<const sockaddr*>(options.local.data()), options.local.size()) < 0)
     throw std::system_error(errno, std::generic_category());

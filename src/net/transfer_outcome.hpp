@@ -1,4 +1,4 @@
-// src/net/transfer_outcome.hpp: how a read or a write of a connected socket tells what became of it.
+// src/net/transfer_outcome.hpp: reports the outcome of a read or a write on a connected socket.
 #pragma once
 
 #include <gyre/io/io_error.hpp>

@@ -1,4 +1,4 @@
-// src/net/udp_socket.cpp: making UDP sockets, their options, and many datagrams with one call.
+// src/net/udp_socket.cpp: creates UDP sockets, sets their options, and sends many datagrams with one call.
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/loop/as_expected.hpp>
 #include <gyre/net/udp_socket.hpp>
@@ -113,7 +113,7 @@ void udp_socket::connect(const address& peer) {
 
 task<std::size_t> udp_socket::send_segments(std::span<const std::byte> bytes, std::size_t segment_size, address to) {
   constexpr std::size_t largest = 65507;     // datagram
-  constexpr std::size_t most_segments = 64;  // of one call: UDP_MAX_SEGMENTS
+  constexpr std::size_t most_segments = 64;  // per call: UDP_MAX_SEGMENTS
   bool kernel_can = true;
   if (segment_size == 0 || segment_size > largest)
     throw io_error(std::make_error_code(std::errc::invalid_argument), "send_segments", to.string());
@@ -129,8 +129,8 @@ task<std::size_t> udp_socket::send_segments(std::span<const std::byte> bytes, st
         done += *sent;
         continue;
       }
-      // The device cannot (EIO); the kernel does not know of it, or not with the options of this socket (EINVAL); or a segment
-      // has to be sent in fragments (EMSGSIZE). Other sockets and routes may differ.
+      // The device cannot do it (EIO); the kernel does not support it at all, or not with the options of this socket
+      // (EINVAL); or a segment would have to be fragmented (EMSGSIZE). Other sockets and routes may differ.
       const bool cannot = sent.error() == std::errc::io_error || sent.error() == std::errc::invalid_argument ||
                           sent.error() == std::errc::message_size;
       if (!cannot) throw io_error(sent.error(), "send_segments", to.string());

@@ -1,4 +1,4 @@
-// src/net/unix_address.cpp: paths and abstract names as sockets want them.
+// src/net/unix_address.cpp: paths and abstract names as socket addresses.
 #include <gyre/io/io_error.hpp>
 #include <gyre/net/unix_address.hpp>
 
@@ -19,7 +19,7 @@ std::expected<unix_address, std::error_code> unix_address::parse(std::string_vie
   if (path_or_name.size() - (abstract ? 1 : 0) > longest)
     return std::unexpected(std::make_error_code(std::errc::filename_too_long));
   unix_address result;
-  // An abstract name begins with a zero byte and goes as far as the length says; a path ends with one.
+  // An abstract name begins with a zero byte, and its length is explicit. A path ends with a zero byte.
   std::memcpy(result.raw_ + prefix, path_or_name.data(), path_or_name.size());
   if (abstract) result.raw_[prefix] = std::byte{0};
   result.length_ = static_cast<std::uint16_t>(path_or_name.size() + (abstract ? 0 : 1));
@@ -51,7 +51,8 @@ unix_address unix_address::from_raw(const void* socket_address, std::uint32_t si
   std::memcpy(result.raw_, socket_address, size);
   result.length_ = static_cast<std::uint16_t>(size - prefix);
   if (result.is_abstract()) return result;
-  // The kernel may give a path of 108 bytes without its end, and counts what follows the end.
+  // The kernel may return a path of 108 bytes without its terminator, and a length that includes bytes after the
+  // terminator.
   const std::size_t length = std::min(longest, ::strnlen(reinterpret_cast<const char*>(result.raw_ + prefix), longest));
   std::memset(result.raw_ + prefix + length, 0, sizeof(result.raw_) - prefix - length);
   result.length_ = static_cast<std::uint16_t>(length + 1);

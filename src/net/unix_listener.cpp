@@ -20,7 +20,7 @@ namespace {
 
 const sockaddr* raw(const unix_address& a) noexcept { return static_cast<const sockaddr*>(a.data()); }
 
-// Zero-terminated.
+// Null-terminated.
 const char* path_of(const unix_address& a) noexcept { return static_cast<const sockaddr_un*>(a.data())->sun_path; }
 
 owned_fd new_socket() {
@@ -29,7 +29,8 @@ owned_fd new_socket() {
   return socket;
 }
 
-// A socket file whose server is gone refuses connections; so does a file of any other kind, which is somebody's.
+// The file of a socket whose server is gone refuses connections. So does a file of any other kind, which must not be
+// removed.
 bool is_stale(const unix_address& local) {
   struct stat found{};
   if (local.is_abstract() || ::stat(path_of(local), &found) < 0 || !S_ISSOCK(found.st_mode)) return false;
@@ -38,7 +39,7 @@ bool is_stale(const unix_address& local) {
 }
 
 void bind_to(const owned_fd& socket, const unix_address& local, const unix_listen_options& options) {
-  // Linux gives the file the permissions of the socket: it is never there with others.
+  // Linux gives the file the permissions of the socket, so the file never exists with others.
   if (::fchmod(socket.get(), options.permissions) < 0) throw last_error();
   if (::bind(socket.get(), raw(local), local.size()) == 0) return;
   const std::system_error failure = last_error();
@@ -52,7 +53,7 @@ std::uint64_t file_number(const unix_address& local) noexcept {
   return ::stat(path_of(local), &found) == 0 ? found.st_ino : 0;
 }
 
-// Removes the file of a socket when listening on it fails.
+// Removes the socket file when listening fails.
 struct removed_unless_taken {
   const unix_address* file;
   ~removed_unless_taken() {
@@ -91,7 +92,7 @@ unix_listener& unix_listener::operator=(unix_listener&& other) noexcept {
 unix_listener::~unix_listener() { remove_file(); }
 
 void unix_listener::remove_file() noexcept {
-  // Another server may have put its own there.
+  // Another server may have put its own file there.
   if (file_ != 0 && file_number(local_) == file_) ::unlink(path_of(local_));
 }
 

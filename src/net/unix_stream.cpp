@@ -1,4 +1,4 @@
-// src/net/unix_stream.cpp: connecting to a Unix socket, and who is at its ends.
+// src/net/unix_stream.cpp: connects to a Unix socket, and identifies its ends.
 #include <gyre/net/unix_stream.hpp>
 
 #include "connecting.hpp"

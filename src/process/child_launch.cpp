@@ -1,8 +1,8 @@
 // src/process/child_launch.cpp: between clone and exec.
 //
-// The child shares the memory of the parent, whose thread waits until it has become the program: as vfork, and like
-// vfork it costs the same in a large process as in a small one. It makes system calls and nothing else: it may hold no
-// lock, call no handler, and leave nothing behind in memory. CMakeLists.txt therefore compiles this file without
+// The child shares the parent's memory, and the parent's thread waits until the child has become the program, as with
+// vfork. Like vfork, it costs the same in a large process as in a small one. The child makes only system calls: it may
+// hold no lock, run no handler, and leave no changes in memory. CMakeLists.txt therefore compiles this file without
 // sanitizers.
 #include "child_launch.hpp"
 
@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// The function behind clone(), which the thread sanitizer replaces by one that takes the child for a fork.
+// The function behind clone(). The thread sanitizer replaces clone() by one that takes the child for a fork.
 extern "C" [[gnu::weak]] int __clone(int (*function)(void*), void* stack, int flags, void* argument, ...);
 
 namespace gyre {
@@ -32,7 +32,7 @@ struct launch {
   int error;
 };
 
-// ---- in the child: each gives an errno
+// ---- in the child: each function returns an errno
 
 int error_of(long answer) noexcept { return answer < 0 ? errno : 0; }
 
@@ -43,7 +43,7 @@ void reset_signals() noexcept {
     ::syscall(SYS_rt_sigaction, number, by_default, nullptr, kernel_mask_size);
 }
 
-// A new session has a new group.
+// A new session implies a new process group.
 int leave_group(const child_plan& plan) noexcept {
   if (plan.new_session) return error_of(::syscall(SYS_setsid));
   return plan.own_group ? error_of(::syscall(SYS_setpgid, 0, 0)) : 0;
@@ -57,14 +57,14 @@ int put_streams(const child_plan& plan) noexcept {
   return plan.error_to_output ? error_of(::syscall(SYS_dup3, STDOUT_FILENO, STDERR_FILENO, 0)) : 0;
 }
 
-// "17", or -1.
+// Returns the number in text such as "17", or -1.
 int number_of(const char* text) noexcept {
   int number = 0;
   for (; *text >= '0' && *text <= '9'; ++text) number = number * 10 + (*text - '0');
   return *text == '\0' ? number : -1;
 }
 
-// Where close_range is missing or refused.
+// Used where close_range is missing or refused.
 int close_listed() noexcept {
   const int list = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, "/proc/self/fd", O_RDONLY | O_DIRECTORY, 0));
   if (list < 0) return errno;
@@ -126,7 +126,7 @@ int run_child(void* argument) noexcept {
 
 // ---- in the parent
 
-// A kernel that can wait for a pidfd (5.4) can also give one to clone.
+// A kernel that can wait for a pidfd (5.4) can also return one from clone.
 bool knows_pidfds() noexcept {
   static const bool known = [] {
     siginfo_t info;

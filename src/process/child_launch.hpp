@@ -1,9 +1,9 @@
-// src/process/child_launch.hpp: a copy of this process that becomes another program.
+// src/process/child_launch.hpp: starts a copy of this process that becomes another program.
 #pragma once
 
 namespace gyre {
 
-/// How the child becomes the program. Its memory is the parent's, which waits meanwhile.
+/// How the child becomes the program. It shares the memory of the parent, which waits meanwhile.
 struct child_plan {
   int streams[3] = {-1, -1, -1};  ///< descriptors above 2 that become the standard streams; -1: inherited
   bool error_to_output = false;

@@ -1,4 +1,4 @@
-// src/runtime/run.cpp: running a main task to its end, and what the shell hears of it.
+// src/runtime/run.cpp: runs a main task to its end, and computes the exit code.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/io/printable.hpp>
 #include <gyre/runtime/run.hpp>
@@ -13,7 +13,7 @@
 namespace gyre {
 namespace {
 
-// A server of 10,000 connections should not have to be told about ulimit.
+// A server with 10,000 connections should work without a change of ulimit.
 void raise_descriptor_limit() noexcept {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
@@ -28,7 +28,7 @@ int report_failure() noexcept {
     print_diagnostic({"error: ", error.what()});
   } catch (const cancelled&) {
     print_diagnostic({"error: the main task was cancelled"});
-  } catch (...) {  // the end of the program: there is nobody to throw it on to
+  } catch (...) {  // the program ends: there is nobody to rethrow it to
     print_diagnostic({"error: exception of unknown type"});
   }
   return 1;
@@ -49,9 +49,9 @@ int run_to_exit_code(task<T> main, const run_options& options, std::source_locat
     here.shutdown();
     code = here.code_after(handle.state());
     if (code != 0 && handle.state().was_cancelled()) return code;
-    if (std::is_void_v<T> || handle.state().failure()) handle.result();  // throws what has left the task
+    if (std::is_void_v<T> || handle.state().failure()) handle.result();  // throws the exception that left the task
     return code != 0 ? code : result;
-  } catch (...) {  // the end of the program: reported, not thrown on
+  } catch (...) {  // the program ends: reported, not rethrown
     const int failed = report_failure();
     return code != 0 ? code : failed;
   }

@@ -32,7 +32,8 @@ owned_fd make_bell() {
 
 }  // namespace
 
-/// The object that the handler writes to. It knows no loop, so a signal may come before a loop begins and after it has ended.
+/// The object that the handler writes to. It belongs to no loop, so a signal may come before a loop begins and after it
+/// has ended.
 class signal_watch : private signal_owner {
  public:
   explicit signal_watch(std::initializer_list<int> numbers);
@@ -40,9 +41,9 @@ class signal_watch : private signal_owner {
   signal_watch& operator=(const signal_watch&) = delete;
   ~signal_watch();
 
-  /// The least of the signals that have come, or 0.
+  /// Returns the lowest of the signals that have arrived, or 0.
   [[nodiscard]] int take() noexcept;
-  /// Silences the bell. Signals that come from here on ring it again.
+  /// Silences the bell. Later signals ring it again.
   void silence() const noexcept;
   void wait(signal_op& op) noexcept;
   void stop_waiting() noexcept { waiter_ = nullptr; }
@@ -52,7 +53,7 @@ class signal_watch : private signal_owner {
   void release_all() noexcept;
 
   owned_fd bell_ = make_bell();
-  std::atomic<std::uint64_t> pending_{0};  // a bit a signal
+  std::atomic<std::uint64_t> pending_{0};  // one bit per signal
   signal_op* waiter_ = nullptr;
   std::vector<int> owned_;
 };
@@ -62,7 +63,7 @@ signal_watch::signal_watch(std::initializer_list<int> numbers) {
     auto& self = static_cast<signal_watch&>(owner);
     self.pending_ |= std::uint64_t{1} << static_cast<unsigned>(number - 1);
     const std::uint64_t one = 1;
-    (void)!::write(self.bell(), &one, sizeof one);  // can only fail when it has rung 2^64 times
+    (void)!::write(self.bell(), &one, sizeof one);  // fails only after 2^64 rings
   };
   owned_.reserve(numbers.size());
   for (const int number : numbers) {
@@ -130,7 +131,7 @@ void signal_op::rung() noexcept {
   io::backend& backend = event_loop::current().backend();
   if (result >= 0) watch_->silence();
   number_ = watch_->take();
-  if (number_ == 0 && result >= 0 && !cancelled_) {  // it rang for a signal that has been taken already
+  if (number_ == 0 && result >= 0 && !cancelled_) {  // the bell was rung for a signal that was taken already
     backend.submit(*this);
     return;
   }

@@ -1,4 +1,4 @@
-// src/runtime/signal_table.cpp: the one signal handler of the library, and the table that it looks into.
+// src/runtime/signal_table.cpp: the library's only signal handler, and the table that it reads.
 #include "signal_table.hpp"
 
 #include <linux/futex.h>
@@ -21,16 +21,16 @@ constexpr std::size_t ranks = 2;
 
 struct signal_place {
   std::array<std::atomic<signal_owner*>, ranks> owners{};
-  std::atomic<unsigned> handlers{0};  // running ones, which may use an owner
+  std::atomic<unsigned> handlers{0};  // running handlers, which may use an owner
   std::atomic<unsigned> quiet{0};     // how often the last of them has ended
-  std::atomic<bool> awaited{false};   // somebody waits for `quiet` to change
+  std::atomic<bool> awaited{false};   // a thread waits for `quiet` to change
 
-  // Somebody has replaced the library's handler and may call it. `below` is what the library had replaced before. Both
-  // are written once: a handler on another thread reads them.
+  // Other code has replaced the library's handler and may call it. `below` is the action that the library had replaced.
+  // Both are written once, because a handler on another thread reads them.
   std::atomic<bool> covered{false};
   struct sigaction below{};
 
-  struct sigaction replaced{};  // by the library's handler, the last time; with the lock held
+  struct sigaction replaced{};  // the action last replaced by the library's handler; guarded by the lock
 
   [[nodiscard]] bool is_owned() const noexcept {
     return std::any_of(owners.begin(), owners.end(), [](const auto& each) { return each.load() != nullptr; });
@@ -52,7 +52,7 @@ bool is_ignored_by_default(int number) noexcept {
   return number == SIGCHLD || number == SIGURG || number == SIGWINCH || number == SIGCONT;
 }
 
-// In a handler of that signal, which is therefore blocked on this thread.
+// Called in a handler of that signal, so the signal is blocked on this thread.
 void act_by_default(int number) noexcept {
   if (is_ignored_by_default(number)) return;
   struct sigaction usual{};
@@ -64,7 +64,7 @@ void act_by_default(int number) noexcept {
   sigset_t before;
   ::sigemptyset(&only);
   ::sigaddset(&only, number);
-  ::pthread_sigmask(SIG_UNBLOCK, &only, &before);  // here the process ends, or stops
+  ::pthread_sigmask(SIG_UNBLOCK, &only, &before);  // the process ends or stops here
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   ::sigaction(number, &current, nullptr);
 }
@@ -72,7 +72,7 @@ void act_by_default(int number) noexcept {
 // Called for a signal without an owner.
 void pass_on(const signal_place& here, int number, siginfo_t* info, void* context) noexcept {
   if (!here.covered.load(std::memory_order_acquire)) {
-    // The signal was on its way to this thread when the last owner left. It arrives again, for the restored action.
+    // The signal was on its way to this thread when the last owner left. It is raised again for the restored action.
     ::raise(number);
   } else if ((here.below.sa_flags & SA_SIGINFO) != 0) {
     here.below.sa_sigaction(number, info, context);
@@ -101,7 +101,7 @@ void on_owned_signal(int number, siginfo_t* info, void* context) noexcept {
 
 // ---- with the lock held
 
-// Waits for a moment without a running handler. Those that begin from now on find the new owners.
+// Waits for a moment without a running handler. Handlers that begin from now on see the new owners.
 void wait_for_handlers(signal_place& here) noexcept {
   const unsigned seen = here.quiet.load();
   here.awaited = true;
@@ -116,7 +116,7 @@ void note_cover(signal_place& here) noexcept {
   here.covered.store(true, std::memory_order_release);
 }
 
-// The signal loses its last owner.
+// Called when the signal loses its last owner.
 void restore_action(int number, signal_place& here) noexcept {
   struct sigaction current{};
   ::sigaction(number, nullptr, &current);
@@ -130,7 +130,7 @@ void restore_action(int number, signal_place& here) noexcept {
 
 sigset_t mask_before_fork;
 
-// No handler runs in the child before it has its own actions back: it would wake the loop of the parent.
+// No handler may run in the child before its own actions are restored: it would wake the parent's loop.
 void before_fork() noexcept {
   signal_lock.lock();
   sigset_t all;
@@ -149,7 +149,7 @@ void after_fork_in_child() noexcept {
     signal_place& here = signal_places[static_cast<std::size_t>(number)];
     if (here.is_owned()) restore_action(number, here);
     for (auto& each : here.owners) each = nullptr;
-    here.handlers = 0;  // of threads that the child does not have
+    here.handlers = 0;  // from threads that the child does not have
     here.awaited = false;
   }
   after_fork();

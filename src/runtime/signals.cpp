@@ -1,4 +1,4 @@
-// src/runtime/signals.cpp: SIGINT and SIGTERM become stop requests, and the second one force.
+// src/runtime/signals.cpp: SIGINT and SIGTERM request a stop, and the second signal forces it.
 #include <gyre/io/printable.hpp>
 #include <gyre/loop/deadline.hpp>
 #include <gyre/loop/event_loop.hpp>
@@ -32,7 +32,7 @@ termination_watch::termination_watch(event_loop& loop, std::chrono::nanoseconds 
     auto& self = static_cast<termination_watch&>(owner);
     if (stop_observers::level() == stop_level::forced) ::_exit(128 + number);
     self.last_signal_ = number;
-    // A request of the program's own, request_stop(), does not make the first signal the second.
+    // A request_stop() by the program does not turn the first signal into the second.
     const bool is_first = self.signals_.fetch_add(1) == 0;
     self.loop_.stops().raise_to(is_first ? stop_level::requested : stop_level::forced);
   };

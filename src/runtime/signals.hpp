@@ -1,4 +1,4 @@
-// src/runtime/signals.hpp: SIGINT and SIGTERM become stop requests, and the second one force.
+// src/runtime/signals.hpp: SIGINT and SIGTERM request a stop, and the second signal forces it.
 #pragma once
 
 #include <gyre/loop/stop_observer.hpp>
@@ -15,9 +15,10 @@ namespace gyre {
 class event_loop;
 struct task_state;
 
-/// Directs SIGINT and SIGTERM to a loop, and decides what a stop request does to its main task. One at a time in a process.
+/// Directs SIGINT and SIGTERM to a loop, and decides what a stop request does to its main task. At most one per
+/// process.
 ///
-/// Lifetime: the loop outlives it. Thread: the loop's.
+/// Lifetime: the loop must outlive it. Thread: the loop's.
 class termination_watch : private signal_owner, private stop_authority, private timer {
  public:
   /// `after_drain`: see run_options.
@@ -29,7 +30,7 @@ class termination_watch : private signal_owner, private stop_authority, private 
 
   /// The task to cancel. Null means none yet, or no longer.
   void set_main(task_state* main) noexcept { main_ = main; }
-  /// After the end of `main`: 128 + the number of the signal that has ended it, or 0.
+  /// After the end of `main`: 128 plus the number of the signal that ended it, or 0.
   [[nodiscard]] int code_after(const task_state& main) const noexcept;
 
  private:
@@ -44,7 +45,7 @@ class termination_watch : private signal_owner, private stop_authority, private 
   task_state* main_ = nullptr;
   std::atomic<int> signals_{0};
   std::atomic<int> last_signal_{0};
-  bool decided_ = false;  // about the request
+  bool decided_ = false;  // whether the request was handled
   cause cancelled_by_ = cause::none;
 };
 
