@@ -1,4 +1,4 @@
-// src/coro/await_place.cpp: telling the library's own awaits from those of the program, by the names of their files.
+// src/coro/await_place.cpp: distinguishes the library's own awaits from the program's by file name.
 #include <gyre/coro/await_place.hpp>
 
 #include <array>
@@ -8,7 +8,7 @@
 namespace gyre {
 namespace {
 
-// Takes the last component off a path.
+// Removes the last component of a path, and returns it.
 std::string_view take_last(std::string_view& path) noexcept {
   const std::size_t slash = path.rfind('/');
   const std::string_view last = slash == std::string_view::npos ? path : path.substr(slash + 1);
@@ -24,7 +24,7 @@ bool is_layer(std::string_view folder) noexcept {
   return false;
 }
 
-// "…/gyre/tasks/x.hpp", wherever the headers are installed, or "tasks/x.cpp" in the folder of sources that this file is of.
+// Matches "…/gyre/tasks/x.hpp", wherever the headers are installed, or "tasks/x.cpp" in this file's source folder.
 bool is_of_library(std::string_view file) noexcept {
   std::string_view sources = std::source_location::current().file_name();
   for (int i = 0; i < 2; ++i) (void)take_last(sources);

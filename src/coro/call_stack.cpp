@@ -1,4 +1,4 @@
-// src/coro/call_stack.cpp: collecting and printing the chain of awaiting coroutines.
+// src/coro/call_stack.cpp: collects and prints the chain of awaiting coroutines.
 #include <gyre/coro/call_stack.hpp>
 #include <gyre/coro/function_name.hpp>
 

@@ -1,4 +1,4 @@
-// src/coro/cancel_scope.cpp: marking a tree of scopes as cancelled.
+// src/coro/cancel_scope.cpp: marks a tree of scopes as cancelled.
 #include <gyre/coro/cancel_scope.hpp>
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/misuse.hpp>
@@ -24,7 +24,7 @@ void cancel_scope::mark() noexcept {
 void cancel_scope::cancel() noexcept {
   ++cancel_requests_;
   if (cancelled_) return;
-  // Depth first along the links: a chain of tasks can be nested deeper than the stack is.
+  // Depth first along the links, not recursive: tasks can be nested deeper than the stack allows.
   cancel_scope* scope = this;
   scope->mark();
   for (;;) {
@@ -41,7 +41,7 @@ void cancel_scope::cancel() noexcept {
   }
 }
 
-// Cancelled as far as it was cancelled itself, or lies in a scope that is.
+// A scope is cancelled if it was cancelled itself, or if it inherits that from its parent.
 void cancel_scope::inherit() noexcept {
   cancelled_ = cancel_requests_ > 0 || (!shielded_ && parent_ != nullptr && parent_->cancelled_);
   if (task_ != nullptr && task_->scope == this) task_->cancel_pending = cancelled_;
@@ -50,7 +50,7 @@ void cancel_scope::inherit() noexcept {
 void cancel_scope::uncancel() noexcept {
   if (cancel_requests_ > 0) --cancel_requests_;
   if (cancel_requests_ > 0) return;
-  if (parent_ != nullptr && link_ == nullptr) return;  // closed: what is around it may be gone
+  if (parent_ != nullptr && link_ == nullptr) return;  // closed: the enclosing scope may be gone
   cancel_scope* scope = this;
   for (;;) {
     scope->inherit();

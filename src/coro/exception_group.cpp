@@ -1,4 +1,4 @@
-// src/coro/exception_group.cpp: several exceptions that happened together.
+// src/coro/exception_group.cpp: several exceptions that occurred together.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/exception_group.hpp>
 
@@ -59,7 +59,7 @@ exception_collector::~exception_collector() {
   if (others_ != nullptr) others_->release();
 }
 
-// A body that awaits its failing child throws the very object that the child has thrown.
+// A body that awaits its failing child throws the very object that the child threw.
 bool exception_collector::has(const std::exception_ptr& failure) const noexcept {
   if (others_ == nullptr) return first_ && first_ == failure;
   return std::ranges::find(others_->failures, failure) != others_->failures.end();

@@ -1,9 +1,9 @@
-// src/coro/frame_pool.cpp: where the frame pool meets the heap.
+// src/coro/frame_pool.cpp: the frame pool's use of the heap.
 #include <gyre/coro/frame_pool.hpp>
 
 #include <new>
 
-// Each is there when the program runs with that sanitizer, whatever this file was compiled with.
+// Each of these exists when the program runs with that sanitizer, however this file was compiled.
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are theirs
 extern "C" {
 [[gnu::weak]] void __asan_init();
@@ -16,8 +16,8 @@ extern "C" {
 namespace gyre {
 namespace {
 
-// Decided at run time, because inline functions of this library may come from objects that were built with a sanitizer and
-// from others that were not: the linker keeps one of them.
+// Decided at run time. Inline functions of this library may come from objects built with a sanitizer and from others
+// built without one, and the linker keeps only one copy.
 bool runs_with_sanitizer() noexcept {
   return &__asan_init != nullptr || &__hwasan_init != nullptr || &__msan_init != nullptr || &__tsan_init != nullptr;
 }
@@ -38,7 +38,7 @@ struct frame_pool::thread_end {
   thread_end& operator=(const thread_end&) = delete;
   ~thread_end() { empty(); }
 
-  // Blocks that are freed later on this thread go straight to the heap.
+  // Afterwards, blocks freed on this thread go straight to the heap.
   static void empty() noexcept {
     for (bin& free : bins_) {
       free.limit = 0;
@@ -50,7 +50,7 @@ struct frame_pool::thread_end {
       free.count = 0;
     }
   }
-  // The first allocation of a thread makes it.
+  // Created by the first allocation of a thread.
   static void of_this_thread() noexcept {
     thread_local const thread_end cleanup;
     (void)cleanup;
@@ -67,7 +67,8 @@ void frame_pool::keep_nothing() noexcept {
 void* frame_pool::allocate_from_heap(std::size_t size) {
 #ifndef GYRE_NO_FRAME_POOL
   thread_end::of_this_thread();
-  // A pooled block fits every size of its class. One that is never pooled has its own size, so that overruns are seen.
+  // A pooled block fits every size of its class. A block that is never pooled has its exact size, so that overruns are
+  // detected.
   if (const std::size_t index = class_of(size); index < classes && !runs_with_sanitizer()) size = capacity_of(index);
 #endif
   return ::operator new(size);

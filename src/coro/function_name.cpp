@@ -1,4 +1,4 @@
-// src/coro/function_name.cpp: parsing what compilers write for std::source_location::function_name().
+// src/coro/function_name.cpp: parses the strings that compilers return from std::source_location::function_name().
 #include <gyre/coro/function_name.hpp>
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 namespace gyre {
 namespace {
 
-/// A text in a fixed buffer; what does not fit is replaced by "...".
+/// Text in a fixed buffer. The part that does not fit is replaced by "...".
 class name_buffer {
  public:
   explicit name_buffer(std::span<char> room) noexcept : room_(room) { clear(); }
@@ -46,8 +46,8 @@ bool is_word_character(char c) noexcept {
          c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-/// Reads a signature from left to right. The name begins after the last space outside of all brackets, and ends at the
-/// parameters that nothing follows.
+/// Parses a signature from left to right. The name begins after the last space outside brackets, and ends at the last
+/// parameter list.
 class signature_parser {
  public:
   signature_parser(std::string_view signature, name_buffer& out) noexcept : rest_(signature), out_(out) {}
@@ -82,7 +82,7 @@ class signature_parser {
     at_start_ = false;
   }
 
-  // False: the name is complete.
+  // Returns false when the name is complete.
   bool parse_next() noexcept {
     const char next = rest_.front();
     if (take("::")) {
@@ -98,7 +98,7 @@ class signature_parser {
         add_component(word);
     } else if (rest_.starts_with(" [")) {  // "<lambda(auto:1)> [with auto:1 = int]": no parameters
       return false;
-    } else {  // a space, * or &: this was a specifier or the result
+    } else {  // a space, * or &: the text so far was a specifier or the return type
       rest_.remove_prefix(1);
       begin_again();
     }
@@ -111,7 +111,7 @@ class signature_parser {
       skip_bracket();
       return true;
     }
-    if (at_start_) {  // a result that is a pointer to a function: "int (*name(char))(int)"
+    if (at_start_) {  // the return type is a function pointer: "int (*name(char))(int)"
       rest_.remove_prefix(1);
       return true;
     }
@@ -133,14 +133,14 @@ class signature_parser {
     return true;
   }
 
-  // Behind parameters: whether this function contains the one that is named, as in "main()::<lambda()>::operator()()".
+  // After parameters: returns true if this function contains the named one, as in "main()::<lambda()>::operator()()".
   bool function_contains_more() noexcept {
     for (;;) {
       if (rest_.starts_with("::")) return true;
       if (rest_.starts_with(" [")) {  // "[with T = int]"
         rest_.remove_prefix(1);
         skip_bracket();
-      } else if (rest_.starts_with(" requires ")) {  // g++ puts no bracket around the constraint
+      } else if (rest_.starts_with(" requires ")) {  // g++ does not bracket the constraint
         const std::size_t lambda = rest_.find("::<lambda");
         if (lambda == std::string_view::npos) return false;
         rest_.remove_prefix(lambda);
@@ -185,7 +185,7 @@ class signature_parser {
     return true;
   }
 
-  // "operator gyre::task<int>() const". In a coroutine g++ 12 writes the type only into its parameters:
+  // "operator gyre::task<int>() const". In a coroutine, g++ 12 writes the type only in its parameters:
   // "operator void(ns::type::operator gyre::task<int>() const::_ZNK….Frame*)".
   bool parse_conversion() noexcept {
     const std::size_t before = out_.view().size();
@@ -206,7 +206,7 @@ class signature_parser {
     return true;
   }
 
-  // The last component of the type, without template arguments, with its qualifiers: " int*".
+  // Appends the last component of the type, without template arguments and with its qualifiers: " int*".
   void parse_conversion_type() noexcept {
     std::size_t type = out_.view().size();
     while (!rest_.empty()) {
@@ -231,7 +231,8 @@ class signature_parser {
     }
   }
 
-  // To the end of the bracket that opens here. Angles count only inside angles: in "(a > b)" they are operators.
+  // Skips to the end of the bracket that opens here. Angle brackets count only inside angle brackets: in "(a > b)" they
+  // are operators.
   void skip_bracket() noexcept {
     const char open = rest_.front();
     const char close = open == '(' ? ')' : open == '[' ? ']' : open == '{' ? '}' : '>';
@@ -257,7 +258,7 @@ class signature_parser {
 
   std::string_view rest_;
   name_buffer& out_;
-  bool at_start_ = true;    // of a component: here a bracket is an unnamed namespace or class
+  bool at_start_ = true;    // at the start of a component, where a bracket is an unnamed namespace or class
   bool in_lambda_ = false;  // the last component is a lambda
 };
 

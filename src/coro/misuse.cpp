@@ -1,4 +1,4 @@
-// src/coro/misuse.cpp: stopping a program that broke a rule of the library.
+// src/coro/misuse.cpp: stops a program that broke a rule of the library.
 #include <gyre/coro/misuse.hpp>
 
 #include <cstdio>

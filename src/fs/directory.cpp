@@ -1,4 +1,4 @@
-// src/fs/directory.cpp: the kernel's directory entries, taken apart.
+// src/fs/directory.cpp: parses the kernel's directory entries.
 #include <gyre/fs/directory.hpp>
 
 #include <dirent.h>
@@ -51,7 +51,7 @@ file_kind kind_of_entry(unsigned char type) noexcept {
   }
 }
 
-// struct linux_dirent64: inode 8, offset 8, length of the record 2, type 1, name and a zero.
+// struct linux_dirent64: inode (8 bytes), offset (8), record length (2), type (1), null-terminated name.
 std::vector<directory_entry> take_apart(std::span<const std::byte> records) {
   constexpr std::size_t length_at = 16;
   constexpr std::size_t type_at = 18;

@@ -1,4 +1,4 @@
-// src/fs/file.cpp: opening, closing, and calls on an open file.
+// src/fs/file.cpp: opening, closing, and operations on an open file.
 #include <gyre/fs/file.hpp>
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ int flags_of(const open_options& o) noexcept {
   if (o.append) flags |= O_APPEND;
   if (o.exclusive) flags |= O_EXCL;
   if (o.directory) flags |= O_DIRECTORY;
-  // A pipe is not waited for, and no terminal becomes the one that controls this process.
+  // Opening a pipe does not block, and no terminal becomes this process's controlling terminal.
   return flags | O_NONBLOCK | O_NOCTTY;
 }
 
@@ -40,7 +40,7 @@ open_op::open_op(std::string_view path, const open_options& options) : path_oper
 open_op::open_op(open_op&& from) noexcept : path_operation(std::move(from)) { from.result = -1; }
 
 open_op::~open_op() {
-  if (result >= 0) ::close(result);  // nobody took it
+  if (result >= 0) ::close(result);  // nobody took the result
 }
 
 bool open_op::try_now() noexcept {

@@ -14,7 +14,7 @@ namespace {
 constinit operation_base nobody_uses;
 }  // namespace
 
-// Not constinit: clang cannot make a std::string of libstdc++ 12 at compile time.
+// Not constinit: clang cannot construct a std::string of libstdc++ 12 at compile time.
 file_state file_state::closed(nobody_uses);
 
 file_state& file_state::adopt(int number, std::string_view path) {
@@ -37,13 +37,14 @@ file_state& file_state::adopt(int number, std::string_view path) {
 
 namespace {
 
-// Asks only for cached attributes, so that no file server is contacted. Returns an errno. Other objects (inotify) have type 0.
+// Asks only for cached attributes, so that no file server is contacted. Returns an errno. Objects that are not files
+// (inotify) have type 0.
 int find_type(int fd, unsigned& type) noexcept {
   struct statx found{};
   struct stat asked{};
   if (::statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &found) == 0)
     type = found.stx_mode & unsigned{S_IFMT};
-  else if (::fstat(fd, &asked) == 0)  // where a filter denies the other
+  else if (::fstat(fd, &asked) == 0)  // where a filter denies statx
     type = asked.st_mode & unsigned{S_IFMT};
   else
     return errno;
@@ -52,15 +53,15 @@ int find_type(int fd, unsigned& type) noexcept {
 
 }  // namespace
 
-// Gives an errno.
+// Returns an errno.
 int file_state::classify() noexcept {
   unsigned type = 0;
   if (const int error = find_type(fd, type); error != 0) return error;
   waits = type != S_IFREG && type != S_IFDIR && type != S_IFBLK;
   seekable = ::lseek(fd, 0, SEEK_CUR) >= 0;
-  // A ring gives up at once on a non-blocking file, instead of waiting for the disk.
+  // On a non-blocking file a ring fails at once instead of waiting for the disk.
   const int flags = ::fcntl(fd, F_GETFL);
-  // What passes by the page cache, or is to be on the disk at once, waits for that even when it must not wait.
+  // Direct and synchronous I/O waits for the disk even with RWF_NOWAIT.
   reads_now = (type == S_IFREG || type == S_IFBLK) && (flags & O_DIRECT) == 0;
   writes_now = reads_now && (flags & (O_SYNC | O_DSYNC)) == 0;
   const int wanted = waits ? flags | O_NONBLOCK : flags & ~O_NONBLOCK;

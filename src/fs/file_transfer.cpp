@@ -1,4 +1,4 @@
-// src/fs/file_transfer.cpp: reading and writing a file until enough has passed.
+// src/fs/file_transfer.cpp: reads and writes a file until enough bytes are transferred.
 #include <gyre/fs/file_transfer.hpp>
 
 #include <sys/uio.h>
@@ -14,7 +14,7 @@ constexpr std::size_t most_at_once = std::size_t{1} << 30U;
 
 }  // namespace
 
-// Points the request at what is left.
+// Points the request at the remaining bytes.
 void file_transfer_base::point_at_rest() noexcept {
   if (vectored())
     static_cast<file_vector_op&>(*this).fill_window();
@@ -22,7 +22,7 @@ void file_transfer_base::point_at_rest() noexcept {
     length = static_cast<std::uint32_t>(std::min(most_at_once, total_ - done_));
 }
 
-// Takes over what a call has given: a count, or -errno.
+// Takes over the result of a call: a count, or -errno.
 void file_transfer_base::absorb(long count) noexcept {
   if (count > 0) {
     done_ += static_cast<std::size_t>(count);
@@ -35,7 +35,7 @@ void file_transfer_base::absorb(long count) noexcept {
   } else if (reading()) {
     ended_ = true;
   } else {
-    error_ = EIO;  // what takes nothing and gives no reason would be tried for ever
+    error_ = EIO;  // a write of 0 bytes without an error would be repeated for ever
   }
 }
 
@@ -43,11 +43,11 @@ bool file_transfer_base::is_finished() const noexcept {
   return error_ != 0 || ended_ || stopped_ || done_ == total_ || (extent_ == extent::some && done_ > 0);
 }
 
-// True: it fails before any call.
+// Returns true when the operation fails before any call.
 bool file_transfer_base::refuse() noexcept {
-  // The ring would ignore the offset where the call refuses it.
+  // The ring would ignore the offset where the system call refuses it.
   if (offset != current_position && !file_->seekable) error_ = ESPIPE;
-  // So would both take this one for the position.
+  // Both would take a negative offset for the current position.
   if (offset != current_position && static_cast<std::int64_t>(offset) < 0) error_ = EINVAL;
   if (error_ != 0) return true;
   if (sequential() && user_of_position() != nullptr) stop_for_two_users();
@@ -66,7 +66,7 @@ bool file_transfer_base::try_now() noexcept {
   return (reading() ? file_->reads_now : file_->writes_now) && transfer_in_memory();
 }
 
-// One call, which must not block: the file is non-blocking, or `flags` say so. Gives a count or -errno.
+// Makes one call that must not block: the file is non-blocking, or `call_flags` say so. Returns a count or -errno.
 long file_transfer_base::call_now(int call_flags) noexcept {
   point_at_rest();
   if (!reading() && file_->waits) {
@@ -81,12 +81,12 @@ long file_transfer_base::call_now(int call_flags) noexcept {
   const iovec whole{.iov_base = address, .iov_len = length};
   const iovec* const buffers = vectored() ? static_cast<const iovec*>(address) : &whole;
   const int count = vectored() ? static_cast<int>(length) : 1;
-  const auto at = static_cast<off_t>(offset);  // the position is -1 for the kernel too
+  const auto at = static_cast<off_t>(offset);  // the kernel also uses -1 for the current position
   const long n = io::transfer_at(reading(), file_->fd, buffers, count, at, call_flags);
   return n < 0 ? -errno : n;
 }
 
-// On what is ready or not. True: it is finished; false: it has to wait until that is ready.
+// For files that can be polled. Returns true when the operation is finished, false when it has to wait for readiness.
 bool file_transfer_base::transfer_without_waiting() noexcept {
   while (!is_finished()) {
     const long n = call_now(0);
@@ -96,15 +96,17 @@ bool file_transfer_base::transfer_without_waiting() noexcept {
   return true;
 }
 
-// What the page cache has, or takes, is done at once, on every backend. True: it is finished.
+// Transfers that need only the page cache complete at once, on every backend. Returns true when the operation is
+// finished.
 bool file_transfer_base::transfer_in_memory() noexcept {
-  constexpr std::size_t most = std::size_t{256} << 10U;  // more would keep the loop busy for too long
+  constexpr std::size_t most = std::size_t{256} << 10U;  // a larger transfer would keep the loop busy for too long
   if (total_ > most) return false;
   while (!is_finished()) {
     const long n = call_now(RWF_NOWAIT);
     if (n == -EAGAIN || n == -EINTR) return false;
     if (n == -EOPNOTSUPP || n == -ENOSYS || n == -EINVAL) {
-      (reading() ? file_->reads_now : file_->writes_now) = false;  // or the request finds out what else is wrong
+      (reading() ? file_->reads_now : file_->writes_now) = false;  // if something else is wrong, the request will
+                                                                   // report it
       return false;
     }
     absorb(n);
@@ -156,7 +158,7 @@ void file_transfer_base::request_ended() noexcept {
   proceed(*this);
 }
 
-// A read_exactly that was cancelled in the middle has not happened.
+// A read_exactly that is cancelled midway has no effect.
 void file_transfer_base::take_back() noexcept {
   if (offset == current_position && file_->seekable && done_ > 0)
     ::lseek(file_->fd, -static_cast<off_t>(done_), SEEK_CUR);

@@ -1,4 +1,4 @@
-// src/fs/path_operations.cpp: renaming, removing, making directories and links.
+// src/fs/path_operations.cpp: renaming, removing, and creating directories and links.
 #include <gyre/fs/path_operations.hpp>
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// src/fs/standard_streams.cpp: descriptors that others use too, as files of our own.
+// src/fs/standard_streams.cpp: opens the standard streams, which other processes share, as files.
 #include <gyre/fs/standard_streams.hpp>
 #include <gyre/io/pipe.hpp>
 
@@ -12,8 +12,8 @@
 namespace gyre::fs {
 namespace {
 
-// Non-blocking is a property of the open file, which a duplicate shares and a second opening does not. What has a
-// position must be shared, or each would begin at the start.
+// O_NONBLOCK belongs to the open file description, which a duplicate shares and a second open does not. A file with a
+// position must be shared, or each opening would begin at the start.
 file open_again(int number, int access, const char* name) {
   struct stat found{};
   int fd = -1;

@@ -1,4 +1,4 @@
-// src/fs/status.cpp: from the kernel's struct statx to ours.
+// src/fs/status.cpp: converts the kernel's struct statx.
 #include <gyre/fs/status.hpp>
 
 #include <fcntl.h>

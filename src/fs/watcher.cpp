@@ -1,4 +1,4 @@
-// src/fs/watcher.cpp: inotify's events, taken apart.
+// src/fs/watcher.cpp: parses inotify events.
 #include <gyre/fs/watcher.hpp>
 
 #include <sys/inotify.h>
@@ -32,7 +32,7 @@ int make_inotify() {
   return fd;
 }
 
-// An event of a directory that is just being added could not be told apart.
+// Only one task at a time: an event of a directory that is just being added could not be attributed.
 class use {
  public:
   explicit use(bool& in_use) noexcept : in_use_(&in_use) {
@@ -47,7 +47,7 @@ class use {
   bool* in_use_;
 };
 
-// False: of no interest.
+// Returns false for an event of no interest.
 bool change_of(std::uint32_t mask, change_kind& kind) noexcept {
   if ((mask & IN_Q_OVERFLOW) != 0)
     kind = change_kind::lost;
@@ -72,7 +72,7 @@ task<void> watcher::watch(std::string directory) {
   events_.state().expect_open("watch");
   const use alone(in_use_);
   const int number = co_await watch_op(events_.state(), directory);
-  // The same directory again, perhaps by another path, has the same number.
+  // The same directory, even by another path, has the same number.
   const auto same = std::find_if(all_.begin(), all_.end(), [&](const watched& each) { return each.number == number; });
   if (same == all_.end())
     all_.push_back({number, std::move(directory)});
@@ -82,7 +82,7 @@ task<void> watcher::watch(std::string directory) {
 
 task<std::vector<change>> watcher::read_some() {
   const use alone(in_use_);
-  std::array<std::byte, 8192> buffer;  // several of the longest
+  std::array<std::byte, 8192> buffer;  // room for several of the longest events
   for (;;) {
     const std::size_t size = co_await events_.read_some(buffer);
     std::vector<change> changes = take_apart(std::span<const std::byte>(buffer).first(size));
@@ -104,7 +104,7 @@ std::vector<change> watcher::take_apart(std::span<const std::byte> records) {
     if (!change_of(event.mask, found.kind)) continue;
     const int number = event.wd;
     const auto in = std::find_if(all_.begin(), all_.end(), [&](const watched& w) { return w.number == number; });
-    if (in == all_.end() && found.kind != change_kind::lost) continue;  // nobody heard that it is watched
+    if (in == all_.end() && found.kind != change_kind::lost) continue;  // a watch that was never reported to the caller
     found.is_directory = (event.mask & IN_ISDIR) != 0;
     found.name = name;
     if (in != all_.end()) {

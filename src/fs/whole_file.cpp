@@ -1,4 +1,4 @@
-// src/fs/whole_file.cpp: a file read or written as a whole.
+// src/fs/whole_file.cpp: reads or writes a file as a whole.
 #include <gyre/fs/file.hpp>
 #include <gyre/fs/path_operations.hpp>
 #include <gyre/fs/whole_file.hpp>
@@ -14,7 +14,7 @@
 namespace gyre::fs {
 namespace {
 
-// Beside the file, because a name cannot be given across file systems.
+// In the same directory, because a rename cannot cross file systems.
 std::string temporary_name_for(const std::string& path) {
   static std::atomic<unsigned> counter{0};
   return path + "." + std::to_string(::getpid()) + "." + std::to_string(counter.fetch_add(1)) + ".tmp";
@@ -27,10 +27,10 @@ task<void> write_and_close(std::string path, std::span<const std::byte> bytes, o
   co_await target.close();
 }
 
-// Its name may be there or not: a cancel may have come before it was made.
+// The file may not exist: a cancel may have come before it was created.
 task<void> remove_quietly(std::string path) { (void)co_await as_expected(remove(path)); }
 
-// A name is on the disk when its directory is.
+// A name is durable only once its directory is synced.
 task<void> sync_directory_of(std::string path) {
   const std::size_t slash = path.rfind('/');
   const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -45,7 +45,7 @@ task<void> replace(std::string path, std::span<const std::byte> bytes, write_opt
     const open_options how{.write = true, .create = true, .exclusive = true, .permissions = options.permissions};
     co_await write_and_close(temporary, bytes, how, options.durable);
     co_await rename(temporary, path);
-  } catch (...) {  // thrown on below: nothing can be awaited here
+  } catch (...) {  // rethrown below: nothing can be awaited here
     failure = std::current_exception();
   }
   if (failure) {
@@ -70,7 +70,8 @@ task<void> write_copied(std::string path, std::span<const std::byte> bytes, writ
 task<std::string> read_all(std::string path, std::size_t limit) {
   file source = co_await file::open(path);
   const status known = co_await source.stat();
-  // The size is a guess: the file may grow, and those in /proc have none. One byte more, to find the end with it.
+  // The size is a guess: the file may grow, and files in /proc report none. One byte more makes the last read find the
+  // end.
   constexpr std::size_t least = 4096;
   std::string text;
   std::size_t size = 0;

@@ -1,4 +1,4 @@
-// src/interop/service_thread.cpp: a thread that takes no signals.
+// src/interop/service_thread.cpp: a thread that receives no signals.
 #include <gyre/interop/service_thread.hpp>
 
 #include <signal.h>

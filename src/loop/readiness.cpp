@@ -1,4 +1,4 @@
-// src/loop/readiness.cpp: waiting until any descriptor can be read or written.
+// src/loop/readiness.cpp: waits until any descriptor is readable or writable.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/io/attempt.hpp>
 #include <gyre/io/io_error.hpp>

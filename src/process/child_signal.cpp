@@ -1,4 +1,4 @@
-// src/process/child_signal.cpp: pidfd_send_signal, whose flags the headers of older systems do not have.
+// src/process/child_signal.cpp: pidfd_send_signal, whose flags are missing in the headers of older systems.
 #include "child_signal.hpp"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-// src/process/conversation.cpp: a child and its pipes are waited for together, each within its limit.
+// src/process/conversation.cpp: waits for a child and its pipes together, each within its limit.
 #include "conversation.hpp"
 
 #include <gyre/io/io_error.hpp>
@@ -62,7 +62,7 @@ class conversation {
   }
 
  private:
-  // False when the time limit has passed.
+  // Returns false when the time limit has passed.
   task<bool> end_in_time() {
     auto limited = timeout(child_.time_limit, end());
     try {
@@ -103,7 +103,7 @@ class conversation {
     auto limited = timeout(child_.pipe_limit, gather(output_.listen(), error_.listen()));
     try {
       (void)co_await std::move(limited);
-    } catch (const timed_out&) {  // the pipes are left open
+    } catch (const timed_out&) {  // other processes still hold the pipes
     }
   }
 
@@ -112,12 +112,12 @@ class conversation {
     try {
       co_await child_.input.write_all(std::string_view(said_));
     } catch (const io_error& error) {
-      if (error.code() != std::errc::broken_pipe) throw;  // it has read as much as it wanted
+      if (error.code() != std::errc::broken_pipe) throw;  // the child has read as much as it wanted
     }
     co_await child_.input.close();
   }
 
-  // Whoever holds the pipes.
+  // Stops although other processes may still hold the pipes.
   void stop_talking() {
     const bool reads = somebody_reads(child_.input);
     child_.input = fs::file();

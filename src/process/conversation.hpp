@@ -1,4 +1,4 @@
-// src/process/conversation.hpp: waiting for a child, feeding it and listening to it at the same time, within its limits.
+// src/process/conversation.hpp: waits for a child while feeding it and reading its output, within its limits.
 #pragma once
 
 #include <gyre/coro/task.hpp>
@@ -14,8 +14,8 @@ namespace gyre {
 /// Cancel: stops waiting. Errors: io_error.
 task<exit_status> wait_for_end(process_state::waiter child);
 
-/// process::communicate.
-/// Cancel: what the child has said is lost. Errors: process_timed_out, io_error.
+/// Implements process::communicate.
+/// Cancel: output of the child so far is lost. Errors: process_timed_out, io_error.
 task<process_result> converse(process_state::waiter child, std::string text, std::size_t limit);
 
 }  // namespace gyre

@@ -1,4 +1,4 @@
-// src/process/exit_status.cpp: an exit status in words.
+// src/process/exit_status.cpp: describes an exit status.
 #include <gyre/process/exit_status.hpp>
 
 #include <string.h>

@@ -1,4 +1,4 @@
-// src/process/heard_pipe.cpp: reading a pipe into a string.
+// src/process/heard_pipe.cpp: reads a pipe into a string.
 #include "heard_pipe.hpp"
 
 #include <gyre/io/io_error.hpp>
@@ -15,7 +15,7 @@
 namespace gyre {
 namespace {
 
-/// Room behind a text for one read. What is not used is cut off at the end, also when the read is cancelled or fails.
+/// Appends room for one read to a text. Unused room is cut off in the end, also when the read is cancelled or fails.
 class room_behind {
  public:
   explicit room_behind(std::string& text) : text_(text), used_(text.size()) { text.resize(used_ + piece); }

@@ -1,4 +1,4 @@
-// src/process/heard_pipe.hpp: the text that comes out of a pipe of a child.
+// src/process/heard_pipe.hpp: collects the output that a child writes to a pipe.
 #pragma once
 
 #include <gyre/coro/task.hpp>
@@ -9,18 +9,19 @@
 
 namespace gyre {
 
-/// Lifetime: the file outlives it.
+/// Lifetime: the file must outlive it.
 class heard_pipe {
  public:
   heard_pipe(fs::file& from, std::size_t limit) noexcept : from_(from), limit_(limit), at_end_(!from.is_open()) {}
 
   /// Reads to the end.
-  /// Cancel: no byte is lost: it can be continued. Errors: io_error; std::errc::file_too_large beyond the limit.
+  /// Cancel: no byte is lost, and listen() can be called again. Errors: io_error; std::errc::file_too_large beyond the
+  /// limit.
   task<> listen();
-  /// Reads what is in the pipe, and the end if it is there, without waiting. Errors: same as listen().
+  /// Reads the pipe's contents, and its end if that is there, without waiting. Errors: same as listen().
   void take_what_is_there();
 
-  /// All processes have closed their end, and everything was read.
+  /// True if all processes have closed their end, and everything was read.
   [[nodiscard]] bool at_end() const noexcept { return at_end_; }
   std::string text;
 

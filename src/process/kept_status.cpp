@@ -1,4 +1,4 @@
-// src/process/kept_status.cpp: PIDFD_GET_INFO, which the headers of older systems do not have.
+// src/process/kept_status.cpp: PIDFD_GET_INFO, which is missing in the headers of older systems.
 #include "kept_status.hpp"
 
 #include <poll.h>
@@ -23,7 +23,7 @@ static_assert(sizeof(pidfd_information) == 64);
 constexpr std::uint64_t wants_exit = 1U << 3U;
 constexpr unsigned long get_information = _IOWR(0xFF, 11, pidfd_information);
 
-// The kernel stores the status of a process before it ends the process, which is when the descriptor hangs up.
+// The kernel stores the status of a process before the process is gone. The descriptor hangs up only after that.
 void wait_until_reaped(int pidfd) noexcept {
   constexpr int patience = 100;  // ms; it takes microseconds
   pollfd hung_up{.fd = pidfd, .events = 0, .revents = 0};
@@ -36,7 +36,8 @@ exit_status kept_status(int pidfd) noexcept {
   pidfd_information information{};
   for (bool again : {true, false}) {
     information.mask = wants_exit;
-    // ESRCH: it was reaped in the middle of the call, between the look for a stored status and that for a process.
+    // ESRCH: the child was reaped during the call, after the check for a stored status and before the search for a
+    // process.
     const bool answered = ::ioctl(pidfd, get_information, &information) >= 0;
     if (!answered && (errno != ESRCH || !again)) break;
     if (answered && (information.mask & wants_exit) != 0) {

@@ -1,4 +1,4 @@
-// src/process/process.cpp: a child process as its users see it.
+// src/process/process.cpp: the public functions of a child process.
 #include <gyre/coro/misuse.hpp>
 #include <gyre/process/process.hpp>
 

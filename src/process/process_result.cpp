@@ -1,4 +1,4 @@
-// src/process/process_result.cpp: a result that an exception carries.
+// src/process/process_result.cpp: a process result that an exception carries.
 #include <gyre/process/process_result.hpp>
 
 #include <atomic>
@@ -7,7 +7,7 @@
 
 namespace gyre {
 
-/// Copies of an exception share it: a copy must not fail. They may be on several threads.
+/// Shared by copies of an exception, because copying must not fail. The copies may be on several threads.
 class kept_result {
  public:
   explicit kept_result(process_result result) noexcept : result_(std::move(result)) {}

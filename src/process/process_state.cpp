@@ -1,4 +1,4 @@
-// src/process/process_state.cpp: waiting for a child, and whose turn that is when nobody asks any more.
+// src/process/process_state.cpp: waits for a child, and reaps it when nobody else does.
 #include "process_state.hpp"
 
 #include <gyre/coro/misuse.hpp>
@@ -21,8 +21,8 @@
 namespace gyre {
 namespace {
 
-// Detached children whose loops have ended. Without a lock, so that a child of fork can use it; the kernel tells it
-// that they are not its own.
+// Detached children whose loops have ended. Lock-free, so that a child of fork can use it. There the kernel reports
+// that they are not its own children.
 constinit std::atomic<process_state*> orphans{nullptr};
 
 bool child_has_ended(int pidfd) noexcept {
@@ -56,7 +56,7 @@ void process_state::start(const std::vector<std::string>& arguments, const proce
   program = arguments.front();
   const auto adopt = [this](owned_fd& end, const char* name) {
     if (!end) return fs::file();
-    const std::string full_name = name + program;  // which may fail
+    const std::string full_name = name + program;  // may throw
     return fs::file::from_fd(end.release(), full_name);
   };
   input = adopt(started.input, "standard input of ");
@@ -70,7 +70,7 @@ int process_state::reap(int how) noexcept {
   do answer = ::waitid(P_PIDFD, static_cast<id_t>(handle()), &info, WEXITED | how | (keeps_leader_ ? WNOWAIT : 0));
   while (answer < 0 && errno == EINTR);
   if (answer == 0) {
-    if (info.si_pid == 0) return EAGAIN;  // it runs
+    if (info.si_pid == 0) return EAGAIN;  // still running
     const bool returned = info.si_code == CLD_EXITED;
     status = exit_status{.code = returned ? info.si_status : 0, .signal = returned ? 0 : info.si_status};
     return 0;
@@ -91,7 +91,7 @@ int process_state::signal_leader(int number) const noexcept {
   return target_ == target::group_of_unreaped ? signal_unreaped(handle(), id, number) : signal_child(handle(), number);
 }
 
-// The leader may have gone to another group.
+// The leader may have moved to another group.
 int process_state::signal(int number) const noexcept {
   if (target_ == target::child) return signal_child(handle(), number);
   const int reason = target_ == target::group ? signal_group(handle(), number) : signal_unreaped(handle(), -id, number);
@@ -110,7 +110,7 @@ void process_state::send_signal(int number) const {
     throw io_error({reason, std::generic_category()}, "send_signal", std::to_string(id));
 }
 
-// A child of fork has a copy of this.
+// A child of fork has a copy of this object, and must not kill.
 bool process_state::may_kill_group() const noexcept { return target_ != target::child && started_in_ == ::getpid(); }
 
 void process_state::close_streams() noexcept {
@@ -128,7 +128,7 @@ process_state::listener::~listener() {
   if (state_.without_object_) state_.close_streams();
 }
 
-// From here on the leader of a group need not be kept: nobody signals the group.
+// From here on nobody signals the group, so its leader need not be kept as a zombie.
 void process_state::let_go() noexcept {
   without_object_ = true;
   if (std::exchange(keeps_leader_, false) && status) (void)reap(WNOHANG);
@@ -142,7 +142,7 @@ void process_state::abandon() noexcept {
   if (status || reap(WNOHANG) != EAGAIN) return forget();
   if (!leads_group) killed = kill();
   if (killed != 0 && killed != ESRCH) {
-    reap_later();  // it belongs to another user by now, and runs on: to wait for it could last for ever
+    reap_later();  // it now belongs to another user and keeps running: waiting for it could take for ever
     return;
   }
   close_streams();
@@ -180,12 +180,12 @@ void process_state::watch() noexcept {
 void process_state::ended(io::completion& c) noexcept {
   auto& self = static_cast<process_state&>(static_cast<io::request&>(c));
   event_loop::current().backend().detach(self.watched_);
-  if (self.result == -EEXIST && !self.duplicate_) {  // tasks wait for it
+  if (self.result == -EEXIST && !self.duplicate_) {  // tasks wait for the handle
     self.duplicate_ = owned_fd(::fcntl(self.handle(), F_DUPFD_CLOEXEC, 0));
     if (self.duplicate_ && !self.scope_.cancelled()) return self.watch();
   }
   self.scope_.close();
-  // Without a result its loop ends, or the kernel cannot wait for a descriptor.
+  // No result means that the loop ends, or that the kernel cannot wait for a descriptor.
   if (self.reap(self.result >= 0 ? 0 : WNOHANG) == EAGAIN)
     self.become_orphan();
   else
@@ -207,7 +207,7 @@ void process_state::waiter_left() noexcept {
     become_orphan();
 }
 
-// Orphans may be reaped on any thread: not while a task of this one waits.
+// Any thread may reap an orphan, so it must not become one while a task of this thread waits for it.
 void process_state::become_orphan() noexcept {
   if (waiters_ > 0) {
     let_go_ = true;

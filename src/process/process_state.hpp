@@ -1,4 +1,4 @@
-// src/process/process_state.hpp: a child process behind the movable process.
+// src/process/process_state.hpp: the state of a child process behind the movable class process.
 #pragma once
 
 #include <gyre/coro/cancel_scope.hpp>
@@ -15,7 +15,7 @@
 
 namespace gyre {
 
-/// What was started: its number, a descriptor that stands for it, and our ends of its pipes (or none).
+/// A started process: its number, a pidfd for it, and the parent's ends of its pipes (or none).
 struct started_process {
   int id = -1;
   owned_fd handle;
@@ -34,28 +34,28 @@ class process_state : private io::request, private cancellable {
   process_state(const process_state&) = delete;
   process_state& operator=(const process_state&) = delete;
 
-  /// Errors: io_error. Afterwards there may be a child all the same, for abandon.
+  /// Errors: io_error. There may be a child even after an error; abandon() handles that.
   void start(const std::vector<std::string>& arguments, const process_options& options);
-  /// Takes over the exit status, if the child has ended. Errors: io_error.
+  /// Fetches the exit status if the child has ended. Errors: io_error.
   void look();
-  /// To the child, or to its group if it leads one. Errors: io_error.
+  /// Signals the child, or its group if it leads one. Errors: io_error.
   void send_signal(int number) const;
-  /// The same with SIGKILL. Gives an errno, that of the child if it runs; ESRCH: nobody is left.
+  /// Same with SIGKILL. Returns an errno: the child's if it is running; ESRCH when no process is left.
   [[nodiscard]] int kill() const noexcept;
-  /// The process object is gone: kills the child if it runs, and what is left of its group, and frees this when the child has
-  /// been reaped.
+  /// Called when the process object is destroyed. Kills the child if it is running, and the rest of its group. Frees
+  /// this object once the child has been reaped.
   void abandon() noexcept;
-  /// The same without killing it. The loop does not wait for the child at its end.
+  /// Same, but does not kill. The loop does not wait for the child at its end.
   void detach() noexcept;
 
-  /// Reaps children that outlived their loop and have ended since. Thread: any.
+  /// Reaps children that have outlived their loop and ended since. Thread: any.
   static void reap_orphans() noexcept;
 
   [[nodiscard]] int handle() const noexcept { return handle_.get(); }
   /// False after abandon() and detach(), which close the streams.
   [[nodiscard]] bool has_object() const noexcept { return !without_object_; }
 
-  /// A task that waits, for which this stays when the process object has let go of it.
+  /// Held by a waiting task. Keeps the state alive after the process object is destroyed.
   class waiter {
    public:
     explicit waiter(process_state& awaited) noexcept : state_(&awaited) { ++state_->waiters_; }
@@ -70,10 +70,10 @@ class process_state : private io::request, private cancellable {
     process_state* state_;
   };
 
-  /// A task that feeds the child and listens to it. Until it has ended the streams stay open.
+  /// Held by a task that feeds the child and reads its output. The streams stay open until it ends.
   class listener {
    public:
-    /// Stops the program when there is another one.
+    /// Stops the program if there is another listener.
     explicit listener(process_state& state) noexcept;
     listener(const listener&) = delete;
     listener& operator=(const listener&) = delete;
@@ -96,12 +96,12 @@ class process_state : private io::request, private cancellable {
   ~process_state() = default;
   void forget() noexcept;
   void waiter_left() noexcept;
-  /// Gives 0 when the child has ended, EAGAIN when it runs, ECHILD when it is no child of this process.
+  /// Returns 0 when the child has ended, EAGAIN while it is running, ECHILD when it is not a child of this process.
   int reap(int how) noexcept;
-  /// Gives an errno.
+  /// Returns an errno.
   [[nodiscard]] int signal(int number) const noexcept;
   [[nodiscard]] int signal_leader(int number) const noexcept;
-  /// Who gets signals.
+  /// The receiver of signals.
   enum class target : std::uint8_t { child, group, group_of_unreaped };
   [[nodiscard]] bool may_kill_group() const noexcept;
   void let_go() noexcept;
@@ -113,18 +113,18 @@ class process_state : private io::request, private cancellable {
 
   owned_fd handle_;
   target target_ = target::child;
-  int started_in_ = -1;        // the process that started the child; not its own children by fork
-  bool keeps_leader_ = false;  // a zombie, so that its number stays that of its group
-  // Waits for a child that nobody else waits for; the end of the loop makes a detached one an orphan.
+  int started_in_ = -1;        // the process that started the child; its own forks must not kill the group
+  bool keeps_leader_ = false;  // as a zombie, so that the group's number stays reserved
+  // Waits for a child that nobody else waits for. The end of the loop turns a detached one into an orphan.
   io::descriptor watched_;
-  owned_fd duplicate_;  // to be watched while tasks of this loop watch the handle
+  owned_fd duplicate_;  // watched instead of the handle while tasks of this loop watch that
   task_context context_;
   cancel_scope scope_;
   process_state* next_orphan_ = nullptr;
   std::size_t waiters_ = 0;
-  bool let_go_ = false;  // by everybody but the waiters
+  bool let_go_ = false;  // released by all but the waiters
   bool listened_to_ = false;
-  bool without_object_ = false;  // it is gone, or was detached
+  bool without_object_ = false;  // the object is destroyed, or the child was detached
 };
 
 }  // namespace gyre

@@ -1,4 +1,4 @@
-// src/process/run_process.cpp: a child process that a function call stands for.
+// src/process/run_process.cpp: runs a child process as one function call.
 #include <gyre/process/run_process.hpp>
 
 #include <utility>

@@ -1,4 +1,4 @@
-// src/process/start_program.cpp: a child with the streams where they are wanted.
+// src/process/start_program.cpp: starts a child with redirected streams.
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/pipe.hpp>
 
@@ -19,7 +19,7 @@ namespace {
 
 [[noreturn]] void throw_error(int error) { throw std::system_error(error, std::generic_category()); }
 
-// Out of the way of the three numbers that are about to be replaced.
+// Duplicates the descriptor above the three numbers that are about to be replaced.
 owned_fd above_standard(int fd) {
   const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 3);
   if (copy < 0) throw_error(errno);
@@ -32,7 +32,7 @@ owned_fd open_null() {
   return above_standard(null.get());
 }
 
-// The child's end of a stream, or none to inherit ours; `ours` becomes our end of a pipe.
+// Returns the child's end of a stream, or none to inherit the parent's. `ours` receives the parent's end of a pipe.
 owned_fd childs_end(const redirect& to, bool child_reads, owned_fd& ours) {
   switch (to.what()) {
     case redirect::kind::null:
@@ -49,7 +49,7 @@ owned_fd childs_end(const redirect& to, bool child_reads, owned_fd& ours) {
   }
 }
 
-// Where the program may be, as execvp(3) looks for it.
+// Returns the paths at which execvp(3) would look for the program.
 std::vector<std::string> paths_of(const std::string& program) {
   if (program.find('/') != std::string::npos) return {program};
   const char* const listed = std::getenv("PATH");

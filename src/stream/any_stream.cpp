@@ -1,4 +1,4 @@
-// src/stream/any_stream.cpp: what an empty any_stream holds instead of a stream.
+// src/stream/any_stream.cpp: the placeholder that an empty any_stream refers to.
 #include <gyre/coro/misuse.hpp>
 #include <gyre/stream/any_stream.hpp>
 
@@ -19,7 +19,7 @@ struct any_stream::no_stream final : interface {
   [[noreturn]] GYRE_CORO_WRAPPER task<> shutdown_write() override { misuse_of_closed("shutdown_write", name_of_any); }
   void abort() noexcept override {}
 
-  // Streams that are never destroyed, or after it, refer to it too.
+  // Never destroyed: streams with static storage refer to it, too.
   union forever;
 };
 
@@ -27,7 +27,7 @@ union any_stream::no_stream::forever {
   constexpr forever() noexcept : instance() {}
   forever(const forever&) = delete;
   forever& operator=(const forever&) = delete;
-  ~forever() {}  // NOLINT(modernize-use-equals-default): that one would be deleted
+  ~forever() {}  // a defaulted destructor would be deleted
   no_stream instance;
 
   static forever only;

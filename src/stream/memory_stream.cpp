@@ -15,7 +15,7 @@
 
 namespace gyre {
 
-/// Bytes on their way in one direction. Freed when both ends are gone.
+/// Bytes in transit in one direction. Freed when both ends are gone.
 class memory_pipe {
  public:
   explicit memory_pipe(std::size_t capacity) : bytes_(new std::byte[capacity]), capacity_(capacity) {}
@@ -29,7 +29,7 @@ class memory_pipe {
     co_return take_out(out);
   }
 
-  // What was taken before a cancel goes back in front of everything, as on a socket.
+  // Bytes taken before a cancel are put back in front of all others, as on a socket.
   task<std::size_t> read_exactly(std::span<std::byte> out) {
     const use reading(*this, readers_, "read_exactly");
     if (!event_loop::current().may_continue_inline()) co_await yield();
@@ -78,7 +78,7 @@ class memory_pipe {
     end_now();
   }
 
-  // The end that writes ends the connection, or the one that reads, which does not want what there is.
+  // Called when the writing end resets the connection, or when the reading end does not want the remaining bytes.
   void reset() noexcept {
     reset_ = true;
     end_now();
@@ -91,7 +91,7 @@ class memory_pipe {
     reset();
   }
 
-  // The end that writes is gone, or the one that reads. True: so is the other.
+  // Called when the writing or the reading end is destroyed. Returns true when the other end is gone, too.
   bool writer_left() noexcept {
     stop_if_used(writers_);
     end_now();
@@ -105,7 +105,7 @@ class memory_pipe {
   }
 
  private:
-  // A task that reads or writes.
+  // Marks a task that reads or writes.
   class use {
    public:
     use(memory_pipe& pipe, unsigned& count, const char* operation) noexcept : count_(&count) {
@@ -124,7 +124,7 @@ class memory_pipe {
     unsigned* count_;
   };
 
-  // Which thread this is. A pair may be made before its loop.
+  // Identifies the current thread. A pair may be created before its loop.
   static const void* this_thread() noexcept {
     static thread_local char here;
     return &here;
@@ -161,7 +161,7 @@ class memory_pipe {
     return done;
   }
 
-  // They fit: read_exactly has reserved room for what it may have to put back.
+  // Does not allocate: read_exactly has reserved room for everything that it may have to put back.
   void put_back(std::span<const std::byte> bytes) noexcept {
     if (bytes.empty()) return;
     returned_.insert(returned_.begin() + static_cast<std::ptrdiff_t>(returned_from_), bytes.begin(), bytes.end());
@@ -194,11 +194,11 @@ class memory_pipe {
   event readable_;
   event writable_;
   mutex one_writer_;
-  std::vector<std::byte> returned_;  // by a cancelled read_exactly: comes before the rest
+  std::vector<std::byte> returned_;  // put back by a cancelled read_exactly; comes before the rest
   std::size_t returned_from_ = 0;
   unsigned readers_ = 0;
   unsigned writers_ = 0;
-  const void* thread_ = nullptr;  // that used it first
+  const void* thread_ = nullptr;  // the first thread that used it
 };
 
 memory_stream::~memory_stream() {

@@ -1,4 +1,4 @@
-// src/stream/stream_reader.cpp: a buffer, and looking for ends in it.
+// src/stream/stream_reader.cpp: a read buffer, and the search for ends in it.
 #include <gyre/coro/misuse.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/yield.hpp>
@@ -47,7 +47,7 @@ stream_reader& stream_reader::operator=(stream_reader&& other) noexcept {
   return *this;
 }
 
-// Bytes that a second task takes are missing for the first, which waits for more.
+// If a second task takes bytes, the first one lacks them and waits for more.
 std::string stream_reader::take(std::size_t count) {
   if (room_ > 0) stop_for_second_task();
   std::string taken = buffer_.substr(begin_, count);
@@ -59,8 +59,8 @@ std::string stream_reader::take(std::size_t count) {
   return taken;
 }
 
-// Bytes that are there already cost no wait: without a budget, a burst of lines would keep all other tasks from running. A read
-// costs as much as several operations, because the tasks to which a line is handed on use some for each, and must keep up.
+// Buffered bytes need no wait, so without a budget a burst of lines would keep all other tasks from running. A read
+// costs as much as several operations: the tasks that handle a line use some for each, and must keep up.
 bool stream_reader::budget_is_used_up() const noexcept {
   if (yields_) stop_for_second_task();
   if (buffered() == 0 && !ended_) return false;
@@ -80,7 +80,7 @@ task<> stream_reader::let_others_run() {
   co_await yield();
 }
 
-// Reads once more from the stream, straight into the buffer, whose memory stays. False: it has ended.
+// Reads once more from the stream, straight into the buffer. Returns false at the end of the stream.
 task<bool> stream_reader::fill(const char* operation) {
   constexpr std::size_t chunk = 4096;
   if (!stream_) misuse_of_closed(operation, "a stream_reader");
@@ -149,7 +149,7 @@ task<std::string> stream_reader::read_until_any(std::vector<std::string> separat
   }
 }
 
-// A terminator does not count. One that may have begun, with '\r', does not count yet.
+// The terminator does not count towards the limit. Neither does a '\r' that may be the first half of one.
 task<std::optional<std::string>> stream_reader::read_line(std::size_t limit) {
   if (budget_is_used_up()) co_await let_others_run();
   for (std::size_t searched = 0;;) {

@@ -1,4 +1,4 @@
-// src/stream/stream_writer.cpp: the buffer of a writer and the task that sends it.
+// src/stream/stream_writer.cpp: the buffer of a writer, and the task that sends it.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/misuse.hpp>
 #include <gyre/io/io_error.hpp>
@@ -19,7 +19,7 @@
 namespace gyre {
 namespace {
 
-// Without memory for the error that is the error.
+// If there is no memory for the error, std::bad_alloc becomes the error.
 template <class Error, class... Details>
 std::exception_ptr failed_with(Details... details) noexcept {
   try {
@@ -31,18 +31,18 @@ std::exception_ptr failed_with(Details... details) noexcept {
 
 }  // namespace
 
-/// Shared by the writer and by the task that sends; freed when both are done.
+/// Shared by the writer and the sending task. Freed when both are done.
 struct writer_state : private timer {
   explicit writer_state(shared_stream owned) noexcept : stream(std::move(owned)) { sent.set(); }
 
   void add(std::string_view bytes) {
     if (closed) throw std::logic_error("stream_writer: write after write_eof or close");
-    if (failure) return;  // said by the next drain
+    if (failure) return;  // thrown by the next drain
     waiting.append(bytes);
     if (!sending) begin();
   }
 
-  // What the task that sends holds, and gives back also when it never begins, because the loop ends.
+  // Held by the sending task. Released even if that task never begins because the loop ends.
   class sending_state {
    public:
     explicit sending_state(writer_state& state) noexcept : state_(&state) {
@@ -64,7 +64,7 @@ struct writer_state : private timer {
 
   void begin() {
     try {
-      // Eagerly: a short write is on its way before this returns.
+      // Eager, so that a short write is under way before this returns.
       spawn(send_all(sending_state(*this)), {.name = "stream_writer", .eager = true}).detach();
     } catch (...) {
       failure = nullptr;  // nothing was added, and nothing was lost
@@ -72,9 +72,10 @@ struct writer_state : private timer {
     }
   }
 
-  // Ends when there is nothing left; the next write begins anew. Two buffers: one fills while the other is sent.
+  // Ends when there is nothing left; the next write starts it again. Uses two buffers: one is filled while the other is
+  // sent.
   static task<> send_all(sending_state begun) {
-    const sending_state state = std::move(begun);  // given back when this ends, not when its frame is destroyed
+    const sending_state state = std::move(begun);  // released when this coroutine ends, not when its frame is destroyed
     cancel_scope scope;
     scope.open(co_await this_task_context{});
     state->sender = &scope;
@@ -87,9 +88,9 @@ struct writer_state : private timer {
       }
       if (state->closed && !state->end_told) co_await end_stream(*state);
     } catch (const cancelled&) {
-      if (!scope.absorbs_cancel()) throw;  // else it was aborted
+      if (!scope.absorbs_cancel()) throw;  // otherwise it was aborted
     } catch (...) {
-      if (!state->failure) state->failure = std::current_exception();  // said by whoever waits next
+      if (!state->failure) state->failure = std::current_exception();  // thrown by the next wait
       state->waiting.clear();
     }
   }
@@ -119,14 +120,15 @@ struct writer_state : private timer {
     }
   }
 
-  // The end is told by a task, since it may have to wait for its turn. Nobody needs to be told by a stream that goes with this.
+  // A task sends the end of the stream, since that may have to wait for its turn. A stream that is destroyed with this
+  // object needs none.
   void close() noexcept {
     closed = true;
     if (sending || failure || end_told) return;
     try {
       begin();
     } catch (...) {
-      failure = std::current_exception();  // no memory for the task; said by wait_closed
+      failure = std::current_exception();  // no memory for the task; thrown by wait_closed
     }
   }
 
@@ -138,7 +140,7 @@ struct writer_state : private timer {
     if (sender != nullptr) sender->cancel();
   }
 
-  // The writer is gone.
+  // Called when the writer is destroyed.
   void linger() noexcept {
     expect_nobody_waits();
     if (sending || (stream.is_shared() && event_loop::current_or_null() != nullptr)) close();
@@ -162,7 +164,7 @@ struct writer_state : private timer {
 
   [[nodiscard]] std::size_t buffered() const noexcept { return waiting.size() + under_way.size(); }
 
-  // What waits uses the state when it goes on, and does not keep it.
+  // Guards a wait: a waiting operation uses the state when it resumes, but does not keep it alive.
   class wait_under_way {
    public:
     wait_under_way(writer_state& state, const char* operation) noexcept : state_(state) {
@@ -200,14 +202,14 @@ struct writer_state : private timer {
   event below_low;
   std::exception_ptr failure;
   std::exception_ptr no_half_close;
-  cancel_scope* sender = nullptr;  // of the task that sends
-  const char* awaited = "";        // the operation that a task awaited last
-  int waits = 0;                   // tasks in drain, flush, write_eof and wait_closed
+  cancel_scope* sender = nullptr;  // the scope of the sending task
+  const char* awaited = "";        // the operation awaited last
+  int waits = 0;                   // number of tasks in drain, flush, write_eof and wait_closed
   int references = 1;
   bool sending = false;
   bool closed = false;
   bool end_told = false;
-  bool aborted = false;  // by the program, which need not hear of it
+  bool aborted = false;  // by the program, which need not get an error for it
 };
 
 stream_writer::stream_writer(shared_stream stream) : state_(new writer_state(std::move(stream))) {}

@@ -8,7 +8,7 @@ bool barrier_wait_op::try_now() noexcept {
   if (refused) return true;
   position_ = barrier_->waiting();
   if (position_ + 1 < barrier_->parties_) return false;
-  // Numbered anew: some may have been cancelled meanwhile.
+  // Renumbers the positions: some waiters may have been cancelled meanwhile.
   for (std::size_t position = 0; wait_node* const first = barrier_->waiters_.first(); ++position) {
     static_cast<barrier_wait_op&>(*first).position_ = position;
     barrier_->waiters_.grant_one();

@@ -1,4 +1,4 @@
-// src/sync/condition_variable.cpp: from the condition to the mutex.
+// src/sync/condition_variable.cpp: waits for the condition, then for the mutex.
 #include <gyre/sync/condition_variable.hpp>
 
 #include <utility>

@@ -1,4 +1,4 @@
-// src/sync/must_be_awaited.cpp: an operation that nobody awaited.
+// src/sync/must_be_awaited.cpp: detects an operation that nobody awaited.
 #include <gyre/sync/must_be_awaited.hpp>
 
 #include <cstdio>
@@ -7,7 +7,7 @@
 
 namespace gyre {
 
-// An await in a cancelled scope throws before it asks the operation anything.
+// Not an error during an exception: an await in a cancelled scope throws before it uses the operation.
 void must_be_awaited::stop_if_forgotten() const noexcept {
   if (std::uncaught_exceptions() > 0) return;
   std::fprintf(stderr, "gyre: %s was called and not awaited, so it did nothing: co_await it\n", call_);

@@ -1,4 +1,4 @@
-// src/sync/mutex.cpp: what stops a program that unlocks a free mutex.
+// src/sync/mutex.cpp: stops a program that unlocks a free mutex.
 #include <gyre/sync/mutex.hpp>
 
 namespace gyre {

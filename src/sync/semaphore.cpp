@@ -1,4 +1,4 @@
-// src/sync/semaphore.cpp: handing permits on.
+// src/sync/semaphore.cpp: hands permits to waiters.
 #include <gyre/sync/semaphore.hpp>
 
 #include <limits>

@@ -54,7 +54,7 @@ sleeping_thread::~sleeping_thread() { delete state_; }
 
 void sleeping_thread::sleep(shared_lock& lock) noexcept {
   state_->woken.acquire();
-  // Whoever woke this thread did it with the lock held: now it has left the semaphore.
+  // The waking thread released the semaphore with the lock held. After this, it has left the semaphore.
   lock.lock();
   lock.unlock();
 }

@@ -1,4 +1,4 @@
-// src/sync/shared_mutex.cpp: who comes in next.
+// src/sync/shared_mutex.cpp: decides who gets the lock next.
 #include <gyre/sync/shared_mutex.hpp>
 
 namespace gyre {
@@ -7,7 +7,7 @@ bool shared_mutex_lock_op::try_now() noexcept { return shared_ ? mutex_->try_loc
 bool shared_mutex_lock_op::is_free() const noexcept { return mutex_->is_free(shared_); }
 wait_queue& shared_mutex_lock_op::waits_in() noexcept { return mutex_->waiters_; }
 
-// A writer that leaves the line may have been all that kept readers behind it out.
+// A writer that leaves the line may have been the only obstacle for the readers after it.
 std::expected<void, std::error_code> shared_mutex_lock_op::take_result() {
   if (withdrawn()) mutex_->let_in();
   return queued_operation::take_result();

@@ -1,4 +1,4 @@
-// src/sync/sync_error.cpp: the words of the errors.
+// src/sync/sync_error.cpp: the messages of the errors.
 #include <gyre/sync/sync_error.hpp>
 
 #include <string>

@@ -1,4 +1,4 @@
-// src/tasks/async_scope.cpp: who hears of failures in the background.
+// src/tasks/async_scope.cpp: reports failures of background tasks.
 #include <gyre/tasks/async_scope.hpp>
 
 namespace gyre {

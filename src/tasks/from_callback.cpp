@@ -1,4 +1,4 @@
-// src/tasks/from_callback.cpp: the words of errors.
+// src/tasks/from_callback.cpp: error messages of callbacks.
 #include <gyre/tasks/from_callback.hpp>
 
 namespace gyre {

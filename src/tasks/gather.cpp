@@ -1,4 +1,4 @@
-// src/tasks/gather.cpp: what a gather does when a child ends.
+// src/tasks/gather.cpp: the reaction of a gather to the end of a child.
 #include <gyre/tasks/gather.hpp>
 
 namespace gyre {

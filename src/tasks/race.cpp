@@ -1,4 +1,4 @@
-// src/tasks/race.cpp: what a race does when a child ends.
+// src/tasks/race.cpp: the reaction of a race to the end of a child.
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/tasks/race.hpp>
 

@@ -1,4 +1,4 @@
-// src/tasks/run_coroutine_threadsafe.cpp: a thread that waits for a task of another thread's loop.
+// src/tasks/run_coroutine_threadsafe.cpp: a thread that waits for a task on another thread's loop.
 #include <gyre/tasks/run_coroutine_threadsafe.hpp>
 
 #include <atomic>
@@ -23,7 +23,7 @@ void shared_outcome_base::release() noexcept {
   if (--gate_->references == 0) delete this;
 }
 
-// Throws where nobody could end the task while the calling thread waits.
+// Throws if nobody could end the task while the calling thread waits.
 void shared_outcome_base::check_loop() const {
   if (done()) return;
   if (loop_.is_of_parent())
@@ -45,7 +45,7 @@ bool shared_outcome_base::wait_for(std::chrono::nanoseconds limit) const {
   std::unique_lock lock(gate_->mutex);
   const clock::time_point now = clock::now();
   if (limit < clock::time_point::max() - now) return gate_->opened.wait_until(lock, now + limit, ended);
-  gate_->opened.wait(lock, ended);  // too long to count
+  gate_->opened.wait(lock, ended);  // the limit is too long to add
   return true;
 }
 
@@ -55,7 +55,7 @@ bool shared_outcome_base::done() const noexcept {
 }
 
 void shared_outcome_base::cancel() noexcept {
-  const std::scoped_lock lock(gate_->mutex);  // until it has ended there is a loop
+  const std::scoped_lock lock(gate_->mutex);  // the loop exists until the task has ended
   if (gate_->open || cancel_message_.outcome != nullptr) return;
   add_reference();
   cancel_message_.outcome = this;

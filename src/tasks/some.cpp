@@ -1,4 +1,4 @@
-// src/tasks/some.cpp: when enough have succeeded, or too many failed.
+// src/tasks/some.cpp: ends when enough children have succeeded, or too many have failed.
 #include <gyre/tasks/some.hpp>
 
 namespace gyre {

@@ -1,4 +1,4 @@
-// src/tasks/task_group.cpp: waiting for children, and what becomes of their failures.
+// src/tasks/task_group.cpp: waits for children, and handles their failures.
 #include <gyre/tasks/task_group.hpp>
 
 namespace gyre {
@@ -31,7 +31,7 @@ void child_tasks::listen() noexcept {
   };
 }
 
-// Another waiter may have gone on first, and have destroyed this: those behind it find no children left, too.
+// Another waiter may have resumed first and destroyed this object. The waiters after it find no children left, too.
 child_tasks::~child_tasks() {
   if (running_ > 0)
     misuse("a coroutine was destroyed in the middle of a group, gather or race; cancel and await it first");
@@ -59,7 +59,8 @@ void child_tasks::collect(exception_collector& failures, const std::exception_pt
 
 bool children_wait_op::try_now() noexcept { return children_->running_ < limit_; }
 
-// Between the waiting task and the group lies the first scope of a child: the waiting task is that child, or the child waits for it.
+// Looks for the first child's scope between the waiting task and the group. If there is one, the waiting task is that
+// child, or the child waits for it.
 void children_wait_op::check_waits_for_others() const noexcept {
   const cancel_scope& group = children_->scope_;
   if (waiter == nullptr || waiter->context == group.task() || behaviour_ == on_cancel::stops) return;
@@ -80,7 +81,7 @@ void children_wait_op::start() noexcept {
     if (!self.waking_) self.wake();
   };
   (behaviour_ == on_cancel::stops ? children_->throttled_ : children_->joining_).link_last(*this);
-  if (try_now()) wake();  // its task has used up its budget
+  if (try_now()) wake();  // the waiting task has used up its budget
 }
 
 void children_wait_op::wake() noexcept {
@@ -93,7 +94,7 @@ void children_wait_op::woken() noexcept {
   waking_ = false;
   if (children_ != nullptr) {
     if (!try_now()) {
-      if (!asked_) return;  // a child was started meanwhile: waits on, at its place in the line
+      if (!asked_) return;  // a child was started meanwhile: keeps waiting, at its place in the line
       cancelled_ = true;
     }
     (behaviour_ == on_cancel::stops ? children_->throttled_ : children_->joining_).unlink(*this);

@@ -11,7 +11,7 @@
 
 namespace gyre {
 
-// The name with its length in front of it, in one block.
+// The name, preceded by its length, in one block.
 struct task_state::task_name {
   std::size_t length;
 
@@ -24,7 +24,7 @@ struct task_state::task_name {
   [[nodiscard]] std::string_view text() const noexcept { return {reinterpret_cast<const char*>(this + 1), length}; }
 };
 
-// Every member is written once, behind the last call: half of what spawn costs is writes.
+// Every member is written once, after the last call: writes are half the cost of spawn.
 task_state::task_state(frame_base& frame, event_loop& loop, task_owner* owner, std::source_location where,
                        task_name* name, task_local_binding* seen) noexcept
     : outermost(&frame), spawned_at(where), loop_(&loop), owner_(owner), name_(name), place_(loop.task_began()) {
@@ -58,7 +58,7 @@ task_state& task_state::create(frame_base& frame, cancel_scope& parent, task_own
   return *state;
 }
 
-// From the ready queue. A task that was cancelled before it has begun does not begin.
+// Called from the ready queue. A task that was cancelled before it begins never runs.
 void task_state::begin(io::completion& c) noexcept {
   auto& state = static_cast<task_state&>(c);
   if (!state.cancel_pending) [[likely]] {
@@ -69,7 +69,7 @@ void task_state::begin(io::completion& c) noexcept {
   state.finish();
 }
 
-// Inside of spawn, on top of the task that has called it.
+// Runs inside spawn, on top of the spawning task.
 void task_state::begin_at_once() noexcept {
   event_loop& loop = *loop_;
   task_context* const spawning = loop.running_task();
@@ -77,7 +77,7 @@ void task_state::begin_at_once() noexcept {
   loop.set_running_task(spawning);
 }
 
-// Called by the outermost coroutine on its way out: its frame may not be destroyed before it has got there.
+// Called by the outermost coroutine as it ends. Its frame must not be destroyed before it has suspended.
 void task_state::coroutine_ended(task_context& context) noexcept {
   auto& state = static_cast<task_state&>(context);
   state.complete = [](io::completion& c) noexcept { static_cast<task_state&>(c).finish(); };
@@ -92,7 +92,8 @@ void task_state::finish() noexcept {
   place_ = loop_->task_ended();
   if (owner_ != nullptr) owner_->child_ended(*owner_, *this);
   tell_watchers();
-  // With the frame go the arguments: the stream of a connection, say, however long its handle is kept.
+  // The frame holds the arguments, such as the stream of a connection. Destroying it releases them, however long the
+  // handle is kept.
   if (value_ == value_place::none || failure_) destroy_frame();
   release();
 }
@@ -101,7 +102,7 @@ void task_state::destroy_frame() noexcept {
   if (outermost != nullptr) std::exchange(outermost, nullptr)->handle().destroy();
 }
 
-// In the order in which they came: each has put itself in front of the others.
+// In the order in which they were added: the list has the latest first.
 void task_state::tell_watchers() noexcept {
   task_watcher* each = std::exchange(watchers_, nullptr);
   if (each == nullptr) return;
@@ -157,7 +158,7 @@ bool task_state::was_cancelled() const noexcept {
     std::rethrow_exception(failure());
   } catch (const cancelled&) {
     return true;
-  } catch (...) {  // only asked what it is
+  } catch (...) {  // only its type matters here
     return false;
   }
 }

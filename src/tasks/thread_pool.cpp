@@ -1,4 +1,4 @@
-// src/tasks/thread_pool.cpp: what a thread pool refuses.
+// src/tasks/thread_pool.cpp: rejects invalid sizes of a thread pool.
 #include <gyre/tasks/thread_pool.hpp>
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// src/tasks/wait.cpp: waiting for several tasks with one operation.
+// src/tasks/wait.cpp: waits for several tasks with one operation.
 #include <gyre/tasks/wait.hpp>
 
 #include <algorithm>
@@ -72,7 +72,9 @@ void ending_order::one_ended(task_watcher& ended) noexcept {
 void ending_order::next_op::start() noexcept {
   operation_base::cancel = [](cancellable& c) noexcept {
     auto& self = static_cast<next_op&>(static_cast<operation_base&>(c));
-    if (std::exchange(self.order_->waiting_, nullptr) != nullptr) self.finish_soon();  // else a task has ended: it wins
+    if (std::exchange(self.order_->waiting_, nullptr) != nullptr)
+      self.finish_soon();  // otherwise a task has ended:
+                           // success beats cancel
   };
   order_->waiting_ = this;
 }

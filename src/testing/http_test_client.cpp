@@ -1,4 +1,4 @@
-// src/testing/http_test_client.cpp: a client that trusts nobody, over a connection in memory.
+// src/testing/http_test_client.cpp: a strict client, over a connection in memory.
 #include <gyre/http/chunked_decoder.hpp>
 #include <gyre/http/framing.hpp>
 #include <gyre/http/head_parser.hpp>
@@ -40,7 +40,8 @@ std::string text_of_request(const std::string& method, const std::string& target
 
 }  // namespace
 
-// A connection that is left alone sees its end in a later turn of the loop, when the client may be gone.
+// A connection that is left alone sees its end in a later turn of the loop, when the client may be gone. So it shares
+// the server.
 namespace {
 task<> serve(std::shared_ptr<http::server> server, any_stream connection) {
   co_await server->serve_connection(std::move(connection));
@@ -68,7 +69,7 @@ struct http_test_state {
     co_return n > 0;
   }
   task<> receive_or_fail() {
-    const bool more = co_await receive();  // named: g++ 12 does not resume behind it else
+    const bool more = co_await receive();  // named: otherwise g++ 12 does not resume after it
     if (!more) throw io_error(make_error_code(stream_errc::end_of_stream), "request", "the test");
   }
   task<http_answer> read_answer(std::string method);
@@ -172,7 +173,7 @@ task<http_answer> http_test_client::request(std::string method, std::string targ
     (void)co_await state_->client.write_all(std::as_bytes(std::span(text)));
     co_return co_await state_->read_answer(method);
   } catch (...) {
-    state_->connected = false;  // what comes from it next belongs to nothing
+    state_->connected = false;  // further bytes from it would belong to no request
     throw;
   }
 }
@@ -194,12 +195,12 @@ task<std::string> http_test_client::exchange_bytes(std::string bytes, bool half_
   try {
     (void)co_await connection.write_all(std::as_bytes(std::span(bytes)));
     if (half_close) co_await connection.shutdown_write();
-  } catch (const io_error&) {  // it has closed: what it said before is to be read
+  } catch (const io_error&) {  // the server has closed: read what it sent before
   }
   try {
     while (const std::size_t n = co_await connection.read_some(buffer))
       answer.append(reinterpret_cast<const char*>(buffer.data()), n);
-  } catch (const io_error&) {  // the application has reset the connection: it has cut something off
+  } catch (const io_error&) {  // the application has reset the connection: the answer was cut off
   }
   co_return answer;
 }

@@ -1,4 +1,4 @@
-// src/testing/watchdog.cpp: the thread that watches, and what it does on the loop.
+// src/testing/watchdog.cpp: the watching thread, and its actions on the loop.
 #include <gyre/coro/call_stack.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/testing/watchdog.hpp>
@@ -13,7 +13,7 @@
 namespace gyre::testing {
 
 struct watchdog::state {
-  // The clock can still count it: a century means no limit.
+  // A century means no limit. The clock can still represent it.
   static constexpr std::chrono::milliseconds longest = std::chrono::hours(24 * 365 * 100);
 
   state(task_state& watched, std::chrono::milliseconds time)
@@ -44,7 +44,7 @@ struct watchdog::state {
   std::condition_variable gone;
   bool over = false;
   bool posted = false;
-  bool barked = false;  // on the loop's thread only
+  bool barked = false;  // used only on the loop's thread
   std::thread thread;
 };
 
