@@ -1,4 +1,4 @@
-// examples/03_call_stack.cpp: which coroutine awaits which, with file and line.
+// examples/03_call_stack.cpp: prints which coroutine awaits which, with file and line.
 #include <gyre/gyre.hpp>
 
 #include <cstdio>

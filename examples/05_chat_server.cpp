@@ -1,4 +1,4 @@
-// examples/05_chat_server.cpp: what one says, all others read. Try it with several: nc 127.0.0.1 8889
+// examples/05_chat_server.cpp: everybody reads every message. Try it with several: nc 127.0.0.1 8889
 #include <gyre/gyre.hpp>
 
 #include <cstdio>
@@ -12,7 +12,7 @@ struct message {
 };
 
 struct chat_room {
-  gyre::broadcast<message> messages{256};  // who is more than 256 behind is told that it missed some
+  gyre::broadcast<message> messages{256};  // a reader that is more than 256 behind learns that it missed some
   int guests = 0;
 
   gyre::task<> welcome(gyre::stream_reader& reader, gyre::stream_writer& writer) {

@@ -1,4 +1,4 @@
-// examples/06_port_scanner.cpp: which ports of a host are open: at most 200 attempts at a time, a second each.
+// examples/06_port_scanner.cpp: finds the open ports of a host: at most 200 attempts at a time, one second each.
 #include <gyre/gyre.hpp>
 
 #include <chrono>

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// HOST:PORT/PATH, by HTTP/1.0: the end of the stream is the end of the page.
+// `url` is HOST:PORT/PATH. With HTTP/1.0 the end of the stream is the end of the page.
 gyre::task<std::size_t> fetch(std::string url) {
   const std::size_t slash = url.find('/');
   const std::string host = url.substr(0, slash);
@@ -38,7 +38,7 @@ gyre::task<int> fetch_all(std::vector<std::string> urls) {
     downloads.push_back(gyre::spawn(limited, {.name = url}));
   }
   int failed = 0;
-  auto order = gyre::as_completed(downloads);  // each is reported when it is there
+  auto order = gyre::as_completed(downloads);  // each is reported as soon as it is done
   while (auto* download = co_await order.next()) {
     try {
       std::printf("%.*s: %zu bytes\n", static_cast<int>(download->name().size()), download->name().data(),

@@ -1,4 +1,4 @@
-// examples/09_copy_file.cpp: copies a file and shows how far it is, in a task of its own.
+// examples/09_copy_file.cpp: copies a file, and shows the progress in a second task.
 #include <gyre/gyre.hpp>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// examples/11_watch_directory.cpp: prints what changes in directories, until it is interrupted.
+// examples/11_watch_directory.cpp: prints changes in directories until it is interrupted.
 #include <gyre/gyre.hpp>
 
 #include <cstdio>

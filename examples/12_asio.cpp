@@ -1,4 +1,4 @@
-// examples/12_asio.cpp: Asio's sockets in gyre's tasks: an echo server that has kept its acceptor, and lost its callbacks.
+// examples/12_asio.cpp: Asio's sockets in gyre's tasks: an echo server that keeps its acceptor and needs no callbacks.
 #include <gyre/gyre.hpp>
 #include <gyre/interop/asio.hpp>
 
@@ -21,7 +21,7 @@ gyre::task<> echo(tcp::socket peer) {
   std::array<char, 4096> buffer;
   for (;;) {
     const auto n =
-        co_await gyre::as_expected(  // the end of the stream is an error in Asio, and so is the time limit here
+        co_await gyre::as_expected(  // in Asio, the end of the stream is an error, and so is the time limit here
             gyre::timeout(30s, peer.async_read_some(asio::buffer(buffer), gyre::use_gyre)));
     if (!n) co_return;
     co_await asio::async_write(peer, asio::buffer(buffer.data(), *n), gyre::use_gyre);
@@ -38,7 +38,7 @@ gyre::task<> serve(unsigned short port) {
       auto session = [](tcp::socket socket) -> gyre::task<> {
         try {
           co_await echo(std::move(socket));
-        } catch (const std::exception& error) {  // one peer's trouble is not the others'
+        } catch (const std::exception& error) {  // a failure of one peer must not affect the others
           std::fprintf(stderr, "%s\n", error.what());
         }
       };

@@ -1,4 +1,4 @@
-// examples/repeat_sleep_plain.hpp: what the two servers on plain blocking sockets share.
+// examples/repeat_sleep_plain.hpp: shared code of the two servers on plain blocking sockets.
 #pragma once
 
 #include <netdb.h>
@@ -23,13 +23,14 @@
 
 namespace plain {
 
-/// Listens, knows the connections that are open, and at SIGINT or SIGTERM ends all of them behind the request under way.
+/// Listens, and keeps a list of the open connections. At SIGINT or SIGTERM it ends each of them after the request in
+/// progress.
 class listener {
  public:
   explicit listener(const std::string& where) {
     sigemptyset(&signals_);
     for (const int number : {SIGINT, SIGTERM}) sigaddset(&signals_, number);
-    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);  // in the threads to come, too
+    pthread_sigmask(SIG_BLOCK, &signals_, nullptr);  // later threads inherit this
     const std::size_t colon = where.rfind(':');
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
@@ -47,12 +48,12 @@ class listener {
     std::thread([this] { stop_at_signal(); }).detach();
   }
 
-  /// The next connection, -1 at the end. Whoever takes it closes it.
+  /// Returns the next connection, or -1 at the end. The caller closes it.
   int accept() {
     while (true) {
       const int peer = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
       if (enter(peer)) return peer;
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));  // no descriptors, or the client has left already
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));  // out of descriptors, or the client has left already
     }
   }
   void close(int peer) {
@@ -93,7 +94,7 @@ class listener {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
     ::shutdown(socket_, SHUT_RDWR);                          // accept() fails
-    for (const int peer : open_) ::shutdown(peer, SHUT_RD);  // recv() gives what has come, then the end
+    for (const int peer : open_) ::shutdown(peer, SHUT_RD);  // recv() returns the bytes that have come, then the end
   }
 
   sigset_t signals_;
@@ -109,7 +110,7 @@ struct answer {
   std::string text;
 };
 
-/// The text behind "name=" in a query.
+/// Returns the text after "name=" in a query.
 inline std::string_view parameter(std::string_view query, std::string_view name) {
   while (!query.empty()) {
     const std::string_view part = query.substr(0, query.find('&'));
@@ -119,7 +120,7 @@ inline std::string_view parameter(std::string_view query, std::string_view name)
   return {};
 }
 
-/// A number from 0 to `most`, nothing else.
+/// Parses text that is a number from 0 to `most` and nothing else.
 template <class T>
 std::optional<T> number(std::string_view text, T most) {
   T value{};
@@ -128,7 +129,7 @@ std::optional<T> number(std::string_view text, T most) {
   return value;
 }
 
-/// Says what there is at a target, after the time that it wants.
+/// Returns the answer for a target, after the delay that it asks for.
 inline answer answer_to(std::string_view target) {
   const std::size_t mark = std::min(target.find('?'), target.size());
   const std::string_view path = target.substr(0, mark), query = target.substr(std::min(mark + 1, target.size()));
@@ -147,13 +148,14 @@ inline answer answer_to(std::string_view target) {
   return {404, "there is /repeat?count=N and /sleep?ms=X\n"};
 }
 
-/// Whether the head has such a line, "\r\nname:", with `word` in it. All in small letters.
+/// True if the head has a line "\r\nname:" that contains `word`. All in lower case.
 inline bool has_field(std::string_view head, std::string_view name, std::string_view word = {}) {
   const std::size_t line = head.find("\r\n" + std::string(name) + ':');
   return line != head.npos && head.substr(line + 2, head.find("\r\n", line + 2) - line - 2).find(word) != head.npos;
 }
 
-/// Removes the next head from `received`, with the line end of its last field. Nothing when none comes.
+/// Removes the next head from `received` and returns it, with the line end of its last field. Returns nothing when none
+/// comes.
 inline std::optional<std::string> next_head(int peer, std::string& received) {
   for (;;) {
     const std::size_t end = received.find("\r\n\r\n");
@@ -178,7 +180,7 @@ inline bool send_all(int peer, std::string_view bytes) {
   return true;
 }
 
-/// Answers the requests of a connection one after the other, until the client or five seconds of silence end it.
+/// Answers the requests of a connection in order, until the client leaves or is silent for five seconds.
 inline void serve(listener& from, int peer) {
   const timeval patience{5, 0};
   for (const int option : {SO_RCVTIMEO, SO_SNDTIMEO})

@@ -1,4 +1,4 @@
-// examples/repeat_sleep_server.cpp: repeat_sleep_threads with a coroutine instead of a thread for each connection.
+// examples/repeat_sleep_server.cpp: repeat_sleep_threads with one coroutine per connection instead of a thread.
 // GET /repeat?count=N answers N letters, GET /sleep?ms=X answers after X milliseconds.
 #include <gyre/gyre.hpp>
 #include <gyre/http.hpp>

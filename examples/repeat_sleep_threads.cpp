@@ -1,4 +1,4 @@
-// examples/repeat_sleep_threads.cpp: a thread for each connection, on plain sockets.
+// examples/repeat_sleep_threads.cpp: one thread per connection, on plain sockets.
 // GET /repeat?count=N answers N letters, GET /sleep?ms=X answers after X milliseconds.
 #include "repeat_sleep_plain.hpp"
 

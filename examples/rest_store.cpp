@@ -18,7 +18,7 @@ namespace {
 namespace http = gyre::http;
 
 bool is_utf8(std::string_view text) {
-  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};  // that needs so many bytes
+  constexpr std::uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};  // the least code that needs this many bytes
   while (!text.empty()) {
     const auto first = static_cast<unsigned char>(text[0]);
     const std::size_t size = first < 0x80   ? 1
@@ -39,7 +39,7 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-// The text of a JSON value is kept as it comes.
+// The text of a JSON value is stored as received.
 gyre::task<std::string> read_json(http::request& request) {
   request.body().set_limit(65'536);
   std::string text = co_await request.json_text();
@@ -88,7 +88,7 @@ class store {
 
   gyre::task<http::response> put(http::request& request) {
     std::string text = co_await read_json(request);
-    item& changed = find(request)->second;  // not before the await: another request may have removed it meanwhile
+    item& changed = find(request)->second;  // after the await: another request may have removed it meanwhile
     state_wanted(request, changed);
     changed = {std::move(text), next_etag()};
     co_return show(changed, 200);

@@ -1,11 +1,11 @@
-// examples/reverse_proxy.cpp: passes every request on to one server behind it, and streams the bodies both ways.
+// examples/reverse_proxy.cpp: passes every request on to one upstream server, and streams the bodies both ways.
 //
-// A response is passed on when the request's body has been sent; one that comes earlier and is an error ends the sending.
+// A response is passed on once the request's body has been sent. An error response that comes earlier ends the sending.
 // Upgrades and trailers are not passed on.
 //
-// The proxy stands at the edge: fields by which clients could lie about who they are (Forwarded, X-Forwarded-For, X-Real-IP and
-// the like) are dropped, and X-Forwarded-For is the client's address. Behind another proxy, say `--trust-forwarded yes`: they
-// are passed on, and the client's address is appended.
+// The proxy assumes that clients connect to it directly. So it drops fields by which clients could lie about their
+// identity (Forwarded, X-Forwarded-For, X-Real-IP and the like), and sets X-Forwarded-For to the client's address.
+// Behind another proxy, use `--trust-forwarded yes`: the fields are passed on, and the client's address is appended.
 #include <gyre/gyre.hpp>
 #include <gyre/http.hpp>
 #include <gyre/io/printable.hpp>
@@ -33,7 +33,8 @@ namespace http = gyre::http;
 using namespace std::chrono_literals;
 using upstream_pointer = upstream_pool::pointer;
 
-// The proxy does not forward fields of one connection only. RFC 9110 §7.6.1. It frames bodies anew, and drops trailers.
+// Fields for one connection only are not forwarded: RFC 9110 §7.6.1. Bodies are framed anew, and trailers are
+// dropped.
 bool is_hop_by_hop(std::string_view name, std::span<const http::field> all) {
   for (const std::string_view each : {"Connection", "Keep-Alive", "Proxy-Connection", "TE", "Trailer", "Upgrade",
                                       "Transfer-Encoding", "Content-Length"})
@@ -47,7 +48,7 @@ bool is_hop_by_hop(std::string_view name, std::span<const http::field> all) {
   return false;
 }
 
-// What proxies say about the client. Some servers take '_' for '-'.
+// True for fields by which proxies describe the client. Some servers treat '_' as '-'.
 bool is_about_client(std::string_view name) {
   std::string normal(name);
   std::replace(normal.begin(), normal.end(), '_', '-');
@@ -57,7 +58,7 @@ bool is_about_client(std::string_view name) {
   return http::equal_ignoring_case(std::string_view(normal).substr(0, family.size()), family);
 }
 
-// How many more proxies may pass this on; nothing: any number. RFC 9110 §7.6.2.
+// How many more proxies may pass this request on; nothing for any number. RFC 9110 §7.6.2.
 std::optional<std::uint64_t> hops_left(const http::request& request) {
   if (request.method() != "OPTIONS" && request.method() != "TRACE") return std::nullopt;
   return http::value_from_text<std::uint64_t>(request.field("Max-Forwards"));
@@ -72,7 +73,7 @@ class proxy {
 
   gyre::task<http::response> answer(http::request& request) {
     if (request.method() == "CONNECT") co_return http::response::error(501);
-    if (hops_left(request) == 0U)  // it is for this server
+    if (hops_left(request) == 0U)  // this server has to answer
       co_return request.method() == "OPTIONS" ? http::response::no_content() : http::response::error(501);
     request.body().set_limit(std::numeric_limits<std::uint64_t>::max());
     try {
@@ -92,8 +93,8 @@ class proxy {
 
  private:
   gyre::task<http::response> forward(http::request& request) {
-    // The server may close an idle connection just when it is used again. So only a request that can be sent twice is sent
-    // on such a one.
+    // The server may close an idle connection just when it is reused. So only a request that can be sent twice is sent
+    // on one.
     const bool repeatable = request.body().at_end() && (request.method() == "GET" || request.method() == "HEAD");
     while (repeatable) {
       upstream_pointer upstream = co_await idle_.take();
@@ -106,7 +107,7 @@ class proxy {
         if (!upstream->silent()) throw;
         continue;
       }
-      // A server that is tired of waiting says so, perhaps just when the request is sent: RFC 9110 §15.5.9.
+      // A server that has waited too long may answer 408 just when the request is sent: RFC 9110 §15.5.9.
       if (upstream->head().status() == 408) continue;
       co_return make_response(request, std::move(upstream));
     }
@@ -122,7 +123,9 @@ class proxy {
       auto both = [&](gyre::task_group& group) -> gyre::task<> {
         auto sending = group.spawn(send(request, upstream, limit));
         co_await upstream.receive_head(request.method());
-        if (upstream.head().status() >= 400 && !sending.done()) group.cancel();  // of a body that nobody wants
+        if (upstream.head().status() >= 400 && !sending.done())
+          group.cancel();  // stops sending a body that the server
+                           // rejected
         co_await group.wait();
       };
       co_await gyre::task_group::scope(both);
@@ -139,10 +142,10 @@ class proxy {
       try {
         co_await upstream.stream().write_all(bytes);
       } catch (const gyre::io_error&) {
-        co_return;  // there may be a response all the same: whoever waits for it will know
+        co_return;  // there may be a response all the same: the receiving task finds out
       }
       if (body.at_end()) break;
-      limit.reschedule(1h);  // the server has a limit for the client
+      limit.reschedule(1h);  // the server has its own limit for the client
       const std::string_view piece = co_await body.receive();
       limit.reschedule(patience_);
       bytes.clear();
@@ -168,7 +171,7 @@ class proxy {
     const auto hops = hops_left(request);
     if (hops) out.field("Max-Forwards", *hops - 1);
     for (const http::field& each : request.fields()) {
-      if (hops && http::equal_ignoring_case(each.name, "Max-Forwards")) continue;  // one less is left
+      if (hops && http::equal_ignoring_case(each.name, "Max-Forwards")) continue;  // sent above, reduced by one
       if (!trusts_clients_ && is_about_client(each.name)) continue;
       if (http::equal_ignoring_case(each.name, "X-Forwarded-For"))
         forwarded_for.append(each.value).append(", ");
@@ -192,7 +195,7 @@ class proxy {
     http::response made;
     if (has_body)
       made = http::response::stream(passed_on(*this, std::move(upstream)), "");
-    else if (request.method() == "HEAD")  // the body is announced only
+    else if (request.method() == "HEAD")  // only the length of the body is announced
       made = http::response::stream([](http::body_writer&) -> gyre::task<> { co_return; }, "");
     made.set_status(head.status());
     for (const http::field& each : head.fields()) {
@@ -203,12 +206,12 @@ class proxy {
         made.add_field(each.name, each.value);
     }
     made.add_field("Via", "1.1 gyre");
-    if (!request.body().at_end()) made.close_connection();  // the rest is not wanted
+    if (!request.body().at_end()) made.close_connection();  // the rest of the body is not wanted
     if (!has_body) idle_.keep(std::move(upstream));
     return made;
   }
 
-  // The rest of a response.
+  // Streams the rest of a response.
   struct passed_on {
     passed_on(proxy& p, upstream_pointer u) : owner(&p), upstream(std::move(u)) {}
     gyre::task<> operator()(http::body_writer& out) {
@@ -251,12 +254,12 @@ gyre::task<> serve(settings wanted) {
   auto run = [&](gyre::task_group& group) -> gyre::task<> {
     forwarder.watch_in(group);
     co_await server.run();
-    group.cancel();  // the watches
+    group.cancel();  // ends the watches
   };
   co_await gyre::task_group::scope(run);
 }
 
-// Gives what is wrong, if anything is.
+// Returns an error message, or an empty string.
 std::string set(settings& wanted, std::string_view name, std::string_view value) {
   const auto expected = [&](std::string_view what) {
     return std::string(name).append(": expected ").append(what).append(", got \"").append(value).append("\"");

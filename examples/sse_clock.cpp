@@ -1,4 +1,4 @@
-// examples/sse_clock.cpp: a page that shows the time of the server, which comes as server-sent events.
+// examples/sse_clock.cpp: a page that shows the server's time, sent as server-sent events.
 #include <gyre/gyre.hpp>
 #include <gyre/http.hpp>
 
@@ -24,7 +24,7 @@ constexpr std::string_view page = R"(<!DOCTYPE html>
 </html>
 )";
 
-// Runs until the client leaves, which cancels it, or the server is told to stop.
+// Runs until it is cancelled because the client leaves, or until the server drains.
 gyre::task<> tell_time(http::body_writer& out) {
   for (auto next = gyre::now();; next += 1s) {
     const std::string time(http::format_date(std::time(nullptr)).data(), 29);
@@ -43,7 +43,7 @@ gyre::task<> serve(std::string where) {
   http::server_options options;
   options.listen = std::move(where);
   options.routes = std::move(routes);
-  options.timeouts.drain = 1s;  // these responses have no end of their own
+  options.timeouts.drain = 1s;  // these responses never end on their own
   http::server server(std::move(options));
   std::printf("listening on http://%s\n", server.where().c_str());
   std::fflush(stdout);

@@ -1,4 +1,4 @@
-// examples/upstream_connection.hpp: a connection of reverse_proxy to the server behind it: HTTP/1.1, as a client.
+// examples/upstream_connection.hpp: a connection of reverse_proxy to the upstream server: an HTTP/1.1 client.
 #pragma once
 
 #include <gyre/gyre.hpp>
@@ -16,7 +16,7 @@
 #include <string_view>
 #include <utility>
 
-/// One request and its response at a time. Errors: io_error of the connection; bad_answer.
+/// Handles one request and its response at a time. Errors: io_error of the connection; bad_answer.
 class upstream_connection {
  public:
   struct bad_answer : std::runtime_error {
@@ -25,10 +25,11 @@ class upstream_connection {
 
   explicit upstream_connection(gyre::tcp_stream stream) : stream_(std::move(stream)) {}
 
-  /// To be written to; what is read goes through this.
+  /// For writing only. Reads go through this class.
   [[nodiscard]] gyre::tcp_stream& stream() noexcept { return stream_; }
 
-  /// Receives the head of the response to a request with this method, which then is in head(). Interim ones are dropped.
+  /// Receives the head of the response to a request with this method. It is then in head(). Interim responses are
+  /// dropped.
   gyre::task<> receive_head(std::string_view method) {
     drop_used();
     for (;;) {
@@ -51,11 +52,12 @@ class upstream_connection {
     at_end_ = framing_.body == gyre::http::body_kind::none;
     left_ = framing_.body == gyre::http::body_kind::sized ? framing_.length : ~std::uint64_t{0};
   }
-  /// Lifetime: its views until receive_body is called.
+  /// Lifetime: its views are valid until receive_body is called.
   [[nodiscard]] const gyre::http::head_parser& head() const noexcept { return parser_; }
   [[nodiscard]] const gyre::http::framing& framing() const noexcept { return framing_; }
 
-  /// The next piece of the body, without the frames of chunks; empty at its end. Lifetime: until the next call.
+  /// Returns the next piece of the body, without chunk framing, or an empty one at the end. Lifetime: valid until the
+  /// next call.
   gyre::task<std::string_view> receive_body() {
     while (!at_end_) {
       const std::string_view piece = take();
@@ -71,16 +73,16 @@ class upstream_connection {
     co_return std::string_view();
   }
 
-  /// Nothing has been received for this request: if the connection is broken, the server had closed it before.
+  /// True if nothing was received for this request. If the connection is broken then, the server had closed it before.
   [[nodiscard]] bool silent() const noexcept { return received_.size() == used_; }
-  /// For whoever writes the request: it has begun, it is complete.
+  /// Called by the sender of the request: with false when it begins, with true when the request is complete.
   void set_request_sent(bool sent) noexcept { request_sent_ = sent; }
-  /// Request and response are over, and another request may follow. Not after a 408, which the server may have
-  /// sent before it saw the request: the response to the request may still come.
+  /// True if request and response are complete and another request may follow. False after a 408: the server may have
+  /// sent it before it saw the request, and the real response may still come.
   [[nodiscard]] bool reusable() const noexcept {
     return request_sent_ && at_end_ && framing_.keep_alive && received_.size() == used_ && parser_.status() != 408;
   }
-  /// The kernel holds something that has not been read: bytes, the end or an error. While nobody reads.
+  /// True if the kernel holds unread bytes, the end or an error. Must not be called during a read.
   [[nodiscard]] bool has_input() const noexcept {
     char byte = 0;
     const auto size = ::recv(stream_.native_descriptor(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -88,8 +90,8 @@ class upstream_connection {
   }
 
  private:
-  // Waits for more bytes; false at the end of the stream. read_some() and not receive(), which reads ahead: what has arrived
-  // on an idle connection has to be known for certain.
+  // Waits for more bytes. Returns false at the end of the stream. Uses read_some() rather than receive(), which reads
+  // ahead: bytes that arrive on an idle connection must not go unnoticed.
   gyre::task<bool> receive() {
     constexpr std::size_t most = std::size_t{16} << 10U;
     const std::size_t before = received_.size();
@@ -129,8 +131,8 @@ class upstream_connection {
   gyre::http::head_parser parser_{gyre::http::head_parser::kind::response};
   gyre::http::framing framing_;
   gyre::http::chunked_decoder chunks_;
-  std::string received_;  // since the beginning of the head, or of the piece
-  std::size_t used_ = 0;  // of it
+  std::string received_;  // since the beginning of the head or the piece
+  std::size_t used_ = 0;  // bytes of it that are used
   std::uint64_t left_ = 0;
   bool request_sent_ = false;
   bool at_end_ = false;

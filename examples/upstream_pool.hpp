@@ -1,4 +1,4 @@
-// examples/upstream_pool.hpp: the connections of reverse_proxy that wait for their next request.
+// examples/upstream_pool.hpp: the idle connections of reverse_proxy.
 #pragma once
 
 #include <gyre/gyre.hpp>
@@ -11,18 +11,18 @@
 #include <utility>
 #include <vector>
 
-/// Keeps idle connections, and watches them: nothing may arrive on one before the next request is sent. Bytes that come
-/// earlier, such as a late body or a 408, would be taken for the response to that request, which may be another client's. A
-/// connection on which anything arrives, the end included, is closed.
+/// Keeps idle connections and watches them: nothing may arrive on one before the next request is sent. Earlier bytes,
+/// such as a late body or a 408, would be taken for the response to that request, which may be another client's. A
+/// connection on which anything arrives, even the end, is closed.
 ///
-/// Lifetime: the group that watches ends before the pool does.
+/// Lifetime: the watching group must end before the pool does.
 class upstream_pool {
  public:
   using pointer = std::unique_ptr<upstream_connection>;
 
   void watch_in(gyre::task_group& group) noexcept { watches_ = &group; }
 
-  /// Keeps a connection whose response is complete; closes it when it cannot be used again, or when there are enough.
+  /// Keeps a connection whose response is complete. Closes it if it cannot be reused, or if there are enough.
   void keep(pointer connection) {
     if (!connection->reusable() || idle_.size() >= most || watches_ == nullptr) return;
     auto entry = std::make_shared<idle>(std::move(connection));
@@ -30,7 +30,8 @@ class upstream_pool {
     idle_.push_back({std::move(entry), std::move(watching)});
   }
 
-  /// A connection on which nothing has arrived since its last response; null when there is none. Cancel: one is closed.
+  /// Returns a connection on which nothing has arrived since its last response, or null when there is none. Cancel: one
+  /// connection is closed.
   gyre::task<pointer> take() {
     while (!idle_.empty()) {
       watched last = std::move(idle_.back());
@@ -49,7 +50,7 @@ class upstream_pool {
     pointer connection;
     bool quiet = true;
   };
-  /// The task keeps the entry, and nothing in the entry keeps the task.
+  /// The task keeps the entry alive, but the entry does not keep the task alive.
   struct watched {
     std::shared_ptr<idle> entry;
     gyre::task_handle<void> watch;

@@ -1,4 +1,4 @@
-// bench/bare/epoll_loop.hpp: the fastest plain epoll server: edge-triggered, one read and one write a request.
+// bench/bare/epoll_loop.hpp: the fastest plain epoll server: edge-triggered, one read and one write per request.
 #pragma once
 
 #include "bench/bare/options.hpp"
@@ -34,7 +34,7 @@ int run_epoll(int argc, char** argv) {
     ::close(c->fd);
     delete c;
   };
-  // Gives false when the connection is gone.
+  // Returns when the connection is closed or has no more to do.
   const auto serve = [&](connection* c, std::uint32_t flags) {
     if (!c->unsent.empty()) {
       const ssize_t sent = ::send(c->fd, c->unsent.data(), c->unsent.size(), MSG_NOSIGNAL);
@@ -52,7 +52,7 @@ int run_epoll(int argc, char** argv) {
         c->unsent.append(reply.substr(sent < 0 ? 0 : static_cast<std::size_t>(sent)));
         return;
       }
-      // Less than fits means that the socket is empty; asking again would cost a tenth of the speed.
+      // A short read means that the socket is empty. Reading again would cost a tenth of the speed.
       if (static_cast<std::size_t>(n) < sizeof(buffer) && (flags & EPOLLRDHUP) == 0) return;
     }
   };

@@ -1,4 +1,4 @@
-// bench/bare/options.hpp: listening and stopping, as every bare loop needs it.
+// bench/bare/options.hpp: listening and stopping, for all bare loops.
 #pragma once
 
 #include <arpa/inet.h>
@@ -20,7 +20,7 @@ namespace bare {
   std::exit(1);
 }
 
-/// Listens on the HOST:PORT behind --listen and prints "listening on HOST:PORT (NAME)".
+/// Listens on the HOST:PORT after --listen, and prints "listening on HOST:PORT (NAME)".
 inline int listen_as_told(int argc, char** argv, const char* name) {
   std::string where = "127.0.0.1:0";
   for (int i = 1; i + 1 < argc; ++i)

@@ -1,4 +1,5 @@
-// bench/bare/protocol.hpp: what a bare loop answers: an echo, PONG for each PING, a page for each GET; whole ones only.
+// bench/bare/protocol.hpp: the answers of a bare loop: an echo, PONG for each complete PING, a page for each complete
+// GET.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +9,13 @@
 
 namespace bare {
 
-/// Sends back what came.
+/// Sends back the bytes received.
 struct echo {
   static constexpr const char* word = "echo";
   std::string_view answer(std::string_view input, std::string& /*scratch*/) { return input; }
 };
 
-/// RESP PING, inline or as an array. A request that is cut in two is counted when its end has come.
+/// RESP PING, inline or as an array. A request that arrives in two parts counts when its end has arrived.
 struct ping {
   static constexpr const char* word = "resp";
   std::string partial;
@@ -44,7 +45,7 @@ struct ping {
   }
 };
 
-/// An HTTP request without a body, of which only the end is looked for.
+/// An HTTP request without a body. Only its end is looked for.
 struct hello {
   static constexpr const char* word = "http";
   std::string partial;

@@ -1,5 +1,5 @@
-// bench/bare/uring_loop.hpp: the fastest plain liburing server: multishot accept and receive, provided buffers, and the
-// reply by send(2) at once.
+// bench/bare/uring_loop.hpp: the fastest plain liburing server: multishot accept and receive, provided buffers,
+// immediate send(2).
 #pragma once
 
 #include "bench/bare/options.hpp"
@@ -106,7 +106,7 @@ class uring_server {
     }
     const unsigned id = completion.flags >> IORING_CQE_BUFFER_SHIFT;
     std::string_view reply = c->protocol.answer({data(id), static_cast<std::size_t>(completion.res)}, scratch_);
-    while (!reply.empty()) {  // a load that does not read its replies is not this program's business
+    while (!reply.empty()) {  // does not handle a load that never reads its replies
       const ssize_t sent = ::send(c->fd, reply.data(), reply.size(), MSG_NOSIGNAL);
       if (sent > 0) reply.remove_prefix(static_cast<std::size_t>(sent));
       if (sent < 0 && errno != EAGAIN) break;

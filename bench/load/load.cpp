@@ -1,5 +1,4 @@
-// bench/load/load.cpp: a closed-loop load on one thread: each connection sends a batch, waits for all of it, sends
-// again.
+// bench/load/load.cpp: a closed-loop load on one thread: each connection sends a batch, waits for all answers, repeats.
 //
 // load PORT echo[:BYTES]|resp|http:/PATH CONNECTIONS DEPTH SECONDS: prints one line of JSON.
 #include <arpa/inet.h>
@@ -60,7 +59,7 @@ std::size_t receive_some(int fd, char* buffer, std::size_t size) {
   return static_cast<std::size_t>(n);
 }
 
-// Asks once, and gives the size of the whole response: the date in it changes, its length does not.
+// Sends one request, and returns the size of the whole response. Its date changes, but its length does not.
 std::size_t http_response_size(int port, const std::string& request) {
   const int fd = connect_to(port);
   if (::send(fd, request.data(), request.size(), MSG_NOSIGNAL) < 0) fail("send");

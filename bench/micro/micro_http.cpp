@@ -1,4 +1,4 @@
-// bench/micro/micro_http.cpp: parsing the heads of requests. Aim: 2 GB/s on what browsers send.
+// bench/micro/micro_http.cpp: parses the heads of requests. Aim: 2 GB/s for those that browsers send.
 #include <gyre/http.hpp>
 
 #include <benchmark/benchmark.h>

@@ -1,4 +1,4 @@
-// bench/micro/micro_sync.cpp: nanoseconds of waiting for each other and handing things over, without I/O.
+// bench/micro/micro_sync.cpp: nanoseconds per synchronization and hand-over between tasks, without I/O.
 // Aims: uncontended mutex ≤ 15, a channel hand-over between two tasks ≤ 30.
 #include <gyre/gyre.hpp>
 
@@ -65,7 +65,7 @@ void semaphore_uncontended(benchmark::State& state) {
 }
 BENCHMARK(semaphore_uncontended);
 
-/// One iteration is one item from a task to another through a channel.
+/// One iteration passes one item from one task to another through a channel.
 template <class Channel>
 void hand_over(benchmark::State& state, std::size_t capacity) {
   run_on_loop(state, [capacity](benchmark::State& s) -> gyre::task<> {

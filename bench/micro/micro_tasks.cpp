@@ -1,4 +1,4 @@
-// bench/micro/micro_tasks.cpp: nanoseconds of what every program does all the time, without I/O.
+// bench/micro/micro_tasks.cpp: nanoseconds per basic operation of tasks, without I/O.
 // Aims: await ≤ 8, yield ≤ 5, spawn and finish ≤ 30, timer armed and cancelled ≤ 20.
 #include <gyre/gyre.hpp>
 
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 [[gnu::noinline]] gyre::task<int> one(int value) { co_return value; }
 [[gnu::noinline]] gyre::task<> nothing() { co_return; }
 
-/// Runs `body(state)` as the main task of a loop. Virtual time: no system call for a sleep.
+/// Runs `body(state)` as the main task of a loop. With virtual time, a sleep makes no system call.
 template <class Body>
 void run_on_loop(benchmark::State& state, Body body, bool virtual_time = false) {
   gyre::run_options options;
@@ -50,9 +50,9 @@ void yield_alone(benchmark::State& state) {
     for (auto _ : s) co_await gyre::yield();
   });
 }
-BENCHMARK(yield_alone);  // each resumption a turn of its own, which looks at the kernel
+BENCHMARK(yield_alone);  // each resumption takes its own turn, which polls the kernel
 
-/// One iteration is one yield of each of the tasks, so the turn's own cost is shared by 100.
+/// One iteration is one yield by each task, so 100 tasks share the cost of the turn.
 void yield_among_100_tasks(benchmark::State& state) {
   run_on_loop(state, [](benchmark::State& s) -> gyre::task<> {
     bool stop = false;
@@ -85,9 +85,9 @@ void spawn_and_await(benchmark::State& state) {
     for (auto _ : s) benchmark::DoNotOptimize(co_await gyre::spawn(one(1)));
   });
 }
-BENCHMARK(spawn_and_await);  // with two looks at the kernel: the loop has nothing else to do
+BENCHMARK(spawn_and_await);  // polls the kernel twice: the loop has nothing else to do
 
-/// The wheel alone, while it holds as many other timers as a busy server.
+/// Only the wheel, while it holds as many other timers as on a busy server.
 void timer_armed_and_cancelled(benchmark::State& state) {
   const auto others = static_cast<std::size_t>(state.range(0));
   gyre::timer_wheel wheel(0);

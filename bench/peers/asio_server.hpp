@@ -24,7 +24,7 @@ awaitable<void> serve(tcp::socket socket) {
       const std::string_view reply = protocol.answer({buffer.data(), n}, scratch);
       if (!reply.empty()) co_await asio::async_write(socket, asio::buffer(reply), use_awaitable);
     }
-  } catch (const std::system_error&) {  // the end of the stream is an exception there
+  } catch (const std::system_error&) {  // in Asio the end of the stream is an exception
   }
 }
 

@@ -15,7 +15,7 @@ namespace beast = boost::beast;
 namespace http = beast::http;
 using boost::asio::ip::tcp;
 
-// What every server here sends: made anew once a second.
+// The date that every server here sends. Formatted once per second.
 const std::string& date() {
   static std::time_t second = 0;
   static std::string text;

@@ -9,7 +9,7 @@
 namespace {
 
 void on_read(bufferevent* peer, void* /*unused*/) {
-  evbuffer_add_buffer(bufferevent_get_output(peer), bufferevent_get_input(peer));  // moves it, copies nothing
+  evbuffer_add_buffer(bufferevent_get_output(peer), bufferevent_get_input(peer));  // moves the bytes without copying
 }
 void on_event(bufferevent* peer, short /*what*/, void* /*unused*/) { bufferevent_free(peer); }
 

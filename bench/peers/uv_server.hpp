@@ -1,4 +1,4 @@
-// bench/peers/uv_server.hpp: the same work with libuv's callbacks: uv_try_write first, as its good users do.
+// bench/peers/uv_server.hpp: the same work with libuv's callbacks: uv_try_write first, as good programs do.
 #pragma once
 
 #include "bench/bare/options.hpp"

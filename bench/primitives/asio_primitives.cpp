@@ -1,4 +1,4 @@
-// bench/primitives/asio_primitives.cpp: the same with Asio, for what it has: no mutex, semaphore or generator.
+// bench/primitives/asio_primitives.cpp: the same with Asio, as far as it goes: no mutex, semaphore or generator.
 #include <asio.hpp>
 #include <asio/experimental/awaitable_operators.hpp>
 #include <asio/experimental/channel.hpp>
@@ -48,7 +48,7 @@ awaitable<void> spawn(long n) {
 awaitable<void> to_thread(long n) {
   static asio::thread_pool pool(1);
   for (long i = 0; i < n; ++i) {
-    // There, and back to where the coroutine lives.
+    // To the pool, and back to the coroutine's executor.
     co_await asio::co_spawn(pool, []() -> awaitable<void> { co_return; }, use_awaitable);
   }
 }

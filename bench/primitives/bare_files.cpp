@@ -1,4 +1,4 @@
-// bench/primitives/bare_files.cpp: the same with plain blocking calls, the mark. Usage: bare_files FILE
+// bench/primitives/bare_files.cpp: the same with plain blocking calls, as the reference. Usage: bare_files FILE
 #include "bench/primitives/timing.hpp"
 
 #include <fcntl.h>

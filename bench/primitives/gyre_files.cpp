@@ -1,4 +1,4 @@
-// bench/primitives/gyre_files.cpp: reading and writing a file of 64 MiB that is in memory. Usage: gyre_files FILE
+// bench/primitives/gyre_files.cpp: reads and writes a file of 64 MiB in the page cache. Usage: gyre_files FILE
 #include <gyre/gyre.hpp>
 
 #include "bench/primitives/timing.hpp"
@@ -57,7 +57,7 @@ gyre::task<> all(std::string path) {
   auto file = co_await fs::file::open(path, both);
   co_await report("write_64k", file, sequential, true);
   co_await file.resize(file_size);
-  co_await sequential(file, true, file_size / large);  // so that all of it is there
+  co_await sequential(file, true, file_size / large);  // brings all of it into the page cache
   co_await report("read_64k", file, sequential, false);
   co_await report("read_4k_random", file, random_access, false, 1U);
   co_await report("write_4k_random", file, random_access, true, 1U);

@@ -1,11 +1,11 @@
-// bench/primitives/gyre_primitives.cpp: what awaiting, waiting for each other and handing over cost here.
+// bench/primitives/gyre_primitives.cpp: the cost of awaiting, synchronizing and handing over.
 #include <gyre/gyre.hpp>
 
 #include "bench/primitives/timing.hpp"
 
 namespace {
 
-/// `body(n)` does it n times.
+/// `body(n)` performs the operation n times.
 template <class Body>
 gyre::task<> report(const char* name, Body body) {
   bench::stopwatch watch(name);

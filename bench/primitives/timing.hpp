@@ -1,4 +1,4 @@
-// bench/primitives/timing.hpp: how all programs of this folder measure: enough repetitions, the best of three.
+// bench/primitives/timing.hpp: how the programs of this folder measure: enough repetitions, the best of three.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@ inline double nanoseconds_since(clock::time_point start) {
   return std::chrono::duration<double, std::nano>(clock::now() - start).count();
 }
 
-/// Chooses how often to repeat, and prints "name<TAB>nanoseconds of one repetition".
+/// Chooses the number of repetitions, and prints "name<TAB>nanoseconds per repetition".
 class stopwatch {
  public:
   explicit stopwatch(std::string_view name) noexcept : name_(name) {}
@@ -23,7 +23,7 @@ class stopwatch {
 
   [[nodiscard]] long repetitions() const noexcept { return repetitions_; }
   void start() noexcept { start_ = clock::now(); }
-  /// False: it is known well enough.
+  /// Returns false when the result is precise enough.
   [[nodiscard]] bool again() noexcept {
     const double took = nanoseconds_since(start_);
     constexpr double enough = 30e6;

@@ -1,4 +1,4 @@
-// examples/callbacks/c_ares.cpp: names resolved by c-ares in tasks: gyre watches its sockets and its clock.
+// examples/callbacks/c_ares.cpp: resolves names with c-ares in tasks; gyre watches its sockets and timers.
 #include <gyre/gyre.hpp>
 
 #include <ares.h>
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// A question, with a channel of its own: nobody else's call of c-ares can close a socket that a task waits for.
+/// A query with its own channel, so that no other call of c-ares can close a socket that a task waits for.
 struct question {
   ares_channel channel = nullptr;
   bool answered = false;
@@ -22,7 +22,7 @@ struct question {
   std::vector<gyre::address> found;
   question(const std::string& name, const std::string& server) {
     ares_options options{};
-    options.timeout = 200;  // milliseconds, then twice as many, …
+    options.timeout = 200;  // milliseconds; doubles with each try
     options.tries = 4;
     status = ares_init_options(&channel, &options, ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES);
     if (status == ARES_SUCCESS && !server.empty()) status = ares_set_servers_ports_csv(channel, server.c_str());
@@ -31,7 +31,7 @@ struct question {
         .ai_flags = 0, .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_protocol = 0};
     if (!answered) ares_getaddrinfo(channel, name.c_str(), nullptr, &hints, &on_answer, this);
   }
-  ~question() { ares_destroy(channel); }  // after a cancel it calls back from in here, for the last time
+  ~question() { ares_destroy(channel); }  // after a cancel, this calls back for the last time
   static void on_answer(void* self, int status, int, ares_addrinfo* list) {
     auto& asked = *static_cast<question*>(self);
     asked.answered = true;
@@ -65,7 +65,7 @@ gyre::task<std::vector<gyre::address>> resolve(std::string name, std::string ser
       if (ARES_GETSOCK_READABLE(wanted, i)) waits.push_back(wait({.to_read = sockets[i]}, rest));
       if (ARES_GETSOCK_WRITABLE(wanted, i)) waits.push_back(wait({.to_write = sockets[i]}, rest));
     }
-    const auto first = co_await gyre::race(std::move(waits));  // when it returns, nobody waits for a socket any more
+    const auto first = co_await gyre::race(std::move(waits));  // after it returns, no task waits for a socket
     ares_process_fd(one.channel, first.value.to_read, first.value.to_write);
   }
   if (one.status != ARES_SUCCESS) throw std::runtime_error(ares_strerror(one.status));

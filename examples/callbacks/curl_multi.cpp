@@ -1,4 +1,4 @@
-// examples/callbacks/curl_multi.cpp: transfers of libcurl's multi interface as tasks: gyre watches sockets and clock.
+// examples/callbacks/curl_multi.cpp: transfers of libcurl's multi interface as tasks; gyre watches sockets and timers.
 #include <gyre/gyre.hpp>
 
 #include <curl/curl.h>
@@ -16,8 +16,9 @@ struct reply {
   long status = 0;
   std::string body;
 };
-/// A transfer, and what libcurl has said that it waits for. A multi handle for each: nobody else's call of libcurl can
-/// close a socket that a task waits for. (One for all would reuse connections, and need duplicates of the sockets.)
+/// A transfer, and the events that libcurl waits for. Each has its own multi handle, so that no other call of libcurl
+/// can close a socket that a task waits for. (A shared one would reuse connections, but need duplicates of the
+/// sockets.)
 struct transfer {
   CURLM* multi = curl_multi_init();
   CURL* easy = curl_easy_init();
@@ -34,7 +35,7 @@ struct transfer {
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, &answer.body);
     curl_multi_add_handle(multi, easy);
   }
-  ~transfer() {  // after a cancel, too
+  ~transfer() {  // also after a cancel
     curl_multi_remove_handle(multi, easy);
     curl_easy_cleanup(easy);
     curl_multi_cleanup(multi);
@@ -43,7 +44,7 @@ struct transfer {
     static_cast<transfer*>(self)->sockets[socket] = what == CURL_POLL_REMOVE ? CURL_POLL_NONE : what;
     return 0;
   }
-  static int on_timer(CURLM*, long delay, void* self) {  // milliseconds; -1: there is no time to wait for
+  static int on_timer(CURLM*, long delay, void* self) {  // milliseconds; -1 for no timer
     static_cast<transfer*>(self)->alarm = gyre::now() + std::chrono::milliseconds(delay < 0 ? 3'600'000 : delay);
     return 0;
   }
@@ -68,8 +69,8 @@ gyre::task<reply> fetch(std::string url) {
     for (const auto& [socket, wanted] : one.sockets)
       for (const int what : {CURL_POLL_IN, CURL_POLL_OUT})
         if ((wanted & what) != 0) waits.push_back(wait(socket, what, one.alarm));
-    const auto first = co_await gyre::race(std::move(waits));  // when it returns, nobody waits for a socket any more
-    curl_multi_socket_action(one.multi, first.value, 0, &running);  // 0: it looks itself for what has happened
+    const auto first = co_await gyre::race(std::move(waits));       // after it returns, no task waits for a socket
+    curl_multi_socket_action(one.multi, first.value, 0, &running);  // 0: libcurl checks itself what has happened
   }
   const CURLcode code = curl_multi_info_read(one.multi, &running)->data.result;
   if (code != CURLE_OK) throw std::runtime_error(curl_easy_strerror(code));

@@ -16,10 +16,10 @@
 namespace {
 
 using reply_callback = gyre::callback<std::string>;
-/// Lifetime: longer than the tasks that its functions make.
+/// Lifetime: must outlive the tasks that its functions return.
 struct redis_connection {
-  redisAsyncContext* context;  // null: hiredis has freed it
-  gyre::owned_fd socket;       // a duplicate, since hiredis closes its own whoever waits
+  redisAsyncContext* context;  // null once hiredis has freed it
+  gyre::owned_fd socket;       // a duplicate, since hiredis closes its own even while a task waits for it
   gyre::event wants_read, wants_write;
   explicit redis_connection(const gyre::address& server)
       : context(redisAsyncConnect(server.host().c_str(), server.port())),
@@ -35,7 +35,7 @@ struct redis_connection {
     if (context != nullptr) redisAsyncFree(context);
   }
 
-  /// What hiredis asks for; both run until they are cancelled.
+  /// Serve the events that hiredis asks for. Both run until they are cancelled.
   gyre::task<> read() {
     for (;;) {
       co_await wants_read.wait();
@@ -51,7 +51,7 @@ struct redis_connection {
     }
   }
 
-  /// Cancel: stops waiting. hiredis cannot take a command back: it owns the callback until the answer comes.
+  /// Cancel: stops waiting. hiredis cannot withdraw a command: it owns the callback until the answer comes.
   gyre::task<std::string> command(std::vector<const char*> words) {
     auto begin = [&](const reply_callback& done) {
       if (context == nullptr || context->err != 0) throw std::runtime_error("no connection");
@@ -62,7 +62,7 @@ struct redis_connection {
     };
     co_return co_await gyre::from_callback<std::string>(begin);
   }
-  // Called once for each command: with null when the connection is lost or freed.
+  // Called once per command, with null when the connection is lost or freed.
   static void on_reply(redisAsyncContext* from, void* answer, void* kept) {
     const std::unique_ptr<reply_callback> done(static_cast<reply_callback*>(kept));
     const auto* reply = static_cast<const redisReply*>(answer);

@@ -1,4 +1,4 @@
-// examples/callbacks/libuv.cpp: handles of libuv awaited in tasks: its loop is a guest of gyre's, on the same thread.
+// examples/callbacks/libuv.cpp: handles of libuv awaited in tasks; its loop is a guest of gyre's, on the same thread.
 #include <gyre/gyre.hpp>
 
 #include <poll.h>
@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace {
-/// Lifetime: longer than all handles; it waits for those that are still being closed.
+/// Lifetime: must outlive all handles. The destructor waits for those that are still being closed.
 struct uv_guest : gyre::guest_loop {
   uv_loop_t loop{};
   int error = uv_loop_init(&loop);
@@ -23,7 +23,7 @@ struct uv_guest : gyre::guest_loop {
     while (uv_loop_close(&loop) == UV_EBUSY) uv_run(&loop, UV_RUN_ONCE);
   }
   void poll() noexcept override { uv_run(&loop, UV_RUN_NOWAIT); }
-  // Runs nothing, which poll does. The time-out of libuv is 0 when it has to look at a new handle first.
+  // Runs nothing; poll does that. libuv's time-out is 0 when it has to look at a new handle first.
   void wait(int descriptor, gyre::io::monotonic_time deadline) noexcept override {
     uv_update_time(&loop);
     const gyre::io::monotonic_time now = gyre::event_loop::current().now();
@@ -36,7 +36,8 @@ struct uv_guest : gyre::guest_loop {
   }
 };
 
-/// What libuv uses, and who awaits its current step. After a cancel libuv calls back, to nobody, until all is closed.
+/// The objects that libuv uses, and the callback of the current step. After a cancel, libuv calls back until all
+/// handles are closed, and the calls are ignored.
 struct session {
   uv_any_handle peer, clock;
   uv_any_req request;

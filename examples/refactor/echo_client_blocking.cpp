@@ -1,4 +1,4 @@
-// examples/refactor/echo_client_blocking.cpp: sends the standard input to a server, prints what comes back.
+// examples/refactor/echo_client_blocking.cpp: sends the standard input to a server, and prints what comes back.
 #include "plain_sockets.hpp"
 
 #include <array>
@@ -15,7 +15,7 @@ namespace {
 void send(const plain::stream& server, std::atomic<bool>& all_sent) {
   const plain::stream input(::dup(STDIN_FILENO));
   std::array<char, 16384> buffer;
-  while (const auto n = input.read_some(buffer))  // a line, when somebody types it
+  while (const auto n = input.read_some(buffer))  // one line, if the input is typed
     server.write_all(std::string_view(buffer.data(), n));
   all_sent = true;
   server.shutdown_write();
@@ -28,7 +28,7 @@ void receive(const plain::stream& server, const std::atomic<bool>& all_sent) {
   if (!all_sent) throw std::runtime_error("the server has closed the connection");
 }
 
-/// Nothing wakes the other thread when it waits for input: the process ends with both.
+/// Nothing wakes the other thread while it waits for input, so the process ends with both.
 template <class F>
 void end_the_program_on_failure(F function) {
   try {
@@ -39,7 +39,8 @@ void end_the_program_on_failure(F function) {
   }
 }
 
-// At the same time: who sends everything first waits for a server that waits until somebody reads.
+// Sends and receives at the same time: a client that sends everything first can deadlock with a server that waits for
+// its reader.
 void talk(const std::string& where) {
   const plain::stream server = plain::connect(where);
   std::atomic<bool> all_sent = false;

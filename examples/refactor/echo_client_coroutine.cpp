@@ -12,7 +12,7 @@ namespace {
 gyre::task<> send(gyre::tcp_stream& server, bool& all_sent) {
   auto input = gyre::fs::standard_input();
   std::array<char, 16384> buffer;
-  while (const auto n = co_await input.read_some(buffer))  // a line, when somebody types it
+  while (const auto n = co_await input.read_some(buffer))  // one line, if the input is typed
     co_await server.write_all(std::string_view(buffer.data(), n));
   all_sent = true;
   co_await server.shutdown_write();
@@ -26,7 +26,8 @@ gyre::task<> receive(gyre::tcp_stream& server, const bool& all_sent) {
   if (!all_sent) throw std::runtime_error("the server has closed the connection");
 }
 
-// At the same time: who sends everything first waits for a server that waits until somebody reads.
+// Sends and receives at the same time: a client that sends everything first can deadlock with a server that waits for
+// its reader.
 gyre::task<> talk(std::string where) {
   gyre::tcp_stream server = co_await gyre::tcp_stream::connect(where);
   bool all_sent = false;

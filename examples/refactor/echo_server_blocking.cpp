@@ -20,7 +20,7 @@ void echo(const plain::stream& peer) {
     peer.write_all(std::string_view(buffer.data(), n));  // errors throw std::system_error
 }
 
-/// The connections and their threads; the main thread needs them to end them.
+/// The connections and their threads. The main thread uses the list to end them.
 class connections {
  public:
   void serve(plain::stream peer) {
@@ -28,12 +28,12 @@ class connections {
     const auto place = open_.insert(open_.end(), std::move(peer));
     try {
       std::thread([this, place] { run(place); }).detach();
-    } catch (const std::system_error& error) {  // no more threads: this client is turned away
+    } catch (const std::system_error& error) {  // no more threads: this client is refused
       std::fprintf(stderr, "error: %s\n", error.what());
       open_.erase(place);
     }
   }
-  /// Each connection sees the end of its stream once it has consumed what had arrived; after the limit it is cut off.
+  /// Each connection sees the end of its stream after the bytes that had arrived. After the limit it is cut off.
   void drain(std::chrono::seconds limit) {
     std::unique_lock lock(mutex_);
     for (const plain::stream& peer : open_) peer.shutdown_read();
@@ -47,13 +47,13 @@ class connections {
   void run(std::list<plain::stream>::iterator place) {
     try {
       echo(*place);
-    } catch (const std::system_error& error) {  // one peer's trouble is not the others'
+    } catch (const std::system_error& error) {  // a failure of one peer must not affect the others
       const bool left = error.code() == std::errc::connection_reset || error.code() == std::errc::broken_pipe;
       if (!left) std::fprintf(stderr, "error: %s\n", error.what());
     }
     const std::scoped_lock lock(mutex_);
     open_.erase(place);
-    closed_.notify_all();  // while it is locked: the main thread may leave as soon as it is not
+    closed_.notify_all();  // while locked: once it is unlocked, the main thread may leave
   }
 
   std::mutex mutex_;

@@ -1,4 +1,4 @@
-// examples/refactor/http_files.hpp: what answers a request, for both HTTP servers.
+// examples/refactor/http_files.hpp: the answers to requests, for both HTTP servers.
 #pragma once
 
 #include "http_request.hpp"
@@ -28,18 +28,18 @@ namespace http_files {
 /// Longest head of a request that is read.
 inline constexpr std::size_t longest_head = 8192;
 
-/// What the command line says.
+/// The settings from the command line.
 struct settings {
   std::string host = "127.0.0.1";
   std::uint16_t port = 8080;
   std::filesystem::path root;                                    // canonical
-  std::chrono::nanoseconds patience = std::chrono::seconds(30);  // for a request to come, for a piece to go
-  static constexpr std::chrono::seconds drain{10};               // for what is under way when the program shall end
+  std::chrono::nanoseconds patience = std::chrono::seconds(30);  // for a request to arrive, or for a piece to be sent
+  static constexpr std::chrono::seconds drain{10};               // for requests in progress when the program has to end
 
   [[nodiscard]] std::string where() const { return host + ':' + std::to_string(port); }
 };
 
-/// A number and nothing else.
+/// Parses text that is a number and nothing else.
 template <class T>
 std::optional<T> number(std::string_view text) {
   T value{};
@@ -48,7 +48,7 @@ std::optional<T> number(std::string_view text) {
   return value;
 }
 
-/// Nothing: they are not understood. Errors: std::system_error when there is no such directory.
+/// Returns nothing when the arguments are invalid. Errors: std::system_error when there is no such directory.
 inline std::optional<settings> read_arguments(std::span<char*> arguments) {
   settings chosen;
   std::string root = ".";
@@ -76,19 +76,20 @@ inline std::optional<settings> read_arguments(std::span<char*> arguments) {
   return chosen;
 }
 
-/// A regular file that is read from its beginning to the end that it had when it was opened.
+/// A regular file, read from its beginning to the end that it had when it was opened.
 class open_file {
  public:
-  /// Nothing: there is none below `root`. Errors: std::system_error when it cannot be had now.
+  /// Returns nothing when there is no such file below `root`. Errors: std::system_error when it cannot be opened now.
   static std::optional<open_file> find(const std::filesystem::path& root, std::string_view path) {
     std::string name(path.substr(1));
     if (name.empty() || name.ends_with('/')) name += "index.html";
     if (("/" + name + "/").contains("/../") || name.starts_with('/')) return std::nullopt;
     std::error_code error;
     const auto file =
-        std::filesystem::canonical(root / name, error);  // without links, which could lead out of the root
+        std::filesystem::canonical(root / name, error);  // resolves links, which could lead out of the root
     if (error || std::ranges::mismatch(root, file).in1 != root.end()) return std::nullopt;
-    open_file found(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));  // a pipe is not waited for
+    open_file found(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));  // does not wait for a
+                                                                                            // pipe's writer
     if (found.descriptor_ < 0 && (errno == EMFILE || errno == ENFILE))
       throw std::system_error(errno, std::generic_category(), "open " + file.string());
     struct stat known{};
@@ -112,7 +113,8 @@ class open_file {
 
   [[nodiscard]] std::size_t left() const noexcept { return left_; }
   [[nodiscard]] const std::string& extension() const noexcept { return extension_; }
-  /// Fills the buffer, at most to the end. Gives the count. Errors: std::system_error, also when the file has become shorter.
+  /// Fills the buffer, at most to the end of the file. Returns the count. Errors: std::system_error, also when the file
+  /// has become shorter.
   std::size_t read(std::span<char> buffer) {
     const std::size_t wanted = std::min(buffer.size(), left_);
     for (std::size_t done = 0; done < wanted;) {
@@ -162,7 +164,7 @@ inline std::string_view content_type(std::string_view extension) {
   return found == known.end() ? "application/octet-stream" : found->second;
 }
 
-/// An answer, given out in pieces.
+/// An answer, produced in pieces.
 class answer {
  public:
   /// A status with its text, unless the client wants no body.
@@ -175,7 +177,8 @@ class answer {
     file_ = std::move(file);
   }
 
-  /// What is to be sent next, valid until the next call; empty at the end. Errors: as open_file::read.
+  /// Returns the next piece to send, or an empty one at the end. It is valid until the next call. Errors: same as
+  /// open_file::read.
   std::string_view next_piece() {
     constexpr std::size_t piece = 65536;
     piece_ = std::exchange(next_, {});
@@ -209,7 +212,7 @@ class answer {
   bool keep_alive_;
 };
 
-/// What answers the request with this head.
+/// Returns the answer to the request with this head.
 inline answer answer_to(std::string_view head, const std::filesystem::path& root) {
   const std::optional<request> asked = parse_head(head);
   if (!asked) return answer(400, false);
@@ -217,7 +220,7 @@ inline answer answer_to(std::string_view head, const std::filesystem::path& root
   try {
     if (auto file = open_file::find(root, asked->path)) return answer(*std::move(file), asked->keep_alive);
     return answer(404, asked->keep_alive);
-  } catch (const std::system_error& error) {  // other connections have all descriptors
+  } catch (const std::system_error& error) {  // other connections use all descriptors
     std::fprintf(stderr, "error: %s\n", error.what());
     return answer(503, false);
   }

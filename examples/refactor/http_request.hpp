@@ -1,4 +1,4 @@
-// examples/refactor/http_request.hpp: what a request asks for, for both HTTP servers.
+// examples/refactor/http_request.hpp: parses requests, for both HTTP servers.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ inline std::string lower(std::string_view text) {
   return result;
 }
 
-/// What stands before the separator; `text` keeps what stands behind it.
+/// Returns the text before the separator. `text` keeps the rest after it.
 inline std::string_view take_until(std::string_view& text, std::string_view separator) {
   const std::size_t end = text.find(separator);
   const std::string_view part = text.substr(0, end);
@@ -45,7 +45,8 @@ inline std::string_view trim(std::string_view text) {
   return text;
 }
 
-/// "/a%20b?c" is "/a b". Nothing: it is wrong, or could end a path too early.
+/// "/a%20b?c" becomes "/a b". Returns nothing when the target is invalid, or contains a byte that could end a path
+/// early.
 inline std::optional<std::string> decode_path(std::string_view target) {
   if (lower(target.substr(0, 7)) == "http://") {
     const std::size_t slash = target.find('/', 7);
@@ -71,9 +72,9 @@ inline std::optional<std::string> decode_path(std::string_view target) {
   return path;
 }
 
-/// Reads the head of a request, with the empty line that ends it. Nothing: it is none.
+/// Parses the head of a request, with the empty line that ends it. Returns nothing when it is invalid.
 inline std::optional<request> parse_head(std::string_view head) {
-  while (head.starts_with("\r\n")) head.remove_prefix(2);  // some clients send one too many behind a body
+  while (head.starts_with("\r\n")) head.remove_prefix(2);  // some clients send an extra line end after a body
   std::string_view line = take_until(head, "\r\n");
   const std::string_view method = take_until(line, " ");
   const std::string_view target = take_until(line, " ");
@@ -91,7 +92,7 @@ inline std::optional<request> parse_head(std::string_view head) {
     const auto forbidden = [](char c) { return is_control(c) && c != '\t'; };
     if (!is_token(field) || std::ranges::any_of(value, forbidden)) return std::nullopt;
     if (field == "host") ++hosts;
-    // A body is not read; what follows would be taken for a request.
+    // Bodies are not read, so the bytes of one would be taken for a request.
     if ((field == "content-length" && value != "0") || field == "transfer-encoding") asked.keep_alive = false;
     if (field == "connection") {
       std::string_view options = value;

@@ -25,7 +25,7 @@ using http_files::answer;
 using http_files::answer_to;
 using http_files::settings;
 
-/// A connection. Lives as long as one of its handlers waits; so each of them holds a pointer to it.
+/// A connection. Each waiting handler holds a pointer to it, so it lives as long as one waits.
 class session : public std::enable_shared_from_this<session> {
  public:
   session(tcp::socket peer, const settings& chosen, std::set<session*>& all)
@@ -38,7 +38,7 @@ class session : public std::enable_shared_from_this<session> {
 
   void start() { read_head(); }
 
-  /// It reads what has arrived, then the end.
+  /// Lets the session read the bytes that have arrived, then the end.
   void finish_reading() {
     std::error_code left_already;
     peer_.shutdown(tcp::socket::shutdown_receive, left_already);
@@ -49,9 +49,9 @@ class session : public std::enable_shared_from_this<session> {
     set_deadline();
     asio::async_read_until(peer_, asio::dynamic_buffer(received_, http_files::longest_head), "\r\n\r\n",
                            [self = shared_from_this()](std::error_code error, std::size_t size) {
-                             if (error == asio::error::not_found) {  // it is longer
+                             if (error == asio::error::not_found) {  // the head is too long
                                self->answer_.emplace(400, false);
-                             } else if (error) {  // the peer has finished, or left, or it took too long
+                             } else if (error) {  // the peer has finished or left, or the deadline has passed
                                return;
                              } else {
                                self->answer_ = answer_to(self->received_.substr(0, size), self->settings_.root);
@@ -73,7 +73,7 @@ class session : public std::enable_shared_from_this<session> {
     });
   }
 
-  // To close with bytes that nobody has read would be a reset, and the answer could get lost.
+  // Closing with unread bytes would reset the connection, and the answer could get lost.
   void finish() {
     std::error_code left_already;
     peer_.shutdown(tcp::socket::shutdown_send, left_already);
@@ -87,11 +87,11 @@ class session : public std::enable_shared_from_this<session> {
     });
   }
 
-  // Closing ends the operation that waits; its handler is the last to hold this object.
+  // Closing ends the waiting operation, whose handler is the last owner of this object.
   void set_deadline() {
     deadline_.expires_after(settings_.patience);
     deadline_.async_wait([weak = weak_from_this()](std::error_code) {
-      const auto self = weak.lock();  // a deadline alone does not keep a connection
+      const auto self = weak.lock();  // a deadline alone does not keep a connection alive
       if (self && self->deadline_.expiry() <= std::chrono::steady_clock::now()) self->peer_.close();
     });
   }
@@ -105,7 +105,7 @@ class session : public std::enable_shared_from_this<session> {
   std::array<char, 4096> discarded_;
 };
 
-// What a handler throws ends its connection, whose last handler it was, and leaves run().
+// An exception leaves run() through its handler. It ends that handler's connection, which has no other owner.
 template <class F>
 void report_failures(F run) {
   for (;;) {
@@ -131,7 +131,7 @@ class server {
   }
 
   void run() {
-    report_failures([this] { context_.run(); });  // until a signal comes; the next one kills the program
+    report_failures([this] { context_.run(); });  // until the first signal; the next one kills the program
     signals_.clear();
     acceptor_.close();
     for (session* const each : sessions_) each->finish_reading();
@@ -153,7 +153,7 @@ class server {
       accept();
     });
   }
-  // Out of descriptors: some connection may end.
+  // Out of descriptors: retry, since a connection may end.
   void accept_later() {
     retry_.expires_after(std::chrono::milliseconds(100));
     retry_.async_wait([this](std::error_code) {
@@ -162,7 +162,7 @@ class server {
   }
 
   const settings& settings_;
-  std::set<session*> sessions_;  // before the context, with which the last sessions go
+  std::set<session*> sessions_;  // declared before the context, whose destructor destroys the last sessions
   asio::io_context context_{1};
   tcp::acceptor acceptor_;
   asio::steady_timer retry_{context_};

@@ -15,8 +15,8 @@ using http_files::answer;
 using http_files::answer_to;
 using http_files::settings;
 
-/// Reads until the head of a request is in `received`, and gives its size; 0 when the peer has finished, nothing when the
-/// head is too long.
+/// Reads until the head of a request is in `received`, and returns its size. Returns 0 when the peer has finished, and
+/// nothing when the head is too long.
 gyre::task<std::optional<std::size_t>> read_head(gyre::tcp_stream& peer, std::string& received) {
   constexpr std::string_view mark = "\r\n\r\n";
   for (std::size_t searched = 0;;) {
@@ -49,7 +49,7 @@ gyre::task<> answer_requests(gyre::tcp_stream& peer, const settings& chosen) {
       co_await gyre::timeout(chosen.patience, peer.write_all(piece));
     keep_alive = reply.keep_alive();
   }
-  // To close with bytes that nobody has read would be a reset, and the answer could get lost.
+  // Closing with unread bytes would reset the connection, and the answer could get lost.
   co_await peer.shutdown_write();
   co_await gyre::timeout(chosen.patience, discard(peer));
 }

@@ -1,4 +1,4 @@
-// examples/refactor/plain_sockets.hpp: blocking sockets in two classes, such as programs with threads have of their own.
+// examples/refactor/plain_sockets.hpp: blocking sockets in two classes, as programs with threads typically have.
 #pragma once
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ namespace plain {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-/// A descriptor that is read and written to its end; closed when it is destroyed. SIGPIPE must be ignored.
+/// A descriptor for reading and writing, closed on destruction. SIGPIPE must be ignored.
 class stream {
  public:
   explicit stream(int descriptor) noexcept : descriptor_(descriptor) {}
@@ -37,7 +37,7 @@ class stream {
     if (descriptor_ >= 0) ::close(descriptor_);
   }
 
-  /// Waits for bytes and gives their number; 0 at the end.
+  /// Waits for bytes, and returns their number; 0 at the end.
   [[nodiscard]] std::size_t read_some(std::span<char> buffer) const {
     for (;;) {
       const ssize_t n = ::read(descriptor_, buffer.data(), buffer.size());
@@ -57,7 +57,7 @@ class stream {
   void shutdown_write() const {
     if (::shutdown(descriptor_, SHUT_WR) != 0) fail("shutdown");
   }
-  /// Reads in other threads give what has arrived, then the end.
+  /// Reads in other threads get the bytes that have arrived, then the end.
   void shutdown_read() const noexcept { ::shutdown(descriptor_, SHUT_RD); }
   /// Reads and writes in other threads end at once.
   void shutdown_both() const noexcept { ::shutdown(descriptor_, SHUT_RDWR); }
@@ -67,7 +67,7 @@ class stream {
   int descriptor_;
 };
 
-/// The addresses that "127.0.0.1:80", "localhost:80" or "[::1]:80" stand for.
+/// The addresses for "127.0.0.1:80", "localhost:80" or "[::1]:80".
 class addresses {
  public:
   addresses(const std::string& where, int flags) {
@@ -100,12 +100,12 @@ inline stream connect(const std::string& where) {
   fail("connect " + where);
 }
 
-/// Listens until SIGINT or SIGTERM comes. To be made before any thread: they are blocked in all that begin later.
+/// Listens until SIGINT or SIGTERM. Create it before any thread: later threads inherit the blocked signals.
 class listener {
  public:
   explicit listener(const std::string& where) : socket_(bind(where)), signals_(block_signals()) {}
 
-  /// The next connection; none when the program shall end. Then the next signal kills it.
+  /// Returns the next connection, or nothing when the program has to end. After that the next signal kills it.
   [[nodiscard]] std::optional<stream> accept() const {
     for (;;) {
       pollfd both[] = {{socket_.native_descriptor(), POLLIN, 0}, {signals_.native_descriptor(), POLLIN, 0}};
@@ -121,7 +121,7 @@ class listener {
         return stream(peer);
       if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM) continue;  // that client has left
       std::fprintf(stderr, "accept: out of descriptors\n");
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // some connection may end
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // a connection may end
     }
   }
 
@@ -142,7 +142,7 @@ class listener {
   static stream bind(const std::string& where) {
     const addresses found(where, AI_PASSIVE);
     const addrinfo& first = *found.first();
-    // Not blocking: between poll and accept the client may have left.
+    // Non-blocking: the client may leave between poll and accept.
     stream socket(::socket(first.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     const int on = 1;
     ::setsockopt(socket.native_descriptor(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);

@@ -1,4 +1,4 @@
-// programs/common/option_checks.cpp: values of options, checked and converted.
+// programs/common/option_checks.cpp: checks and converts option values.
 #include "programs/common/option_checks.hpp"
 
 #include <fmt/format.h>

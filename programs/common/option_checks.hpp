@@ -1,4 +1,4 @@
-// programs/common/option_checks.hpp: values of options, checked and converted; a wrong one is answered with what is expected.
+// programs/common/option_checks.hpp: checks and converts option values; error messages name the expected form.
 #pragma once
 
 #include <functional>
@@ -6,9 +6,9 @@
 
 namespace programs {
 
-// CLI11's own checks let "nan" pass, take "-1" for the largest number, and print bounds with all their digits.
+// CLI11's own checks accept "nan", take "-1" for the largest number, and print bounds with all their digits.
 
-/// A whole number, at least 1. Returns what is wrong; empty when nothing is.
+/// Checks for a whole number of at least 1. Returns an error message, or an empty string when there is no error.
 [[nodiscard]] std::string check_count(const std::string& text);
 
 /// Checks a number in [least, most]; `unit` is its plural: "seconds".
@@ -18,7 +18,7 @@ namespace programs {
 /// Converts "100", "64kb", "1.5 GB" or "4GiB", at least 1, to bytes. A kilobyte has 1024.
 [[nodiscard]] std::string read_size(std::string& text);
 
-/// The same; 0 is allowed.
+/// Same, but also accepts 0.
 [[nodiscard]] std::string read_size_or_zero(std::string& text);
 
 }  // namespace programs

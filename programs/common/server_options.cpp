@@ -68,7 +68,7 @@ void add_server_options(CLI::App& app, server_options& options, const char* defa
 
 namespace {
 
-// The message of a bad value names its flag. Who has set a variable instead has to find that.
+// The message for a bad value names its flag. If the value came from an environment variable, this names the variable.
 void name_variable(const CLI::App& app, std::string_view message, const std::vector<std::string_view>& arguments) {
   for (const CLI::App* const each : app.get_subcommands()) name_variable(*each, message, arguments);
   for (const CLI::Option* const each : app.get_options()) {
@@ -87,7 +87,7 @@ void name_variable(const CLI::App& app, std::string_view message, const std::vec
 
 int parse(CLI::App& app, int argc, char** argv) {
   app.failure_message([](const CLI::App* of, const CLI::Error& error) {
-    const std::string hint = CLI::FailureMessage::simple(of, CLI::Error("", ""));  // behind an empty line
+    const std::string hint = CLI::FailureMessage::simple(of, CLI::Error("", ""));  // begins with an empty line
     return gyre::printable(error.what()) + hint;
   });
   try {

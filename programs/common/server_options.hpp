@@ -30,11 +30,11 @@ void add_server_options(CLI::App& app, server_options& options, const char* defa
 void add_backend_option(CLI::App& app, std::string& backend);
 [[nodiscard]] gyre::run_options run_with(const std::string& backend);
 
-/// Parses; -1: go on, else the exit code (0 after --help and --version, 2 after bad arguments, which are named on
-/// standard error).
+/// Parses the arguments. Returns -1 to continue, otherwise the exit code: 0 after --help and --version, 2 after bad
+/// arguments, which are named on standard error.
 int parse(CLI::App& app, int argc, char** argv);
 
-/// The line that tells scripts where the server can be reached: "listening on 127.0.0.1:8888 (io_uring)".
+/// Prints the line by which scripts find the server: "listening on 127.0.0.1:8888 (io_uring)".
 void announce(const gyre::tcp_listener& listener);
 
 }  // namespace programs

@@ -20,7 +20,7 @@ struct client_options {
   double timeout_seconds = 10;
 };
 
-// A pattern that differs between messages, so that a lost, doubled or swapped one is noticed.
+// A pattern that differs between messages, so that lost, duplicated or swapped messages are detected.
 void fill(std::vector<char>& message, std::size_t connection, std::size_t number) {
   for (std::size_t i = 0; i < message.size(); ++i) message[i] = static_cast<char>('!' + (connection + number + i) % 90);
 }

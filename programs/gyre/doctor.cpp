@@ -1,4 +1,4 @@
-// programs/gyre/doctor.cpp: what this machine lets gyre do, and why.
+// programs/gyre/doctor.cpp: reports what gyre can use on this machine, and why.
 #include "programs/gyre/doctor.hpp"
 
 #include <gyre/io/backend_choice.hpp>

@@ -1,9 +1,9 @@
-// programs/gyre/doctor.hpp: what this machine lets gyre do, and why.
+// programs/gyre/doctor.hpp: reports what gyre can use on this machine, and why.
 #pragma once
 
 namespace programs {
 
-/// Prints the report on standard output. Gives the exit code: 0, also when io_uring cannot be used.
+/// Prints the report to standard output. Returns the exit code: 0, even if io_uring is unavailable.
 int doctor();
 
 }  // namespace programs

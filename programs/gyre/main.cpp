@@ -1,4 +1,4 @@
-// programs/gyre/main.cpp: the command that an operator types.
+// programs/gyre/main.cpp: the gyre command for operators.
 #include "programs/common/server_options.hpp"
 #include "programs/gyre/doctor.hpp"
 #include "programs/gyre/serve/serve.hpp"

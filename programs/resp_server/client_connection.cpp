@@ -21,7 +21,8 @@ struct evicted_client {};
 
 constexpr std::size_t flush_above = std::size_t{64} << 10U;
 
-// The reply of a command that changes something must always fit; otherwise the command would be done and not answered.
+// The reply of a command that changes something must always fit; otherwise the command would be executed but not
+// answered.
 constexpr std::size_t least_reply_limit = flush_above + 4096;
 
 // Bytes charged to every client in advance, so that most requests need no counting.
@@ -31,7 +32,7 @@ constexpr std::size_t always_counted = 1024;
 
 unix_ms wall_clock() noexcept {
   timespec t{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &t);  // a tick old at most, at a quarter of the price
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &t);  // at most a tick old, at a quarter of the cost
   return unix_ms{t.tv_sec} * 1000 + t.tv_nsec / 1'000'000;
 }
 
@@ -49,11 +50,11 @@ client_connection::client_connection(server_state& server, gyre::tcp_stream peer
 client_connection::~client_connection() {
   --server_.info.connected_clients;
   if (!evicted()) return;
-  server_.memory_freed.set();  // those who wait run when this is destroyed
+  server_.memory_freed.set();  // waiters run after this object is destroyed
   server_.memory_freed.clear();
 }
 
-// Evicted while it waits for others to leave, it has to notice that too.
+// A client that is evicted while it waits for others to leave must notice that, too.
 void client_connection::end(client_account& self) noexcept {
   auto& client = static_cast<client_connection&>(self);
   client.peer_.cancel();
@@ -85,7 +86,7 @@ gyre::task<> client_connection::serve() {
       reply_.set_limit(std::max(least_reply_limit, std::min(server_.limits.output_buffer, server_.memory.available())));
       co_await answer_all();
       if (received_ == nullptr || !input_.empty()) keep_rest();
-      received_ = nullptr;  // the buffer goes back here
+      received_ = nullptr;  // returns the buffer
     }
     if (!reply_.empty()) {
       if (reply_.capacity() > always_counted) note_memory();
@@ -121,7 +122,7 @@ gyre::task<> client_connection::answer_all() {
   }
 }
 
-// The command that was run last takes more steps, or more memory than there was. It has changed nothing by then.
+// The last command needs more steps, or more memory than there was. It has changed nothing so far.
 gyre::task<> client_connection::finish_command() {
   keep_request();
   for (bool again = false;; again = true) {
@@ -138,7 +139,7 @@ gyre::task<> client_connection::finish_command() {
   reply_.append_error("OOM reply is larger than 'client-output-buffer-limit' or does not fit into 'maxmemory-clients'");
 }
 
-// One client's command is done at a time, and one step of it in a turn of the loop.
+// Only one client's command is worked off at a time, one step per turn of the loop.
 gyre::task<> client_connection::work_off() {
   const auto work = std::move(connection_.unfinished);
   const auto turn = co_await server_.long_command.scoped_lock();
@@ -162,7 +163,7 @@ gyre::task<> client_connection::flush() {
   set_reply_limit();
 }
 
-// Lets larger clients leave until this one may take `bytes` in all. False: there are no larger ones.
+// Evicts larger clients until this one may use `bytes` in total. Returns false when there are no larger ones.
 gyre::task<bool> client_connection::wait_for_room(std::size_t bytes) {
   note_memory();
   client_memory& memory = server_.memory;
@@ -173,13 +174,14 @@ gyre::task<bool> client_connection::wait_for_room(std::size_t bytes) {
   co_return memory.available_to(*this) >= bytes;
 }
 
-// Puts what has arrived behind the beginning of its request. The buffer grows to what the request announces, but who
-// announces much gets the memory only as it sends.
+// Appends the received bytes to the beginning of their request. The buffer grows towards the announced size, but a
+// client that announces much gets the memory only as it sends.
 gyre::task<> client_connection::keep_received() {
   constexpr std::size_t most_at_once = std::size_t{1} << 20U;
   if (const std::size_t size = partial_.size() + input_.size(); size > partial_.capacity()) {
     const std::size_t announced = std::min(parser_.bytes_needed(), partial_.size() * 2 + most_at_once);
-    const std::size_t capacity = std::max({size, announced, partial_.capacity() * 2});  // as reserve() rounds it
+    const std::size_t capacity = std::max({size, announced, partial_.capacity() * 2});  // reserve() would round up like
+                                                                                        // this
     const std::size_t all = request_bytes() - partial_.capacity() + capacity;
     bool fits = all <= server_.memory.available_to(*this);
     if (!fits) fits = co_await wait_for_room(all);
@@ -199,14 +201,15 @@ void client_connection::refuse_request() {
   connection_.close_after_reply = true;
 }
 
-// A client that waits must hold no receive buffer: all clients share them. The request moves, and its arguments with it.
+// A waiting client must hold no receive buffer, because all clients share them. So the request is copied, and its
+// arguments are found again.
 void client_connection::keep_request() {
   if (received_ == nullptr) return;
   keep_rest();
   std::ignore = parser_.parse(input_);
 }
 
-// Leaves in partial_ what is left of the input. An idle connection keeps no large buffer.
+// Keeps the rest of the input in partial_. An idle connection keeps no large buffer.
 void client_connection::keep_rest() {
   constexpr std::size_t largest_kept = std::size_t{64} << 10U;
   if (received_ != nullptr) {
@@ -225,7 +228,7 @@ void client_connection::release_received() noexcept {
   received_ = nullptr;
 }
 
-// Closing with input unread would reset the connection, and the client might never see our last words.
+// Closing with unread input would reset the connection, and the client might never see the last reply.
 gyre::task<> client_connection::say_goodbye() {
   using namespace std::chrono_literals;
   co_await peer_.shutdown_write();
@@ -235,7 +238,7 @@ gyre::task<> client_connection::say_goodbye() {
   };
   try {
     co_await gyre::timeout(2s, discard);
-  } catch (const gyre::timed_out&) {  // it had its chance
+  } catch (const gyre::timed_out&) {  // it had enough time
   }
 }
 
@@ -243,7 +246,7 @@ std::size_t client_connection::request_bytes() const noexcept {
   return partial_.capacity() + parser_.allocated_bytes() + connection_.name.capacity();
 }
 
-// Called before everything that may take long. Throws when this client has to go.
+// Called before everything that may take long. Throws when this client must leave.
 void client_connection::note_memory() {
   set(std::max(always_counted, request_bytes() + reply_.capacity()));
   if (server_.memory.over_limit()) [[unlikely]]

@@ -34,11 +34,11 @@ struct server_state {
   server_info info;
   reply_buffers buffers;
   client_memory memory;
-  gyre::event memory_freed;  // set and cleared at once when an evicted client has let go
-  gyre::mutex long_command;  // held by the command that is done in steps: one step a turn, for all clients together
+  gyre::event memory_freed;  // set and cleared at once when an evicted client has released its memory
+  gyre::mutex long_command;  // held by the command in progress: one step per turn, for all clients together
 };
 
-/// The time as commands see it.
+/// The time as seen by commands.
 [[nodiscard]] unix_ms wall_clock() noexcept;
 
 /// Serves one client until it leaves, is evicted or does not read its replies.
@@ -75,9 +75,9 @@ class client_connection : private client_account {
   write_deadline deadline_;
   connection_state connection_;
   request_parser parser_;
-  gyre::buffer_lease* received_ = nullptr;  // lent to serve(); null once the input is in partial_
+  gyre::buffer_lease* received_ = nullptr;  // borrowed from serve(); null once the input is in partial_
   std::string partial_;                     // the beginning of a request whose end has not arrived
-  std::string_view input_;                  // what is not answered yet, in *received_ or in partial_
+  std::string_view input_;                  // unanswered input, in *received_ or in partial_
   reply_buffer reply_;
 };
 

@@ -1,4 +1,4 @@
-// programs/resp_server/client_memory.cpp: what the requests and replies of all clients take together, and who takes the most.
+// programs/resp_server/client_memory.cpp: the memory of all clients' requests and replies, and the largest clients.
 #include "programs/resp_server/client_memory.hpp"
 
 namespace resp {

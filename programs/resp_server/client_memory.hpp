@@ -1,4 +1,4 @@
-// programs/resp_server/client_memory.hpp: what the requests and replies of all clients take together, and who takes the most.
+// programs/resp_server/client_memory.hpp: the memory of all clients' requests and replies, and the largest clients.
 #pragma once
 
 #include <array>
@@ -14,14 +14,14 @@ class client_account {
  public:
   using end_client = void (*)(client_account&) noexcept;
 
-  /// `end` is called when the client is evicted: it must make the client let go of its buffers and destroy this account,
+  /// `end` is called when the client is evicted. It must make the client release its buffers and destroy this account,
   /// but not during the call.
   client_account(client_memory& memory, end_client end) noexcept : memory_(memory), end_(end) {}
   client_account(const client_account&) = delete;
   client_account& operator=(const client_account&) = delete;
   ~client_account();
 
-  /// Says how many bytes the client's buffers take now.
+  /// Sets the number of bytes that the client's buffers now take.
   void set(std::size_t bytes) noexcept;
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] bool evicted() const noexcept { return evicted_; }
@@ -33,14 +33,15 @@ class client_account {
   end_client end_;
   std::size_t bytes_ = 0;
   bool evicted_ = false;
-  client_account* next_ = nullptr;  // in the bucket of clients that take about as much
+  client_account* next_ = nullptr;  // in the bucket of clients of similar size
   client_account** link_ = nullptr;
 };
 
-/// Adds up what clients take, and evicts those that take the most when there is not enough for others, like
-/// maxmemory-clients of Redis.
+/// Adds up the memory of all clients, and evicts the largest ones when others lack memory, like maxmemory-clients of
+/// Redis.
 ///
-/// Clients are sorted into buckets by powers of two, so that neither a change nor finding a large one depends on their number.
+/// Clients are sorted into buckets by powers of two. So neither a change of size nor the search for a large client
+/// depends on the number of clients.
 class client_memory {
  public:
   explicit client_memory(std::size_t limit) noexcept : limit_(limit) {}
@@ -53,14 +54,14 @@ class client_memory {
   [[nodiscard]] std::size_t leaving() const noexcept { return leaving_; }
   [[nodiscard]] std::size_t available() const noexcept { return used_ < limit_ ? limit_ - used_ : 0; }
   [[nodiscard]] bool over_limit() const noexcept { return used_ - leaving_ > limit_; }
-  /// Bytes that one client may hold in total before others must be evicted.
+  /// The total that one client may hold before others must be evicted, in bytes.
   [[nodiscard]] std::size_t available_to(const client_account& one) const noexcept { return available() + one.bytes_; }
 
-  /// Evicts clients that take more than `asking` would with `bytes` in all, until that is possible. False when it is not.
-  /// The memory is there when the evicted ones have let go of it: see available_to().
+  /// Evicts clients that hold more than `asking` would with `bytes` in total, until that fits. Returns false when it
+  /// cannot fit. The memory is available only once the evicted clients have released theirs: see available_to().
   bool make_room(const client_account& asking, std::size_t bytes) noexcept;
 
-  /// Evicts the largest until the limit is kept.
+  /// Evicts the largest clients until the limit is met.
   void keep_limit() noexcept;
 
   [[nodiscard]] std::size_t evicted_clients() const noexcept { return evicted_; }
@@ -68,7 +69,7 @@ class client_memory {
  private:
   friend class client_account;
 
-  static constexpr std::size_t smallest_bits = 10;  // all clients below 1 KiB are alike
+  static constexpr std::size_t smallest_bits = 10;  // all clients below 1 KiB are treated alike
   static std::size_t bucket_of(std::size_t bytes) noexcept {
     const auto bits = static_cast<std::size_t>(std::bit_width(bytes));
     return bits > smallest_bits ? bits - smallest_bits : 0;

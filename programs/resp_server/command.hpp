@@ -1,4 +1,4 @@
-// programs/resp_server/command.hpp: what a command is, and the table of all of them.
+// programs/resp_server/command.hpp: a command, and the table of all commands.
 #pragma once
 
 #include "programs/resp_server/connection_state.hpp"
@@ -15,7 +15,7 @@ namespace resp {
 
 /// One running command.
 struct command_call {
-  std::span<const std::string_view> arguments;  // the name first; as many as the arity asks for
+  std::span<const std::string_view> arguments;  // including the name; their number fits the arity
   keyspace& keys;
   unix_ms now;
   reply_buffer& reply;
@@ -31,15 +31,15 @@ enum class command_kind : std::uint8_t {
   other,
   reads,
   writes,
-  grows,  // writes, and is refused when the keyspace is over its limit
+  grows,  // a write that is refused when the keyspace is over its limit
 };
 
 struct command {
   std::string_view name;  // lower case
-  int arity;              // arguments with the name; negative: at least so many
+  int arity;              // number of arguments with the name; negative: at least that many
   command_handler run;
   command_kind kind = command_kind::other;
-  int first_key = 0;  // as COMMAND INFO tells them
+  int first_key = 0;  // as reported by COMMAND INFO
   int last_key = 0;
   int key_step = 0;
 };
@@ -51,17 +51,17 @@ struct command {
 [[nodiscard]] std::span<const command> all_commands() noexcept;
 [[nodiscard]] const command* find_command(std::string_view name) noexcept;
 
-/// True when `text` is `lower`, a word in lower case, in some mixture of cases.
+/// True if `text` equals `lower`, a word in lower case, ignoring case.
 [[nodiscard]] bool equal_ignoring_case(std::string_view text, std::string_view lower) noexcept;
 
-/// One of the words behind a container command: GET of CONFIG GET.
+/// A subcommand of a container command, such as GET of CONFIG GET.
 struct subcommand {
   std::string_view name;  // lower case
-  int arity;              // with both names
+  int arity;              // including both names
   command_handler run;
 };
 
-/// Runs the subcommand named by the second argument, answers HELP, or says what is wrong.
+/// Runs the subcommand named by the second argument. Answers HELP, and replies with an error for an unknown one.
 void run_subcommand(command_call& call, std::string_view container, std::span<const subcommand> subcommands);
 
 namespace reply_text {

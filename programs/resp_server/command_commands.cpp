@@ -1,4 +1,4 @@
-// programs/resp_server/command_commands.cpp: COMMAND, which tells about commands.
+// programs/resp_server/command_commands.cpp: COMMAND, which describes the commands.
 #include "programs/resp_server/handlers.hpp"
 
 #include <array>
@@ -19,7 +19,7 @@ void append_description(reply_buffer& reply, const command& c) {
 
 void command_count(command_call& call) { call.reply.append_integer(static_cast<std::int64_t>(all_commands().size())); }
 
-// redis-cli asks for it when it starts, and does without.
+// redis-cli sends this when it starts, and works without the answer.
 void command_docs(command_call& call) { call.reply.append_array(0); }
 
 void describe_all(command_call& call) {

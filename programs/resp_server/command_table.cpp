@@ -1,4 +1,4 @@
-// programs/resp_server/command_table.cpp: all commands, and finding one by its name.
+// programs/resp_server/command_table.cpp: all commands, and their lookup by name.
 #include "programs/resp_server/command.hpp"
 #include "programs/resp_server/handlers.hpp"
 
@@ -47,8 +47,7 @@ constexpr std::array table{
     command{"type", 2, type_command, reads, 1, 1, 1},
 };
 
-// A perfect hash: each name has a slot of its own in a small table, with a multiplier that was
-// looked for at compile time.
+// A perfect hash: each name has its own slot in a small table, by a multiplier that was found at compile time.
 constexpr std::size_t slot_bits = 8;
 constexpr std::uint8_t no_command = 0xff;
 static_assert(table.size() < no_command);

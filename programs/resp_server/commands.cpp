@@ -10,7 +10,7 @@
 namespace resp {
 namespace {
 
-constexpr std::size_t shown_bytes = 128;  // of a name or of arguments, in an error
+constexpr std::size_t shown_bytes = 128;  // of a name or of arguments, in an error message
 
 // Redis prints arguments as C strings.
 std::string_view shown(std::string_view text, std::size_t at_most = shown_bytes) noexcept {

@@ -12,14 +12,14 @@ namespace resp {
 
 /// Runs a command and appends its reply, which may be an error. `arguments` begins with the name.
 ///
-/// A command whose reply overflows leaves no part of it, and has changed nothing: it may be run again with a higher limit.
-/// `connection.unfinished` says that the command is to be done in steps.
+/// A command whose reply overflows leaves no part of it, and has changed nothing. It may be run again with a higher
+/// limit. If `connection.unfinished` is set, the command has to be completed in steps.
 ///
-/// Allocates nothing for PING, for GET, and for SET of a key whose old value has the room.
+/// Allocates nothing for PING, for GET, and for SET of a key whose old value has enough room.
 void execute(std::span<const std::string_view> arguments, keyspace& keys, unix_ms now, reply_buffer& reply,
              connection_state& connection);
 
-/// Appends the answer to a request that could not be parsed; the connection is then to be closed.
+/// Appends the answer to a request that could not be parsed. The connection must be closed after it.
 void reply_protocol_error(std::string_view message, reply_buffer& reply, connection_state& connection);
 
 }  // namespace resp

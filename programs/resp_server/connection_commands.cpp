@@ -28,7 +28,7 @@ void client_getname(command_call& call) {
 
 void client_id(command_call& call) { call.reply.append_integer(static_cast<std::int64_t>(call.connection.id)); }
 
-// Which library a client uses: nobody asks us for it.
+// CLIENT SETINFO names the client's library. Nothing here uses it.
 void client_setinfo(command_call& call) { call.reply.append(reply_text::ok); }
 
 void append_field(reply_buffer& reply, std::string_view name, std::string_view value) {
@@ -74,7 +74,7 @@ void hello_command(command_call& call) {
       if (!valid_name(name)) return call.reply.append_error(bad_name);
       i += 2;
     } else if (option == word_of("auth") && i + 2 < call.count()) {
-      if (call.arguments[i + 1] != "default")  // who needs no password; there is nobody else
+      if (call.arguments[i + 1] != "default")  // the only user, who needs no password
         return call.reply.append_error("WRONGPASS invalid username-password pair or user is disabled.");
       i += 3;
     } else {

@@ -1,4 +1,4 @@
-// programs/resp_server/connection_state.hpp: what commands know of the connection and the server.
+// programs/resp_server/connection_state.hpp: what commands can see of the connection and the server.
 #pragma once
 
 #include "programs/resp_server/client_memory.hpp"
@@ -12,10 +12,10 @@
 
 namespace resp {
 
-/// The version of redis-server that commands and replies are those of. Clients decide by it what to ask for.
+/// The version of redis-server that the commands and replies follow. Clients choose their requests by it.
 inline constexpr std::string_view redis_version = "7.0.0";
 
-/// What INFO and CONFIG GET tell about the server. One per thread: nothing here is locked.
+/// Values that INFO and CONFIG GET report. One object per thread: nothing here is locked.
 struct server_info {
   unix_ms started_at = 0;
   std::uint16_t port = 0;
@@ -23,7 +23,7 @@ struct server_info {
   std::uint64_t connections_received = 0;
   std::uint64_t commands_processed = 0;  // counted by execute()
   std::uint64_t write_timeouts = 0;
-  const client_memory* clients = nullptr;  // their buffers; null: nobody counts them
+  const client_memory* clients = nullptr;  // their buffers; null when nobody counts them
   std::size_t reply_limit = reply_buffer::default_limit;
 };
 
@@ -31,9 +31,9 @@ struct connection_state {
   server_info& server;
   std::uint64_t id = 0;
   std::string name = {};
-  bool close_after_reply = false;  // set by QUIT: send what there is, then close
+  bool close_after_reply = false;  // set by QUIT: send the pending replies, then close
   std::unique_ptr<unfinished_command> unfinished =
-      {};  // set by a command that is to be done in steps; the reply follows
+      {};  // set by a command that has to be completed in steps; the reply follows
 };
 
 }  // namespace resp

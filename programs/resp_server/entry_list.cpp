@@ -1,4 +1,4 @@
-// programs/resp_server/entry_list.cpp: all entries from the newest to the oldest, and cursors that changes do not invalidate.
+// programs/resp_server/entry_list.cpp: all entries from newest to oldest, and cursors that survive changes.
 #include "programs/resp_server/entry_list.hpp"
 
 namespace resp {

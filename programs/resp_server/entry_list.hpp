@@ -1,4 +1,4 @@
-// programs/resp_server/entry_list.hpp: all entries from the newest to the oldest, and cursors that changes do not invalidate.
+// programs/resp_server/entry_list.hpp: all entries from newest to oldest, and cursors that survive changes.
 #pragma once
 
 #include "programs/resp_server/entry.hpp"
@@ -7,7 +7,7 @@ namespace resp {
 
 class entry_cursor;
 
-/// Links the entries of a keyspace in the order in which they were added. Owns no entry.
+/// Links the entries of a keyspace in the order in which they were added. Does not own them.
 class entry_list {
  public:
   entry_list() noexcept = default;
@@ -16,7 +16,7 @@ class entry_list {
 
   void push_front(entry& item) noexcept;
   void remove(entry& item) noexcept;  ///< cursors at it move on to the next older entry
-  void clear() noexcept;              ///< without touching the entries; cursors are at the end
+  void clear() noexcept;              ///< does not touch the entries; cursors are then at the end
 
  private:
   friend class entry_cursor;
@@ -24,8 +24,8 @@ class entry_list {
   entry_cursor* cursors_ = nullptr;
 };
 
-/// Visits every entry that exists now and is not removed before its turn, once. Entries that are added meanwhile are not
-/// visited. Everything may be done to the keyspace between two steps.
+/// Visits once every entry that exists now and is not removed before its turn. Entries added later are not visited. The
+/// keyspace may be changed in any way between two steps.
 ///
 /// Lifetime: the list must outlive it.
 class entry_cursor {
@@ -35,7 +35,7 @@ class entry_cursor {
   entry_cursor& operator=(const entry_cursor&) = delete;
   ~entry_cursor();
 
-  /// The entry whose turn it is; null at the end.
+  /// The current entry; null at the end.
   [[nodiscard]] entry* at() const noexcept { return at_; }
   void advance() noexcept { at_ = at_->second.older; }
 

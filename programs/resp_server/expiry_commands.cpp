@@ -9,13 +9,13 @@ namespace resp {
 namespace {
 
 struct expire_conditions {
-  bool nx = false;  // only if it does not expire yet
-  bool xx = false;  // only if it does
-  bool gt = false;  // only later than now set; not expiring is later than anything
-  bool lt = false;  // only sooner
+  bool nx = false;  // only if the key does not expire yet
+  bool xx = false;  // only if it already expires
+  bool gt = false;  // only if later than the current time; no expiry counts as latest
+  bool lt = false;  // only if sooner
 };
 
-// False: an error was answered.
+// Returns false when an error was replied.
 bool read_conditions(command_call& call, expire_conditions& wanted) {
   for (const std::string_view option : call.arguments.subspan(3)) {
     switch (read_word(option)) {

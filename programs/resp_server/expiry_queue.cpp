@@ -18,11 +18,11 @@ void expiry_queue::remove(entry& item) noexcept {
   const node last = heap_.back();
   heap_.pop_back();
   if (hole < heap_.size()) settle(hole, last);
-  // Not kept for ever: the memory counts against the limit of the keyspace.
+  // Capacity is not kept for ever: the memory counts against the limit of the keyspace.
   if (heap_.capacity() > 1024 && heap_.size() < heap_.capacity() / 16) heap_.shrink_to_fit();
 }
 
-// Puts `moved` where it belongs, starting at a position whose node may be overwritten.
+// Moves `moved` to its place, starting at a position whose node may be overwritten.
 void expiry_queue::settle(std::size_t position, node moved) noexcept {
   while (position != 0) {
     const std::size_t parent = (position - 1) / 2;

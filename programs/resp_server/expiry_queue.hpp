@@ -8,14 +8,14 @@
 
 namespace resp {
 
-/// A binary heap whose entries know their place in it, so that any of them can be moved or removed
-/// in O(log n). Owns no entry.
+/// A binary heap whose entries know their position in it, so any of them can be moved or removed in O(log n). Does not
+/// own them.
 class expiry_queue {
  public:
-  /// Sets or changes when an entry expires. `when` is not `never`.
+  /// Sets or changes the time when an entry expires. `when` must not be `never`.
   void set(entry& item, unix_ms when);
 
-  /// Takes an entry out; it must be in. It then never expires.
+  /// Removes an entry, which must be in the queue. After that it never expires.
   void remove(entry& item) noexcept;
 
   /// The entry that expires next, or nullptr.

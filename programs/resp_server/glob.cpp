@@ -15,8 +15,8 @@ constexpr unsigned char folded(char c, letter_case letters) noexcept {
 
 using byte_class = std::bitset<256>;
 
-// Reads the class that begins behind '[' at pattern[at]; returns where the pattern goes on. A class without ']' ends with the
-// pattern. When case is ignored, lower-case letters decide.
+// Reads the class that begins after '[', at pattern[at]. Returns the position after it. A class without ']' ends with
+// the pattern. When case is ignored, characters are compared in lower case.
 std::size_t read_class(std::string_view pattern, std::size_t at, letter_case letters, byte_class& accepted) {
   const bool negated = at < pattern.size() && pattern[at] == '^';
   if (negated) ++at;
@@ -45,8 +45,8 @@ void add(std::vector<std::uint64_t>& set, std::size_t position) noexcept {
 }  // namespace
 
 glob_pattern::glob_pattern(std::string_view pattern, letter_case letters) {
-  std::vector<std::size_t> elements;  // where they begin
-  std::vector<std::size_t> stars;     // how many elements are before each
+  std::vector<std::size_t> elements;  // their positions
+  std::vector<std::size_t> stars;     // the number of elements before each
   byte_class accepted;
   for (std::size_t at = 0; at < pattern.size();) {
     if (pattern[at] == '*') {
@@ -69,7 +69,7 @@ glob_pattern::glob_pattern(std::string_view pattern, letter_case letters) {
   for (std::size_t i = 0; i < passes_.size(); ++i) passes_[i] |= anything_[i % words()];
 }
 
-// Only classes look at every byte: the longest patterns are compiled in 0.2 ms or less.
+// Only classes visit every byte: compiling the longest patterns takes 0.2 ms or less.
 void glob_pattern::compile(std::string_view pattern, std::size_t at, std::size_t position, letter_case letters) {
   const auto accept = [&](unsigned byte) {
     passes_[byte * words() + position / 64] |= std::uint64_t{1} << (position % 64);
@@ -92,7 +92,7 @@ bool glob_pattern::has(const std::uint64_t* set, std::size_t position) const noe
   return (set[position / 64] >> (position % 64) & 1) != 0;
 }
 
-// An element that accepts the byte leads to the position behind it; a star stays where it is. False: no position is left.
+// An element that accepts the byte advances to the next position; a star stays. Returns false when no position is left.
 bool glob_pattern::step(std::uint64_t* reached, char c) const noexcept {
   const std::uint64_t* const passes = passes_.data() + static_cast<unsigned char>(c) * words();
   std::uint64_t carried = 0;

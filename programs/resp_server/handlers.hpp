@@ -1,4 +1,4 @@
-// programs/resp_server/handlers.hpp: the functions behind the commands, by the file they are in.
+// programs/resp_server/handlers.hpp: the functions that implement the commands, by source file.
 #pragma once
 
 #include "programs/resp_server/command.hpp"

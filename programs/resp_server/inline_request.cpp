@@ -8,7 +8,7 @@ namespace {
 
 constexpr bool is_space(char c) noexcept { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// What ends an argument outside quotes: unlike is_space, without \v and \f, as in Redis.
+// The characters that end an argument outside quotes: unlike is_space without \v and \f, as in Redis.
 constexpr bool ends_word(char c) noexcept { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 constexpr int hex_value(char c) noexcept {
@@ -54,7 +54,7 @@ class line_splitter {
     while (at_ < line_.size() && is_space(line_[at_])) ++at_;
   }
 
-  // A word without quotes, where it stands; nothing is read when it has some.
+  // Returns a word without quotes, as a view. Reads nothing and returns an empty view when the word has quotes.
   std::string_view try_plain_word() noexcept {
     std::size_t end = at_;
     while (end < line_.size() && !ends_word(line_[end])) {
@@ -108,7 +108,7 @@ class line_splitter {
 bool split_inline_request(std::string_view line, std::string& unquoted, std::vector<std::string_view>& arguments) {
   line = line.substr(0, line.find('\0'));
   unquoted.clear();
-  unquoted.reserve(line.size());  // never grows again, so that views into it stay valid
+  unquoted.reserve(line.size());  // never grows again, so views into it stay valid
   line_splitter splitter(line, unquoted);
   for (;;) {
     splitter.skip_spaces();

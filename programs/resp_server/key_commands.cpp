@@ -7,7 +7,7 @@
 namespace resp {
 namespace {
 
-// The keys are gone at once. The reply waits until their memory is free, so that what follows has it.
+// The keys are gone at once. The reply waits until their memory is free, so that later commands can use it.
 class freeing : public unfinished_command {
  public:
   bool step(keyspace& keys, unix_ms /*now*/, reply_buffer& reply) override {
@@ -44,7 +44,7 @@ void type_command(command_call& call) {
 
 void dbsize_command(command_call& call) { call.reply.append_integer(static_cast<std::int64_t>(call.keys.size())); }
 
-// There is one database. With ASYNC, the memory is freed in the background.
+// There is only one database. With ASYNC the memory is freed in the background.
 void flush_command(command_call& call) {
   if (call.count() > 2) return call.reply.append(reply_text::syntax_error);
   bool waits = true;

@@ -10,7 +10,7 @@
 namespace resp {
 namespace {
 
-// Looks at the entries from the newest to the oldest. A key longer than a step takes several.
+// Visits the entries from newest to oldest. A key longer than a step takes several steps.
 class keys_by_pattern : public unfinished_command {
  public:
   explicit keys_by_pattern(std::string_view pattern) : text_(pattern) {}
@@ -18,7 +18,7 @@ class keys_by_pattern : public unfinished_command {
   bool step(keyspace& keys, unix_ms now, reply_buffer& reply) override {
     if (!cursor_) {
       begin(keys, reply);
-      // Compiling is a step of its own, even when there are no keys: a client may send one pattern after the other.
+      // Compiling is its own step, even when there are no keys: a client may send one pattern after the other.
       if (text_.size() > compiled_at_once) return false;
     }
     for (std::size_t spent = 0; spent < budget;) {
@@ -43,7 +43,7 @@ class keys_by_pattern : public unfinished_command {
     cursor_.emplace(keys.all());
   }
 
-  // Gives the work that it was.
+  // Returns the amount of work done.
   std::size_t look_at(entry& item, unix_ms now, reply_buffer& reply, std::size_t budget_left) {
     if (&item != partly_read_) state_ = {};
     partly_read_ = &item;
@@ -64,7 +64,7 @@ class keys_by_pattern : public unfinished_command {
   }
 
   std::string text_;
-  std::unique_ptr<const glob_pattern> pattern_;  // once it has begun
+  std::unique_ptr<const glob_pattern> pattern_;  // set once the command has begun
   glob_pattern::progress state_;
   entry* partly_read_ = nullptr;
   std::optional<entry_cursor> cursor_;

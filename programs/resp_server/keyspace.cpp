@@ -9,9 +9,9 @@ namespace resp {
 namespace {
 
 constexpr std::size_t small_value = 4096;        // below it, spare capacity is never given back
-constexpr std::size_t allocation_overhead = 16;  // of the allocator, for each block
+constexpr std::size_t allocation_overhead = 16;  // of the allocator, per block
 constexpr std::size_t node_bytes =
-    sizeof(entry) + 2 * sizeof(void*) + allocation_overhead;  // with link and cached hash
+    sizeof(entry) + 2 * sizeof(void*) + allocation_overhead;  // with the link and the cached hash
 
 std::size_t heap_bytes(const std::string& text) noexcept {
   static const std::size_t inside = std::string().capacity();
@@ -87,7 +87,7 @@ void keyspace::erase(entry& item) {
   list_.remove(item);
   entry_bytes_ -= footprint(item);
   entries_.erase(entries_.find(item.first));
-  // A table for many more keys than there are is given back, or it could keep us over the limit.
+  // Shrinks a table that is much too large for its keys; otherwise it could keep the keyspace over the limit.
   const bool sparse = entries_.bucket_count() > 1024 && entries_.size() < entries_.bucket_count() / 16;
   if (sparse) entries_.rehash(entries_.size() * 2);
 }
@@ -106,7 +106,7 @@ void keyspace::clear() {
 }
 
 bool keyspace::free_some(std::size_t budget) {
-  constexpr std::size_t bytes_like_an_entry = 4096;  // pages cost time too
+  constexpr std::size_t bytes_like_an_entry = 4096;  // freeing pages takes time, too
   for (std::size_t spent = 0; !removed_.empty() && spent < budget;) {
     map& last = removed_.back();
     if (last.empty()) {

@@ -1,4 +1,4 @@
-// programs/resp_server/reply_buffer.cpp: RESP2 replies, one behind the other, ready to be sent.
+// programs/resp_server/reply_buffer.cpp: a sequence of RESP2 replies, ready to be sent.
 #include "programs/resp_server/reply_buffer.hpp"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t first_allocation = 512;
 
-// Writes "$12\r\n". The room is there.
+// Writes "$12\r\n". The room must be there.
 char* write_header(char* to, char type, std::int64_t number) noexcept {
   *to++ = type;
   if (number >= 0 && number < 10) {
@@ -101,10 +101,10 @@ char* reply_buffer::grow(std::size_t bytes) {
   if (overflowed_ || size_ > limit_ || bytes > limit_ - size_) {
     overflowed_ = true;
     missing_ += bytes;
-    usable_ = size_;  // nothing fits any more, not even something small
+    usable_ = size_;  // nothing fits any more, not even small replies
     return nullptr;
   }
-  // Near the limit only a little more than is needed: others may want the rest.
+  // Near the limit, allocate only a little more than needed: other clients may need the rest.
   const std::size_t needed = size_ + bytes;
   const std::size_t doubled = std::max(first_allocation, allocated_ * 2);
   const std::size_t wanted = std::max(needed, doubled <= limit_ ? doubled : std::min(needed + needed / 16, limit_));

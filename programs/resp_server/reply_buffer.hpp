@@ -1,4 +1,4 @@
-// programs/resp_server/reply_buffer.hpp: RESP2 replies, one behind the other, ready to be sent.
+// programs/resp_server/reply_buffer.hpp: a sequence of RESP2 replies, ready to be sent.
 #pragma once
 
 #include "programs/resp_server/integer.hpp"
@@ -13,8 +13,8 @@ namespace resp {
 
 /// A growing range of bytes that keeps its memory when it is cleared.
 ///
-/// Once a reply passes the limit, `overflowed()` is true and what is appended is only counted: wanted() is the size that would
-/// have been enough. drop_from() takes the incomplete reply back.
+/// Once a reply exceeds the limit, `overflowed()` is true and appended bytes are only counted: wanted() is the size
+/// that would have been enough. drop_from() removes the incomplete reply.
 class reply_buffer {
  public:
   static constexpr std::size_t default_limit = 128U << 20;
@@ -31,14 +31,14 @@ class reply_buffer {
     }
   }
   void append_status(std::string_view text);  ///< +OK
-  void append_error(std::string_view text);   ///< -ERR text; line ends inside become blanks
+  void append_error(std::string_view text);   ///< -ERR text; line ends in it become blanks
   void append_integer(std::int64_t value);    ///< :1
   void append_bulk(std::string_view bytes);   ///< $2 ab
   void append_null() { append("$-1\r\n"); }
-  void append_array(std::size_t elements);  ///< *2, the elements follow
+  void append_array(std::size_t elements);  ///< *2; the elements follow
 
-  /// Begins an array whose elements follow before their number is known. Gives the mark for finish_array(), which moves
-  /// what is before the mark, not the elements.
+  /// Begins an array whose number of elements is not known yet. Returns the mark for finish_array(), which moves the
+  /// bytes before the mark, not the elements.
   [[nodiscard]] std::size_t begin_array();
   void finish_array(std::size_t mark, std::size_t elements) noexcept;
 
@@ -48,33 +48,33 @@ class reply_buffer {
   [[nodiscard]] std::size_t capacity() const noexcept { return allocated_; }
   [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
 
-  /// After an overflow: how large the limit would have to be.
+  /// After an overflow: the limit that would have been enough.
   [[nodiscard]] std::size_t wanted() const noexcept { return size_ + missing_; }
   /// The position at which the next reply begins.
   [[nodiscard]] std::size_t mark() const noexcept { return size_; }
-  /// Takes back everything behind a mark. wanted() stays known until clear().
+  /// Removes everything after a mark. wanted() stays known until clear().
   void drop_from(std::size_t mark) noexcept {
     missing_ += size_ - mark;
     size_ = usable_ = mark;
   }
-  /// Sets the limit for what follows. The bytes that are there stay, even when they are more.
+  /// Sets the limit for later replies. Existing bytes stay, even if they exceed it.
   void set_limit(std::size_t limit) noexcept { limit_ = limit; }
 
-  /// Forgets the bytes and keeps the memory, unless that is more than `keep_at_most`.
+  /// Drops the bytes, but keeps the memory unless that is more than `keep_at_most`.
   void clear(std::size_t keep_at_most = default_limit) noexcept;
 
  private:
-  // Where `bytes` more may be written; nullptr: over the limit.
+  // Returns where `bytes` more may be written, or nullptr when that exceeds the limit.
   char* make_room(std::size_t bytes) { return bytes <= usable_ - size_ ? data_.get() + size_ : grow(bytes); }
   char* grow(std::size_t bytes);
   void append_header(char type, std::int64_t number);
 
   std::unique_ptr<char[]> data_;
-  std::size_t begin_ = 0;  // of the bytes to be sent
+  std::size_t begin_ = 0;  // beginning of the bytes to be sent
   std::size_t size_ = 0;
   std::size_t usable_ = 0;  // allocated_, or size_ after an overflow
   std::size_t allocated_ = 0;
-  std::size_t missing_ = 0;  // not stored since an overflow
+  std::size_t missing_ = 0;  // bytes not stored since an overflow
   std::size_t limit_;
   bool overflowed_ = false;
 };

@@ -9,8 +9,8 @@
 
 namespace resp {
 
-/// Lends reply buffers for the time between reading a request and having written its reply, so that idle connections hold none
-/// and busy ones share the one that is in the cache. Keeps at most 4 MiB.
+/// Lends reply buffers for the time from reading a request to writing its reply. So idle connections hold none, and
+/// busy ones share the buffer that is in the cache. Keeps at most 4 MiB.
 class reply_buffers {
  public:
   reply_buffer take() {

@@ -11,10 +11,10 @@
 namespace resp {
 namespace {
 
-constexpr std::size_t kept_arguments = 1024;  // capacity kept after a request with more of them
+constexpr std::size_t kept_arguments = 1024;  // capacity that is kept after a larger request
 
-// Reads "<digits>\r\n" at `text`, as nearly every header is: at most 9 digits, no sign, complete.
-// Gives the number of bytes read, or 0: then the caller takes the slow way.
+// Reads "<digits>\r\n" at the beginning of `text` in its common form: at most 9 digits, no sign, complete. Returns the
+// number of bytes read, or 0 when the caller has to use the slow path.
 inline std::size_t read_short_number(std::string_view text, std::size_t& value) noexcept {
   std::size_t number = 0;
   std::size_t at = 0;
@@ -63,8 +63,8 @@ parse_result request_parser::finish(step outcome, std::string_view input) noexce
   return {parse_status::need_more, consumed};
 }
 
-// The bytes were moved since some arguments were found in them. Their old place may be gone, so
-// addresses are subtracted as numbers.
+// The bytes have moved since some arguments were found in them. Their old memory may be freed, so addresses are
+// subtracted as numbers.
 void request_parser::move_arguments(const char* base) noexcept {
   const auto old_base = reinterpret_cast<std::uintptr_t>(base_);
   for (std::string_view& argument : arguments_) {
@@ -169,7 +169,7 @@ request_parser::step request_parser::parse_bulk_header(std::string_view input) {
   return step::done;
 }
 
-// Finds the terminator of the line at position_. With '\r' one byte more must be there.
+// Finds the terminator of the line at position_. After a '\r', one more byte must be there.
 request_parser::step request_parser::find_line_end(std::string_view input, char terminator, std::string_view too_big,
                                                    std::size_t& end) {
   const std::size_t from = std::max(scanned_, position_);

@@ -10,7 +10,7 @@
 
 namespace resp {
 
-/// What a peer may make us hold for one request.
+/// Limits on what a peer may make the server hold for one request.
 struct parser_limits {
   std::size_t max_arguments = 65'536;          ///< of an array
   std::size_t max_bulk_bytes = 64U << 20;      ///< of one argument
@@ -22,19 +22,19 @@ enum class parse_status : std::uint8_t { need_more, command, error };
 
 struct [[nodiscard]] parse_result {
   parse_status status;
-  std::size_t consumed;  ///< bytes at the front of the input that will not be wanted again
+  std::size_t consumed;  ///< bytes at the front of the input that are no longer needed
 };
 
-/// Parses arrays of bulk strings and inline requests, one request a call, without copying.
+/// Parses arrays of bulk strings and inline requests, one request per call, without copying.
 ///
 ///   command    arguments() holds at least one argument; drop `consumed` bytes when done with them.
-///   need_more  drop `consumed` bytes (ignored requests: empty lines, `*0`; usually 0), receive more
-///              behind the rest and call again. What is known about the rest is remembered, so
-///              it must stay the same bytes, but may have moved (a grown or compacted buffer).
+///   need_more  drop `consumed` bytes (ignored requests: empty lines, `*0`; usually 0), append more
+///              received bytes and call again. The parser remembers what it knows about the rest, so
+///              its bytes must stay the same, but may have moved (a grown or compacted buffer).
 ///   error      error() is the text for the peer. The stream is lost: answer and close.
 ///
-/// Like Redis, it does not look at the bytes that should be CR LF behind an argument, nor at the
-/// one that should be LF behind CR.
+/// Like Redis, it does not check the bytes that should be CR LF after an argument, nor the one that should be LF after
+/// CR.
 class request_parser {
  public:
   explicit request_parser(const parser_limits& limits = {}) noexcept : limits_(limits) {}
@@ -43,22 +43,22 @@ class request_parser {
 
   /// The arguments of the last `command`.
   ///
-  /// Lifetime: until the next call of parse(), or until the input goes away or moves.
+  /// Lifetime: valid until the next call of parse(), or until the input is freed or moved.
   [[nodiscard]] std::span<const std::string_view> arguments() const noexcept { return arguments_; }
 
-  /// After `need_more`: the size the input (without the consumed bytes) must have before parse()
-  /// can get any further. Inside a big argument that is its end: grow the buffer once, to this.
+  /// After `need_more`: the size that the input (without the consumed bytes) must have before parse() can get any
+  /// further. Inside a large argument this is its end: grow the buffer once, to this size.
   [[nodiscard]] std::size_t bytes_needed() const noexcept { return bytes_needed_; }
 
   /// After `error`: without the leading "ERR ", for example "Protocol error: invalid bulk length".
   [[nodiscard]] std::string_view error() const noexcept { return error_; }
 
-  /// The memory that it holds.
+  /// The memory that the parser holds.
   [[nodiscard]] std::size_t allocated_bytes() const noexcept {
     return arguments_.capacity() * sizeof(std::string_view) + unquoted_.capacity();
   }
 
-  /// Forgets everything, to be used for another stream.
+  /// Resets the parser for another stream.
   void reset() noexcept;
 
  private:
@@ -79,11 +79,11 @@ class request_parser {
 
   parser_limits limits_;
   std::vector<std::string_view> arguments_;
-  const char* base_ = nullptr;        // where the input was when arguments_ were made; only compared
-  std::size_t begin_ = 0;             // of this request: what is before it was ignored
-  std::size_t position_ = 0;          // of the first byte not yet understood
+  const char* base_ = nullptr;        // address of the input when arguments_ were found; only compared
+  std::size_t begin_ = 0;             // of this request: bytes before it were ignored
+  std::size_t position_ = 0;          // of the first byte not parsed yet
   std::size_t scanned_ = 0;           // no line end before this
-  std::size_t missing_ = 0;           // arguments of the array still to come
+  std::size_t missing_ = 0;           // arguments of the array that are still to come
   std::size_t bulk_bytes_ = unknown;  // size of the argument at position_, once its header was read
   std::size_t bytes_needed_ = 1;
   bool in_request_ = false;

@@ -12,11 +12,10 @@
 namespace resp {
 namespace {
 
-// Keys that nobody asks for again must not stay for ever, nor the memory of what FLUSHALL ASYNC has removed.
+// Frees keys that nobody asks for again, and memory of keys that FLUSHALL ASYNC has removed.
 gyre::task<> remove_and_free(keyspace& keys) {
   using namespace std::chrono_literals;
-  constexpr std::size_t budget =
-      20;  // small: the loop does this up to 128 times before it looks for what clients have sent
+  constexpr std::size_t budget = 20;  // small: the loop does this up to 128 times before it looks for input of clients
   for (;;) {
     co_await gyre::sleep(100ms);
     while (keys.expire_some(wall_clock(), budget) == budget) co_await gyre::yield();

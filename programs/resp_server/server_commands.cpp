@@ -37,7 +37,7 @@ std::vector<setting> settings(const command_call& call) {
 void config_get(command_call& call) {
   std::vector<setting> found = settings(call);
   std::vector<bool> wanted(found.size());
-  std::size_t compiled = 0;  // bytes of patterns: together they cost no more than one of KEYS
+  std::size_t compiled = 0;  // bytes of patterns; together they must cost no more than one pattern of KEYS
   for (const std::string_view text : call.arguments.subspan(2)) {
     compiled += text.size();
     if (compiled > glob_pattern::max_bytes) return reply_long_pattern(call.reply);

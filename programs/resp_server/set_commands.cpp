@@ -14,7 +14,7 @@ struct set_options {
   condition only_if = condition::none;
   lifetime lives = lifetime::forever;
   bool wants_old = false;
-  std::string_view expiry;  // the number behind EX, PX, EXAT or PXAT
+  std::string_view expiry;  // the number after EX, PX, EXAT or PXAT
 };
 
 // An option may be repeated, but not contradicted.
@@ -45,7 +45,7 @@ std::optional<lifetime> timed(word option) noexcept {
   }
 }
 
-// Reads everything behind the value. False: syntax error.
+// Reads everything after the value. Returns false on a syntax error.
 bool read_options(std::span<const std::string_view> arguments, set_options& options) noexcept {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const word option = read_word(arguments[i]);
@@ -67,7 +67,7 @@ bool read_options(std::span<const std::string_view> arguments, set_options& opti
   return true;
 }
 
-// When the key is to expire. Nothing: an error was answered.
+// Returns when the key is to expire, or nothing when an error was replied.
 std::optional<unix_ms> read_expiry(command_call& call, std::string_view name, lifetime lives, std::string_view number) {
   const auto value = parse_integer(number);
   if (!value) {
@@ -85,7 +85,7 @@ std::optional<unix_ms> read_expiry(command_call& call, std::string_view name, li
   return *value * unit + base;
 }
 
-// Stores the value; `expires_at` is ignored when the old time is kept.
+// Stores the value. `expires_at` is ignored when the old expiry is kept.
 void store(command_call& call, entry* old, std::string_view value, lifetime lives, unix_ms expires_at) {
   if (old == nullptr) {
     old = &call.keys.insert(call.arguments[1], value);

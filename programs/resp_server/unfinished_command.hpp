@@ -1,4 +1,4 @@
-// programs/resp_server/unfinished_command.hpp: a command over many keys, done in steps.
+// programs/resp_server/unfinished_command.hpp: a command over many keys that is executed in steps.
 #pragma once
 
 #include "programs/resp_server/keyspace.hpp"
@@ -8,12 +8,12 @@
 
 namespace resp {
 
-/// The rest of a command whose work grows with the number of keys. The server does one step of it at a time, and lets other
-/// clients run in between.
+/// The rest of a command whose work grows with the number of keys. The server executes one step of it at a time, and
+/// runs other clients in between.
 class unfinished_command {
  public:
-  /// Units of work of one step, of a few nanoseconds each: the loop runs up to 128 steps before it looks for what clients
-  /// have sent. An entry costs several, a byte to compare at least one.
+  /// Units of work per step, of a few nanoseconds each. The loop runs up to 128 steps before it looks for input of
+  /// clients. An entry costs several units, comparing a byte at least one.
   static constexpr std::size_t budget = 2000;
 
   unfinished_command() noexcept = default;
@@ -21,7 +21,7 @@ class unfinished_command {
   unfinished_command& operator=(const unfinished_command&) = delete;
   virtual ~unfinished_command() = default;
 
-  /// Goes on for about `budget` units. True when the command is done.
+  /// Continues for about `budget` units. Returns true when the command is done.
   virtual bool step(keyspace& keys, unix_ms now, reply_buffer& reply) = 0;
 };
 

@@ -1,4 +1,4 @@
-// programs/resp_server/word.hpp: short words as integers, to switch on them whatever their case.
+// programs/resp_server/word.hpp: short words as integers, for case-insensitive switches.
 #pragma once
 
 #include <bit>
@@ -13,7 +13,7 @@ static_assert(std::endian::native == std::endian::little);
 
 using word = std::uint64_t;
 
-inline constexpr word no_word = 0;  // what is empty or longer than 8 bytes
+inline constexpr word no_word = 0;  // for text that is empty or longer than 8 bytes
 
 /// The integer of a word of lower-case letters, for case labels.
 consteval word word_of(std::string_view letters) {
@@ -26,8 +26,8 @@ consteval word word_of(std::string_view letters) {
   return value;
 }
 
-/// The integer of any bytes. Equal to word_of(x) exactly when they spell x in some mixture of cases:
-/// only letters become lower-case letters by setting bit 5.
+/// The integer of any text. Equals word_of(x) exactly if the text spells x, ignoring case: setting bit 5 turns only
+/// letters into lower-case letters.
 inline word read_word(std::string_view text) noexcept {
   const std::size_t size = text.size();
   const char* at = text.data();

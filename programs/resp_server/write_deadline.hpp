@@ -10,10 +10,11 @@
 
 namespace resp {
 
-/// Cancels what waits on a stream when the peer has taken less than 64 KiB of a write within the limit. Looks once per limit
-/// while there are writes, so a write costs a few stores, and a stalled client is noticed after one to two limits.
+/// Cancels the operations on a stream when the peer has taken less than 64 KiB of a write within the limit. Checks once
+/// per limit while there are writes. So a write costs only a few stores, and a stalled client is noticed after one to
+/// two limits.
 ///
-/// Lifetime: the stream must outlive it and stay where it is.
+/// Lifetime: the stream must outlive it and must not move.
 class write_deadline : private gyre::timer {
  public:
   write_deadline(gyre::tcp_stream& stream, std::chrono::nanoseconds limit) noexcept
@@ -24,7 +25,7 @@ class write_deadline : private gyre::timer {
   write_deadline& operator=(const write_deadline&) = delete;
   ~write_deadline() { gyre::event_loop::current().timers().disarm(*this); }
 
-  /// One write, from its beginning to its end, however it ends.
+  /// Covers one write from its beginning to its end, however it ends.
   class during {
    public:
     explicit during(write_deadline& deadline) noexcept : deadline_(deadline) { deadline.begin(); }
@@ -68,8 +69,8 @@ class write_deadline : private gyre::timer {
   gyre::tcp_stream& stream_;
   gyre::io::monotonic_time limit_;
   std::uint64_t writes_ = 0;  // begun so far
-  std::uint64_t seen_ = 0;    // when it was last looked at
-  std::uint64_t taken_ = 0;   // by the peer, since the connection began, when it was last looked at
+  std::uint64_t seen_ = 0;    // value at the last check
+  std::uint64_t taken_ = 0;   // bytes taken by the peer since the connection began, at the last check
   bool active_ = false;
   bool expired_ = false;
 };

@@ -27,7 +27,7 @@ union any_stream::no_stream::forever {
   constexpr forever() noexcept : instance() {}
   forever(const forever&) = delete;
   forever& operator=(const forever&) = delete;
-  ~forever() {}  // a defaulted destructor would be deleted
+  ~forever() {}  // NOLINT(modernize-use-equals-default): that one would be deleted
   no_stream instance;
 
   static forever only;

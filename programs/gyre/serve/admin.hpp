@@ -1,4 +1,4 @@
-// programs/gyre/serve/admin.hpp: what operators and their machines ask for: health, readiness, metrics.
+// programs/gyre/serve/admin.hpp: the routes for operators and monitoring: health, readiness, metrics.
 #pragma once
 
 #include "programs/gyre/serve/traffic.hpp"
@@ -9,7 +9,8 @@
 
 namespace programs {
 
-/// GET /healthz: 200 as long as the loop turns. GET /readyz: 503 when `draining()`. GET /metrics: for Prometheus.
+/// GET /healthz: 200 as long as the loop turns. GET /readyz: 503 if `draining()`. GET /metrics: in the format of
+/// Prometheus.
 [[nodiscard]] gyre::http::router make_admin(std::function<bool()> draining, std::function<void(traffic&)> collect);
 
 }  // namespace programs

@@ -1,4 +1,4 @@
-// programs/gyre/serve/allowed_hosts.cpp: telling names from addresses.
+// programs/gyre/serve/allowed_hosts.cpp: distinguishes names from addresses.
 #include "programs/gyre/serve/allowed_hosts.hpp"
 
 #include <gyre/http/field.hpp>
@@ -26,19 +26,19 @@ std::string_view without_dot(std::string_view name) noexcept {
   return name;
 }
 
-// Of a Host that the server has accepted: only an IPv6 address stands in brackets.
+// For a Host that the server has accepted: only an IPv6 address has brackets.
 std::string_view without_port(std::string_view host) noexcept {
   if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
   return host.substr(0, host.rfind(':'));
 }
 
-// No name of the DNS consists of digits and dots: browsers take these for an address, or for nothing.
+// No DNS name consists of digits and dots: browsers treat such text as an address, or reject it.
 bool is_address(std::string_view host) noexcept {
   if (host.empty() || host.front() == '[') return !host.empty();
   return std::all_of(host.begin(), host.end(), [](char c) { return (c >= '0' && c <= '9') || c == '.'; });
 }
 
-// RFC 6761 §6.3: localhost, and names below it, are loopback for everybody.
+// RFC 6761 §6.3: localhost and the names below it always mean loopback.
 bool is_localhost(std::string_view name) noexcept {
   constexpr std::string_view localhost = "localhost";
   if (name.size() < localhost.size()) return false;
@@ -54,7 +54,7 @@ class guarded {
     if (!hosts_.allows(request.host())) co_return refusal(request);
     co_return co_await routes_(request);
   }
-  // For the server: without a coroutine of its own.
+  // Called by the server. Needs no coroutine of its own.
   http::started_response start(http::request& request) {
     if (hosts_.allows(request.host())) return routes_.start(request);
     http::started_response started;

@@ -1,4 +1,4 @@
-// programs/gyre/serve/allowed_hosts.hpp: under which names a server answers.
+// programs/gyre/serve/allowed_hosts.hpp: the host names under which a server answers.
 #pragma once
 
 #include <gyre/http/handler.hpp>
@@ -10,19 +10,21 @@
 
 namespace programs {
 
-/// The hosts that requests may name.
+/// The host names that requests may use.
 ///
-/// A page in a browser reaches servers on loopback under a name of its own when it lets that name point to 127.0.0.1 ("DNS
-/// rebinding"): for the browser both are one site then, and the page may read and upload files. Addresses and localhost are no
-/// names that somebody else could own.
+/// A web page can reach servers on loopback by "DNS rebinding": its own name is made to point to 127.0.0.1. For the
+/// browser, page and server are then one site, so the page may read and upload files. Addresses and localhost are
+/// always allowed, because nobody else can own them.
 class allowed_hosts {
  public:
-  /// `listen` as the option has it. Without `names` only a server on loopback restricts them; "*" allows every name.
+  /// `listen` is the value of the option. Without `names`, only a server on loopback restricts them. "*" allows every
+  /// name.
   allowed_hosts(std::string_view listen, const std::vector<std::string>& names);
 
-  /// Whether there is a restriction.
+  /// True if there is a restriction.
   [[nodiscard]] explicit operator bool() const noexcept { return restricted_; }
-  /// `host` is that of a request, with its port; empty is allowed: no browser sends a request without a host.
+  /// `host` is the Host of a request, with its port. An empty one is allowed: no browser sends a request without a
+  /// host.
   [[nodiscard]] bool allows(std::string_view host) const noexcept;
 
  private:
@@ -30,10 +32,10 @@ class allowed_hosts {
   bool restricted_;
 };
 
-/// "" for a name, as an error message otherwise: a check of an option.
+/// Checks an option value. Returns "" for a name, otherwise an error message.
 [[nodiscard]] std::string check_allowed_host(const std::string& text);
 
-/// The routes, for requests that name an allowed host; others are answered with 403.
+/// Serves the routes to requests that name an allowed host. Other requests get 403.
 [[nodiscard]] gyre::http::handler only_for(allowed_hosts hosts, gyre::http::router routes);
 
 }  // namespace programs

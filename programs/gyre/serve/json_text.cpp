@@ -1,4 +1,4 @@
-// programs/gyre/serve/json_text.cpp: strings of JSON. RFC 8259 §7.
+// programs/gyre/serve/json_text.cpp: JSON strings. RFC 8259 §7.
 #include "programs/gyre/serve/json_text.hpp"
 
 #include <gyre/io/printable.hpp>

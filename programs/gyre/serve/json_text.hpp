@@ -1,4 +1,4 @@
-// programs/gyre/serve/json_text.hpp: names of files in JSON.
+// programs/gyre/serve/json_text.hpp: file names in JSON.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace programs {
 
-/// As a quoted string. Bytes that are no UTF-8 become U+FFFD, as in the listings of directories.
+/// Appends a quoted string. Bytes that are not UTF-8 become U+FFFD, as in directory listings.
 void append_json(std::string& out, std::string_view text);
 
 }  // namespace programs

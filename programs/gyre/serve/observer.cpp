@@ -1,4 +1,4 @@
-// programs/gyre/serve/observer.cpp: telling the counters and the log.
+// programs/gyre/serve/observer.cpp: passes exchanges on to the counters and the log.
 #include "programs/gyre/serve/observer.hpp"
 
 #include "programs/gyre/serve/site.hpp"

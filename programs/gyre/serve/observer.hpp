@@ -1,4 +1,4 @@
-// programs/gyre/serve/observer.hpp: counts and logs what a loop has answered, and the server's options made of the settings.
+// programs/gyre/serve/observer.hpp: counts and logs the exchanges of a loop; server options from the settings.
 #pragma once
 
 #include "programs/gyre/serve/settings.hpp"
@@ -21,7 +21,7 @@ class observer final : public gyre::http::exchange_observer {
   std::unique_ptr<gyre::http::exchange_observer> log_;
 };
 
-/// The limits of connections hold for all servers that are counted together. Lifetime: `heard` outlives the server.
+/// Connection limits apply to all servers that share `counted_with`. Lifetime: `heard` must outlive the server.
 [[nodiscard]] gyre::http::server_options make_server_options(const serve_settings& settings, observer& heard,
                                                              gyre::http::shared_connection_count& counted_with);
 

@@ -1,4 +1,4 @@
-// programs/gyre/serve/serve.cpp: the main loop of `gyre serve`, its threads, and what it says.
+// programs/gyre/serve/serve.cpp: the main loop of `gyre serve`, its threads, and its output.
 #include "programs/gyre/serve/serve.hpp"
 
 #include "programs/common/server_options.hpp"
@@ -96,12 +96,12 @@ class site_server {
     if (failure) std::rethrow_exception(failure);
   }
 
-  /// After the end: an error ended one of the threads, which has been printed.
+  /// True if one of the threads ended with an error. The error has been printed. Valid after the end.
   [[nodiscard]] bool worker_failed() const noexcept { return worker_failed_; }
 
  private:
-  // A server that was killed may have it for some milliseconds after its end: the kernel closes what an io_uring holds in its
-  // own time. Whoever starts the next one has not done anything wrong.
+  // A killed server may hold the address for some milliseconds after its end: the kernel closes the descriptors of an
+  // io_uring asynchronously. That is no fault of the user who starts the next server.
   template <class F>
   static gyre::task<std::unique_ptr<gyre::http::server>> when_address_is_free(F& listen) {
     const gyre::time_point until = gyre::now() + std::chrono::milliseconds(500);
@@ -115,8 +115,8 @@ class site_server {
     }
   }
 
-  // Listeners of several threads share their port with each other, and with those of another server that was started by
-  // mistake: each would get half of the requests. One that does not share finds out.
+  // The listeners of several threads share their port with each other, and also with a second server started by
+  // mistake: each server would then get half of the requests. A listener that does not share detects that.
   void require_own_port() const {
     if (settings_.threads > 1) (void)gyre::tcp_listener::bind(settings_.listen);
   }
@@ -136,7 +136,7 @@ class site_server {
     if (!operators.state().was_cancelled()) operators.result();
   }
 
-  // This loop waits for all of them in `end_of_workers`: they find it alive.
+  // This loop waits for all workers in `end_of_workers`, so they can post to it.
   void start_workers() {
     workers_.reserve(settings_.threads);
     gyre::event_loop& loop = gyre::event_loop::current();
@@ -148,14 +148,14 @@ class site_server {
     }
   }
 
-  // A server with fewer threads than it was asked for is not reliable: all drain.
+  // A server with fewer threads than configured is not reliable, so all of them drain.
   void worker_ended(bool failed) {
     if (--running_workers_ == 0) all_workers_ended_.set();
     worker_failed_ = worker_failed_ || failed;
     if (failed) gyre::request_stop();
   }
 
-  // Also after a failure of this thread's server.
+  // Also called after a failure of this thread's server.
   gyre::task<> end_of_workers() {
     gyre::request_stop();
     if (running_workers_ > 0) co_await all_workers_ended_.wait();
@@ -170,7 +170,7 @@ class site_server {
                                sum.add(own_);
                                for (const auto& each : counted_) sum.add(*each);
                              });
-    allowed_hosts hosts(settings_.admin, {});  // in a network of its own it has names that this server does not know
+    allowed_hosts hosts(settings_.admin, {});  // in its own network it has names that this server does not know
     if (hosts) hosts = allowed_hosts(settings_.admin, settings_.allowed_hosts);
     options.routes = only_for(std::move(hosts), std::move(routes));
     return options;

@@ -5,8 +5,8 @@
 
 namespace programs {
 
-/// Serves until SIGINT or SIGTERM, then drains. Gives the exit code: 0, 1 after an error, which is on standard error, or 130 or
-/// 143 after a second signal.
+/// Serves until SIGINT or SIGTERM, then drains. Returns the exit code: 0; 1 after an error, which is printed to
+/// standard error; 130 or 143 after a second signal.
 int serve(const serve_settings& settings);
 
 }  // namespace programs

@@ -88,7 +88,7 @@ void add_serve_options(CLI::App& app, serve_settings& settings) {
          "--allow-host", settings.allowed_hosts,
          "a host name that requests may be for, besides addresses and localhost, or * for any; several: repeated, or "
          "with commas (default: any, and none when --listen is a loopback address)")
-      ->allow_extra_args(false)  // what follows may be DIR
+      ->allow_extra_args(false)  // the next argument may be DIR
       ->delimiter(',')
       ->check(check_allowed_host)
       ->envname("GYRE_ALLOW_HOST");
@@ -105,7 +105,7 @@ void add_serve_options(CLI::App& app, serve_settings& settings) {
       ->capture_default_str();
   app.add_option("--cors", settings.cors,
                  "an origin whose pages may read the files, or * for any; several: repeated, or with commas")
-      ->allow_extra_args(false)  // what follows may be DIR
+      ->allow_extra_args(false)  // the next argument may be DIR
       ->delimiter(',')
       ->envname("GYRE_CORS");
   app.add_flag("--compress", settings.compress, "compress text for clients that take that")->envname("GYRE_COMPRESS");
@@ -113,7 +113,7 @@ void add_serve_options(CLI::App& app, serve_settings& settings) {
          "--header", settings.headers,
          "\"Name: value\" added to every response, except to what never became a request (such as 400, 408, 503); "
          "several: repeated, or one a line")
-      ->allow_extra_args(false)  // what follows may be DIR
+      ->allow_extra_args(false)  // the next argument may be DIR
       ->delimiter('\n')
       ->check(check_header)
       ->envname("GYRE_HEADER");

@@ -1,4 +1,4 @@
-// programs/gyre/serve/settings.hpp: what `gyre serve` can be told.
+// programs/gyre/serve/settings.hpp: the settings of `gyre serve`.
 #pragma once
 
 #include <gyre/http/server_limits.hpp>
@@ -14,11 +14,11 @@ namespace programs {
 struct serve_settings {
   std::string root = ".";
   std::string listen = "127.0.0.1:8080";
-  std::string admin;  // empty: none
+  std::string admin;  // empty for none
   std::vector<std::string>
-      allowed_hosts;  // names beside addresses and localhost, "*" for any; empty: see allowed_hosts
+      allowed_hosts;  // names besides addresses and localhost, "*" for any; if empty, see allowed_hosts
   std::string backend = "auto";
-  unsigned threads = 1;  // 0: one a core
+  unsigned threads = 1;  // 0: one per core
   std::string access_log = "text";
   std::vector<std::string> cors;  // origins, "*" for any
   bool compress = false;
@@ -28,7 +28,7 @@ struct serve_settings {
   bool listing = true;
   bool hidden = false;
   bool spa = false;
-  std::string upload;  // the directory; empty: none
+  std::string upload;  // the directory; empty for none
   std::uint64_t upload_limit = std::uint64_t{4} << 30U;
   gyre::http::server_limits limits = {};
   gyre::http::server_timeouts timeouts = {};
@@ -37,10 +37,10 @@ struct serve_settings {
 /// Adds the flags, each with its GYRE_ variable of the environment.
 void add_serve_options(CLI::App& app, serve_settings& settings);
 
-/// Whether what is uploaded comes to lie in what is served. Errors: std::filesystem::filesystem_error.
+/// True if uploaded files are inside the served directory. Errors: std::filesystem::filesystem_error.
 [[nodiscard]] bool serves_uploads(const serve_settings& settings);
 
-/// What is not the same as without flags, for people: "threads 4, compress on".
+/// Lists settings that differ from their defaults, for people: "threads 4, compress on".
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> describe(const serve_settings& settings);
 
 }  // namespace programs

@@ -1,4 +1,4 @@
-// programs/gyre/serve/site.cpp: files, and what stands around them.
+// programs/gyre/serve/site.cpp: static files, and the middleware around them.
 #include "programs/gyre/serve/site.hpp"
 
 #include "programs/gyre/serve/allowed_hosts.hpp"
@@ -20,8 +20,8 @@ namespace {
 
 namespace http = gyre::http;
 
-// Adds the fields that were asked for to every response, in the place of those that it has. Caches need every Vary, and a
-// name that was given twice is sent twice.
+// Adds the configured fields to every response, replacing existing ones. Vary is always added, because caches need
+// every Vary. A name that is configured twice is sent twice.
 struct extra_fields {
   struct extra {
     std::string name;
@@ -39,7 +39,7 @@ struct extra_fields {
       fields.push_back(std::move(added));
     }
     http::response probe;
-    for (const extra& each : fields) probe.add_field(each.name, each.value);  // what cannot be sent is said now
+    for (const extra& each : fields) probe.add_field(each.name, each.value);  // reports invalid fields at start
   }
   gyre::task<http::response> operator()(http::request& request, http::next_handler next) {
     http::response answer = co_await next.or_error(request);
@@ -66,7 +66,7 @@ http::static_files_options file_options(const serve_settings& settings) {
   options.listing = settings.listing;
   options.hidden = settings.hidden;
   options.cache_control = settings.cache_control;
-  options.precompressed = !serves_uploads(settings);  // an upload could pass for what is there already
+  options.precompressed = !serves_uploads(settings);  // an upload could pass as the compressed form of an existing file
   if (settings.spa) options.fallback = settings.index;
   return options;
 }
@@ -75,7 +75,7 @@ http::static_files_options file_options(const serve_settings& settings) {
 
 http::handler make_site(const serve_settings& settings) {
   http::router routes;
-  if (!settings.cache_control.empty())  // what cannot be sent is said now, and not by each response
+  if (!settings.cache_control.empty())  // reports an invalid value at start, not in each response
     http::response().add_field("Cache-Control", settings.cache_control);
   if (!settings.headers.empty()) routes.use(extra_fields(settings.headers));
   if (!settings.cors.empty()) {

@@ -7,7 +7,8 @@
 
 namespace programs {
 
-/// What answers the requests of one loop. Errors: as http::static_files; std::invalid_argument for a header of the settings.
+/// Creates the handler of one loop's requests. Errors: same as http::static_files; std::invalid_argument for an invalid
+/// header in the settings.
 [[nodiscard]] gyre::http::handler make_site(const serve_settings& settings);
 
 }  // namespace programs

@@ -1,4 +1,4 @@
-// programs/gyre/serve/traffic.cpp: counters, and their text.
+// programs/gyre/serve/traffic.cpp: counters, and their text format.
 #include "programs/gyre/serve/traffic.hpp"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ void describe(std::string& out, std::string_view name, std::string_view kind, st
   fmt::format_to(std::back_inserter(out), "# HELP {} {}\n# TYPE {} {}\n", name, help, name, kind);
 }
 
-// One writer each: no locked instruction is needed.
+// Each counter has one writer, so no locked instruction is needed.
 void increase(std::atomic<std::uint64_t>& counter, std::uint64_t by) noexcept {
   counter.store(counter.load(std::memory_order_relaxed) + by, std::memory_order_relaxed);
 }
@@ -90,7 +90,7 @@ std::string process_metrics(std::uint64_t open_descriptors) {
   return out;
 }
 
-// Since Linux 6.2 the directory's size is their number; to read it costs a microsecond for each.
+// Since Linux 6.2, the size of the directory is their number. Listing it takes a microsecond per descriptor.
 std::uint64_t counted_descriptors() noexcept {
   struct stat status{};
   return ::stat("/proc/self/fd", &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;

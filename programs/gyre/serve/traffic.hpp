@@ -1,4 +1,4 @@
-// programs/gyre/serve/traffic.hpp: counts what was answered, for all threads, and tells Prometheus.
+// programs/gyre/serve/traffic.hpp: counts answers for all threads, in the format of Prometheus.
 #pragma once
 
 #include <gyre/http/server.hpp>
@@ -10,12 +10,12 @@
 
 namespace programs {
 
-/// Thread: any. Each thread writes to a place of its own in memory.
+/// Thread: any. Each thread writes to its own memory.
 class traffic {
  public:
   void count(int status, std::uint64_t body_bytes, std::chrono::nanoseconds duration) noexcept;
 
-  /// Adds what another has counted.
+  /// Adds the counts of another object.
   void add(const traffic& other) noexcept;
   /// The text format of Prometheus, version 0.0.4.
   [[nodiscard]] std::string text() const;
@@ -36,9 +36,10 @@ class traffic {
 /// The process's memory, descriptors and processor time, in the same format.
 [[nodiscard]] std::string process_metrics(std::uint64_t open_descriptors);
 
-/// The number of open descriptors as the kernel counts it, at once; 0 where it does not (before Linux 6.2).
+/// The number of open descriptors as counted by the kernel, without listing them. 0 where the kernel does not count
+/// (before Linux 6.2).
 [[nodiscard]] std::uint64_t counted_descriptors() noexcept;
-/// Counts them one by one, which takes long when there are many: for threads.
+/// Lists and counts the descriptors. Slow when there are many, so call it on a thread.
 [[nodiscard]] std::uint64_t count_descriptors();
 
 }  // namespace programs

@@ -1,4 +1,4 @@
-// programs/gyre/serve/upload.cpp: the form, and writing what it sends.
+// programs/gyre/serve/upload.cpp: the upload form, and writing the uploaded files.
 #include "programs/gyre/serve/upload.hpp"
 
 #include "programs/gyre/serve/json_text.hpp"
@@ -84,7 +84,7 @@ form.addEventListener("submit", event => {
   throw gyre::io_error({errno, std::generic_category()}, operation, name);
 }
 
-// "photo.jpg", "photo (2).jpg", cut so that it is a name: the extension stays, and no character is cut in two.
+// "photo.jpg", "photo (2).jpg". Cut to a valid length: the extension stays, and no character is split.
 std::string numbered(const std::string& wanted, int number) {
   if (number == 1) return wanted;
   constexpr std::size_t longest = 255;  // NAME_MAX
@@ -101,7 +101,8 @@ std::string numbered(const std::string& wanted, int number) {
   return stem + end;
 }
 
-// A file without a name until it is complete, so that what is cut off leaves nothing behind. See O_TMPFILE in open(2).
+// A file without a name until it is complete, so that an interrupted upload leaves nothing behind. See O_TMPFILE in
+// open(2).
 class new_file {
  public:
   explicit new_file(const std::string& directory) : directory_(directory) {
@@ -111,7 +112,7 @@ class new_file {
   }
   gyre::fs::file& file() noexcept { return file_; }
 
-  // Gives the name that it got. Blocks.
+  // Returns the name that the file got. Blocks.
   std::string keep_as(const std::string& wanted) {
     const std::string source = fmt::format("/proc/self/fd/{}", file_.native_descriptor());
     for (int number = 1; number <= most_of_a_name; number = next_free(wanted, number)) {
@@ -130,8 +131,8 @@ class new_file {
     struct stat found{};
     return ::lstat((directory_ + "/" + numbered(wanted, number)).c_str(), &found) == 0;
   }
-  // A number above `taken` whose name is free and whose predecessor's is not. The steps double, then halve: the ten thousandth
-  // file of a name costs a few look-ups, not ten thousand.
+  // Returns a number above `taken` whose name is free and whose predecessor's is not. The steps double, then halve: the
+  // ten thousandth file with the same name costs a few look-ups, not ten thousand.
   int next_free(const std::string& wanted, int taken) const {
     int free = taken + 1;
     for (int step = 1; free <= most_of_a_name && is_there(wanted, free); free = taken + step) {
@@ -150,7 +151,7 @@ class new_file {
   gyre::fs::file file_;
 };
 
-// A write goes through the ring or through a thread: pieces, which a client can make as small as a byte, are gathered.
+// Each write goes through the ring or a thread, and a client can send pieces of one byte. So pieces are gathered.
 gyre::task<std::string> receive_file(http::multipart_reader& form, const std::string& directory, std::string name) {
   constexpr std::size_t enough = std::size_t{64} << 10U;
   new_file out(directory);
@@ -172,7 +173,7 @@ bool is_full(std::error_code reason) noexcept {
   return reason == std::errc::no_space_on_device || reason == std::error_code(EDQUOT, std::generic_category());
 }
 
-// A refusal that comes after some files names them: the client need not send them again.
+// A refusal after some files names them, so that the client need not send them again.
 http::status_error refusal(int status, std::string reason, const std::vector<std::string>& kept) {
   constexpr std::size_t most_named = 20;
   const std::size_t named = std::min(kept.size(), most_named);
@@ -191,7 +192,8 @@ std::string json_list(const std::vector<std::string>& names) {
   return text + "]}\n";
 }
 
-// A page of another site could have the browser send a form here: its Origin tells. Programs send none.
+// A page of another site can make a browser submit a form here, and the Origin field reveals that. Programs send no
+// Origin.
 bool comes_from_another_site(const http::request& request) {
   std::string_view origin = request.field("Origin");
   if (origin.empty()) return false;
@@ -246,7 +248,7 @@ http::response form_page(http::request&) {
 }  // namespace
 
 void add_upload(http::router& routes, const std::string& directory, std::uint64_t limit) {
-  const new_file probe(directory);  // where none can be made, this is said now, and not to those who send files
+  const new_file probe(directory);  // fails at start if files cannot be created there, not at the first upload
   routes.get("/_upload", form_page);
   routes.post("/_upload", uploads{.directory = directory, .limit = limit});
 }

@@ -1,4 +1,4 @@
-// programs/gyre/serve/worker.cpp: the life of a thread of the server.
+// programs/gyre/serve/worker.cpp: the life of a server thread.
 #include "programs/gyre/serve/worker.hpp"
 
 #include "programs/common/server_options.hpp"

@@ -1,4 +1,4 @@
-// programs/gyre/serve/worker.hpp: one loop of the server, on a thread of its own.
+// programs/gyre/serve/worker.hpp: one loop of the server, on its own thread.
 #pragma once
 
 #include "programs/gyre/serve/settings.hpp"
@@ -14,8 +14,8 @@ namespace programs {
 
 class worker {
  public:
-  /// Starts the thread, which listens where `settings` say, beside the others. A stop request ends its server. `ended` is called
-  /// on the thread when it serves no more.
+  /// Starts the thread. It listens on the configured address, beside the other threads. A stop request ends its server.
+  /// `ended` is called on the thread once it no longer serves.
   worker(const serve_settings& settings, traffic& counted, gyre::http::shared_connection_count& connections,
          std::function<void(bool failed)> ended);
   worker(const worker&) = delete;
