@@ -1,5 +1,4 @@
-// bench/bare/protocol.hpp: the answers of a bare loop: an echo, PONG for each complete PING, a page for each complete
-// GET.
+// bench/bare/protocol.hpp: the answers of a bare loop: an echo, PONG per complete PING, a page per complete GET.
 #pragma once
 
 #include <cstddef>

@@ -105,7 +105,7 @@ class session : public std::enable_shared_from_this<session> {
   std::array<char, 4096> discarded_;
 };
 
-// An exception leaves run() through its handler. It ends that handler's connection, which has no other owner.
+// An exception of a handler leaves run(). It also ends the connection, whose last owner that handler was.
 template <class F>
 void report_failures(F run) {
   for (;;) {

@@ -1,5 +1,4 @@
-// src/http/access_log.cpp: gathers lines, writes them once per turn of the loop, and drops them when the output is
-// stuck.
+// src/http/access_log.cpp: gathers lines, writes them once per turn, and drops them when the output is stuck.
 #include <gyre/http/access_log.hpp>
 #include <gyre/loop/event_loop.hpp>
 

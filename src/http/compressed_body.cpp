@@ -1,5 +1,4 @@
-// src/http/compressed_body.cpp: passes pieces through an encoder. Output is sent when it has enough, or when the task
-// waits.
+// src/http/compressed_body.cpp: passes pieces through an encoder, and sends its output when the task waits.
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/yield.hpp>
 #include <gyre/tasks/to_thread.hpp>

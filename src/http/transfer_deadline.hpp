@@ -71,7 +71,7 @@ class transfer_deadline : private timer {
   bool peer_takes_enough() noexcept {
     const std::uint64_t now = stream_.socket().taken_by_peer();
     const std::uint64_t before = std::exchange(taken_, now);
-    return now - (now < before ? 0 : before) >= enough_;  // less than before means that another write has begun
+    return now - (now < before ? 0 : before) >= enough_;  // a smaller count belongs to a later write
   }
 
   socket_stream& stream_;

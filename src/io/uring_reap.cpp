@@ -1,5 +1,4 @@
-// src/io/uring_reap.cpp: takes completions out of the ring. Nothing is resumed here: results are stored, requests are
-// linked.
+// src/io/uring_reap.cpp: takes completions out of the ring. Resumes nothing: stores results and links requests.
 #include "uring_backend.hpp"
 #include "uring_key.hpp"
 

@@ -1,4 +1,4 @@
-// src/sync/wait_queue.cpp: reports errors of waiting operations.
+// src/sync/wait_queue.cpp: lines of waiting operations.
 #include <gyre/sync/wait_queue.hpp>
 
 #include <exception>
