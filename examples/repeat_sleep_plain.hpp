@@ -23,8 +23,8 @@
 
 namespace plain {
 
-/// Listens, and keeps a list of the open connections. At SIGINT or SIGTERM it ends each of them after the request in
-/// progress.
+/// Listens, and keeps a list of the open connections. At SIGINT or SIGTERM it ends each of
+/// them after the request in progress.
 class listener {
  public:
   explicit listener(const std::string& where) {
@@ -154,8 +154,8 @@ inline bool has_field(std::string_view head, std::string_view name, std::string_
   return line != head.npos && head.substr(line + 2, head.find("\r\n", line + 2) - line - 2).find(word) != head.npos;
 }
 
-/// Removes the next head from `received` and returns it, with the line end of its last field. Returns nothing when none
-/// comes.
+/// Removes the next head from `received` and returns it, with the line end of its last field.
+/// Returns nothing when none comes.
 inline std::optional<std::string> next_head(int peer, std::string& received) {
   for (;;) {
     const std::size_t end = received.find("\r\n\r\n");

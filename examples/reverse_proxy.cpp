@@ -33,8 +33,8 @@ namespace http = gyre::http;
 using namespace std::chrono_literals;
 using upstream_pointer = upstream_pool::pointer;
 
-// Fields for one connection only are not forwarded: RFC 9110 §7.6.1. Bodies are framed anew, and trailers are
-// dropped.
+// Fields for one connection only are not forwarded: RFC 9110 §7.6.1. Bodies are
+// framed anew, and trailers are dropped.
 bool is_hop_by_hop(std::string_view name, std::span<const http::field> all) {
   for (const std::string_view each : {"Connection", "Keep-Alive", "Proxy-Connection", "TE", "Trailer", "Upgrade",
                                       "Transfer-Encoding", "Content-Length"})
@@ -93,8 +93,8 @@ class proxy {
 
  private:
   gyre::task<http::response> forward(http::request& request) {
-    // The server may close an idle connection just when it is reused. So only a request that can be sent twice is sent
-    // on one.
+    // The server may close an idle connection just when it is reused. So only a request that
+    // can be sent twice is sent on one.
     const bool repeatable = request.body().at_end() && (request.method() == "GET" || request.method() == "HEAD");
     while (repeatable) {
       upstream_pointer upstream = co_await idle_.take();
@@ -124,8 +124,8 @@ class proxy {
         auto sending = group.spawn(send(request, upstream, limit));
         co_await upstream.receive_head(request.method());
         if (upstream.head().status() >= 400 && !sending.done())
-          group.cancel();  // stops sending a body that the server
-                           // rejected
+          group.cancel();  // stops sending a body
+                           // that the server rejected
         co_await group.wait();
       };
       co_await gyre::task_group::scope(both);

@@ -28,8 +28,8 @@ class upstream_connection {
   /// For writing only. Reads go through this class.
   [[nodiscard]] gyre::tcp_stream& stream() noexcept { return stream_; }
 
-  /// Receives the head of the response to a request with this method. It is then in head(). Interim responses are
-  /// dropped.
+  /// Receives the head of the response to a request with this method. It is then in
+  /// head(). Interim responses are dropped.
   gyre::task<> receive_head(std::string_view method) {
     drop_used();
     for (;;) {
@@ -56,8 +56,8 @@ class upstream_connection {
   [[nodiscard]] const gyre::http::head_parser& head() const noexcept { return parser_; }
   [[nodiscard]] const gyre::http::framing& framing() const noexcept { return framing_; }
 
-  /// Returns the next piece of the body, without chunk framing, or an empty one at the end. Lifetime: valid until the
-  /// next call.
+  /// Returns the next piece of the body, without chunk framing, or an empty one at the end.
+  /// Lifetime: valid until the next call.
   gyre::task<std::string_view> receive_body() {
     while (!at_end_) {
       const std::string_view piece = take();

@@ -30,8 +30,8 @@ class upstream_pool {
     idle_.push_back({std::move(entry), std::move(watching)});
   }
 
-  /// Returns a connection on which nothing has arrived since its last response, or null when there is none. Cancel: one
-  /// connection is closed.
+  /// Returns a connection on which nothing has arrived since its last response, or null when there is none.
+  /// Cancel: one connection is closed.
   gyre::task<pointer> take() {
     while (!idle_.empty()) {
       watched last = std::move(idle_.back());

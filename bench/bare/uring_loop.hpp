@@ -1,5 +1,5 @@
-// bench/bare/uring_loop.hpp: the fastest plain liburing server: multishot, provided buffers, replies by send(2) at
-// once.
+// bench/bare/uring_loop.hpp: the fastest plain liburing server: multishot, provided
+// buffers, replies by send(2) at once.
 #pragma once
 
 #include "bench/bare/options.hpp"

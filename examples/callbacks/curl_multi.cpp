@@ -16,9 +16,9 @@ struct reply {
   long status = 0;
   std::string body;
 };
-/// A transfer, and the events that libcurl waits for. Each has its own multi handle, so that no other call of libcurl
-/// can close a socket that a task waits for. (A shared one would reuse connections, but need duplicates of the
-/// sockets.)
+/// A transfer, and the events that libcurl waits for. Each has its own multi handle, so that no other
+/// call of libcurl can close a socket that a task waits for. (A shared one would reuse connections, but
+/// need duplicates of the sockets.)
 struct transfer {
   CURLM* multi = curl_multi_init();
   CURL* easy = curl_easy_init();

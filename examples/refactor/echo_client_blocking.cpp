@@ -39,8 +39,8 @@ void end_the_program_on_failure(F function) {
   }
 }
 
-// Sends and receives at the same time: a client that sends everything first can deadlock with a server that waits for
-// its reader.
+// Sends and receives at the same time: a client that sends everything first can deadlock with a
+// server that waits for its reader.
 void talk(const std::string& where) {
   const plain::stream server = plain::connect(where);
   std::atomic<bool> all_sent = false;

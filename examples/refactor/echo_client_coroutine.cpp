@@ -26,8 +26,8 @@ gyre::task<> receive(gyre::tcp_stream& server, const bool& all_sent) {
   if (!all_sent) throw std::runtime_error("the server has closed the connection");
 }
 
-// Sends and receives at the same time: a client that sends everything first can deadlock with a server that waits for
-// its reader.
+// Sends and receives at the same time: a client that sends everything first can deadlock with a
+// server that waits for its reader.
 gyre::task<> talk(std::string where) {
   gyre::tcp_stream server = co_await gyre::tcp_stream::connect(where);
   bool all_sent = false;

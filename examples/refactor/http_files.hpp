@@ -88,8 +88,8 @@ class open_file {
     const auto file =
         std::filesystem::canonical(root / name, error);  // resolves links, which could lead out of the root
     if (error || std::ranges::mismatch(root, file).in1 != root.end()) return std::nullopt;
-    open_file found(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));  // does not wait for a
-                                                                                            // pipe's writer
+    open_file found(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));  // does not wait for
+                                                                                            // a pipe's writer
     if (found.descriptor_ < 0 && (errno == EMFILE || errno == ENFILE))
       throw std::system_error(errno, std::generic_category(), "open " + file.string());
     struct stat known{};
@@ -113,8 +113,8 @@ class open_file {
 
   [[nodiscard]] std::size_t left() const noexcept { return left_; }
   [[nodiscard]] const std::string& extension() const noexcept { return extension_; }
-  /// Fills the buffer, at most to the end of the file. Returns the count. Errors: std::system_error, also when the file
-  /// has become shorter.
+  /// Fills the buffer, at most to the end of the file. Returns the count. Errors: std::system_error, also
+  /// when the file has become shorter.
   std::size_t read(std::span<char> buffer) {
     const std::size_t wanted = std::min(buffer.size(), left_);
     for (std::size_t done = 0; done < wanted;) {
@@ -177,8 +177,8 @@ class answer {
     file_ = std::move(file);
   }
 
-  /// Returns the next piece to send, or an empty one at the end. It is valid until the next call. Errors: same as
-  /// open_file::read.
+  /// Returns the next piece to send, or an empty one at the end. It is valid until the next call.
+  /// Errors: same as open_file::read.
   std::string_view next_piece() {
     constexpr std::size_t piece = 65536;
     piece_ = std::exchange(next_, {});

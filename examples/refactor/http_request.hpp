@@ -45,8 +45,8 @@ inline std::string_view trim(std::string_view text) {
   return text;
 }
 
-/// "/a%20b?c" becomes "/a b". Returns nothing when the target is invalid, or contains a byte that could end a path
-/// early.
+/// "/a%20b?c" becomes "/a b". Returns nothing when the target is invalid, or contains a
+/// byte that could end a path early.
 inline std::optional<std::string> decode_path(std::string_view target) {
   if (lower(target.substr(0, 7)) == "http://") {
     const std::size_t slash = target.find('/', 7);

@@ -21,8 +21,8 @@ struct evicted_client {};
 
 constexpr std::size_t flush_above = std::size_t{64} << 10U;
 
-// The reply of a command that changes something must always fit; otherwise the command would be executed but not
-// answered.
+// The reply of a command that changes something must always fit; otherwise the command
+// would be executed but not answered.
 constexpr std::size_t least_reply_limit = flush_above + 4096;
 
 // Bytes charged to every client in advance, so that most requests need no counting.
@@ -180,8 +180,8 @@ gyre::task<> client_connection::keep_received() {
   constexpr std::size_t most_at_once = std::size_t{1} << 20U;
   if (const std::size_t size = partial_.size() + input_.size(); size > partial_.capacity()) {
     const std::size_t announced = std::min(parser_.bytes_needed(), partial_.size() * 2 + most_at_once);
-    const std::size_t capacity = std::max({size, announced, partial_.capacity() * 2});  // reserve() would round up like
-                                                                                        // this
+    const std::size_t capacity = std::max({size, announced, partial_.capacity() * 2});  // reserve() would
+                                                                                        // round up like this
     const std::size_t all = request_bytes() - partial_.capacity() + capacity;
     bool fits = all <= server_.memory.available_to(*this);
     if (!fits) fits = co_await wait_for_room(all);
@@ -201,8 +201,8 @@ void client_connection::refuse_request() {
   connection_.close_after_reply = true;
 }
 
-// A waiting client must hold no receive buffer, because all clients share them. So the request is copied, and its
-// arguments are found again.
+// A waiting client must hold no receive buffer, because all clients share them. So the request is copied,
+// and its arguments are found again.
 void client_connection::keep_request() {
   if (received_ == nullptr) return;
   keep_rest();

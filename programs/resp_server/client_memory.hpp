@@ -14,8 +14,8 @@ class client_account {
  public:
   using end_client = void (*)(client_account&) noexcept;
 
-  /// `end` is called when the client is evicted. It must make the client release its buffers and destroy this account,
-  /// but not during the call.
+  /// `end` is called when the client is evicted. It must make the client release its buffers and destroy this
+  /// account, but not during the call.
   client_account(client_memory& memory, end_client end) noexcept : memory_(memory), end_(end) {}
   client_account(const client_account&) = delete;
   client_account& operator=(const client_account&) = delete;
@@ -37,8 +37,8 @@ class client_account {
   client_account** link_ = nullptr;
 };
 
-/// Adds up the memory of all clients, and evicts the largest ones when others lack memory, like maxmemory-clients of
-/// Redis.
+/// Adds up the memory of all clients, and evicts the largest ones when others lack memory,
+/// like maxmemory-clients of Redis.
 ///
 /// Clients are sorted into buckets by powers of two. So neither a change of size nor the search for a large client
 /// depends on the number of clients.

@@ -8,8 +8,8 @@
 
 namespace resp {
 
-/// A binary heap whose entries know their position in it, so any of them can be moved or removed in O(log n). Does not
-/// own them.
+/// A binary heap whose entries know their position in it, so any of them can be moved or removed
+/// in O(log n). Does not own them.
 class expiry_queue {
  public:
   /// Sets or changes the time when an entry expires. `when` must not be `never`.

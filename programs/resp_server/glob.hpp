@@ -37,8 +37,8 @@ class glob_pattern {
   /// True when the whole text matches.
   [[nodiscard]] bool matches(std::string_view text) const noexcept;
 
-  /// Reads at most `budget` bytes of the text, from where the previous call stopped. Returns `unknown` when there are
-  /// more.
+  /// Reads at most `budget` bytes of the text, from where the previous call stopped.
+  /// Returns `unknown` when there are more.
   [[nodiscard]] verdict read(progress& state, std::string_view text, std::size_t budget) const noexcept;
 
   /// The number of machine words processed per byte of a text.

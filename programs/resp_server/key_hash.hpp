@@ -8,16 +8,16 @@
 
 namespace resp {
 
-/// A fast hash (after wyhash). Its key should be random, so that peers cannot choose colliding strings in advance. Not
-/// cryptographic.
+/// A fast hash (after wyhash). Its key should be random, so that peers cannot choose colliding
+/// strings in advance. Not cryptographic.
 struct key_hash {
   using is_transparent = void;
 
   std::uint64_t seed = 0;
   std::uint64_t secret = 0;
 
-  // Not noexcept on purpose: libstdc++ then stores the hash in the node, and need not compute it again for the
-  // neighbours in a bucket.
+  // Not noexcept on purpose: libstdc++ then stores the hash in the node, and need not compute it
+  // again for the neighbours in a bucket.
   std::size_t operator()(std::string_view bytes) const {
     const char* at = bytes.data();
     std::size_t left = bytes.size();

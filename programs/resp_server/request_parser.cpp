@@ -63,8 +63,8 @@ parse_result request_parser::finish(step outcome, std::string_view input) noexce
   return {parse_status::need_more, consumed};
 }
 
-// The bytes have moved since some arguments were found in them. Their old memory may be freed, so addresses are
-// subtracted as numbers.
+// The bytes have moved since some arguments were found in them. Their old memory may be freed, so
+// addresses are subtracted as numbers.
 void request_parser::move_arguments(const char* base) noexcept {
   const auto old_base = reinterpret_cast<std::uintptr_t>(base_);
   for (std::string_view& argument : arguments_) {

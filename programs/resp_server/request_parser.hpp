@@ -33,8 +33,8 @@ struct [[nodiscard]] parse_result {
 ///              its bytes must stay the same, but may have moved (a grown or compacted buffer).
 ///   error      error() is the text for the peer. The stream is lost: answer and close.
 ///
-/// Like Redis, it does not check the bytes that should be CR LF after an argument, nor the one that should be LF after
-/// CR.
+/// Like Redis, it does not check the bytes that should be CR LF after an argument, nor the
+/// one that should be LF after CR.
 class request_parser {
  public:
   explicit request_parser(const parser_limits& limits = {}) noexcept : limits_(limits) {}

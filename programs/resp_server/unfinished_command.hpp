@@ -8,8 +8,8 @@
 
 namespace resp {
 
-/// The rest of a command whose work grows with the number of keys. The server executes one step of it at a time, and
-/// runs other clients in between.
+/// The rest of a command whose work grows with the number of keys. The server executes one step of it at a time,
+/// and runs other clients in between.
 class unfinished_command {
  public:
   /// Units of work per step, of a few nanoseconds each. The loop runs up to 128 steps before it looks for input of

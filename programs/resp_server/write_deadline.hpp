@@ -10,9 +10,9 @@
 
 namespace resp {
 
-/// Cancels the operations on a stream when the peer has taken less than 64 KiB of a write within the limit. Checks once
-/// per limit while there are writes. So a write costs only a few stores, and a stalled client is noticed after one to
-/// two limits.
+/// Cancels the operations on a stream when the peer has taken less than 64 KiB of a write within the limit.
+/// Checks once per limit while there are writes. So a write costs only a few stores, and a stalled client is
+/// noticed after one to two limits.
 ///
 /// Lifetime: the stream must outlive it and must not move.
 class write_deadline : private gyre::timer {

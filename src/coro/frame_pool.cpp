@@ -67,8 +67,8 @@ void frame_pool::keep_nothing() noexcept {
 void* frame_pool::allocate_from_heap(std::size_t size) {
 #ifndef GYRE_NO_FRAME_POOL
   thread_end::of_this_thread();
-  // A pooled block fits every size of its class. A block that is never pooled has its exact size, so that overruns are
-  // detected.
+  // A pooled block fits every size of its class. A block that is never pooled has its exact
+  // size, so that overruns are detected.
   if (const std::size_t index = class_of(size); index < classes && !runs_with_sanitizer()) size = capacity_of(index);
 #endif
   return ::operator new(size);

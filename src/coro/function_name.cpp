@@ -46,8 +46,8 @@ bool is_word_character(char c) noexcept {
          c == '$' || static_cast<unsigned char>(c) >= 0x80;
 }
 
-/// Parses a signature from left to right. The name begins after the last space outside brackets, and ends at the last
-/// parameter list.
+/// Parses a signature from left to right. The name begins after the last space outside brackets, and
+/// ends at the last parameter list.
 class signature_parser {
  public:
   signature_parser(std::string_view signature, name_buffer& out) noexcept : rest_(signature), out_(out) {}
@@ -231,8 +231,8 @@ class signature_parser {
     }
   }
 
-  // Skips to the end of the bracket that opens here. Angle brackets count only inside angle brackets: in "(a > b)" they
-  // are operators.
+  // Skips to the end of the bracket that opens here. Angle brackets count only inside angle brackets:
+  // in "(a > b)" they are operators.
   void skip_bracket() noexcept {
     const char open = rest_.front();
     const char close = open == '(' ? ')' : open == '[' ? ']' : open == '{' ? '}' : '>';

@@ -37,8 +37,8 @@ file_state& file_state::adopt(int number, std::string_view path) {
 
 namespace {
 
-// Asks only for cached attributes, so that no file server is contacted. Returns an errno. Objects that are not files
-// (inotify) have type 0.
+// Asks only for cached attributes, so that no file server is contacted. Returns an errno. Objects that are
+// not files (inotify) have type 0.
 int find_type(int fd, unsigned& type) noexcept {
   struct statx found{};
   struct stat asked{};

@@ -96,8 +96,8 @@ bool file_transfer_base::transfer_without_waiting() noexcept {
   return true;
 }
 
-// Transfers that need only the page cache complete at once, on every backend. Returns true when the operation is
-// finished.
+// Transfers that need only the page cache complete at once, on every backend. Returns
+// true when the operation is finished.
 bool file_transfer_base::transfer_in_memory() noexcept {
   constexpr std::size_t most = std::size_t{256} << 10U;  // a larger transfer would keep the loop busy for too long
   if (total_ > most) return false;
@@ -105,8 +105,8 @@ bool file_transfer_base::transfer_in_memory() noexcept {
     const long n = call_now(RWF_NOWAIT);
     if (n == -EAGAIN || n == -EINTR) return false;
     if (n == -EOPNOTSUPP || n == -ENOSYS || n == -EINVAL) {
-      (reading() ? file_->reads_now : file_->writes_now) = false;  // if something else is wrong, the request will
-                                                                   // report it
+      (reading() ? file_->reads_now : file_->writes_now) = false;  // if something else is wrong,
+                                                                   // the request will report it
       return false;
     }
     absorb(n);

@@ -70,8 +70,8 @@ task<void> write_copied(std::string path, std::span<const std::byte> bytes, writ
 task<std::string> read_all(std::string path, std::size_t limit) {
   file source = co_await file::open(path);
   const status known = co_await source.stat();
-  // The size is a guess: the file may grow, and files in /proc report none. One byte more makes the last read find the
-  // end.
+  // The size is a guess: the file may grow, and files in /proc report none. One byte more
+  // makes the last read find the end.
   constexpr std::size_t least = 4096;
   std::string text;
   std::size_t size = 0;

@@ -12,9 +12,9 @@
 namespace gyre::http {
 namespace {
 
-// The memory of one encoder. Some builds of brotli (Debian's, for one) call exit() when the allocator returns null. So
-// on a shortage `allocate` does not return: it jumps out of the call. After that the encoder is unusable, and its
-// blocks are freed one by one.
+// The memory of one encoder. Some builds of brotli (Debian's, for one) call exit() when the allocator returns null.
+// So on a shortage `allocate` does not return: it jumps out of the call. After that the encoder is unusable, and
+// its blocks are freed one by one.
 class encoder_memory {
  public:
   encoder_memory() = default;

@@ -48,8 +48,8 @@ position read_range(std::string_view text, std::uint64_t size, byte_range& out) 
 
 constexpr std::uint64_t end_of(byte_range range) noexcept { return range.first + range.length; }
 
-// Appends a range, or joins it with the ranges that it touches, at the place of the first of them. Returns the number
-// of ranges that it overlaps.
+// Appends a range, or joins it with the ranges that it touches, at the place of the first of them. Returns the
+// number of ranges that it overlaps.
 std::size_t join(std::vector<byte_range>& ranges, byte_range added) {
   byte_range joined = added;
   std::size_t overlaps = 0;

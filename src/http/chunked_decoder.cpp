@@ -26,8 +26,8 @@ bool take_token(std::string_view& text) noexcept {
   return size > 0;
 }
 
-// `text` begins after the opening quotation mark. RFC 9110 §5.6.4: a backslash makes any one character part of the
-// string.
+// `text` begins after the opening quotation mark. RFC 9110 §5.6.4: a backslash makes any
+// one character part of the string.
 bool take_rest_of_string(std::string_view& text) noexcept {
   for (bool escaped = false; !text.empty();) {
     const char c = text.front();

@@ -7,8 +7,8 @@
 
 namespace gyre::http {
 
-/// IPv4: the whole address, also when it is an IPv4-mapped IPv6 address. IPv6: the first 64 bits; one household has the
-/// whole /64.
+/// IPv4: the whole address, also when it is an IPv4-mapped IPv6 address. IPv6: the first 64 bits;
+/// one household has the whole /64.
 struct client_network {
   std::uint64_t high = 0;
   std::uint64_t low = 0;

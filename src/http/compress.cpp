@@ -106,8 +106,8 @@ class compressor {
             .size = size};
   }
 
-  // The client's copy may be the compressed one. Then the 304 carries the tag that the client knows. RFC 9110
-  // §15.4.5.
+  // The client's copy may be the compressed one. Then the 304 carries the tag that
+  // the client knows. RFC 9110 §15.4.5.
   static void confirm(const request& r, response& made) {
     const std::string_view known = r.field("If-None-Match");
     const auto tag = made.field("ETag");

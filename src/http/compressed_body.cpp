@@ -113,8 +113,8 @@ void compressing_filter::flush_now(io::completion& c) noexcept {
   filter->scheduled_ = nullptr;
   if (filter->busy_ || !filter->pending_ || filter->failure_) return;  // the busy call schedules this again
   if (filter->out_.waiting() >= body_writer::waiting_at_most)
-    return;  // so does the call that first waits for the
-             // client
+    return;  // so does the call that
+             // first waits for the client
   try {
     filter->encoder_.encode({}, encode_until::flushed, filter->ready_);
     filter->pending_ = false;

@@ -23,9 +23,9 @@ std::string_view behind_empty_lines(std::string_view received) noexcept {
 
 }  // namespace
 
-// A response that is cut off must not look complete. This matters most for one that ends with the connection: RFC
-// 9112 §8. Since a cancel ends the connection too, the check is made when the workspace is given back, for whatever
-// reason.
+// A response that is cut off must not look complete. This matters most for one that ends with the
+// connection: RFC 9112 §8. Since a cancel ends the connection too, the check is made when the workspace is
+// given back, for whatever reason.
 class connection::reset_of_cut_off {
  public:
   reset_of_cut_off(connection& served, const workspace& work) noexcept : served_(served), output_(work.output) {

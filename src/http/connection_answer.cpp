@@ -92,8 +92,8 @@ std::optional<response> connection::response_to_current_exception(workspace& wor
 
 bool connection::needs_skip(workspace& work) noexcept { return !work.request.body().at_end() && !work.input.broken; }
 
-// For responses that read the body or need its end. Called before their head is sent: after that it is too late for
-// 100.
+// For responses that read the body or need its end. Called before their head is sent:
+// after that it is too late for 100.
 task<> connection::ask_for_body(workspace& work, progress& p) {
   try {
     co_await work.request.body().ask_for_it();
@@ -158,8 +158,8 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   co_return last || work.input.broken || !work.input.empty() ? next_step::linger : next_step::close;
 }
 
-// Sends a body that takes time, or whose source must be gone before the connection closes. Returns false if it was cut
-// off.
+// Sends a body that takes time, or whose source must be gone before the connection closes.
+// Returns false if it was cut off.
 task<bool> connection::send_body(workspace& work, response_sender& sender, progress& p) {
   struct counted {
     progress& of;

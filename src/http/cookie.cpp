@@ -34,8 +34,8 @@ std::optional<cookie> parse_pair(std::string_view text) noexcept {
   return pair;
 }
 
-// Labels of letters, digits and hyphens, with dots between them. Not allowed: an address in brackets, a port, a leading
-// dot (clients drop it).
+// Labels of letters, digits and hyphens, with dots between them. Not allowed: an address in brackets, a port,
+// a leading dot (clients drop it).
 bool is_domain(std::string_view text) noexcept {
   if (text.empty() || text.size() > 253) return false;
   char before = '.';

@@ -36,8 +36,8 @@ void check_names(const name_list& all) {
     if (!is_token(each)) throw std::invalid_argument("cors: \"" + each + "\" is no token");
 }
 
-// A list of at least one token. With credentials "*" would mean a name "*", so the answer repeats the requested list if
-// it can be parsed.
+// A list of at least one token. With credentials "*" would mean a name "*", so the answer repeats the
+// requested list if it can be parsed.
 bool is_list_of_tokens(std::string_view list) noexcept {
   if (list.empty()) return false;
   for (std::string_view each = next_in_list(list); !each.empty(); each = next_in_list(list))

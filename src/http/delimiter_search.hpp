@@ -32,8 +32,8 @@ inline std::size_t skip_to_candidate(std::string_view in, std::size_t from, std:
   return found == nullptr ? in.size() : static_cast<std::size_t>(static_cast<const char*>(found) - in.data());
 }
 
-/// Returns where the delimiter begins, or where a beginning of it is cut off by the end of `in`. Returns the size of
-/// `in` when there is neither.
+/// Returns where the delimiter begins, or where a beginning of it is cut off by the end of `in`. Returns the
+/// size of `in` when there is neither.
 inline std::size_t find_delimiter(std::string_view in, std::string_view delimiter) noexcept {
   for (std::size_t at = 0;; ++at) {
     at = skip_to_candidate(in, at, delimiter);

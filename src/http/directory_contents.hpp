@@ -14,8 +14,8 @@ namespace gyre::http {
 
 enum class listing_order : std::uint8_t { name, size, time };
 
-/// At most 20,000 names, found among the first 100,000 of the directory; they take some 6 MB. Directories come before
-/// files in every order.
+/// At most 20,000 names, found among the first 100,000 of the directory; they take some 6 MB. Directories
+/// come before files in every order.
 class directory_contents {
  public:
   static constexpr std::size_t most_entries = 20'000;

@@ -98,8 +98,8 @@ response whole_or_part(const request& r, const open_file& file, const file_answe
     made.add_field("Content-Range", unsatisfied_range(size));
     return made;
   }
-  // A coded file is not sent in several parts: by RFC 9110 §8.4 the coding would apply to the multipart message as a
-  // whole.
+  // A coded file is not sent in several parts: by RFC 9110 §8.4 the coding would apply to
+  // the multipart message as a whole.
   const bool in_parts = wanted.ranges.size() > 1;
   if (wanted.kind == range_kind::whole || (in_parts && !how.content_coding.empty()))
     return one_part(file, {.first = 0, .length = size}, how.media_type, 200);

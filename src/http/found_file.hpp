@@ -27,8 +27,8 @@ struct found_file {
 /// Opens `path`, which is relative and not empty, below the directory `root`. A link or ".." that leads out of `root`
 /// is not found. Does not wait when the kernel has the path cached; otherwise a thread opens it.
 task<found_file> find_below(int root, std::string path);
-/// Looks up `path` below `root` as find_below does, but does not open it. May wait for the disk, so call it on a
-/// thread.
+/// Looks up `path` below `root` as find_below does, but does not open it. May wait for
+/// the disk, so call it on a thread.
 [[nodiscard]] found_file look_below(int root, const std::string& path) noexcept;
 /// Opens any path of the file system.
 task<found_file> find_anywhere(std::string path);

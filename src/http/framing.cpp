@@ -159,8 +159,8 @@ bool is_ipv6_address(std::string_view text) noexcept {
   return ::inet_pton(AF_INET6, terminated.data(), &ignored) == 1;
 }
 
-// The text between brackets: an IPv6 address, perhaps with a zone (RFC 6874), or an IPvFuture address (RFC 3986
-// §3.2.2).
+// The text between brackets: an IPv6 address, perhaps with a zone (RFC 6874), or an
+// IPvFuture address (RFC 3986 §3.2.2).
 bool is_address_literal(std::string_view text) noexcept {
   if (!text.empty() && (text.front() == 'v' || text.front() == 'V')) {
     const std::size_t dot = text.find('.');
@@ -229,8 +229,8 @@ bool is_target_for(std::string_view method, std::string_view target) noexcept {
   return false;
 }
 
-// True for the absolute form and the form of CONNECT; the Host field is then ignored: RFC 9112 §3.2.2. `target` must
-// satisfy is_target_for.
+// True for the absolute form and the form of CONNECT; the Host field is then ignored: RFC 9112 §3.2.2.
+// `target` must satisfy is_target_for.
 bool names_host(std::string_view target) noexcept { return target.front() != '/' && target != "*"; }
 
 parse_error find_body(const seen_fields& seen, int minor_version, framing& out) noexcept {
@@ -239,8 +239,8 @@ parse_error find_body(const seen_fields& seen, int minor_version, framing& out) 
     if (seen.length.data() != nullptr) return parse_error::length_and_encoding;
     if (minor_version == 0) return parse_error::bad_transfer_encoding;  // RFC 9112 §6.1: faulty framing
     if (!seen.chunked)
-      return parse_error::bad_transfer_encoding;  // §6.3: the end of the body cannot be
-                                                  // determined
+      return parse_error::bad_transfer_encoding;  // §6.3: the end of the body
+                                                  // cannot be determined
     if (seen.unknown_encoding) return parse_error::unknown_transfer_encoding;
     out.body = body_kind::chunked;
   } else if (seen.length.data() != nullptr) {

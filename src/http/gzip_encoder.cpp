@@ -43,8 +43,8 @@ class gzip_encoder final : public content_encoder {
         ::deflate(&stream_, mode);
         return before + room - stream_.avail_out;
       });
-    } while (stream_.avail_out == 0);  // a full buffer may mean more output; otherwise all input has been taken and all
-        // output given
+    } while (stream_.avail_out == 0);  // a full buffer may mean more output; otherwise all input
+        // has been taken and all output given
   }
 
   z_stream stream_{};

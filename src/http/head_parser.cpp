@@ -39,8 +39,8 @@ void head_parser::rebase(std::string_view bytes) noexcept {
   }
 }
 
-// Returns true when the head is complete. Otherwise the line at `at_` is left to the general parser, as is a line over
-// a limit.
+// Returns true when the head is complete. Otherwise the line at `at_` is left to the general
+// parser, as is a line over a limit.
 bool head_parser::take_usual_lines(std::string_view bytes) {
   const char* const end = bytes.data() + std::min(bytes.size(), limits_.size);
   const char* at = bytes.data() + at_;
@@ -103,8 +103,8 @@ parse_state head_parser::parse(std::string_view bytes) {
     at_ = searched_ = end;
     if (!has_start_line_) {
       if (line.empty() && kind_ == kind::request)
-        continue;  // RFC 9112 §2.2: empty lines before a request are
-                   // ignored
+        continue;  // RFC 9112 §2.2: empty lines
+                   // before a request are ignored
       if (!parse_start_line(line)) return parse_state::failed;
       has_start_line_ = true;
       continue;
@@ -153,8 +153,8 @@ bool head_parser::parse_version(std::string_view text) noexcept {
   return true;
 }
 
-// HTTP-version SP 3DIGIT SP [ reason-phrase ]: RFC 9112 §4. Many servers omit the second space when there is no
-// reason.
+// HTTP-version SP 3DIGIT SP [ reason-phrase ]: RFC 9112 §4. Many servers omit the
+// second space when there is no reason.
 bool head_parser::parse_status_line(std::string_view line) noexcept {
   const auto refuse = [this](parse_error error) { return fail(error) != parse_state::failed; };
   constexpr std::size_t version = 8;

@@ -3,9 +3,9 @@
 
 namespace gyre::http {
 
-/// Controls (C0, DEL, C1), and characters that are invisible or reorder the text around them: bidirectional controls,
-/// line and paragraph separators, zero-width spaces, annotations, tags. Joiners (U+200C, U+200D) are not hidden: some
-/// scripts and emoji need them.
+/// Controls (C0, DEL, C1), and characters that are invisible or reorder the text around them: bidirectional
+/// controls, line and paragraph separators, zero-width spaces, annotations, tags. Joiners (U+200C, U+200D) are not
+/// hidden: some scripts and emoji need them.
 [[nodiscard]] constexpr bool is_hidden_character(char32_t code) noexcept {
   struct range {
     char32_t first;

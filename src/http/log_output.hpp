@@ -14,8 +14,8 @@ class log_output {
   /// Errors: io_error.
   explicit log_output(int descriptor);
 
-  /// Returns the number of bytes written, or -errno; -EAGAIN when nothing can be written now. Never waits, and never
-  /// raises SIGPIPE.
+  /// Returns the number of bytes written, or -errno; -EAGAIN when nothing can be written now. Never
+  /// waits, and never raises SIGPIPE.
   [[nodiscard]] std::ptrdiff_t write(std::string_view bytes) noexcept;
 
  private:

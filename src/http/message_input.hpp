@@ -35,8 +35,8 @@ class message_input {
     drop_used();
     gathered_.append(bytes);
   }
-  /// Ends the use of views of the previous message. Bytes received after its body become the beginning of the next
-  /// head.
+  /// Ends the use of views of the previous message. Bytes received after its body become
+  /// the beginning of the next head.
   void begin_next_message() {
     if (!lease_.empty()) append(lease_.text());
     lease_.release();
@@ -53,9 +53,9 @@ class message_input {
     else
       lease_.consume(count);
   }
-  /// When nothing is available: waits for more. The time limit covers all waits until `progress` bytes have come, so a
-  /// byte now and then does not keep a slow sender alive. Holds no buffer while waiting: others may need it to make
-  /// progress.
+  /// When nothing is available: waits for more. The time limit covers all waits until `progress` bytes
+  /// have come, so a byte now and then does not keep a slow sender alive. Holds no buffer while waiting:
+  /// others may need it to make progress.
   task<transfer> receive();
 
   GYRE_CORO_WRAPPER task<transfer> receive_forever() {

@@ -67,8 +67,8 @@ task<transfer> message_output::write(std::string_view bytes) {
   co_return state_;
 }
 
-// A small file in the page cache is cheaper to copy into the buffer than to send with its own system call. Returns
-// false when it has to be sent.
+// A small file in the page cache is cheaper to copy into the buffer than to send with its own system call.
+// Returns false when it has to be sent.
 bool message_output::append_file(int file, std::uint64_t offset, std::uint64_t count) {
   if (count > gathered_at_most || failed()) return false;
   const std::size_t before = buffer_.size();

@@ -16,13 +16,13 @@
 
 namespace gyre::http {
 
-/// Gathers small pieces, so that a batch of responses goes out in one write. Large pieces are written from where they
-/// are.
+/// Gathers small pieces, so that a batch of responses goes out in one write. Large pieces
+/// are written from where they are.
 ///
-/// The gathered bytes are also sent when the answering task waits for something else: a response does not wait because
-/// the next one takes long.
-/// Errors: after the first error, everything is dropped. A cancelled write counts as an error: the bytes after it would
-/// be taken for the rest of it.
+/// The gathered bytes are also sent when the answering task waits for something else: a response does not wait
+/// because the next one takes long.
+/// Errors: after the first error, everything is dropped. A cancelled write counts as an error: the bytes after it
+/// would be taken for the rest of it.
 class message_output {
  public:
   static constexpr std::size_t gathered_at_most = std::size_t{16} << 10U;
@@ -87,8 +87,8 @@ class message_output {
   [[nodiscard]] bool append_file(int file, std::uint64_t offset, std::uint64_t count);
   [[nodiscard]] bool had_its_share(std::uint64_t bytes) noexcept;
   static void flush_now(io::completion& c) noexcept;
-  // A transfer counts as failed until it has ended. So a cancelled one has failed, and meanwhile nobody touches the
-  // buffer.
+  // A transfer counts as failed until it has ended. So a cancelled one has failed, and
+  // meanwhile nobody touches the buffer.
   void begin_transfer() noexcept { state_ = transfer::failed; }
   void end_transfer(transfer outcome, std::uint64_t bytes) noexcept {
     state_ = outcome;

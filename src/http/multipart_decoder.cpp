@@ -56,8 +56,8 @@ bool multipart_decoder::take_line(std::string_view& input, std::size_t limit, st
   return true;
 }
 
-// Continues a delimiter that began in an earlier input. Returns false when it was none; `content` is then the matched
-// part that is data.
+// Continues a delimiter that began in an earlier input. Returns false when it was none; `content` is
+// then the matched part that is data.
 bool multipart_decoder::go_on_matching(std::string_view& input, std::string_view& content) noexcept {
   const std::string_view expected = std::string_view(delimiter_).substr(matched_);
   const auto differs = std::mismatch(expected.begin(), expected.end(), input.begin(), input.end());

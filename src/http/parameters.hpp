@@ -13,8 +13,8 @@ struct parameter_text {
 
 enum class parameter_step { found, end, malformed };
 
-/// Takes the next parameter off `rest`, which must begin at a semicolon, white space or the end. Empty parameters are
-/// skipped.
+/// Takes the next parameter off `rest`, which must begin at a semicolon, white space or the
+/// end. Empty parameters are skipped.
 parameter_step next_parameter(std::string_view& rest, parameter_text& out) noexcept;
 
 /// Returns the meaning of a value from next_parameter, without quotes and backslashes.

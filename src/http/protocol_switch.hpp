@@ -14,8 +14,8 @@ class message_input;
 /// none, becomes 501, and the connection closes.
 [[nodiscard]] bool begins_protocol(response& answer, const request& asked);
 
-/// Gives `protocol` the connection of the request that asked for it. Returns false when it has failed; the failure has
-/// been reported.
+/// Gives `protocol` the connection of the request that asked for it. Returns false when it has
+/// failed; the failure has been reported.
 [[nodiscard]] task<bool> speak(protocol_handler& protocol, message_input& input, const request& asked);
 
 }  // namespace gyre::http

@@ -33,8 +33,8 @@ void check_status(int status) {
     throw std::invalid_argument("response: status " + std::to_string(status) + " is not between 200 and 999");
 }
 
-// Content-Type has its own member. Fields that frame messages are not for handlers: two lengths in one head enable
-// request smuggling.
+// Content-Type has its own member. Fields that frame messages are not for handlers: two lengths in
+// one head enable request smuggling.
 bool is_media_type(std::string_view name) {
   for (const std::string_view own : {"date", "connection", "content-length", "transfer-encoding"})
     if (equal_ignoring_case(name, own))

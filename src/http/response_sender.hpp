@@ -32,8 +32,8 @@ class response_sender {
   [[nodiscard]] bool begin();
   /// True if the body ends with the connection, or if the client was told that nothing follows.
   [[nodiscard]] bool closes() const noexcept { return how_.close; }
-  /// Sends the body from any source. Returns false when it was cut off. Errors: exceptions of the body's producer;
-  /// io_error of a file.
+  /// Sends the body from any source. Returns false when it was cut off. Errors: exceptions of the
+  /// body's producer; io_error of a file.
   task<bool> send();
 
   [[nodiscard]] std::uint64_t body_bytes() const noexcept { return body_bytes_; }

@@ -167,8 +167,8 @@ bool find_node(const route_node& node, std::size_t depth, std::size_t begin, rou
   return true;
 }
 
-// The common case: every segment matches a literal segment of a route exactly as sent. Such a route precedes all
-// alternatives.
+// The common case: every segment matches a literal segment of a route exactly as sent. Such a
+// route precedes all alternatives.
 const route_node* find_spelled_out(const route_node& root, std::string_view path) noexcept {
   if (path.find('%') != std::string_view::npos) return nullptr;
   const route_node* node = &root;

@@ -56,8 +56,8 @@ response answer_without_route(std::string_view method, const std::string& allowe
 }  // namespace
 
 router::router() : tree_(new tree) {
-  // "OPTIONS *" concerns the server as a whole, CONNECT asks for a tunnel: RFC 9110 §9.3.7, §9.3.6. Neither names a
-  // resource.
+  // "OPTIONS *" concerns the server as a whole, CONNECT asks for a tunnel: RFC 9110 §9.3.7,
+  // §9.3.6. Neither names a resource.
   tree_->no_route = [](request& r) -> response {
     if (r.method() == "OPTIONS" && r.target() == "*") return response::no_content();
     throw status_error(r.method() == "CONNECT" ? 501 : 404);

@@ -206,9 +206,9 @@ task<response> static_files::serve_open(request& r, std::string path, open_file 
 task<response> static_files::operator()(request& r) const {
   std::optional<std::string> path = normalize_path(r.rest_of_path());
   if (!path) throw status_error(404);
-  // A file has exactly one path, the one that routes are matched with. So "/x/../" and "//" cannot bypass the
-  // middleware of another route. Clients resolve dots before they send a path; an extra slash comes from joining
-  // addresses.
+  // A file has exactly one path, the one that routes are matched with. So "/x/../" and "//" cannot
+  // bypass the middleware of another route. Clients resolve dots before they send a path; an extra
+  // slash comes from joining addresses.
   const std::string sent = percent_decode(r.rest_of_path()).value_or(std::string());
   const bool is_clean = sent == *path;
   if (!is_clean && has_dot_segment(sent)) throw status_error(404);
@@ -220,8 +220,8 @@ task<response> static_files::operator()(request& r) const {
   // The path is "/files" of "/files/{path...}": relative links in its page would lead elsewhere.
   if (path->empty() && !r.path().ends_with('/')) co_return redirect_to_directory(r, last_segment(r.path()));
 
-  const std::string below = path->empty() ? "." : *path;  // named, as all arguments of awaits here: g++ 12 would
-                                                          // destroy temporaries twice
+  const std::string below = path->empty() ? "." : *path;  // named, as all arguments of awaits here: g++
+                                                          // 12 would destroy temporaries twice
   found_file found = co_await find_below(root_.get(), below);
   if (found.error != 0) co_return co_await serve_missing(r, found.error);
   if (found.what == found_file::kind::directory) {

@@ -58,8 +58,8 @@ class transport {
   virtual void interrupt() noexcept = 0;
   /// For a peer whose end has been seen: true if it is known to take nothing any more either.
   [[nodiscard]] virtual bool is_broken() const noexcept = 0;
-  /// Notifies `watch` when the peer leaves while nothing is being received; null ends that. A transport that cannot
-  /// notice it never notifies.
+  /// Notifies `watch` when the peer leaves while nothing is being received; null ends that. A transport that
+  /// cannot notice it never notifies.
   virtual void watch_end(end_watch* watch) noexcept = 0;
 };
 

@@ -17,8 +17,8 @@ namespace gyre::http {
 
 #if defined(__SSE2__)
 
-/// Returns the first byte that is not allowed in a value or a target, or `end`. All bytes before `end` must be
-/// readable.
+/// Returns the first byte that is not allowed in a value or a target, or `end`. All
+/// bytes before `end` must be readable.
 template <int (*those_that_may_not)(__m128i) noexcept>
 [[nodiscard]] inline const char* find_first(const char* at, const char* end, bool (*may)(char) noexcept) noexcept {
   for (; end - at >= 16; at += 16) {

@@ -30,8 +30,8 @@ std::size_t total_size(const message& m) noexcept {
   return size;
 }
 
-// poll reports a bad descriptor and "not ready" in its own way. Reported here as other calls, and the ring, report
-// them.
+// poll reports a bad descriptor and "not ready" in its own way. Reported here as other
+// calls, and the ring, report them.
 long poll_now(int fd, short events) noexcept {
   pollfd p{.fd = fd, .events = events, .revents = 0};
   const int n = ::poll(&p, 1, 0);

@@ -118,8 +118,8 @@ bool epoll_backend::receive_one(multishot& m) noexcept {
   return false;
 }
 
-// Returns a byte count, 0 at the end of the stream, or -errno. A datagram says nothing about the next one, and leaves
-// `readable` unchanged.
+// Returns a byte count, 0 at the end of the stream, or -errno. A datagram says nothing about the next one,
+// and leaves `readable` unchanged.
 ssize_t epoll_backend::fill_buffer(const multishot& m, std::uint32_t buffer) noexcept {
   ++system_calls_;
   std::byte* const data = buffers().data(buffer);

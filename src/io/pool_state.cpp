@@ -155,8 +155,8 @@ bool pool_state::start_thread() noexcept {
   return started;
 }
 
-// Without memory for the handlers, a forked child would wait for threads that do not exist in it, as it would without
-// handlers.
+// Without memory for the handlers, a forked child would wait for threads that do not exist in
+// it, as it would without handlers.
 void pool_state::register_fork_handlers() noexcept {
   static const int registered = ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
   (void)registered;

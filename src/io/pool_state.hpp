@@ -11,8 +11,8 @@
 
 namespace gyre::io {
 
-/// State shared by the threads of a pool. Guarded by `mutex`, except `queued`, which is read without it and written
-/// with the lock held.
+/// State shared by the threads of a pool. Guarded by `mutex`, except `queued`, which is read without it
+/// and written with the lock held.
 class pool_state {
  public:
   explicit pool_state(std::size_t most_threads);

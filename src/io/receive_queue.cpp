@@ -94,8 +94,8 @@ void receive_queue::deliver_buffer(multishot& m, int result, std::uint32_t buffe
   if (++self.count_ >= most_buffers && self.where == phase::in_flight) self.performer_->cancel(self);
 }
 
-// Copies the bytes, and returns the buffer to the pool at once. Returns false when memory ran out; the bytes then stay
-// in the buffer.
+// Copies the bytes, and returns the buffer to the pool at once. Returns false when memory ran out;
+// the bytes then stay in the buffer.
 bool receive_queue::set_apart(std::uint32_t buffer, std::size_t size) noexcept {
   buffer_pool& pool = performer_->buffers();
   const std::span<const std::byte> before = apart_ == nullptr ? std::span<const std::byte>() : apart_->rest();

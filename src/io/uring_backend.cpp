@@ -129,8 +129,8 @@ void uring_backend::wait(monotonic_time deadline, ready_list& ready) noexcept {
   if (offloaded_.outstanding()) (void)take_offloaded(ready);
 }
 
-// Not the ring's own descriptor: while the kernel defers work until somebody enters the ring, that descriptor does not
-// become readable.
+// Not the ring's own descriptor: while the kernel defers work until somebody enters the ring, that
+// descriptor does not become readable.
 int uring_backend::pollable() noexcept {
   if (const int made_before = signal_; made_before >= 0) return made_before;
   int made = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -186,8 +186,8 @@ void uring_backend::arm_doorbell() noexcept {
 void uring_backend::wake() noexcept {
   ring_doorbell(doorbell_);
   if (const int signal = signal_; signal >= 0)
-    ring_doorbell(signal);  // the eventfd would learn of the doorbell late,
-                            // or never
+    ring_doorbell(signal);  // the eventfd would learn of
+                            // the doorbell late, or never
 }
 
 void uring_backend::refill_buffers() noexcept {

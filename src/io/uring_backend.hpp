@@ -84,8 +84,8 @@ class uring_backend final : public backend {
     return code == opcode::resize || code == opcode::watch || code == opcode::read_directory ||
            code == opcode::send_file;
   }
-  /// Only one at a time: a thread of the pool that was just busy is still awake. Many at once are better left to the
-  /// kernel.
+  /// Only one at a time: a thread of the pool that was just busy is still awake. Many at
+  /// once are better left to the kernel.
   [[nodiscard]] bool better_offload(const request& r) noexcept {
     return (r.code == opcode::write || r.code == opcode::write_vector) && !offloaded_.outstanding() &&
            static_cast<const file_request&>(r).flags == file_request::may_wait_for_memory;

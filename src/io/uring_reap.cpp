@@ -91,8 +91,8 @@ inline void uring_backend::link_completion(const uring::completion& c, ready_lis
     accepted(static_cast<multishot&>(r), c.result, (c.flags & uring::cqe_more) == 0, ready);
 }
 
-// Handles the last completion of a request. If a cancel of it is unanswered, it waits for that answer, which names the
-// request.
+// Handles the last completion of a request. If a cancel of it is unanswered, it waits for that
+// answer, which names the request.
 void uring_backend::end(request& r, int result, ready_list& ready) noexcept {
   r.result = result;
   if ((r.backend_state & state_cancel_unanswered) != 0) {

@@ -241,8 +241,8 @@ void event_loop::leave(const guest_loop& guest) noexcept {
 void event_loop::wait_in_virtual_time() noexcept {
   const io::monotonic_time next = timers_.next_deadline();
   if (next == io::wait_forever) return wait_for_other_threads();
-  // While a thread works for this loop, its clock runs as fast as wall time. A peer in this machine that has anything
-  // to send does so within moments.
+  // While a thread works for this loop, its clock runs as fast as wall time. A peer in this machine that has
+  // anything to send does so within moments.
   constexpr io::monotonic_time settle = 2'000'000;
   const io::monotonic_time ahead = std::max<io::monotonic_time>(0, next - virtual_now_);
   const io::monotonic_time patience = expected_posts_ > 0 ? ahead : backend_->in_flight() > 0 ? settle : 0;

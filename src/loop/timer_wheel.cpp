@@ -57,8 +57,8 @@ void timer_wheel::find_next() noexcept {
   unsigned place = 0;
   std::uint64_t begin = 0;
   if (!earliest_slot(place, begin)) return;
-  // A coarse slot is usually visited only to be spread over finer ones. With few timers in it, their exact minimum
-  // saves that wake-up.
+  // A coarse slot is usually visited only to be spread over finer ones. With few timers in it, their
+  // exact minimum saves that wake-up.
   constexpr int few = 16;
   int seen = 0;
   for (const timer* t = heads_[place]; t != nullptr; t = t->next) {

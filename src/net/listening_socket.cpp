@@ -78,8 +78,8 @@ void listening_socket::deliver_connection(multishot& m, int result, std::uint32_
   } else if (is_shortage(-result)) {
     self.pause_accepting(-result);
   } else if (concerns_one_connection(-result)) {
-    // The next connection may be accepted at once. If many in a row fail, the problem is the listener's after all, and
-    // may still pass.
+    // The next connection may be accepted at once. If many in a row fail, the problem is the
+    // listener's after all, and may still pass.
     if (++self.refused_in_a_row_ % most_refused_in_a_row == 0) self.pause_accepting(-result);
   } else if (result != -ECANCELED) {
     self.failure_ = -result;

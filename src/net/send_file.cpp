@@ -38,9 +38,9 @@ void send_file_op::prepare_call(std::size_t most) noexcept {
   call_.length = static_cast<std::uint32_t>(std::min(most, total_ - done()));
 }
 
-// Tests single bytes at intervals: thanks to read-ahead, the bytes between are nearly always in memory too. The last
-// byte comes first, because it is the one that is missing while the file is being read. A short piece was read together
-// with its last byte.
+// Tests single bytes at intervals: thanks to read-ahead, the bytes between are nearly always in memory too. The
+// last byte comes first, because it is the one that is missing while the file is being read. A short piece was
+// read together with its last byte.
 bool send_file_op::is_in_memory() const noexcept {
   constexpr std::uint64_t read_ahead = std::uint64_t{64} << 10U;
   constexpr std::uint64_t step = std::uint64_t{512} << 10U;

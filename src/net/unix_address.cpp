@@ -51,8 +51,8 @@ unix_address unix_address::from_raw(const void* socket_address, std::uint32_t si
   std::memcpy(result.raw_, socket_address, size);
   result.length_ = static_cast<std::uint16_t>(size - prefix);
   if (result.is_abstract()) return result;
-  // The kernel may return a path of 108 bytes without its terminator, and a length that includes bytes after the
-  // terminator.
+  // The kernel may return a path of 108 bytes without its terminator, and a length that
+  // includes bytes after the terminator.
   const std::size_t length = std::min(longest, ::strnlen(reinterpret_cast<const char*>(result.raw_ + prefix), longest));
   std::memset(result.raw_ + prefix + length, 0, sizeof(result.raw_) - prefix - length);
   result.length_ = static_cast<std::uint16_t>(length + 1);

@@ -29,8 +29,8 @@ owned_fd new_socket() {
   return socket;
 }
 
-// The file of a socket whose server is gone refuses connections. So does a file of any other kind, which must not be
-// removed.
+// The file of a socket whose server is gone refuses connections. So does a file of any other
+// kind, which must not be removed.
 bool is_stale(const unix_address& local) {
   struct stat found{};
   if (local.is_abstract() || ::stat(path_of(local), &found) < 0 || !S_ISSOCK(found.st_mode)) return false;

@@ -1,9 +1,9 @@
 // src/process/child_launch.cpp: between clone and exec.
 //
-// The child shares the parent's memory, and the parent's thread waits until the child has become the program, as with
-// vfork. Like vfork, it costs the same in a large process as in a small one. The child makes only system calls: it may
-// hold no lock, run no handler, and leave no changes in memory. CMakeLists.txt therefore compiles this file without
-// sanitizers.
+// The child shares the parent's memory, and the parent's thread waits until the child has become the program,
+// as with vfork. Like vfork, it costs the same in a large process as in a small one. The child makes only
+// system calls: it may hold no lock, run no handler, and leave no changes in memory. CMakeLists.txt therefore
+// compiles this file without sanitizers.
 #include "child_launch.hpp"
 
 #include <fcntl.h>

@@ -20,10 +20,10 @@ struct launched_child {
   int handle = -1;  ///< a pidfd, owned by the caller
 };
 
-/// Starts a child, and returns when it has become the program. The descriptor comes with the child (CLONE_PIDFD). So it
-/// refers to this child only, even if the child has ended already and was reaped by other code, or by the kernel
-/// because SIGCHLD is ignored. Needs Linux 5.4, and none of the system calls that old seccomp profiles refuse (clone3,
-/// pidfd_open).
+/// Starts a child, and returns when it has become the program. The descriptor comes with the child
+/// (CLONE_PIDFD). So it refers to this child only, even if the child has ended already and was reaped by other
+/// code, or by the kernel because SIGCHLD is ignored. Needs Linux 5.4, and none of the system calls that old
+/// seccomp profiles refuse (clone3, pidfd_open).
 ///
 /// Returns 0, or an errno when no child is left. Thread: any.
 [[nodiscard]] int launch_child(const child_plan& plan, launched_child& child) noexcept;

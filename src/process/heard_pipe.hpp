@@ -15,8 +15,8 @@ class heard_pipe {
   heard_pipe(fs::file& from, std::size_t limit) noexcept : from_(from), limit_(limit), at_end_(!from.is_open()) {}
 
   /// Reads to the end.
-  /// Cancel: no byte is lost, and listen() can be called again. Errors: io_error; std::errc::file_too_large beyond the
-  /// limit.
+  /// Cancel: no byte is lost, and listen() can be called again. Errors: io_error;
+  /// std::errc::file_too_large beyond the limit.
   task<> listen();
   /// Reads the pipe's contents, and its end if that is there, without waiting. Errors: same as listen().
   void take_what_is_there();

@@ -36,8 +36,8 @@ exit_status kept_status(int pidfd) noexcept {
   pidfd_information information{};
   for (bool again : {true, false}) {
     information.mask = wants_exit;
-    // ESRCH: the child was reaped during the call, after the check for a stored status and before the search for a
-    // process.
+    // ESRCH: the child was reaped during the call, after the check for a stored status and
+    // before the search for a process.
     const bool answered = ::ioctl(pidfd, get_information, &information) >= 0;
     if (!answered && (errno != ESRCH || !again)) break;
     if (answered && (information.mask & wants_exit) != 0) {

@@ -32,8 +32,8 @@ owned_fd make_bell() {
 
 }  // namespace
 
-/// The object that the handler writes to. It belongs to no loop, so a signal may come before a loop begins and after it
-/// has ended.
+/// The object that the handler writes to. It belongs to no loop, so a signal may come before a
+/// loop begins and after it has ended.
 class signal_watch : private signal_owner {
  public:
   explicit signal_watch(std::initializer_list<int> numbers);

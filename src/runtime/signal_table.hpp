@@ -7,8 +7,8 @@ namespace gyre {
 
 /// Receives the signals that it owns. Lifetime: from take_signal to release_signal, which waits for running handlers.
 struct signal_owner {
-  /// Called in a signal handler, on any thread, possibly while it runs already. Only async-signal-safe calls are
-  /// allowed.
+  /// Called in a signal handler, on any thread, possibly while it runs already. Only
+  /// async-signal-safe calls are allowed.
   void (*arrived)(signal_owner& owner, int number) noexcept = nullptr;
 };
 
@@ -18,10 +18,10 @@ enum class signal_rank : std::uint8_t {
   termination,  ///< run_options::handle_signals
 };
 
-/// Directs a signal of the process to `owner`. The first owner of a signal replaces its action (see sigaction(2)), and
-/// the last one restores it. If other code has installed a handler meanwhile, the last owner leaves that one in place.
-/// When that handler calls this one, the call goes to the action that was replaced. A child of fork has no owners, and
-/// has the replaced actions.
+/// Directs a signal of the process to `owner`. The first owner of a signal replaces its action (see sigaction(2)),
+/// and the last one restores it. If other code has installed a handler meanwhile, the last owner leaves that one in
+/// place. When that handler calls this one, the call goes to the action that was replaced. A child of fork has no
+/// owners, and has the replaced actions.
 ///
 /// Returns 0 or an errno: EINVAL for a number that is no signal or cannot be caught, EBUSY when the rank is taken.
 /// Thread: any.

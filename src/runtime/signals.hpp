@@ -15,8 +15,8 @@ namespace gyre {
 class event_loop;
 struct task_state;
 
-/// Directs SIGINT and SIGTERM to a loop, and decides what a stop request does to its main task. At most one per
-/// process.
+/// Directs SIGINT and SIGTERM to a loop, and decides what a stop request does to its
+/// main task. At most one per process.
 ///
 /// Lifetime: the loop must outlive it. Thread: the loop's.
 class termination_watch : private signal_owner, private stop_authority, private timer {

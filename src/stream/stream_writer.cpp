@@ -72,8 +72,8 @@ struct writer_state : private timer {
     }
   }
 
-  // Ends when there is nothing left; the next write starts it again. Uses two buffers: one is filled while the other is
-  // sent.
+  // Ends when there is nothing left; the next write starts it again. Uses two buffers: one
+  // is filled while the other is sent.
   static task<> send_all(sending_state begun) {
     const sending_state state = std::move(begun);  // released when this coroutine ends, not when its frame is destroyed
     cancel_scope scope;
@@ -120,8 +120,8 @@ struct writer_state : private timer {
     }
   }
 
-  // A task sends the end of the stream, since that may have to wait for its turn. A stream that is destroyed with this
-  // object needs none.
+  // A task sends the end of the stream, since that may have to wait for its turn. A stream that is
+  // destroyed with this object needs none.
   void close() noexcept {
     closed = true;
     if (sending || failure || end_told) return;

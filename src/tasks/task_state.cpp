@@ -92,8 +92,8 @@ void task_state::finish() noexcept {
   place_ = loop_->task_ended();
   if (owner_ != nullptr) owner_->child_ended(*owner_, *this);
   tell_watchers();
-  // The frame holds the arguments, such as the stream of a connection. Destroying it releases them, however long the
-  // handle is kept.
+  // The frame holds the arguments, such as the stream of a connection. Destroying it releases them,
+  // however long the handle is kept.
   if (value_ == value_place::none || failure_) destroy_frame();
   release();
 }

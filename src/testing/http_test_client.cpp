@@ -40,8 +40,8 @@ std::string text_of_request(const std::string& method, const std::string& target
 
 }  // namespace
 
-// A connection that is left alone sees its end in a later turn of the loop, when the client may be gone. So it shares
-// the server.
+// A connection that is left alone sees its end in a later turn of the loop, when the client may
+// be gone. So it shares the server.
 namespace {
 task<> serve(std::shared_ptr<http::server> server, any_stream connection) {
   co_await server->serve_connection(std::move(connection));

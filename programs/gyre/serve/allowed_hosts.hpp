@@ -17,14 +17,14 @@ namespace programs {
 /// always allowed, because nobody else can own them.
 class allowed_hosts {
  public:
-  /// `listen` is the value of the option. Without `names`, only a server on loopback restricts them. "*" allows every
-  /// name.
+  /// `listen` is the value of the option. Without `names`, only a server on loopback
+  /// restricts them. "*" allows every name.
   allowed_hosts(std::string_view listen, const std::vector<std::string>& names);
 
   /// True if there is a restriction.
   [[nodiscard]] explicit operator bool() const noexcept { return restricted_; }
-  /// `host` is the Host of a request, with its port. An empty one is allowed: no browser sends a request without a
-  /// host.
+  /// `host` is the Host of a request, with its port. An empty one is allowed: no browser
+  /// sends a request without a host.
   [[nodiscard]] bool allows(std::string_view host) const noexcept;
 
  private:

@@ -7,8 +7,8 @@
 
 namespace programs {
 
-/// Creates the handler of one loop's requests. Errors: same as http::static_files; std::invalid_argument for an invalid
-/// header in the settings.
+/// Creates the handler of one loop's requests. Errors: same as http::static_files; std::invalid_argument for an
+/// invalid header in the settings.
 [[nodiscard]] gyre::http::handler make_site(const serve_settings& settings);
 
 }  // namespace programs

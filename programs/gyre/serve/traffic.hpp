@@ -36,8 +36,8 @@ class traffic {
 /// The process's memory, descriptors and processor time, in the same format.
 [[nodiscard]] std::string process_metrics(std::uint64_t open_descriptors);
 
-/// The number of open descriptors as counted by the kernel, without listing them. 0 where the kernel does not count
-/// (before Linux 6.2).
+/// The number of open descriptors as counted by the kernel, without listing them. 0 where the kernel
+/// does not count (before Linux 6.2).
 [[nodiscard]] std::uint64_t counted_descriptors() noexcept;
 /// Lists and counts the descriptors. Slow when there are many, so call it on a thread.
 [[nodiscard]] std::uint64_t count_descriptors();

@@ -101,8 +101,8 @@ std::string numbered(const std::string& wanted, int number) {
   return stem + end;
 }
 
-// A file without a name until it is complete, so that an interrupted upload leaves nothing behind. See O_TMPFILE in
-// open(2).
+// A file without a name until it is complete, so that an interrupted upload leaves nothing
+// behind. See O_TMPFILE in open(2).
 class new_file {
  public:
   explicit new_file(const std::string& directory) : directory_(directory) {
@@ -192,8 +192,8 @@ std::string json_list(const std::vector<std::string>& names) {
   return text + "]}\n";
 }
 
-// A page of another site can make a browser submit a form here, and the Origin field reveals that. Programs send no
-// Origin.
+// A page of another site can make a browser submit a form here, and the Origin field
+// reveals that. Programs send no Origin.
 bool comes_from_another_site(const http::request& request) {
   std::string_view origin = request.field("Origin");
   if (origin.empty()) return false;
