@@ -123,9 +123,7 @@ class proxy {
       auto both = [&](gyre::task_group& group) -> gyre::task<> {
         auto sending = group.spawn(send(request, upstream, limit));
         co_await upstream.receive_head(request.method());
-        if (upstream.head().status() >= 400 && !sending.done())
-          group.cancel();  // stops sending a body
-                           // that the server rejected
+        if (upstream.head().status() >= 400 && !sending.done()) group.cancel();  // the server rejected it
         co_await group.wait();
       };
       co_await gyre::task_group::scope(both);

@@ -88,8 +88,7 @@ class open_file {
     const auto file =
         std::filesystem::canonical(root / name, error);  // resolves links, which could lead out of the root
     if (error || std::ranges::mismatch(root, file).in1 != root.end()) return std::nullopt;
-    open_file found(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));  // does not wait for
-                                                                                            // a pipe's writer
+    open_file found(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));  // no wait for a pipe
     if (found.descriptor_ < 0 && (errno == EMFILE || errno == ENFILE))
       throw std::system_error(errno, std::generic_category(), "open " + file.string());
     struct stat known{};

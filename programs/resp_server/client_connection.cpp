@@ -180,8 +180,7 @@ gyre::task<> client_connection::keep_received() {
   constexpr std::size_t most_at_once = std::size_t{1} << 20U;
   if (const std::size_t size = partial_.size() + input_.size(); size > partial_.capacity()) {
     const std::size_t announced = std::min(parser_.bytes_needed(), partial_.size() * 2 + most_at_once);
-    const std::size_t capacity = std::max({size, announced, partial_.capacity() * 2});  // reserve() would
-                                                                                        // round up like this
+    const std::size_t capacity = std::max({size, announced, partial_.capacity() * 2});  // as reserve() rounds
     const std::size_t all = request_bytes() - partial_.capacity() + capacity;
     bool fits = all <= server_.memory.available_to(*this);
     if (!fits) fits = co_await wait_for_room(all);

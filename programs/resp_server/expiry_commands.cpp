@@ -11,7 +11,7 @@ namespace {
 struct expire_conditions {
   bool nx = false;  // only if the key does not expire yet
   bool xx = false;  // only if it already expires
-  bool gt = false;  // only if later than the current time; no expiry counts as latest
+  bool gt = false;  // only if later than the current expiry; no expiry counts as latest
   bool lt = false;  // only if sooner
 };
 

@@ -105,8 +105,7 @@ bool file_transfer_base::transfer_in_memory() noexcept {
     const long n = call_now(RWF_NOWAIT);
     if (n == -EAGAIN || n == -EINTR) return false;
     if (n == -EOPNOTSUPP || n == -ENOSYS || n == -EINVAL) {
-      (reading() ? file_->reads_now : file_->writes_now) = false;  // if something else is wrong,
-                                                                   // the request will report it
+      (reading() ? file_->reads_now : file_->writes_now) = false;  // the request reports any other error
       return false;
     }
     absorb(n);

@@ -112,9 +112,7 @@ void compressing_filter::flush_now(io::completion& c) noexcept {
   if (filter == nullptr) return;
   filter->scheduled_ = nullptr;
   if (filter->busy_ || !filter->pending_ || filter->failure_) return;  // the busy call schedules this again
-  if (filter->out_.waiting() >= body_writer::waiting_at_most)
-    return;  // so does the call that
-             // first waits for the client
+  if (filter->out_.waiting() >= body_writer::waiting_at_most) return;  // as does one that waits for the client
   try {
     filter->encoder_.encode({}, encode_until::flushed, filter->ready_);
     filter->pending_ = false;

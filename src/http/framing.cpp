@@ -238,9 +238,7 @@ parse_error find_body(const seen_fields& seen, int minor_version, framing& out) 
   if (seen.has_encoding) {
     if (seen.length.data() != nullptr) return parse_error::length_and_encoding;
     if (minor_version == 0) return parse_error::bad_transfer_encoding;  // RFC 9112 §6.1: faulty framing
-    if (!seen.chunked)
-      return parse_error::bad_transfer_encoding;  // §6.3: the end of the body
-                                                  // cannot be determined
+    if (!seen.chunked) return parse_error::bad_transfer_encoding;       // §6.3: the body has no known end
     if (seen.unknown_encoding) return parse_error::unknown_transfer_encoding;
     out.body = body_kind::chunked;
   } else if (seen.length.data() != nullptr) {

@@ -43,8 +43,7 @@ class gzip_encoder final : public content_encoder {
         ::deflate(&stream_, mode);
         return before + room - stream_.avail_out;
       });
-    } while (stream_.avail_out == 0);  // a full buffer may mean more output; otherwise all input
-        // has been taken and all output given
+    } while (stream_.avail_out == 0);  // if full, more may follow; otherwise all is taken and given
   }
 
   z_stream stream_{};

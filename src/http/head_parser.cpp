@@ -102,9 +102,7 @@ parse_state head_parser::parse(std::string_view bytes) {
     const std::string_view line = bytes.substr(at_, end - at_ - 2);
     at_ = searched_ = end;
     if (!has_start_line_) {
-      if (line.empty() && kind_ == kind::request)
-        continue;  // RFC 9112 §2.2: empty lines
-                   // before a request are ignored
+      if (line.empty() && kind_ == kind::request) continue;  // RFC 9112 §2.2: empty lines before a request
       if (!parse_start_line(line)) return parse_state::failed;
       has_start_line_ = true;
       continue;

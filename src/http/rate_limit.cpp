@@ -70,8 +70,7 @@ std::chrono::nanoseconds token_buckets::take(std::string_view key, time_point wh
   const double passed = std::max(0.0, seconds(when - of_key.filled).count());
   of_key.tokens = std::min(options.burst, of_key.tokens + passed * options.rate);
   of_key.filled = std::max(of_key.filled, when);
-  constexpr double rounding = 1e-9;  // for sums of fractions: a client that waits
-                                     // exactly as long as announced is let in
+  constexpr double rounding = 1e-9;  // of sums of fractions: a client that waits as announced is let in
   if (of_key.tokens >= 1 - rounding) {
     of_key.tokens = std::max(0.0, of_key.tokens - 1);
     return std::chrono::nanoseconds::zero();

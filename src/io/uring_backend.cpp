@@ -185,9 +185,7 @@ void uring_backend::arm_doorbell() noexcept {
 
 void uring_backend::wake() noexcept {
   ring_doorbell(doorbell_);
-  if (const int signal = signal_; signal >= 0)
-    ring_doorbell(signal);  // the eventfd would learn of
-                            // the doorbell late, or never
+  if (const int signal = signal_; signal >= 0) ring_doorbell(signal);  // learns of the doorbell late, or never
 }
 
 void uring_backend::refill_buffers() noexcept {

@@ -22,9 +22,7 @@ inline std::error_code ended_early(const operation_base& op) {
 /// Ends a cancelled read. A read that only `waited` for arriving data resumes at once. Otherwise it
 /// resumes when its request `call` ends.
 inline void end_cancelled(io::request& call, bool waited) noexcept {
-  if (!waited)
-    return event_loop::current().backend().cancel(call);  // no effect on a request that has
-                                                          // ended but not reported it yet
+  if (!waited) return event_loop::current().backend().cancel(call);  // no effect if it has ended but not reported it
   call.result = -ECANCELED;
   event_loop::current().schedule(call);
 }

@@ -72,9 +72,7 @@ void ending_order::one_ended(task_watcher& ended) noexcept {
 void ending_order::next_op::start() noexcept {
   operation_base::cancel = [](cancellable& c) noexcept {
     auto& self = static_cast<next_op&>(static_cast<operation_base&>(c));
-    if (std::exchange(self.order_->waiting_, nullptr) != nullptr)
-      self.finish_soon();  // otherwise a task has ended:
-                           // success beats cancel
+    if (std::exchange(self.order_->waiting_, nullptr) != nullptr) self.finish_soon();  // otherwise a task has ended
   };
   order_->waiting_ = this;
 }
