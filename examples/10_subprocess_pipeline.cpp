@@ -9,8 +9,8 @@ namespace {
 
 using command = std::vector<std::string>;
 
-/// Starts the commands as a pipeline: each reads the output of its predecessor. The caller writes to the first and reads from
-/// the last.
+/// Starts the commands as a pipeline: each reads the output of its predecessor. The caller writes to the
+/// first one and reads from the last.
 std::vector<gyre::process> start_pipeline(const std::vector<command>& commands) {
   std::vector<gyre::process> children;
   gyre::owned_fd previous;

@@ -1,5 +1,5 @@
-// bench/primitives/counter.cpp: counter gyre|threads|thread: a counter behind a mutex, incremented a thousand million times by
-// 1000 tasks, 1000 threads, or one thread.
+// bench/primitives/counter.cpp: counter gyre|threads|thread: increments a counter behind a mutex a thousand million
+// times, by 1000 tasks, 1000 threads, or one thread.
 #include <gyre/gyre.hpp>
 
 #include <chrono>

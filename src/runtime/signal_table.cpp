@@ -22,7 +22,7 @@ constexpr std::size_t ranks = 2;
 struct signal_place {
   std::array<std::atomic<signal_owner*>, ranks> owners{};
   std::atomic<unsigned> handlers{0};  // running handlers, which may use an owner
-  std::atomic<unsigned> quiet{0};     // how often the last of them has ended
+  std::atomic<unsigned> quiet{0};     // number of times that the last of them has ended
   std::atomic<bool> awaited{false};   // a thread waits for `quiet` to change
 
   // Other code has replaced the library's handler and may call it. `below` is the action that the library had replaced.
