@@ -39,8 +39,9 @@ bool take_rest_of_string(std::string_view& text) noexcept {
   return false;
 }
 
-// *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ): RFC 9112 §7.1.1. No extension is supported here.
-// They are checked because a recipient that reads a malformed one differently could also see the line end elsewhere.
+// *( BWS ";" BWS chunk-ext-name [ BWS "=" BWS chunk-ext-val ] ): RFC 9112 §7.1.1. No extension is
+// supported here. Their syntax is checked, because a recipient that reads a malformed one differently
+// could also see another line end.
 bool are_extensions(std::string_view text) noexcept {
   while (!text.empty()) {
     skip_spaces(text);

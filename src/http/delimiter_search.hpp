@@ -14,8 +14,8 @@ namespace gyre::http {
 // The only CR of the delimiter is its first byte. So candidates cannot overlap, and no byte is compared twice with the
 // delimiter, whatever a client sends.
 
-/// Finds the next position, starting at `from`, where a CR and, at the delimiter's distance, its last byte are found.
-/// Looks only where sixteen positions can be read.
+/// Returns the next position, starting at `from`, that holds a CR. As long as sixteen positions can be read, the last
+/// byte of the delimiter is checked too.
 inline std::size_t skip_to_candidate(std::string_view in, std::size_t from, std::string_view delimiter) noexcept {
 #if defined(__SSE2__)
   const std::size_t distance = delimiter.size() - 1;

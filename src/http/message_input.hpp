@@ -15,7 +15,7 @@
 namespace gyre::http {
 
 /// Heads are gathered in one buffer, where they stay while their request is answered. The bytes of a body stay in the
-/// buffer of the kernel's read until they are used or the next ones are received.
+/// buffer that the kernel filled until they are used or the next ones are received.
 class message_input {
  public:
   explicit message_input(std::chrono::nanoseconds body_limit) noexcept : body_limit_(body_limit) {}

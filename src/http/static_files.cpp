@@ -220,7 +220,7 @@ task<response> static_files::operator()(request& r) const {
   // The path is "/files" of "/files/{path...}": relative links in its page would lead elsewhere.
   if (path->empty() && !r.path().ends_with('/')) co_return redirect_to_directory(r, last_segment(r.path()));
 
-  const std::string below = path->empty() ? "." : *path;  // named, as in all awaits here: g++ 12 destroys it twice
+  const std::string below = path->empty() ? "." : *path;  // named, as in all awaits here, or g++ 12 destroys it twice
   found_file found = co_await find_below(root_.get(), below);
   if (found.error != 0) co_return co_await serve_missing(r, found.error);
   if (found.what == found_file::kind::directory) {

@@ -25,7 +25,7 @@ struct launched_child {
 /// code, or by the kernel because SIGCHLD is ignored. Needs Linux 5.4, and none of the system calls that old
 /// seccomp profiles refuse (clone3, pidfd_open).
 ///
-/// Returns 0, or an errno when no child is left. Thread: any.
+/// Returns 0 or an errno. After an error no child is left. Thread: any.
 [[nodiscard]] int launch_child(const child_plan& plan, launched_child& child) noexcept;
 
 }  // namespace gyre

@@ -113,7 +113,7 @@ class process_state : private io::request, private cancellable {
 
   owned_fd handle_;
   target target_ = target::child;
-  int started_in_ = -1;        // the process that started the child; its own forks must not kill the group
+  int started_in_ = -1;        // the process that started the child, as opposed to its own forks
   bool keeps_leader_ = false;  // as a zombie, so that the group's number stays reserved
   // Waits for a child that nobody else waits for. The end of the loop turns a detached one into an orphan.
   io::descriptor watched_;

@@ -80,7 +80,8 @@ task<> stream_reader::let_others_run() {
   co_await yield();
 }
 
-// Reads once more from the stream, straight into the buffer. Returns false at the end of the stream.
+// Reads once more from the stream, straight into the buffer, which keeps its memory.
+// Returns false at the end of the stream.
 task<bool> stream_reader::fill(const char* operation) {
   constexpr std::size_t chunk = 4096;
   if (!stream_) misuse_of_closed(operation, "a stream_reader");
