@@ -1,15 +1,15 @@
-# How everything in this build is compiled. Nothing of it reaches those who use the library.
+# Compiler options of everything in this build. None of them is exported to users of the library.
 
 find_program(GYRE_CCACHE ccache)
 if(GYRE_CCACHE AND PROJECT_IS_TOP_LEVEL)
-  # With what it must overlook to know a precompiled header again.
+  # ccache must ignore these differences to recognize a precompiled header.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${GYRE_CCACHE})
 endif()
 
 add_library(gyre_build INTERFACE)
-# Call stacks and messages show src/http/server.cpp wherever the library was built. The second form is what a ccache with a
-# base_dir makes of the path. Debug information keeps the whole path, by which debuggers and coverage find the source. Not
-# exported: a consumer may need its own __FILE__ as it is.
+# Call stacks and messages show src/http/server.cpp wherever the library was built. The second form is the path as a
+# ccache with a base_dir rewrites it. Debug information keeps the whole path, so that debuggers and coverage find the
+# source. The option is not exported, because a consumer may need its own __FILE__ unchanged.
 file(RELATIVE_PATH GYRE_SOURCE_FROM_BUILD ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR}/src)
 string(REGEX REPLACE "src$" "" GYRE_SOURCE_FROM_BUILD "${GYRE_SOURCE_FROM_BUILD}")
 target_compile_options(gyre_build INTERFACE -fmacro-prefix-map=${PROJECT_SOURCE_DIR}/=)
@@ -20,15 +20,14 @@ if(GYRE_WARNINGS_AS_ERRORS)
   target_compile_options(gyre_build INTERFACE -Wall -Wextra -Wconversion -Wshadow -Werror)
   target_compile_definitions(gyre_build INTERFACE GYRE_CHECK_LIFETIMES)
   if(GYRE_UNITY_BUILD)
-    target_compile_options(gyre_build INTERFACE -Wno-shadow)  # nobody takes a local for a name in another file
+    target_compile_options(gyre_build INTERFACE -Wno-shadow)  # a local is not confused with a name in another file
   endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # g++ 12 reports these in code that it has inlined from coroutines, where they are not true; the last one in the
-    # macros of GoogleTest.
+    # False positives of g++ 12 in code that it has inlined from coroutines; the last one in the macros of GoogleTest.
     target_compile_options(gyre_build INTERFACE -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-stringop-overflow
                            -Wno-array-bounds -Wno-dangling-else)
     if(GYRE_UNITY_BUILD)
-      target_compile_options(gyre_build INTERFACE -Wno-subobject-linkage)  # a file included there is no header
+      target_compile_options(gyre_build INTERFACE -Wno-subobject-linkage)  # a file in a unity file is no header
     endif()
   endif()
 endif()
@@ -36,10 +35,10 @@ if(GYRE_SANITIZE)
   target_compile_options(gyre_build INTERFACE -fsanitize=${GYRE_SANITIZE} -fno-sanitize-recover=all
                          -fno-omit-frame-pointer)
   if(GYRE_SANITIZE MATCHES "undefined")
-    # This check opens a pipe for each type that it has not seen, and reports a wrong type when the process is out of
-    # descriptors, which the tests of shortages bring about.
+    # This check opens a pipe for each type that it has not seen. When the process is out of descriptors, it reports a
+    # wrong type. The tests of shortages use up all descriptors.
     target_compile_options(gyre_build INTERFACE -fno-sanitize=vptr)
   endif()
   target_link_options(gyre_build INTERFACE -fsanitize=${GYRE_SANITIZE})
-  target_compile_definitions(gyre_build INTERFACE GYRE_NO_FRAME_POOL)  # every frame from the heap, where it is seen
+  target_compile_definitions(gyre_build INTERFACE GYRE_NO_FRAME_POOL)  # every frame from the heap, for sanitizers
 endif()

@@ -1,14 +1,14 @@
-# The libraries of content codings (http/compress). Each is used when it is found, and seen by nobody outside of src/http.
+# The libraries of content codings (http/compress). Each is used if it is found, and only by src/http.
 option(GYRE_WITH_ZLIB "gzip, when zlib is found" ON)
 option(GYRE_WITH_BROTLI "br, when the encoder of Brotli is found" ON)
 option(GYRE_WITH_ZSTD "zstd, when it is found" ON)
 
-set(GYRE_CODINGS "")               # GYRE_WITH_... of those that are there
-set(GYRE_CODING_NAMES "")          # for the linkers of others: z, brotlienc
+set(GYRE_CODINGS "")               # GYRE_WITH_... of the libraries that were found
+set(GYRE_CODING_NAMES "")          # for the linkers of consumers: z, brotlienc
 set(GYRE_CODING_LIBRARIES "")      # files, for this build
 set(GYRE_CODING_INCLUDES "")
 
-# gyre_coding(ZLIB source.cpp header library...): whether all of it is there. The source is compiled only then.
+# gyre_coding(ZLIB source.cpp header library...): uses the coding, and compiles the source, if all of it is found.
 macro(gyre_coding name source header)
   find_path(GYRE_${name}_INCLUDE ${header})
   set(found ${GYRE_WITH_${name}})
@@ -40,7 +40,7 @@ gyre_coding(ZSTD zstd_encoder.cpp zstd.h zstd)
 list(REMOVE_DUPLICATES GYRE_CODING_INCLUDES)
 list(REMOVE_ITEM GYRE_CODING_INCLUDES ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
 
-# Who links a static library links what is in it by name, from wherever the linker finds it.
+# A program that links the static library also links these libraries, by name, from wherever the linker finds them.
 set(GYRE_PC_LIBRARIES "")
 if(NOT BUILD_SHARED_LIBS)
   foreach(library ${GYRE_CODING_NAMES})
@@ -48,7 +48,7 @@ if(NOT BUILD_SHARED_LIBS)
   endforeach()
 endif()
 
-# To be called when the targets are there.
+# Call this after the targets have been declared.
 function(gyre_use_codings)
   target_compile_definitions(gyre_http PRIVATE ${GYRE_CODINGS})
   target_include_directories(gyre_http SYSTEM PRIVATE ${GYRE_CODING_INCLUDES})

@@ -1,4 +1,4 @@
-# A layer is a folder: include/gyre/<name>/, src/<name>/, tests/<name>/. Together they are one library.
+# A layer is a folder: include/gyre/<name>/, src/<name>/, tests/<name>/. All layers together are one library.
 
 set(GYRE_LAYER_TARGETS "")
 
@@ -20,7 +20,7 @@ function(gyre_layer name)
   set(GYRE_LAYER_TARGETS ${GYRE_LAYER_TARGETS} gyre_${name} PARENT_SCOPE)
 endfunction()
 
-# gyre::gyre, all layers; gyre::uring, the ring binding alone; what is installed.
+# Declares gyre::gyre (all layers) and gyre::uring (the ring binding alone), and installs them.
 function(gyre_library)
   add_library(gyre)
   add_library(gyre::gyre ALIAS gyre)
@@ -59,7 +59,7 @@ function(gyre_library)
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/gyreConfig.cmake ${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gyre)
-  # From where gyre.pc is: what was installed may be moved, and `cmake --install --prefix` puts it elsewhere.
+  # The prefix relative to gyre.pc: an installation may be moved, and `cmake --install --prefix` changes its place.
   file(RELATIVE_PATH GYRE_PC_TO_PREFIX "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
   configure_file(${PROJECT_SOURCE_DIR}/cmake/gyre.pc.in ${PROJECT_BINARY_DIR}/gyre.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/gyre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""Compiles and runs the C++ of README.md, docs/*.md and docs/guide/*.md, or of the files that are named, and checks the
+"""Compiles and runs the C++ of README.md, docs/*.md and docs/guide/*.md, or of the given files, and checks the
 targets of their links.
 
-A listing is a fence that begins with ```cpp. It is compiled with gyre.hpp in front. One with a main() is linked with
-the release build, and must exit with 0.
+A listing is a fence that begins with ```cpp. It is compiled after an include of gyre.hpp. A listing with a main() is
+linked with the release build, and must exit with 0.
 
-Readers do not see HTML comments. Four kinds of them, each beside a listing, say how it is checked:
+Readers do not see HTML comments. Four kinds of them, each beside a listing, determine how it is checked:
 
     <!-- check_docs: file: examples/x.cpp -->
-        In front of a listing, which must be that file. The build compiles it, and its tests run it.
-    <!-- check_docs: before      lines to compile in front of the listing, up to a line -->
-    <!-- check_docs: after       lines to compile behind it, up to a line -->, such as a main() that checks a result
+        Before a listing, which must be equal to that file. The build compiles the file, and its tests run it.
+    <!-- check_docs: before      lines to compile before the listing, up to a line -->
+    <!-- check_docs: after       lines to compile after it, up to a line -->, such as a main() that checks a result
     <!-- check_docs: server: COMMAND => OUTPUT -->
-        Behind a server. It is started on a free port in place of its own. The command must print the output, in which
-        \\n is a line end. After a SIGTERM the server must exit with 0.
+        After a server. It is started on a free port instead of its own. The command must print the output, in which
+        \\n is a line end. After a SIGTERM, the server must exit with 0.
 """
 
 import asyncio
@@ -38,19 +38,19 @@ FENCE = re.compile(r"(?:^<!-- check_docs: file: (?P<file>\S+) -->\n|^<!-- check_
 
 
 def linked_with():
-    """What the release build says of how to link with it, behind the library."""
+    """The libraries to link after gyre, as gyre.pc of the release build lists them."""
     return re.search(r"^Libs:.* -lgyre (.*)$", LIBRARY.with_name("gyre.pc").read_text(), re.M)[1].split()
 
 
 def fences(text):
-    """(line, language, code, file, server) of each fenced block, with its hidden lines; None for a check that it lacks."""
+    """(line, language, code, file, server) of each fenced block, with its hidden lines. A missing check is None."""
     for found in FENCE.finditer(text):
         code = (found["before"] or "") + found["code"] + (found["after"] or "")
         yield text[:found.start("code")].count("\n"), found["language"], code, found["file"], found["server"]
 
 
 def lacks_asio(code):
-    """Whether a fence needs an Asio that this machine has not."""
+    """Whether a fence needs an Asio that is not installed."""
     header = re.search(r"^#include <gyre/interop/(boost_)?asio\.hpp>", code, re.M)
     if not header:
         return False
@@ -76,7 +76,7 @@ def wait_until_it_listens(server, port):
 
 
 def check_server(where, program, port, check):
-    """Starts the program, asks it as the document tells the reader to, and stops it."""
+    """Starts the program, runs the command of the document against it, and stops it."""
     command, expected = check.replace("\\n", "\n").split(" => ")
     server = subprocess.Popen([str(program)], stderr=subprocess.PIPE, text=True)
     try:
@@ -127,7 +127,7 @@ def check_fence(where, code, file=None, server=None):
 
 
 def missing_asyncio_names(text):
-    """Public names of asyncio, of this Python and of 3.12 and 3.13, that the table does not mention."""
+    """Public names of asyncio, in this Python and in 3.12 and 3.13, that the table does not mention."""
     classes = ["AbstractEventLoop", "Task", "Future", "StreamReader", "StreamWriter", "Queue", "Lock", "Event", "Condition",
                "Semaphore", "Barrier", "Timeout", "TaskGroup", "Runner"]
     names = {*asyncio.__all__, "QueueShutDown", "EventLoop", "eager_task_factory", "create_eager_task_factory"}
@@ -141,7 +141,7 @@ def without_listings(text):
 
 
 def anchors(text):
-    """The anchors of the headings, as code hosts make them."""
+    """The anchors of the headings, as code hosts generate them."""
     headings = re.findall(r"^#+ (.*)$", without_listings(text), re.M)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -178,7 +178,7 @@ def main():
 
 
 def self_test():
-    """Each kind of mistake is found."""
+    """Each kind of mistake must be found."""
     _, language, code, *_ = next(fences("<!-- check_docs: before\nint a;\n-->\n```cpp\nint b;\n```\n"
                                        "<!-- check_docs: after\nint main() { return 7; }\n-->\n"))
     assert (language, code) == ("cpp", "int a;\nint b;\nint main() { return 7; }\n"), code

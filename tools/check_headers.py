@@ -11,24 +11,25 @@ ROOT = Path(__file__).resolve().parent.parent
 INCLUDE = ROOT / "include"
 COMPILER = "clang++-19"
 MAX_LINES = 300
-LONG_BY_NATURE = set()  # tables of the kernel's constants and the like, named one by one
+LONG_BY_NATURE = set()  # exceptions such as tables of the kernel's constants, named individually
 BANNED = {"functional", "memory", "stop_token", "mutex", "thread", "future", "iostream", "algorithm", "ranges", "regex",
           "filesystem"}
 
-# Preprocessed lines: what including a header costs. By the most expensive standard header that it needs.
+# The cost of including a header, in preprocessed lines, by the most expensive standard header that it needs.
 BUDGET = [("chrono", 41_500), ("system_error", 29_000), ("vector", 29_000), ("string", 24_000), ("string_view", 19_000), ("", 19_000)]
 FOLDER_BUDGET = {"coro": 9_000}
-FOREIGN = re.compile(r"^#include <((?:asio|boost)/[^>]+)>", re.M)  # of those who use it: costs what it costs, may be missing
-TOP_LAYERS = {"http": 1_000, "testing": 1_000}  # more of our own lines below them
-WHOLE_LIBRARY = 48_200  # 40,000 of them the standard library's
+# Headers of other libraries may be missing. They have no budget, because programs that include them use them anyway.
+FOREIGN = re.compile(r"^#include <((?:asio|boost)/[^>]+)>", re.M)
+TOP_LAYERS = {"http": 1_000, "testing": 1_000}  # allowance for more of our own lines below them
+WHOLE_LIBRARY = 48_200  # 40,000 of these are the standard library's
 
-# Returns something to be awaited: the contract must say what a cancel leaves behind.
+# A function that returns an awaitable. Its contract must say what a cancel leaves behind.
 AWAITED = re.compile(r"^\s*(?:\[\[[^\]]*\]\]\s*|GYRE_\w+\s+|static\s+|inline\s+|friend\s+)*"
                      r"((?:\w+::)*(?:task<.*>|\w+_op(?:<.*>)?))\s+(\w+)\s*\(")
 
 
 def is_bridge(name):
-    """To a library that is far larger than all of ours, and is included beside it."""
+    """Whether the header bridges to a library that is far larger than gyre and is included beside it."""
     return name.startswith("interop/")
 
 
@@ -51,7 +52,7 @@ def text_problems(name, text):
 
 
 def contract_problems(name, lines):
-    """Every public function that gives an awaitable has a Cancel: label in its comment, or its class has."""
+    """Every public function that returns an awaitable, or its class, needs a Cancel: label in its comment."""
     if name.startswith("testing/"):
         return []
     problems = []
@@ -80,7 +81,7 @@ def contract_problems(name, lines):
 
 
 def repeated(lines, number, function):
-    """An overload right behind the documented one, or a helper of the template machinery without a comment."""
+    """Whether it is an overload directly after the documented one, or a template helper without a comment."""
     before = "\n".join(lines[:number - 1])
     documented = re.search(rf"Cancel:(?:(?!\n\n\S).)*?\b{function}\(", before, re.S)
     return documented is not None or not lines[number - 2].strip().startswith("///") and "///" not in "\n".join(
@@ -88,7 +89,7 @@ def repeated(lines, number, function):
 
 
 def budget(name, text):
-    if "/" not in name:  # the front page of a layer, and gyre.hpp: for those who do not count
+    if "/" not in name:  # the front page of a layer, and gyre.hpp: for programs that do not mind the cost
         return WHOLE_LIBRARY
     closure = included(name, set())
     for header, limit in BUDGET:
@@ -127,7 +128,7 @@ def compile_problems(name):
     if alone.returncode != 0:
         return [f"{name}: does not compile alone:\n{alone.stderr}"]
     expanded = subprocess.run(base + ["-E", "-P"], input=source, capture_output=True, text=True).stdout
-    if is_bridge(name) or name.startswith("testing"):  # tests may include what they like
+    if is_bridge(name) or name.startswith("testing"):  # tests have no budget
         return []
     cost = expanded.count("\n")
     limit = budget(name, source)
@@ -149,7 +150,7 @@ def check():
         lines = file.read_text().splitlines()
         for number, line in enumerate(lines, 1):
             if "catch (...)" in line and not any("throw;" in l or "current_exception" in l for l in lines[number:number + 6]):
-                if "//" not in line:  # a comment must say why nothing is thrown on
+                if "//" not in line:  # a comment must say why nothing is rethrown
                     problems.append(f"{file.relative_to(ROOT)}:{number}: catch (...) swallows a cancel")
     return problems, len(names)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OS_HEADER = re.compile(r"^(sys|linux|netinet|arpa|net|asm)/|^(unistd|fcntl|signal|pthread|poll|sched|netdb|dirent|dlfcn)\.h$")
 THIRD_PARTY = re.compile(r"^(fmt|CLI|gtest|gmock|benchmark|openssl|nghttp2|zlib|brotli|zstd|asio|boost|uv)\b")
-INTEROP = re.compile(r"^(asio|boost)\b")  # what the headers of interop/ are for
+INTEROP = re.compile(r"^(asio|boost)\b")  # the libraries that the headers of interop/ serve
 BACKEND_WORD = re.compile(r"\b(io_uring|epoll)_\w+\s*\(|\bIORING_\w+|\bEPOLL\w+")
 
 

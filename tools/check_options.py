@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Fails when docs/guide/options.md does not name exactly the members of the option structs and the options of `gyre serve`, each
-with its default. The structs are read from the headers; the options are those of `gyre serve --help` (release build)."""
+"""Fails unless docs/guide/options.md names exactly the members of the option structs and the options of `gyre serve`,
+each with its default. The structs are read from the headers, the options from `gyre serve --help` (release build)."""
 
 import os
 import re
@@ -26,7 +26,7 @@ UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "ms": 1, "s": 1000, "se
 
 
 def members(text, struct):
-    """{name: initializer} of a struct that is written in the text."""
+    """{name: initializer} of a struct that the text declares."""
     body = re.search(rf"^struct {struct} \{{\n(.*?)^\}};", text, re.M | re.S)
     if not body:
         raise SystemExit(f"there is no struct {struct}")
@@ -36,7 +36,7 @@ def members(text, struct):
 
 
 def value_of_code(code):
-    """A number, in milliseconds or bytes, or a text; None for what the page describes in its own words."""
+    """A number, in milliseconds or bytes, or a text. None for a default that the page describes in its own words."""
     duration = re.fullmatch(r"std::chrono::(seconds|milliseconds)\((\d+)\)", code)
     if duration:
         return int(duration[2]) * UNITS[duration[1]]
@@ -53,7 +53,7 @@ def value_of_code(code):
 
 
 def value_of_page(cell):
-    """The same of a cell of the page."""
+    """The same for a cell of the page."""
     found = re.fullmatch(r"([\d,]+)(?: (\w+))?", cell)
     if found and (found[2] is None or found[2] in UNITS) and not cell.startswith("0"):
         return int(found[1].replace(",", "")) * UNITS.get(found[2], 1)
@@ -61,7 +61,7 @@ def value_of_page(cell):
 
 
 def tables(text):
-    """{heading: rows}, each row the cells of a line, without the head of the table."""
+    """{heading: rows}. Each row is the cells of a line; the head of the table is left out."""
     parts = re.split(r"^## `([^`]+)`$", text, flags=re.M)
     result = {}
     for name, body in zip(parts[1::2], parts[2::2]):
@@ -71,7 +71,7 @@ def tables(text):
 
 
 def differences(where, expected, said):
-    """Between two dictionaries of names and defaults; None is any default."""
+    """The differences between two dictionaries of names and defaults. None matches any default."""
     problems = [f"{where}: the page does not name {name}" for name in expected.keys() - said.keys()]
     problems += [f"{where}: there is no {name}" for name in said.keys() - expected.keys()]
     for name in expected.keys() & said.keys():
