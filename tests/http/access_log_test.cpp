@@ -1,4 +1,4 @@
-// tests/http/access_log_test.cpp: lines that tell what happened, and that nobody can forge.
+// tests/http/access_log_test.cpp: access log lines say what happened and cannot be forged.
 #include <gyre/http/access_log.hpp>
 
 #include <gyre/http/authentication.hpp>
@@ -67,7 +67,7 @@ http::server_options options_for(http::access_log& log) {
   return options;
 }
 
-// Whether the line is one JSON object whose members are strings, numbers and truth values; `member` gives one of them.
+// True when the line is one JSON object whose members are strings, numbers and booleans; `member` returns one of them.
 bool is_json_object(const std::string& line) {
   static const std::regex object(
       R"re(\{("[a-z_]+":("(?:[^"\\\x00-\x1f]|\\["\\]|\\u[0-9a-f]{4})*"|\d+(\.\d+)?|true|false)(,(?!\})|(?=\})))+\})re");
@@ -240,7 +240,7 @@ TEST(access_log, lines_of_several_logs_on_one_pipe_stay_whole_though_it_is_read_
     http_test_client of_first(options_for(first));
     http_test_client of_second(options_for(second));
     for (int i = 0; i < 200; ++i) (void)co_await of_first.get("/first" + std::to_string(i));
-    co_await gyre::sleep(25ms);  // of virtual time: they do not try again at the same time
+    co_await gyre::sleep(25ms);  // virtual time: the two logs do not retry at the same time
     for (int i = 0; i < 200; ++i) (void)co_await of_second.get("/second");
     std::string text;
     std::array<char, 1000> piece;
@@ -280,7 +280,7 @@ TEST(access_log, sockets_and_files_are_written_to) {
       http_test_client second(options_for(to_file));
       (void)co_await first.get("/socket");
       (void)co_await second.get("/file");
-    }  // what is left is written at the end
+    }  // the rest is written at the end
     EXPECT_NE(drain(ends[1]).find("/socket"), std::string::npos);
     std::array<char, 500> text{};
     EXPECT_GT(::pread(::fileno(file), text.data(), text.size(), 0), 0);

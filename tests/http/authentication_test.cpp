@@ -1,4 +1,4 @@
-// tests/http/authentication_test.cpp: credentials, good and bad.
+// tests/http/authentication_test.cpp: valid and invalid credentials.
 #include <gyre/http/authentication.hpp>
 
 #include <gyre/http/router.hpp>

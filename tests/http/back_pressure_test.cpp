@@ -1,4 +1,4 @@
-// tests/http/back_pressure_test.cpp: how much a server makes for a client that does not read.
+// tests/http/back_pressure_test.cpp: how much a server produces for a client that does not read.
 #include <gyre/http/body_writer.hpp>
 #include <gyre/http/compress.hpp>
 
@@ -24,7 +24,7 @@ namespace {
 constexpr std::size_t piece = std::size_t{16} << 10U;
 constexpr std::size_t mebibyte = std::size_t{1} << 20U;
 
-/// Text that every coding halves, and none does better.
+/// Text that every coding halves, and none compresses better.
 const std::string& hexadecimal() {
   static const std::string all = [] {
     std::mt19937_64 random(1);
@@ -54,7 +54,7 @@ std::string get_coded(std::string_view coding) {
   return "GET / HTTP/1.0\r\nHost: a\r\nAccept-Encoding: " + std::string(coding) + "\r\n\r\n";
 }
 
-/// Gives `body` as a stream, compressed for those who ask for it.
+/// Streams `body`, compressed for clients that accept it.
 template <class Body>
 http::handler compressed(Body body) {
   http::router routes;
@@ -63,7 +63,7 @@ http::handler compressed(Body body) {
   return routes;
 }
 
-/// Writes everything in pieces, and waits for something else in between.
+/// Writes everything in pieces, and awaits something else between them.
 struct writer {
   std::size_t written = 0;
   gyre::task<> operator()(http::body_writer& out) {
@@ -101,7 +101,7 @@ TEST(back_pressure, a_compressed_stream_waits_for_a_client_that_does_not_read) {
     auto produce = [&](http::body_writer& out) -> gyre::task<> { co_await producer(out); };
     run_served(options_for(compressed(produce)), [&](served& here) -> gyre::task<> {
       auto client = co_await connect_with_little_room(here);
-      co_await expect_bounded(client, producer.written, coding, 6 * mebibyte);  // much of that is with the kernel
+      co_await expect_bounded(client, producer.written, coding, 6 * mebibyte);  // the kernel holds much of that
     });
   }
 }
@@ -273,7 +273,7 @@ TEST(back_pressure, pipelined_answers_without_a_body_wait_for_the_client) {
         for (int i = 0; i < 400; ++i) requests += std::string(method) + " / HTTP/1.1\r\nHost: a\r\n\r\n";
         co_await client.send(requests);
         co_await gyre::sleep(20s);
-        EXPECT_LT(answered, 60) << method << observed;  // 3.6 MB; much of that is with the kernel
+        EXPECT_LT(answered, 60) << method << observed;  // 3.6 MB; the kernel holds much of that
         std::size_t received = 0;
         while (received < 400 * std::size_t{60'000}) {
           std::array<std::byte, 65'536> buffer;

@@ -29,7 +29,7 @@ void expect_kind(const std::string& value, std::uint64_t size, http::range_kind 
 
 }  // namespace
 
-// RFC 9110 §14.1.2, of a representation of 10000 bytes.
+// RFC 9110 §14.1.2, for a representation of 10000 bytes.
 TEST(parse_range, the_examples_of_the_standard_are_understood) {
   expect_partial("bytes=0-499", 10'000, {{0, 500}});
   expect_partial("bytes=500-999", 10'000, {{500, 500}});

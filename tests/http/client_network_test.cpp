@@ -1,4 +1,4 @@
-// tests/http/client_network_test.cpp: whose connections are counted together, and which have a limit by default.
+// tests/http/client_network_test.cpp: which connections are counted together, and which are limited by default.
 #include <gyre/http/shared_connection_count.hpp>
 
 #include "src/http/client_network.hpp"
@@ -17,7 +17,7 @@ gyre::address at(const std::string& host) { return gyre::address::parse(host, 47
 
 http::client_network network(const std::string& host) { return http::network_of(at(host)); }
 
-// The status that a client at `host` gets, on a connection that stays open in `client`.
+// The status that a client at `host` gets. Its connection stays open in `clients`.
 gyre::task<int> connect_from(http::server& server, const gyre::address& from, std::vector<memory_client>& clients) {
   gyre::memory_pair pair(65'536);
   auto serve = [](http::server& here, gyre::any_stream stream, gyre::address peer) -> gyre::task<> {
@@ -30,7 +30,7 @@ gyre::task<int> connect_from(http::server& server, const gyre::address& from, st
   co_return answer.status;
 }
 
-// How many of `tried` connections from `host` are served.
+// The number of `tried` connections from `host` that are served.
 std::size_t served_from(const std::string& host, std::size_t tried, http::server_limits limits = {}) {
   std::size_t served = 0;
   run_virtual([&]() -> gyre::task<> {

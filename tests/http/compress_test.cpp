@@ -1,4 +1,4 @@
-// tests/http/compress_test.cpp: what is compressed comes back as it was, and what must not be is not.
+// tests/http/compress_test.cpp: compressed bodies decompress to the original, and other responses stay uncompressed.
 #include <gyre/http/compress.hpp>
 
 #include <gyre/http/router.hpp>
@@ -208,7 +208,7 @@ TEST(compress, head_says_what_get_would) {
       EXPECT_EQ(head.body, "");
       for (owned_fields* const each : {&got.fields, &head.fields})
         std::erase_if(*each,
-                      [](const auto& field) { return field.first == "Date"; });  // a second may pass between them
+                      [](const auto& field) { return field.first == "Date"; });  // a second may pass between the two
       EXPECT_EQ(head.fields, got.fields) << target;
     }
   });
@@ -342,7 +342,7 @@ TEST(compress, files_are_compressed_on_their_way) {
 TEST(compress, a_file_is_sent_to_its_end_to_a_client_that_has_nothing_more_to_ask) {
   std::string folder = std::filesystem::temp_directory_path() / "gyre-compress-XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  const std::string noise = make_noise(8'000'000);  // more than buffers hold, also when it is compressed
+  const std::string noise = make_noise(8'000'000);  // more than the buffers hold, even compressed
   std::ofstream(folder + "/noise.txt", std::ios::binary) << noise;
   http::router routes;
   routes.use(http::compress());

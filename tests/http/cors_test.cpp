@@ -1,4 +1,4 @@
-// tests/http/cors_test.cpp: what browsers are told about pages of other origins.
+// tests/http/cors_test.cpp: the fields that tell browsers about requests from other origins.
 #include <gyre/http/cors.hpp>
 
 #include <gyre/http/router.hpp>

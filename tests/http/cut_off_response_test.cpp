@@ -1,4 +1,5 @@
-// tests/http/cut_off_response_test.cpp: a response that is cut off ends with a reset, so that nobody takes it for a whole one.
+// tests/http/cut_off_response_test.cpp: a truncated response ends with a reset, so that no client takes it for a
+// complete one.
 #include <gyre/http/server.hpp>
 
 #include "tests/http/served.hpp"
@@ -10,10 +11,10 @@ using http::response;
 
 namespace {
 
-/// HTTP/1.0: the end of the connection is the end of the body.
+/// In HTTP/1.0, the end of the connection is the end of the body.
 const std::string until_end_request = "GET / HTTP/1.0\r\n\r\n";
 
-/// The body that begins and never ends.
+/// A body that never ends.
 struct endless {
   gyre::event began;
 
@@ -38,7 +39,7 @@ response breaks_off(http::request&) {
   return response::stream(produce);
 }
 
-/// A server that is given one connection that its caller has accepted.
+/// A server that is given one connection, which its caller has accepted.
 class given_tcp_connection {
  public:
   explicit given_tcp_connection(http::handler routes)
@@ -62,7 +63,7 @@ class given_tcp_connection {
   gyre::task_handle<void> serving;
 };
 
-/// Everything has been sent, and then nothing comes any more.
+/// Expects that the response has begun and that the connection has then been reset.
 template <class Client>
 void expect_reset_behind(const std::string& received, const Client& client) {
   EXPECT_TRUE(client.was_reset());

@@ -1,4 +1,4 @@
-// tests/http/decoding.hpp: what a client makes of compressed bodies, by the libraries.
+// tests/http/decoding.hpp: decodes compressed bodies as a client does, with the compression libraries.
 #pragma once
 
 #ifdef GYRE_WITH_BROTLI
@@ -19,7 +19,7 @@ namespace gyre_test {
 
 struct decoded {
   std::string text;
-  bool ended = false;  // the coding says that this was all
+  bool ended = false;  // the coding has marked its end
   bool failed = false;
 };
 

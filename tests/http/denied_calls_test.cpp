@@ -1,4 +1,4 @@
-// tests/http/denied_calls_test.cpp: serving files where a filter of system calls denies what that is best done with.
+// tests/http/denied_calls_test.cpp: serving files where a system call filter denies the calls that suit it best.
 #include <gyre/gyre.hpp>
 #include <gyre/http/request_id.hpp>
 #include <gyre/http/router.hpp>
@@ -31,7 +31,7 @@ class denied_calls_of_http : public ::testing::TestWithParam<int> {
   }
 };
 
-/// The body of a file below a folder, asked for in two ranges when `ranges` says so.
+/// The body of a file below a directory. When `ranges` is set, it is requested in two ranges.
 gyre::task<std::string> served_from(std::string root, std::string ranges) {
   http::router routes;
   routes.get("/{path...}", http::static_files(std::move(root)));

@@ -1,4 +1,5 @@
-// tests/http/directory_listing_test.cpp: what listings cost: readings, memory, and the time of others, in counts.
+// tests/http/directory_listing_test.cpp: the cost of listings in directory readings, memory and delays of other
+// requests, all counted.
 #include <gyre/http/router.hpp>
 #include <gyre/http/static_files.hpp>
 #include <gyre/loop/sleep.hpp>
@@ -25,7 +26,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Occupies both threads that read directories until let_go().
+/// Occupies both threads that read directories, until let_go().
 class busy_threads {
  public:
   busy_threads() {
@@ -70,11 +71,11 @@ class directory_listing_test : public testing::Test {
     std::filesystem::create_directories((root_ / path).parent_path());
     std::ofstream(root_ / path, std::ios::binary) << text;
   }
-  // No change of the directory is hidden by the tick of its time.
+  // Sets the time back, so that a later change of the directory also changes its time.
   void date_back(const std::string& path) const {
     std::filesystem::last_write_time(root_ / path, std::filesystem::file_time_type::clock::now() - 1h);
   }
-  /// A call of get(); the descriptors are closed when it is over.
+  /// One call of get(). The descriptors are closed when it returns.
   gyre::task<contents> get(http::listing_cache& cache, std::string path) {
     const gyre::owned_fd root(::open(root_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     const gyre::owned_fd directory(::open((root_ / path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -97,7 +98,7 @@ class directory_listing_test : public testing::Test {
   std::filesystem::path root_;
 
   void SetUp() override {
-    // In memory: some of these make thousands of files.
+    // In memory, because some of these tests make thousands of files.
     const bool has_memory = ::access("/dev/shm", W_OK) == 0;
     const std::filesystem::path parent = has_memory ? "/dev/shm" : std::filesystem::temp_directory_path();
     std::string place = (parent / "gyre_listing_XXXXXX").string();
@@ -130,7 +131,7 @@ TEST_F(directory_listing_test, a_directory_that_has_not_changed_is_read_once_a_s
   run_virtual([&]() -> gyre::task<> {
     http::listing_cache cache;
     for (int i = 0; i < 10; ++i) (void)co_await get(cache, ".");
-    co_await gyre::sleep(500ms);  // while a thread reads, virtual time goes on with the wall's: not 999 ms
+    co_await gyre::sleep(500ms);  // not 999 ms: while a thread reads, virtual time advances with real time
     (void)co_await get(cache, ".");
     EXPECT_EQ(cache.readings(), 1U);
     co_await gyre::sleep(500ms);

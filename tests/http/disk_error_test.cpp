@@ -1,4 +1,4 @@
-// tests/http/disk_error_test.cpp: files that cannot be read to their end, on the way to a client.
+// tests/http/disk_error_test.cpp: files that fail to be read completely while they are sent to a client.
 #include <gyre/http/compress.hpp>
 #include <gyre/http/static_files.hpp>
 
@@ -36,7 +36,7 @@ std::string numbers(std::size_t count) {
 std::vector<std::string> open_descriptors() {
   std::vector<std::string> names;
   for (const auto& each : std::filesystem::directory_iterator("/proc/self/fd")) {
-    std::error_code gone;  // that of the iterator itself
+    std::error_code gone;  // the error of the iterator
     const auto target = std::filesystem::read_symlink(each.path(), gone);
     if (!gone) names.push_back(target.string());
   }
@@ -44,7 +44,7 @@ std::vector<std::string> open_descriptors() {
   return names;
 }
 
-/// A directory with a large file, one that needs no system call of its own, and one that stays whole.
+/// A directory with a large file, one that needs no system call of its own, and one that never fails.
 class disk_error : public testing::Test {
  protected:
   disk_error() {
@@ -75,8 +75,8 @@ class disk_error : public testing::Test {
     return "send_file " + path(name) + ": Input/output error";
   }
 
-  /// Asks for a file that breaks at `from`; gives what arrived. What the client had before, and what comes after, is
-  /// answered, and nothing stays behind.
+  /// Requests a file whose reads fail from `from` on, and returns what arrived. Requests of another connection before
+  /// and after are answered, and no descriptor or connection is left over.
   std::string ask(const std::string& name, std::uint64_t from, const std::string& fields, const std::string& failure,
                   bool compressed = false) {
     std::string arrived;
@@ -111,10 +111,10 @@ class disk_error : public testing::Test {
     return arrived;
   }
 
-  /// What of an answer that was cut off has to be the beginning of what it should have been.
+  /// The body that arrived before the cut-off has to be a prefix of the file.
   void expect_beginning_of_file(const std::string& arrived, std::size_t most) const {
     const std::size_t head = arrived.find("\r\n\r\n");
-    if (head == std::string::npos) return;  // the reset has thrown it away
+    if (head == std::string::npos) return;  // the reset has discarded it
     const std::string body = arrived.substr(head + 4);
     EXPECT_LE(body.size(), most);
     EXPECT_TRUE(body == contents_.substr(0, body.size()));
@@ -124,7 +124,7 @@ class disk_error : public testing::Test {
   std::string contents_ = numbers(size);
 };
 
-/// Memory whose second page is not there: the kernel reads it through /proc/self/mem, up to there.
+/// Memory whose second page is unmapped. The kernel can read it through /proc/self/mem up to that page.
 class half_mapped {
  public:
   half_mapped() : memory_(::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {

@@ -1,4 +1,4 @@
-// tests/http/failure_report_test.cpp: what the operator reads of a handler that has failed.
+// tests/http/failure_report_test.cpp: the report that an operator gets when a handler has failed.
 #include <gyre/http/server.hpp>
 
 #include "tests/http/served.hpp"
@@ -21,7 +21,7 @@ gyre::task<response> pass_on(http::request& r, http::next_handler next) { co_ret
 
 gyre::task<response> as_response(http::request& r, http::next_handler next) { co_return co_await next.or_error(r); }
 
-/// Asks for each target in turn, and expects each to be reported as handled at that line of this file.
+/// Requests each target in turn, and expects a report for each that names this line of this file as its handler's.
 void expect_reports(http::handler routes, const std::vector<std::string>& targets, std::uint_least32_t line,
                     const std::vector<std::string>& names) {
   run_virtual([&]() -> gyre::task<> {

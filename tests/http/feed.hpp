@@ -1,4 +1,4 @@
-// tests/http/feed.hpp: the same bytes in different pieces, which must not make a difference.
+// tests/http/feed.hpp: feeds the same bytes in different pieces, which must not make a difference.
 #pragma once
 
 #include <gyre/http.hpp>
@@ -14,13 +14,13 @@ namespace gyre_test {
 
 namespace http = gyre::http;
 
-/// What came of a head.
+/// The outcome of parsing a head.
 struct parsed_head {
   http::parse_state state = http::parse_state::incomplete;
   http::parse_error error = http::parse_error::none;
   std::size_t size = 0;
   std::string method;
-  std::string target;  // or the reason
+  std::string target;  // or the reason of an error
   int status = 0;
   int minor_version = 1;
   std::vector<std::string> fields;  // "name: value"
@@ -49,7 +49,7 @@ inline parsed_head result_of(const http::head_parser& parser, http::parse_state 
   return result;
 }
 
-/// Feeds the bytes up to each of `ends` in turn, each time at another place in memory.
+/// Feeds the bytes up to each of `ends` in turn, each time from a different place in memory.
 inline parsed_head feed(std::string_view bytes, const std::vector<std::size_t>& ends, http::head_parser::kind kind,
                         const http::head_limits& limits) {
   http::head_parser parser(kind, limits);
@@ -64,7 +64,7 @@ inline parsed_head feed(std::string_view bytes, const std::vector<std::size_t>& 
   return result_of(parser, state);
 }
 
-/// Whole, byte by byte, and in two pieces at every position: gives the one result.
+/// Feeds everything at once, byte by byte, and in two pieces at every position. Returns the result, which all share.
 inline parsed_head parse_head(std::string_view bytes, http::head_parser::kind kind = http::head_parser::kind::request,
                               const http::head_limits& limits = {}) {
   const parsed_head whole = feed(bytes, {bytes.size()}, kind, limits);
@@ -80,7 +80,7 @@ inline http::parse_error error_of_head(std::string_view bytes, const http::head_
   return parse_head(bytes, http::head_parser::kind::request, limits).error;
 }
 
-/// What came of a chunked body.
+/// The outcome of decoding a chunked body.
 struct decoded_body {
   http::chunked_decoder::state state = http::chunked_decoder::state::more;
   http::parse_error error = http::parse_error::none;
@@ -108,19 +108,19 @@ inline decoded_body decode(std::string_view bytes, std::size_t piece, const http
     result.consumed = at;
   }
   result.error = decoder.error();
-  if (result.state == state::failed) result.consumed = 0;  // of no meaning
+  if (result.state == state::failed) result.consumed = 0;  // meaningless then
   if (result.state == state::complete)
     for (const http::field& each : decoder.trailers())
       result.trailers.push_back(std::string(each.name) + ": " + std::string(each.value));
   return result;
 }
 
-/// In pieces of every size: gives the one result.
+/// Feeds the body in pieces of every size. Returns the result, which all share.
 inline decoded_body decode_body(std::string_view bytes, const http::chunk_limits& limits = {}) {
   const decoded_body whole = decode(bytes, bytes.size() + 1, limits);
   for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
     decoded_body other = decode(bytes, piece, limits);
-    if (whole.state == http::chunked_decoder::state::failed) other.data = whole.data;  // what came before may differ
+    if (whole.state == http::chunked_decoder::state::failed) other.data = whole.data;  // earlier data may differ
     EXPECT_TRUE(other == whole) << "in pieces of " << piece;
   }
   return whole;

@@ -1,4 +1,4 @@
-// tests/http/file_response_test.cpp: one file as the answer of a handler.
+// tests/http/file_response_test.cpp: a handler that answers with one file.
 #include <gyre/gyre.hpp>
 #include <gyre/http/router.hpp>
 #include <gyre/http/static_files.hpp>
@@ -59,7 +59,7 @@ TEST(file_response, of_a_path_where_no_file_is_is_not_found) {
   EXPECT_EQ(answer_with(dir.path("missing")).status, 404);
   EXPECT_EQ(answer_with(dir.root()).status, 404);
   EXPECT_EQ(::mkfifo(dir.path("pipe").c_str(), 0600), 0);
-  EXPECT_EQ(answer_with(dir.path("pipe")).status, 404);  // and does not wait for a writer
+  EXPECT_EQ(answer_with(dir.path("pipe")).status, 404);  // it does not wait for a writer
 }
 
 TEST(file_response, of_a_loop_of_links_is_an_error_of_the_server_that_is_answered) {

@@ -1,4 +1,5 @@
-// tests/http/framing_test.cpp: what the fields of a message mean, and what smuggling is made of. RFC 9112 §6-11.
+// tests/http/framing_test.cpp: the meaning of the fields of a message, and attempts at request smuggling. RFC 9112
+// §6-11.
 #include <gyre/http/framing.hpp>
 
 #include "tests/http/feed.hpp"
@@ -14,7 +15,7 @@ struct understood {
   http::framing framing;
 };
 
-// The views of the framing lie in `text`, which outlives it.
+// The framing refers to `text`, which outlives it.
 understood understand(const std::string& text) {
   http::head_parser parser(http::head_parser::kind::request);
   EXPECT_EQ(parser.parse(text), http::parse_state::complete) << text;

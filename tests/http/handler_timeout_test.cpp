@@ -1,4 +1,4 @@
-// tests/http/handler_timeout_test.cpp: who takes too long, and who does not.
+// tests/http/handler_timeout_test.cpp: handlers that exceed their time limit, and handlers that do not.
 #include <gyre/http/handler_timeout.hpp>
 
 #include <gyre/http/router.hpp>
@@ -24,7 +24,7 @@ task<http::response> slow(http::request& r) {
 task<http::response> stubborn(http::request&) {
   try {
     co_await gyre::sleep(1h);
-  } catch (const gyre::cancelled&) {  // answers in spite of it
+  } catch (const gyre::cancelled&) {  // answers nevertheless
   }
   co_return http::response::text("all the same");
 }

@@ -21,7 +21,7 @@ std::string with_field(std::string_view line) {
 }  // namespace
 
 TEST(head_parser, a_request_is_taken_apart) {
-  // RFC 9112 §2.1, with a body behind.
+  // RFC 9112 §2.1, followed by a body.
   const auto head = parse_head(
       "GET /hello.txt HTTP/1.1\r\nUser-Agent: curl/7.64.1\r\nHost: www.example.com\r\nAccept-Language: en, "
       "mi\r\n\r\nbody");

@@ -1,4 +1,4 @@
-// tests/http/head_writer_test.cpp: what is written is read back as it was meant, or refused.
+// tests/http/head_writer_test.cpp: heads are refused, or read back as they were meant.
 #include <gyre/http/head_writer.hpp>
 
 #include <gyre/http/status.hpp>

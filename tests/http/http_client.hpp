@@ -1,4 +1,4 @@
-// tests/http/http_client.hpp: a client that sends bytes as it is told, and takes answers apart.
+// tests/http/http_client.hpp: a client that sends given bytes and parses the responses.
 #pragma once
 
 #include <gyre/gyre.hpp>
@@ -30,7 +30,7 @@ class http_client {
 
   gyre::task<> send(std::string bytes) { (void)co_await stream_.write_all(std::as_bytes(std::span(bytes))); }
 
-  /// The next response. Errors: std::runtime_error when there is none, or only a part of one.
+  /// Returns the next response. Errors: std::runtime_error when there is none or it is incomplete.
   gyre::task<http_answer> answer(std::string method = "GET") {
     for (;;) {
       http::head_parser parser(http::head_parser::kind::response);
@@ -52,7 +52,7 @@ class http_client {
     }
   }
 
-  /// Waits for something that has not been looked at.
+  /// Waits for further bytes.
   gyre::task<bool> receive() {
     std::array<std::byte, 16'384> buffer;
     std::size_t size = 0;
@@ -64,7 +64,7 @@ class http_client {
     received_.append(reinterpret_cast<const char*>(buffer.data()), size);
     co_return size > 0;
   }
-  /// Everything until the server closes.
+  /// Returns everything up to the end of the connection.
   gyre::task<std::string> rest() {
     for (bool more = true; more;) more = co_await receive();
     co_return std::exchange(received_, {});
@@ -72,9 +72,9 @@ class http_client {
 
   [[nodiscard]] Stream& stream() noexcept { return stream_; }
   [[nodiscard]] bool was_reset() const noexcept { return was_reset_; }
-  /// "100 Continue" that were passed over.
+  /// The number of "100 Continue" responses that were skipped.
   [[nodiscard]] int interim() const noexcept { return interim_; }
-  /// What has come and was not asked for.
+  /// The bytes that have arrived and belong to no response that was returned.
   [[nodiscard]] const std::string& received() const noexcept { return received_; }
 
  private:
@@ -116,21 +116,21 @@ inline http::server_options options_for(http::handler routes) {
   return options;
 }
 
-/// For a server that is given its connections.
+/// Options for a server that is given its connections.
 inline http::server_options without_port(http::server_options options) {
   options.listen.clear();
   return options;
 }
 
-/// Answers everything with that text.
+/// Answers every request with that text.
 inline http::handler says(std::string text) {
   return [text = std::move(text)](http::request&) { return http::response::text(std::string_view(text)); };
 }
 
-/// Does not end by itself.
+/// Never ends unless it is cancelled.
 inline gyre::task<> forever() { co_await gyre::sleep(std::chrono::hours(100'000)); }
 
-/// What has been reported to the loop's exception handler since this was made.
+/// The failures reported to the loop's exception handler since this was constructed.
 class reports {
  public:
   reports() {
@@ -151,13 +151,13 @@ class reports {
   ~reports() {
     gyre::event_loop::current().set_exception_handler([](auto&, void*) noexcept {}, nullptr);
   }
-  std::vector<std::string> names;  // of what failed
+  std::vector<std::string> names;  // of the failed tasks
   std::vector<std::string> kinds;
   std::vector<std::source_location> places;
   std::vector<std::string> texts;
 };
 
-/// What an observer hears.
+/// Records the calls of an observer.
 struct exchange_log : http::exchange_observer {
   void answered(const http::exchange& what) noexcept override {
     targets.emplace_back(what.request.target());
@@ -191,7 +191,7 @@ class memory_server {
   std::shared_ptr<http::server> server_;
 };
 
-/// A server and the one connection in memory that it was given.
+/// A server and the one connection in memory that it has been given.
 struct given_connection {
   explicit given_connection(http::server_options options) : given_connection(std::move(options), gyre::memory_pair()) {}
 

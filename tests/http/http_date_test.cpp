@@ -1,4 +1,4 @@
-// tests/http/http_date_test.cpp: points of time as HTTP writes them, RFC 9110 §5.6.7.
+// tests/http/http_date_test.cpp: dates in the formats of HTTP, RFC 9110 §5.6.7.
 #include <gyre/http/http_date.hpp>
 
 #include <gtest/gtest.h>

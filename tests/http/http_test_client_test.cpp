@@ -1,4 +1,4 @@
-// tests/http/http_test_client_test.cpp: the client for tests, which others rely on.
+// tests/http/http_test_client_test.cpp: the test client, which other tests rely on.
 #include <gyre/http/router.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/testing/http_test_client.hpp>
@@ -19,7 +19,7 @@ using gyre_test::run_virtual;
 
 namespace {
 
-/// Answers with what the request had.
+/// Answers with the contents of the request.
 http::router echo() {
   http::router routes;
   routes.post("/", [](http::request& r) -> task<http::response> {

@@ -1,4 +1,4 @@
-// tests/http/json_format_test.cpp: values as JSON, by the program's own means.
+// tests/http/json_format_test.cpp: values as JSON, with functions of the program.
 #include <gyre/http/json_format.hpp>
 
 #include "tests/http/http_client.hpp"
@@ -44,7 +44,7 @@ static_assert(http::json_writable<number> && http::json_readable<number>);
 static_assert(http::json_writable<written_only> && !http::json_readable<written_only>);
 static_assert(!http::json_writable<int>);
 
-/// "200 21" for what was posted.
+/// Posts a body. Returns the answer as "200 21".
 std::string post(const std::string& type, const std::string& body) {
   http::router routes;
   routes.post("/", [](http::request& r) -> gyre::task<http::response> {
@@ -55,7 +55,7 @@ std::string post(const std::string& type, const std::string& body) {
   std::string result;
   run_virtual([&]() -> gyre::task<> {
     http_test_client app(std::move(routes));
-    const field_list fields = {{"Content-Type", type}};  // named: g++ 12 does not compile it inside of the await
+    const field_list fields = {{"Content-Type", type}};  // named: g++ 12 does not compile it inside the await
     const http_answer answer = co_await app.request("POST", "/", fields, body);
     result = std::to_string(answer.status) + " " + answer.body;
     if (answer.status == 200) EXPECT_EQ(answer.field("Content-Type"), "application/json");

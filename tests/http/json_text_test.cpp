@@ -1,4 +1,4 @@
-// tests/http/json_text_test.cpp: text of others as strings of JSON.
+// tests/http/json_text_test.cpp: foreign text as JSON strings.
 #include "src/http/escape.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// tests/http/late_bytes_test.cpp: time limits hold against bytes that arrive in every turn of the loop.
+// tests/http/late_bytes_test.cpp: time limits hold even when bytes arrive in every turn of the loop.
 #include <gyre/http/server.hpp>
 
 #include "tests/http/http_client.hpp"

@@ -1,4 +1,4 @@
-// tests/http/log_output_test.cpp: where an access log goes, and what happens when nobody reads it.
+// tests/http/log_output_test.cpp: destinations of an access log, and readers that do not read it.
 #include "src/http/log_output.hpp"
 
 #include "tests/support/denied_call.hpp"
@@ -41,7 +41,7 @@ struct open_pipe {
 
 const std::string line = std::string(99, 'x') + '\n';
 
-/// Writes lines until no more are taken; gives the last result.
+/// Writes lines until no more are accepted. Returns the last result.
 std::ptrdiff_t fill(log_output& log) {
   std::ptrdiff_t n = 0;
   for (int i = 0; i < 100'000 && n >= 0; ++i) n = log.write(line);
@@ -54,7 +54,7 @@ bool pipe_signal_is_pending() {
   return ::sigismember(&pending, SIGPIPE) == 1;
 }
 
-/// Runs `body` in a process that can open no pipe anew: the access log shares the one that it was given.
+/// Runs `body` in a process that cannot reopen a pipe, so that the access log shares the pipe that it was given.
 template <class Body>
 std::string said_with_a_shared_pipe(Body body) {
   const auto said = gyre_test::in_child_process([&] {

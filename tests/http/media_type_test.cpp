@@ -1,4 +1,4 @@
-// tests/http/media_type_test.cpp: types of files, and Content-Type.
+// tests/http/media_type_test.cpp: media types of files, and Content-Type.
 #include <gyre/http/media_type.hpp>
 
 #include <gtest/gtest.h>

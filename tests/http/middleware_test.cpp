@@ -1,4 +1,4 @@
-// tests/http/middleware_test.cpp: what stands around handlers: middleware, groups, routers in routers.
+// tests/http/middleware_test.cpp: middleware, groups, and routers within routers.
 #include <gyre/http/middleware.hpp>
 
 #include "tests/http/router_answers.hpp"
@@ -9,7 +9,7 @@ using namespace gyre_test;
 
 namespace {
 
-/// Leaves its mark in the request before the handler, and in the response behind it.
+/// Leaves a mark in the request before the handler, and in the response after it.
 http::middleware marks(std::string mark) {
   return [mark = std::move(mark)](http::request& r, http::next_handler next) -> gyre::task<http::response> {
     r.set_attribute("way", std::string(r.attribute("way")) + mark);
@@ -87,14 +87,14 @@ TEST(router, mounted_routes_keep_their_middleware_and_get_the_routers_around_it)
 
 namespace {
 
-/// Leaves a field on every answer.
+/// Adds a field to every response.
 gyre::task<http::response> signs(http::request& r, http::next_handler next) {
   http::response made = co_await next.or_error(r);
   made.set_field("Signed", "yes");
   co_return made;
 }
 
-/// Makes an answer of one kind of exception.
+/// Turns one kind of exception into a response.
 gyre::task<http::response> knows_ranges(http::request& r, http::next_handler next) {
   try {
     co_return co_await next(r);

@@ -1,4 +1,4 @@
-// tests/http/moved_object_test.cpp: routers, servers and responses that were moved from, and handlers that call nothing.
+// tests/http/moved_object_test.cpp: moved-from routers, servers and responses, and empty handlers.
 #include "tests/http/router_answers.hpp"
 
 #include <functional>

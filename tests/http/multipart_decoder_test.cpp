@@ -1,5 +1,5 @@
-// tests/http/multipart_decoder_test.cpp: forms with files, RFC 7578. Every input is fed in pieces of every size, and in two
-// pieces at every position.
+// tests/http/multipart_decoder_test.cpp: forms with files, RFC 7578. Every input is fed in pieces of every size, and in
+// two pieces at every position.
 #include <gyre/http/multipart_decoder.hpp>
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ void take_step(const http::multipart_decoder& decoder, const http::multipart_dec
   }
 }
 
-// Feeds the pieces that end at each of `ends`, each from a place of its own.
+// Feeds the pieces that end at each of `ends`, each from a different place in memory.
 decoded_form feed(std::string_view bytes, const std::vector<std::size_t>& ends, const http::multipart_limits& limits,
                   std::string_view boundary) {
   http::multipart_decoder decoder(boundary, limits);
@@ -91,7 +91,7 @@ multipart_error error_of(std::string_view bytes, const http::multipart_limits& l
   return decode(bytes, limits).error;
 }
 
-// A form with one part, which has these fields, or this data.
+// A form with one part that has these fields, or this data.
 std::string with_fields(std::string_view fields) {
   return "--AaB03x\r\n" + std::string(fields) + "\r\n\r\nx\r\n--AaB03x--\r\n";
 }
@@ -124,7 +124,7 @@ TEST(multipart_decoder, parts_can_be_empty_and_so_can_forms) {
   EXPECT_EQ(data_of(""), "");
   const decoded_form bare = decode("--AaB03x\r\nContent-Disposition: form-data; name=a\r\n\r\n--AaB03x--");
   EXPECT_EQ(bare.parts,
-            (std::vector<decoded_part>{{"a", "-", "", "", true}}));  // one line end, of header and delimiter
+            (std::vector<decoded_part>{{"a", "-", "", "", true}}));  // one line end for header and delimiter
   EXPECT_EQ(decode("--AaB03x--\r\n").what, state::complete);
   EXPECT_EQ(disposition("form-data; name=\"\"; filename=\"\"").parts[0].file_name, "");
 }
@@ -133,7 +133,7 @@ TEST(multipart_decoder, what_looks_like_a_delimiter_is_data) {
   for (const char* data : {"\r", "\n", "\r\n", "\r\n-", "\r\n--", "\r\n--A", "\r\n--AaB03", "\r\n--AaB03y",
                            "\r\r\n--AaB03\r\n--AaB03", "-AaB03x", "--AaB03x", "--AaB03x--", "\n--AaB03x",
                            "\r\n--\r\n--AaB", "\r\n\r\n\r\n", "\r\n-\r\n--aab03x", "x\r\n --AaB03x"}) {
-    if (std::string_view(data).starts_with("--AaB03x")) continue;  // at the very beginning it is one
+    if (std::string_view(data).starts_with("--AaB03x")) continue;  // at the very beginning it is a delimiter
     EXPECT_EQ(data_of(data), data);
     EXPECT_EQ(data_of(std::string(100, 'x') + data), std::string(100, 'x') + data);
     EXPECT_EQ(data_of(data + std::string(100, '\r')), data + std::string(100, '\r'));
@@ -221,7 +221,7 @@ TEST(multipart_decoder, limits_hold) {
   limits.header = 60;
   limits.parts = 2;
   limits.preamble = 10;
-  const std::string named = "Content-Disposition: form-data; name=a";  // with line ends 42 bytes
+  const std::string named = "Content-Disposition: form-data; name=a";  // 42 bytes with its line ends
   EXPECT_EQ(error_of(with_fields(named + "\r\nA: " + std::string(13, 'x')), limits), multipart_error::none);
   EXPECT_EQ(error_of(with_fields(named + "\r\nA: " + std::string(14, 'x')), limits), multipart_error::header_too_large);
   EXPECT_EQ(error_of("--AaB03x\r\n" + std::string(500, 'x'), limits), multipart_error::header_too_large);

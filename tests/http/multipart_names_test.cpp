@@ -1,4 +1,4 @@
-// tests/http/multipart_names_test.cpp: the boundary in a Content-Type, and names of files that can be written to.
+// tests/http/multipart_names_test.cpp: the boundary in a Content-Type, and file names that are safe to write to.
 #include <gyre/http/multipart_decoder.hpp>
 
 #include <gtest/gtest.h>

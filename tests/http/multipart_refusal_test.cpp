@@ -1,4 +1,4 @@
-// tests/http/multipart_refusal_test.cpp: what a client hears when its form is refused.
+// tests/http/multipart_refusal_test.cpp: the response to a client whose form is refused.
 #include <gyre/http/multipart_decoder.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// tests/http/open_files_test.cpp: files that stay open between requests show what is there now.
+// tests/http/open_files_test.cpp: files that stay open between requests are served with their present contents.
 #include <gyre/http/router.hpp>
 #include <gyre/http/static_files.hpp>
 #include <gyre/loop/sleep.hpp>
@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A served tree; `body(get)` asks for one path after the other.
+/// A served tree. `body(get)` requests one path after another.
 class open_files_test : public testing::Test {
  protected:
   void write(const std::string& path, const std::string& text) {
@@ -44,13 +44,13 @@ class open_files_test : public testing::Test {
     routes.get("/{path...}", http::static_files(root_.string(), options_));
     run_served({.listen = "127.0.0.1:0", .routes = std::move(routes)}, std::move(body));
   }
-  // The time of its last change, as if it had been then.
+  // Sets the time of the last change, as if it had been that long ago.
   void date_back(const std::string& path, std::chrono::nanoseconds age) const {
     const auto then = std::filesystem::file_time_type::clock::now() - age;
     std::filesystem::last_write_time(root_ / path,
                                      std::chrono::time_point_cast<std::filesystem::file_time_type::duration>(then));
   }
-  /// How many files of the tree this process has open, deleted ones included.
+  /// The number of files of the tree that this process has open, including deleted ones.
   [[nodiscard]] long open_here() const {
     const auto begin = std::filesystem::directory_iterator("/proc/self/fd");
     return std::count_if(begin, {}, [this](const auto& each) {
@@ -114,7 +114,7 @@ TEST_F(open_files_test, a_file_that_may_change_within_the_tick_of_its_time_has_a
     const http_answer first = co_await here.get("/a");
     const std::string tag(first.field("ETag"));
     EXPECT_TRUE(tag.starts_with("W/\"")) << tag;
-    write("a", "two");  // as large, and in the same tick
+    write("a", "two");  // the same size, within the same tick
     std::filesystem::last_write_time(root_ / "a", time);
     auto client = co_await here.connect();
     co_await client.send("GET /a HTTP/1.1\r\nHost: a\r\nRange: bytes=1-\r\nIf-Range: " + tag + "\r\n\r\n");
@@ -210,9 +210,9 @@ TEST_F(open_files_test, a_file_that_is_being_sent_is_sent_to_its_end_after_its_s
   run([&](served& here) -> gyre::task<> {
     auto slow = co_await here.connect();
     co_await slow.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
-    co_await slow.stream().shutdown_write();  // which does not mean that it has left
+    co_await slow.stream().shutdown_write();  // this does not mean that the client has left
     co_await gyre::sleep(3s);
-    EXPECT_EQ(open_here(), 1);  // the response's
+    EXPECT_EQ(open_here(), 1);  // the response has it open
     const http_answer answer = co_await slow.answer();
     EXPECT_EQ(answer.body.size(), text.size());
     EXPECT_EQ(answer.body, text);

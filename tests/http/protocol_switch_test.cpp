@@ -1,4 +1,4 @@
-// tests/http/protocol_switch_test.cpp: connections that become something else.
+// tests/http/protocol_switch_test.cpp: connections that switch to another protocol.
 #include <gyre/http/response.hpp>
 
 #include "tests/http/served.hpp"
@@ -8,7 +8,7 @@ using http::response;
 
 namespace {
 
-/// Answers each byte with the next one of the alphabet, until the client has finished.
+/// Answers each byte with the next letter of the alphabet, until the client has finished.
 gyre::task<> shout(gyre::any_stream peer) {
   std::array<std::byte, 3> buffer;
   for (;;) {
@@ -93,7 +93,7 @@ TEST(protocol_switch, connect_that_is_refused_is_an_ordinary_answer) {
   });
 }
 
-// 2xx to CONNECT would be the end of HTTP for the client, and what it sends then no request.
+// After a 2xx response to CONNECT, the client would no longer speak HTTP, and its next bytes would be no request.
 TEST(protocol_switch, connect_that_is_answered_like_another_method_is_refused_with_501_and_the_end) {
   for (const bool waits : {false, true}) {
     auto ordinary = [waits](http::request&) -> gyre::task<response> {

@@ -1,4 +1,4 @@
-// tests/http/rate_limit_test.cpp: buckets fill up in time, and are forgotten in turn.
+// tests/http/rate_limit_test.cpp: buckets are refilled over time, and forgotten in order.
 #include <gyre/http/rate_limit.hpp>
 
 #include <gyre/http/router.hpp>
@@ -29,7 +29,7 @@ task<gyre::testing::http_answer> get_with(http_test_client& app, std::string key
   co_return co_await app.request("GET", "/", std::move(fields), "");
 }
 
-// What a server says to a request from `peer`.
+// The server's answer to a request from `peer`.
 task<std::string> ask(http::server& server, gyre::address peer) {
   gyre::memory_pair pair;
   gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second)), peer)).detach();

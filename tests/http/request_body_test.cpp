@@ -1,4 +1,4 @@
-// tests/http/request_body_test.cpp: bodies of requests, however they come, and when they do not.
+// tests/http/request_body_test.cpp: request bodies that arrive in every form, or fail to arrive.
 #include <gyre/http/body_reader.hpp>
 
 #include "tests/http/http_client.hpp"
@@ -16,12 +16,12 @@ std::string sized(const std::string& body) {
 }
 std::string chunked(const std::string& chunks) { return post + "Transfer-Encoding: chunked\r\n\r\n" + chunks; }
 
-/// Answers with the body that it has read in one.
+/// Answers with the body, read at once.
 gyre::task<response> echo(http::request& r) {
   std::string all = co_await r.body().read_all();
   co_return response::text(std::move(all));
 }
-/// The same, piece by piece.
+/// The same, but piece by piece.
 gyre::task<response> echo_pieces(http::request& r) {
   std::string all;
   std::array<std::byte, 7> buffer;
@@ -41,7 +41,7 @@ gyre::task<response> echo_pieces(http::request& r) {
 }
 response ignore(http::request&) { return response::text("ignored"); }
 
-/// What a connection gives for these bytes.
+/// The bytes that a connection returns for this request.
 std::string bytes_from(http::server_options options, std::string request) {
   std::string result;
   run_virtual([&]() -> gyre::task<> {

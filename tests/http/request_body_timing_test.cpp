@@ -1,4 +1,5 @@
-// tests/http/request_body_timing_test.cpp: bodies that come late, are asked for, or are read while the answer is made.
+// tests/http/request_body_timing_test.cpp: bodies that arrive late, that the server asks for, or that are read while
+// the response is produced.
 #include <gyre/http/body_reader.hpp>
 
 #include "tests/http/http_client.hpp"
@@ -100,7 +101,7 @@ TEST(request_body_timing, the_senders_time_begins_anew_with_each_request) {
     for (int i = 0; i < 3; ++i) {
       co_await client.send(post + "Content-Length: 4\r\n\r\nab");
       co_await gyre::sleep(4s);
-      co_await client.send("cd" + post.substr(0, 4));  // the next request has begun: the connection does not go idle
+      co_await client.send("cd" + post.substr(0, 4));  // the next request has begun: no idle connection
       const auto answer = co_await client.answer();
       EXPECT_EQ(answer.status, 200);
       co_await client.send(post.substr(4) + "Content-Length: 0\r\n\r\n");

@@ -1,4 +1,4 @@
-// tests/http/request_id_test.cpp: where the number of a request comes from, and where it goes.
+// tests/http/request_id_test.cpp: the source of a request's ID, and the places that show it.
 #include <gyre/http/request_id.hpp>
 
 #include <gyre/http/router.hpp>

@@ -1,4 +1,4 @@
-// tests/http/request_test.cpp: what a handler can ask a request for.
+// tests/http/request_test.cpp: the accessors of a request.
 #include <gyre/http/request.hpp>
 
 #include "tests/http/served.hpp"
@@ -18,7 +18,7 @@ response show_upgrade(http::request& r) { return response::text("[" + std::strin
 
 using fields = std::vector<std::pair<std::string, std::string>>;
 
-/// What the handler shows of requests with these fields, one after the other.
+/// The output of the handler for requests with these fields, one after another.
 std::vector<std::string> shown(http::handler shows, const std::vector<fields>& requests) {
   std::vector<std::string> all;
   run_virtual([&]() -> gyre::task<> {

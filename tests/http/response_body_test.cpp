@@ -1,4 +1,4 @@
-// tests/http/response_body_test.cpp: how bodies of every kind arrive.
+// tests/http/response_body_test.cpp: bodies of every kind arrive at the client.
 #include <gyre/http/body_writer.hpp>
 #include <gyre/http/response.hpp>
 
@@ -34,7 +34,7 @@ gyre::task<> write_three(http::body_writer& out) {
   co_await out.write("three");
 }
 
-/// Writes `text` and claims `length`.
+/// Writes `text` but announces `length`.
 http::handler announces(std::uint64_t length, std::string text) {
   return [length, text = std::move(text)](http::request&) {
     auto producer = [&text](http::body_writer& out) -> gyre::task<> { co_await out.write(text); };
@@ -53,7 +53,7 @@ http_answer answer_to(std::string method, http::handler routes) {
   return result;
 }
 
-/// What comes back as bytes, and what the loop's exception handler hears.
+/// Returns the bytes of the response, and the failures that the loop's exception handler gets.
 std::string bytes_from(http::handler routes, std::vector<std::string>& failures, std::string request) {
   std::string result;
   run_virtual([&]() -> gyre::task<> {

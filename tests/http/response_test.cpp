@@ -1,4 +1,4 @@
-// tests/http/response_test.cpp: what a response is made of, before it is sent.
+// tests/http/response_test.cpp: the parts of a response before it is sent.
 #include <gyre/http/response.hpp>
 
 #include "tests/http/http_client.hpp"

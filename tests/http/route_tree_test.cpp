@@ -1,4 +1,4 @@
-// tests/http/route_tree_test.cpp: what a search for a route costs, counted in what it has to look at.
+// tests/http/route_tree_test.cpp: the cost of a route search, in nodes visited.
 #include <gyre/http/response.hpp>
 
 #include "src/http/route_tree.hpp"
@@ -16,7 +16,7 @@ namespace {
 class route_tree_test : public testing::Test {
  protected:
   void add(const std::string& pattern) { tree_.add("GET", pattern, says(pattern), {}); }
-  // The pattern that answers, or nothing.
+  // The pattern that matches, or nothing.
   static std::string found(const http::route_search& search) {
     return search.found == nullptr ? std::string() : search.found->front()->pattern;
   }
@@ -36,7 +36,7 @@ TEST_F(route_tree_test, a_segment_is_decoded_once_for_a_thousand_routes) {
 }
 
 TEST_F(route_tree_test, a_segment_is_split_off_and_decoded_once_for_all_alternatives) {
-  // Every prefix of {a, parameter}^10, of which none ends as the path does.
+  // Every prefix of {a, parameter}^10. None of them ends as the path does.
   for (int bits = 0; bits < 1024; ++bits) {
     std::string pattern;
     for (int i = 0; i < 10; ++i) pattern += (bits >> i & 1) != 0 ? "/{p" + std::to_string(i) + "}" : std::string("/a");
@@ -49,7 +49,7 @@ TEST_F(route_tree_test, a_segment_is_split_off_and_decoded_once_for_all_alternat
   EXPECT_FALSE(http::find_routes(tree_.root, search));
   EXPECT_EQ(search.path.count(), 11U);
   EXPECT_EQ(search.path.decoded_size(), 10U + 3);
-  EXPECT_EQ(search.visited, (1U << 11U) - 1);  // each node that can match, once
+  EXPECT_EQ(search.visited, (1U << 11U) - 1);  // each node that can match is visited once
 }
 
 TEST_F(route_tree_test, a_path_is_not_followed_deeper_than_the_routes_are) {
@@ -87,7 +87,7 @@ TEST_F(route_tree_test, a_segment_that_is_encoded_wrongly_is_none_that_is_spelle
   };
   EXPECT_EQ(finds("/a/%4"), "nothing");
   EXPECT_EQ(finds("/a/%254"), "/a/%4");
-  EXPECT_EQ(finds("/%4/c"), "/{p}/c");  // which is answered with 400 when the parameter is decoded
+  EXPECT_EQ(finds("/%4/c"), "/{p}/c");  // decoding the parameter later fails with 400
   EXPECT_EQ(finds("/%61%"), "nothing");
   EXPECT_EQ(finds("/a/%6"), "nothing");
   EXPECT_EQ(finds("/a/%62"), "/a/b");

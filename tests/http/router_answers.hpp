@@ -1,4 +1,4 @@
-// tests/http/router_answers.hpp: asking a router, in a line.
+// tests/http/router_answers.hpp: queries a router in one line.
 #pragma once
 
 #include "tests/http/http_client.hpp"
@@ -7,7 +7,7 @@ namespace gyre_test {
 
 using lines = std::vector<std::string>;
 
-/// What `routes` answer to each of "GET /path": "200 body".
+/// The answers of `routes` to requests such as "GET /path", each as "200 body".
 inline lines answers(http::router routes, const lines& requests) {
   lines all;
   run_virtual([&]() -> gyre::task<> {
@@ -30,7 +30,7 @@ inline http_answer answer_to(http::router routes, std::string method, std::strin
   return result;
 }
 
-/// Answers with the parameters of those names.
+/// Answers with the values of the named parameters.
 inline http::handler shows(lines names) {
   return [names = std::move(names)](http::request& r) {
     std::string text;

@@ -12,7 +12,7 @@
 
 namespace gyre_test {
 
-/// Leaves with a reset.
+/// Closes the connection with a reset.
 inline void reset(tcp_client& client) {
   const linger at_once{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(client.stream().native_descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
@@ -28,7 +28,7 @@ class served {
     auto stream = co_await gyre::tcp_stream::connect(server_->where());
     co_return tcp_client(std::move(stream));
   }
-  /// One request on a connection of its own.
+  /// Sends one request on a new connection.
   gyre::task<http_answer> get(std::string target) {
     auto client = co_await connect();
     co_await client.send("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -46,7 +46,7 @@ class served {
   gyre::task_handle<void> running_;
 };
 
-/// Serves on a port of this machine on virtual time, runs `body(served&)`, and stops the server, whatever happens.
+/// Serves on a local port with virtual time, runs `body(served&)`, and always stops the server.
 template <class Body>
 void run_served(http::server_options options, Body body) {
   run_virtual([&]() -> gyre::task<> {

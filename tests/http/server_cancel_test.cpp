@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t body_size = 20'000;
 
-/// Sends back what comes, while it comes.
+/// Echoes the body while it arrives.
 response echo_stream(http::request& r) {
   auto produce = [&r](http::body_writer& out) -> gyre::task<> {
     for (;;) {
@@ -29,7 +29,7 @@ gyre::task<response> echo_whole(http::request& r) {
   co_return response::text(std::move(all));
 }
 
-/// A request with a body, and one behind it; `answer` is what came back for the first.
+/// Sends a request with a body, and then another one. `received` gets the body of the first response.
 template <class Stream>
 gyre::task<> talk(Stream stream, std::string& received) {
   http_client<Stream> client(std::move(stream));
@@ -43,7 +43,7 @@ gyre::task<> talk(Stream stream, std::string& received) {
   (void)co_await client.rest();
 }
 
-/// Server and client in one scenario, which is cancelled as a whole.
+/// Runs server and client in one scenario, which is cancelled as a whole.
 void expect_no_damage(response (*stream)(http::request&), gyre::task<response> (*whole)(http::request&)) {
   std::string received;
   auto scenario = [&]() -> gyre::task<> {

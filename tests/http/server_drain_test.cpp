@@ -1,4 +1,4 @@
-// tests/http/server_drain_test.cpp: how a server ends.
+// tests/http/server_drain_test.cpp: how a server stops.
 #include <gyre/http/server.hpp>
 
 #include "tests/http/served.hpp"
@@ -9,7 +9,7 @@ using http::response;
 
 namespace {
 
-/// Answers "/" at once, and anything else when it is told to.
+/// Answers "/" at once, and any other path when the test allows it.
 struct gated {
   gyre::event began;
   gyre::event go_on;
@@ -265,7 +265,7 @@ TEST(server_drain, a_server_that_does_not_observe_stop_requests_serves_on) {
   });
 }
 
-// ---- connections that the program accepts by itself
+// ---- connections that the program accepts
 
 TEST(server_drain, a_stop_request_drains_a_connection_that_was_given_to_the_server) {
   gated app;

@@ -1,4 +1,4 @@
-// tests/http/server_failure_test.cpp: handlers that throw, take too long, or whose clients leave.
+// tests/http/server_failure_test.cpp: handlers that throw or take too long, and clients that disconnect.
 #include <gyre/http/server.hpp>
 
 #include "tests/http/served.hpp"
@@ -10,7 +10,7 @@ using http::response;
 
 namespace {
 
-/// What happened to the one that waits.
+/// Records what happened to the waiting handler.
 struct waiter {
   gyre::event began;
   gyre::event ended;
@@ -47,7 +47,8 @@ http::handler waits_in_stream(waiter& who) {
   };
 }
 
-/// The client sends a request and leaves in that way while somebody waits: he is cancelled.
+/// The client sends a request and disconnects with `leave` while the handler waits. Expects that the handler is
+/// cancelled.
 template <class Leave>
 void expect_cancelled_when(http::handler (*make)(waiter&), Leave leave, int status) {
   waiter who;
@@ -183,7 +184,7 @@ TEST(server_failure, a_client_that_resets_behind_a_part_of_its_body_before_that_
   run_served(std::move(options), [&](served& here) -> gyre::task<> {
     reports none;
     co_await gyre::yield();
-    // All of this is there when the server looks for the first time.
+    // All of this has arrived before the server looks for the first time.
     const auto where = gyre::address::parse(here.server().where()).value();
     const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const bool connected = ::connect(fd, static_cast<const sockaddr*>(where.data()), where.size()) == 0;

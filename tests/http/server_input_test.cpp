@@ -1,4 +1,4 @@
-// tests/http/server_input_test.cpp: the pieces in which requests come make no difference, and what is wrong is refused.
+// tests/http/server_input_test.cpp: requests may arrive in any pieces, and invalid ones are refused.
 #include <gyre/http/server.hpp>
 
 #include "tests/http/served.hpp"
@@ -14,7 +14,7 @@ gyre::task<response> show(http::request& r) {
   co_return response::text(std::move(text));
 }
 
-/// One of every kind, one behind the other.
+/// One request of every kind, one after another.
 const std::string requests =
     "GET /a?b HTTP/1.1\r\nHost: a\r\nX: 1\r\n\r\n"
     "POST /b HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello"
@@ -22,7 +22,7 @@ const std::string requests =
     "HEAD /d HTTP/1.1\r\nHost: a\r\n\r\n"
     "GET /e HTTP/1.0\r\nX: last\r\n\r\n";
 
-/// Dates differ.
+/// Removes the dates, which differ.
 std::string without_dates(std::string bytes) {
   for (std::size_t at = bytes.find("Date: "); at != std::string::npos; at = bytes.find("Date: "))
     bytes.erase(at, bytes.find("\r\n", at) + 2 - at);
@@ -33,7 +33,7 @@ gyre::task<std::string> answers_to(memory_server& server, const std::vector<std:
   auto client = server.connect();
   for (const std::string& each : pieces) {
     co_await client.send(each);
-    co_await gyre::sleep(1ms);  // of virtual time: the server has seen it
+    co_await gyre::sleep(1ms);  // virtual time: the server has processed it
   }
   co_return without_dates(co_await client.rest());
 }

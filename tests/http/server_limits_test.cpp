@@ -1,4 +1,4 @@
-// tests/http/server_limits_test.cpp: how many, and how long.
+// tests/http/server_limits_test.cpp: limits of numbers and of durations.
 #include <gyre/http/server_limits.hpp>
 #include <gyre/http/shared_connection_count.hpp>
 
@@ -46,7 +46,7 @@ TEST(server_limits, who_was_refused_takes_nobodys_place) {
     const auto refusal = co_await refused.answer();
     EXPECT_EQ(refusal.status, 503);
     co_await first.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-    (void)co_await first.rest();  // closed, while the refused one is still there
+    (void)co_await first.rest();  // closed, while the refused connection is still open
     const auto next = co_await here.get("/");
     EXPECT_EQ(next.status, 200);
   });
@@ -75,7 +75,7 @@ TEST(server_limits, connections_of_one_address_are_counted_by_themselves) {
     const auto other_answer = co_await other.answer();
     EXPECT_EQ(other_answer.status, 200);
     co_await first.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-    (void)co_await first.rest();  // gone, while the refused one is still there
+    (void)co_await first.rest();  // closed, while the refused connection is still open
     auto third = co_await connect_from("127.0.0.2");
     co_await third.send(hello_request);
     const auto third_answer = co_await third.answer();
@@ -250,7 +250,7 @@ TEST(server_limits, a_head_that_takes_too_long_is_answered_with_408_however_stea
   options.timeouts.head = 3s;
   run_served(std::move(options), [](served& here) -> gyre::task<> {
     auto client = co_await here.connect();
-    co_await client.send(hello_request);  // the time counts from the first byte of each head
+    co_await client.send(hello_request);  // the limit counts from the first byte of each head
     (void)co_await client.answer();
     co_await gyre::sleep(20s);
     const auto begin = gyre::now();
@@ -299,7 +299,7 @@ TEST(server_limits, a_client_that_takes_its_answer_slowly_is_not_reset) {
     const auto begin = gyre::now();
     bool more = true;
     while (more && client.received().size() < large.size()) {
-      co_await gyre::sleep(1s);  // 16 KiB a second
+      co_await gyre::sleep(1s);  // 16 KiB per second
       more = co_await client.receive();
     }
     EXPECT_TRUE(more);
@@ -307,7 +307,7 @@ TEST(server_limits, a_client_that_takes_its_answer_slowly_is_not_reset) {
   });
 }
 
-// What this side's kernel has taken is megabytes ahead of what the client has.
+// The sender's kernel has accepted megabytes more than the client has read.
 TEST(server_limits, a_client_that_takes_a_file_slowly_is_not_reset_and_one_that_stops_is) {
   constexpr std::uint64_t size = 30'000'000;
   http::server_options options = options_for([](http::request&) {
@@ -327,7 +327,7 @@ TEST(server_limits, a_client_that_takes_a_file_slowly_is_not_reset_and_one_that_
     const auto begin = gyre::now();
     while (since(begin) < 60s) {
       co_await gyre::sleep(1s);
-      EXPECT_EQ(::poll(&enough, 1, 20'000), 1);  // the kernel knows nothing of virtual time
+      EXPECT_EQ(::poll(&enough, 1, 20'000), 1);  // the kernel does not use virtual time
       co_await client.stream().read_exactly(std::span<char>(taken));
     }
     EXPECT_EQ(here.server().connections(), 1U);
@@ -344,7 +344,7 @@ TEST(server_limits, pieces_of_a_stream_that_were_given_up_are_not_the_beginning_
     for (int i = 0; i < 100'000 && !blocked; ++i) {
       try {
         co_await gyre::timeout(1s, write);
-        co_await gyre::yield();  // so that it is sent piece by piece, and the last one not at all
+        co_await gyre::yield();  // so that it is sent piece by piece, and the last piece not at all
       } catch (const gyre::timed_out&) {
         blocked = true;
       }

@@ -1,4 +1,4 @@
-// tests/http/server_sent_events_test.cpp: events as pages read them, and streams that stay alive.
+// tests/http/server_sent_events_test.cpp: events as browsers parse them, and streams that stay alive.
 #include <gyre/http/server_sent_events.hpp>
 
 #include <gyre/http/compress.hpp>
@@ -52,7 +52,7 @@ std::vector<std::string> data_of_events(std::string_view stream) {
   return events;
 }
 
-// A connection whose bytes are seen as they come.
+// A connection whose bytes are visible as soon as they arrive.
 struct watched {
   explicit watched(http::handler routes) : server(options_with(std::move(routes))) {}
   static http::server_options options_with(http::handler routes) {
@@ -69,7 +69,7 @@ struct watched {
       received.append(reinterpret_cast<const char*>(buffer.data()), n);
   }
   void start() {
-    gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second)))).detach();  // it keeps the stream
+    gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second)))).detach();  // which keeps the stream
     reading.emplace(gyre::spawn(run()));
   }
   [[nodiscard]] std::string body() const {

@@ -1,4 +1,5 @@
-// tests/http/server_steady_state_test.cpp: what a busy server takes from the heap for a request: nothing, counted.
+// tests/http/server_steady_state_test.cpp: a busy server takes nothing from the heap for a request. Allocations are
+// counted.
 #include <gyre/http/server.hpp>
 
 #include "tests/http/http_client.hpp"
@@ -18,12 +19,12 @@
 
 namespace {
 
-thread_local bool counting = false;  // on the thread of the server
+thread_local bool counting = false;  // set on the server's thread
 std::atomic<long> allocations = 0;
 
 }  // namespace
 
-// The whole test program counts; the memory is malloc's as ever.
+// Counts in the whole test program. The memory still comes from malloc.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   if (counting) ++allocations;
   if (void* const memory = std::malloc(size)) return memory;
@@ -39,7 +40,7 @@ using http::response;
 
 constexpr std::size_t connections = 20;
 
-/// Clients on a thread of their own: each round sends requests on every connection, then reads all answers.
+/// Clients on their own thread. Each round sends requests on every connection, then reads all responses.
 class clients {
  public:
   explicit clients(const gyre::address& server) {
@@ -62,7 +63,7 @@ class clients {
       EXPECT_TRUE(answers.starts_with("HTTP/1.1 200 OK\r\n"));
     }
   }
-  /// All answers are of the same size.
+  /// All responses have the same size.
   std::size_t size_of_answer(const std::string& request) {
     std::array<char, 4096> buffer{};
     EXPECT_EQ(::send(sockets_[0], request.data(), request.size(), 0), static_cast<ssize_t>(request.size()));
@@ -75,7 +76,7 @@ class clients {
   std::array<int, connections> sockets_{};
 };
 
-/// What 50 rounds of `depth` requests on each connection take from the heap of a server that has served some before.
+/// The heap allocations of 50 rounds of `depth` requests on each connection, for a server that has served some before.
 long allocations_of_a_busy_server(http::handler routes, const std::string& request, int depth) {
   long result = -1;
   gyre::run([&]() -> gyre::task<> {
@@ -89,8 +90,8 @@ long allocations_of_a_busy_server(http::handler routes, const std::string& reque
         std::string requests;
         for (int i = 0; i < depth; ++i) requests += request;
         const std::size_t size = load.size_of_answer(request) * static_cast<std::size_t>(depth);
-        // How many connections are served at the same moment is chance, and so is when the last one first needs memory that
-        // is then kept. What a request takes it takes in every window.
+        // The number of connections that are served at the same moment is random, and so is the time when the last of
+        // them first allocates memory that is then kept. Allocations that each request needs appear in every window.
         for (int window = 0; window < 8 && result != 0; ++window) {
           const long before = allocations;
           for (int i = 0; i < 50; ++i) load.round(requests, size);

@@ -1,4 +1,4 @@
-// tests/http/server_stream_test.cpp: connections that are no sockets: what comes, and who leaves, while a handler runs.
+// tests/http/server_stream_test.cpp: connections that are not sockets: data and disconnects while a handler runs.
 #include <gyre/http/server.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>
 
@@ -14,7 +14,7 @@ using http::response;
 
 namespace {
 
-/// Answers with the body of the request, "/wait" when it is told to.
+/// Answers with the body of the request. Answers "/wait" only when the test allows it.
 struct gated {
   gyre::event began;
   gyre::event go_on;
@@ -44,7 +44,7 @@ struct gated {
 const std::string waiting = "GET /wait HTTP/1.1\r\nHost: a\r\n\r\n";
 const std::string next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/// The client asks for what waits, sends `more` behind it, and leaves.
+/// The client requests "/wait", sends `more` after it, and disconnects with `leave`.
 template <class Leave>
 void expect_cancelled(std::string more, Leave leave) {
   gated app;
@@ -76,7 +76,7 @@ gyre::task<> leave_by_close(memory_client& client) {
 }
 gyre::task<> leave_by_half(memory_client& client) { co_await client.stream().shutdown_write(); }
 
-/// Pieces of what the client sends arrive while the handler waits; every request is answered as it was sent.
+/// Pieces of the client's data arrive while the handler waits. Every request is answered as it was sent.
 void expect_all_answered(const std::vector<std::string>& pieces, const std::vector<std::string>& bodies) {
   gated app;
   run_virtual([&]() -> gyre::task<> {
@@ -107,7 +107,7 @@ std::string post(const std::string& body) {
   return "POST /post HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-/// No two places are the same.
+/// Text in which no two positions look the same.
 std::string numbers(std::size_t count) {
   std::string text;
   while (text.size() < count) text += std::to_string(text.size()) + ' ';

@@ -1,4 +1,4 @@
-// tests/http/server_test.cpp: connections of real clients: how long they last, and in which order they are answered.
+// tests/http/server_test.cpp: connections of real clients: how long they last, and the order of the responses.
 #include <gyre/http/server.hpp>
 
 #include "tests/http/served.hpp"

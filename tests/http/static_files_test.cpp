@@ -1,4 +1,4 @@
-// tests/http/static_files_test.cpp: files over HTTP: what is served, what is not, and in which part.
+// tests/http/static_files_test.cpp: files over HTTP: which are served, which are not, and which ranges of them.
 #include <gyre/gyre.hpp>
 #include <gyre/http/http_date.hpp>
 #include <gyre/http/router.hpp>
@@ -31,14 +31,14 @@ using gyre::testing::http_test_client;
 namespace http = gyre::http;
 using field_list = std::vector<std::pair<std::string, std::string>>;
 
-/// A tree of files, served; and the answers to one GET after the other.
+/// Serves a tree of files, and returns the responses to one GET after another.
 class static_files_test : public testing::Test {
  protected:
   void write(const std::string& path, const std::string& text) {
     const std::filesystem::path whole = root_ / path;
     std::filesystem::create_directories(whole.parent_path());
     std::ofstream(whole, std::ios::binary) << text;
-    // Not within the tick of another change, so that its tag is strong.
+    // Outside the tick of another change, so that its tag is strong.
     std::filesystem::last_write_time(whole, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
   }
   std::vector<http_answer> ask(const std::vector<std::string>& targets, const field_list& fields = {},
@@ -171,7 +171,7 @@ TEST_F(static_files_test, a_directory_without_its_slash_is_a_relative_redirect) 
   EXPECT_EQ(get("/docs").field("Location"), "./docs/");
   EXPECT_EQ(get("/a%20b/c:d").field("Location"), "./c:d/");
   EXPECT_EQ(get("/docs?sort=size").field("Location"), "./docs/?sort=size");
-  EXPECT_EQ(get("//docs").field("Location"), "../docs");  // never "//docs/", which is another host
+  EXPECT_EQ(get("//docs").field("Location"), "../docs");  // never "//docs/", which names another host
 }
 
 TEST_F(static_files_test, a_file_with_a_slash_behind_it_is_not_there) {
@@ -402,7 +402,7 @@ TEST_F(static_files_test, a_file_of_the_future_is_said_to_be_as_old_as_the_respo
   const auto future = std::filesystem::file_time_type::clock::now() + std::chrono::hours(1000);
   const std::string before(get("/a.txt").field("ETag"));
   std::filesystem::last_write_time(root_ / "a.txt", future);
-  for (const auto& answer : ask({"/a.txt", "/a.txt"})) {  // opened, and open
+  for (const auto& answer : ask({"/a.txt", "/a.txt"})) {  // first it is opened, then it is open
     const auto now = http::parse_date(answer.field("Date"), 0);
     const auto modified = http::parse_date(answer.field("Last-Modified"), 0);
     ASSERT_TRUE(now && modified);
@@ -443,7 +443,7 @@ TEST_F(static_files_test, a_page_that_is_not_there_is_the_fallback_for_browsers_
   write("index.html", "app");
   options_.fallback = "index.html";
   EXPECT_EQ(get("/users/7", {{"Accept", "text/html,*/*;q=0.8"}}).body, "app");
-  // What browsers say for scripts, styles and pictures, and what programs say.
+  // Accept values of browsers for scripts, styles and images, and of other programs.
   for (const char* const accept : {"*/*", "text/css,*/*;q=0.1", "image/avif,image/webp,image/*,*/*;q=0.8"})
     EXPECT_EQ(get("/missing.js", {{"Accept", accept}}).status, 404) << accept;
   EXPECT_EQ(get("/missing.js").status, 404);

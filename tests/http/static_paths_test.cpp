@@ -1,4 +1,4 @@
-// tests/http/static_paths_test.cpp: every file has one path, the one that routes see.
+// tests/http/static_paths_test.cpp: every file has exactly one path, the one that routes see.
 #include <gyre/http/authentication.hpp>
 #include <gyre/http/router.hpp>
 #include <gyre/http/static_files.hpp>
@@ -22,7 +22,7 @@ using gyre_test::run_virtual;
 
 namespace {
 
-/// A public tree with a private one in it, which is behind a password.
+/// A public tree that contains a private one, which needs a password.
 class static_paths : public testing::Test {
  protected:
   void SetUp() override {
@@ -82,7 +82,7 @@ TEST_F(static_paths, a_slash_too_many_is_a_relative_redirect_to_the_path_without
       {"///x///a.txt?v=1", "../../../../../x/a.txt?v=1"},
       {"/x//", "../../x/"},
       {"//", "../"},
-      {"//example.org/", "../../example.org/"},  // not the host
+      {"//example.org/", "../../example.org/"},  // "//example.org/" would name a host
       {"//%C3%A4%20b:c", "../%C3%A4%20b:c"},
       {"/tree//x/a.txt", "../../x/a.txt"},
       {"/tree/x//a.txt", "../../x/a.txt"}};

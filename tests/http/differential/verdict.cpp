@@ -1,8 +1,9 @@
-// tests/http/differential/verdict.cpp: what gyre makes of streams of requests, for comparison with other parsers.
+// tests/http/differential/verdict.cpp: prints how gyre parses streams of requests, for comparison with other parsers.
 //
-// Standard input: for each stream its size in four bytes, least significant first, and its bytes. Standard output: a line of
-// JSON each, whose texts are hexadecimal: {"requests": [...], "at": 0, "end": "done", "reason": "", "status": 0}. Each request
-// begins "at" an offset in the stream, as does what comes behind the last one.
+// Standard input: for each stream its size in four bytes, least significant first, and its bytes. Standard output: one
+// line of JSON for each stream, with texts in hexadecimal: {"requests": [...], "at": 0, "end": "done", "reason": "",
+// "status": 0}. "at" is the offset in the stream at which a request begins, or at which the bytes after the last
+// request begin.
 #include <gyre/http.hpp>
 
 #include <array>
@@ -34,7 +35,8 @@ std::string list_of(const Fields& fields) {
   return "[" + out + "]";
 }
 
-// How a stream ends: "done", "more" (is incomplete), "rejected", "closed" (a request says that it is the last), "tunnel".
+// How a stream ends: "done", "more" (incomplete), "rejected", "closed" (a request says that it is the last) or
+// "tunnel".
 struct verdict {
   std::string requests;
   std::size_t at = 0;
@@ -73,7 +75,7 @@ body read_body(const http::framing& framing, http::chunked_decoder& decoder, std
   return result;
 }
 
-// Takes one request. False: that was the last.
+// Takes one request. Returns false after the last one.
 bool take_request(std::string_view& bytes, verdict& out) {
   http::head_parser parser(http::head_parser::kind::request);
   http::framing framing;
@@ -107,7 +109,7 @@ verdict judge(std::string_view bytes) {
   result.end = "done";
   for (;;) {
     result.at = all - bytes.size();
-    while (bytes.starts_with("\r\n")) bytes.remove_prefix(2);  // of no meaning before a request
+    while (bytes.starts_with("\r\n")) bytes.remove_prefix(2);  // empty lines before a request are ignored
     if (bytes.empty() || !take_request(bytes, result)) return result;
   }
 }
