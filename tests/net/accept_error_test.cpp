@@ -1,4 +1,4 @@
-// tests/net/accept_error_test.cpp: errors that accept(2) gives, and what they mean for a listener.
+// tests/net/accept_error_test.cpp: errors of accept(2), and what they mean for a listener.
 #include <gyre/net/tcp_listener.hpp>
 
 #include "tests/support/error_of.hpp"
@@ -17,7 +17,8 @@ using namespace gyre_test;
 
 namespace {
 
-// The next calls of accept4 of this program take a connection away and fail. (A ring accepts without the call.)
+// The number of next accept4 calls of this program that take a connection off the backlog and fail. (A ring accepts
+// without this call.)
 std::atomic<int> calls_that_fail = 0;
 std::atomic<int> error_they_give = 0;
 
@@ -117,7 +118,7 @@ TEST(accept_error, is_told_to_who_waits_although_the_listener_is_destroyed_at_on
     const std::string where = listener->local_address().string();
     auto accepting = [](gyre::tcp_listener& from) -> gyre::task<> { (void)co_await from.accept(); };
     auto waiting = gyre::spawn(accepting(*listener));
-    error_they_give = EMFILE;  // it pauses, and nothing is in flight
+    error_they_give = EMFILE;  // it pauses, and no accept is in flight
     calls_that_fail = 1;
     auto client = co_await gyre::tcp_stream::connect(listener->local_address());
     while (calls_that_fail > 0) co_await gyre::sleep(1ms);

@@ -1,4 +1,4 @@
-// tests/net/closed_object_test.cpp: sockets that are closed, or were moved from: using them stops the program with a sentence.
+// tests/net/closed_object_test.cpp: using a closed or moved-from socket stops the program with a message.
 #include "tests/net/connected_pair.hpp"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@ std::string on_datagrams(const char* operation) {
   return std::string(operation) + " on a datagram socket that is closed or was moved from";
 }
 
-/// Runs `use` on the object that `make` gives, when another has taken over what it held.
+/// Runs `use` on the object that `make` returns, after another object has taken over its contents.
 template <class Make, class Use>
 void use_moved_from(Make make, Use use) {
   gyre::run([&]() -> task<> {

@@ -1,4 +1,4 @@
-// tests/net/connected_pair.hpp: two ends of a TCP connection, and running a test on a loop.
+// tests/net/connected_pair.hpp: the two ends of a TCP connection, and running a test on a loop.
 #pragma once
 
 #include <gyre/gyre.hpp>
@@ -30,15 +30,15 @@ inline gyre::task<connected_pair> connect_pair() {
   co_return connected_pair{std::move(client), std::move(server)};
 }
 
-/// Runs a test body on a real loop (GYRE_BACKEND chooses the backend) with a limit, so that a lost wake-up fails the
-/// test instead of hanging it.
+/// Runs a test body on a real loop (GYRE_BACKEND chooses the backend) with a time limit, so that a lost wake-up fails
+/// the test instead of hanging it.
 template <class Body>
 void run_test(Body body) {
   auto limited = [&body]() -> gyre::task<> { co_await gyre::timeout(60s, body); };
   EXPECT_NO_THROW(gyre::run(limited));
 }
 
-/// Bytes that tell where they belong.
+/// Bytes whose values show their position.
 inline std::vector<std::byte> pattern(std::size_t size, unsigned seed = 0) {
   std::vector<std::byte> bytes(size);
   unsigned state = seed * 2'654'435'761U + 12'345;
@@ -54,7 +54,7 @@ inline std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Lets everything that is ready run, and the kernel deliver what is on its way within this machine.
+/// Lets every ready task run, and the kernel deliver what is in flight within this machine.
 inline gyre::task<> settle() { co_await gyre::sleep(5ms); }
 
 inline gyre::task<std::string> read_text_to_end(gyre::tcp_stream& from) {

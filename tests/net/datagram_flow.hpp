@@ -1,4 +1,4 @@
-// tests/net/datagram_flow.hpp: one direction between datagram sockets, with datagrams that tell where they belong.
+// tests/net/datagram_flow.hpp: one direction between datagram sockets, with datagrams that show their position.
 #pragma once
 
 #include <gyre/gyre.hpp>
@@ -20,7 +20,7 @@
 
 namespace gyre_test {
 
-/// The datagram of that number. Some are empty, unless each begins with its number.
+/// The datagram with that number. Some are empty, unless each begins with its number.
 inline std::vector<std::byte> datagram(unsigned seed, std::size_t number, bool numbered) {
   choices choose(seed * 100'003U + static_cast<unsigned>(number));
   std::vector<std::byte> bytes(choose.one_in(20) ? 0 : choose.size_up_to(450));
@@ -32,7 +32,7 @@ inline std::vector<std::byte> datagram(unsigned seed, std::size_t number, bool n
   return bytes;
 }
 
-/// The datagrams from one socket to the other, and how far the receiver is.
+/// The datagrams from one socket to the other, and the progress of the receiver.
 template <class Socket>
 struct datagram_flow {
   using address = std::remove_cvref_t<decltype(std::declval<Socket&>().local_address())>;
@@ -43,7 +43,8 @@ struct datagram_flow {
         total(choose.between(1, 15) * 100),
         lease_room(gyre::event_loop::current().backend().buffers().buffer_size() - 152) {}
 
-  /// Datagrams that receive() has ordered lie in buffers of the loop, which may be smaller than the room of the caller.
+  /// Datagrams that receive() has requested in advance lie in the loop's buffers, which may be smaller than the
+  /// caller's.
   void take(std::span<const std::byte> bytes, std::size_t room, bool truncated) {
     if (numbered) skip_lost_ones(bytes);
     const std::vector<std::byte> expected = datagram(seed, next, numbered);
@@ -55,7 +56,7 @@ struct datagram_flow {
     ++next;
     ++taken;
   }
-  /// Those before `may_be_lost` need not come, but no other may come in their place, and none twice.
+  /// Datagrams before `may_be_lost` may be missing. No other datagram may arrive in their place, and none twice.
   void skip_lost_ones(std::span<const std::byte> bytes) {
     std::uint32_t number = 0;
     if (bytes.size() < sizeof(number)) throw std::runtime_error("a datagram has no number");
@@ -65,7 +66,7 @@ struct datagram_flow {
       throw std::runtime_error("datagram " + std::to_string(next) + " is lost, " + std::to_string(number) + " comes");
     next = number;
   }
-  /// What has been sent so far goes to a receiver that has left.
+  /// Everything sent so far goes to a receiver that has left.
   void lose_what_is_under_way() { may_be_lost = std::max(may_be_lost, sent + (sending ? 1 : 0)); }
   [[nodiscard]] std::size_t under_way() const {
     const std::size_t settled = std::max(next, may_be_lost);
@@ -83,15 +84,15 @@ struct datagram_flow {
   std::size_t next = 0;
   std::size_t taken = 0;
   std::size_t may_be_lost = 0;
-  bool sending = false;   // the one after those that are sent
+  bool sending = false;   // the datagram after those already sent is being sent
   bool numbered = false;  // each datagram begins with its number
-  bool to_peer = false;   // of the socket that sends; else to `destination`
+  bool to_peer = false;   // sends to the socket's peer, otherwise to `destination`
   address destination;
-  int in_haste = 0;  // the next ones are taken one right behind the other
+  int in_haste = 0;  // this many datagrams are taken without a pause
   std::vector<gyre::buffer_lease> kept;
 };
 
-/// Sends the next one. It counts when the socket has said that it is sent.
+/// Sends the next datagram. It counts once the socket reports that it has been sent.
 template <class Socket>
 gyre::task<> send_next(datagram_flow<Socket>& all) {
   const std::vector<std::byte> bytes = datagram(all.seed, all.sent, all.numbered);
@@ -144,13 +145,13 @@ GYRE_CORO_WRAPPER gyre::task<> receive_somehow(datagram_flow<Socket>& all) {
   return receive_copy(all);
 }
 
-/// Receives in a task of its own, which is cancelled in the middle.
+/// Receives in a separate task, which is cancelled midway.
 template <class Socket>
 gyre::task<> receive_and_cancel(datagram_flow<Socket>& all) {
   auto body = [&all](gyre::task_group& group) -> gyre::task<> {
     auto receiving = group.spawn(receive_somehow(all));
     co_await pause(all.choose);
-    if (all.choose.one_in(2)) all.from->cancel();  // no effect when it has not begun
+    if (all.choose.one_in(2)) all.from->cancel();  // no effect unless it has begun
     if (all.next == all.total || all.choose.one_in(2)) receiving.cancel();
     co_await receiving.wait();
   };
@@ -174,13 +175,14 @@ gyre::task<> receive_once(datagram_flow<Socket>& all) {
         co_await receive_somehow(all);
         break;
     }
-  } catch (const gyre::timed_out&) {  // it goes on with the next one
+  } catch (const gyre::timed_out&) {  // it continues with the next datagram
   } catch (const std::system_error& error) {
     if (error.code() != std::errc::operation_canceled) throw;
   }
 }
 
-/// Lets as many arrive as receive() orders ahead, which ends it, and then takes them so that the end may be on its way.
+/// Waits for as many datagrams as receive() requests in advance, which ends that request, and then has them taken
+/// without a pause, while the notice of the end may still be in flight.
 template <class Socket>
 gyre::task<> let_them_come(datagram_flow<Socket>& all) {
   for (int n = 0; n < 1'000 && all.sent < all.total && all.under_way() < 64; ++n) co_await gyre::yield();
@@ -188,7 +190,7 @@ gyre::task<> let_them_come(datagram_flow<Socket>& all) {
   all.in_haste = static_cast<int>(all.choose.between(63, 66));
 }
 
-/// Between two calls: mostly a moment in which others run, and in a hurry none.
+/// Between two calls: usually lets other tasks run, but not while in haste.
 template <class Socket>
 gyre::task<> rest_from_receiving(datagram_flow<Socket>& all) {
   if (all.in_haste > 0 && --all.in_haste > 0) co_return;

@@ -1,4 +1,4 @@
-// tests/net/descriptor_passing_test.cpp: descriptors that travel over a Unix socket.
+// tests/net/descriptor_passing_test.cpp: passing descriptors over a Unix socket.
 #include <gyre/net/descriptor_passing.hpp>
 
 #include <gyre/net/unix_stream.hpp>
@@ -17,7 +17,7 @@ using namespace gyre_test;
 
 namespace {
 
-/// The reading end of a pipe that holds `text`.
+/// The read end of a pipe that holds `text`.
 gyre::owned_fd pipe_with(const std::string& text) {
   int at[2];
   EXPECT_EQ(::pipe2(at, O_CLOEXEC), 0);

@@ -1,4 +1,5 @@
-// tests/net/end_with_bytes_test.cpp: an end that comes together with the last bytes, before either is looked at.
+// tests/net/end_with_bytes_test.cpp: an end of stream that arrives together with the last bytes, before either has been
+// processed.
 #include <gyre/net/stream_socket.hpp>
 
 #include "tests/net/connected_pair.hpp"
@@ -15,9 +16,9 @@ using namespace gyre_test;
 namespace {
 
 enum class leaves : bool { in_order, by_reset };
-enum class first : bool { words, wait };  // what was there before the other
+enum class first : bool { words, wait };  // which came first
 
-/// Writes and leaves in one turn of the loop: the other end finds both at the same time.
+/// Writes and leaves in one turn of the loop, so that the other end finds both at the same time.
 template <class Stream>
 void say_and_leave(Stream& stream, std::string_view words, leaves how) {
   const int fd = stream.native_descriptor();
@@ -42,7 +43,7 @@ struct end_noted : gyre::end_watch {
   gyre::event happened;
 };
 
-/// Waits for the first words with an armed receive, and then for what comes behind them.
+/// Receives the last words with an armed receive, and then runs `go_on` to see how the stream ends.
 template <class Stream, class GoOn>
 gyre::task<std::string> hear_out(Stream here, Stream there, first what, leaves how, GoOn go_on) {
   if (what == first::words) say_and_leave(there, "last words", how);
@@ -107,7 +108,7 @@ constexpr auto watches = [](auto& stream) -> gyre::task<> {
 constexpr auto fails_to_write_and_receives = [](auto& stream) -> gyre::task<> {
   const std::string error = co_await error_of(stream.write_all("x"));
   EXPECT_NE(error, "");
-  (void)co_await gyre::as_result(receive_once(stream));  // an error, or the end when the write has taken the error
+  (void)co_await gyre::as_result(receive_once(stream));  // an error, or the end if the write has consumed the error
 };
 
 class end_with_bytes : public testing::TestWithParam<first> {

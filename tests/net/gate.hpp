@@ -1,4 +1,4 @@
-// tests/net/gate.hpp: a resolver that answers when the test lets it.
+// tests/net/gate.hpp: a resolver that answers when the test allows it.
 #pragma once
 
 #include <gyre/net/resolver.hpp>
@@ -10,14 +10,14 @@
 
 namespace gyre_test {
 
-/// Finds 10.0.0.7 for "host-7.test": a result that goes to the wrong task is seen.
+/// Resolves "host-7.test" to 10.0.0.7, so that a result that reaches the wrong task is noticed.
 inline gyre::lookup_result look_up_at_once(const std::string& host) {
   const int number = std::stoi(host.substr(5));
   const std::string found = "10.0." + std::to_string(number / 256) + "." + std::to_string(number % 256);
   return {{gyre::address::parse(found, 0).value()}, {}};
 }
 
-/// The same, but a lookup that has begun ends only when the gate is open.
+/// The same, but a lookup that has begun ends only once the gate is open.
 class gate {
  public:
   static gyre::lookup_result look_up(const std::string& host) {

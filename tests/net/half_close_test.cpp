@@ -1,4 +1,4 @@
-// tests/net/half_close_test.cpp: how the ends of connections are passed on, and how connections are aborted.
+// tests/net/half_close_test.cpp: how the ends of connections are reported, and how connections are aborted.
 #include "tests/net/connected_pair.hpp"
 #include "tests/support/failure_log.hpp"
 
@@ -13,7 +13,7 @@ using gyre::task;
 
 namespace {
 
-/// A connection whose peer has left, and has answered what was sent to it with a reset.
+/// A connection whose peer has closed, and has answered data sent to it with a reset.
 task<gyre::tcp_stream> left_by_peer() {
   connected_pair pair = co_await connect_pair();
   {
@@ -47,7 +47,7 @@ TEST(half_close, copy_bidirectional_ends_normally_when_a_client_simply_closes) {
     std::array<std::byte, 4> rest;
     EXPECT_EQ(co_await back.server.read_some(std::span(rest)), 0U);
     co_await back.server.write_all("an answer that nobody waits for");
-    co_await settle();  // the client's machine answers with a reset
+    co_await settle();  // the client's kernel answers with a reset
     co_await back.server.shutdown_write();
     const auto copied = co_await proxy;
     EXPECT_EQ(copied.first_to_second, 10U);
@@ -178,7 +178,7 @@ TEST(aborting, a_writer_that_is_dropped_lets_go_of_a_peer_that_never_reads) {
       here.writer.set_linger_limits({.time = 10ms});
       here.writer.write(std::string(20'000'000, 'x'));
     }
-    co_await gyre::sleep(10ms);  // ends after the limit, which was set before
+    co_await gyre::sleep(10ms);  // ends after the limit, which was set before this
     auto far = read_text_to_end(pair.server);
     EXPECT_NE(co_await error_of(std::move(far)), "") << "it was sent though nobody read it";
   });

@@ -1,6 +1,6 @@
-// tests/net/mixed_datagram_peers_test.cpp: datagrams between peers that close their sockets and come back at random, in the
-// middle of what the other sends and receives. Lost is only what was sent to a peer that left; nothing comes twice, late or
-// as another; a send that fails has sent nothing; and an error is told only where there is reason for one.
+// tests/net/mixed_datagram_peers_test.cpp: datagrams between peers that close their sockets and come back at random,
+// while the other side sends and receives. Only datagrams to a peer that has left may be lost. No datagram arrives
+// twice, late or altered; a failed send has sent nothing; and an error is reported only where there is reason for one.
 // CONTRIBUTING.md says how to run it for longer.
 #include <gyre/net/datagram_operations.hpp>
 
@@ -19,7 +19,7 @@ using namespace gyre_test;
 
 namespace {
 
-/// One of two peers: the socket of its present life, what it sends and what it receives.
+/// One of two peers: its present socket, what it sends and what it receives.
 template <class Socket>
 struct peer {
   using address = datagram_flow<Socket>::address;
@@ -35,19 +35,19 @@ struct peer {
 
   choices choose;
   std::size_t lives;
-  datagram_flow<Socket>* out;  // null: it sends nothing
+  datagram_flow<Socket>* out;  // null if it sends nothing
   datagram_flow<Socket>* in;
   peer* other = nullptr;
-  std::optional<Socket> socket;  // null: it is away
+  std::optional<Socket> socket;  // null while it is away
   std::size_t life = 0;
-  std::size_t refusals = 0;               // errors that tell of the other's absence
-  std::optional<gyre::udp_socket> place;  // keeps the port of a UDP socket while that is away
+  std::size_t refusals = 0;               // errors that report the other's absence
+  std::optional<gyre::udp_socket> place;  // keeps the port of a UDP socket while it is away
   address local;
-  bool connects = false;         // a Unix socket: it has no name and one peer
-  std::size_t connected_to = 0;  // the life of the other
+  bool connects = false;         // a Unix socket without a name and with one peer
+  std::size_t connected_to = 0;  // the number of that life of the other peer
 };
 
-// ---- UDP: a socket without a peer hears of no refusal
+// ---- UDP: a socket without a peer gets no error for refused datagrams
 
 void open(peer<gyre::udp_socket>& self) {
   gyre::udp_options options;
@@ -68,7 +68,7 @@ bool has_reason(const peer<gyre::udp_socket>& self, std::error_code error, std::
 
 bool ends_connection(const peer<gyre::udp_socket>&) { return false; }
 
-// ---- Unix: a send is refused when it is made while the other is away, or waits when the other leaves
+// ---- Unix: a send while the other is away is refused at once; a send may be waiting when the other leaves
 
 void open(peer<gyre::unix_datagram>& self) {
   if (!self.connects) {
@@ -92,9 +92,9 @@ bool has_reason(const peer<gyre::unix_datagram>& self, std::error_code error, st
 
 bool ends_connection(const peer<gyre::unix_datagram>& self) { return self.connects; }
 
-// ---- the same for both
+// ---- common to both
 
-/// Sends until it is told that its connection has ended. The last ones wait until both stay for good: those must come.
+/// Sends until an error ends its connection. The last datagrams wait until both peers stay for good: these must arrive.
 template <class Socket>
 gyre::task<> send(peer<Socket>& self) {
   datagram_flow<Socket>& all = *self.out;
@@ -113,7 +113,7 @@ gyre::task<> send(peer<Socket>& self) {
       else
         co_await std::move(sending);
       if (all.choose.one_in(10)) co_await pause(all.choose);
-    } catch (const gyre::timed_out&) {  // it sends the same one again
+    } catch (const gyre::timed_out&) {  // it sends the same datagram again
     } catch (const std::system_error& error) {
       if (error.code() == std::errc::operation_canceled) continue;
       if (!has_reason(self, error.code(), others_life)) throw;
@@ -144,7 +144,7 @@ std::optional<ino_t> inode_of(int descriptor) {
   return status.st_ino;
 }
 
-/// The socket is closed when the kernel has let go of what receive() had ordered.
+/// Closes the socket, and waits until the kernel has released it, which pending receives hold.
 template <class Socket>
 gyre::task<> leave(peer<Socket>& self) {
   const int descriptor = self.socket->native_descriptor();
@@ -194,7 +194,7 @@ gyre::task<> live_together(peer<Socket>& first, peer<Socket>& second) {
   co_await gyre::task_group::scope(std::move(body));
 }
 
-/// Keeps a port for the sockets of a peer: nothing comes to a socket that is connected to somebody else.
+/// Reserves a port for the sockets of a peer. The reserving socket is connected elsewhere, so no datagram reaches it.
 void take_place(peer<gyre::udp_socket>& self) {
   gyre::udp_options options;
   options.reuse_address = true;
@@ -207,7 +207,7 @@ gyre::unix_address name_of(const char* word, bool is_file) {
   return gyre::unix_address((is_file ? "/tmp/gyre_mixed_" : "@gyre_mixed_") + std::to_string(::getpid()) + word);
 }
 
-/// Runs a test for each seed, which adds up the refusals that it has met. Many seeds together meet some.
+/// Runs a test for each seed and adds up the refusals. With many seeds, some refusals must occur.
 template <class Body>
 void for_each_meeting(Body body) {
   std::size_t refusals = 0;

@@ -1,5 +1,5 @@
-// tests/net/mixed_datagrams_test.cpp: every way to receive datagrams, mixed at random, with cancels and time-outs: each comes
-// once and in its place. CONTRIBUTING.md says how to run it for longer.
+// tests/net/mixed_datagrams_test.cpp: every way to receive datagrams, mixed at random, with cancels and time-outs. Each
+// datagram arrives once and in order. CONTRIBUTING.md says how to run it for longer.
 #include <gyre/net/datagram_operations.hpp>
 
 #include <gyre/net/udp_socket.hpp>
@@ -16,7 +16,7 @@ namespace {
 
 template <class Socket>
 gyre::task<> send(datagram_flow<Socket>& all) {
-  // As many as receive() orders ahead, or more; the kernel drops what does not fit.
+  // As many as receive() requests in advance, or more. The kernel drops what does not fit.
   const std::size_t most_under_way = all.choose.one_in(3) ? 100 : 64;
   while (all.sent < all.total) {
     for (std::size_t n = all.choose.between(1, 100); n > 0 && all.sent < all.total; --n) {
@@ -27,7 +27,8 @@ gyre::task<> send(datagram_flow<Socket>& all) {
   }
 }
 
-/// Goes on for a while when everything has come: what waits then must still hear its cancel.
+/// Continues for a while after everything has arrived, because a receive that then waits must still react to its
+/// cancel.
 template <class Socket>
 gyre::task<> receive(datagram_flow<Socket>& all) {
   for (int after = 0; after < 5;) {

@@ -1,5 +1,5 @@
-// tests/net/mixed_reads_test.cpp: every way to read a stream, mixed at random, with cancels, time-outs and ends: each byte
-// comes once and in its place. CONTRIBUTING.md says how to run it for longer.
+// tests/net/mixed_reads_test.cpp: every way to read a stream, mixed at random, with cancels, time-outs and ends. Each
+// byte arrives once and in order. CONTRIBUTING.md says how to run it for longer.
 #include <gyre/net/socket_operations.hpp>
 
 #include <gyre/net/unix_stream.hpp>
@@ -15,7 +15,7 @@ using namespace gyre_test;
 
 namespace {
 
-// Each takes what came and says whether that was the end.
+// Each function takes what has arrived, and returns whether that was the end.
 
 template <class Stream>
 gyre::task<step> receive(flow<Stream>& all) {
@@ -105,7 +105,7 @@ GYRE_CORO_WRAPPER gyre::task<step> read_somehow(flow<Stream>& all) {
   }
 }
 
-/// Reads in a task of its own, which is cancelled in the middle.
+/// Reads in a separate task, which is cancelled midway.
 template <class Stream>
 gyre::task<step> read_and_cancel(flow<Stream>& all) {
   auto reading = gyre::spawn(read_somehow(all));
@@ -132,7 +132,7 @@ gyre::task<step> read_once(flow<Stream>& all) {
       default:
         co_return co_await read_somehow(all);
     }
-  } catch (const gyre::timed_out&) {  // it goes on with the next read
+  } catch (const gyre::timed_out&) {  // it continues with the next read
   } catch (const gyre::task_cancelled&) {
   } catch (const std::system_error& error) {
     over = error.code() != std::errc::operation_canceled;
@@ -142,7 +142,8 @@ gyre::task<step> read_once(flow<Stream>& all) {
   co_return over&& all.reader.buffered() == 0 ? step::ended : step::went_on;
 }
 
-/// Lets the queue fill that receive() has ordered, which ends it, and then reads so that the end may be on its way.
+/// Lets the queue of receive() fill up, which ends the receive, and then reads without a pause, while the notice of the
+/// end may still be in flight.
 template <class Stream>
 gyre::task<> let_it_fill(flow<Stream>& all) {
   for (std::size_t n = all.choose.between(30, 400); n > 0; --n) co_await gyre::yield();

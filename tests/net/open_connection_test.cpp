@@ -21,7 +21,7 @@ gyre::task<> upper_case_server(gyre::stream_reader& reader, gyre::stream_writer&
   }
 }
 
-/// A listener whose backlog is full: connecting to it neither succeeds nor fails.
+/// A listener whose backlog is full, so that a connect neither succeeds nor fails.
 class full_listener {
  public:
   full_listener() : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -54,7 +54,7 @@ class full_listener {
 
 TEST(open_connection, talks_to_start_server_line_by_line) {
   run_test([]() -> gyre::task<> {
-    // The port is found out by binding once; start_server gives its caller no address.
+    // The port comes from a previous bind, because start_server does not report its address.
     const gyre::address where = gyre::tcp_listener::bind("127.0.0.1:0").local_address();
     auto server = gyre::spawn(gyre::start_server(upper_case_server, where.string()));
     co_await gyre::yield();

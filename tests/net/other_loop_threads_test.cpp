@@ -1,5 +1,5 @@
-// tests/net/other_loop_threads_test.cpp: objects of a loop that tasks of another thread's loop use: the program stops with a
-// sentence.
+// tests/net/other_loop_threads_test.cpp: using an object of one loop in a task of another thread's loop stops the
+// program with a message.
 #include "tests/net/connected_pair.hpp"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@ namespace {
 
 std::array<std::byte, 4> room;
 
-/// Makes an object on one loop and uses it on that of another thread.
+/// Makes an object on one loop and uses it on the loop of another thread.
 template <class Make, class Use>
 void use_elsewhere(Make make, Use use) {
   gyre::run([&]() -> task<> {

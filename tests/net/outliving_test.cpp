@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* sentence = "was made or destroyed without its loop: make it in the task that run\\(\\) runs";
 
-/// Hands what `make` gives out of the loop that it was made on.
+/// Returns the object that `make` makes from the loop on which it was made.
 template <class Make>
 void outlive(Make make) {
   const auto body = [make]() -> gyre::task<decltype(make())> { co_return make(); };
@@ -25,7 +25,8 @@ constexpr const char* lease_sentence = "a buffer_lease outlives its loop: copy t
 constexpr const char* cannot_end =
     "a stream, a listener or a datagram socket that still receives outlives its tasks; destroy or close it";
 
-/// Uses what `make` gives, so that it receives, and hands it out of the loop. It fails the test instead of hanging it.
+/// Uses the object that `make` makes, so that it receives, and returns it from the loop. Fails the test instead of
+/// hanging it.
 template <class Make, class Use>
 void outlive_receiving(Make make, Use use) {
   ::alarm(30);

@@ -1,4 +1,4 @@
-// tests/net/read_ends_test.cpp: reads that begin, go on and end beside the multishot receive of their stream.
+// tests/net/read_ends_test.cpp: reads that begin, continue and end beside the multishot receive of their stream.
 #include <gyre/net/socket_operations.hpp>
 
 #include <gyre/net/unix_stream.hpp>
@@ -14,7 +14,7 @@ using namespace gyre_test;
 
 namespace {
 
-/// "ab" with a descriptor, and "cd" behind it, all of it there before anybody reads.
+/// "ab" with a descriptor, and "cd" after it. Both have arrived before any read.
 gyre::task<gyre::unix_stream> bytes_behind_a_descriptor(gyre::unix_stream& peer) {
   auto pair = gyre::unix_stream::pair();
   const gyre::owned_fd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -71,7 +71,7 @@ TEST(read_ends, a_read_exactly_of_one_byte_at_the_end_is_incomplete) {
   });
 }
 
-// The bytes come when the read waits already, and the end with them: nothing wakes an armed receive for that.
+// The bytes arrive while the read waits, and so does the end. Nothing wakes an armed receive for the end.
 TEST(read_ends, a_read_exactly_that_waited_for_a_buffer_finds_the_end_behind_the_bytes) {
   gyre::run_options options;
   options.loop.backend.buffer_count = 16;
@@ -92,7 +92,7 @@ TEST(read_ends, a_read_exactly_that_waited_for_a_buffer_finds_the_end_behind_the
         gyre::spawn([&]() -> gyre::task<std::size_t> { co_return co_await pair.second.read_exactly(buffer); });
     co_await settle();
     co_await pair.first.shutdown_write();
-    kept.clear();  // now there are buffers
+    kept.clear();  // now there are free buffers
     std::size_t transferred = 0;
     try {
       co_await gyre::timeout(5s, std::move(reading));

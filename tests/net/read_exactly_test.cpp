@@ -1,4 +1,4 @@
-// tests/net/read_exactly_test.cpp: read_exactly means the same for everything that can be read, whatever the size.
+// tests/net/read_exactly_test.cpp: read_exactly behaves the same for everything that can be read, whatever the size.
 #include "tests/net/connected_pair.hpp"
 
 #include <sys/mman.h>
@@ -13,7 +13,7 @@ using gyre::task;
 
 namespace {
 
-/// Reads from a stream into a buffer, as all of them do.
+/// Reads from a stream into a buffer, as all of these tests do.
 template <class Stream>
 task<std::string> fill(Stream& stream, std::size_t size) {
   std::string text(size, '-');

@@ -1,4 +1,4 @@
-// tests/net/resolver_test.cpp: what a lookup gives, and what it says when it fails.
+// tests/net/resolver_test.cpp: results and error messages of lookups.
 #include <gyre/net/resolver.hpp>
 
 #include "tests/net/connected_pair.hpp"
@@ -80,7 +80,7 @@ TEST(resolver, the_system_knows_localhost) {
 }
 
 TEST(resolver, what_the_system_does_not_know_is_an_error_that_names_it) {
-  const std::string label_too_long(70, 'a');  // refused without asking the network
+  const std::string label_too_long(70, 'a');  // refused without a query to the network
   const std::string text = gyre::run(error_of(gyre::resolve(label_too_long, 80)));
   EXPECT_EQ(text.substr(0, 8 + 70 + 2), "resolve " + label_too_long + ": ");
 }
@@ -135,7 +135,7 @@ TEST(resolver, what_can_be_no_host_is_refused_without_a_lookup) {
   for (const char* host : {"", "1.2.3", "1.2.3.256", "127.1", "300", "::1::", "[::1]", "a:80"})
     expect_error(gyre::resolve(host, 80, options), "resolve \"" + std::string(host) + "\": Invalid argument");
   expect_error(gyre::resolve(std::string_view("a\0b", 3), 80, options),
-               std::string("resolve \"a"));  // what() ends at the zero
+               std::string("resolve \"a"));  // what() ends at the null byte
 }
 
 TEST(resolver, what_is_not_host_and_port_is_refused_with_an_example) {

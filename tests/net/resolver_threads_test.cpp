@@ -1,4 +1,4 @@
-// tests/net/resolver_threads_test.cpp: lookups that block, are given up, and outlive the loop that wanted them.
+// tests/net/resolver_threads_test.cpp: lookups that block, are abandoned, or outlive the loop that requested them.
 #include <gyre/net/resolver.hpp>
 
 #include "tests/net/connected_pair.hpp"
@@ -35,7 +35,7 @@ gyre::task<> look_up_and_note(int number, outcome& result, gyre::resolve_options
   }
 }
 
-// What was given up still runs: the next test begins when it no longer does.
+// Abandoned lookups still run. The next test begins only after they have ended.
 void wait_for_threads(int lookups) {
   gate::open();
   EXPECT_TRUE(gate::wait_until_ended(lookups));
@@ -98,7 +98,7 @@ TEST(resolver_threads, a_cancel_does_not_wait_for_the_lookup) {
     EXPECT_EQ(result, outcome::cancelled);
     EXPECT_EQ(gate::ended(), 0);
   });
-  EXPECT_EQ(gate::ended(), 0);  // nor does the end of the loop
+  EXPECT_EQ(gate::ended(), 0);  // the end of the loop does not wait for it either
   wait_for_threads(1);
 }
 
@@ -145,7 +145,7 @@ TEST(resolver_threads, a_queued_lookup_that_is_cancelled_never_runs) {
   });
   EXPECT_LT(begun, many);
   wait_for_threads(begun);
-  // Later ones run behind those that were withdrawn: so none of these is still queued.
+  // A later lookup runs after those that were withdrawn, so none of them is still queued.
   EXPECT_FALSE(gyre::run(gyre::resolve(host_name(1), 80, gated)).empty());
   EXPECT_EQ(gate::begun(), begun + 1);
 }
@@ -153,7 +153,7 @@ TEST(resolver_threads, a_queued_lookup_that_is_cancelled_never_runs) {
 TEST(resolver_threads, a_result_that_came_before_the_cancel_wins) {
   gate::open();
   run_test([]() -> gyre::task<> {
-    // The loop is held up until the result has surely been posted; how long that takes is up to the system.
+    // The loop is blocked until the result has surely been posted. How long that takes depends on the system.
     outcome result{};
     for (auto pause = 1ms; result != outcome::resolved && pause < 5s; pause *= 2) {
       auto handle = gyre::spawn(look_up_and_note(1, result));
@@ -263,7 +263,7 @@ TEST(resolver_threads, loops_of_several_threads_share_the_pool) {
         co_await gyre::yield();
         for (std::size_t i = 0; i < handles.size(); i += 2) handles[i].cancel();
         for (std::size_t i = 1; i < handles.size(); i += 4) co_await handles[i];
-        // The rest is left to the end of the loop.
+        // The end of the loop handles the rest.
       });
       for (int i = 0; i < 20; ++i) EXPECT_NE(results[i], outcome::unfinished);
       for (int i = 1; i < 20; i += 4) EXPECT_EQ(results[i], outcome::resolved);

@@ -1,4 +1,4 @@
-// tests/net/send_file_error_test.cpp: files that cannot be read to their end.
+// tests/net/send_file_error_test.cpp: files that fail to be read completely.
 #include <gyre/net/send_file.hpp>
 
 #include "tests/fs/scratch.hpp"
@@ -13,7 +13,7 @@ constexpr std::size_t size = 120'000;
 constexpr std::size_t good = 65'536;
 constexpr std::size_t good_again = 70'000;
 
-/// Sends a file that breaks in the middle, and something behind it.
+/// Sends a file whose reads fail midway, followed by more data.
 void expect_cut_off(bool cached) {
   run_test([cached]() -> gyre::task<> {
     const scratch dir;

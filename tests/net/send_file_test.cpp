@@ -1,4 +1,4 @@
-// tests/net/send_file_test.cpp: files that go over a socket without passing through the program.
+// tests/net/send_file_test.cpp: files that are sent over a socket without passing through the program.
 #include <gyre/testing/cancel_at_every_await.hpp>
 
 #include "tests/fs/scratch.hpp"
@@ -15,7 +15,7 @@ std::string text_of_size(std::size_t size) {
   return text_of(bytes);
 }
 
-/// Sends, with a word before and behind, and closes.
+/// Sends the file with a word before and after it, and closes.
 gyre::task<std::size_t> send_between_words(gyre::tcp_stream& to, int file, std::uint64_t offset, std::size_t count) {
   co_await to.write_all("<");
   const std::size_t sent = co_await to.send_file(file, offset, count);

@@ -17,7 +17,7 @@ gyre::task<> send_back(gyre::tcp_stream peer) {
   while (const gyre::buffer_lease lease = co_await peer.receive()) co_await peer.write_all(lease.bytes());
 }
 
-/// Connects, and returns the stream when it is served.
+/// Connects, and returns the stream once it is served.
 gyre::task<gyre::tcp_stream> served_client(gyre::address where) {
   auto client = co_await gyre::tcp_stream::connect(where);
   std::array<std::byte, 4> reply{};
@@ -69,7 +69,7 @@ TEST(server_stop, a_server_drains_and_returns_and_the_code_after_it_goes_on) {
     }(listener.local_address()));
     co_await listener.serve(send_back);
     co_await clients;
-    co_await gyre::sleep(1ms);  // awaits work: nothing is cancelled
+    co_await gyre::sleep(1ms);  // awaits work, so nothing has been cancelled
     flushed = true;
     co_return 7;
   }());

@@ -20,7 +20,7 @@ gyre::task<> keep_connected(gyre::tcp_stream peer) {
   while (const gyre::buffer_lease lease = co_await peer.receive()) co_await peer.write_all(lease.bytes());
 }
 
-/// Serves on the loop of a thread of its own; connects to itself, so that there is something to drain.
+/// Serves on the loop of a separate thread, and connects to itself so that there is a connection to drain.
 gyre::task<> serve_a_client(std::latch& serving, std::atomic<int>& drained) {
   auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
   auto server = gyre::spawn(listener.serve(keep_connected));
@@ -48,7 +48,7 @@ TEST(server_stop_threads, the_servers_of_all_threads_drain_and_the_main_task_goe
     };
     auto started = [&] { serving.wait(); };
     co_await gyre::to_thread(started);
-    ::raise(SIGTERM);  // this loop observes nothing itself
+    ::raise(SIGTERM);  // this loop does not watch for signals
     co_await gyre::to_thread(join_all);
     co_return 7;
   }(drained));

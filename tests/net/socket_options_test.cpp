@@ -1,4 +1,4 @@
-// tests/net/socket_options_test.cpp: options are what the kernel says they are.
+// tests/net/socket_options_test.cpp: the kernel reports the options that were set.
 #include <gyre/net/udp_socket.hpp>
 
 #include "tests/net/connected_pair.hpp"
@@ -58,7 +58,7 @@ TEST(socket_options, of_a_udp_socket_are_off_unless_asked_for) {
     EXPECT_NE(option(asked, SOL_SOCKET, SO_REUSEADDR), 0);
     EXPECT_NE(option(asked, SOL_SOCKET, SO_REUSEPORT), 0);
     EXPECT_NE(option(asked, SOL_SOCKET, SO_BROADCAST), 0);
-    EXPECT_EQ(option(asked, SOL_SOCKET, SO_SNDBUF), 200'000);  // the kernel counts its own needs, too
+    EXPECT_EQ(option(asked, SOL_SOCKET, SO_SNDBUF), 200'000);  // the kernel adds its own overhead
     EXPECT_EQ(option(asked, SOL_SOCKET, SO_RCVBUF), 180'000);
     co_return;
   });

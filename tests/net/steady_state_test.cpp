@@ -1,4 +1,4 @@
-// tests/net/steady_state_test.cpp: what a busy server takes from the heap and from the kernel for a request: counted.
+// tests/net/steady_state_test.cpp: what a busy server takes from the heap and from the kernel for a request, counted.
 #include "tests/net/connected_pair.hpp"
 
 #include <netinet/in.h>
@@ -17,13 +17,13 @@
 
 namespace {
 
-thread_local bool counting = false;  // on the thread of the server
+thread_local bool counting = false;  // set on the server's thread
 std::atomic<long> allocations = 0;
 std::atomic<long> sends = 0;
 
 }  // namespace
 
-// The whole test program counts; the memory is malloc's and the call is the kernel's as ever.
+// Counts in the whole test program. The memory still comes from malloc, and the kernel still performs the call.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   if (counting) ++allocations;
   if (void* const memory = std::malloc(size)) return memory;
@@ -52,7 +52,7 @@ struct costs {
   double system_calls;
 };
 
-/// Makes the loop's thread wait, so that what a client sends in the meantime is there at once.
+/// Makes the loop's thread wait, so that all data that a client sends meanwhile is available at once.
 struct pause : gyre::io::completion {
   std::binary_semaphore begun{0};
   std::binary_semaphore over{0};
@@ -71,7 +71,7 @@ struct pause : gyre::io::completion {
   void end() { over.release(); }
 };
 
-/// A closed-loop client on a thread of its own: each round sends one request on every connection, then reads all replies.
+/// A closed-loop client on a separate thread. Each round sends one request on every connection, then reads all replies.
 class client {
  public:
   explicit client(const gyre::address& server) {
@@ -113,7 +113,7 @@ class client {
   pause pause_;
 };
 
-/// What the requests of 50 connections cost an echo server, when it has served some already.
+/// The cost of the requests of 50 connections to an echo server that has already served some.
 costs costs_of_a_busy_server() {
   costs result{};
   gyre::run([&]() -> gyre::task<> {

@@ -1,4 +1,4 @@
-// tests/net/stream_flow.hpp: one direction of a connection, with bytes that tell where they belong.
+// tests/net/stream_flow.hpp: one direction of a connection, with bytes that show their position.
 #pragma once
 
 #include <gyre/gyre.hpp>
@@ -23,7 +23,7 @@ inline std::byte byte_at(unsigned seed, std::size_t position) {
   return static_cast<std::byte>((position * 2'654'435'761U + seed * 97U) >> 11U ^ position);
 }
 
-/// A stream that somebody else owns, for a stream_reader.
+/// A non-owning stream, for a stream_reader.
 template <class Stream>
 struct borrowed_stream {
   auto read_some(std::span<std::byte> buffer) { return stream->read_some(buffer); }
@@ -41,7 +41,7 @@ struct end_noted : gyre::end_watch {
 enum class finish : std::uint8_t { shut_down, close, reset };
 enum class step : bool { went_on, ended };
 
-/// One direction of a connection: what is written, and how far the reader is.
+/// One direction of a connection: what is written, and the position of the reader.
 template <class Stream>
 struct flow {
   flow(unsigned number, Stream& source, Stream& sink, bool alone)
@@ -73,9 +73,9 @@ struct flow {
   std::size_t total = 0;
   std::size_t written = 0;
   std::size_t position = 0;
-  std::size_t descriptors = 0;  // those that came
-  int in_haste = 0;             // the next reads take all there is, one right behind the other
-  bool only_one;                // nobody else uses the two streams
+  std::size_t descriptors = 0;  // received so far
+  int in_haste = 0;             // the next reads take all there is, without a pause
+  bool only_one;                // no other flow uses the two streams
   finish end = finish::shut_down;
   bool has_left = false;
 };
@@ -105,8 +105,7 @@ gyre::task<> write(flow<Stream>& all) {
       all.written += bytes.size();
       co_await write_piece(all, bytes, nothing.get());
     }
-    if (all.choose.one_in(
-            2))  // the reader finds nothing left, and has to wait, perhaps for more than is written so far
+    if (all.choose.one_in(2))  // the reader runs out of data and has to wait, perhaps for more than is written so far
       for (int n = 0; n < 20 && all.position < all.written; ++n) co_await gyre::sleep(50us);
     co_await pause(all.choose);
   }

@@ -1,4 +1,5 @@
-// tests/net/tcp_cancel_test.cpp: cancelling TCP scenarios at each of their steps loses, doubles and leaks nothing.
+// tests/net/tcp_cancel_test.cpp: cancelling TCP scenarios at each of their steps neither loses, duplicates nor leaks
+// anything.
 #include <gyre/testing/cancel_at_every_await.hpp>
 
 #include "tests/net/connected_pair.hpp"
@@ -10,7 +11,7 @@ using gyre::testing::cancel_at_every_await;
 
 namespace {
 
-// Everything that came out at the far end must be a prefix of what went in, in order, once.
+// True when the bytes that arrived are a prefix of those sent: in order, each once.
 bool is_prefix(const std::vector<std::byte>& part, const std::vector<std::byte>& whole) {
   return part.size() <= whole.size() && std::equal(part.begin(), part.end(), whole.begin());
 }
@@ -74,7 +75,7 @@ TEST(tcp_cancel, a_cancelled_read_exactly_leaves_all_bytes_to_the_next_reader) {
         received.insert(received.end(), buffer.begin(), buffer.end());
       }
     };
-    // The writer is not cancelled: what it sends must arrive in the reads and in what is read after the cancel.
+    // The writer is not cancelled. Everything it sends must arrive, in these reads or in those after the cancel.
     auto both = gyre::gather(gyre::as_task(gyre::shield(write)), read());
     auto clean_up = [&]() -> gyre::task<> {
       std::array<std::byte, 700> rest;
@@ -92,7 +93,7 @@ TEST(tcp_cancel, a_cancelled_read_exactly_leaves_all_bytes_to_the_next_reader) {
       try {
         co_await gyre::shield(limited);
       } catch (const gyre::timed_out&) {
-        received.clear();  // the writer never began: there is no end of the stream to wait for
+        received.clear();  // the writer never began, so the stream has no end
       }
     }
     if (cancel) std::rethrow_exception(cancel);

@@ -33,7 +33,7 @@ gyre::task<bool> answers(gyre::tcp_stream& peer) {
   co_return n&& text_of(reply) == "ping";
 }
 
-// What an accepted connection holds and cannot send when it takes no more, and its client does not read.
+// The unsent bytes of an accepted connection that accepts no more, because its client does not read.
 gyre::task<int> unsent_when_full(std::uint32_t at_most) {
   auto listener = gyre::tcp_listener::bind("127.0.0.1:0", {.unsent_at_most = at_most});
   auto client = co_await gyre::tcp_stream::connect(listener.local_address());
@@ -108,7 +108,7 @@ TEST(tcp_listener, connections_that_nobody_takes_wait_and_none_is_lost) {
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0", {.backlog = 600});
     std::vector<gyre::tcp_stream> clients;
     clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
-    (void)co_await listener.accept();  // from now on they are accepted as they come, up to a limit
+    (void)co_await listener.accept();  // from now on connections are accepted as they arrive, up to a limit
     for (int i = 0; i < 500; ++i) clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
     co_await settle();
     for (std::size_t i = 1; i < clients.size(); ++i) {
@@ -231,7 +231,7 @@ TEST(tcp_listener, a_failing_handler_is_reported_and_the_others_go_on) {
 
 TEST(tcp_listener, an_accepted_connection_takes_few_bytes_that_cannot_be_sent) {
   run_test([]() -> gyre::task<> {
-    constexpr int largest_segment = 65'536;  // the limit is looked at before each
+    constexpr int largest_segment = 65'536;  // the limit is checked before each segment
     EXPECT_LE(co_await unsent_when_full(100'000), 100'000 + largest_segment);
     EXPECT_GT(co_await unsent_when_full(1U << 30U), 500'000);
   });
@@ -343,7 +343,7 @@ TEST(tcp_listener, accepting_pauses_without_descriptors_and_goes_on_when_they_re
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
     auto server = gyre::spawn(listener.serve(echo));
     co_await settle();
-    // A connection of our own that was made while there were descriptors; then take all of them.
+    // A connection that was made while descriptors were available. Then all descriptors are taken.
     std::vector<gyre::tcp_stream> clients;
     for (int i = 0; i < 3; ++i) clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
     for (auto& each : clients) EXPECT_TRUE(co_await answers(each));
@@ -354,7 +354,7 @@ TEST(tcp_listener, accepting_pauses_without_descriptors_and_goes_on_when_they_re
     const gyre::address to = listener.local_address();
     ::connect(waiting, static_cast<const sockaddr*>(to.data()), to.size());
     co_await gyre::sleep(120ms);
-    EXPECT_TRUE(co_await answers(clients[0]));  // the others are served meanwhile
+    EXPECT_TRUE(co_await answers(clients[0]));  // the other clients are served meanwhile
     ::setrlimit(RLIMIT_NOFILE, &before);
     auto late = gyre::tcp_stream::from_fd(waiting);
     EXPECT_TRUE(co_await answers(late));

@@ -174,7 +174,7 @@ TEST(tcp_read, a_cancel_before_a_read_fails_it_without_touching_the_socket) {
     co_await settle();
     reader.cancel();
     co_await reader.wait();
-    EXPECT_FALSE(read_failed);  // the task was not even started: every await in a cancelled scope fails
+    EXPECT_FALSE(read_failed);  // the task was not even started, because every await in a cancelled scope fails
     EXPECT_EQ(co_await pair.server.read_some(buffer), 4U);
   });
 }
@@ -190,7 +190,7 @@ TEST(tcp_read, data_that_arrived_first_wins_over_the_cancel) {
     victim = &reader;
     co_await settle();
     co_await pair.client.write_all("data");
-    victim->cancel();  // the bytes are in the socket; whether the loop has seen them or not, none may be lost
+    victim->cancel();  // the bytes are in the socket; none may be lost, whether or not the loop has seen them
     co_await reader.wait();
     if (got == 0) got = co_await pair.server.read_some(buffer);
     EXPECT_EQ(text_of(std::span(buffer).first(got)), "data");
@@ -331,13 +331,13 @@ TEST(tcp_read, receive_read_some_and_read_exactly_can_be_mixed) {
 TEST(tcp_read, a_slow_consumer_of_receive_holds_a_bounded_number_of_buffers) {
   run_test([]() -> gyre::task<> {
     auto pair = co_await connect_pair();
-    pair.client.set_send_buffer_size(65'536);  // the kernel's own choice depends on what this machine has done before
+    pair.client.set_send_buffer_size(65'536);  // the kernel's default depends on earlier connections
     pair.server.set_receive_buffer_size(65'536);
     (void)co_await gyre::as_expected(gyre::timeout(1ms, pair.server.receive()));
     const auto sent = pattern(4'000'000, 3);
     auto writer = gyre::spawn(write_in_pieces(pair.client, sent, 100'000));
     co_await gyre::sleep(50ms);
-    EXPECT_FALSE(writer.done());  // the writer waits: nobody reads
+    EXPECT_FALSE(writer.done());  // the writer waits, because nobody reads
     std::vector<std::byte> all;
     while (all.size() < sent.size()) {
       const gyre::buffer_lease lease = co_await pair.server.receive();

@@ -32,7 +32,7 @@ TEST(tcp_stream, both_ends_know_their_addresses) {
 
 TEST(tcp_stream, a_cancelled_connect_leaves_no_descriptor_behind) {
   run_test([]() -> gyre::task<> {
-    // A full backlog makes connect wait.
+    // A connect to a listener with a full backlog waits.
     gyre::listen_options small;
     small.backlog = 0;
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0", small);
@@ -176,7 +176,7 @@ TEST(tcp_chain, a_failure_of_the_first_leaves_the_second_unstarted) {
     auto pair = co_await connect_pair();
     co_await pair.server.close();
     std::array<std::byte, 4> buffer;
-    // The first reads the end of the stream: not all that was asked for.
+    // The first operation reads the end of the stream, and so less than was requested.
     const auto result = co_await gyre::as_expected(pair.client.read_exactly(buffer) && pair.client.write_all("never"));
     EXPECT_FALSE(result);
     if (!result) EXPECT_EQ(result.error(), gyre::stream_errc::end_of_stream);

@@ -17,7 +17,7 @@ gyre::task<std::vector<std::byte>> read_to_end(gyre::tcp_stream& from) {
   co_return all;
 }
 
-// Fills the socket until a write would have to wait.
+// Fills the socket until a write would block.
 gyre::task<std::size_t> fill_socket(gyre::tcp_stream& stream) {
   const auto chunk = pattern(65'536);
   std::size_t written = 0;

@@ -1,4 +1,4 @@
-// tests/net/udp_fallback_test.cpp: UDP where the kernel or the network has less than one asks for.
+// tests/net/udp_fallback_test.cpp: UDP where the kernel or the network lacks a requested feature.
 #include <gyre/net/udp_socket.hpp>
 
 #include "tests/net/connected_pair.hpp"
@@ -18,7 +18,7 @@ using gyre::udp_socket;
 
 namespace {
 
-// What a call says that fails at once.
+// The error of a call that fails at once.
 template <class Call>
 std::string refusal_of(Call call) {
   try {
@@ -35,7 +35,7 @@ TEST(udp_fallback, segments_go_one_by_one_where_the_kernel_cannot_cut_them) {
   run_test([]() -> gyre::task<> {
     udp_socket from = udp_socket::bind("127.0.0.1:0");
     udp_socket to = udp_socket::bind("127.0.0.1:0");
-    const int without_checksum = 1;  // which the kernel needs for segments
+    const int without_checksum = 1;  // the kernel needs checksums for segments
     EXPECT_EQ(::setsockopt(from.native_descriptor(), SOL_SOCKET, SO_NO_CHECK, &without_checksum, sizeof(int)), 0);
     const std::string text = "aaabbbccc-";
     const std::size_t sent = co_await from.send_segments(std::as_bytes(std::span(text)), 3, to.local_address());

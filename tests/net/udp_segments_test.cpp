@@ -1,4 +1,5 @@
-// tests/net/udp_segments_test.cpp: many datagrams of one size with few calls, and where that cannot be.
+// tests/net/udp_segments_test.cpp: sending many datagrams of one size with few calls, and cases in which that is
+// impossible.
 #include <gyre/net/udp_socket.hpp>
 
 #include "tests/net/connected_pair.hpp"
@@ -18,7 +19,7 @@ using gyre::udp_socket;
 
 namespace {
 
-/// What arrives at a socket that lets the kernel put datagrams together: the size of each and of its parts.
+/// The sizes of each arrival and of its segments, at a socket that lets the kernel coalesce datagrams.
 gyre::task<std::vector<std::pair<std::size_t, std::size_t>>> arrivals(udp_socket& socket, std::size_t bytes) {
   std::vector<std::pair<std::size_t, std::size_t>> all;
   std::vector<std::byte> buffer(65'536);
@@ -35,7 +36,7 @@ udp_socket coalescing() {
   return udp_socket::bind("127.0.0.1:0", options);
 }
 
-/// A loopback device of this process alone that takes no more than 1,500 bytes at once; false when that is not allowed.
+/// Gives this process its own loopback device with an MTU of 1,500 bytes. Returns false when that is not permitted.
 bool make_loopback_like_a_network() {
   if (::unshare(CLONE_NEWNET) != 0) return false;
   const gyre::owned_fd any(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
@@ -56,7 +57,7 @@ TEST(udp_segments, a_socket_that_cannot_have_them_cut_leaves_the_others_alone) {
     {
       udp_socket without = udp_socket::bind("127.0.0.1:0");
       udp_socket to = coalescing();
-      const int no_checksum = 1;  // which the kernel needs to cut
+      const int no_checksum = 1;  // the kernel needs checksums to split the bytes
       EXPECT_EQ(::setsockopt(without.native_descriptor(), SOL_SOCKET, SO_NO_CHECK, &no_checksum, sizeof(int)), 0);
       (void)co_await without.send_segments(bytes, 1'200, to.local_address());
       const auto came = co_await arrivals(to, bytes.size());

@@ -84,7 +84,7 @@ TEST(udp_socket, borrowed_buffers_bring_the_same) {
     const auto second = co_await b.receive();
     EXPECT_EQ(second.bytes.size(), 0U);
     EXPECT_EQ(second.from, a.local_address());
-    const std::string third = co_await receive_text(b);  // both ways see what has arrived in order
+    const std::string third = co_await receive_text(b);  // both ways of receiving see the datagrams in order
     EXPECT_EQ(third, "three");
   });
 }

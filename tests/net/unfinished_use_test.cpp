@@ -1,5 +1,5 @@
-// tests/net/unfinished_use_test.cpp: sockets that two tasks want, or that are destroyed while a task waits on them: the program
-// stops with a sentence.
+// tests/net/unfinished_use_test.cpp: sockets that two tasks use at once, or that are destroyed while a task waits on
+// them, stop the program with a message.
 #include <gyre/net/datagram_socket.hpp>
 
 #include <gyre/gyre.hpp>
@@ -20,7 +20,7 @@ task<> receive_copy(gyre::unix_datagram& socket) {
 }
 task<> receive_lease(gyre::unix_datagram& socket) { (void)co_await socket.receive(); }
 
-/// Runs the two at once.
+/// Runs both at once.
 template <class First, class Second>
 void run_both(First first, Second second) {
   gyre::run([&]() -> task<> {
@@ -31,7 +31,7 @@ void run_both(First first, Second second) {
   });
 }
 
-/// Destroys what `make` gives while `use` waits on it.
+/// Destroys the object that `make` returns while `use` waits on it.
 template <class Make, class Use>
 void destroy_in_use(Make make, Use use) {
   gyre::run([&]() -> task<> {

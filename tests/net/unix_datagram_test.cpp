@@ -1,4 +1,4 @@
-// tests/net/unix_datagram_test.cpp: datagrams between processes of one machine.
+// tests/net/unix_datagram_test.cpp: datagrams between processes on one machine.
 #include <gyre/net/unix_datagram.hpp>
 
 #include <gyre/testing/cancel_at_every_await.hpp>
@@ -25,12 +25,12 @@ gyre::task<std::string> receive_text(unix_datagram& socket) {
   co_return text_of(std::span(buffer).first(datagram.size));
 }
 
-/// While others are ready a ring gets operations without an attempt before.
+/// While other tasks are ready, a ring gets operations without a previous attempt.
 gyre::task<> be_ready_always() {
   for (;;) co_await gyre::yield();
 }
 
-/// Sends until nobody has room any more; gives how many.
+/// Sends until there is no more room. Returns the number of datagrams.
 gyre::task<int> fill(unix_datagram& from, const unix_address& to) {
   for (int count = 0;; ++count) {
     const auto sent = co_await gyre::as_expected(gyre::timeout(5ms, from.send_to("x", to)));
@@ -40,7 +40,7 @@ gyre::task<int> fill(unix_datagram& from, const unix_address& to) {
 
 gyre::task<> send_last(unix_datagram& from, unix_address to) { co_await from.send_to("last", to); }
 
-/// Makes room in a full `server` by reading `count` datagrams; the one that waits arrives then.
+/// Makes room in a full `server` by reading `count` datagrams. The waiting datagram then arrives.
 gyre::task<> last_arrives(unix_datagram& server, int count, gyre::task_handle<void>& waiting) {
   EXPECT_FALSE(waiting.done());
   for (int i = 0; i < count; ++i) (void)co_await receive_text(server);

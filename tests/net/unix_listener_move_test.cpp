@@ -1,4 +1,4 @@
-// tests/net/unix_listener_move_test.cpp: who owns the file of a listener that was moved.
+// tests/net/unix_listener_move_test.cpp: the owner of the socket file of a listener that was moved.
 #include <gyre/net/unix_listener.hpp>
 
 #include "tests/fs/scratch.hpp"
@@ -25,7 +25,7 @@ TEST(unix_listener, that_is_assigned_another_removes_its_file_and_takes_over) {
         listener = std::move(other);
       }
       EXPECT_FALSE(std::filesystem::exists(first));
-      EXPECT_TRUE(std::filesystem::exists(second));  // the moved-from listener has left it alone
+      EXPECT_TRUE(std::filesystem::exists(second));  // the moved-from listener has not removed it
       EXPECT_EQ(listener.local_address(), unix_address(second));
       unix_stream client = co_await unix_stream::connect(unix_address(second));
       unix_stream served = co_await listener.accept();

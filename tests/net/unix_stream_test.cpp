@@ -19,7 +19,7 @@ using namespace gyre_test;
 
 namespace {
 
-/// A directory that is gone after the test.
+/// A directory that is removed after the test.
 class directory {
  public:
   directory() { EXPECT_NE(::mkdtemp(name_), nullptr); }
@@ -54,7 +54,7 @@ gyre::task<std::string> read_text(gyre::unix_stream& from) {
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-/// Leaves the file of a socket, as a killed server does.
+/// Leaves the file of a socket behind, as a killed server does.
 void leave_behind(const gyre::unix_address& where) {
   const int killed = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   EXPECT_EQ(::bind(killed, static_cast<const sockaddr*>(where.data()), where.size()), 0);

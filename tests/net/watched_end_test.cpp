@@ -1,4 +1,4 @@
-// tests/net/watched_end_test.cpp: who watches for the end of a stream hears of it, whatever others have read before it.
+// tests/net/watched_end_test.cpp: a watcher of a stream's end is notified, whatever others have read before.
 #include <gyre/net/stream_socket.hpp>
 
 #include "tests/net/connected_pair.hpp"
@@ -16,7 +16,7 @@ constexpr std::string_view words = "last words";
 constexpr std::uint32_t buffer_size = 512;
 constexpr std::size_t full_queue = std::size_t{gyre::io::receive_queue::most_buffers} * buffer_size;
 
-/// Watches for the end of a stream that outlives it.
+/// Watches for the end of a stream that outlives the watcher.
 template <class Stream>
 class watched : gyre::end_watch {
  public:
@@ -55,12 +55,12 @@ constexpr auto reads_to_the_end = [](auto& stream) -> gyre::task<> {
   }
 };
 
-/// The peer writes and leaves in one turn, while a task reads the last words and no more.
+/// The peer writes and leaves in one turn, while a task reads the last words and nothing more.
 template <class Stream, class Read>
 gyre::task<> hear_out(Stream here, Stream there, Read read) {
   watched watch(here);
   auto reading = gyre::spawn(read(here));
-  co_await gyre::yield();  // it waits
+  co_await gyre::yield();  // now the task waits
   co_await there.write_all(words);
   there = Stream();
   co_await reading;
@@ -83,7 +83,7 @@ void hear_out_unix(Read read) {
   });
 }
 
-/// The queue of what was received stops when it is full. Then all of it is read, and the peer leaves.
+/// The queue of received data is full, so receiving stops. Then all of it is read, and the peer leaves.
 template <class Read>
 void empty_a_full_queue(Read read) {
   auto body = [read]() -> gyre::task<> {
