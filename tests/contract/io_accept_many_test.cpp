@@ -8,7 +8,7 @@
 namespace gyre::contract {
 namespace {
 
-/// The soft limit of descriptors, lowered while it lives.
+/// Lowers the soft limit of descriptors while it exists.
 class fewer_descriptors {
  public:
   explicit fewer_descriptors(rlim_t limit) {
@@ -35,7 +35,7 @@ class io_accept_many : public io_contract {
     for (std::size_t i = 0; i < count; ++i) clients.push_back(server.begin_connect());
   }
 
-  /// Every client was accepted once: each finds its own words at the other end.
+  /// Every client was accepted once: each receives its own words at the other end.
   void expect_all_connected(const std::vector<int>& accepted) {
     ASSERT_EQ(accepted.size(), clients.size());
     for (std::size_t i = 0; i < clients.size(); ++i) say(clients[i], std::to_string(i));
@@ -122,7 +122,7 @@ TEST_P(io_accept_many, ends_when_descriptors_run_out_and_goes_on_when_submitted_
   many m(backend, io::opcode::accept_many, ours);
   submit(m);
   {
-    // The lowest free number is the first that an accept gets.
+    // The first accept gets the lowest free number.
     const int next = ::dup(0);
     ::close(next);
     const fewer_descriptors limit(static_cast<rlim_t>(next) + 5);
@@ -130,12 +130,12 @@ TEST_P(io_accept_many, ends_when_descriptors_run_out_and_goes_on_when_submitted_
     EXPECT_EQ(m.last_result, -EMFILE);
     EXPECT_EQ(m.results.size(), 5U);
     backend.settle();
-    submit(m);  // too early: nothing has changed
+    submit(m);  // too early, nothing has changed
     ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
     EXPECT_EQ(m.last_result, -EMFILE);
     EXPECT_EQ(m.results.size(), 5U);
   }
-  // No new event will tell of those that wait.
+  // No new event will report the waiting clients.
   submit(m);
   ASSERT_TRUE(backend.turn_until([&] { return m.results.size() == 20; }));
   expect_all_connected(m.results);

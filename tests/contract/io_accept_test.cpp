@@ -12,7 +12,7 @@ class io_accept : public io_contract {
 
   owned_fd listener() { return owned_fd(::dup(server.fd.get())); }
 
-  /// Exchanges a byte, so that it is this client's connection and works.
+  /// Exchanges a byte, to show that the connection is this client's and works.
   static void expect_connected(const owned_fd& client, int accepted) {
     const owned_fd other(accepted);
     say(client, "?");
@@ -97,7 +97,7 @@ TEST_P(io_accept, keeps_the_connection_for_later_when_descriptors_run_out) {
   one_shot r(io::opcode::accept, ours);
   EXPECT_EQ(perform(r), -EMFILE);
   ::setrlimit(RLIMIT_NOFILE, &before);
-  // No new event will tell of this connection.
+  // No new event will report this connection.
   ASSERT_GE(perform(r), 0);
   expect_connected(client, r.result);
 }

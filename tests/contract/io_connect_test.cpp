@@ -17,7 +17,7 @@ class io_connect : public io_contract {
   }
 };
 
-/// A listener whose backlog is full: who connects now waits until somebody is accepted.
+/// A listener whose backlog is full, so that a client that connects waits until another one is accepted.
 struct busy_server : tcp_server {
   owned_fd earlier = begin_connect();
 
@@ -71,7 +71,7 @@ TEST_P(io_connect, reports_what_is_connected_already) {
   EXPECT_EQ(perform(r), 0);
   backend.settle();
   one_shot again = to(ours, server);
-  // The first call after an asynchronous connect may still report that one's success.
+  // The first call after an asynchronous connect may still report the success of that connect.
   EXPECT_TRUE(perform(again) == -EISCONN || again.result == 0) << again.result;
   one_shot once_more = to(ours, server);
   EXPECT_EQ(perform(once_more), -EISCONN);
@@ -97,7 +97,7 @@ TEST_P(io_connect, waits_until_it_is_connected) {
   backend.settle();
   ASSERT_FALSE(r.done()) << r.result;
   const owned_fd accepted = accept_from(server.fd);
-  // The kernel tries again a second after the first packet was dropped.
+  // The kernel tries again one second after the first packet was dropped.
   ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
   EXPECT_EQ(r.result, 0);
 }

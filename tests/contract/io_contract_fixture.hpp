@@ -1,4 +1,4 @@
-// tests/contract/io_contract_fixture.hpp: a backend without a loop, and requests that remember what they were told.
+// tests/contract/io_contract_fixture.hpp: a backend without a loop, and requests that record their results.
 #pragma once
 
 #include <gyre/io.hpp>
@@ -19,7 +19,7 @@
 namespace gyre::contract {
 
 inline constexpr io::monotonic_time milliseconds = 1'000'000;
-inline constexpr io::monotonic_time patience = 10'000 * milliseconds;  // until a test gives up
+inline constexpr io::monotonic_time patience = 10'000 * milliseconds;  // after this a test gives up
 
 inline io::monotonic_time now() noexcept {
   timespec t{};
@@ -27,7 +27,7 @@ inline io::monotonic_time now() noexcept {
   return io::monotonic_time{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-/// A kind of backend, and who waits: itself, or its user, with another call, for its pollable descriptor.
+/// A kind of backend, and how to wait: in the backend, or in its user, which polls the backend's descriptor.
 struct backend_way {
   io::backend_kind kind;
   bool polled = false;
@@ -36,7 +36,7 @@ struct backend_way {
   }  // NOLINT(google-explicit-constructor): most want only that
 };
 
-/// A backend that turns as a loop does.
+/// A backend that is turned as in a loop.
 class turning_backend {
  public:
   turning_backend() = default;
@@ -50,7 +50,7 @@ class turning_backend {
     if (polled_ && owner_) EXPECT_GE(owner_->pollable(), 0);
   }
 
-  /// Rings are charged to the user's locked memory, and many tests make one.
+  /// A small ring, because rings count towards the user's locked memory and many tests make one.
   static io::backend_options small() {
     return {.submission_entries = 64, .completion_entries = 1024, .buffer_count = 64, .buffer_size = 1024};
   }
@@ -61,7 +61,7 @@ class turning_backend {
   [[nodiscard]] const char* reason() const noexcept { return choice_.reason; }
   void destroy() { owner_ = io::backend_owner(); }
 
-  /// Lets the backend hand out completions, and does not call them yet.
+  /// Lets the backend hand out completions without calling them yet.
   void collect(io::monotonic_time deadline = io::do_not_wait) {
     if (polled_ && deadline != io::do_not_wait) {
       const io::monotonic_time until = owner_->prepare_wait(deadline, ready_);
@@ -71,7 +71,7 @@ class turning_backend {
     }
     owner_->wait(deadline, ready_);
   }
-  /// Calls what has been handed out.
+  /// Calls the completions that have been handed out.
   void run_ready() {
     while (!ready_.empty()) {
       io::completion& item = ready_.pop_front();
@@ -80,13 +80,13 @@ class turning_backend {
   }
   [[nodiscard]] bool has_ready() const noexcept { return !ready_.empty(); }
 
-  /// As a loop does, it waits only when there is nothing to do.
+  /// Waits only when there is nothing to do, as a loop does.
   void turn(io::monotonic_time deadline = io::do_not_wait) {
     collect(ready_.empty() ? deadline : io::do_not_wait);
     run_ready();
   }
 
-  /// Turns, waiting, until `condition` holds. False: it never did.
+  /// Turns, waiting, until `condition` holds. Returns false if it has not held in time.
   template <class Condition>
   [[nodiscard]] bool turn_until(Condition condition) {
     const io::monotonic_time end = now() + patience;
@@ -97,14 +97,14 @@ class turning_backend {
     return true;
   }
 
-  /// Hands out, without calling anything, until something is there.
+  /// Collects completions without calling them, until there is at least one.
   [[nodiscard]] bool collect_something() {
     const io::monotonic_time end = now() + patience;
     while (ready_.empty() && now() < end) collect(end);
     return !ready_.empty();
   }
 
-  /// Gives everything that is on its way the time to arrive: for tests that nothing more does.
+  /// Gives everything in flight the time to arrive, for tests that expect nothing further.
   void settle() {
     for (int i = 0; i < 20; ++i) turn();
     turn(now() + 5 * milliseconds);
@@ -124,7 +124,7 @@ class turning_backend {
   io::ready_list ready_;
 };
 
-/// A descriptor with the socket that it stands for, attached to a backend while it lives.
+/// A descriptor that owns its socket and is attached to a backend while it exists.
 class endpoint : public io::descriptor {
  public:
   endpoint(turning_backend& backend, owned_fd socket, bool attach_now = true)
@@ -170,12 +170,12 @@ struct one_shot : io::request {
   int submissions = 0;
 };
 
-/// A multishot that keeps what was delivered.
+/// A multishot that records what is delivered.
 struct many : io::multishot {
-  std::vector<int> results;        // of all deliveries but the last
+  std::vector<int> results;        // of all deliveries except the last
   std::vector<std::size_t> sizes;  // received with each delivery
   std::string bytes;               // received, in order
-  int last_result = 1;             // 1: has not ended
+  int last_result = 1;             // 1 while it has not ended
   int completions = 0;
   bool keeps_buffers = false;  // in `kept`, until the test releases them
   std::vector<std::uint32_t> kept;
@@ -241,13 +241,13 @@ inline std::string backend_name(const ::testing::TestParamInfo<backend_way>& inf
          (info.param.polled ? "_polled" : "");
 }
 
-/// Nothing when this backend can be tested here, else why not.
+/// Returns "" when this backend can be tested here, otherwise the reason why not.
 inline std::string why_not(io::backend_kind kind) {
   const io::backend_choice& choice = io::process_backend_choice();
   return kind == io::backend_kind::io_uring && choice.kind != kind ? choice.reason : "";
 }
 
-/// Base of the suites: each test runs once on each backend.
+/// Base of the suites. Each test runs once on each backend.
 class io_contract : public ::testing::TestWithParam<backend_way> {
  protected:
   void SetUp() override {
@@ -261,7 +261,7 @@ class io_contract : public ::testing::TestWithParam<backend_way> {
     EXPECT_EQ(backend->in_flight(), 0U);
   }
 
-  /// Makes the backend, again with other options when the test needs them.
+  /// Makes the backend. Tests that need other options call it again.
   void begin(io::backend_options options = turning_backend::small()) {
     backend.destroy();
     backend.make(GetParam(), options);
@@ -284,7 +284,7 @@ class io_contract : public ::testing::TestWithParam<backend_way> {
     EXPECT_EQ(m.results.size(), before) << "delivered inside submit";
   }
 
-  /// Submits and waits; gives the result.
+  /// Submits and waits. Returns the result.
   int perform(one_shot& r) {
     submit(r);
     EXPECT_TRUE(backend.turn_until([&] { return r.done(); })) << "never completed";

@@ -21,7 +21,7 @@ TEST_P(io_descriptor, a_number_that_is_used_again_at_once_is_another_descriptor)
       stop(m);
       say(first.peer, "for nobody");
     }
-    // The lowest free number is taken: the one that has just been closed.
+    // The kernel assigns the lowest free number, which is the one just closed.
     connection second = unix_connection();
     if (second.ours.get() != number) std::swap(second.ours, second.peer);
     ASSERT_EQ(second.ours.get(), number);
@@ -79,7 +79,7 @@ TEST_P(io_descriptor, nothing_comes_from_a_detached_descriptor_of_which_a_duplic
     ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
   }
   say(c.peer, "x");
-  backend.settle();  // an event for the freed object would be seen by the address sanitizer
+  backend.settle();  // the address sanitizer would report an event for the freed object
   EXPECT_EQ(hear(duplicate), "x");
 }
 
@@ -196,7 +196,7 @@ TEST_P(io_descriptor, what_is_in_flight_when_the_backend_dies_is_not_used_any_mo
   submit(connections);
   backend.settle();
   one_shot unseen(io::opcode::send, ends[0], "x", 1);
-  submit(unseen);  // done, or about to be, and never handed out
+  submit(unseen);  // done or nearly done, but never handed out
   io::descriptor closed{.fd = -1};
   many hopeless(backend, io::opcode::receive_many, closed);
   submit(hopeless);
@@ -210,7 +210,7 @@ TEST_P(io_descriptor, what_is_in_flight_when_the_backend_dies_is_not_used_any_mo
   EXPECT_TRUE(stream.ended() && connections.ended() && hopeless.ended());
   for (endpoint& e : ends) EXPECT_EQ(e.in_flight, 0U);
 
-  // Nothing is taken from the sockets, nothing is written into the buffer, nothing is sent.
+  // Nothing is read from the sockets, nothing is written into the buffer, and nothing is sent.
   say(reading.peer, "later");
   say(streaming.peer, "later");
   const owned_fd client = server.begin_connect();
@@ -248,7 +248,7 @@ TEST_P(io_descriptor, who_waits_for_a_buffer_when_the_backend_dies_is_told) {
   submit(m);
   say(c.peer, random_bytes(10'000, 51));
   ASSERT_TRUE(backend.turn_until([&] { return m.kept.size() == 2; }));
-  backend.settle();  // now it is starved
+  backend.settle();  // now it has no buffer left
   EXPECT_FALSE(m.ended());
   backend.destroy();
   EXPECT_TRUE(m.ended());

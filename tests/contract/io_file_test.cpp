@@ -1,4 +1,4 @@
-// tests/contract/io_file_test.cpp: files as requests: the ring and the threads of the pool mean the same.
+// tests/contract/io_file_test.cpp: file requests: the ring and the threads of the pool behave the same.
 #include "tests/contract/io_contract_fixture.hpp"
 
 #include <fcntl.h>
@@ -127,7 +127,7 @@ TEST_P(io_file, reads_and_writes_at_offsets_and_at_the_position) {
 }
 
 TEST_P(io_file, a_non_blocking_file_is_read_all_the_same) {
-  // The ring gives up at once on some of these, instead of waiting.
+  // For some of these, the ring gives up at once instead of waiting.
   for (const char* name : {"/proc/self/status", "/proc/version", "/sys/kernel/mm/transparent_hugepage/enabled"}) {
     io::descriptor d{.fd = open(name, O_RDONLY | O_NONBLOCK)};
     if (d.fd == -ENOENT) continue;
@@ -203,7 +203,7 @@ TEST_P(io_file, a_cancelled_request_completes_once_with_its_result_or_without) {
       EXPECT_EQ(r.completions, 1);
       if (r.result != -ECANCELED) EXPECT_GE(r.result, 0);
       if (opens && r.result >= 0) ::close(r.result);
-      backend->cancel(r);  // too late: nothing happens
+      backend->cancel(r);  // too late, nothing happens
       backend.settle();
       EXPECT_EQ(r.completions, 1);
       ::close(d.fd);
@@ -286,7 +286,7 @@ TEST_P(io_file, a_backend_that_ends_waits_for_what_is_under_way) {
       ::close(opened.result);
     }
     EXPECT_EQ(d.in_flight, 0U);
-    backend.run_ready();  // what had been handed out
+    backend.run_ready();  // the completions that had been handed out
     ::close(d.fd);
   }
 }

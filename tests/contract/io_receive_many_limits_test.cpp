@@ -1,5 +1,5 @@
 // tests/contract/io_receive_many_limits_test.cpp: opcode::receive_many when it is cancelled, when the pool is empty,
-// and when one connection has more to say than the others.
+// and when one connection receives more than the others.
 #include "tests/contract/io_contract_fixture.hpp"
 
 #include <memory>
@@ -9,7 +9,7 @@ namespace {
 
 class io_receive_many_limits : public io_contract {
  protected:
-  /// As few buffers as a pool can have to be interesting.
+  /// The smallest number of buffers that is of interest.
   void begin_with_two_buffers() {
     io::backend_options options = turning_backend::small();
     options.buffer_count = 2;
@@ -229,7 +229,7 @@ TEST_P(io_receive_many_limits, an_end_is_seen_after_a_wait_for_buffers) {
   many m(backend, io::opcode::receive_many, ours);
   m.keeps_buffers = true;
   submit(m);
-  say(c.peer, std::string(512, 'x'));  // exactly what the pool holds
+  say(c.peer, std::string(512, 'x'));  // exactly the size of the pool
   ASSERT_TRUE(backend.turn_until([&] { return m.kept.size() == 2; }));
   c.peer.close();
   backend.settle();

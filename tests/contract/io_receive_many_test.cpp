@@ -1,5 +1,5 @@
-// tests/contract/io_receive_many_test.cpp: opcode::receive_many, on every backend: what arrives and how it ends.
-// Cancelling and the pool running empty: io_receive_many_limits_test.cpp.
+// tests/contract/io_receive_many_test.cpp: opcode::receive_many, on every backend: deliveries and ends.
+// io_receive_many_limits_test.cpp has cancels and the empty pool.
 #include "tests/contract/io_contract_fixture.hpp"
 
 #include <memory>
@@ -132,7 +132,7 @@ TEST_P(io_receive_many, ends_with_zero_after_the_last_bytes) {
   ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
   EXPECT_EQ(m.last_result, 0);
   EXPECT_EQ(m.bytes, bytes);
-  submit(m);  // the end is still there
+  submit(m);  // the end is still reported
   ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
   EXPECT_EQ(m.last_result, 0);
 }

@@ -7,7 +7,7 @@
 namespace gyre::contract {
 namespace {
 
-/// A datagram, or what a stream has, into one buffer; with its sender and what came along.
+/// Receives a datagram, or what a stream has, into one buffer, with its sender and ancillary data.
 struct receiving : one_shot {
   std::array<char, 16> bytes{};
   io::const_buffer piece{bytes.data(), bytes.size()};

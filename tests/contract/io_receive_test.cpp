@@ -41,7 +41,7 @@ TEST_P(io_receive, finds_bytes_that_came_while_nobody_asked) {
   connection c = tcp_connection();
   endpoint ours(backend, std::move(c.ours));
   say(c.peer, "before");
-  backend.settle();  // whatever the kernel has to say of it, it says now
+  backend.settle();  // all events of the kernel for it arrive now
   one_shot r = into(ours);
   EXPECT_EQ(perform(r), 6);
 }
@@ -202,7 +202,7 @@ TEST_P(io_receive, cancelled_while_waiting_takes_nothing) {
   submit(r);
   backend.settle();
   backend->cancel(r);
-  backend->cancel(r);  // once more makes no difference
+  backend->cancel(r);  // a second cancel makes no difference
   EXPECT_EQ(ours.in_flight, 1U) << "the descriptor is in use until the completion is handed out";
   ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
   EXPECT_EQ(r.result, -ECANCELED);

@@ -1,5 +1,4 @@
-// tests/contract/io_same_results_test.cpp: one script, played on each backend, gives the same results in the same
-// words.
+// tests/contract/io_same_results_test.cpp: the same script gives the same results, in the same words, on each backend.
 #include "tests/contract/io_contract_fixture.hpp"
 
 #include <string>
@@ -7,7 +6,7 @@
 namespace gyre::contract {
 namespace {
 
-/// Plays a script and writes down every result.
+/// Runs a script and records every result.
 class scribe {
  public:
   explicit scribe(io::backend_kind kind) : backend_(kind) {}
@@ -29,7 +28,7 @@ class scribe {
   std::string text_;
 };
 
-/// Each operation in turn, on a connection that lives, ends in half, and dies.
+/// Performs each operation in turn, on a connection that is open, half-closed and then closed.
 void conversation(scribe& s, connection c, bool ends_with_reset) {
   endpoint ours(s.backend(), std::move(c.ours));
   std::string buffer(8, '.');

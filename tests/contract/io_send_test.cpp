@@ -8,7 +8,7 @@ namespace {
 
 volatile std::sig_atomic_t pipe_signals = 0;
 
-/// Either operation: a message of one buffer means the same as the buffer.
+/// Either operation: a message with one buffer is equivalent to the buffer.
 struct sending : one_shot {
   io::const_buffer piece;
   io::message whole;
@@ -80,7 +80,7 @@ TEST_P(io_send, is_short_when_the_socket_is_full_and_waits_when_it_stays_full) {
     ASSERT_GT(perform(first), 0);
     sent = static_cast<std::size_t>(first.result);
     ASSERT_LT(sent, bytes.size());
-    sent += say(ours.socket(), std::string_view(bytes).substr(sent));  // now it is full to the brim
+    sent += say(ours.socket(), std::string_view(bytes).substr(sent));  // now it is completely full
     sending second(as_message, ours, std::string_view(bytes).substr(sent, 1000));
     submit(second);
     backend.settle();

@@ -22,7 +22,7 @@ TEST_P(io_turn, a_deadline_is_never_early) {
   for (const io::monotonic_time length : {io::monotonic_time{1}, io::monotonic_time{300'000}, milliseconds,
                                           io::monotonic_time{2'500'000}, 20 * milliseconds}) {
     const io::monotonic_time deadline = now() + length;
-    // It may return early with nothing; who waits comes back, but not for ever.
+    // It may return early with nothing. The caller then waits again, but only a few times.
     int returns = 0;
     for (; now() < deadline; ++returns) backend.turn(deadline);
     EXPECT_LE(returns, 3);
@@ -76,7 +76,7 @@ TEST_P(io_turn, completions_come_also_when_nobody_ever_waits) {
   submit(r);
   backend.turn();
   say(c.peer, "x");
-  // As a busy program: each turn has something of its own to hand out.
+  // As in a busy program, each turn has something of its own to hand out.
   for (int i = 0; i < 100 && !r.done(); ++i) {
     one_shot w(io::opcode::send, other, "y", 1);
     submit(w);
@@ -109,7 +109,7 @@ TEST_P(io_turn, a_wake_before_the_wait_is_not_lost) {
 TEST_P(io_turn, many_wakes_are_one) {
   for (int i = 0; i < 1000; ++i) backend->wake();
   backend.turn(io::wait_forever);
-  // At most a few waits return for nothing; then they wait again.
+  // At most a few waits return early, and are then repeated.
   int early = 0;
   for (io::monotonic_time deadline = now() + milliseconds; now() < deadline; ++early) backend.turn(deadline);
   EXPECT_LE(early, 5);

@@ -48,11 +48,11 @@ TEST_P(io_wait_readiness, waits_again_when_the_bytes_have_been_taken_by_somebody
     ASSERT_FALSE(r.done());
     say(c.peer, "x");
     ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
-    EXPECT_EQ(hear(ours.socket()), "x");  // as a foreign library would, which tells the backend nothing
+    EXPECT_EQ(hear(ours.socket()), "x");  // as a foreign library would, without informing the backend
   }
 }
 
-// Where the backend is polled: a write to an eventfd is what the kernel cannot tell another eventfd of.
+// Where the backend is polled: the kernel cannot report a write to an eventfd through another eventfd.
 TEST_P(io_wait_readiness, readable_when_an_eventfd_is_written_again) {
   endpoint bell(backend, owned_fd(checked(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC), "eventfd")));
   for (int i = 0; i < 3; ++i) {
@@ -247,7 +247,7 @@ TEST_P(io_wait_readiness, cancelled_while_waiting) {
     ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
     EXPECT_EQ(r.result, -ECANCELED);
   }
-  // What became ready in between is seen by who asks next.
+  // The next request sees what became ready in between.
   EXPECT_EQ(hear(c.peer).size(), stuffed);
   say(c.peer, "x");
   backend.settle();

@@ -20,7 +20,7 @@ TEST_P(io_wake_threads, each_wake_after_a_post_is_noticed) {
       while (seen.load(std::memory_order_acquire) < i) std::this_thread::yield();
     }
   });
-  // Hangs, until the test's limit, when a wake is lost.
+  // Hangs until the test's time limit if a wake is lost.
   while (seen.load(std::memory_order_relaxed) < rounds) {
     if (const int latest = posted.load(std::memory_order_acquire); latest != seen.load(std::memory_order_relaxed))
       seen.store(latest, std::memory_order_release);

@@ -1,4 +1,4 @@
-// tests/contract/message_receiver.hpp: a multishot that writes down the datagrams it is given.
+// tests/contract/message_receiver.hpp: a multishot that records the datagrams it is given.
 #pragma once
 
 #include <gyre/io/backend.hpp>
@@ -20,7 +20,7 @@ struct message_receiver : io::message_multishot {
   std::vector<bool> truncated;
   std::vector<std::uint32_t> kept;  // buffers, while `keeps`
   bool keeps = false;
-  int last_result = 1;  // 1: has not ended
+  int last_result = 1;  // 1 while it has not ended
   io::backend* backend;
 
   message_receiver(io::backend& performer, io::descriptor& d) : backend(&performer) {

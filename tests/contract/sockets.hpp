@@ -1,4 +1,4 @@
-// tests/contract/sockets.hpp: sockets to try operations on, and what a peer does to them. Plain system calls.
+// tests/contract/sockets.hpp: sockets to try operations on, and actions of their peers. Plain system calls.
 #pragma once
 
 #include <arpa/inet.h>
@@ -21,7 +21,7 @@
 
 namespace gyre::contract {
 
-/// Stops the test with the error of the system call: what a test needs to begin with has to work.
+/// Stops the test with the error of the system call, when a precondition of the test fails.
 inline int checked(int result, const char* call) {
   if (result < 0) throw std::system_error(errno, std::generic_category(), call);
   return result;
@@ -53,7 +53,7 @@ inline owned_fd new_socket(int family) {
   return owned_fd(checked(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket"));
 }
 
-/// Two ends of a connection: ours is the one that is tried, the peer's is used with plain calls.
+/// Two ends of a connection. The test tries operations on `ours`, and uses `peer` with plain calls.
 struct connection {
   owned_fd ours;
   owned_fd peer;
@@ -79,7 +79,7 @@ struct tcp_server {
     checked(::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size), "getsockname");
   }
 
-  /// Begins to connect; on this machine that has succeeded when the call returns, unless the backlog is full.
+  /// Begins to connect. On the same machine the connect has succeeded on return, unless the backlog is full.
   [[nodiscard]] owned_fd begin_connect() const {
     owned_fd client = new_socket(AF_INET);
     if (::connect(client.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) < 0 &&
@@ -89,7 +89,7 @@ struct tcp_server {
   }
 };
 
-/// An AF_UNIX socket that listens on a name without a file.
+/// An AF_UNIX socket that listens on an abstract name.
 struct unix_server {
   owned_fd fd = new_socket(AF_UNIX);
   sockaddr_un address{};
@@ -97,7 +97,7 @@ struct unix_server {
 
   explicit unix_server(int backlog) {
     address.sun_family = AF_UNIX;
-    // No name at all: the kernel chooses one that nobody has.
+    // An empty address: the kernel chooses a unique name.
     checked(::bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof(sa_family_t)), "bind");
     checked(::getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &size), "getsockname");
     checked(::listen(fd.get(), backlog), "listen");
@@ -113,14 +113,14 @@ inline connection tcp_connection() {
   return {std::move(ours), std::move(peer)};
 }
 
-/// Closes a TCP socket so that the other end finds its connection reset.
+/// Closes a TCP socket so that the other end sees a connection reset.
 inline void reset(owned_fd& fd) {
   const linger now{.l_onoff = 1, .l_linger = 0};
   checked(::setsockopt(fd.get(), SOL_SOCKET, SO_LINGER, &now, sizeof(now)), "SO_LINGER");
   fd.close();
 }
 
-/// Sends as much as fits; gives the count.
+/// Sends as much as fits. Returns the count.
 inline std::size_t say(const owned_fd& fd, std::string_view bytes, int flags = 0) {
   std::size_t sent = 0;
   while (sent < bytes.size()) {
@@ -131,7 +131,7 @@ inline std::size_t say(const owned_fd& fd, std::string_view bytes, int flags = 0
   return sent;
 }
 
-/// Receives what there is, up to `most`.
+/// Receives what is available, up to `most`.
 inline std::string hear(const owned_fd& fd, std::size_t most = ~std::size_t{0}) {
   std::string all;
   char block[16384];
@@ -143,7 +143,7 @@ inline std::string hear(const owned_fd& fd, std::size_t most = ~std::size_t{0}) 
   return all;
 }
 
-/// Fills the socket until it takes no more; gives the number of bytes.
+/// Fills the socket until it accepts no more. Returns the number of bytes.
 inline std::size_t fill(const owned_fd& fd) {
   const std::string block(65536, 'f');
   std::size_t total = 0;
@@ -151,7 +151,7 @@ inline std::size_t fill(const owned_fd& fd) {
   return total;
 }
 
-/// The same bytes for the same seed.
+/// Returns the same bytes for the same seed.
 inline std::string random_bytes(std::size_t count, std::uint32_t seed) {
   std::mt19937 random(seed);
   std::string bytes(count, '\0');
@@ -159,7 +159,7 @@ inline std::string random_bytes(std::size_t count, std::uint32_t seed) {
   return bytes;
 }
 
-/// Two UDP sockets of 127.0.0.1; ours knows nobody, the peer is connected to ours.
+/// Two UDP sockets of 127.0.0.1. Ours has no peer; the other is connected to ours.
 inline connection udp_pair() {
   connection c{owned_fd(checked(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), "socket")),
                owned_fd(checked(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket"))};

@@ -1,4 +1,4 @@
-// tests/io/attempt_test.cpp: one non-blocking try of each operation, and what it tells of readiness.
+// tests/io/attempt_test.cpp: one non-blocking attempt of each operation, and what it shows about readiness.
 #include <gyre/io/attempt.hpp>
 
 #include "tests/contract/sockets.hpp"

@@ -1,4 +1,4 @@
-// tests/io/backend_choice_test.cpp: which backend a process gets when the kernel, a filter or a limit says no.
+// tests/io/backend_choice_test.cpp: which backend a process gets when the kernel, a filter or a limit refuses io_uring.
 #include <gyre/io/backend_choice.hpp>
 
 #include "tests/support/denied_call.hpp"
@@ -17,12 +17,12 @@
 namespace {
 
 struct outcome {
-  std::string backend;  // "" when there is none
+  std::string backend;  // "" if there is none
   int error;
   std::string reason;
 };
 
-// What a fresh process gets after `prepare`: the choice is made once a process, and filters cannot be taken back.
+// The choice of a new process after `prepare`. The choice is made once per process, and filters cannot be removed.
 template <class Prepare>
 outcome in_child(Prepare prepare, gyre::io::backend_kind kind = gyre::io::backend_kind::automatic) {
   const gyre_test::child_outcome child = gyre_test::in_child_process([&] {

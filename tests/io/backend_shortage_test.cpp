@@ -18,7 +18,7 @@ using gyre::io::backend_choice;
 using gyre::io::backend_kind;
 using gyre::io::backend_owner;
 
-// What a fresh process says: the choice is made once a process.
+// The output of a new process, because the choice is made once per process.
 template <class Body>
 std::string said_by_child(Body body) {
   const gyre_test::child_outcome child = gyre_test::in_child_process([&] {
@@ -29,7 +29,7 @@ std::string said_by_child(Body body) {
   return child.text;
 }
 
-// While it lives, every call that needs a descriptor fails with EMFILE.
+// While it exists, every call that needs a descriptor fails with EMFILE.
 class no_descriptors {
  public:
   no_descriptors() {

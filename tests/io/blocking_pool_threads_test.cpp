@@ -28,7 +28,7 @@ struct job : blocking_job {
   }
 };
 
-/// Holds up the threads that enter it until it is opened.
+/// Blocks the threads that enter it until it is opened.
 class gate {
  public:
   void enter() {
@@ -56,7 +56,7 @@ TEST(blocking_pool_threads, runs_a_job_elsewhere) {
     where = std::this_thread::get_id();
     done.count_down();
   });
-  blocking_pool pool(1);  // last: it waits for its threads before what they use dies
+  blocking_pool pool(1);  // last, so that it joins its threads before the objects that they use are destroyed
   pool.submit(j);
   done.wait();
   EXPECT_NE(where, std::this_thread::get_id());
@@ -94,7 +94,7 @@ TEST(blocking_pool_threads, runs_as_many_at_a_time_as_allowed_and_no_more) {
     }));
     pool.submit(*jobs.back());
   }
-  g.wait_for(3);  // hangs when they do not run at the same time
+  g.wait_for(3);  // hangs unless they run at the same time
   g.open();
   done.wait();
   EXPECT_EQ(most, 3);
@@ -115,7 +115,7 @@ TEST(blocking_pool_threads, uses_an_idle_thread_again) {
     }));
     one.wait();
   }
-  // The next job may come before the last thread is idle again, and never needs more than those that have been busy.
+  // The next job may arrive before the last thread is idle again. It never needs more threads than have been busy.
   EXPECT_LT(threads.size(), 8U);
 }
 
@@ -129,7 +129,7 @@ TEST(blocking_pool_threads, starts_another_thread_when_one_idle_thread_is_not_en
     blocking_pool pool(2);
     pool.submit(warm_up);
     first.wait();
-    if (i % 2 == 0) std::this_thread::yield();  // now it may be idle
+    if (i % 2 == 0) std::this_thread::yield();  // now the thread may be idle
     pool.submit(a);
     pool.submit(b);
     g.wait_for(2);
@@ -193,7 +193,7 @@ TEST(blocking_pool_threads, a_job_that_waits_can_be_withdrawn) {
     EXPECT_TRUE(pool.withdraw(third));  // the last
     EXPECT_TRUE(pool.withdraw(first));  // the first
     EXPECT_FALSE(pool.withdraw(first)) << "it is not there any more";
-    pool.submit(third);  // and it can come back
+    pool.submit(third);  // a withdrawn job can be submitted again
     g.open();
   }
   EXPECT_EQ(runs, 2);
@@ -214,7 +214,7 @@ TEST(blocking_pool_threads, withdrawing_a_job_looks_at_no_other_than_its_neighbo
     g.wait_for(1);
     pool.submit(far);
     for (int i = 0; i < 100; ++i) pool.submit(jobs.emplace_back([] {}));
-    ASSERT_EQ(::mprotect(memory, page, PROT_NONE), 0);  // whatever searches the queue from its head ends here
+    ASSERT_EQ(::mprotect(memory, page, PROT_NONE), 0);  // a search of the queue from its head ends here
     for (std::size_t i = 1; i < jobs.size(); ++i) EXPECT_TRUE(blocking_pool::withdraw(jobs[i]));
     ASSERT_EQ(::mprotect(memory, page, PROT_READ | PROT_WRITE), 0);
     g.open();
@@ -282,7 +282,7 @@ TEST(blocking_pool_threads, the_process_has_one_for_each_kind_of_work) {
   EXPECT_NE(&blocking_pool::for_files(), &blocking_pool::for_names());
   blocking_pool& pool = blocking_pool::for_files();
   EXPECT_EQ(&pool, &blocking_pool::for_files());
-  // Its threads outlive the test, and so does what they use.
+  // The threads of the pool outlive the test, and so must the objects that they use.
   static std::deque<job> jobs;
   const auto g = std::make_shared<gate>();
   const auto done = std::make_shared<std::latch>(4);

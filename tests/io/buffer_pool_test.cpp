@@ -67,7 +67,7 @@ TEST(buffer_pool, taken_buffers_can_be_linked_by_their_slots) {
   const std::uint32_t b = pool.take();
   pool.at(a) = {.next = b, .length = 10};
   pool.at(b) = {.next = buffer_pool::none, .length = 20};
-  const std::uint32_t c = pool.take();  // the free list is not disturbed by it
+  const std::uint32_t c = pool.take();  // the free list is intact
   EXPECT_NE(c, a);
   EXPECT_NE(c, b);
   EXPECT_EQ(pool.at(pool.at(a).next).length, 20U);

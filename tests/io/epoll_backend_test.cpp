@@ -1,5 +1,5 @@
-// tests/io/epoll_backend_test.cpp: what only the epoll backend has to promise: few system calls, and old kernels.
-// What it does for requests is in tests/contract.
+// tests/io/epoll_backend_test.cpp: promises that only the epoll backend makes: few system calls, and old kernels.
+// tests/contract covers its requests.
 #include "tests/contract/io_contract_fixture.hpp"
 #include "tests/support/denied_call.hpp"
 
@@ -14,7 +14,7 @@ class epoll_backend_test : public ::testing::Test {
  protected:
   turning_backend backend{io::backend_kind::epoll};
 
-  /// System calls that `action` makes the backend do.
+  /// The number of system calls that `action` causes in the backend.
   template <class Action>
   std::uint64_t calls_of(Action action) {
     const std::uint64_t before = backend->system_calls();
@@ -99,13 +99,13 @@ TEST_F(epoll_backend_test, hands_out_a_limited_number_of_results_of_one_descript
   ASSERT_TRUE(backend.turn_until([&] { return accepting.ended(); }));
 }
 
-// ---- what the kernel may refuse: in a child, because a filter of system calls is for ever
+// ---- calls that the kernel may refuse: in a child, because a filter of system calls is permanent
 
 [[noreturn]] void leave(bool well) { std::_Exit(well ? 0 : 1); }
 
 class epoll_backend_in_a_child : public ::testing::Test {
  protected:
-  // A child that begins anew: other tests may have left threads behind.
+  // The child is started anew, because other tests may have left threads behind.
   void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 

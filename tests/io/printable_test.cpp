@@ -1,4 +1,4 @@
-// tests/io/printable_test.cpp: text from outside stays on its line and does not steer a terminal.
+// tests/io/printable_test.cpp: foreign text stays on its line and does not control a terminal.
 #include <gyre/io/printable.hpp>
 
 #include <gtest/gtest.h>
@@ -45,10 +45,10 @@ TEST(printable, characters_that_turn_the_direction_of_text_or_end_a_line_are_esc
 }
 
 TEST(printable, bytes_that_are_no_utf8_are_escaped_one_by_one) {
-  EXPECT_EQ(printable("\x9b"), "\\x9b");                             // CSI of a terminal with 8 bits
+  EXPECT_EQ(printable("\x9b"), "\\x9b");                             // CSI of an 8-bit terminal
   EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");                    // overlong
   EXPECT_EQ(printable("\xe0\x80\xaf"), "\\xe0\\x80\\xaf");           // overlong
-  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");           // half of a pair
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");           // half of a surrogate pair
   EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");  // beyond Unicode
   EXPECT_EQ(printable("\xf0\x9f\x98"), "\\xf0\\x9f\\x98");           // cut off
   EXPECT_EQ(printable("\xe2\x82z"), "\\xe2\\x82z");

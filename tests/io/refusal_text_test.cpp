@@ -1,4 +1,4 @@
-// tests/io/refusal_text_test.cpp: each refusal of io_uring comes with its cause and what helps.
+// tests/io/refusal_text_test.cpp: each refusal of io_uring is reported with its cause and a remedy.
 #include "src/io/refusal_text.hpp"
 
 #include "tests/support/denied_call.hpp"
@@ -20,7 +20,8 @@ std::string described(int error, const char* step = "io_uring_setup") {
   return text;
 }
 
-// The same in a process that has a filter of system calls, in which it denies one that nobody makes; "" when that cannot be.
+// The same in a process with a system call filter, which denies a call that nobody makes. Returns "" where filters are
+// impossible.
 std::string described_under_a_filter(int error, const char* step) {
   const auto said = gyre_test::in_child_process([&] {
     gyre_test::deny_call(SYS_acct, EPERM);
@@ -36,7 +37,7 @@ bool has_filter() {
   return false;
 }
 
-// The soft limit of locked memory, put back at the end.
+// The soft limit of locked memory, restored at the end.
 class locked_memory {
  public:
   locked_memory() { ::getrlimit(RLIMIT_MEMLOCK, &before_); }

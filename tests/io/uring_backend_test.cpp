@@ -1,4 +1,4 @@
-// tests/io/uring_backend_test.cpp: what only a ring has: its queues, its doorbell, its calls, its end.
+// tests/io/uring_backend_test.cpp: features that only a ring has: its queues, its doorbell, its calls, its end.
 #include "tests/io/uring_fixture.hpp"
 
 #include <dirent.h>
@@ -59,7 +59,7 @@ TEST_F(uring_backend, a_look_asks_the_kernel_when_it_has_something) {
   pair_receiving p;
   d->backend->submit(p.r);
   d->settle();
-  say(p.c.peer, "x");  // now the queue says that completions wait to be collected
+  say(p.c.peer, "x");  // now the queue shows that completions wait to be collected
   EXPECT_EQ(d->calls_of([&] { d->turn(); }), 1U);
   EXPECT_EQ(p.r.completions, 1);
 }
@@ -154,7 +154,7 @@ TEST_F(uring_backend, wakes_once_for_many_calls_and_again_for_the_next) {
   }
   d->settle();
   const io::monotonic_time end = now() + 5 * milliseconds;
-  while (now() < end) d->turn(end);  // nothing rings by itself: this ends with the deadline
+  while (now() < end) d->turn(end);  // nothing rings without a wake, so this ends with the deadline
 }
 
 TEST_F(uring_backend, a_signal_handler_may_wake_it) {
@@ -166,7 +166,7 @@ TEST_F(uring_backend, a_signal_handler_may_wake_it) {
   ::sigaction(SIGUSR1, &action, &before);
   std::atomic<bool> woken{false};
   const pthread_t self = ::pthread_self();
-  // Signals come until one has come at the right moment; each is enough.
+  // Sends signals until one has arrived at the right moment. Each one suffices.
   std::thread caller([&] {
     while (!woken) {
       ::pthread_kill(self, SIGUSR1);
@@ -214,7 +214,7 @@ TEST_F(uring_backend, a_connect_that_blocks_a_thread_of_the_kernel_can_be_cancel
   one_shot r(opcode::connect, target, &address, server.size);
   for (int round = 1; round <= 30; ++round) {
     d->backend->submit(r);
-    for (int i = 0; i < round * 20; ++i) d->turn();  // it is tried so often that a thread gets it; or is about to
+    for (int i = 0; i < round * 20; ++i) d->turn();  // after many attempts a kernel thread has taken it, or is about to
     d->backend->cancel(r);
     ASSERT_TRUE(d->turn_until([&] { return r.completions == round; }));
     ASSERT_EQ(r.result, -ECANCELED);
@@ -222,7 +222,7 @@ TEST_F(uring_backend, a_connect_that_blocks_a_thread_of_the_kernel_can_be_cancel
 }
 
 TEST_F(uring_backend, a_cancel_that_interrupts_nothing_is_repeated_with_pauses) {
-  // Two gibibytes out of memory: a thread of the kernel that copies does not look for signals.
+  // Copies two gibibytes from memory: a kernel thread that copies does not check for signals.
   const owned_fd file(::memfd_create("much", MFD_CLOEXEC));
   ASSERT_EQ(::ftruncate(file.get(), off_t{2} << 30), 0);
   std::vector<char> room(std::size_t{2} << 20);
@@ -240,12 +240,12 @@ TEST_F(uring_backend, a_cancel_that_interrupts_nothing_is_repeated_with_pauses) 
     r.entry.flags = uring::sqe_async;
     r.complete = [](io::completion& c) noexcept { ++static_cast<raw&>(static_cast<io::request&>(c)).completions; };
     d->backend->submit(r);
-    d->turn(now() + start);  // for a thread to begin
+    d->turn(now() + start);  // for a kernel thread to begin
     d->backend->cancel(r);
     const io::monotonic_time begin = now();
     const auto calls = d->calls_of([&] { EXPECT_TRUE(d->turn_until([&] { return r.completions == 1; })); });
     EXPECT_LE(calls, 10 + 4 * static_cast<std::uint64_t>((now() - begin) / milliseconds));
-    return r.result != -ECANCELED;  // else no thread had begun: the machine is busy
+    return r.result != -ECANCELED;  // otherwise no thread had begun, because the machine is busy
   };
   bool ended = false;
   for (io::monotonic_time start = milliseconds; !ended && start < 1'000 * milliseconds; start *= 2)
@@ -256,7 +256,7 @@ TEST_F(uring_backend, a_cancel_that_interrupts_nothing_is_repeated_with_pauses) 
 // ---- the end
 
 TEST_F(uring_backend, everything_that_is_in_flight_when_it_dies_is_free_again) {
-  const int descriptors_before = open_descriptors() - 2;  // the ring and the doorbell are going to be closed
+  const int descriptors_before = open_descriptors() - 2;  // the ring and the doorbell will be closed
   const tcp_server server;
   const tcp_server busy;
   std::deque<pair_receiving> pairs(100);
@@ -280,7 +280,7 @@ TEST_F(uring_backend, everything_that_is_in_flight_when_it_dies_is_free_again) {
                          static_cast<io::request*>(&writable)})
     d->backend->submit(*r);
   d->settle();
-  // Some have just succeeded, some are being cancelled, some the kernel has not seen.
+  // Some have just succeeded, some are being cancelled, and some have not reached the kernel.
   const owned_fd client = server.begin_connect();
   const owned_fd busy_client = busy.begin_connect();
   for (std::size_t i = 0; i < 20; ++i) say(pairs[i].c.peer, "x");
@@ -297,7 +297,7 @@ TEST_F(uring_backend, everything_that_is_in_flight_when_it_dies_is_free_again) {
   EXPECT_TRUE(accept_many.ended());
   EXPECT_TRUE(receive_many.ended());
   pairs.clear();
-  // Connections that were accepted for nobody have been closed: five pairs and sockets of this test are left.
+  // Accepted connections without an owner have been closed. Only the servers, pairs and clients of this test are left.
   EXPECT_EQ(open_descriptors(), descriptors_before + 2 + 2 + 2 + 2);
 }
 

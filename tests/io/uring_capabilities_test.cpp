@@ -1,4 +1,4 @@
-// tests/io/uring_capabilities_test.cpp: older kernels can do less; the results are the same.
+// tests/io/uring_capabilities_test.cpp: older kernels can do less, but the results are the same.
 #include "tests/contract/message_receiver.hpp"
 #include "tests/io/uring_fixture.hpp"
 

@@ -1,4 +1,4 @@
-// tests/io/uring_enter_error_test.cpp: what the backend does when the call that enters the ring fails.
+// tests/io/uring_enter_error_test.cpp: the backend's behaviour when the call that enters the ring fails.
 #include "tests/io/uring_fixture.hpp"
 
 #include <dlfcn.h>
@@ -12,7 +12,7 @@
 
 namespace {
 
-/// The next calls of that number fail with that error, on the thread of the test.
+/// The next `left` calls with that number fail with that error, on the test's thread.
 struct failing_calls {
   long number = 0;
   int error = 0;
@@ -25,7 +25,7 @@ constinit thread_local failing_calls failing;
 
 extern "C" long syscall(long number, ...) {
   using real_call = long (*)(long, ...);
-  // No static with a guard, which may be waited for by this very call.
+  // Not a static with a guard: its initialization may wait with this very call.
   static constinit std::atomic<real_call> found = nullptr;
   real_call real = found.load(std::memory_order_relaxed);
   if (real == nullptr) found = real = reinterpret_cast<real_call>(::dlsym(RTLD_NEXT, "syscall"));
@@ -107,7 +107,7 @@ TEST_F(uring_enter_error, with_a_full_queue_makes_the_next_operation_wait_for_ro
 
 TEST_F(uring_enter_error, that_interrupts_the_first_call_does_not_refuse_the_backend) {
   fail(EINTR, 1);
-  const uring::capabilities known = d->backend->capabilities();  // of the backend that is replaced
+  const uring::capabilities known = d->backend->capabilities();  // of the backend that is being replaced
   begin(driver::small(), &known);
   EXPECT_EQ(failing.made, 1);
 }
@@ -121,7 +121,7 @@ TEST_F(uring_enter_error, that_denies_the_first_call_refuses_the_backend_by_its_
 }
 
 TEST_F(uring_enter_error, that_is_for_good_stops_the_program_with_its_cause) {
-  ::testing::FLAGS_gtest_death_test_style = "threadsafe";  // a forked child has not the memory of the ring
+  ::testing::FLAGS_gtest_death_test_style = "threadsafe";  // a forked child does not have the memory of the ring
   const auto turn_with = [&](int error) {
     fail(error, for_ever);
     d->turn();
@@ -134,7 +134,7 @@ TEST_F(uring_enter_error, that_is_for_good_stops_the_program_with_its_cause) {
   EXPECT_DEATH(turn_with(EBADF), "EBADF: the ring is broken, or the program has closed a descriptor");
 }
 
-// The ring is left open then: in a child, where nobody asks for its memory.
+// The ring stays open then, so this runs in a child, whose memory is not checked.
 TEST_F(uring_enter_error, at_the_end_of_a_backend_gives_up_after_a_while) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto end_without_answers = [&] {

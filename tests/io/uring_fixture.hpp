@@ -1,4 +1,4 @@
-// tests/io/uring_fixture.hpp: the io_uring backend without a loop, with capabilities left out at will.
+// tests/io/uring_fixture.hpp: the io_uring backend without a loop, with any capabilities left out.
 #pragma once
 
 #include <gyre/io/backend_choice.hpp>
@@ -31,7 +31,7 @@ inline io::monotonic_time now() noexcept {
   return io::monotonic_time{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-/// A descriptor that stays the owner's.
+/// A descriptor that its owner keeps.
 inline io::descriptor over(const owned_fd& fd) {
   io::descriptor d;
   d.fd = fd.get();
@@ -51,7 +51,7 @@ struct one_shot : io::request {
   }
 };
 
-/// A multishot that writes down what it is given, and keeps the buffers.
+/// A multishot that records what it is given, and keeps the buffers.
 struct many : io::multishot {
   std::vector<int> results;
   std::vector<std::uint32_t> buffers;
@@ -72,7 +72,7 @@ struct many : io::multishot {
   [[nodiscard]] int last() const noexcept { return results.empty() ? -12345 : results.back(); }
 };
 
-/// The backend and the list of what is ready, turned by hand.
+/// The backend and its ready list, turned by hand.
 struct driver {
   uring::refusal refused;
   std::unique_ptr<io::uring_backend> backend;
@@ -81,7 +81,7 @@ struct driver {
   explicit driver(const io::backend_options& options, const uring::capabilities* known = nullptr)
       : backend(std::make_unique<io::uring_backend>(options, known, refused)) {}
 
-  /// Rings are charged to the user's locked memory, and many tests make one.
+  /// A small ring, because rings count towards the user's locked memory and many tests make one.
   static io::backend_options small() {
     return {.submission_entries = 64, .completion_entries = 1024, .buffer_count = 64, .buffer_size = 256};
   }
@@ -107,12 +107,12 @@ struct driver {
     }
     return true;
   }
-  /// Turns so often that all has happened that will happen by itself.
+  /// Turns often enough for everything to happen that needs no further action.
   void settle() {
     for (int i = 0; i < 20; ++i) turn();
     turn(now() + 2 * milliseconds);
   }
-  /// System calls of `f`.
+  /// The number of system calls of `f`.
   template <class F>
   [[nodiscard]] std::uint64_t calls_of(F f) {
     const std::uint64_t before = backend->system_calls();

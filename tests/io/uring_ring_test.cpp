@@ -1,4 +1,4 @@
-// tests/io/uring_ring_test.cpp: the ring binding, alone; its constants beside those of the kernel's header.
+// tests/io/uring_ring_test.cpp: the ring binding alone, and its constants compared with the kernel's header.
 #include <gyre/io/uring.hpp>
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 namespace uring = gyre::uring;
 
-// Whatever the installed header knows must be what we say. It may be older than we are.
+// The constants of the installed header must equal ours. The header may be older than our list.
 #define SAME(ours, theirs) static_assert(static_cast<std::uint64_t>(ours) == static_cast<std::uint64_t>(theirs))
 SAME(uring::opcode::nop, IORING_OP_NOP);
 SAME(uring::opcode::fsync, IORING_OP_FSYNC);

@@ -1,4 +1,4 @@
-// tests/io/uring_starvation_test.cpp: receiving into pooled buffers when there are fewer than wanted.
+// tests/io/uring_starvation_test.cpp: receiving into pooled buffers when there are too few.
 #include "tests/io/uring_fixture.hpp"
 
 #include <deque>
@@ -29,7 +29,7 @@ class uring_starvation : public uring_backend {
     }
     EXPECT_TRUE(d->turn_until([&] { return d->backend->in_flight() == 0; }));
   }
-  /// Says something to one after the other, so that they stop in this order.
+  /// Sends something to one receive after another, so that they stop in this order.
   void say_in_order(std::initializer_list<std::size_t> who) {
     for (const std::size_t i : who) {
       say(all[i].c.peer, "hello");
@@ -44,7 +44,7 @@ class uring_starvation : public uring_backend {
 TEST_F(uring_starvation, idle_receives_hold_no_buffer) {
   use(64, 40);
   for (const receiving& each : all) EXPECT_EQ(each.m.where, io::phase::in_flight);
-  EXPECT_EQ(d->backend->buffers().available(), 0U);  // all are with the kernel, none with a socket
+  EXPECT_EQ(d->backend->buffers().available(), 0U);  // the kernel has all of them, and no socket has one
   say_in_order({39});
   EXPECT_TRUE(has(39));
 }
@@ -83,7 +83,7 @@ TEST_F(uring_starvation, one_that_no_longer_wants_its_turn_does_not_keep_it) {
   use(1, 3);
   say_in_order({0, 1, 2});
   ASSERT_TRUE(has(0));
-  EXPECT_EQ(hear(all[1].c.ours), "hello");  // its bytes are gone: nothing will complete it
+  EXPECT_EQ(hear(all[1].c.ours), "hello");  // its bytes are gone, so nothing will complete it
   d->release(all[0].m, 1);
   EXPECT_TRUE(d->turn_until([&] { return has(2); }));
 }
@@ -147,7 +147,7 @@ TEST_F(uring_starvation, no_buffer_is_lost_however_receives_end) {
   for (receiving& each : all) d->backend->cancel(each.m);
   ASSERT_TRUE(d->turn_until([&] { return d->backend->in_flight() == 0; }));
   for (receiving& each : all) d->release(each.m, each.m.buffers.size());
-  // All are free or with the kernel: as many receives as there are buffers can hold one each.
+  // All buffers are free or with the kernel, so that as many receives as there are buffers can hold one each.
   std::deque<receiving> fresh(16);
   for (receiving& each : fresh) {
     d->backend->submit(each.m);
