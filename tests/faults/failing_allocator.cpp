@@ -22,8 +22,8 @@ struct stack {
   void print() const noexcept { ::backtrace_symbols_fd(frames, size, STDERR_FILENO); }
 };
 
-std::atomic<long> left{0};     // allocations until the last one that fails; 0 means that none fails
-std::atomic<long> failing{1};  // of them, the last ones
+std::atomic<long> left{0};     // allocations up to and including the last that fails; 0 means that none fails
+std::atomic<long> failing{1};  // the number of these, from the end, that fail
 std::atomic<bool> has_failed{false};
 std::atomic<long> alive{0};
 stack failure;

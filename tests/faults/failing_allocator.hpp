@@ -5,7 +5,7 @@
 
 namespace gyre_test::allocations {
 
-/// Makes the n-th allocation from now on fail (1 is the next one), on whichever thread it happens, and `further` ones behind
+/// Makes the n-th allocation from now on fail (1 is the next one), on any thread, and the `further` allocations after
 /// it. Later ones succeed.
 void fail_nth(long n, long further = 0) noexcept;
 /// Stops failing. Returns true when an allocation has failed since fail_nth.

@@ -3,11 +3,11 @@
 
 namespace gyre_test::descriptors {
 
-/// Makes the n-th call from now on that would create a descriptor fail with `error` (1 is the next one). Only that one fails.
-/// Descriptors that io_uring creates inside the kernel are not counted; limit_to reaches them.
+/// Makes the n-th call from now on that would create a descriptor fail with `error` (1 is the next one). Only that call
+/// fails. Descriptors that io_uring creates inside the kernel are not counted; limit_to() affects them.
 void fail_nth(long n, int error) noexcept;
 
-/// Lets this process open `more` further descriptors at the same time. Beyond those it gets EMFILE, on io_uring as well.
+/// Lets this process open `more` further descriptors at the same time. Beyond that it gets EMFILE, on io_uring as well.
 /// Errors: std::runtime_error.
 void limit_to(long more);
 

@@ -68,7 +68,7 @@ http::server_options all_routes() {
   return options;
 }
 
-/// A request in which something fails is answered with an error, or its connection breaks.
+/// A request in which something fails gets an error response, or its connection breaks.
 void expect_answer(const http_answer& answer, fault_injection& f) {
   if (!f.active() || answer.status == 200) return;
   EXPECT_TRUE(answer.status == 500 || answer.status == 503) << answer.status;

@@ -22,7 +22,7 @@
 namespace gyre_test {
 namespace {
 
-constexpr long most_descriptors = 16;  // that a scenario needs at the same time
+constexpr long most_descriptors = 16;  // the most that a scenario needs at the same time
 constexpr int longest_run = 30;        // seconds
 
 char label[256] = "";  // names the current run for the signal handlers
@@ -57,7 +57,7 @@ struct possessions {
   friend bool operator==(const possessions&, const possessions&) = default;
 
   static possessions now() { return {allocations::live() - threads(), gyre::testing::open_descriptors()}; }
-  /// Waits a moment for equality: a thread of the pool may still be starting, or finishing work that was abandoned.
+  /// Waits briefly for equality, because a pool thread may still be starting, or finishing abandoned work.
   static possessions settled(const possessions& wanted) {
     possessions found = now();
     for (int i = 0; i < 500 && found != wanted; ++i) {
@@ -109,7 +109,7 @@ void fault_injection::disarm() noexcept {
     reached_ = descriptors::stop_failing() || (kind_ == fault_kind::fd_limit && n_ <= most_descriptors);
 }
 
-// Uses a new thread, so that the caches of the thread end with the run.
+// Uses a new thread, so that the thread's caches end with the run.
 bool faults::run(fault_scenario scenario, long n) {
   bool reached = false;
   std::thread([&] { reached = run_here(scenario, n); }).join();
@@ -147,7 +147,7 @@ void faults::survives(fault_scenario scenario) {
   for (long n = 1; reached && !HasFailure(); ++n) {
     reached = run(scenario, n);
     if (possessions::settled(before) == before) continue;
-    // A leak repeats itself. Something that a failure has initialized for the first time does not.
+    // A leak repeats itself. A first-time initialization during a failure does not.
     const possessions once = possessions::now();
     allocations::record(true);
     (void)run(scenario, n);

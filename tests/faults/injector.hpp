@@ -15,10 +15,10 @@ using namespace std::chrono_literals;
 
 enum class fault_kind : unsigned char {
   allocation,   ///< the n-th allocation throws std::bad_alloc
-  shortage,     ///< the n-th allocation and three further ones do, so that what answers a failure fails, too
+  shortage,     ///< so do the three after it, which makes the handling of a failure fail as well
   process_fds,  ///< the n-th call that creates a descriptor fails with EMFILE
   system_fds,   ///< the n-th call that creates a descriptor fails with ENFILE
-  fd_limit,     ///< n - 1 further descriptors can be opened at the same time; io_uring is limited as well
+  fd_limit,     ///< at most n - 1 further descriptors can be open at the same time, also on io_uring
 };
 
 /// Passed to a scenario, which marks the part of it in which something fails.
@@ -29,10 +29,10 @@ class fault_injection {
   void arm();
   /// Ends it. The end of the scenario does the same.
   void disarm() noexcept;
-  /// True when something has failed; with fd_limit, when the limit was low enough for a failure.
+  /// True when something has failed. With fd_limit, true when the limit was low enough for a failure.
   [[nodiscard]] bool reached() const noexcept { return reached_; }
   [[nodiscard]] fault_kind kind() const noexcept { return kind_; }
-  /// False in the runs without a failure that warm up.
+  /// False in the warm-up runs, in which nothing fails.
   [[nodiscard]] bool active() const noexcept { return n_ > 0; }
 
  private:
@@ -46,10 +46,10 @@ using fault_scenario = gyre::task<> (*)(fault_injection&);
 
 /// Tests what one failure does, once for each kind of failure.
 ///
-/// `survives` runs a scenario on a new loop with virtual time and lets its n-th allocation or descriptor fail, for n = 1, 2, …,
-/// until the scenario ends without a failure. The test fails when a run crashes, hangs, leaks memory or descriptors, throws
-/// `cancelled`, or throws although nothing has failed. Any other exception is a correct outcome of a failure. The scenario checks
-/// what else must hold.
+/// `survives` runs a scenario on a new loop with virtual time and lets its n-th allocation or descriptor fail, for n =
+/// 1, 2, …, until the scenario ends without a failure. The test fails when a run crashes, hangs, leaks memory or
+/// descriptors, throws `cancelled`, or throws although nothing has failed. Any other exception is a correct outcome of
+/// a failure. The scenario checks all other requirements.
 class faults : public testing::TestWithParam<fault_kind> {
  protected:
   void survives(fault_scenario scenario);

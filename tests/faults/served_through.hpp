@@ -8,8 +8,8 @@
 
 namespace gyre_test {
 
-/// Runs `serving` beside two clients; `talk()` returns the task<> of one. Something fails while the first client talks. The
-/// server must survive that and serve the second one.
+/// Runs `serving` beside two clients; `talk()` returns the task<> of one. Something fails while the first client talks.
+/// The server must survive that and serve the second one.
 template <class Talk>
 gyre::task<> serve_through(fault_injection& f, gyre::task<> serving, Talk talk) {
   auto server = gyre::spawn(std::move(serving), {.name = "server"});

@@ -133,7 +133,7 @@ TEST_P(sync_faults, a_task_that_another_thread_waits_for_ends) {
         auto handle = gyre::run_coroutine_threadsafe(loop, leaf());
         EXPECT_TRUE(handle.wait_for(20s));
         (void)handle.get();
-      } catch (...) {  // whatever has failed, the thread goes on
+      } catch (...) {  // whatever has failed, the thread continues
       }
       ended = true;
     });

@@ -1,4 +1,4 @@
-// tests/process/children.hpp: a look at the children of this process, and system calls that a sandbox refuses.
+// tests/process/children.hpp: finding children of this process, and system calls that a sandbox refuses.
 #pragma once
 
 #include <gyre/process.hpp>
@@ -26,19 +26,19 @@ namespace gyre_test {
 
 using strings = std::vector<std::string>;
 
-/// A child runs, or waits to be reaped. Reaps none.
+/// True while a child runs or waits to be reaped. Reaps none.
 inline bool has_children() {
   siginfo_t info{};
   return ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
 }
 
-/// The loop reaps all children that are left.
+/// Waits until the loop has reaped all remaining children.
 inline gyre::task<> expect_all_reaped() {
   for (int i = 0; i < 5000 && has_children(); ++i) co_await gyre::sleep(1ms);
   EXPECT_FALSE(has_children()) << "a child runs, or is a zombie";
 }
 
-/// Another action for a signal, for the duration of a test.
+/// Sets another action for a signal for the duration of a test.
 class with_action {
  public:
   using handler = void (*)(int);
@@ -52,7 +52,7 @@ class with_action {
   handler before_;
 };
 
-/// From here on this process and its children get `error` from these system calls, as in a container with an old
+/// From now on, these system calls fail with `error` in this process and its children, as in a container with an old
 /// profile.
 inline void refuse_calls(int error, std::initializer_list<long> numbers) {
   std::vector<sock_filter> filter{BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr))};
@@ -66,7 +66,8 @@ inline void refuse_calls(int error, std::initializer_list<long> numbers) {
     throw std::runtime_error("seccomp");
 }
 
-/// Runs `body`, which returns an exit code, in a child of fork; gives its wait status. It has a minute.
+/// Runs `body`, which returns an exit code, in a forked child with a limit of one minute. Returns the child's wait
+/// status.
 template <class F>
 int in_forked_child(F body) {
   const pid_t child = ::fork();

@@ -1,4 +1,4 @@
-// tests/process/communicate_test.cpp: conversations that are repeated, and objects that go while a task waits.
+// tests/process/communicate_test.cpp: repeated conversations, and objects that are destroyed while a task waits.
 #include "tests/process/family.hpp"
 
 #include <optional>

@@ -1,7 +1,6 @@
-// tests/process/denied_calls_test.cpp: every system call that the library makes, denied as filters of containers deny them.
-//
-// Filters answer EPERM or ENOSYS to what they do not know. Whatever can be done otherwise is; the rest is an error that names
-// the operation. No answer may make a loop busy or let it wait for ever.
+// tests/process/denied_calls_test.cpp: every system call of the library, denied as container filters do. Filters answer
+// EPERM or ENOSYS to calls that they do not know. An operation uses another call where there is one, and otherwise
+// fails with an error that names the operation. No answer may make a loop spin or wait forever.
 #include <gyre/gyre.hpp>
 
 #include "tests/support/denied_call.hpp"
@@ -55,7 +54,7 @@ gyre::task<> datagrams() {
 std::string scratch_name() { return "/tmp/gyre_denied_calls_" + std::to_string(::getpid()); }
 
 gyre::task<> files() {
-  const std::string name = scratch_name();  // temporaries that own something must not stand beside co_await (g++ 12)
+  const std::string name = scratch_name();  // temporaries that own something must not appear beside co_await (g++ 12)
   auto file = co_await gyre::fs::file::open(name, {.read = true, .write = true, .create = true});
   co_await file.write_all("abc");
   std::array<char, 3> got{};

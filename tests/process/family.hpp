@@ -1,4 +1,4 @@
-// tests/process/family.hpp: children that have children of their own, and a look at those.
+// tests/process/family.hpp: children that have children of their own, and access to these.
 #pragma once
 
 #include "tests/process/children.hpp"
@@ -17,13 +17,13 @@
 
 namespace gyre_test {
 
-/// Runs a body on a loop whose time is that of the wall, as children's is.
+/// Runs a body on a loop in real time, because children run in real time.
 template <class Body>
 auto run_in_real_time(Body body) {
   return gyre::testing::run_test(std::move(body), {.loop = {.backend = {}, .virtual_time = false}});
 }
 
-/// A process that is no child of this one. It is found by its number while it runs; it is killed at the end.
+/// A process that is not a child of this one. It is found by its number while it runs, and killed at the end.
 class stranger {
  public:
   explicit stranger(int id) : id_(id), handle_(static_cast<int>(::syscall(SYS_pidfd_open, id, 0))) {
@@ -46,16 +46,16 @@ class stranger {
   gyre::owned_fd handle_;
 };
 
-/// A pipe into which a whole family may write: its end is the end of the last of them.
+/// A pipe to which a whole family may write. It ends when the last of them has ended.
 class family_pipe {
  public:
   family_pipe() : ends_(gyre::open_pipe()) {}
 
-  /// For an option; after the start our copy must be closed.
+  /// For an option. After the start, the parent's copy must be closed.
   [[nodiscard]] gyre::redirect writer() const { return gyre::redirect::descriptor(ends_.writer.get()); }
   void close_writer() { ends_.writer.close(); }
 
-  /// Blocks until there is a line; "" at the end.
+  /// Blocks until there is a line. Returns "" at the end.
   [[nodiscard]] std::string line() const {
     std::string got;
     for (char next = 0; ::read(ends_.reader.get(), &next, 1) == 1 && next != '\n';) got += next;
@@ -81,7 +81,7 @@ inline gyre::process_options in_group() {
   return options;
 }
 
-/// All three streams.
+/// Pipes for all three streams.
 inline gyre::process_options with_pipes() {
   gyre::process_options options;
   options.standard_input = gyre::redirect::pipe();
@@ -90,7 +90,7 @@ inline gyre::process_options with_pipes() {
   return options;
 }
 
-/// Runs a command line to its end.
+/// Runs a command line until it ends.
 inline gyre::task<gyre::process_result> shell(std::string command, gyre::process_options options,
                                               std::string input = "") {
   const strings arguments{"/bin/sh", "-c", std::move(command)};

@@ -1,4 +1,4 @@
-// tests/process/launch_test.cpp: what a child is given before it becomes the program, and starts that fail.
+// tests/process/launch_test.cpp: the environment of a child before it runs the program, and starts that fail.
 #include "tests/process/children.hpp"
 #include "tests/support/denied_call.hpp"
 
@@ -17,7 +17,7 @@ using gyre::testing::open_descriptors;
 
 namespace {
 
-/// Descriptors can be opened up to a limit, for the duration of a test.
+/// Limits the number of descriptors that can be opened, for the duration of a test.
 class with_free_descriptors {
  public:
   explicit with_free_descriptors(int count) {
@@ -54,7 +54,7 @@ gyre::task<std::string> output_of(strings arguments, process_options options) {
   const auto result = co_await child.communicate();
   co_return result.output;
 }
-// An overload: g++ 12 destroys a default argument of this kind twice in a co_await.
+// An overload, because g++ 12 destroys a default argument of this kind twice in a co_await.
 gyre::task<std::string> output_of(strings arguments) {
   process_options options;
   co_return co_await output_of(std::move(arguments), std::move(options));
@@ -106,7 +106,7 @@ TEST(process_launch, a_start_without_free_descriptors_starts_nothing) {
         error = start_error(leaves_a_trace, piped);
       }
       started = error.empty();
-      EXPECT_EQ(started, count >= 7) << count << ": " << error;  // three pipes, and what stands for the child
+      EXPECT_EQ(started, count >= 7) << count << ": " << error;  // three pipes and the child's descriptor
       if (started) break;
       EXPECT_EQ(error, "start /bin/sh: Too many open files");
       EXPECT_EQ(open_descriptors(), before);
@@ -236,7 +236,7 @@ TEST(process_launch, a_sandbox_without_new_system_calls_can_start_children) {
 
 namespace {
 
-/// What starting a program says in a process in which the kernel answers a system call with that error.
+/// The error of starting a program in a process in which a system call fails with `error`.
 std::string start_with_denied(long call, int error, const std::string& program = "true") {
   const auto said = in_child_process([&] {
     deny_call(call, error);

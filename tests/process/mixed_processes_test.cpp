@@ -1,7 +1,6 @@
-// tests/process/mixed_processes_test.cpp: families of processes at random: their words, signals, limits and cancels.
-//
-// Each child runs a script whose words, and whose end, are known beforehand. Every byte that arrives is compared, every status is
-// one that the actions allow, and afterwards nobody is left: no child, no zombie, and no grandchild of a group.
+// tests/process/mixed_processes_test.cpp: families of processes at random, with their output, signals, limits and
+// cancels. Each child runs a script whose output and end are known beforehand. The test compares every byte, and checks
+// that the actions allow the status. Afterwards nothing is left: no child, no zombie, and no grandchild of a group.
 #include "tests/process/family.hpp"
 
 #include "tests/support/seeds.hpp"
@@ -16,13 +15,13 @@ using gyre::redirect;
 
 namespace {
 
-/// What a child does: copies its input, says more, perhaps leaves somebody behind, and ends or sleeps.
+/// A child's script: it copies its input, writes more, may leave a grandchild, and ends or sleeps.
 struct script {
   std::string input;
-  std::string word;  ///< said after the input
+  std::string word;  ///< written after the input
   bool grandchild;   ///< sleeps, and holds the pipes
   bool sleeps;       ///< at the end
-  int code;          ///< else
+  int code;          ///< the exit code if it does not sleep
   bool group;
   std::chrono::nanoseconds time_limit = std::chrono::nanoseconds::max();
   std::chrono::nanoseconds pipe_limit = std::chrono::nanoseconds::max();
@@ -61,7 +60,7 @@ struct script {
   }
 };
 
-/// What somebody does to a child while it talks.
+/// The action applied to a child during its conversation.
 enum class disturbance : std::uint8_t { none, cancel, time_out, kill, terminate, destroy, move, stop_and_go };
 
 class encounter {
@@ -70,7 +69,7 @@ class encounter {
     if (act_ == disturbance::none && !said_.ends_by_itself()) act_ = disturbance::cancel;
     if ((act_ == disturbance::move || act_ == disturbance::stop_and_go) && !said_.ends_by_itself())
       act_ = disturbance::destroy;
-    // Without a group a signal ends the shell alone, and whoever holds the pipe goes on.
+    // Without a group, a signal ends only the shell, and any process that holds the pipe continues.
     if (!said_.ends_by_itself() && !said_.group) said_.group = true;
   }
 
@@ -151,7 +150,7 @@ class encounter {
     const bool disturbed = act_ == disturbance::kill || act_ == disturbance::terminate || act_ == disturbance::destroy;
     if (result.status == gyre::exit_status{.code = said_.code} && !said_.sleeps) {
       if (!disturbed) EXPECT_EQ(result.output, said_.all_words());
-      // The kernel hangs up on a group whose leader ends while others are stopped.
+      // The kernel sends a hangup to a group whose leader ends while other members are stopped.
       const bool others_may_have_ended = disturbed || act_ == disturbance::stop_and_go;
       EXPECT_TRUE(result.pipes_left_open == said_.grandchild || others_may_have_ended)
           << result.pipes_left_open << ", act " << static_cast<int>(act_) << ", " << said_.pipe_limit.count()
@@ -161,7 +160,7 @@ class encounter {
     EXPECT_TRUE(disturbed) << result.status.string();
     EXPECT_EQ(result.status.signal, act_ == disturbance::terminate ? SIGTERM : SIGKILL);
   }
-  /// A beginning of what it was to say.
+  /// Expects a prefix of the script's output.
   void judge_words(const std::string& words) const {
     EXPECT_TRUE(said_.all_words().starts_with(words))
         << words.size() << " bytes of " << said_.all_words().size() << ", as of " << said_.command();
@@ -189,7 +188,7 @@ void several_at_once(unsigned seed) {
   EXPECT_FALSE(has_children()) << "a child runs, or is a zombie";
 }
 
-/// The loop ends while they talk.
+/// The loop ends during the conversations.
 void end_of_the_loop(unsigned seed) {
   choices pick(seed);
   family_pipe pipe;

@@ -1,4 +1,4 @@
-// tests/process/older_kernel.hpp: kernels, and sandboxes, that send no signal to the group of a descriptor.
+// tests/process/older_kernel.hpp: kernels and sandboxes that cannot signal the group of a descriptor.
 #pragma once
 
 #include "tests/process/children.hpp"
@@ -9,7 +9,7 @@
 
 namespace gyre_test {
 
-/// What the kernel says to PIDFD_SIGNAL_PROCESS_GROUP.
+/// The kernel's answer to PIDFD_SIGNAL_PROCESS_GROUP.
 enum class kernel : std::uint8_t { newest, before_6_9, refuses_eperm, refuses_enosys };
 
 inline const char* name_of(kernel which) {
@@ -17,7 +17,7 @@ inline const char* name_of(kernel which) {
   return names[static_cast<std::size_t>(which)];
 }
 
-/// From here on this process is on such a kernel.
+/// From now on, this process behaves as on such a kernel.
 inline void become_old(kernel wanted) {
   if (wanted == kernel::refuses_eperm) return deny_call(SYS_pidfd_send_signal, EPERM);
   if (wanted == kernel::refuses_enosys) return deny_call(SYS_pidfd_send_signal, ENOSYS);

@@ -1,4 +1,5 @@
-// tests/process/process_group_test.cpp: signals to a child and to all that it has started, with and without the kernel's help.
+// tests/process/process_group_test.cpp: signals to a child and everything it has started, with and without the kernel's
+// help.
 #include "tests/process/family.hpp"
 #include "tests/process/older_kernel.hpp"
 
@@ -12,7 +13,7 @@ using gyre::process_options;
 
 namespace {
 
-/// A shell with a child that sleeps; it waits for that, or ends before it. Both hold the pipe.
+/// A shell with a child that sleeps. The shell waits for its child, or ends before it. Both hold the pipe.
 struct family {
   family_pipe pipe;
   std::optional<process> leader;
@@ -35,7 +36,7 @@ constexpr const char* ends = "exit 3";
 
 class process_group : public ::testing::TestWithParam<kernel> {
  protected:
-  /// Runs a body where the kernel is as wanted, and looks for children that are left.
+  /// Runs a body with the kernel of the parameter, and checks that no children are left.
   template <class Body>
   void in_that_world(Body body) {
     if (GetParam() == kernel::newest) {
@@ -119,7 +120,7 @@ TEST_P(process_group, a_detached_group_runs_on) {
       all.leader->detach();
       all.leader.reset();
       EXPECT_TRUE(all.sleeper.runs());
-      all.sleeper.kill();  // which the waiting shell survives, and then ends
+      all.sleeper.kill();  // the waiting shell survives this, and then ends
       EXPECT_TRUE(all.pipe.all_ended());
       co_await expect_all_reaped();
     }
@@ -229,7 +230,7 @@ TEST_P(process_group, a_group_of_which_nobody_is_left_gets_no_signal) {
     process child = process::start({"true"}, in_group());
     const auto status = co_await child.wait();
     EXPECT_TRUE(status.success());
-    if (GetParam() != kernel::newest) co_return;  // the leader is kept, and takes it
+    if (GetParam() != kernel::newest) co_return;  // the leader is kept, and receives it
     EXPECT_THROW(child.kill(), gyre::io_error);
   });
 }
@@ -246,7 +247,7 @@ TEST(process_group_of_one, without_the_option_only_the_child_is_signalled) {
 
 TEST(process_group_of_one, a_leader_that_went_to_another_group_is_killed_too) {
   run_in_real_time([]() -> gyre::task<> {
-    // Its child, to whose group it goes, ends with it.
+    // The process moves to the group of its child, which ends with it.
     const char* const moves =
         "import os, signal\nr, w = os.pipe()\nchild = os.fork()\nif child == 0:\n"
         "  os.setpgid(0, 0)\n  os.close(w)\n  os.read(r, 1)\n  os._exit(0)\n"

@@ -1,4 +1,4 @@
-// tests/process/process_misuse_test.cpp: a process object without a child stops the program with a sentence.
+// tests/process/process_misuse_test.cpp: using a process object without a child stops the program with a message.
 #include "tests/process/family.hpp"
 
 using namespace gyre_test;
@@ -8,7 +8,7 @@ using gyre::redirect;
 
 namespace {
 
-/// Uses an object that was moved from, and one that was detached.
+/// Uses a moved-from object, and a detached one.
 template <class Use>
 void expect_sentences(const char* operation, Use use) {
   const std::string sentence = std::string(operation) + " on a process that was moved from or detached: use the object";
@@ -53,7 +53,7 @@ TEST(process_misuse_death, signals_to_no_process) {
 
 TEST(process_misuse_death, two_tasks_that_communicate) {
   EXPECT_DEATH(run_test([]() -> gyre::task<> {
-                 const gyre::pipe_descriptors ours = gyre::open_pipe();  // its end is that of the child
+                 const gyre::pipe_descriptors ours = gyre::open_pipe();  // the child ends with it
                  process_options options;
                  options.standard_input = redirect::descriptor(ours.reader.get());
                  options.standard_output = redirect::pipe();

@@ -1,4 +1,4 @@
-// tests/process/process_test.cpp: starting children, their streams, their end, and ours.
+// tests/process/process_test.cpp: starting children, their streams, their end, and the end of the parent.
 #include <gyre/process.hpp>
 
 #include <gyre/testing/cancel_at_every_await.hpp>
@@ -21,7 +21,7 @@ using strings = std::vector<std::string>;
 
 namespace {
 
-/// Nobody is left: no child runs, and none waits to be reaped.
+/// Expects that no child runs, and that none waits to be reaped.
 void expect_no_children() {
   for (int i = 0; i < 1000; ++i) {
     if (::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD) return;
@@ -176,7 +176,7 @@ TEST(process, other_descriptors_are_not_handed_down) {
     const int leaky = ::open("/dev/null", O_RDONLY);  // without O_CLOEXEC
     const auto result = co_await shell("ls /proc/self/fd | wc -l");
     ::close(leaky);
-    EXPECT_EQ(result.output, "4\n");  // the three, and the directory that ls reads
+    EXPECT_EQ(result.output, "4\n");  // the standard streams, and the directory that ls reads
   });
 }
 

@@ -1,4 +1,4 @@
-// tests/process/process_threads_test.cpp: children of several threads, and threads that reap what is not theirs.
+// tests/process/process_threads_test.cpp: children of several threads, and threads that reap children of others.
 #include <gyre/process.hpp>
 
 #include <gyre/testing/run_test.hpp>

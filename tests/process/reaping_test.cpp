@@ -1,4 +1,4 @@
-// tests/process/reaping_test.cpp: who reaps a child, and what is known of one that others have reaped.
+// tests/process/reaping_test.cpp: which code reaps a child, and what is known of a child that other code has reaped.
 #include "tests/process/children.hpp"
 
 #include <gyre/testing/cancel_at_every_await.hpp>
@@ -10,7 +10,7 @@ using gyre::redirect;
 
 namespace {
 
-/// The status was taken by others: it is known where the kernel has kept it.
+/// Other code has taken the status. It is known only if the kernel has kept it.
 void expect_code_or_unknown(const gyre::exit_status& status, int code) {
   if (status.unknown)
     EXPECT_EQ(status.string(), "status unknown");
@@ -18,7 +18,7 @@ void expect_code_or_unknown(const gyre::exit_status& status, int code) {
     EXPECT_EQ(status, gyre::exit_status{.code = code});
 }
 
-/// A child that has ended, and was reaped by other code.
+/// A child that has ended and was reaped by other code.
 gyre::task<process> start_stolen(std::string command) {
   process child = process::start({"/bin/sh", "-c", std::move(command)});
   EXPECT_EQ(::waitpid(child.id(), nullptr, 0), child.id());
@@ -101,7 +101,7 @@ TEST(process_reaping, detached_children_that_have_ended_are_reaped) {
     for (int i = 0; i < 20; ++i) process::start({"true"}).detach();
     process_options options;
     options.standard_input = redirect::pipe();
-    process late = process::start({"cat"}, options);  // until we let go of its input
+    process late = process::start({"cat"}, options);  // runs until its input is closed
     late.detach();
     co_await expect_all_reaped();
   });
@@ -111,7 +111,7 @@ TEST(process_reaping, a_task_that_waits_for_a_child_when_it_is_detached_hears_of
   run_test([]() -> gyre::task<> {
     process_options options;
     options.standard_input = redirect::pipe();
-    process child = process::start({"/bin/sh", "-c", "cat; exit 5"}, options);  // until we let go of its input
+    process child = process::start({"/bin/sh", "-c", "cat; exit 5"}, options);  // runs until its input is closed
     auto first = gyre::spawn(child.wait());
     auto second = gyre::spawn(child.wait());
     co_await gyre::yield();
@@ -183,7 +183,7 @@ TEST(process_reaping, a_child_without_a_loop_can_be_detached) {
   EXPECT_EQ(::waitpid(id, nullptr, 0), id);
 }
 
-// As of a child that runs as another user.
+// As for a child that runs as another user.
 TEST(process_reaping, the_loop_does_not_wait_for_a_child_that_may_not_be_killed) {
   const int result = in_forked_child([] {
     refuse_calls(EPERM, {SYS_pidfd_send_signal});

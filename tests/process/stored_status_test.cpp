@@ -1,4 +1,4 @@
-// tests/process/stored_status_test.cpp: the kernel stores a status at the very time when it is asked for it.
+// tests/process/stored_status_test.cpp: the kernel stores a status just while it is queried.
 #include "tests/process/children.hpp"
 
 #include <sys/syscall.h>
@@ -11,7 +11,7 @@ using gyre::process;
 
 namespace {
 
-int questions_that_come_too_early = 0;  // of PIDFD_GET_INFO
+int questions_that_come_too_early = 0;  // queries with PIDFD_GET_INFO that fail
 
 /// The status of a child that other code has reaped.
 gyre::task<gyre::exit_status> status_of_stolen(int code) {
@@ -39,7 +39,7 @@ extern "C" int ioctl(int fd, unsigned long request, ...) noexcept {
 TEST(stored_status, is_found_although_the_child_was_reaped_in_the_middle_of_the_question) {
   run_test([]() -> gyre::task<> {
     const auto kept = co_await status_of_stolen(3);
-    if (kept.unknown) co_return;  // this kernel keeps none
+    if (kept.unknown) co_return;  // this kernel does not keep statuses
     questions_that_come_too_early = 1;
     const auto status = co_await status_of_stolen(4);
     EXPECT_EQ(questions_that_come_too_early, 0);

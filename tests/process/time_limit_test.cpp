@@ -1,4 +1,4 @@
-// tests/process/time_limit_test.cpp: how long a child may run, and what is known of it then.
+// tests/process/time_limit_test.cpp: how long a child may run, and what is known of it after that.
 #include "tests/process/family.hpp"
 
 #include <gyre/testing/cancel_at_every_await.hpp>
@@ -12,7 +12,7 @@ using gyre::process_options;
 
 namespace {
 
-/// The error of a conversation that must be too late.
+/// Returns the error of a conversation, which must exceed its time limit.
 gyre::task<std::optional<gyre::process_timed_out>> time_out_of(gyre::task<gyre::process_result> conversation) {
   try {
     (void)co_await std::move(conversation);
@@ -66,7 +66,7 @@ TEST(process_time_limit, what_the_program_had_said_is_in_the_error) {
       options.time_limit = limit;
       family_pipe told;
       options.standard_error = told.writer();
-      // 60000 bytes are in the pipe when the time begins.
+      // The pipe holds 60000 bytes when the time limit begins to count.
       process child = process::start_shell("printf '%060000d' 7; echo told >&2; exec sleep 1000", options);
       EXPECT_EQ(told.line(), "told");
       const auto late = co_await time_out_of(child.communicate());
@@ -159,7 +159,7 @@ TEST(process_time_limit, pipes_are_waited_for_after_the_kill_where_pipe_limit_sa
     options.pipe_limit = 1min;
     family_pipe told;
     options.standard_error = told.writer();
-    // The other says something when the first one is gone.
+    // The background shell writes again after the main process is gone.
     const char* const says =
         "(echo told >&2; while kill -0 $$ 2> /dev/null; do sleep 0.01; done; echo late) & exec sleep 1000";
     process child = process::start_shell(says, options);

@@ -1,5 +1,5 @@
-// tests/sync/cancel_after_grant_test.cpp: what a task gets that is granted what it waits for, and cancelled before it resumes.
-// The table "When a cancel meets a success" of docs/guide/synchronization.md, row by row.
+// tests/sync/cancel_after_grant_test.cpp: the outcome for a task that is granted what it waits for, and is cancelled
+// before it resumes. The table "When a cancel meets a success" of docs/guide/synchronization.md, row by row.
 #include "tests/support/virtual_run.hpp"
 
 #include <utility>
@@ -8,8 +8,8 @@ using namespace gyre_test;
 
 namespace {
 
-/// Runs `waits` until it waits, grants, cancels it in the same turn, and gives whether its await returned normally. The next
-/// await of the task must fail in any case.
+/// Runs `waits` until it waits, then grants and cancels it in the same turn. Returns whether its await returned
+/// normally. The next await of the task must fail in either case.
 template <class Waits, class Grant>
 gyre::task<bool> success_wins(Waits waits, Grant grant) {
   bool returned = false;
@@ -101,7 +101,7 @@ TEST(cancel_after_grant, of_a_condition_gives_the_notification_to_another_waiter
     };
     auto begins = success_wins(waits, [&] { changed.notify(); });
     auto other = [&]() -> gyre::task<> {
-      co_await gyre::yield();  // behind the first
+      co_await gyre::yield();  // after the first
       const auto guard = co_await mutex.scoped_lock();
       co_await changed.wait();
       notified = true;

@@ -128,7 +128,7 @@ TEST(cancel_at_every_await, of_an_async_scope) {
           interrupted = true;
         }
         if (interrupted) scope.cancel();
-        co_await scope.join();  // not ended by a cancel: nothing is left behind
+        co_await scope.join();  // a cancel does not end this, so nothing is left over
       },
       ignore);
 }

@@ -1,4 +1,5 @@
-// tests/sync/destroyed_while_waiting_test.cpp: an object that is destroyed while a task waits for it is named.
+// tests/sync/destroyed_while_waiting_test.cpp: an object that is destroyed while a task waits for it is named in the
+// message.
 #include <gyre/sync.hpp>
 
 #include "tests/support/virtual_run.hpp"
@@ -10,7 +11,7 @@ using namespace gyre_test;
 
 namespace {
 
-/// Destroys what `make()` has made while a task runs `wait(object)`.
+/// Destroys the object from `make()` while a task runs `wait(object)`.
 template <class Make, class Wait>
 void destroy_while_waiting(Make make, Wait wait) {
   run_virtual([&]() -> gyre::task<> {

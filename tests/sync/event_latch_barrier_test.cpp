@@ -1,4 +1,4 @@
-// tests/sync/event_latch_barrier_test.cpp: waiting for something to have happened, and for each other.
+// tests/sync/event_latch_barrier_test.cpp: waiting for events, and for other tasks.
 #include <gyre/sync/barrier.hpp>
 #include <gyre/sync/event.hpp>
 #include <gyre/sync/latch.hpp>
@@ -25,7 +25,7 @@ TEST(event, lets_all_who_wait_go_on_when_it_is_set) {
     co_await gyre::sleep(1ms);
     EXPECT_EQ(through, 0);
     event.set();
-    event.clear();  // too late for those who waited
+    event.clear();  // the waiters have been resumed already
     co_await both;
     EXPECT_EQ(through, 2);
     EXPECT_FALSE(event.is_set());

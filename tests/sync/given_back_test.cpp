@@ -1,4 +1,5 @@
-// tests/sync/given_back_test.cpp: what an operand of a combination was granted is given back when the combination drops it.
+// tests/sync/given_back_test.cpp: a grant to an operand of a combination is given back when the combination drops the
+// operand.
 #include <gyre/sync.hpp>
 
 #include "tests/support/virtual_run.hpp"

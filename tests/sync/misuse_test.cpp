@@ -1,4 +1,4 @@
-// tests/sync/misuse_test.cpp: what the types of this layer cannot rule out stops the program with a sentence.
+// tests/sync/misuse_test.cpp: misuse that the types of this layer cannot rule out stops the program with a message.
 #include <gyre/sync/broadcast.hpp>
 #include <gyre/sync/future.hpp>
 #include <gyre/sync/mutex.hpp>
@@ -80,7 +80,7 @@ TEST(sync_misuse_death, a_watcher_or_a_subscription_whose_source_is_gone) {
   EXPECT_DEATH((void)subscription.try_receive(), "a subscription was used after its broadcast was destroyed");
   EXPECT_DEATH(run_virtual([&]() -> gyre::task<> { (void)co_await subscription.receive(); }),
                "a subscription was used after its broadcast was destroyed");
-  subscription = gyre::broadcast<int>(1).subscribe();  // assigned and destroyed like before
+  subscription = gyre::broadcast<int>(1).subscribe();  // assigned and destroyed as before
 }
 
 TEST(sync_misuse, subscriptions_may_be_copied_assigned_and_dropped_in_any_order) {
@@ -163,7 +163,7 @@ TEST(sync_misuse, locks_that_are_awaited_anyhow_or_cut_off_before_are_no_misuse)
     EXPECT_EQ((co_await gyre::race(slots.scoped_acquire(), gyre::sleep(1ms))).index, 0U);
     (void)co_await gyre::gather(slots.scoped_acquire(), shared.scoped_lock());
 
-    // In a cancelled scope an await throws before it asks, and the tasks of a race do not begin.
+    // In a cancelled scope an await throws before it requests anything, and the tasks of a race do not begin.
     auto cut_off = gyre::spawn([&]() -> gyre::task<> {
       try {
         co_await gyre::sleep(1h);
@@ -178,6 +178,6 @@ TEST(sync_misuse, locks_that_are_awaited_anyhow_or_cut_off_before_are_no_misuse)
     cut_off.cancel();
     co_await cut_off.wait();
     EXPECT_FALSE(mutex.is_locked());
-    (void)gyre::race(mutex.lock(), slots.acquire());  // a task that nobody awaits
+    (void)gyre::race(mutex.lock(), slots.acquire());  // a task that is never awaited
   });
 }

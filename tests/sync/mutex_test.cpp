@@ -57,7 +57,7 @@ TEST(mutex, that_is_unlocked_goes_to_who_waits_and_not_to_who_tries_in_between) 
   });
 }
 
-// Else all of them would stand in line behind it from then on, and each lock would cost a switch of tasks.
+// Otherwise all other tasks would queue for it from then on, and each lock would cost a task switch.
 TEST(mutex, a_task_that_has_had_its_share_lets_others_run_before_it_takes_it_and_not_with_it_in_hand) {
   run_virtual([]() -> gyre::task<> {
     gyre::mutex mutex;
@@ -102,7 +102,7 @@ TEST(mutex, a_cancel_while_others_run_leaves_it_free) {
         ++locked;
       }
     });
-    co_await gyre::yield();  // it has had its share now
+    co_await gyre::yield();  // it has used up its share now
     work.cancel();
     const int before = locked;
     EXPECT_GT(before, 1);

@@ -1,4 +1,4 @@
-// tests/sync/other_loop_test.cpp: debug builds stop where a task is woken by the thread of another loop.
+// tests/sync/other_loop_test.cpp: debug builds stop when a task is woken by the thread of another loop.
 #include <gyre/sync/barrier.hpp>
 #include <gyre/sync/broadcast.hpp>
 #include <gyre/sync/channel.hpp>
@@ -21,7 +21,7 @@ using namespace gyre_test;
 
 namespace {
 
-/// A task named "waiter" runs `wait` on one loop until it waits; then `wake` runs on the loop of another thread.
+/// Runs `wait` in a task named "waiter" on one loop until it waits. Then runs `wake` on the loop of another thread.
 template <class Wait, class Wake>
 void wakes_from_another_loop(const Wait& wait, const Wake& wake) {
   run_virtual([&]() -> gyre::task<> {

@@ -4,7 +4,7 @@
 
 #include "tests/support/virtual_run.hpp"
 
-#ifndef GYRE_NO_FRAME_POOL  // sanitizers have an operator new of their own
+#ifndef GYRE_NO_FRAME_POOL  // sanitizers have their own operator new
 
 #include "tests/support/failing_allocations.hpp"
 
@@ -16,7 +16,7 @@ using namespace gyre_test;
 
 namespace {
 
-/// Puts items into `items` until the storage needs memory, which it does not get. Gives how many were put in before.
+/// Puts items until the storage needs memory, whose allocation fails. Returns the number of items put before that.
 template <class Put>
 gyre::task<int> put_until_memory_is_missing(Put put) {
   for (int i = 0; i < 1000; ++i) {
@@ -104,7 +104,7 @@ TEST(shared_channel_out_of_memory, send_throws_and_leaves_the_lock_open) {
 
 TEST(shared_channel_out_of_memory, blocking_send_throws_and_leaves_the_lock_open) {
   gyre::shared_channel<int> channel(8);
-  for (int successes : {0, 1}) {  // the semaphore of the thread, the storage of the channel
+  for (int successes : {0, 1}) {  // first the semaphore of the thread fails, then the storage of the channel
     const fail_one_allocation failing(successes);
     EXPECT_THROW(channel.blocking_send(1), std::bad_alloc);
   }

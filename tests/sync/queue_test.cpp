@@ -1,4 +1,4 @@
-// tests/sync/queue_test.cpp: items from producers to consumers; none is lost or doubled.
+// tests/sync/queue_test.cpp: items from producers to consumers. None is lost or duplicated.
 #include <gyre/sync/queue.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>
 
@@ -206,7 +206,7 @@ TEST(priority_queue, gives_the_smallest_first_and_equals_in_their_order) {
     unsigned state = 1;
     for (int i = 0; i < 100; ++i) {
       state = state * 1'664'525U + 1'013'904'223U;
-      const job next{static_cast<int>(state >> 28U), i};  // named: g++ 12 loses braces in the expression of an await
+      const job next{static_cast<int>(state >> 28U), i};  // named: g++ 12 loses braces in an await expression
       co_await queue.put(next);
     }
     job last{-1, -1};

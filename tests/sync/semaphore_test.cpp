@@ -1,4 +1,4 @@
-// tests/sync/semaphore_test.cpp: at most so many at a time; no permit is lost.
+// tests/sync/semaphore_test.cpp: at most a given number at a time, and no permit is lost.
 #include <gyre/sync/semaphore.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>
 

@@ -1,4 +1,4 @@
-// tests/sync/several_waiters_test.cpp: several tasks that wait with one subscription, watcher or receiver.
+// tests/sync/several_waiters_test.cpp: several tasks that wait with the same subscription, watcher or receiver.
 #include <gyre/sync.hpp>
 
 #include "tests/support/virtual_run.hpp"
@@ -40,7 +40,7 @@ TEST(broadcast, a_cancelled_receive_that_shares_a_subscription_keeps_no_item_fro
     auto second = gyre::spawn(take());
     co_await gyre::sleep(1ms);
     broadcast.send(7);
-    first.cancel();  // the item is there, and it has not been resumed
+    first.cancel();  // the item has arrived, and the task has not been resumed
     EXPECT_EQ(co_await second, 7);
     co_await first.wait();
     EXPECT_TRUE(first.state().was_cancelled());

@@ -1,4 +1,4 @@
-// tests/sync/shared_channel_threads_test.cpp: items between loops and threads; none is lost or doubled.
+// tests/sync/shared_channel_threads_test.cpp: items between loops and threads. None is lost or duplicated.
 #include <gyre/sync/shared_channel.hpp>
 
 #include "tests/support/virtual_run.hpp"

@@ -1,5 +1,5 @@
-// tests/sync/stress_test.cpp: many tasks doing random things with every primitive while others are cancelled at random
-// moments; the same for the same seed. Whatever happens, nothing is lost, doubled or left locked.
+// tests/sync/stress_test.cpp: many tasks use every primitive at random, while others are cancelled at random moments.
+// Runs with the same seed are the same. Nothing may be lost, duplicated or left locked.
 #include <gyre/sync.hpp>
 
 #include "tests/support/virtual_run.hpp"
@@ -58,7 +58,7 @@ struct world {
       shared.unlock();
     }
   }
-  // A pause that a cancel does not leave half-way: what is locked by hand must be unlocked by hand.
+  // A pause that a cancel does not interrupt, because objects locked by hand must be unlocked by hand.
   gyre::task<> pause_task() {
     auto quiet = [this]() -> gyre::task<> { co_await pause(); };
     co_await gyre::shield(quiet);
@@ -92,7 +92,7 @@ struct world {
   gyre::task<> limited(gyre::task<> action) {
     try {
       co_await gyre::timeout(std::chrono::microseconds(20 + pick(200)), std::move(action));
-    } catch (const gyre::timed_out&) {  // so that everybody ends, whatever the others do
+    } catch (const gyre::timed_out&) {  // so that every task ends, whatever the others do
     }
   }
 

@@ -1,5 +1,5 @@
-// tests/sync/values_stress_test.cpp: random use of what tells values and moments to many, with random cancels; the same
-// for the same seed.
+// tests/sync/values_stress_test.cpp: random use of primitives that deliver values and events to many tasks, with random
+// cancels. Runs with the same seed are the same.
 #include <gyre/sync.hpp>
 
 #include "tests/support/virtual_run.hpp"
@@ -18,7 +18,7 @@ struct world {
 
   gyre::task<> pause() { co_await gyre::sleep(std::chrono::microseconds(pick(30))); }
 
-  // What arrives is in order, and what was missed is told.
+  // Items arrive in order, and missed items are counted.
   gyre::task<> listen() {
     auto subscription = news.subscribe();
     std::uint64_t expected = sent;
@@ -107,7 +107,7 @@ struct world {
       auto chosen = (this->*all[pick(static_cast<int>(std::size(all)))])();
       try {
         co_await gyre::timeout(std::chrono::microseconds(20 + pick(200)), std::move(chosen));
-      } catch (const gyre::timed_out&) {  // so that everybody ends, whatever the others do
+      } catch (const gyre::timed_out&) {  // so that every task ends, whatever the others do
       }
     }
   }

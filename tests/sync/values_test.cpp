@@ -1,4 +1,4 @@
-// tests/sync/values_test.cpp: one value for one or many, the latest state, every item to everybody.
+// tests/sync/values_test.cpp: one value for one or many, the latest state, and every item for all subscribers.
 #include <gyre/sync/broadcast.hpp>
 #include <gyre/sync/future.hpp>
 #include <gyre/sync/oneshot.hpp>
@@ -127,7 +127,7 @@ TEST(future, a_cancelled_wait_does_not_disturb_the_others) {
 TEST(broadcast, gives_every_item_to_every_subscriber) {
   run_virtual([]() -> gyre::task<> {
     gyre::broadcast<int> news(4);
-    news.send(0);  // before anybody has subscribed
+    news.send(0);  // before the first subscription
     auto one = news.subscribe();
     auto two = news.subscribe();
     auto listen = [](gyre::broadcast_subscription<int>& from) -> gyre::task<int> {

@@ -1,4 +1,4 @@
-// tests/tasks/callables_test.cpp: plain functions are taken wherever a lambda is.
+// tests/tasks/callables_test.cpp: plain functions are accepted wherever a lambda is.
 #include <gyre/tasks/timeout.hpp>
 
 #include "tests/support/virtual_run.hpp"

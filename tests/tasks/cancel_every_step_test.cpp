@@ -1,4 +1,5 @@
-// tests/tasks/cancel_every_step_test.cpp: every combinator, cancelled at every step, counts what it began and ended.
+// tests/tasks/cancel_every_step_test.cpp: every combinator, cancelled at every step, with a count of the parts that
+// began and ended.
 #include <gyre/testing/cancel_at_every_await.hpp>
 
 #include "tests/support/virtual_run.hpp"
@@ -9,7 +10,7 @@ using namespace gyre_test;
 
 namespace {
 
-/// What the parts of a scenario did. Each part that began must have ended, by the end or by a cancel.
+/// Counts the parts of a scenario. Each part that began must have ended, normally or by a cancel.
 struct ledger {
   int began = 0;
   int ended = 0;
@@ -38,7 +39,7 @@ gyre::task<int> part(ledger& book, int steps, int value) {
   co_return value;
 }
 
-/// Runs `scenario(book)` with a cancel at each step; `expect(book)` holds for a run that was not cancelled.
+/// Runs `scenario(book)` with a cancel at each step. `expect(book)` checks runs that were not cancelled.
 template <class Scenario, class Expect>
 void at_every_step(Scenario scenario, Expect expect, std::size_t least_cancelled) {
   gyre::loop_options options;

@@ -1,4 +1,4 @@
-// tests/tasks/for_each_concurrent_test.cpp: the same for each element, some at a time.
+// tests/tasks/for_each_concurrent_test.cpp: the same work for each element, a limited number at a time.
 #include <gyre/tasks/for_each_concurrent.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>
 
@@ -112,7 +112,7 @@ TEST(for_each_concurrent, throws_what_the_range_throws_when_those_that_run_have_
     auto numbers = []() -> gyre::generator<int> {
       co_yield 1;
       co_yield 2;
-      co_yield 3;  // waits until the first has ended, so that the second has begun
+      co_yield 3;  // resumes after the first has ended, so that the second has begun
       throw std::runtime_error("the range is broken");
     };
     auto all = gyre::for_each_concurrent(numbers(), 2, work);

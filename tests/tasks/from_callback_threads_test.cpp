@@ -1,4 +1,5 @@
-// tests/tasks/from_callback_threads_test.cpp: callbacks that come at once, later, from another thread, twice or never.
+// tests/tasks/from_callback_threads_test.cpp: callbacks that arrive at once, later, from another thread, twice or
+// never.
 #include <gyre/tasks/from_callback.hpp>
 
 #include "tests/support/virtual_run.hpp"
@@ -124,7 +125,7 @@ TEST(from_callback_threads, a_cancel_with_a_hook_waits_for_the_call_that_it_brin
   });
 }
 
-// How a library may end what it is asked to end.
+// The ways in which a library may end an operation that is asked to end.
 enum class answer : int { error_code, dropped, exception };
 
 gyre::task<int> answered_when_cancelled(answer how) {
@@ -176,7 +177,7 @@ TEST(from_callback_threads, the_hook_is_not_called_after_the_callback) {
     });
     co_await gyre::yield();
     (*kept)(5);
-    kept.reset();  // the library has forgotten the operation, and the task does not know yet
+    kept.reset();  // the library has released the operation, and the task has not yet been notified
     task.cancel();
     EXPECT_EQ(co_await std::move(task), 5);
     EXPECT_FALSE(asked);

@@ -1,4 +1,5 @@
-// tests/tasks/group_waiters_test.cpp: several tasks that wait for the children of one group, and children that come late.
+// tests/tasks/group_waiters_test.cpp: several tasks that wait for the children of one group, and children that are
+// spawned late.
 #include "tests/support/virtual_run.hpp"
 
 #include <memory>
@@ -46,7 +47,7 @@ TEST(async_scope, a_task_spawned_between_the_last_end_and_the_resumption_is_wait
     };
     auto scope = std::make_unique<gyre::async_scope>();
     scope->spawn(value_after(1ms, 1));
-    // It runs behind the end of the child, and in front of the one who joins.
+    // Runs after the end of the child and before the task that joins.
     auto spawner = gyre::spawn([&]() -> gyre::task<> {
       co_await gyre::sleep(1ms);
       while (scope->size() > 0) co_await gyre::yield();

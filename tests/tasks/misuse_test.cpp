@@ -1,4 +1,4 @@
-// tests/tasks/misuse_test.cpp: what the types cannot rule out stops the program with a sentence.
+// tests/tasks/misuse_test.cpp: misuse that the types cannot rule out stops the program with a message.
 #include <gyre/loop/waiting_tasks.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>
 
@@ -19,7 +19,7 @@ gyre::task<> nothing() { co_return; }
 
 void on_a_thread_without_a_loop(const std::function<void()>& act) { std::thread(act).join(); }
 
-/// Lets a task wait for what `prepare` gives, and acts on a thread without a loop meanwhile.
+/// Runs `act` on a thread without a loop while a task waits in `wait()`.
 template <class Wait>
 void while_a_task_waits(Wait wait, const std::function<void()>& act) {
   run_virtual([&]() -> gyre::task<> {
@@ -196,7 +196,7 @@ TEST(misuse_death, a_task_that_waits_for_its_own_group_or_scope) {
 TEST(misuse, a_group_may_be_awaited_by_a_helper_of_its_body_and_by_children_of_another_group) {
   run_virtual([]() -> gyre::task<> {
     int ended = 0;
-    auto child = [&]() -> gyre::task<> {  // outlives the body of the group, as the tasks of the group do
+    auto child = [&]() -> gyre::task<> {  // outlives the body of the group, as the group's tasks do
       co_await gyre::sleep(1ms);
       ++ended;
     };
@@ -296,7 +296,7 @@ TEST(mutex_holder, whose_guard_outlives_it_is_not_taken_for_a_later_task_at_its_
     gyre::mutex mutex;
     gyre::mutex_guard* guard = nullptr;
     co_await gyre::spawn([&]() -> gyre::task<> { guard = new gyre::mutex_guard(co_await mutex.scoped_lock()); });
-    // One of them gets the memory of the task that has ended.
+    // One of these tasks gets the memory of the task that has ended.
     auto lock = [&]() -> gyre::task<> { const auto held = co_await mutex.scoped_lock(); };
     std::vector<gyre::task_handle<>> waiters;
     for (int i = 0; i < 4; ++i) waiters.push_back(gyre::spawn(lock()));

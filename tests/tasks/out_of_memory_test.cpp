@@ -1,4 +1,4 @@
-// tests/tasks/out_of_memory_test.cpp: whichever allocation fails, the failure arrives and nothing is lost.
+// tests/tasks/out_of_memory_test.cpp: the failure of any allocation is reported, and nothing is lost.
 #include "tests/support/virtual_run.hpp"
 
 #include <array>
@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#ifndef GYRE_NO_FRAME_POOL  // sanitizers have an operator new of their own
+#ifndef GYRE_NO_FRAME_POOL  // sanitizers have their own operator new
 
 #include "tests/support/failing_allocations.hpp"
 
@@ -31,20 +31,20 @@ gyre::task<int> child() {
   co_return 1;
 }
 
-/// On a thread of its own, whose frame pool is empty: each frame comes from the heap.
+/// Runs on a new thread with an empty frame pool, so that each frame comes from the heap.
 template <class Body>
 void run_with_empty_pool(Body body) {
   std::thread([&] { run_virtual(body); }).join();
 }
 
-/// Runs `scenario` again and again, each time with one allocation more that succeeds before one fails, until none fails.
-/// Gives how often one has failed.
+/// Runs `scenario` repeatedly. In each run, one more allocation succeeds before one fails, until none fails. Returns
+/// the number of runs in which one failed.
 template <class Scenario>
 int fail_each_allocation(Scenario scenario) {
   int failures = 0;
   for (bool failed = true; failed && failures < 1000;) {
     failed = false;
-    // A thread of its own: its frame pool is empty, so that each frame comes from the heap.
+    // A new thread has an empty frame pool, so that each frame comes from the heap.
     std::thread([&] {
       gyre::run(
           [&]() -> gyre::task<> {
@@ -114,7 +114,7 @@ TEST(out_of_memory, in_from_callback_arrives) {
 
 TEST(out_of_memory, in_what_from_callback_starts_arrives) {
   run_virtual([]() -> gyre::task<> {
-    const fail_one_allocation failing(1);  // the state exists, and the function that keeps the callback fails
+    const fail_one_allocation failing(1);  // the state is allocated; the function that keeps the callback fails
     auto begin = [](const gyre::callback<int>& done) {
       const auto kept =
           std::make_unique<std::function<void()>>([done, numbers = std::array<int, 100>()] { done(numbers[0]); });
@@ -148,7 +148,7 @@ TEST(out_of_memory, in_a_shared_task_arrives_and_the_next_await_starts_it) {
     auto wait = [&]() -> gyre::task<int> { co_return co_await shared; };
     {
       gyre::task<int> waiting = wait();
-      const fail_one_allocation failing;  // of the state of the task
+      const fail_one_allocation failing;  // for the state of the task
       EXPECT_THROW((void)co_await std::move(waiting), std::bad_alloc);
     }
     EXPECT_EQ(co_await wait(), 7);
@@ -216,7 +216,7 @@ TEST(out_of_memory, on_the_loop_of_run_coroutine_threadsafe_arrives_at_the_calle
     gyre::event_loop& loop = gyre::event_loop::current();
     gyre::event over;
     std::thread caller([&] {
-      loop.post([] { allocations_left = 0; });  // the next one on the loop is for the coroutine that tells the outcome
+      loop.post([] { allocations_left = 0; });  // the loop's next allocation is for the reporting coroutine
       EXPECT_THROW(gyre::run_coroutine_threadsafe(loop, value_after(1ms, 1)).get(), std::bad_alloc);
       loop.post([&] { over.set(); });
     });

@@ -1,4 +1,5 @@
-// tests/tasks/ownership_test.cpp: shared results, background tasks of an object, eager starts, cancels that are taken back.
+// tests/tasks/ownership_test.cpp: shared results, background tasks of an object, eager starts, and cancels that are
+// withdrawn.
 #include "tests/support/virtual_run.hpp"
 
 #include <optional>

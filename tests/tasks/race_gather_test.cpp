@@ -1,4 +1,4 @@
-// tests/tasks/race_gather_test.cpp: the rules of race and gather when things fail, are cancelled, or end together.
+// tests/tasks/race_gather_test.cpp: the rules of race and gather for failures, cancels and simultaneous ends.
 #include <gyre/tasks/gather.hpp>
 #include <gyre/tasks/race.hpp>
 
@@ -25,7 +25,7 @@ gyre::task<> fails_when_cancelled(std::string what) {
   throw std::runtime_error(what);
 }
 
-/// Cancels `body`, run as a task, after a millisecond; true when it ended by that.
+/// Runs `body` as a task and cancels it after a millisecond. Returns whether the cancel ended it.
 template <class Body>
 gyre::task<bool> is_cancelled(Body body) {
   auto handle = gyre::spawn(std::move(body));

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A loop on a thread of its own, until the end of the test.
+/// A loop on its own thread, until the end of the test.
 class loop_thread {
  public:
   loop_thread() : thread_([this] { run(); }) { there_.acquire(); }
@@ -210,7 +210,7 @@ TEST(run_coroutine_threadsafe_threads, the_task_sees_the_task_local_values_of_it
   for (std::size_t i = 0; i < asked.size(); ++i) EXPECT_EQ(asked[i].get(), std::to_string(i));
 }
 
-// The caller has a handle of its own.
+// The caller has its own handle.
 TEST(run_coroutine_threadsafe_threads, leaves_no_handle_of_a_running_task_behind) {
   testing::internal::CaptureStderr();
   {

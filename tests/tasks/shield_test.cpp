@@ -1,4 +1,4 @@
-// tests/tasks/shield_test.cpp: what a shield keeps away, and what reaches through.
+// tests/tasks/shield_test.cpp: which cancels a shield holds off, and which it lets through.
 #include <gyre/tasks/shield.hpp>
 
 #include "tests/support/virtual_run.hpp"
@@ -7,7 +7,7 @@ using namespace gyre_test;
 
 namespace {
 
-/// Runs `body` as a task, cancels it after `time`, and waits for it; true when it ended by the cancel.
+/// Runs `body` as a task, cancels it after `time`, and waits for it. Returns whether the cancel ended it.
 template <class Body>
 gyre::task<bool> cancel_after(std::chrono::milliseconds time, Body body) {
   auto handle = gyre::spawn(std::move(body));

@@ -160,7 +160,7 @@ TEST(task_handle, that_is_moved_goes_on_with_the_same_task) {
   run_virtual([]() -> gyre::task<> {
     auto first = gyre::spawn(value_after(1ms, 1), {.name = "one"});
     auto second = gyre::spawn(value_after(1h, 2), {.name = "two"});
-    first = std::move(second);  // lets go of "one", which runs on
+    first = std::move(second);  // releases "one", which continues
     EXPECT_EQ(first.name(), "two");
     co_await gyre::sleep(2ms);
     EXPECT_FALSE(first.done());

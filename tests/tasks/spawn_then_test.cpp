@@ -1,4 +1,4 @@
-// tests/tasks/spawn_then_test.cpp: callback code is told once how a task has ended.
+// tests/tasks/spawn_then_test.cpp: callback code is notified exactly once of the end of a task.
 #include <gyre/tasks/spawn_then.hpp>
 
 #include "tests/support/virtual_run.hpp"

@@ -1,5 +1,4 @@
-// tests/tasks/task_group_cancel_test.cpp: what a group does when it, something around it or something in it is
-// cancelled.
+// tests/tasks/task_group_cancel_test.cpp: a group when it is cancelled, or something around it or inside it.
 #include <gyre/tasks/task_group.hpp>
 
 #include "tests/support/virtual_run.hpp"
@@ -8,7 +7,7 @@ using namespace gyre_test;
 
 namespace {
 
-/// Spawns a child that sleeps for `time` and leaves it to the scope to wait.
+/// Spawns a child that sleeps for `time`. The scope waits for it.
 gyre::task<> group_of_one_sleeper(std::chrono::milliseconds time) {
   auto body = [time](gyre::task_group& group) -> gyre::task<> {
     group.spawn(value_after(time, 1));
@@ -179,7 +178,7 @@ TEST(task_group, that_ends_by_a_failure_leaves_the_scope_around_it_alone) {
       co_return;
     };
     EXPECT_EQ(co_await error_of(gyre::task_group::scope(body)), "x");
-    co_await gyre::sleep(1ms);  // nothing here is cancelled
+    co_await gyre::sleep(1ms);  // nothing outside is cancelled
   });
 }
 

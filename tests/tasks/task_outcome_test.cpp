@@ -1,4 +1,4 @@
-// tests/tasks/task_outcome_test.cpp: who sees the value or the failure of a task, and how often.
+// tests/tasks/task_outcome_test.cpp: which code sees the value or the failure of a task, and how often.
 #include "tests/support/co_assert.hpp"
 #include "tests/support/failure_log.hpp"
 #include "tests/support/virtual_run.hpp"
@@ -103,7 +103,7 @@ TEST(task_outcome_death, a_task_that_awaits_its_own_handle_stops_the_program) {
                "a task awaits its own handle");
 }
 
-// ---- who has seen a failure
+// ---- failures that have been seen
 
 TEST(task_outcome, waiting_for_the_end_is_not_seeing_the_failure) {
   run_virtual([]() -> gyre::task<> {
@@ -140,7 +140,7 @@ TEST(task_outcome, awaiting_it_its_result_and_as_result_are_seeing_the_failure) 
   });
 }
 
-// ---- handles that go while somebody waits
+// ---- handles that are destroyed while a task waits
 
 TEST(task_outcome, a_waiter_gets_the_result_of_a_task_whose_handle_was_dropped_meanwhile) {
   run_virtual([]() -> gyre::task<> {

@@ -1,4 +1,5 @@
-// tests/tasks/timeout_rules_test.cpp: time-outs inside time-outs, around groups, races and shields, and when they meet.
+// tests/tasks/timeout_rules_test.cpp: time-outs within time-outs, around groups, races and shields, and simultaneous
+// ones.
 #include <gyre/tasks/timeout.hpp>
 
 #include "tests/support/virtual_run.hpp"
@@ -11,7 +12,7 @@ namespace {
 
 enum class outcome { value, timed_out, cancelled, failed };
 
-/// How awaiting `limited` ends.
+/// Describes how awaiting `limited` ends.
 template <class Awaitable>
 gyre::task<outcome> outcome_of(Awaitable limited) {
   outcome how = outcome::value;
@@ -74,7 +75,7 @@ TEST(timeout, every_await_after_it_expired_fails_until_the_code_has_ended) {
     };
     EXPECT_EQ(co_await outcome_of(gyre::timeout(10ms, stubborn)), outcome::timed_out);
     EXPECT_EQ(failures, 4);
-    co_await gyre::sleep(1ms);  // outside nothing is cancelled
+    co_await gyre::sleep(1ms);  // nothing outside is cancelled
   });
 }
 

@@ -108,7 +108,7 @@ TEST(to_thread_threads, many_at_once_all_come_back) {
   });
 }
 
-// ---- who waits for whom
+// ---- jobs that wait for other jobs
 
 namespace {
 
@@ -121,7 +121,7 @@ int opens_and_resolves() {
   });
 }
 
-/// Runs `function` in a loop on a thread of the pool, which awaits it on a thread of the same pool, `depth` deep.
+/// Runs a loop that awaits a function on a pool thread. That function runs such a loop in turn, nested `depth` deep.
 int run_nested(gyre::thread_pool& pool, int depth) {
   return gyre::run([&pool, depth]() -> gyre::task<int> {
     auto deeper = [&pool, depth] { return depth == 0 ? 1 : 1 + run_nested(pool, depth - 1); };

@@ -1,4 +1,5 @@
-// tests/tasks/wait_test.cpp: waiting for some of several tasks; the first successes; sliding windows; results of failures.
+// tests/tasks/wait_test.cpp: waiting for some of several tasks, first successes, sliding windows, and results of
+// failures.
 #include "tests/support/virtual_run.hpp"
 
 #include <algorithm>
