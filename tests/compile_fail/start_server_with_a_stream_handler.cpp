@@ -1,4 +1,4 @@
-// tests/compile_fail/start_server_with_a_stream_handler.cpp: start_server hands a reader and a writer to its handler, no stream.
+// tests/compile_fail/start_server_with_a_stream_handler.cpp: start_server passes a reader and a writer, not a stream.
 // expect: start_server takes a function that is called with a stream_reader& and a stream_writer&, and returns a task
 #include <gyre/net/start_server.hpp>
 

@@ -1,7 +1,6 @@
-// tests/compiler/lambda_captures.cpp: captures of lambdas given to functions that are awaited are destroyed once.
-//
-// g++ 12 destroys a temporary closure that stands in the same full expression as a co_await twice when it has a
-// destructor (GCC bug 99576 and its relatives). Named closures, which our documentation shows, are safe everywhere.
+// tests/compiler/lambda_captures.cpp: captures of lambdas passed to awaited functions are destroyed once. g++ 12
+// destroys a temporary closure with a destructor twice when it is in the same full expression as a co_await (GCC bug
+// 99576 and related bugs). Named closures, which our documentation shows, are safe everywhere.
 #include <gyre/runtime/run.hpp>
 #include <gyre/sync/condition_variable.hpp>
 #include <gyre/tasks/from_callback.hpp>
@@ -49,7 +48,7 @@ gyre::task<> functions() {
   const auto number = [value] { return 3; };
   bool right = co_await gyre::to_thread(number) == 3;
   std::function<int()> any = number;
-  right = right && co_await gyre::to_thread(std::move(any)) == 3;  // it is no closure
+  right = right && co_await gyre::to_thread(std::move(any)) == 3;  // not a closure
   const auto cannot_be_copied = [owned = std::make_unique<counted>()] { return 3; };
   right = right && co_await gyre::to_thread(std::ref(cannot_be_copied)) == 3;
   const auto calls_back = [value](const gyre::callback<int>& done) { done(3); };

@@ -1,5 +1,5 @@
 // tests/compiler/ordinary_values.cpp: tasks pass through the standard library's callables and through plain functions.
-#undef GYRE_CHECK_LIFETIMES  // which our own builds ask for, and which forbids this
+#undef GYRE_CHECK_LIFETIMES  // our own builds define it, and it forbids this
 #include <gyre/http/handler.hpp>
 #include <gyre/http/router.hpp>
 #include <gyre/runtime/run.hpp>
@@ -23,7 +23,7 @@ gyre::task<> store(int& to, int n) {
   co_return;
 }
 
-// A plain function: it may check its arguments before there is a coroutine, and costs no frame.
+// A plain function may check its arguments before there is a coroutine, and needs no frame.
 gyre::task<int> passes_on(int n) {
   if (n < 0) return value(0);
   return sum(n, 1);
@@ -74,7 +74,7 @@ gyre::task<bool> visits() {
   co_return co_await std::visit(visitor{}, request) == 7;
 }
 
-// What takes functions takes those of the standard library, and lambdas that pass a task on.
+// Functions that take callables accept those of the standard library, and lambdas that pass a task on.
 gyre::task<bool> own_functions() {
   std::function<gyre::task<int>()> make = [] { return value(4); };
   auto handle = gyre::spawn(make);

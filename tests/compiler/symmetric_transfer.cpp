@@ -1,4 +1,4 @@
-// tests/compiler/symmetric_transfer.cpp: awaits and returns are jumps: no stack, at any optimization level.
+// tests/compiler/symmetric_transfer.cpp: awaits and returns are jumps that use no stack, at any optimization level.
 #include <gyre/runtime/run.hpp>
 
 namespace {

@@ -1,5 +1,5 @@
-// tests/compiler/temporaries_in_awaits.cpp: temporaries with destructors in the expression of a co_await die once.
-// Arguments, defaulted arguments, results of functions, nested awaits, conditions and loops.
+// tests/compiler/temporaries_in_awaits.cpp: temporaries with destructors in the expression of a co_await are destroyed
+// once. Covers arguments, default arguments, function results, nested awaits, conditions and loops.
 #include <gyre/runtime/run.hpp>
 #include <gyre/tasks/gather.hpp>
 #include <gyre/tasks/race.hpp>
@@ -94,7 +94,7 @@ gyre::task<> expressions_that_throw() {
 }
 
 #if defined(__clang__)
-gyre::task<> temporary_closures() {  // refused by a static_assert where the compiler gets them wrong
+gyre::task<> temporary_closures() {  // a static_assert refuses this where the compiler is wrong
   const counted value;
   co_await gyre::timeout(1s, [value]() -> gyre::task<> { co_await gyre::sleep(1us); });
   co_await gyre::shield([value]() -> gyre::task<> { co_await gyre::sleep(1us); });

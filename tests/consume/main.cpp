@@ -1,4 +1,4 @@
-// tests/consume/main.cpp: the smallest program that uses gyre from outside.
+// tests/consume/main.cpp: the smallest program that uses an installed gyre.
 #include <gyre/gyre.hpp>
 #include <gyre/version.hpp>
 

@@ -1,4 +1,4 @@
-// tests/coro/call_stack_test.cpp: who awaits whom, and where.
+// tests/coro/call_stack_test.cpp: the chain of awaiting tasks, with locations.
 #include <gyre/coro/call_stack.hpp>
 
 #include "tests/support/virtual_run.hpp"
@@ -70,7 +70,7 @@ TEST(call_stack, of_a_task_that_has_ended_or_runs_is_empty) {
     co_await gyre::yield();
     EXPECT_EQ(gyre::call_stack_of(self).size(), 0U);
     handle.cancel();
-    // Looked at in every turn, also in the one between its last line and the end of the task.
+    // Checked in every turn, including the one between the task's last line and its end.
     while (!handle.done()) {
       co_await gyre::yield();
       for (const std::source_location& at : gyre::call_stack_of(handle.state())) EXPECT_GT(at.line(), 0U);

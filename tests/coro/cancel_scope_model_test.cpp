@@ -25,7 +25,7 @@ struct node {
   bool shielded;
   unsigned requests = 0;
 
-  /// What the library must say, from the definition: a cancel of itself, or one above without a shield between.
+  /// The expected result by definition: cancelled itself, or by a scope above without a shield between them.
   [[nodiscard]] bool cancelled() const {
     if (requests > 0) return true;
     return !shielded && parent != nullptr && parent->cancelled();
@@ -47,7 +47,7 @@ TEST(cancel_scope, agrees_with_a_model_over_random_trees_of_tasks_and_scopes) {
     std::vector<std::unique_ptr<running_task>> tasks;
     const auto any = [&](std::size_t count) { return static_cast<std::size_t>(random() % count); };
     for (int step = 0; step < 60; ++step) {
-      if (tasks.empty() || random() % 4 == 0) {  // a new task, below some scope of another or the root
+      if (tasks.empty() || random() % 4 == 0) {  // a new task below the root or below a scope of another task
         node* parent = &root;
         if (!tasks.empty() && random() % 3 != 0) parent = tasks[any(tasks.size())]->open.back().get();
         auto task = std::make_unique<running_task>();
@@ -68,7 +68,7 @@ TEST(cancel_scope, agrees_with_a_model_over_random_trees_of_tasks_and_scopes) {
           case 2:
             if (task.open.size() > 1 && innermost->scope.first_child() == nullptr) task.open.pop_back();
             break;
-          case 3: {  // asks nobody to end
+          case 3: {  // uncancel does not notify anybody
             node& target = *task.open[any(task.open.size())];
             if (target.requests > 0) --target.requests;
             target.scope.uncancel();
@@ -80,7 +80,7 @@ TEST(cancel_scope, agrees_with_a_model_over_random_trees_of_tasks_and_scopes) {
             for (const auto& each : tasks) expected.push_back(each->suspended.cancels - each->context.cancel_pending);
             ++target.requests;
             target.scope.cancel();
-            // Who is newly cancelled is told, exactly once; nobody else.
+            // Every newly cancelled task is notified exactly once, and no other task.
             for (std::size_t i = 0; i < tasks.size(); ++i)
               ASSERT_EQ(tasks[i]->suspended.cancels - tasks[i]->context.cancel_pending, expected[i]);
           }

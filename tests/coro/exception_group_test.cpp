@@ -1,4 +1,4 @@
-// tests/coro/exception_group_test.cpp: nothing, one failure as it is, or several as a group.
+// tests/coro/exception_group_test.cpp: nothing, a single failure unchanged, or several as a group.
 #include <gyre/coro/exception_group.hpp>
 
 #include <gyre/coro/cancelled.hpp>

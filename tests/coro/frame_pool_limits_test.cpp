@@ -1,4 +1,4 @@
-// tests/coro/frame_pool_limits_test.cpp: how much the pool keeps, and that a steady state takes nothing from the heap.
+// tests/coro/frame_pool_limits_test.cpp: how much memory the pool keeps; a steady state takes nothing from the heap.
 #include <gyre/coro/frame_pool.hpp>
 
 #include "tests/support/virtual_run.hpp"
@@ -14,11 +14,11 @@ using namespace gyre_test;
 #ifndef GYRE_NO_FRAME_POOL
 
 namespace {
-thread_local long taken = 0;  // blocks that this thread took from the heap
+thread_local long taken = 0;  // blocks that this thread has taken from the heap
 std::atomic<long> given_back = 0;
 }  // namespace
 
-// The whole test program counts; the blocks are malloc's as ever.
+// Counts in the whole test program. The blocks still come from malloc.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++taken;
   if (void* const memory = std::malloc(size)) return memory;
@@ -98,7 +98,7 @@ TEST(frame_pool, awaits_spawns_sleeps_and_time_outs_take_nothing_from_the_heap_i
         auto race = gyre::race(one(), one());
         sum += (co_await std::move(race)).value;
         auto sleeps = gyre::gather(gyre::sleep(1ms), gyre::sleep(1ms), gyre::sleep(1ms));
-        co_await std::move(sleeps);  // they are due in the same moment
+        co_await std::move(sleeps);  // they expire at the same moment
         co_await gyre::yield();
       }
       EXPECT_EQ(sum, 50);

@@ -1,4 +1,4 @@
-// tests/coro/function_name_test.cpp: the same short names from the signatures of clang and of g++.
+// tests/coro/function_name_test.cpp: the signatures of clang and of g++ give the same short names.
 #include <gyre/coro/function_name.hpp>
 
 #include "tests/support/virtual_run.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 std::string short_name(const std::string& signature) { return gyre::short_function_name(signature.c_str()).c_str(); }
 
-gyre::task<std::string> own_name() {  // of the coroutine that awaits it
+gyre::task<std::string> own_name() {  // the name of the awaiting coroutine
   const auto stack = co_await gyre::call_stack();
   co_return short_name(stack[1].function_name());
 }

@@ -1,4 +1,4 @@
-// tests/coro/generator_test.cpp: values one after the other, computed or waited for.
+// tests/coro/generator_test.cpp: values one after another, computed or awaited.
 #include <gyre/coro/async_generator.hpp>
 #include <gyre/coro/generator.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>

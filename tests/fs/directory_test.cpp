@@ -1,4 +1,4 @@
-// tests/fs/directory_test.cpp: what is in a directory.
+// tests/fs/directory_test.cpp: the contents of a directory.
 #include <gyre/fs/directory.hpp>
 
 #include "tests/fs/scratch.hpp"

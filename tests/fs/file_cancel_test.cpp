@@ -1,4 +1,4 @@
-// tests/fs/file_cancel_test.cpp: cancelling before, during and after; shutting down in the middle.
+// tests/fs/file_cancel_test.cpp: cancels before, during and after an operation, and a shutdown during one.
 #include <gyre/fs/file.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>
 
@@ -14,7 +14,7 @@ namespace fs = gyre::fs;
 
 namespace {
 
-/// Keeps every thread of the pool busy, so that what needs one is queued.
+/// Keeps every thread of the pool busy, so that operations that need one are queued.
 class busy_pool {
  public:
   busy_pool() {
@@ -166,7 +166,7 @@ TEST(file_cancel, a_close_that_is_not_awaited_still_closes) {
       [[maybe_unused]] const auto never = f.close();
     }
     EXPECT_EQ(open_descriptors(), before);
-    co_await f.close();  // closed already: nothing happens
+    co_await f.close();  // no effect, it is closed already
   });
 }
 
@@ -192,7 +192,7 @@ TEST(file_cancel, a_result_that_came_before_the_cancel_wins) {
     };
     auto handle = gyre::spawn(body);
     co_await gyre::yield();                                   // it has begun
-    for (int i = 0; i < 50 && size == 0; ++i) ::usleep(100);  // and ends, but nobody has looked
+    for (int i = 0; i < 50 && size == 0; ++i) ::usleep(100);  // it ends, but its result has not been collected
     handle.cancel();
     try {
       co_await std::move(handle);

@@ -1,4 +1,4 @@
-// tests/fs/file_error_test.cpp: what goes wrong with files, and in which words.
+// tests/fs/file_error_test.cpp: errors of file operations, and their messages.
 #include <gyre/fs/file.hpp>
 
 #include "tests/fs/scratch.hpp"
@@ -11,7 +11,7 @@ namespace fs = gyre::fs;
 
 namespace {
 
-/// Without the rights of root, whom no permission stops.
+/// Drops the rights of root, to whom permissions do not apply.
 class as_nobody {
  public:
   as_nobody() {

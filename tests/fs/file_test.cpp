@@ -163,7 +163,7 @@ TEST(file, a_read_that_finds_only_a_part_in_memory_still_gets_everything) {
     co_await f.write_all(bytes);
     forget_cached(dir.path("a"));
     std::array<std::byte, 100> first;
-    co_await f.read_at(first, 0);  // and what is read ahead of it
+    co_await f.read_at(first, 0);  // also reads ahead into the page cache
     std::vector<std::byte> back(bytes.size());
     f.set_position(0);
     co_await f.read_exactly(back);

@@ -1,4 +1,4 @@
-// tests/fs/kinds_test.cpp: what is no file and no directory, in a listing and by itself.
+// tests/fs/kinds_test.cpp: entries that are neither files nor directories, in a listing and on their own.
 #include <gyre/fs/directory.hpp>
 #include <gyre/fs/status.hpp>
 

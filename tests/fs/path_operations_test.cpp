@@ -1,4 +1,4 @@
-// tests/fs/path_operations_test.cpp: renaming, removing, making directories and links.
+// tests/fs/path_operations_test.cpp: renaming and removing, and making directories and links.
 #include <gyre/fs/path_operations.hpp>
 
 #include "tests/fs/scratch.hpp"

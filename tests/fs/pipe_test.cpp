@@ -1,4 +1,4 @@
-// tests/fs/pipe_test.cpp: what is ready or not is waited for without blocking the loop.
+// tests/fs/pipe_test.cpp: waiting for pipes and terminals to become ready does not block the loop.
 #include <gyre/fs/file.hpp>
 
 #include "tests/fs/scratch.hpp"
@@ -160,7 +160,7 @@ TEST(pipe, a_named_pipe_is_opened_without_waiting) {
 TEST(pipe, a_terminal_is_waited_for) {
   run_test([]() -> gyre::task<> {
     const int number = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    if (number < 0 || ::grantpt(number) != 0 || ::unlockpt(number) != 0) co_return;  // none here
+    if (number < 0 || ::grantpt(number) != 0 || ::unlockpt(number) != 0) co_return;  // none available here
     const std::string path = ::ptsname(number);
     fs::file keyboard = fs::file::from_fd(number, "terminal");
     fs::file terminal = co_await fs::file::open(path, {.read = true, .write = true});

@@ -1,4 +1,4 @@
-// tests/fs/scratch.hpp: a directory that is gone after the test, and a look at files without the library.
+// tests/fs/scratch.hpp: a directory that is removed after the test, and access to files without the library.
 #pragma once
 
 #include <gyre/gyre.hpp>
@@ -33,7 +33,7 @@ class scratch {
   [[nodiscard]] std::string path(const std::string& name) const { return root_ + "/" + name; }
   [[nodiscard]] const std::string& root() const noexcept { return root_; }
 
-  /// Makes a file.
+  /// Creates a file.
   std::string put(const std::string& name, std::string_view text) const {
     std::ofstream(path(name), std::ios::binary) << text;
     return path(name);
@@ -54,7 +54,7 @@ class scratch {
   std::string root_;
 };
 
-/// Takes a file out of the page cache, so that a read has to wait for the disk.
+/// Drops a file from the page cache, so that a read has to wait for the disk.
 inline void forget_cached(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   ::fsync(fd);

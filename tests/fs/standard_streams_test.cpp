@@ -8,7 +8,7 @@ namespace fs = gyre::fs;
 
 namespace {
 
-/// Puts a descriptor in the place of a standard one for the duration of a test.
+/// Replaces a standard descriptor for the duration of a test.
 class stand_in {
  public:
   stand_in(int number, int fd) : number_(number), before_(::dup(number)) { EXPECT_EQ(::dup2(fd, number), number); }

@@ -1,4 +1,4 @@
-// tests/fs/status_test.cpp: what is known of a file.
+// tests/fs/status_test.cpp: the status of a file.
 #include <gyre/fs/file.hpp>
 #include <gyre/fs/status.hpp>
 

@@ -1,4 +1,4 @@
-// tests/fs/watcher_test.cpp: what changes in directories.
+// tests/fs/watcher_test.cpp: changes in directories.
 #include <gyre/fs/watcher.hpp>
 
 #include "tests/fs/scratch.hpp"
@@ -14,7 +14,7 @@ std::string text_of(const fs::change& c) {
   return std::string(words[static_cast<int>(c.kind)]) + " " + c.name + (c.is_directory ? "/" : "");
 }
 
-/// Reads until `count` changes have come.
+/// Reads until `count` changes have arrived.
 gyre::task<std::vector<std::string>> next(fs::watcher& watcher, std::size_t count) {
   std::vector<std::string> all;
   while (all.size() < count) {
@@ -92,7 +92,7 @@ TEST(watcher, what_is_no_directory_is_refused) {
 }
 
 TEST(watcher, that_two_tasks_use_at_once_stops_the_program) {
-  const gyre_test::scratch quiet;  // nobody else changes anything there
+  const gyre_test::scratch quiet;  // nothing else changes there
   const auto use_twice = [&quiet] {
     gyre::run([&quiet]() -> gyre::task<> {
       gyre::fs::watcher watcher;

@@ -45,7 +45,7 @@ void feed(http::chunked_decoder& decoder, std::string_view input, outcome& resul
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size < 2) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 2, size - 2);
-  // Small ones, that inputs of this size reach.
+  // Small limits that inputs of this size can reach.
   const http::chunk_limits limits{.line = 200, .trailer = 400, .overhead = 300};
   const std::size_t split = bytes.empty() ? 0 : (data[0] * 256U + data[1]) % bytes.size();
   http::chunked_decoder whole(limits);

@@ -1,4 +1,5 @@
-// tests/fuzz/http_cookie_fuzz.cpp: any bytes as cookies, and as parts of one to be set: nothing gets in that splits it.
+// tests/fuzz/http_cookie_fuzz.cpp: any bytes as cookies, and as parts of a cookie to be set: no part can split the
+// cookie.
 #include <gyre/http/cookie.hpp>
 
 #include <algorithm>

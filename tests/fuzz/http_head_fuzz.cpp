@@ -1,5 +1,5 @@
-// tests/fuzz/http_head_fuzz.cpp: any bytes as a head: no crash, the same result for every split, and what is accepted is
-// what was sent.
+// tests/fuzz/http_head_fuzz.cpp: any bytes as a head: no crash, the same result for every split, and an accepted head
+// reads as it was sent.
 #include <gyre/http/framing.hpp>
 #include <gyre/http/head_parser.hpp>
 

@@ -1,5 +1,5 @@
 // tests/fuzz/http_multipart_fuzz.cpp: any bytes as a form with files: no crash, and the same result for every split.
-// The first two bytes say where to split, the next two are the limits; the rest is the body.
+// The first two bytes say where to split, the next two set the limits, and the rest is the body.
 #include <gyre/http/multipart_decoder.hpp>
 
 #include <cstdint>
@@ -19,7 +19,7 @@ void demand(bool holds, const char* what) {
   std::abort();
 }
 
-// What a part was, as one text: what stands between is never in it, since the size of the data does.
+// The parts as one text. The size before each part's data keeps the text unambiguous.
 struct outcome {
   decoder_state state = decoder_state::more;
   std::string text;

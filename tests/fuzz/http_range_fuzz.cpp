@@ -1,4 +1,5 @@
-// tests/fuzz/http_range_fuzz.cpp: any bytes as a Range field: what is given lies inside, never twice, and reads back.
+// tests/fuzz/http_range_fuzz.cpp: any bytes as a Range field: ranges lie inside the representation, do not overlap, and
+// read back.
 #include <gyre/http/byte_range.hpp>
 
 #include <cstdint>
@@ -46,7 +47,8 @@ void check(std::string_view value, std::uint64_t size) {
 
 }  // namespace
 
-// The first byte is a size; the rest is read for it, for the largest one, and as it is with a unit in front.
+// The first byte is a size. The rest is parsed for this size, 4 GiB and the largest size, with and without a unit in
+// front.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view value(reinterpret_cast<const char*>(data) + 1, size - 1);

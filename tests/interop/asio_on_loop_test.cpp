@@ -1,4 +1,4 @@
-// tests/interop/asio_on_loop_test.cpp: one thread for a loop and an io_context: who wakes whom, fairness, and the end.
+// tests/interop/asio_on_loop_test.cpp: one thread for a loop and an io_context: wake-ups, fairness and the end.
 #include <gyre/interop/asio.hpp>
 
 #include "tests/interop/asio_support.hpp"
@@ -14,7 +14,7 @@ using tcp = asio::ip::tcp;
 
 namespace {
 
-// Goes on for as long as nobody says that it is enough.
+// Posts itself again until `enough` is true.
 void post_again(asio::io_context& context, const bool& enough) {
   if (!enough) asio::post(context, [&] { post_again(context, enough); });
 }
@@ -208,7 +208,7 @@ TEST(asio_on_loop, a_context_that_is_there_already_is_driven_and_outlives_it) {
   EXPECT_EQ(called, 1);
   context.restart();
   asio::post(context, [&] { ++called; });
-  context.run_for(1s);  // nothing of the loop is left in it to wait for
+  context.run_for(1s);  // nothing of the loop is left in the context to wait for
   EXPECT_EQ(called, 2);
 }
 

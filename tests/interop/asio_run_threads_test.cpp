@@ -1,4 +1,5 @@
-// tests/interop/asio_run_threads_test.cpp: Asio awaits tasks of gyre: futures, callbacks, coroutines; cancels both ways.
+// tests/interop/asio_run_threads_test.cpp: Asio awaits tasks of gyre as futures, callbacks and coroutines, with cancels
+// in both directions.
 #include <gyre/interop/asio.hpp>
 
 #include "tests/interop/asio_support.hpp"
@@ -18,7 +19,7 @@ using namespace gyre_test;
 
 namespace {
 
-/// A loop that runs in a thread of its own until this is destroyed.
+/// A loop that runs in its own thread until this object is destroyed.
 class loop_thread {
  public:
   loop_thread()
@@ -178,7 +179,7 @@ TEST(asio_run_threads, an_io_context_may_be_destroyed_with_the_call_in_it) {
     gyre::async_run(gyre_side.loop(), work(), asio::bind_executor(context, [&](std::exception_ptr) { called = true; }));
     gyre::event* const go_on = waiting.get_future().get();
     gyre_side.loop().post([go_on] { go_on->set(); });
-    gyre::blocking_run(gyre_side.loop(), greets("order"));  // the call waits in the context now
+    gyre::blocking_run(gyre_side.loop(), greets("order"));  // now the call waits in the context
   }
   EXPECT_FALSE(called);
 }

@@ -1,4 +1,4 @@
-// tests/interop/asio_support.hpp: operations that complete when a test says so.
+// tests/interop/asio_support.hpp: operations that complete when a test completes them.
 #pragma once
 
 #include <gyre/interop/asio.hpp>
@@ -13,7 +13,7 @@
 
 namespace gyre_test {
 
-/// Operations that are begun here and completed by the test. Their executor is that of a context, if there is one.
+/// Operations that are begun here and completed by the test. They use the executor of a context, if there is one.
 struct by_hand {
   std::function<void(std::error_code, std::size_t)> complete;
   std::function<void()> drop;

@@ -66,7 +66,7 @@ TEST(asio_await, use_gyre_may_be_the_default_token_of_an_object) {
     gyre::use_gyre_t::as_default_on_t<tcp::socket> client(context);
     const auto address = acceptor.local_endpoint();
     co_await client.async_connect(address);
-    auto server = co_await acceptor.async_accept();  // it has the default, too
+    auto server = co_await acceptor.async_accept();  // it has the default as well
     const std::size_t sent = co_await asio::async_write(client, asio::buffer("hello", 5));
     EXPECT_EQ(sent, 5u);
     std::string buffer(5, '-');
@@ -271,7 +271,7 @@ TEST(asio_cancel, what_the_executor_has_not_begun_is_withdrawn) {
     co_await gyre::yield();
     task.cancel();
     co_await gyre::yield();
-    EXPECT_FALSE(task.done());  // the executor still knows of it
+    EXPECT_FALSE(task.done());  // the executor still holds it
     context.poll();
     co_await task.wait();
     EXPECT_TRUE(task.state().was_cancelled());
@@ -363,7 +363,7 @@ TEST(asio_cancel, ends_reads_timers_and_composed_operations) {
     };
     co_await gyre::task_group::scope(group);
     std::string buffer(16, '-');
-    asio::write(pair.client, asio::buffer("on", 2));  // the sockets are as good as before
+    asio::write(pair.client, asio::buffer("on", 2));  // the sockets still work
     EXPECT_EQ(co_await pair.server.async_read_some(asio::buffer(buffer), gyre::use_gyre), 2u);
   });
 }

@@ -1,4 +1,4 @@
-// tests/interop/asio_threads_test.cpp: an io_context that runs in a thread of its own.
+// tests/interop/asio_threads_test.cpp: an io_context that runs in its own thread.
 #include <gyre/interop/asio.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>
 
@@ -25,7 +25,7 @@ std::string address_of(const tcp::acceptor& acceptor) {
   return "127.0.0.1:" + std::to_string(acceptor.local_endpoint().port());
 }
 
-/// An echo server as Asio's own tutorials write it.
+/// An echo server as in Asio's tutorials.
 class callback_echo : public std::enable_shared_from_this<callback_echo> {
  public:
   explicit callback_echo(tcp::socket peer) : peer_(std::move(peer)) {}
@@ -46,7 +46,7 @@ class callback_echo : public std::enable_shared_from_this<callback_echo> {
   std::array<char, 1024> buffer_{};
 };
 
-/// Accepts one peer after the other until it is closed.
+/// Accepts one peer after another until it is closed.
 class callback_server {
  public:
   explicit callback_server(asio::io_context& context) : acceptor_(context, any_port()) { accept(); }
@@ -347,7 +347,7 @@ TEST(asio_threads, an_exception_of_a_handler_is_reported_and_the_thread_goes_on)
 
 TEST(asio_threads, a_cancel_at_every_await_leaves_nothing_behind) {
   gyre::asio_thread asio_side;
-  tcp::acceptor(asio_side.context(), any_port());  // the context has opened its own descriptors now
+  tcp::acceptor(asio_side.context(), any_port());  // now the context has opened its own descriptors
   const auto scenario = [&]() -> gyre::task<> {
     tcp::acceptor acceptor(asio_side.context(), any_port());
     tcp::socket client(asio_side.context());

@@ -1,4 +1,4 @@
-// tests/loop/deadline_test.cpp: durations of every kind as the loop counts them.
+// tests/loop/deadline_test.cpp: durations of every kind, as the loop counts them.
 #include <gyre/loop/deadline.hpp>
 
 #include "tests/support/virtual_run.hpp"

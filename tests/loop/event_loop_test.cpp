@@ -94,7 +94,7 @@ TEST(yield, lets_all_others_run_once) {
 
 namespace {
 
-/// Whether a reader has its byte after a task has sent it and done `pause` a few times.
+/// Returns whether a reader has its byte after the byte was sent and `pause` was awaited a few times.
 template <class Pause>
 bool is_read_during(Pause pause) {
   bool was_read = false;
@@ -197,7 +197,7 @@ TEST(event_loop, a_task_whose_operations_are_always_ready_lets_others_run) {
       while (const gyre::buffer_lease lease = co_await server.receive()) {
       }
     });
-    // Small writes always find room: this loop never suspends by itself.
+    // Small writes always find room, so this loop never suspends for them.
     auto writer = gyre::spawn([&]() -> gyre::task<> {
       while (!stop) co_await client.write_all("x");
       co_await client.shutdown_write();

@@ -1,4 +1,4 @@
-// tests/loop/fork_test.cpp: what a forked child may do.
+// tests/loop/fork_test.cpp: operations that are allowed in a forked child.
 #include <gyre/io/io_error.hpp>
 
 #include "tests/net/connected_pair.hpp"
@@ -23,7 +23,7 @@ class forked_child : public ::testing::Test {
   }
 };
 
-/// Whether a new loop of this process does files, names, sockets and threads.
+/// Returns "all" when files, names, sockets and threads work on a new loop of this process.
 std::string all_of_it() {
   return gyre::run([]() -> gyre::task<std::string> {
     auto function = [] { return 3; };
@@ -39,7 +39,7 @@ std::string all_of_it() {
   });
 }
 
-/// Forks. The child goes on; the parent ends as the child does.
+/// Forks. The child continues; the parent ends in the same way as the child.
 void go_on_in_a_child() {
   const pid_t child = ::fork();
   if (child == 0) return;

@@ -10,12 +10,12 @@ using namespace gyre_test;
 
 namespace {
 
-// Has nothing of its own to wait for.
+// A guest without work of its own.
 class counting_guest : public gyre::guest_loop {
  public:
   int polls = 0;
   int waits = 0;
-  bool hands_something_over = false;  // in the next wait, instead of waiting
+  bool hands_something_over = false;  // at the next wait, instead of waiting
   gyre::event happened;
 
   void poll() noexcept override { ++polls; }
@@ -89,7 +89,7 @@ TEST(guest_loop, a_second_one_is_refused) {
     counting_guest second;
     const driven here(first);
     EXPECT_THROW(gyre::event_loop::current().drive(second), std::logic_error);
-    gyre::event_loop::current().leave(second);  // changes nothing
+    gyre::event_loop::current().leave(second);  // no effect
     EXPECT_EQ(gyre::event_loop::current().guest(), &first);
     co_return;
   };

@@ -1,4 +1,4 @@
-// tests/loop/interval_test.cpp: ticks at a fixed period, and what becomes of those that nobody has awaited in time.
+// tests/loop/interval_test.cpp: ticks at a fixed period, and ticks that were not awaited in time.
 #include <gyre/loop/interval.hpp>
 
 #include "tests/support/virtual_run.hpp"
@@ -12,8 +12,8 @@ namespace {
 
 using milliseconds = std::vector<int>;
 
-/// When ticks come, in milliseconds since the beginning, of an interval of 10 ms that is awaited late once: work after the
-/// second tick takes 35 ms.
+/// The times of ticks, in milliseconds since the beginning, for an interval of 10 ms that is awaited late once, because
+/// the work after the second tick takes 35 ms.
 milliseconds ticks_around_a_long_piece_of_work(gyre::missed_ticks missed) {
   milliseconds came;
   run_virtual([&]() -> gyre::task<> {
@@ -110,7 +110,7 @@ TEST(interval, that_is_reset_between_a_tick_and_its_task_gives_that_tick) {
       co_await gyre::sleep(10ms);
       ticks.reset();
     });
-    co_await gyre::yield();  // its timer is the first of the two
+    co_await gyre::yield();  // its timer comes first
     EXPECT_EQ(co_await ticks.tick(), begin + 10ms);
     co_await ticks.tick();
     EXPECT_EQ(since(begin), 20ms);

@@ -1,4 +1,4 @@
-// tests/loop/post_test.cpp: work handed to a loop, and what a turn does with it.
+// tests/loop/post_test.cpp: work posted to a loop, and how a turn runs it.
 #include <gyre/loop/event_loop.hpp>
 
 #include "tests/support/failure_log.hpp"
@@ -103,7 +103,7 @@ TEST(event_loop, fires_a_thousand_timers_in_order_within_a_turn) {
       sorted = sorted && (before % 10 < after % 10 || (before % 10 == after % 10 && before < after));
     }
     EXPECT_EQ(order.size(), 1000U);
-    EXPECT_TRUE(sorted);  // by deadline, equal ones in the order of their sleeps
+    EXPECT_TRUE(sorted);  // by deadline, with equal deadlines in the order of their sleeps
   });
 }
 

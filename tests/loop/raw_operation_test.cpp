@@ -1,4 +1,4 @@
-// tests/loop/raw_operation_test.cpp: operations of the ring that were filled by hand.
+// tests/loop/raw_operation_test.cpp: ring operations that were filled in by hand.
 #include <gyre/loop/raw_operation.hpp>
 
 #include <gyre/loop/as_expected.hpp>

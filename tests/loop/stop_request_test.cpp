@@ -1,4 +1,4 @@
-// tests/loop/stop_request_test.cpp: a stop request, and the tasks that look for it.
+// tests/loop/stop_request_test.cpp: a stop request, and the tasks that observe it.
 #include <gyre/loop/stop_request.hpp>
 
 #include <gyre/gyre.hpp>
@@ -26,7 +26,7 @@ TEST(stop_request, lets_every_waiting_task_go_on) {
     co_await gyre::sleep(1s);
     EXPECT_EQ(stopped, 0);
     gyre::request_stop();
-    gyre::request_stop();  // changes nothing
+    gyre::request_stop();  // no effect
     for (auto& each : waiting) co_await each;
     EXPECT_EQ(stopped, 100);
   });

@@ -1,4 +1,4 @@
-// tests/loop/stop_request_threads_test.cpp: a stop request concerns all loops of the process.
+// tests/loop/stop_request_threads_test.cpp: a stop request affects all loops of the process.
 #include <gyre/loop/stop_request.hpp>
 
 #include <gyre/gyre.hpp>

@@ -1,4 +1,4 @@
-// tests/loop/timeout_op_test.cpp: a limit on one operation, whenever that has its result.
+// tests/loop/timeout_op_test.cpp: a limit on one operation, whenever its result arrives.
 #include <gyre/loop/timeout_op.hpp>
 
 #include "tests/support/virtual_run.hpp"
@@ -9,7 +9,7 @@ using namespace gyre_test;
 
 namespace {
 
-/// An operation that ends when it is told to: at once, after a while, or when cancelled.
+/// An operation that ends at once, after a while, or when cancelled.
 class manual_op : public gyre::operation<manual_op>, private gyre::timer {
  public:
   enum class ending : bool { at_once, after_a_while };
@@ -91,13 +91,13 @@ TEST(timeout_op, gives_timed_out_as_a_value_with_as_expected) {
 TEST(timeout_op, a_result_that_waits_for_its_turn_when_the_time_is_over_wins) {
   gyre::testing::test_options one_at_a_time;
   one_at_a_time.loop.ready_per_turn = 1;
-  one_at_a_time.loop.virtual_time = false;  // a time-out of nothing expires between two turns
+  one_at_a_time.loop.virtual_time = false;  // a time-out of zero expires between two turns
   const auto body = []() -> gyre::task<> {
     bool stop = false;
     auto others = gyre::spawn([&]() -> gyre::task<> {
       while (!stop) co_await gyre::yield();
     });
-    // Ready at once, again and again: the budget for that is used up several times.
+    // The operation is ready at once each time, so its budget is used up several times.
     for (int i = 0; i < 500; ++i) EXPECT_EQ(co_await gyre::timeout(0ms, ready()), 7);
     stop = true;
     co_await others;

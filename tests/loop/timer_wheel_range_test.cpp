@@ -1,5 +1,5 @@
-// tests/loop/timer_wheel_range_test.cpp: the wheel at the edges of its levels, at great distances, and in great
-// numbers.
+// tests/loop/timer_wheel_range_test.cpp: the wheel at the edges of its levels, at great distances, and with many
+// timers.
 #include <gyre/loop/timer_wheel.hpp>
 
 #include <gtest/gtest.h>
@@ -90,7 +90,7 @@ TEST(timer_wheel, follows_next_deadline_to_a_far_timer_in_a_few_steps) {
   }
   EXPECT_EQ(counting::fired, 200);
   EXPECT_EQ(counting::early + counting::unordered, 0);
-  EXPECT_LT(steps, 200 * 9);  // at most one look a level for each
+  EXPECT_LT(steps, 200 * 9);  // at most one step per level for each timer
 }
 
 TEST(timer_wheel, what_is_armed_while_timers_fire_waits_for_the_next_look) {
@@ -150,7 +150,7 @@ TEST(timer_wheel, a_million_random_timers_of_which_half_are_cancelled_fire_once_
       --armed;
     }
     if (i % 1000 == 0) {
-      counting::last = 0;  // the order holds within a look
+      counting::last = 0;  // the order holds within one advance
       counting::advance(wheel, counting::now + static_cast<monotonic_time>(random() % 1'000'000'000));
     }
   }

@@ -1,4 +1,4 @@
-// tests/loop/timer_wheel_test.cpp: deadlines are kept exactly, in order, whatever their number.
+// tests/loop/timer_wheel_test.cpp: deadlines are kept exactly and in order, whatever their number.
 #include <gyre/loop/timer_wheel.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// tests/resp/allocation_test.cpp: parsing and running the common commands takes no memory.
+// tests/resp/allocation_test.cpp: parsing and running the common commands allocates no memory.
 #include "programs/resp_server/commands.hpp"
 #include "programs/resp_server/request_parser.hpp"
 
@@ -31,7 +31,7 @@ namespace {
 
 using namespace resp;
 
-// Allocations of the second hundred of identical requests, replies included.
+// The allocations of the second hundred of identical requests, including replies.
 std::size_t in_steady_state(std::string_view request) {
   keyspace keys;
   server_info info;

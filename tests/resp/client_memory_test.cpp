@@ -1,4 +1,4 @@
-// tests/resp/client_memory_test.cpp: who has to leave when the buffers of all clients take too much.
+// tests/resp/client_memory_test.cpp: which client is evicted when the buffers of all clients take too much memory.
 #include "programs/resp_server/client_memory.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ using resp::client_memory;
 
 namespace {
 
-std::vector<client_account*> told;  // to leave, in this order
+std::vector<client_account*> told;  // clients told to leave, in this order
 
 void tell(client_account& one) noexcept { told.push_back(&one); }
 
@@ -53,7 +53,7 @@ TEST_F(client_memory_test, the_largest_client_leaves_for_a_smaller_one) {
   EXPECT_TRUE(large.evicted());
   EXPECT_FALSE(middle.evicted());
   EXPECT_EQ(memory.leaving(), 70'000u);
-  EXPECT_EQ(memory.available_to(small), 10'000u);  // not before the large one has really left
+  EXPECT_EQ(memory.available_to(small), 10'000u);  // not before the large client has left
   large.set(10);
   EXPECT_EQ(memory.leaving(), 10u);
   EXPECT_GE(memory.available_to(small), 15'000u);
@@ -84,7 +84,7 @@ TEST_F(client_memory_test, the_limit_is_kept_by_the_largest_even_when_that_is_th
   EXPECT_TRUE(memory.over_limit());
   memory.keep_limit();
   EXPECT_EQ(told, (std::vector{&large}));
-  EXPECT_FALSE(memory.over_limit());  // once it has left
+  EXPECT_FALSE(memory.over_limit());  // the client that is leaving no longer counts
   memory.keep_limit();
   EXPECT_EQ(told.size(), 1u);
 }

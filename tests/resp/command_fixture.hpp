@@ -1,4 +1,4 @@
-// tests/resp/command_fixture.hpp: runs commands on a keyspace of their own, at a time that the test sets.
+// tests/resp/command_fixture.hpp: runs commands on a keyspace of their own, at a time set by the test.
 #pragma once
 
 #include "programs/resp_server/commands.hpp"
@@ -19,7 +19,7 @@ class command_fixture : public testing::Test {
 
   explicit command_fixture(const resp::keyspace_options& options = {}) : keys(options) {}
 
-  // The reply to one command, as it goes over the wire.
+  // The reply to one command, as sent over the wire.
   template <class... Arguments>
   std::string run(const Arguments&... arguments) {
     const std::array<std::string_view, sizeof...(arguments)> all{std::string_view(arguments)...};
@@ -29,7 +29,7 @@ class command_fixture : public testing::Test {
     return std::string(reply.view());
   }
 
-  // Does the steps of a command over many keys. Gives their number.
+  // Performs the steps of a command over many keys. Returns their number.
   int finish() {
     int steps = 0;
     if (const auto work = std::move(connection.unfinished)) {
@@ -39,7 +39,7 @@ class command_fixture : public testing::Test {
     return steps;
   }
 
-  // The replies to raw input, parsed as a server does.
+  // The replies to raw input, parsed as by a server.
   std::string answer(std::string_view input) {
     resp::request_parser parser;
     reply.clear();

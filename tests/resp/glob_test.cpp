@@ -1,4 +1,4 @@
-// tests/resp/glob_test.cpp: patterns.
+// tests/resp/glob_test.cpp: glob patterns.
 #include "programs/resp_server/glob.hpp"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ TEST(glob, stops_reading_where_the_verdict_is_known) {
 
 namespace {
 
-// The definition, without regard to what it costs.
+// The definition of a match, regardless of cost.
 bool matches_by_definition(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return text.empty();
   if (pattern[0] == '*') {
@@ -116,7 +116,7 @@ TEST(glob, agrees_with_the_definition_on_random_patterns_across_words) {
   };
   int matched = 0;
   for (int round = 0; round < 20'000; ++round) {
-    const std::string head = letters("ab", random() % 2 * 60);  // the interesting part lies at the edge of a word
+    const std::string head = letters("ab", random() % 2 * 60);  // the interesting part lies at a machine word boundary
     const std::string pattern = head + letters("ab?*", random() % 10);
     const std::string text = head + letters("ab", random() % 10);
     const bool expected = matches_by_definition(pattern, text);

@@ -1,4 +1,4 @@
-// tests/resp/inline_request_test.cpp: typed command lines, by the rules of sdssplitargs.
+// tests/resp/inline_request_test.cpp: inline commands, by the rules of sdssplitargs.
 #include "programs/resp_server/inline_request.hpp"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ TEST(inline_request, words_and_blanks) {
   EXPECT_EQ(split("a"), words({"a"}));
   EXPECT_EQ(split("  a \t b  "), words({"a", "b"}));
   EXPECT_EQ(split("a\rb"), words({"a", "b"}));
-  EXPECT_EQ(split("a\vb"), words({"a\vb"}));  // ends no word, although it may stand between them
+  EXPECT_EQ(split("a\vb"), words({"a\vb"}));  // does not end a word, although it may separate words
 }
 
 TEST(inline_request, double_quotes) {

@@ -72,7 +72,7 @@ TEST(keyspace, used_bytes_follow_what_is_stored) {
   EXPECT_GT(small, empty);
   keys.assign(item, std::string(100'000, 'x'));
   EXPECT_GT(keys.used_bytes(), small + 100'000);
-  keys.assign(item, "x");  // does not sit on the memory
+  keys.assign(item, "x");  // releases the memory
   EXPECT_LT(keys.used_bytes(), small + 5000);
   keys.append(item, std::string(50'000, 'x'));
   EXPECT_GT(keys.used_bytes(), small + 50'000);

@@ -1,4 +1,4 @@
-// tests/resp/long_commands_test.cpp: commands over many keys are done in steps, and what happens between the steps.
+// tests/resp/long_commands_test.cpp: commands over many keys run in steps, and other commands run between the steps.
 #include "programs/resp_server/entry_list.hpp"
 #include "programs/resp_server/glob.hpp"
 #include "tests/resp/command_fixture.hpp"
@@ -19,7 +19,7 @@ class long_commands : public command_fixture {
   void fill(int count) {
     for (int i = 0; i < count; ++i) keys.set("key" + std::to_string(i), "v", now);
   }
-  // Starts a command that is done in steps.
+  // Starts a command that runs in steps.
   template <class... Arguments>
   std::unique_ptr<resp::unfinished_command> start(const Arguments&... arguments) {
     const std::array<std::string_view, sizeof...(arguments)> all{std::string_view(arguments)...};
@@ -67,7 +67,7 @@ TEST_F(long_commands, keys_tells_each_key_that_was_there_all_the_time_once) {
   std::set<std::string> removed;
   while (!work->step(keys, now, reply)) {
     for (int i = 0; i < 200; ++i) {
-      keys.set("new" + std::to_string(made), "v", now);  // makes the table larger while it is walked through
+      keys.set("new" + std::to_string(made), "v", now);  // makes the table grow during the iteration
       const std::string name = "key" + std::to_string(made++ % 10'000);
       if (made % 3 != 0) continue;
       if (resp::entry* const item = keys.find(name, now)) keys.erase(*item);
@@ -136,7 +136,7 @@ TEST_F(long_commands, flushing_removes_all_keys_at_once_and_frees_them_in_steps)
   const auto work = start("FLUSHALL");
   EXPECT_EQ(keys.size(), 0u);
   EXPECT_EQ(keys.find("key1", now), nullptr);
-  EXPECT_GE(keys.used_bytes(), full);  // what is not free yet still counts
+  EXPECT_GE(keys.used_bytes(), full);  // memory that is not yet free still counts
   keys.set("key1", "again", now);
   int steps = 1;
   while (!work->step(keys, now, reply)) ++steps;

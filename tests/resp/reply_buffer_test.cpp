@@ -1,4 +1,4 @@
-// tests/resp/reply_buffer_test.cpp: replies on the wire, memory kept, memory limited.
+// tests/resp/reply_buffer_test.cpp: replies on the wire, reuse of memory, and its limit.
 #include "programs/resp_server/reply_buffer.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST(reply_buffer, over_the_limit_everything_is_only_counted_until_it_is_cleared
   reply.append("0123456789");
   reply.append(std::string(100, 'x'));
   EXPECT_TRUE(reply.overflowed());
-  reply.append_status("OK");  // would fit, but behind a reply that is missing
+  reply.append_status("OK");  // would fit, but follows a reply that is missing
   EXPECT_EQ(reply.wanted(), 5u + 110 + 5);
   reply.drop_from(mark);
   EXPECT_EQ(reply.wanted(), 5u + 110 + 5);

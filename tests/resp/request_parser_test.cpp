@@ -1,4 +1,4 @@
-// tests/resp/request_parser_test.cpp: requests whole, in pieces, moved, and hostile.
+// tests/resp/request_parser_test.cpp: whole, split, moved and hostile requests.
 #include "programs/resp_server/request_parser.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ using request = std::vector<std::string>;
 struct outcome {
   std::vector<request> requests;
   std::string error;
-  std::size_t unfinished = 0;  // bytes left that are no whole request
+  std::size_t unfinished = 0;  // bytes left over that are no complete request
 
   bool operator==(const outcome&) const = default;
 };
@@ -34,8 +34,9 @@ void PrintTo(const outcome& o, std::ostream* out) {
   }
 }
 
-// Feeds the input in pieces whose sizes `next` gives. Every call sees the bytes in a block of exactly their size, so
-// that sanitizers see each step outside, and which is elsewhere each time, so that what is remembered must not point.
+// Feeds the input in pieces of the sizes that `next` returns. Every call gets the bytes in a block of exactly their
+// size, so that sanitizers notice each access outside it. The block moves with each call, so the parser must not keep
+// pointers.
 outcome feed(std::string_view input, const std::function<std::size_t()>& next, const parser_limits& limits = {}) {
   request_parser parser(limits);
   outcome result;
@@ -69,7 +70,7 @@ outcome whole(std::string_view input, const parser_limits& limits = {}) {
   return feed(input, [&] { return input.size(); }, limits);
 }
 
-// Whole, byte by byte, and split at every position: always the same.
+// Feeds the input whole, byte by byte, and split at every position. The result must always be the same.
 outcome however_split(std::string_view input, const parser_limits& limits = {}) {
   const outcome expected = whole(input, limits);
   EXPECT_EQ(feed(input, [] { return std::size_t{1}; }, limits), expected);
@@ -204,7 +205,7 @@ TEST(request_parser, tells_how_much_a_big_argument_needs) {
   EXPECT_EQ(parser.arguments()[2].size(), 1'000'000u);
 }
 
-// Were every call to begin at the front again, this would look at 8,000,000,000 bytes and take seconds.
+// If every call began at the front again, it would scan 8,000,000,000 bytes and take seconds.
 TEST(request_parser, does_not_read_a_large_request_again_and_again) {
   constexpr std::size_t count = 60'000;
   std::string input = "*" + std::to_string(count) + "\r\n";

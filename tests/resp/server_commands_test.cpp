@@ -1,4 +1,4 @@
-// tests/resp/server_commands_test.cpp: commands on the connection and the server, and requests that are no commands.
+// tests/resp/server_commands_test.cpp: commands on the connection and the server, and requests that are not commands.
 #include "tests/resp/command_fixture.hpp"
 
 #include "programs/resp_server/command.hpp"
@@ -92,7 +92,7 @@ TEST_F(server_commands, hello_speaks_only_resp2) {
   EXPECT_EQ(run("CLIENT", "GETNAME"), bulk("me"));
   EXPECT_EQ(run("HELLO", "2", "AUTH", "nobody", "x"),
             "-WRONGPASS invalid username-password pair or user is disabled.\r\n");
-  EXPECT_EQ(run("HELLO", "2", "AUTH", "default", "x"), greeting);  // who needs no password
+  EXPECT_EQ(run("HELLO", "2", "AUTH", "default", "x"), greeting);  // for a user without a password
 }
 
 TEST_F(server_commands, client) {

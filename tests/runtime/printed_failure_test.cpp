@@ -1,4 +1,4 @@
-// tests/runtime/printed_failure_test.cpp: what a program prints of an exception is one line, whatever its text is.
+// tests/runtime/printed_failure_test.cpp: a program prints an exception on one line, whatever its text.
 #include <gyre/gyre.hpp>
 
 #include <gtest/gtest.h>

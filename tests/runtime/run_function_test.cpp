@@ -44,7 +44,7 @@ TEST(run_main, the_main_task_is_named_with_the_line_that_has_started_it) {
 
 TEST(run, takes_a_function) { EXPECT_EQ(gyre::run(code), 3); }
 
-// What belongs to the loop goes before the loop ends, although the value of the task is still wanted.
+// Objects that belong to the loop are destroyed before the loop ends, although the value of the task is still needed.
 TEST(run, lets_go_of_the_arguments_of_a_task_with_a_value_before_the_loop_ends) {
   auto accept_one = [](gyre::tcp_listener listener, int code) -> gyre::task<int> {
     auto client = co_await gyre::tcp_stream::connect(listener.local_address());

@@ -1,4 +1,4 @@
-// tests/runtime/signal_handlers_test.cpp: owners of a signal beside handlers of other code, and in a child of fork.
+// tests/runtime/signal_handlers_test.cpp: owners of a signal beside handlers of other code, and in a forked child.
 #include <gyre/runtime/signal_set.hpp>
 
 #include <gyre/testing/run_test.hpp>
@@ -27,7 +27,7 @@ struct sigaction replaced_by_later;
 
 void first_handler(int /*number*/) { first_calls = first_calls + 1; }
 
-// Of a library that calls what it has replaced.
+// The handler of a library that calls the handler that it has replaced.
 void later_handler(int number, siginfo_t* info, void* context) {
   later_calls = later_calls + 1;
   if ((replaced_by_later.sa_flags & SA_SIGINFO) != 0)
@@ -55,7 +55,7 @@ int next_of(gyre::signal_set& set) {
   return run_test([&]() -> gyre::task<int> { co_return co_await set.next(); });
 }
 
-/// Runs `body` in a child of fork and returns its wait status.
+/// Runs `body` in a forked child and returns its wait status.
 template <class F>
 int in_child(F body) {
   const pid_t child = ::fork();
@@ -88,7 +88,7 @@ TEST(signal_handlers, a_handler_on_top_of_a_set_reaches_the_set_and_after_its_en
     if (!later_handler_is_installed(SIGUSR2)) return 2;
     ::raise(SIGUSR2);
     if (later_calls != 2 || first_calls != 1) return 3;
-    // A set on top of that handler, which restores it.
+    // A set installed after that handler, which restores the handler.
     set = own(SIGUSR2);
     ::raise(SIGUSR2);
     if (next_of(*set) != SIGUSR2 || later_calls != 2) return 4;
@@ -107,7 +107,7 @@ TEST(signal_handlers, a_handler_on_top_of_a_set_that_has_ended_reaches_the_defau
       set_owner set = own(number);
       install_later_handler(number);
       set.reset();
-      ::raise(number);  // ignored by default, and deadly
+      ::raise(number);  // the first is ignored by default, the second kills the process
     }
     return 1;
   });

@@ -33,7 +33,7 @@ handler current_handler(int number) {
   return current.sa_handler;
 }
 
-/// Another action for a signal, for the duration of a test.
+/// Sets another action for a signal for the duration of a test.
 class with_handler {
  public:
   with_handler(int number, handler wanted) : number_(number), before_(std::signal(number, wanted)) {}
@@ -48,7 +48,7 @@ class with_handler {
 
 constexpr gyre::run_options with_signals{.loop = {}, .handle_signals = true};
 
-/// The main task of a run that handles signals ends because of one.
+/// Returns whether a signal cancels the main task of a run that handles signals.
 bool is_cancelled_by(int number) {
   const int code = gyre::run_main([](int raised) -> gyre::task<int> {
     ::raise(raised);
@@ -136,7 +136,7 @@ TEST(signal_owners_threads, a_run_that_began_after_a_set_keeps_the_signal_when_t
 }
 
 TEST(signal_owners_threads, a_set_that_outlives_a_run_restores_what_was_there_before_both) {
-  const handler interrupt_before = current_handler(SIGINT);  // a shell lets it be ignored in what it starts with &
+  const handler interrupt_before = current_handler(SIGINT);  // a shell makes background commands (&) ignore it
   std::unique_ptr<gyre::signal_set> set;
   gyre::run(
       [&]() -> gyre::task<> {

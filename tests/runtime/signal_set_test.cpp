@@ -1,6 +1,6 @@
 // tests/runtime/signal_set_test.cpp: signals that interrupt the loop's own thread.
-// Not among the tests that run under the thread sanitizer. It lets a handler run only in calls that it knows, and
-// forgets one that comes as its thread goes to sleep in the loop's call, until something else wakes the loop.
+// Excluded from the thread sanitizer's tests. That sanitizer runs handlers only in calls that it knows. It loses a
+// signal that arrives while its thread goes to sleep in the loop's call, until something else wakes the loop.
 #include <gyre/runtime/signal_set.hpp>
 
 #include <gyre/testing/run_test.hpp>

@@ -1,4 +1,4 @@
-// tests/runtime/signal_set_threads_test.cpp: signals that are awaited, whatever thread they come to.
+// tests/runtime/signal_set_threads_test.cpp: awaited signals, whatever thread they arrive on.
 #include <gyre/runtime/signal_set.hpp>
 
 #include <gyre/loop/sleep.hpp>
@@ -131,7 +131,7 @@ TEST(signal_set_threads, it_takes_sigterm_from_run_main_and_gives_it_back) {
 }
 
 TEST(signal_set_threads, a_cancel_anywhere_loses_no_signal) {
-  const auto before = std::signal(SIGUSR1, SIG_IGN);  // one that comes after the end of a run
+  const auto before = std::signal(SIGUSR1, SIG_IGN);  // for a signal that arrives after the end of a run
   const auto report = gyre::testing::cancel_at_every_await(
       []() -> gyre::task<> {
         gyre::signal_set set{SIGUSR1};

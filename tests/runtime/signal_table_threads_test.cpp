@@ -1,4 +1,4 @@
-// tests/runtime/signal_table_threads_test.cpp: who owns a signal, and until when a handler may use its owner.
+// tests/runtime/signal_table_threads_test.cpp: ownership of a signal, and how long a handler may use the owner.
 #include "src/runtime/signal_table.hpp"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using gyre::signal_rank;
 
-/// An owner whose handler stays until it is let go.
+/// An owner whose handler waits until it may leave.
 struct slow_owner : gyre::signal_owner {
   slow_owner() {
     arrived = [](gyre::signal_owner& owner, int /*number*/) noexcept {

@@ -1,4 +1,4 @@
-// tests/runtime/stopping_test.cpp: what SIGINT, SIGTERM and request_stop() do to a program, and its exit code.
+// tests/runtime/stopping_test.cpp: the effect of SIGINT, SIGTERM and request_stop() on a program, and on its exit code.
 #include <gyre/runtime/run.hpp>
 
 #include <gyre/loop/stop_request.hpp>
@@ -20,7 +20,7 @@ using namespace gyre_test;
 
 namespace {
 
-/// As run_main, on virtual time: nothing waits for 15 s.
+/// Like run_main, but on virtual time, so that no test waits for 15 s.
 int run_main_virtually(gyre::task<int> main, std::chrono::nanoseconds after_drain = 15s) {
   gyre::run_options options;
   options.loop.virtual_time = true;
@@ -74,7 +74,7 @@ TEST(stopping, a_program_that_waits_for_the_request_goes_on_and_gives_its_own_co
                   co_return;
                 });
                 co_await gyre::stop_requested();
-                co_await gyre::sleep(1s);  // flushes: nothing is cancelled
+                co_await gyre::sleep(1s);  // work that takes time: nothing is cancelled
                 co_await raises;
                 co_return 7;
               }(number)),
@@ -101,7 +101,7 @@ TEST(stopping, a_task_that_the_main_task_has_started_observes_for_the_program) {
                 co_await gyre::stop_requested();
                 stop.set();
               });
-              ::raise(SIGTERM);  // before `watching` has begun: the request is taken up later
+              ::raise(SIGTERM);  // before `watching` has begun, which then observes the request
               co_await stop.wait();
               co_await watching;
               co_return 0;
@@ -126,7 +126,7 @@ TEST(stopping, the_second_signal_cancels_and_clean_up_runs) {
               auto clean_up = []() -> gyre::task<> { co_await gyre::sleep(1s); };
               co_await gyre::shield(clean_up);
               cleaned_up = true;
-              co_return 0;  // whatever it returns
+              co_return 0;  // its value does not matter
             }()),
             130);
   EXPECT_TRUE(cleaned_up);
@@ -266,7 +266,7 @@ TEST(stopping_threads, a_task_on_another_loop_still_observes_for_the_next_progra
 TEST(stopping_threads, a_wait_for_a_signal_is_no_deadlock_on_virtual_time) {
   EXPECT_EQ(run_main_virtually([]() -> gyre::task<int> {
               const std::jthread operator_of_the_program([] {
-                std::this_thread::sleep_for(5500ms);  // longer than other threads are waited for
+                std::this_thread::sleep_for(5500ms);  // longer than the wait for other threads
                 ::kill(::getpid(), SIGTERM);
               });
               co_await gyre::stop_requested();

@@ -1,4 +1,4 @@
-// tests/sanitized/freed_frame.cpp: reads a variable of a coroutine that has ended, and is to be stopped by the address sanitizer.
+// tests/sanitized/freed_frame.cpp: reads a variable of a coroutine that has ended. The address sanitizer must stop it.
 #include <gyre/runtime/run.hpp>
 
 #include <cstdio>

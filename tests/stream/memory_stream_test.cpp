@@ -1,4 +1,4 @@
-// tests/stream/memory_stream_test.cpp: a connection in memory behaves as one over TCP.
+// tests/stream/memory_stream_test.cpp: a connection in memory behaves like one over TCP.
 #include <gyre/stream/any_stream.hpp>
 #include <gyre/stream/copy.hpp>
 #include <gyre/stream/memory_stream.hpp>

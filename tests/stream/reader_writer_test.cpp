@@ -17,7 +17,7 @@ using namespace gyre_test;
 
 namespace {
 
-/// A reader at one end; what to do at the other.
+/// A reader at one end. The test acts at the other end.
 struct ends {
   explicit ends(std::size_t capacity = 1 << 16U) : ends(gyre::memory_pair(capacity)) {}
   explicit ends(gyre::memory_pair pair)
@@ -570,7 +570,7 @@ TEST(stream_writer, that_is_moved_while_a_task_waits_for_it_goes_on) {
 }
 
 TEST(stream_writer, a_loop_that_ends_with_a_full_buffer_ends) {
-  std::optional<gyre::memory_stream> far;  // nobody reads
+  std::optional<gyre::memory_stream> far;  // never read
   run_virtual([&]() -> gyre::task<> {
     gyre::memory_pair pair(2);
     far.emplace(std::move(pair.second));

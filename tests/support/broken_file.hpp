@@ -1,7 +1,6 @@
-// tests/support/broken_file.hpp: a file on a disk that cannot be read everywhere.
-//
-// Takes the place of the functions of libc that read files here, for the whole program: whoever calls them, the loop or a
-// thread of the pool, gets EIO as from the kernel. Include it in one file of a program only.
+// tests/support/broken_file.hpp: a file on a disk that cannot be read everywhere. Replaces the functions of libc that
+// read files here, for the whole program. Every caller, the loop or a thread of the pool, gets EIO as from the kernel.
+// Include it in only one file of a program.
 #pragma once
 
 #include <sys/sendfile.h>
@@ -20,7 +19,8 @@
 
 namespace gyre_test {
 
-/// While it lives, reads of that file fail with EIO when they begin between `from` and `to`; those that begin before end there.
+/// While it exists, reads of that file that begin between `from` and `to` fail with EIO. Reads that begin before `from`
+/// end there.
 class broken_file {
  public:
   broken_file(const std::string& path, std::uint64_t from, std::uint64_t to = ~std::uint64_t{0}) {
@@ -35,10 +35,10 @@ class broken_file {
   broken_file& operator=(const broken_file&) = delete;
   ~broken_file() { inode_ = 0; }
 
-  /// Reads that have failed.
+  /// The number of reads that have failed.
   [[nodiscard]] static int failures() noexcept { return failures_; }
 
-  /// How much of a read of `count` bytes goes well; false, and errno, when nothing does.
+  /// Limits `count` to the bytes that can be read. Returns false and sets errno when there are none.
   static bool allows(int fd, off_t offset, std::size_t& count) noexcept {
     const ino_t broken = inode_;
     struct stat status{};
@@ -56,7 +56,7 @@ class broken_file {
   }
 
  private:
-  static inline std::atomic<ino_t> inode_ = 0;  // 0: none is broken
+  static inline std::atomic<ino_t> inode_ = 0;  // 0 when no file is broken
   static inline std::atomic<std::uint64_t> from_ = 0;
   static inline std::atomic<std::uint64_t> to_ = 0;
   static inline std::atomic<int> failures_ = 0;

@@ -1,4 +1,4 @@
-// tests/support/co_assert.hpp: GoogleTest's ASSERT_* for coroutines: they `co_return` where those return.
+// tests/support/co_assert.hpp: GoogleTest's ASSERT_* for coroutines, with `co_return` in place of `return`.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
       co_return;                                                          \
     }
 
-/// The test's coroutine must give void. No co_await inside the condition.
+/// The test's coroutine must return task<>. The condition must not contain a co_await.
 #define CO_ASSERT_TRUE(condition)                              \
   CO_ASSERT_RESULT((condition) ? ::testing::AssertionSuccess() \
                                : ::testing::AssertionFailure() << "not true: " #condition)

@@ -14,7 +14,7 @@
 
 namespace gyre_test {
 
-/// The thread sanitizer knows nothing of the threads that a forked child of many threads starts.
+/// The thread sanitizer does not support threads in a child that was forked by a multi-threaded process.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool forked_children_may_start_threads = false;
 #elif defined(__has_feature)
@@ -23,14 +23,14 @@ inline constexpr bool forked_children_may_start_threads = !__has_feature(thread_
 inline constexpr bool forked_children_may_start_threads = true;
 #endif
 
-/// The system call behind epoll_wait(2): newer architectures have only epoll_pwait.
+/// The system call behind epoll_wait(2). Newer architectures have only epoll_pwait.
 #if defined(SYS_epoll_wait)
 inline constexpr long epoll_wait_call = SYS_epoll_wait;
 #else
 inline constexpr long epoll_wait_call = SYS_epoll_pwait;
 #endif
 
-/// Denies a system call with an errno from now on, to this thread and to those that it starts. It cannot be taken back.
+/// From now on, a system call fails with this errno in this thread and in threads that it starts. It cannot be undone.
 inline void deny_call(long number, int error) {
   sock_filter program[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -43,16 +43,16 @@ inline void deny_call(long number, int error) {
   if (::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) ::_exit(99);
 }
 
-/// What a child process did.
+/// The outcome of a child process.
 struct child_outcome {
-  std::string text;           ///< what its body returned
-  bool ended = false;         ///< by itself; false: by a signal, SIGALRM when it hung
-  int signal = 0;             ///< that killed it
+  std::string text;           ///< the string that its body returned
+  bool ended = false;         ///< false if a signal ended it; SIGALRM means that it hung
+  int signal = 0;             ///< that ended it
   double processor_time = 0;  ///< Units: seconds
   [[nodiscard]] bool says(const char* word) const { return text.find(word) != std::string::npos; }
 };
 
-/// Runs `body`, which returns a string, in a forked child that may take `seconds` of wall time.
+/// Runs `body`, which returns a string, in a forked child with a limit of `seconds` of real time.
 template <class Body>
 child_outcome in_child_process(Body body, unsigned seconds = 20) {
   child_outcome outcome;

@@ -9,7 +9,7 @@
 
 namespace gyre_test {
 
-/// What awaiting throws, as text; "" when nothing.
+/// The message of the exception that the await throws, or "" if it throws none.
 template <class Awaitable>
 gyre::task<std::string> error_of(Awaitable awaitable) {
   try {

@@ -1,4 +1,4 @@
-// tests/support/failing_allocations.hpp: operator new that fails when it is told to. Include it in one file of a program.
+// tests/support/failing_allocations.hpp: an operator new that fails on demand. Include it in one file of a program.
 #pragma once
 
 #include <cstdlib>
@@ -6,16 +6,16 @@
 
 namespace gyre_test {
 
-/// Allocations of this thread that succeed before one fails; negative: none fails.
+/// The number of allocations of this thread that succeed before one fails. If negative, none fails.
 inline thread_local int allocations_left = -1;
 
-/// While it lives, one allocation of this thread fails: the one after `successes` others.
+/// While it exists, one allocation of this thread fails: the one after `successes` others.
 class fail_one_allocation {
  public:
   explicit fail_one_allocation(int successes = 0) noexcept { allocations_left = successes; }
   fail_one_allocation(const fail_one_allocation&) = delete;
   ~fail_one_allocation() { allocations_left = -1; }
-  /// It has failed already.
+  /// True when it has already failed.
   [[nodiscard]] static bool failed() noexcept { return allocations_left < 0; }
 };
 

@@ -1,4 +1,4 @@
-// tests/support/failure_log.hpp: the failures of tasks that nobody has looked at.
+// tests/support/failure_log.hpp: the unobserved failures of tasks.
 #pragma once
 
 #include <gyre/loop/event_loop.hpp>
@@ -9,7 +9,7 @@
 
 namespace gyre_test {
 
-/// Collects what reaches the loop's exception handler.
+/// Collects the failures reported to the loop's exception handler.
 struct failure_log {
   struct entry {
     std::string name;

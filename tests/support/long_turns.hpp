@@ -1,4 +1,4 @@
-// tests/support/long_turns.hpp: clients that connect while the turns of the loop are long.
+// tests/support/long_turns.hpp: clients that connect during long turns of the loop.
 #pragma once
 
 #include <gyre/gyre.hpp>
@@ -14,7 +14,7 @@
 
 namespace gyre_test {
 
-/// A client that has connected and sent `bytes` before any other task runs; a closed stream when it is refused.
+/// A client that has connected and sent `bytes` before any other task runs. Returns a closed stream if it is refused.
 inline gyre::tcp_stream connect_at_once(const gyre::address& where, std::string_view bytes) {
   const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (::connect(fd, static_cast<const sockaddr*>(where.data()), where.size()) < 0) {
@@ -25,7 +25,7 @@ inline gyre::tcp_stream connect_at_once(const gyre::address& where, std::string_
   return gyre::tcp_stream::from_fd(fd);
 }
 
-/// Several clients in each turn of the loop, which takes longer than a millisecond, until one is refused.
+/// Connects several clients in each turn of the loop, which takes more than a millisecond, until one is refused.
 inline gyre::task<std::vector<gyre::tcp_stream>> connect_in_long_turns(gyre::address where, std::string_view bytes) {
   using namespace std::chrono_literals;
   std::vector<gyre::tcp_stream> clients;

@@ -1,9 +1,9 @@
-// tests/support/sanitized.hpp: what a build can do no test of.
+// tests/support/sanitized.hpp: what a sanitizer build cannot test.
 #pragma once
 
 namespace gyre_test {
 
-/// The address sanitizer ends a thread whose stack it cannot ask the kernel about.
+/// The address sanitizer ends a thread if it cannot query the thread's stack from the kernel.
 inline constexpr bool threads_need_their_affinity =
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)

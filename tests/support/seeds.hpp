@@ -1,4 +1,4 @@
-// tests/support/seeds.hpp: running a randomized test for many seeds, and saying which one failed.
+// tests/support/seeds.hpp: runs a randomized test for many seeds, and reports the seed that failed.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 
 namespace gyre_test {
 
-/// A source of choices that depends on the seed alone.
+/// A source of choices that depends only on the seed.
 class choices {
  public:
   explicit choices(unsigned seed) : engine_(seed) {}
@@ -25,9 +25,9 @@ class choices {
   /// From 0 to `count` - 1.
   [[nodiscard]] std::size_t below(std::size_t count) { return static_cast<std::size_t>(engine_() % count); }
   [[nodiscard]] std::size_t between(std::size_t low, std::size_t high) { return low + below(high - low + 1); }
-  /// True once in `times`.
+  /// True in one of `times` calls on average.
   [[nodiscard]] bool one_in(std::size_t times) { return below(times) == 0; }
-  /// A size: mostly small, sometimes near `most`.
+  /// A size that is mostly small, and sometimes near `most`.
   [[nodiscard]] std::size_t size_up_to(std::size_t most) {
     const std::size_t limits[] = {4, 40, 400, most};
     return between(1, std::min(most, limits[below(4)]));
@@ -37,7 +37,7 @@ class choices {
   std::mt19937_64 engine_;
 };
 
-/// Ends the program, and names the seed, when that seed has not ended after 30 seconds: a cancel that is lost hangs for ever.
+/// Ends the program and names the seed if it has not ended after 30 seconds, because a lost cancel hangs forever.
 class seed_alarm {
  public:
   explicit seed_alarm(unsigned seed) {
@@ -61,8 +61,8 @@ inline unsigned number_from_environment(const char* name, unsigned otherwise) {
   return text == nullptr ? otherwise : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
 }
 
-/// Runs `scenario(seed)` for GYRE_SEEDS seeds (`usual` when that is not set) from GYRE_FIRST_SEED (1) on, and goes on with
-/// more until GYRE_SEED_SECONDS (0) have passed. Stops at the first that fails or throws.
+/// Runs `scenario(seed)` for GYRE_SEEDS seeds (defaults to `usual`) from GYRE_FIRST_SEED (defaults to 1) on. Continues
+/// with more until GYRE_SEED_SECONDS (defaults to 0) have passed. Stops at the first seed that fails or throws.
 template <class Scenario>
 void for_each_seed(unsigned usual, Scenario scenario) {
   const unsigned first = number_from_environment("GYRE_FIRST_SEED", 1);

@@ -5,7 +5,7 @@
 
 namespace gyre_test {
 
-/// How often another task has run while `work` did.
+/// The number of turns that another task gets while `work` runs.
 inline gyre::task<int> turns_of_others_during(gyre::task<> work) {
   int turns = 0;
   auto count_turns = [&]() -> gyre::task<> {

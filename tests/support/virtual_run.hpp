@@ -1,4 +1,4 @@
-// tests/support/virtual_run.hpp: runs a test body on virtual time: time-outs take no time, and nothing hangs.
+// tests/support/virtual_run.hpp: runs a test body on virtual time, where time-outs take no time and nothing hangs.
 #pragma once
 
 #include <gyre/gyre.hpp>
@@ -16,7 +16,7 @@ namespace gyre_test {
 
 using namespace std::chrono_literals;
 
-/// Runs `body`, a callable that gives a task<>, on a loop with virtual time, and fails when it throws or hangs.
+/// Runs `body`, a callable that returns a task<>, on a loop with virtual time. Fails the test when it throws or hangs.
 template <class Body>
 void run_virtual(Body body) {
   EXPECT_NO_THROW(gyre::testing::run_test(std::move(body)));
@@ -32,7 +32,7 @@ inline gyre::task<> fail_after(std::chrono::milliseconds time, std::string what)
   throw std::runtime_error(what);
 }
 
-/// Virtual time that has passed since `begin`.
+/// The virtual time that has passed since `begin`.
 inline std::chrono::milliseconds since(gyre::time_point begin) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(gyre::now() - begin);
 }

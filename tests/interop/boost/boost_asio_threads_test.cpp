@@ -1,5 +1,5 @@
-// tests/interop/boost/boost_asio_threads_test.cpp: Boost.Asio, in a program without the stand-alone one: Asio defines names of
-// both outside of its namespace.
+// tests/interop/boost/boost_asio_threads_test.cpp: Boost.Asio in a program without the stand-alone Asio. Both define
+// names outside their namespace.
 #include <gyre/interop/boost_asio.hpp>
 
 #include "tests/support/co_assert.hpp"
