@@ -1,7 +1,7 @@
-"""Compiles a file that must not compile, and looks for the words that the compiler must say, in its first error.
+"""Compiles a file that must not compile, and looks for the expected words in the compiler's first error.
 
-The file says which in its first lines:  // expect: WORDS   and, where only one compiler can tell,  // compiler: clang
-(or g++), and  // flags: FLAGS  when it needs more.
+The first lines of the file give the words as  // expect: WORDS  and, where only one compiler reports the error,
+// compiler: clang  (or g++), and  // flags: FLAGS  when it needs more flags.
 """
 
 import os
@@ -21,6 +21,6 @@ done = subprocess.run([compiler, "-std=c++23", "-Wall", "-Wextra", "-Werror", *(
                        f"-I{include}", "-fsyntax-only", source], capture_output=True, text=True)
 if done.returncode == 0:
     sys.exit(f"{source} compiles, and must not")
-first = done.stderr.split("error: ")[1:2]  # with its notes: g++ 12 tells the reason of a deleted function there
+first = done.stderr.split("error: ")[1:2]  # with its notes: there g++ 12 gives the reason of a deleted function
 if not first or expected not in first[0]:
     sys.exit(f"{source}: expected \"{expected}\" in the first error; the compiler said:\n{done.stderr}")

@@ -31,7 +31,7 @@ def refusing_port():
 
 
 class Serving:
-    """A server of socketserver in a thread."""
+    """A socketserver server in a thread."""
 
     def __init__(self, kind, handler):
         self.server = kind(("127.0.0.1", 0), handler)
@@ -48,7 +48,7 @@ class Serving:
 
 
 class Silent:
-    """Accepts, and says nothing; `asked` when somebody has sent something."""
+    """Accepts connections and never answers. `asked` is set once a client has sent something."""
 
     def __enter__(self):
         self.asked, self.ended = threading.Event(), threading.Event()
@@ -87,7 +87,8 @@ class Page(http.server.BaseHTTPRequestHandler):
 
 
 class Names(socketserver.BaseRequestHandler):
-    """A DNS server: IPv4 addresses of a few names. What is lost is asked for again, what is silent never answered."""
+    """A DNS server with the IPv4 addresses of a few names. It ignores the first query for "lost" and all queries for
+    "silent"."""
 
     asked = threading.Event()
     lost = set()
@@ -119,7 +120,7 @@ class Echo(socketserver.BaseRequestHandler):
 
 class Callbacks(unittest.TestCase):
     def end_when(self, asked, name, *arguments):
-        """The program waits for an answer when it is told to end: 143 and not the 1 of a time-out."""
+        """Ends the program while it waits for an answer. It must exit with 143, not with the 1 of a time-out."""
         began = subprocess.Popen([str(BIN / name), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                  env={**os.environ, "no_proxy": "*"})
         try:

@@ -1,4 +1,5 @@
-"""Drives a headless Chromium through the DevTools protocol, on a pair of pipes: messages of JSON that end with a NUL."""
+"""Drives a headless Chromium through the DevTools protocol, over a pair of pipes with JSON messages that end with a
+NUL."""
 
 import json
 import os
@@ -17,7 +18,7 @@ FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-u
 
 
 class Page:
-    """A browser with one page. What the page does is in `events`, a list of messages."""
+    """A browser with one page. `events` is a list of the messages about the page."""
 
     def __init__(self, seconds=60):
         self.patience = seconds
@@ -53,7 +54,7 @@ class Page:
         except (OSError, AssertionError, subprocess.TimeoutExpired):
             pass
         try:
-            os.killpg(self.process.pid, signal.SIGKILL)  # its session: nobody else's
+            os.killpg(self.process.pid, signal.SIGKILL)  # the browser's own session
         except ProcessLookupError:
             pass
         self.process.wait()
@@ -101,7 +102,7 @@ class Page:
         self.wait_for(lambda: self.named("Page.loadEventFired"), url)
 
     def run(self, expression):
-        """The value of an expression; promises are awaited."""
+        """Returns the value of an expression. Promises are awaited."""
         result = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in result:
             raise AssertionError(f"{expression}: {result['exceptionDetails']}")
@@ -113,6 +114,6 @@ class Page:
         self.call("DOM.setFileInputFiles", nodeId=node, files=[str(path)])
 
     def statuses(self, ending):
-        """Of the responses to requests for addresses that end so."""
+        """Returns the statuses of the responses to requests for URLs with that ending."""
         return [each["response"]["status"] for each in self.named("Network.responseReceived")
                 if each["response"]["url"].endswith(ending)]

@@ -1,4 +1,4 @@
-"""gyre doctor: what it says about this machine, and about one that refuses io_uring."""
+"""gyre doctor: its report on this machine, and on one that refuses io_uring."""
 
 import ctypes
 import errno
@@ -9,12 +9,12 @@ import unittest
 
 from support import BIN, run
 
-# Of x86-64; elsewhere the filter would deny something else.
+# System call numbers of x86-64. Elsewhere the filter would deny other calls.
 NUMBER = {"io_uring_setup": 425, "io_uring_enter": 426}
 
 
 def deny(call, error):
-    """For preexec_fn: a seccomp filter that answers one system call with an error."""
+    """For preexec_fn: a seccomp filter with which a system call fails."""
     number = NUMBER[call]
 
     def load():
@@ -37,7 +37,7 @@ def limit(what, value):
 
 class Doctor(unittest.TestCase):
     def doctor(self, prepare=None, **environment):
-        """The exit code and what it says, a name each."""
+        """Returns the exit code, and the output as a dictionary."""
         variables = {k: v for k, v in os.environ.items() if k != "GYRE_BACKEND"} | environment
         done = run(BIN / "gyre", "doctor", env=variables, preexec_fn=prepare)
         self.assertEqual(done.stderr, b"")
@@ -105,7 +105,7 @@ class Doctor(unittest.TestCase):
         self.assertRegex(said["reason"], "^io_uring was asked for by GYRE_BACKEND, but io_uring_setup failed with EPERM")
 
     def test_without_descriptors_there_is_no_backend(self):
-        code, said = self.doctor(limit(resource.RLIMIT_NOFILE, 4))  # one, which the loader needs
+        code, said = self.doctor(limit(resource.RLIMIT_NOFILE, 4))  # leaves one descriptor, which the loader needs
         self.assertEqual((code, said["backend"]), (1, "none"))
         self.assertRegex(said["reason"], "^no backend: .* failed with EMFILE: this process is out of descriptors")
 

@@ -81,12 +81,12 @@ class Echo(unittest.TestCase):
                 socket.create_connection(("127.0.0.1", server.port), 10) as peer:
             peer.settimeout(0.3)
             try:
-                while True:  # until the echo cannot be written: the connection will not end by itself
+                while True:  # until the echo cannot be written, so that the connection does not end on its own
                     peer.send(b"x" * 1_000_000)
             except TimeoutError:
                 pass
             server.process.send_signal(signal.SIGTERM)
-            for _ in range(100):  # until the first signal has been taken, a second one would be merged with it
+            for _ in range(100):  # until the first signal is taken: a second one would be merged with it
                 time.sleep(0.01)
                 try:
                     socket.create_connection(("127.0.0.1", server.port), 1).close()

@@ -1,4 +1,5 @@
-"""gyre serve and hello_server under attack: clients that are slow, many, rude, or lie about where their requests end."""
+"""gyre serve and hello_server under attack by clients that are slow, numerous or rude, or lie about request
+boundaries."""
 
 import contextlib
 import io
@@ -21,7 +22,7 @@ from pathlib import Path
 
 from support import Example, Serve, run
 
-LIMIT = 2  # seconds: the time-outs of the servers that are attacked slowly
+LIMIT = 2  # seconds: the time-outs of the servers in the slow attacks
 REFUSALS = {400, 413, 414, 417, 421, 431, 501, 505}
 
 
@@ -40,13 +41,13 @@ def connect(port, receive_buffer=None, timeout=30):
 
 
 def leave_rudely(peer):
-    """A reset instead of an orderly end; and no port that waits."""
+    """Resets the connection instead of an orderly close, so that no port stays in TIME_WAIT."""
     peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     peer.close()
 
 
 def read_all(peer):
-    """Everything until the peer closes or resets."""
+    """Returns everything until the peer closes or resets."""
     received = b""
     try:
         while chunk := peer.recv(65_536):
@@ -57,7 +58,7 @@ def read_all(peer):
 
 
 def read_response(reader):
-    """Status, fields (lower case) and body of the next response; nothing at the end."""
+    """Returns status, fields (lower case) and body of the next response, or None at the end."""
     line = reader.readline()
     if not line:
         return None
@@ -108,7 +109,7 @@ def processor_seconds(server):
 
 
 def wait_until(holds, seconds):
-    """For what the server does by itself and tells nobody."""
+    """Polls a condition of the server that it does not report. Returns whether it holds in time."""
     deadline = time.monotonic() + seconds
     while not holds() and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -116,7 +117,7 @@ def wait_until(holds, seconds):
 
 
 class Bystanders:
-    """Clients that behave, while something goes on: each on a connection of its own, and some new connections."""
+    """Well-behaved clients during an attack: each with its own connection, and one that reconnects for each request."""
 
     def __init__(self, test, port, path, content, what):
         self.test, self.port, self.path, self.content, self.what = test, port, path, content, what
@@ -145,7 +146,7 @@ class Bystanders:
                 if answer is None or answer[0] != 200 or answer[2] != self.content:
                     self.failures.append(answer)
                     return
-        except Exception as error:  # whatever it is: an answer is missing
+        except Exception as error:  # any exception means that an answer is missing
             self.failures.append(error)
         finally:
             if peer:
@@ -189,7 +190,7 @@ class Attack(unittest.TestCase):
 
     @contextlib.contextmanager
     def assertNoDescriptorLeft(self, server, peers):
-        """Of these connections, when they have been closed."""
+        """Expects that the server closes the descriptors of these connections once they have been closed."""
         self.assertTrue(wait_until(lambda: descriptors(server) >= len(peers), 10))
         before = descriptors(server) - len(peers)
         yield
@@ -198,24 +199,24 @@ class Attack(unittest.TestCase):
         self.assertTrue(wait_until(lambda: descriptors(server) <= before, 10))
 
     def ends_quietly(self, server):
-        """With exit code 0, and without having complained of anything."""
+        """Expects exit code 0 and no messages on standard error."""
         self.assertEqual(server.stop(), 0)
         self.assertEqual(server.process.stderr.read(), "")
 
 
 class Slow(Attack):
-    """The server gets rid of each of 200 slow clients in time."""
+    """The server disconnects each of 200 slow clients in time."""
 
     def attack(self, server, begin, go_on, receive_buffer=None, reads=0):
-        """Each sends `begin`, then something of `go_on` five times a second, and reads no more than `reads` bytes a time.
-        Gives for each how long it was there, and what it has read."""
+        """Each client sends `begin`, then `go_on` five times per second, and reads at most `reads` bytes at a time.
+        Returns what each client has read. Each must be disconnected in time."""
         resets, ended, clients = select.poll(), [], {}
         for _ in range(200):
             peer = connect(server.port, receive_buffer)
             peer.sendall(begin)
             peer.setblocking(False)
             clients[peer] = (time.monotonic(), bytearray())
-            resets.register(peer, 0)  # what was received before a reset can still be read, slowly
+            resets.register(peer, 0)  # data received before a reset can still be read, slowly
         deadline = time.monotonic() + LIMIT + 20
 
         def end(peer):
@@ -256,7 +257,7 @@ class Slow(Attack):
         before = descriptors(server)
         with self.beside(server, "slow heads"):
             for received in self.attack(server, b"GET / HTTP/1.1\r\nHost: a\r\nX: ", b"a", reads=4096):
-                self.assertIn(b"HTTP/1.1 408 ", received or b"HTTP/1.1 408 ")  # a reset may have thrown it away
+                self.assertIn(b"HTTP/1.1 408 ", received or b"HTTP/1.1 408 ")  # a reset may have discarded it
         self.assertTrue(wait_until(lambda: descriptors(server) == before, 10))
         self.ends_quietly(server)
 
@@ -297,7 +298,7 @@ class Slow(Attack):
         with self.beside(server, "readers that have stopped"):
             for each in peers:
                 each.sendall(get("/large"))
-            wait_until(lambda: descriptors(server) >= before + 400, 5)  # each with its file: under way
+            wait_until(lambda: descriptors(server) >= before + 400, 5)  # each with its file, in transfer
             self.assertTrue(wait_until(lambda: descriptors(server) <= before + 10, LIMIT + 15))
         for each in peers:
             each.close()
@@ -368,7 +369,8 @@ class Many(Attack):
         warm.close()
         self.ends_quietly(server)
 
-    # sendfile(2) of which the client takes only the first piece gives that piece's size and brings SIGPIPE nevertheless.
+    # When the client accepts only the first piece of a sendfile(2), the call returns that piece's size but raises
+    # SIGPIPE.
     def test_a_client_that_has_left_before_its_file_is_sent(self):
         server = self.serve()
         server.process.send_signal(signal.SIGSTOP)
@@ -415,7 +417,7 @@ class Many(Attack):
         self.ends_quietly(server)
 
     def test_downloads_as_fast_as_can_be(self):
-        os.truncate(self.root / "large", 2 << 30)  # mostly a hole: takes no room on the disk
+        os.truncate(self.root / "large", 2 << 30)  # mostly a hole, which takes no space on the disk
         server = self.serve("--write-timeout", 60)
         stopping, received = threading.Event(), []
 
@@ -440,13 +442,13 @@ class Many(Attack):
         self.assertGreater(min(received), 0)
         print(f"  the downloads got {min(received) >> 20} to {max(received) >> 20} MiB each", flush=True)
 
-    # A piece of a file that a client takes at once does not wait.
+    # The sending of a file does not wait while the client accepts every piece at once.
     @unittest.skipUnless(shutil.which("strace"), "strace not installed")
     def test_a_client_that_keeps_up_does_not_have_the_loop_for_itself(self):
         size = 1 << 30
-        os.truncate(self.root / "large", size)  # mostly a hole: takes no room on the disk
+        os.truncate(self.root / "large", size)  # mostly a hole, which takes no space on the disk
         server = self.serve("--write-timeout", 60)
-        # Every call takes a millisecond more, so that the client keeps up, always.
+        # Each call takes one millisecond longer, so that the client always keeps up.
         tracer = subprocess.Popen(["strace", "-f", "-o", "/dev/null", "-e", "inject=sendfile:delay_exit=1000", "-p", str(server.process.pid)],
                                   stderr=subprocess.PIPE, text=True)
         if "attached" not in tracer.stderr.readline():
@@ -512,16 +514,16 @@ class Many(Attack):
 
 
 def waits(server):
-    """How often its threads have waited for something, another thread included."""
+    """Returns how often the server's threads have waited for anything, including another thread."""
     threads = Path(f"/proc/{server.process.pid}/task").iterdir()
     return sum(int(re.search(r"\nvoluntary_ctxt_switches:\s+(\d+)", (each / "status").read_text()).group(1)) for each in threads)
 
 
 class Pressure(Attack):
-    """What clients send as fast as they can, or do not take, costs a bounded amount."""
+    """Clients that send as fast as they can, or do not read, cost a bounded amount."""
 
     def rests(self, server):
-        """Waits until the server does nothing but wait for its clients."""
+        """Waits until the server only waits for its clients."""
         spent, same, deadline = processor_seconds(server), 0, time.monotonic() + 120
         while same < 3:
             self.assertLess(time.monotonic(), deadline, "it works on for clients that take nothing")
@@ -530,8 +532,8 @@ class Pressure(Attack):
             same = same + 1 if spent == before else 0
 
     def held_for(self, server, count, ask, what, bystander=None):
-        """Resident bytes for each of `count` clients that send what `ask` gives, as much as fits, and read nothing. Meanwhile
-        `bystander`, and one that comes later, are answered."""
+        """Returns the resident bytes for each of `count` clients that send as much of `ask()` as fits and read nothing.
+        Meanwhile `bystander` and a new client get answers."""
         peers = []
         with connect(server.port) as warm:
             warm.sendall(get("/small.txt"))
@@ -554,7 +556,7 @@ class Pressure(Attack):
                     for each in (bystander, new):
                         each.sendall(get("/small.txt"))
                         self.assertTrue(each.recv(4096).startswith(b"HTTP/1.1 200 "))
-                self.assertGreaterEqual(descriptors(server), count)  # all of them are still there
+                self.assertGreaterEqual(descriptors(server), count)  # all of them are still connected
         finally:
             for each in peers:
                 leave_rudely(each)
@@ -570,7 +572,7 @@ class Pressure(Attack):
             server = self.serve("--compress", "--write-timeout", 120)
             with self.beside(server, f"readers that take nothing of {coding}"):
                 held = self.held_for(server, 4, lambda: [get("/book.txt", f"Accept-Encoding: {coding}\r\n")], coding)
-            self.assertLess(held, 6 << 20)  # the encoder, 64 KiB, and what the encoder gives at once
+            self.assertLess(held, 6 << 20)  # the encoder, 64 KiB, and the encoder's immediate output
             self.ends_quietly(server)
 
     def test_pipelined_requests_whose_answers_nobody_takes(self):
@@ -588,7 +590,8 @@ class Pressure(Attack):
         with connect(server.port) as old:
             old.sendall(get("/small.txt"))
             self.assertTrue(old.recv(4096))
-            # All receive buffers of a loop are 4 MiB; each of these has 64 KiB and more in the way of its next answer.
+            # The receive buffers of a loop are 4 MiB in total. Each of these clients has sent more than 64 KiB before
+            # its next answer.
             ahead = get("/large") + get("/small.txt") * 3000
             held = self.held_for(server, 150, lambda: [ahead], "a download and 100 KB of requests behind it", old)
         self.assertLess(held, 256 << 10)
@@ -609,7 +612,7 @@ class Pressure(Attack):
         waited, spent = waits(server) - before, processor_seconds(server) - began
         print(f"\n  {count} chunks of a byte: {waited} waits, {1e6 * spent / count:.2f} us of processor time each", flush=True)
         self.assertEqual((self.uploads / "slow").stat().st_size, count)
-        self.assertLess(waited, count // 100)  # and not one or more for each
+        self.assertLess(waited, count // 100)  # fewer than one for each chunk
         self.ends_quietly(server)
 
     def test_uploads_of_one_name_beside_thousands(self):
@@ -710,7 +713,7 @@ class Pressure(Attack):
             for i in range(20):
                 peer.sendall(get(f"/{i}"))
                 self.assertEqual(read_response(reader)[::2], (200, f"/{i}".encode()), asked)
-            for path in (b"/first", b"/again"):  # what cannot be sent twice gets the 408, and nothing else comes behind it
+            for path in (b"/first", b"/again"):  # cannot be repeated: each gets the 408, and nothing follows
                 peer.sendall(b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n" % path)
                 self.assertEqual(read_response(reader)[::2], (200, path), asked)
             listener.close()
@@ -719,7 +722,7 @@ class Pressure(Attack):
 
 NEXT = get("/next")
 POST = b"POST /echo HTTP/1.1\r\nHost: a\r\n"
-# Requests with one right understanding at most, each followed by what would be a second request.
+# Requests with at most one correct interpretation, each followed by bytes that would be a second request.
 HOSTILE = {
     "both lengths": POST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
     "both lengths, the other way": POST + b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n",
@@ -797,13 +800,14 @@ HOSTILE = {
 
 class Garbage(Attack):
     def answers_to(self, port, request, pieces):
-        """Sent in pieces of that size; what comes until the server closes, which it has to do by itself."""
+        """Sends the request in pieces of that size. Returns the responses up to the end, for which the server must
+        close the connection."""
         with connect(port) as peer:
             try:
                 for at in range(0, len(request), pieces):
                     peer.sendall(request[at:at + pieces])
             except (ConnectionResetError, BrokenPipeError):
-                pass  # it had enough of it
+                pass  # the server has closed already
             return responses_in(read_all(peer))
 
     def refuses(self, port, requests, pieces):
@@ -833,7 +837,8 @@ class Garbage(Attack):
     def test_gyre_serve_refuses_them_too(self):
         server = self.serve()
         before = descriptors(server)
-        # A chunked body that nobody wants is found to be bad when it is skipped: the answer is then that to its head.
+        # A bad chunked body that no handler reads is noticed while it is skipped. The response is then the one to its
+        # head.
         self.refuses(server.port, {k: v for k, v in HOSTILE.items() if b"chunked\r\n\r\n" not in v}, 1 << 20)
         bodies = {k: v.replace(b"POST /echo", b"GET /small.txt") for k, v in HOSTILE.items() if b"chunked\r\n\r\n" in v}
         for name, request in bodies.items():
@@ -873,7 +878,7 @@ class Garbage(Attack):
 
 class Order(Attack):
     def exchange(self, port, requests, count):
-        """Everything in one write; the responses as they come."""
+        """Sends everything in one call. Returns the responses in order."""
         with connect(port) as peer, peer.makefile("rb") as reader:
             sender = threading.Thread(target=peer.sendall, args=(requests,))
             sender.start()
@@ -940,7 +945,7 @@ class Cut(Attack):
                 with connect(server.port) as peer, peer.makefile("rb") as reader:
                     for at in range(1, len(request)):
                         peer.sendall(request[:at])
-                        time.sleep(0.001)  # so that most pieces arrive as such; right in either way
+                        time.sleep(0.001)  # so that most pieces arrive separately; the result is the same either way
                         peer.sendall(request[at:])
                         status, _, body = read_response(reader)
                         self.assertEqual((status, body), (200, b"Hello, World!" if request[:1] == b"G" else b"0123456789"))
@@ -961,14 +966,15 @@ class Cut(Attack):
             if not request[:at].endswith((b"\r\n--b", b"\r\n--b-")):
                 self.assertEqual(list(self.uploads.iterdir()), [], request[:at])
         self.assertTrue(wait_until(lambda: descriptors(server) == before, 10))
-        # Behind the delimiter the file is whole, though the form is not: it is kept if that happens before the end is seen.
+        # After the delimiter the file is complete, although the form is not. It is kept if that is noticed before the
+        # end.
         for each in self.uploads.iterdir():
             self.assertEqual(each.read_bytes(), b"content")
         self.ends_quietly(server)
 
 
 class Listings(Attack):
-    """Directories with 20,000 entries, in memory: what is measured is the server and not a disk."""
+    """Directories with 20,000 entries, in memory, so that the server is measured and not a disk."""
 
     ENTRIES = 20_000
 
@@ -986,7 +992,7 @@ class Listings(Attack):
         return directory
 
     def read_all_of(self, peers):
-        """Reads what many clients get, until each has the last chunk; calls what is yielded for each that is complete."""
+        """Reads the responses to many clients until each has its last chunk. Yields for each that is complete."""
         waiting, poll = {each.fileno(): [each, 0, b""] for each in peers}, select.poll()
         for number in waiting:
             poll.register(number, select.POLLIN)
@@ -1058,7 +1064,7 @@ class Listings(Attack):
         self.ends_quietly(server)
 
     def test_listings_that_nobody_reads_hold_a_bounded_memory(self):
-        """Each client has another state of the directory, and takes nothing of it."""
+        """Each client gets another state of the directory, and reads nothing of it."""
         directory = self.fill("many", "entry-{:05}" + "-" * 180)
         server = self.serve()
         before = resident(server)
@@ -1067,11 +1073,11 @@ class Listings(Attack):
             (directory / f"entry-{i:05}{'-' * 180}").write_bytes(b"x")
             os.utime(directory, ns=(i, i))
             each.sendall(get("/many/"))
-            each.recv(1)  # the reading is over
+            each.recv(1)  # the directory has been read
         print(f"\n  60 listings that nobody reads hold {(peak(server) - before) >> 20} MB", flush=True)
         self.assertLess(peak(server) - before, 112 << 20)
         with self.beside(server, "listings that nobody reads"):
-            time.sleep(0.5)  # for others to be served
+            time.sleep(0.5)  # time for the other clients
         for each in peers:
             leave_rudely(each)
         self.ends_quietly(server)
@@ -1082,7 +1088,7 @@ class Listings(Attack):
 
 
 class Text(Attack):
-    """What clients send comes to logs, and to the terminals of those who read them."""
+    """Text from clients reaches logs, and the terminals of their readers."""
 
     ACTS_ON_A_TERMINAL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
@@ -1098,7 +1104,7 @@ class Text(Attack):
                     peer.sendall(b"GET /small.txt HTTP/1.1\r\nHost: a\r\nUser-Agent: " + agent + b"\r\n\r\n")
                     self.assertEqual(read_response(reader)[0], 200)
             self.ends_quietly(server)
-        text = (self.scratch / "log").read_bytes().decode()  # UTF-8, whatever came
+        text = (self.scratch / "log").read_bytes().decode()  # valid UTF-8, whatever arrived
         self.assertEqual(self.ACTS_ON_A_TERMINAL.findall(text), [])
         lines = text.split("\n")[:-1]
         self.assertEqual(len(lines), 500)
@@ -1138,7 +1144,7 @@ class Operators(Attack):
                 each.settimeout(10)
                 statuses.append(int(each.recv(12).split()[1] or 0))
             except (ConnectionResetError, BrokenPipeError, IndexError):
-                statuses.append(503)  # closed without a word: there were too many of these, too
+                statuses.append(503)  # closed without a response: there were too many refused connections, too
         self.assertEqual(statuses, [200] * 50 + [503] * 150)
         for each in peers:
             leave_rudely(each)

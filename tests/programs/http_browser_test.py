@@ -1,4 +1,5 @@
-"""A real browser, headless Chromium, uses gyre serve and examples/sse_clock: pages, ranges, uploads, event streams."""
+"""A real browser, headless Chromium, uses gyre serve and examples/sse_clock: pages, ranges, uploads and event
+streams."""
 
 import hashlib
 import io
@@ -59,7 +60,7 @@ class Browser(unittest.TestCase):
         names = self.page.run("[...document.querySelectorAll('a')].map(a => a.textContent)")
         self.assertIn("large", names)
         self.assertIn("a b&<ü>.txt", names)
-        # The page may load nothing, not even by a script: only its links lead on.
+        # The page may load nothing, not even with a script. Only its links lead on.
         self.page.open(self.page.run("[...document.querySelectorAll('a')].find(a => a.textContent.startsWith('a b')).href"))
         self.assertEqual(self.page.run("document.body.textContent"), "alpha\n")
         self.assertEqual(self.page.named("Runtime.exceptionThrown"), [])
@@ -81,7 +82,7 @@ class Browser(unittest.TestCase):
         self.assertEqual(part, [206, *self.large[1000:1010]])
 
     def test_a_media_element_reads_by_ranges_and_seeks(self):
-        sound = a_sound(300)  # 28 MB: more than the browser takes before it is asked to play that far
+        sound = a_sound(300)  # 28 MB: more than the browser loads before it must play that far
         (self.root / "sound.wav").write_bytes(sound)
         (self.root / "index.html").write_text("<!doctype html><video src=sound.wav preload=auto controls></video>")
         self.serve()

@@ -1,4 +1,4 @@
-"""The clients that people use get the same from gyre serve: files, ranges, uploads, one connection for many requests."""
+"""Common clients get the same results from gyre serve: files, ranges, uploads, and many requests on one connection."""
 
 import hashlib
 import http.client
@@ -17,7 +17,7 @@ from pathlib import Path
 from support import Serve, run
 
 CLIENTS = Path(__file__).parent / "clients"
-KEPT_OPEN = 100  # requests that a connection serves
+KEPT_OPEN = 100  # requests per connection
 Answer = namedtuple("Answer", "status fields digest")  # the fields' names in lower case
 
 
@@ -39,14 +39,14 @@ def fields_of(pairs):
 
 
 def form_of(path, name):
-    """A multipart form with that file, and its Content-Type."""
+    """Returns a multipart form with that file, and its Content-Type."""
     head = f'--gyre-test\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
     body = head.encode() + Path(path).read_bytes() + b"\r\n--gyre-test--\r\n"
     return body, "multipart/form-data; boundary=gyre-test"
 
 
 def heads_of(text):
-    """Status and fields of each response head in what a program has shown."""
+    """Returns status and fields of each response head in the output of a program."""
     answers = []
     for line in text.splitlines():
         line = line.strip()
@@ -83,7 +83,8 @@ class WithServer(unittest.TestCase):
 
 
 class Checks:
-    """What each client does. `ask` gives Answers to the same request made `count` times, on one connection if it can."""
+    """Checks common to all clients. `ask` returns Answers to the same request made `count` times, on one connection if
+    possible."""
 
     def setUp(self):
         self.start()
@@ -131,7 +132,7 @@ class Checks:
         self.assertTrue((self.uploads / name).read_bytes() == self.sent.read_bytes())
 
     def test_many_requests_on_one_connection(self):
-        # The server says when it closes: at the 100th request of a connection and never else.
+        # The server announces a close only at the 100th request of a connection.
         answers = self.ask("GET", "/a.txt", {}, KEPT_OPEN + 20)
         self.assertEqual({(each.status, each.digest) for each in answers}, {(200, digest_of(self.text))})
         closed = [i + 1 for i, each in enumerate(answers) if each.fields.get("connection", "").lower() == "close"]
@@ -154,7 +155,7 @@ class Curl(Checks, WithServer):
         if method == "HEAD":
             arguments.append("--head")
         answers = self.run_curl(count, *arguments, self.url(path) + f"?[1-{count}]")
-        if method == "HEAD":  # curl writes the head where the body would be
+        if method == "HEAD":  # curl writes the head to the body's place
             answers = [each._replace(digest=digest_of(b"")) for each in answers]
         return answers
 
@@ -196,7 +197,7 @@ class Wget(Checks, WithServer):
         if method == "HEAD":
             arguments.append("--method=HEAD")
         heads, body = self.run_wget(*arguments, addresses=[self.url(f"{path}?{i}") for i in range(count)])
-        size = len(body) // count  # the bodies are written one behind the other
+        size = len(body) // count  # the bodies are written one after another
         pieces = [body[i * size:(i + 1) * size] for i in range(count)]
         return [Answer(*head, digest_of(piece)) for head, piece in zip(heads, pieces, strict=True)]
 
@@ -208,11 +209,11 @@ class Wget(Checks, WithServer):
                                  addresses=[self.url("/_upload")])
         return Answer(*heads[0], None)
 
-    def test_a_range(self):  # wget wants no other ranges than those to the end
+    def test_a_range(self):  # wget requests only ranges up to the end
         heads, body = self.run_wget("--start-pos=30000000", addresses=[self.url("/large")])
         self.assertEqual((heads[0][0], digest_of(body)), (206, digest_of(self.large[30_000_000:])))
 
-    def test_a_file_that_is_known_already(self):  # by its time; wget waits for a body behind a 304 that it has not asked for
+    def test_a_file_that_is_known_already(self):  # by its time; after a 304 it did not ask for, wget waits for a body
         for status in (200, 304):
             done = run("wget", "--no-config", "-S", "-nv", "-N", "-P", self.outputs, self.url("/a.txt"))
             self.assertEqual((done.returncode, heads_of(done.stderr.decode())[0][0]), (0, status))
@@ -306,7 +307,7 @@ class Aiohttp(Checks, WithServer):
 
 
 class InAnotherProcess(Checks):
-    """A client that takes requests as lines of JSON and gives answers as such."""
+    """A client that reads requests as lines of JSON and writes answers in the same way."""
     command = ()
 
     def start(self):
@@ -357,7 +358,7 @@ class GoNetHttp(InAnotherProcess, WithServer):
 
 
 class Load(WithServer):
-    """Programs that ask as fast as they can: none of the requests fails."""
+    """Programs that send requests as fast as they can. None of the requests fails."""
 
     @needs("ab")
     def test_ab(self):
@@ -376,7 +377,7 @@ class Load(WithServer):
 
     @needs("wrk")
     def test_wrk(self):
-        # wrk takes a response that says "close" for the end of its connection, and so opens another one.
+        # wrk treats a response with "close" as the end of its connection, and opens another one.
         for path in ("/a.txt", "/large"):
             done = run("wrk", "-t", 1, "-c", 50 if path == "/a.txt" else 5, "-d", "2s", "--timeout", "20s", self.url(path))
             text = done.stdout.decode()

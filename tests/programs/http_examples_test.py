@@ -1,4 +1,4 @@
-"""The examples that speak HTTP do what they say, with clients that know nothing of them."""
+"""The examples that speak HTTP do what they say, with independent clients."""
 
 import concurrent.futures
 import http.client
@@ -18,7 +18,7 @@ BIN = Path(os.environ["GYRE_BIN_DIR"])
 
 
 class Program:
-    """An example that listens on a free port, ended at the end whatever happens."""
+    """An example that listens on a free port, and is always ended."""
 
     def __init__(self, name, *arguments):
         self.command = [str(BIN / name), "--listen", "127.0.0.1:0", *arguments]
@@ -45,7 +45,7 @@ class Program:
         return socket.create_connection(("127.0.0.1", self.port), timeout=30)
 
     def request(self, method, target, body=None, headers={}, **options):
-        """Gives (status, headers, body)."""
+        """Returns (status, headers, body)."""
         connection = self.connect()
         try:
             connection.request(method, target, body, headers, **options)
@@ -64,7 +64,7 @@ class Program:
 
 
 def all_at_once(count, function):
-    """Calls the function with 0, 1, … on as many threads; gives the results and the seconds that it took."""
+    """Calls the function with 0, 1, … on as many threads. Returns the results and the seconds elapsed."""
     began = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(count) as pool:
         results = list(pool.map(function, range(count)))
@@ -173,7 +173,7 @@ class Threads(RepeatAndSleep, unittest.TestCase):
     program = "repeat_sleep_threads"
 
     def test_sleeps_at_the_same_time(self):
-        self.assertLess(self.sleep_at_once(50, 500), 10)  # one after the other: 25 s
+        self.assertLess(self.sleep_at_once(50, 500), 10)  # one after another: 25 s
 
 
 class Coroutines(RepeatAndSleep, unittest.TestCase):
@@ -190,7 +190,7 @@ class Coroutines(RepeatAndSleep, unittest.TestCase):
         for peer in peers:
             self.assertTrue(read_to_end(peer).startswith(b"HTTP/1.1 200 "))
             peer.close()
-        self.assertLess(time.monotonic() - began, 20)  # one after the other: 200 s
+        self.assertLess(time.monotonic() - began, 20)  # one after another: 200 s
 
 
 JSON = {"Content-Type": "application/json"}
@@ -319,7 +319,7 @@ class Clock(unittest.TestCase):
 
 
 class Upstream(http.server.ThreadingHTTPServer):
-    """What stands behind the proxy."""
+    """The server behind the proxy."""
     daemon_threads = True
     request_queue_size = 128
 
@@ -403,7 +403,7 @@ class Proxy(unittest.TestCase):
         return proxy
 
     def start_before(self, serve, *arguments):
-        """A proxy before a server that calls `serve` with each connection, after the head of a request."""
+        """A proxy for a server that calls `serve` with each connection, after the head of a request."""
         listener = socket.create_server(("127.0.0.1", 0))
         self.addCleanup(listener.close)
 
@@ -494,7 +494,7 @@ class Proxy(unittest.TestCase):
         connection = self.proxy.connect()
         connection.request("GET", "/pieces")
         answer = connection.getresponse()
-        self.assertEqual(answer.read(5), b"piece")  # the next piece is not sent before
+        self.assertEqual(answer.read(5), b"piece")  # the next piece has not been sent yet
         self.upstream.may_go_on.set()
         self.assertEqual(answer.read(), b"piece")
         connection.close()
@@ -517,7 +517,7 @@ class Proxy(unittest.TestCase):
     def test_many_at_once(self):
         answers, seconds = all_at_once(40, lambda _: self.proxy.get("/sleep"))
         self.assertEqual(answers, [(200, b"slept")] * 40)
-        self.assertLess(seconds, 8)  # one after the other: 12 s
+        self.assertLess(seconds, 8)  # one after another: 12 s
 
     def test_an_early_refusal_ends_the_upload(self):
         with self.proxy.socket() as peer:
@@ -556,7 +556,8 @@ class Proxy(unittest.TestCase):
             self.assertEqual(proxy.get("/"), (200, b"ok"))
 
     def unasked_for(self, unasked, waits_for_the_end):
-        """Asks twice; after the first answer the server sends what nobody has asked for. Gives the second answer."""
+        """Sends two requests. After the first response the server sends unsolicited data. Returns the second
+        response."""
         sent, ended, connections = threading.Event(), threading.Event(), []
 
         def serve(peer):

@@ -1,4 +1,4 @@
-"""The pairs of examples/refactor: what comes after passes the tests that what was before passes."""
+"""The pairs of examples/refactor: the refactored program passes the tests that the original passes."""
 
 import email.utils
 import http.client
@@ -23,7 +23,7 @@ PAIRS = {"echo_server_coroutine.cpp": "echo_server_blocking.cpp", "echo_client_c
 
 
 class Server:
-    """A server of examples/refactor; it says on standard error where it listens."""
+    """A server of examples/refactor. It prints its address on standard error."""
 
     def __init__(self, name, *arguments):
         self.command = [str(BIN / name), "--listen", "127.0.0.1:0", *map(str, arguments)]
@@ -43,7 +43,7 @@ class Server:
         return socket.create_connection(self.address, 20)
 
     def wait_until_it_stops_accepting(self):
-        """What the first signal brings about; a second one before that would be taken for the same."""
+        """Waits for the effect of the first signal. A second one before that would be merged with it."""
         for _ in range(2000):
             try:
                 self.connect().close()
@@ -53,7 +53,7 @@ class Server:
         raise AssertionError("it goes on accepting")
 
     def stop(self, number=signal.SIGTERM):
-        """Sends a signal; gives the exit code and what it has said since it began."""
+        """Sends a signal. Returns the exit code and the output since the start."""
         self.process.send_signal(number)
         return self.process.wait(20), self.process.stderr.read()
 
@@ -72,7 +72,7 @@ def read_to_end(peer):
 
 
 def exchange(peer, message):
-    """Sends all and reads all at the same time; says that this was all."""
+    """Sends everything and reads everything at the same time, and then shuts down its sending side."""
     def send():
         peer.sendall(message)
         peer.shutdown(socket.SHUT_WR)
@@ -155,7 +155,7 @@ class EchoServerTests:
     def test_the_second_signal_ends_it_at_once(self):
         with self.server.connect() as peer:
             peer.settimeout(0.5)
-            with self.assertRaises(TimeoutError):  # of one send, not of all: now it waits for us to read, and would for 10 s
+            with self.assertRaises(TimeoutError):  # of a single send: the server now waits up to 10 s for a read
                 while peer.send(b"x" * (1 << 20)) > 0:
                     pass
             self.server.process.terminate()
@@ -258,7 +258,7 @@ class HttpServerTests:
         (cls.root / "below/deeper").mkdir(parents=True)
         cls.files = {"/index.html": b"<h1>hello</h1>\n", "/below/deeper/style.css": b"p { color: red }\n", "/empty": b"",
                      "/below/index.html": b"below\n", "/a b.txt": b"blank\n", "/large": os.urandom(3_000_000),
-                     "/huge": bytes(30_000_000)}  # more than the kernel takes for a client that does not read
+                     "/huge": bytes(30_000_000)}  # more than the kernel buffers for a client that does not read
         for name, content in cls.files.items():
             Path(f"{cls.root}{name}").write_bytes(content)
         Path(cls.outer, "secret").write_text("secret")
@@ -286,7 +286,7 @@ class HttpServerTests:
         return answer.status, answer.headers, answer.read()
 
     def raw(self, request):
-        """What comes back until the server closes; the sending side stays open."""
+        """Returns everything until the server closes. The sending side stays open."""
         with self.server.connect() as peer:
             peer.sendall(request)
             return read_to_end(peer)
@@ -438,7 +438,7 @@ class HttpServerTests:
         for peer in peers:
             peer.close()
         until = time.monotonic() + 10
-        while (status := self.get("/")[0]) == 503 and time.monotonic() < until:  # it has not heard of all that have left
+        while (status := self.get("/")[0]) == 503 and time.monotonic() < until:  # disconnects not yet noticed
             pass
         self.assertEqual(status, 200)
         self.assertEqual(self.server.stop()[0], 0)
@@ -498,7 +498,7 @@ def source(name):
 
 
 def lines_in_common(before, after):
-    """How many lines both have in the same order: the length of their longest common subsequence."""
+    """Returns how many lines both have in the same order: the length of their longest common subsequence."""
     longest = [0] * (len(after) + 1)
     for line in before:
         diagonal = 0
@@ -510,7 +510,7 @@ def lines_in_common(before, after):
 
 
 class Page(unittest.TestCase):
-    """docs/refactoring.md says what the programs are."""
+    """docs/refactoring.md describes the programs correctly."""
 
     def setUp(self):
         self.page = (ROOT / "docs/refactoring.md").read_text()

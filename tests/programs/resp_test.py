@@ -1,4 +1,5 @@
-"""resp_server, used by redis-cli, redis-benchmark and a client written here; its replies beside redis-server's."""
+"""resp_server, used by redis-cli, redis-benchmark and a client written here. Its replies are compared with
+redis-server's."""
 
 import shutil
 import signal

@@ -1,4 +1,4 @@
-"""The script ./gyre says what it can do without building anything."""
+"""The script ./gyre lists its commands without building anything."""
 
 import subprocess
 import unittest

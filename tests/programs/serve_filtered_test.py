@@ -1,4 +1,5 @@
-"""gyre serve where a seccomp filter, as of an older container runtime, knows no openat2: it serves files, and no links."""
+"""gyre serve where a seccomp filter, as in an older container runtime, does not know openat2: it serves files, but no
+links."""
 
 import ctypes
 import errno
@@ -22,7 +23,7 @@ OPENAT2 = 437
 
 
 def deny(error):
-    """For preexec_fn: a seccomp filter that answers openat2 with an error."""
+    """For preexec_fn: a seccomp filter with which openat2 fails."""
     def load():
         filters = b"".join(struct.pack("HBBI", *each) for each in (
             (0x20, 0, 0, 0), (0x15, 0, 1, OPENAT2), (0x06, 0, 0, 0x00050000 | error), (0x06, 0, 0, 0x7FFF0000)))

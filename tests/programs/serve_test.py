@@ -18,7 +18,7 @@ from support import BIN, Serve, run
 
 
 def ask(port, path="/", method="GET", headers=None, body=None):
-    """Status, fields (lower case) and body of one request on a connection of its own."""
+    """Returns status, fields (lower case) and body of one request on a new connection."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     try:
         connection.request(method, path, body=body, headers=headers or {})
@@ -29,7 +29,7 @@ def ask(port, path="/", method="GET", headers=None, body=None):
 
 
 def read_all(peer):
-    """Everything until the peer closes."""
+    """Returns everything until the peer closes."""
     received = b""
     while chunk := peer.recv(65_536):
         received += chunk
@@ -44,7 +44,7 @@ def multipart(name, content, count=1):
 
 
 def upload(port, name, content, count=1):
-    """Status and names of the files, or the text of the refusal."""
+    """Returns the status and the names of the files, or the text of the refusal."""
     body, kind = multipart(name, content, count)
     status, _, answer = ask(port, "/_upload", "POST", {"Content-Type": kind, "Accept": "application/json"}, body)
     return status, json.loads(answer)["files"] if status == 201 else answer
@@ -64,7 +64,7 @@ class WithTree(unittest.TestCase):
 
 
 class Hosts(WithTree):
-    """DNS rebinding: a page of evil.example lets that name point to 127.0.0.1 and is of the same site then."""
+    """DNS rebinding: a page of evil.example lets that name resolve to 127.0.0.1, which makes the two the same site."""
 
     def answers(self, port, names, path="/a.txt"):
         return {name: ask(port, path, headers={"Host": name})[0] for name in names}
@@ -142,7 +142,7 @@ class Files(WithTree):
             for each in held:
                 each.request("GET", "/a.txt")
                 self.assertEqual(each.getresponse().read(), b"alpha\n" * 1000)
-            for _ in range(8):  # whichever thread they come to
+            for _ in range(8):  # on any of the threads
                 self.assertEqual(ask(server.port, "/a.txt")[0], 503)
             for each in held:
                 each.close()
@@ -485,7 +485,7 @@ class Operating(WithTree):
                 self.assertIn(b" 408 ", read_all(peer))
             with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
                 peer.sendall(b"GET /a.txt HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                self.assertTrue(read_all(peer).endswith(b"alpha\n"))  # and closed, idle
+                self.assertTrue(read_all(peer).endswith(b"alpha\n"))  # then closed, because it is idle
 
     def test_too_many_connections_are_503(self):
         with Serve(self.root, "--max-connections", 2) as server:
@@ -508,7 +508,8 @@ class Ending(WithTree):
                 self.assertEqual(server.stop(number), 0)
 
     def test_a_thread_that_cannot_start_ends_the_server_without_a_signal(self):
-        """The failure of a thread is no signal: one from outside is the first, and does not end the process at once."""
+        """The failure of a thread is not a signal. A signal from outside is then the first, and does not end the
+        process at once."""
         command = [str(BIN / "gyre"), "serve", str(self.root), "--listen", "127.0.0.1:0", "--threads", "3"]
         failures = 0
         for descriptors in range(12, 32):
@@ -519,7 +520,7 @@ class Ending(WithTree):
                         server.terminate()
                         break
                 said = line + server.stderr.read()
-                self.assertIn(server.wait(20), (0, 1, -signal.SIGTERM), said)  # not 128 + SIGTERM: a second signal
+                self.assertIn(server.wait(20), (0, 1, -signal.SIGTERM), said)  # 128 + SIGTERM would be a second signal
                 failures += "listening" in said and "error:" in said
         self.assertGreater(failures, 0)
 
@@ -527,7 +528,7 @@ class Ending(WithTree):
         (self.root / "large").write_bytes(os.urandom(64 << 20))
         with Serve(self.root, "--admin", "127.0.0.1:0") as server, socket.create_connection(("127.0.0.1", server.port), 20) as peer:
             peer.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            received = bytearray(peer.recv(4096))  # += of bytes copies all each time, which takes longer than the drain waits
+            received = bytearray(peer.recv(4096))  # += on bytes copies it all each time, longer than the drain
             server.process.send_signal(signal.SIGTERM)
             deadline = time.monotonic() + 10
             while ask(server.admin, "/readyz")[0] != 503 and time.monotonic() < deadline:
@@ -549,7 +550,7 @@ class Ending(WithTree):
             return False
 
     def test_no_accepted_request_is_lost_under_load(self):
-        """Clients that go on until they are told to close, or cannot connect any more."""
+        """Clients that continue until the server closes the connection, or until they cannot connect any more."""
         failures, answered = [], []
 
         def client(port):
@@ -567,7 +568,7 @@ class Ending(WithTree):
                     count += 1
                     if response.getheader("Connection") == "close":
                         break
-            except Exception as error:  # whatever it is, it is a lost request
+            except Exception as error:  # any exception means a lost request
                 failures.append(error)
             answered.append(count)
 

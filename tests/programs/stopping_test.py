@@ -1,4 +1,4 @@
-"""Programs under load end by a stop request: nothing that was acknowledged is lost, and the exit code is their own."""
+"""Programs under load end by a stop request. Nothing acknowledged is lost, and the exit code is their own."""
 
 import http.client
 import os
@@ -15,7 +15,7 @@ from support import BIN, Program, Serve
 
 
 class Stopping:
-    """The example of the guide: it writes what it was sent to a file when it has drained."""
+    """The example of the guide, which writes all lines that it has received to a file after its drain."""
 
     def __init__(self, file):
         self.command = [str(BIN / "stopping"), str(file), "--listen", "127.0.0.1:0"]
@@ -32,11 +32,11 @@ class Stopping:
 
 
 class Load:
-    """Clients that repeat `one(client, number)` until it fails; `done` is what has succeeded."""
+    """Clients that repeat `one(client, number)` until it fails. `done` holds the successful results."""
 
     def __init__(self, clients, connect, one):
         self.done = []
-        self.busy = threading.Event()  # each client has succeeded some times
+        self.busy = threading.Event()  # set after 20 successes per client, on average
         self.lock = threading.Lock()
         self.threads = [threading.Thread(target=self.run, args=(i, connect, one)) for i in range(clients)]
         for each in self.threads:
@@ -74,7 +74,7 @@ def post(connection, line):
     if answer.status != 202:
         raise ConnectionError(answer.status)
     if answer.headers["Connection"] == "close":
-        connection.close()  # the next request would connect again
+        connection.close()  # otherwise the next request would connect again
         connection.auto_open = 0
     return line
 
@@ -101,9 +101,9 @@ class UnderLoad(unittest.TestCase):
         with Stopping(self.folder / "none") as server, socket.create_connection(("127.0.0.1", server.port), 20) as peer:
             peer.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nhalf")
             with HttpClient("127.0.0.1", server.port, timeout=20) as client:
-                post(client, "first")  # so that the other one has been accepted
+                post(client, "first")  # so that the other connection has been accepted
             server.process.send_signal(signal.SIGTERM)
-            while True:  # until the first signal has been taken: a second one would be merged with it
+            while True:  # until the server has taken the first signal: a second one before that would be merged with it
                 try:
                     socket.create_connection(("127.0.0.1", server.port), 1).close()
                 except OSError:

@@ -1,4 +1,4 @@
-"""Starts the programs under test on free ports of 127.0.0.1 and ends them, whatever happens."""
+"""Starts the programs under test on free ports of 127.0.0.1, and always ends them."""
 
 import os
 import re
@@ -25,7 +25,7 @@ class Program:
         return self
 
     def stop(self, number=signal.SIGTERM, timeout=20):
-        """Sends a signal; gives the exit code."""
+        """Sends a signal. Returns the exit code."""
         self.process.send_signal(number)
         return self.process.wait(timeout)
 
@@ -53,7 +53,7 @@ def skip_without(*names):
 
 
 class Serve:
-    """`gyre serve` on a directory; `lines` is what it has said before it was ready."""
+    """`gyre serve` on a directory. `lines` holds its output before it was ready."""
 
     def __init__(self, directory, *arguments, environment=None, output=None, before=(), listen="127.0.0.1:0"):
         self.command = [*map(str, before), str(BIN / "gyre"), "serve", str(directory), "--listen", listen, *map(str, arguments)]
@@ -79,7 +79,7 @@ class Serve:
 
 
 class Example:
-    """An example that speaks HTTP and says on standard output where."""
+    """An example that speaks HTTP and prints its address on standard output."""
 
     def __init__(self, name):
         self.command = [str(BIN / name), "--listen", "127.0.0.1:0"]

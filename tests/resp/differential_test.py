@@ -19,11 +19,11 @@ if not shutil.which("redis-server") or not (BIN / "resp_server").exists():
     print("skipped: redis-server or resp_server is missing")
     sys.exit(77)
 
-FAR = "99999999999"  # seconds since 1970, in the year 5138: time to live in years, the same on both sides for a while
+FAR = "99999999999"  # seconds since 1970, in the year 5138: times to live stay the same on both sides for a while
 
 
 def array(*arguments):
-    """A request as clients send it."""
+    """Returns a request in the form that clients send."""
     parts = [b"*%d\r\n" % len(arguments)]
     for each in arguments:
         data = each if isinstance(each, bytes) else str(each).encode()
@@ -32,12 +32,12 @@ def array(*arguments):
 
 
 def words(text):
-    """Requests between semicolons, words between blanks; '' is the empty argument."""
+    """Returns the requests that semicolons separate, each of words that blanks separate. '' is the empty argument."""
     return [array(*("" if word == "''" else word for word in request.split())) for request in text.split(";")]
 
 
 def same_time(request, ours, theirs):
-    """The clocks are read a moment apart: times to live may differ by that."""
+    """Returns whether times to live differ by no more than the moment between the two clock readings."""
     words = request.upper().split(b"\r\n")
     slack = {b"TTL": 1, b"PTTL": 1000}.get(words[2] if len(words) > 2 else b"", 0)
     if slack == 0 or not (ours.startswith(b":") and theirs.startswith(b":")):
@@ -47,7 +47,7 @@ def same_time(request, ours, theirs):
 
 
 class Redis:
-    """redis-server on a free port, with nothing on disk and one database, as resp_server has."""
+    """redis-server on a free port, with no files and one database, as resp_server has."""
 
     def __enter__(self):
         self.scratch = tempfile.TemporaryDirectory()
@@ -72,7 +72,7 @@ class Redis:
 
 
 class Peer:
-    """A connection that tells what comes back up to an end mark, or up to the end of the stream."""
+    """A connection that returns the replies up to an end mark, or up to the end of the stream."""
 
     MARK = b"$22\r\n--- end of replies ---\r\n"
 
@@ -83,7 +83,7 @@ class Peer:
         try:
             self.socket.sendall(data + array("ECHO", self.MARK[5:-2]) if marked else data)
         except (BrokenPipeError, ConnectionResetError):
-            pass  # it was closed by an earlier request of `data`
+            pass  # an earlier request of `data` closed the connection
         received = b""
         while not received.endswith(self.MARK):
             try:
@@ -114,7 +114,7 @@ class Differential(unittest.TestCase):
             cls.redis.__exit__()
 
     def compare(self, requests):
-        """One after the other over one connection each, on empty databases."""
+        """Sends one request after another over one connection each, on empty databases."""
         theirs, ours = Peer(self.redis.port), Peer(self.server.port)
         try:
             for request in itertools.chain([array("FLUSHALL")], requests):
@@ -126,7 +126,8 @@ class Differential(unittest.TestCase):
             ours.close()
 
     def compare_streams(self, streams, marked=True):
-        """Each over a connection of its own, which may end, and has to when nothing marks the end of the replies."""
+        """Sends each stream over a new connection. The connection may end, and must end when no mark ends the
+        replies."""
         for stream in streams:
             theirs, ours = Peer(self.redis.port), Peer(self.server.port)
             try:
@@ -184,7 +185,7 @@ class Differential(unittest.TestCase):
     def test_numbers_of_arguments(self):
         names = """append client config dbsize decr decrby del echo exists expire flushall flushdb get getset incr incrby
             keys mget mset persist pexpire ping pttl reset select set setex setnx strlen ttl type"""
-        # A large number: as a time to live it outlasts the test.
+        # A large number, which as a time to live outlasts the test.
         self.compare(array(*([name.upper()] + ["99999"] * count)) for name in names.split() for count in range(6)
                      if (name, count) not in (("client", 1), ("config", 1)))
 
@@ -247,7 +248,7 @@ class Differential(unittest.TestCase):
         keys, numbers = ["a", "b", "c", ""], ["0", "1", "-1", "7", "x", "9223372036854775807", "-9223372036854775808", ""]
         options = ["NX", "XX", "GET", "KEEPTTL", "EX", "PX", "EXAT", "PXAT", FAR, "1000000", "x"]
 
-        def seconds():  # in steps, and never equal to the others, so that GT and LT do not hang on a millisecond
+        def seconds():  # in steps, and never equal to the others, so that GT and LT do not depend on a millisecond
             return str(chosen.randrange(100_050, 900_000, 100))
 
         def command():

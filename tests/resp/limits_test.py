@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What clients can make resp_server hold, and what one client's commands do to the others: bounds in bytes and counts."""
+"""How much clients can make resp_server hold, and how one client's commands affect the others: bounds in bytes and
+counts."""
 
 import resource
 import select
@@ -161,7 +162,7 @@ class Limits(unittest.TestCase):
                 pass  # evicted while it was sending
         self.assertEqual(steady("PING"), b"+PONG\r\n")
         self.assertGreater(self.info(steady, "evicted_clients"), 5)
-        self.assertLess(self.peak_memory(server), (32 + 32 + 20) * MB)  # one grows, so it holds the old and the new buffer
+        self.assertLess(self.peak_memory(server), (32 + 32 + 20) * MB)  # a growing buffer exists twice
         alone = self.client(server)
         alone.socket.sendall(b"*3\r\n$3\r\nSET\r\n$1\r\na\r\n$60000000\r\n")
         try:
@@ -207,7 +208,7 @@ class Limits(unittest.TestCase):
             data = slow.socket.recv(MB)
             self.assertTrue(data, received)
             received += len(data)
-            time.sleep(0.03)  # about five times the limit in all
+            time.sleep(0.03)  # in total about five times the limit
         self.assertEqual(self.info(steady, "client_write_timeouts"), 0)
 
     def test_requests_of_a_client_that_does_not_read_are_not_read_either(self):
@@ -218,7 +219,7 @@ class Limits(unittest.TestCase):
         requests, sent = array("GET", "some") * 10_000, 0
         while select.select([], [deaf.socket], [], 1)[1] and sent < 256 * MB:
             sent += deaf.socket.send(requests[sent % len(requests):])
-        self.assertLess(sent, 64 * MB)  # what the kernel's buffers hold; a reply is forty times as large
+        self.assertLess(sent, 64 * MB)  # the size of the kernel's buffers; a reply is forty times as large
         self.assertLess(self.info(steady, "mem_clients_normal"), 2 * MB)
         self.assertLess(self.peak_memory(server), 64 * MB)
         deaf.socket.setblocking(True)

@@ -96,7 +96,7 @@ CONNECTIONS = [b"close", b"keep-alive", b"Close", b"close, keep-alive", b"keep-a
                b"x,\tclose", b"keep-alive\t", b"\tkeep-alive",
                b"keep-alive\r\nConnection: close", b"close close"]
 EXPECTATIONS = [b"100-continue", b"100-Continue", b"200-ok", b"100-continue, x", b""]
-# Several fields that matter, and what else smuggling has been made of.
+# Combinations of significant fields, and other fields that have been used for smuggling.
 FRAMINGS = [b"Content-Length: 3\r\nTransfer-Encoding: chunked", b"Transfer-Encoding: chunked\r\nContent-Length: 3",
             b"Content-Length: 3\r\nContent-Length: 3", b"Content-Length: 3\r\nContent-Length: 4",
             b"Content-Length: 0\r\nContent-Length: 3", b"Content-Length: 3\r\ncontent-length: 03",
@@ -119,7 +119,7 @@ BODIES = [b"abc", b"3\r\nabc\r\n0\r\n\r\n"]
 
 
 def corpus():
-    """The streams, without duplicates."""
+    """Returns the streams, without duplicates."""
     streams = [b"", b"\r\n", b"GET", b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\n\r\n", b"GET /\r\n\r\n",
                b"GET / HTTP/1.0\r\n\r\n" + NEXT,
                b"\x16\x03\x01\x02", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", get().replace(b"\r\n", b"\n"),
@@ -162,7 +162,7 @@ PIECES = [b"\r\n", b"\n", b"\r", b" ", b"\t", b"\0", b":", b",", b";", b"\x0b", 
 
 
 def mutate(stream, chance):
-    """The stream with one to three changes."""
+    """Returns the stream with one to three changes."""
     for _ in range(chance.choice((1, 1, 1, 2, 2, 3))):
         at = chance.randrange(len(stream) + 1)
         size = chance.choice((0, 0, 0, 1, 1, 2, 5))
@@ -172,7 +172,7 @@ def mutate(stream, chance):
 
 
 def mutations(count, seed):
-    """As many changed streams, the same for the same seed."""
+    """Returns that many changed streams, the same for the same seed."""
     chance = random.Random(seed)
     short = [stream for stream in corpus() if 10 < len(stream) < 400]
     return list(dict.fromkeys(mutate(chance.choice(short), chance) for _ in range(count)))

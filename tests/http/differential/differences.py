@@ -1,23 +1,23 @@
-"""Where gyre and another parser understand the same stream in different ways."""
+"""Differences in how gyre and another parser understand the same stream."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Of the request `index` in a stream. `kind` is one of:
+    """A difference in the request `index` of a stream. `kind` is one of:
 
-    gyre-rejects, peer-rejects      one of the two accepts the request, the other says that it is wrong
+    gyre-rejects, peer-rejects      one of the two accepts the request, the other rejects it
     gyre-waits, peer-waits          one of the two accepts the request, the other needs more bytes for it
-    gyre-stops, peer-stops          one of the two goes on, the other takes the request before for the last
-    method, target, minor, body     both accept it, and each sees another one
+    gyre-stops, peer-stops          one of the two continues, the other takes the previous request for the last
+    method, target, minor, body     both accept the request, but with different values
     fields, trailers
     """
 
     peer: str
     kind: str
-    gyre: str  # what gyre says, when it rejects
-    said: str  # what the other one says
+    gyre: str  # gyre's reason, when it rejects the request
+    said: str  # the other parser's reason
     stream: bytes
     index: int
     at: int  # where the request begins
@@ -31,21 +31,21 @@ class Difference:
 
 
 def comparable(name, value):
-    """What both must have understood: names without case, values without the white space around them."""
+    """Returns what both must have understood: names without case, values without the white space around them."""
     if name in ("fields", "trailers"):
         return [(field.lower(), text.strip(b" \t")) for field, text in value]
     return value
 
 
 def outcome(verdict, index):
-    """What became of the request `index`: a request, or how the stream ended before."""
+    """The outcome for the request `index`: a request, or how the stream ended before it."""
     if index < len(verdict["requests"]):
         return verdict["requests"][index]
     return verdict["end"]
 
 
 def compare(peer, gyre, other, stream):
-    """The differences up to the first request that not both accept in the same way."""
+    """Returns the differences up to the first request that the two do not accept in the same way."""
     def found(kind, index):
         at = gyre["requests"][index]["at"] if index < len(gyre["requests"]) else gyre["at"]
         return Difference(peer, kind, gyre["reason"], other["reason"], stream, index, at)

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""Compares what gyre, llhttp and h11 make of the same streams of requests: differential_test.py PROGRAM [MUTATIONS [SEED]]
+"""Compares how gyre, llhttp and h11 parse the same streams of requests.
 
-PROGRAM is gyre_http_verdict. Fails on a difference that no rule explains, and when the rules are not those of
-docs/http-parser-differences.md. A parser that is not installed is left out; without both the test is skipped.
+Usage: differential_test.py PROGRAM [MUTATIONS [SEED]]
+
+PROGRAM is gyre_http_verdict. Fails on a difference that no rule explains, and when the rules differ from those of
+docs/http-parser-differences.md. A parser that is not installed is left out; without both, the test is skipped.
 Debian: apt-get install node-llhttp; pip install h11.
 """
 
@@ -30,7 +32,7 @@ SKIPPED = 77
 
 
 def run(program, streams):
-    """The verdicts of a program on all streams."""
+    """Returns the verdicts of a program on all streams."""
     input_bytes = b"".join(struct.pack("<I", len(stream)) + stream for stream in streams)
     output = subprocess.run([program], input=input_bytes, capture_output=True, check=True, timeout=120).stdout
     verdicts = [json.loads(line) for line in output.splitlines()]
@@ -45,7 +47,7 @@ def run(program, streams):
 
 
 def llhttp_verdicts(streams):
-    """Nothing when the sources are not installed."""
+    """Returns None when the sources are not installed."""
     sources = sorted(LLHTTP.glob("*.c"))
     if not sources:
         return None
@@ -57,7 +59,7 @@ def llhttp_verdicts(streams):
 
 
 def h11_verdicts(streams):
-    """Nothing when it is not installed."""
+    """Returns None when h11 is not installed."""
     try:
         import h11_verdict
     except ImportError:
@@ -66,7 +68,7 @@ def h11_verdicts(streams):
 
 
 def problems_of_document(used):
-    """What the table and the rules do not have in common, and rules that explain nothing."""
+    """Returns the differences between the table and the rules, and the rules that explain nothing."""
     listed = re.findall(r"^\| `([^`]+)` \|", DOCUMENT.read_text(), re.M)
     named = {rule.name for rule in rules.RULES}
     problems = [f"{name}: no row in {DOCUMENT.name}" for name in named - set(listed)]

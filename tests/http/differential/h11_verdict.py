@@ -1,14 +1,14 @@
-"""What h11 makes of a stream of requests, in the form of verdict.cpp but for texts, which are bytes here."""
+"""How h11 parses a stream of requests, in the form of verdict.cpp except that texts are bytes here."""
 
 import h11
 
 
 def judge(stream):
-    """The verdict on one connection, to each of whose requests a server answers 200."""
+    """Returns the verdict on one connection, on which a server answers each request with 200."""
     connection = h11.Connection(h11.SERVER, max_incomplete_event_size=32_768)
     result = {"requests": [], "end": "done", "reason": "", "status": 0}
     try:
-        if stream:  # nothing would mean the end of the connection
+        if stream:  # no data would mean the end of the connection
             connection.receive_data(stream)
             while take_request(connection, result):
                 pass
@@ -18,7 +18,7 @@ def judge(stream):
 
 
 def take_request(connection, result):
-    """Takes one request; false: that was the last."""
+    """Takes one request. Returns False after the last one."""
     body, request = b"", None
     while True:
         event = connection.next_event()
@@ -42,7 +42,7 @@ def take_request(connection, result):
 
 
 def answer(connection, request, result):
-    """Answers; false: nothing comes behind this request."""
+    """Answers the request. Returns False when no request can follow it."""
     if request.method == b"CONNECT":
         result["end"] = "tunnel"
         return False

@@ -1,5 +1,5 @@
-/* tests/http/differential/llhttp_verdict.c: what llhttp makes of streams of requests: see verdict.cpp.
-   Compiled by differential_test.py with the sources that the package node-llhttp has installed. */
+/* tests/http/differential/llhttp_verdict.c: how llhttp parses streams of requests, see verdict.cpp.
+   differential_test.py compiles it with the sources that the package node-llhttp installs. */
 #include <llhttp.h>
 
 #include <stdint.h>
@@ -15,7 +15,7 @@ struct text {
 
 struct request {
   struct text method, target, body, fields, name, value;
-  size_t head_fields; /* bytes of `fields` that are no trailers */
+  size_t head_fields; /* bytes of `fields` that belong to the head */
   int in_value;
   int begun;
 };
@@ -129,7 +129,7 @@ static void judge(const llhttp_settings_t* settings, const char* bytes, size_t s
   for (const char* at = bytes;;) {
     error = llhttp_execute(&parser, at, (size_t)(bytes + size - at));
     if (error != HPE_PAUSED_UPGRADE || parser.method == HTTP_CONNECT) break;
-    at = llhttp_get_error_pos(&parser); /* a server that does not know the protocol goes on */
+    at = llhttp_get_error_pos(&parser); /* as in a server that does not know the protocol */
     llhttp_resume_after_upgrade(&parser);
   }
   const char* end = "rejected";

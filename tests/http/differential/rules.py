@@ -1,7 +1,7 @@
 """Why parsers differ: each rule is a row of docs/http-parser-differences.md.
 
-There is no rule for a request that both parsers accept with another method, target, version, body or trailer section: that is
-how requests are smuggled, and a bug.
+There is no rule for a request that both parsers accept with another method, target, version, body or trailer section.
+Such a difference is how requests are smuggled, and a bug.
 """
 
 import ipaddress
@@ -13,9 +13,9 @@ START = rb"(?s)\A(?:\r\n)*"
 
 @dataclass(frozen=True)
 class Rule:
-    """Explains differences of this kind with these peers, when `gyre` and `said` are what the two say, and `seen` holds for
-    the bytes from the beginning of the request on, or for all when one of the two stops before it: the reason must be true.
-    `seen` is a pattern to be found, or a function."""
+    """Explains differences of this kind with these peers, when `gyre` and `said` match the reasons of the two, and
+    `seen` holds, so that the reason must be true. `seen` is a pattern to be found, or a function. It applies to the
+    bytes from the beginning of the request on, or to the whole stream when one of the two stops before the request."""
 
     name: str
     peers: tuple
@@ -32,7 +32,7 @@ class Rule:
 
 
 def lacks_end_of_chunk(request):
-    """Whether something else than CR LF stands behind the data of a chunk."""
+    """Returns whether the data of a chunk is followed by anything other than CR LF."""
     rest = request.lstrip(b"\r\n").partition(b"\r\n\r\n")[2]
     while line := re.match(rb"([0-9A-Fa-f]{1,15})[^\r\n]*\r\n", rest):
         size = int(line[1], 16)
@@ -50,7 +50,7 @@ EXTENSIONS = re.compile(rb"""(?:[ \t]*;[ \t]*[-!#$%&'*+.^_`|~0-9A-Za-z]+(?:[ \t]
 
 
 def has_malformed_extension(request):
-    """Whether something stands behind the size of a chunk that is no chunk-ext of RFC 9112 §7.1.1."""
+    """Returns whether the size of a chunk is followed by anything other than a chunk-ext of RFC 9112 §7.1.1."""
     return any(not EXTENSIONS.fullmatch(line) for line in re.findall(rb"(?i)\n[0-9a-f]{1,15}([ \t]*;[^\n]*)\r\n", request))
 
 
@@ -61,7 +61,7 @@ ZONE = re.compile(rb"(?:%25(?:[-._~0-9A-Za-z]|%[0-9A-Fa-f]{2})+)?")
 
 
 def is_ip_literal(text):
-    """What may stand in brackets: RFC 3986 §3.2.2, and zones of RFC 6874."""
+    """Returns whether the text may be in brackets: RFC 3986 §3.2.2, and zones of RFC 6874."""
     if LATER_ADDRESS.fullmatch(text):
         return True
     address, percent, zone = text.partition(b"%")
@@ -73,7 +73,8 @@ def is_ip_literal(text):
 
 
 def is_host(text):
-    """uri-host [ ":" port ] of RFC 9110 §7.2, with a port of TCP in at most five digits, none behind an empty host."""
+    """Returns whether the text is uri-host [ ":" port ] of RFC 9110 §7.2, with a TCP port of at most five digits, and
+    no port after an empty host."""
     parts = HOST.fullmatch(text)
     if not parts:
         return False
@@ -84,7 +85,7 @@ def is_host(text):
 
 
 def has_invalid_host(request):
-    """Whether a Host field of the request is none."""
+    """Returns whether a Host field of the request is invalid."""
     head = request.lstrip(b"\r\n").partition(b"\r\n\r\n")[0] + b"\r\n"
     return any(not is_host(value.strip(b" \t")) for value in re.findall(rb"(?i)\nhost:([^\r\n]*)\r\n", head))
 
@@ -162,5 +163,5 @@ RULES = [
 
 
 def explain(difference):
-    """The name of the rule, or nothing."""
+    """Returns the name of the rule, or None."""
     return next((rule.name for rule in RULES if rule.explains(difference)), None)
