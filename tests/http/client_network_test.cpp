@@ -17,7 +17,7 @@ gyre::address at(const std::string& host) { return gyre::address::parse(host, 47
 
 http::client_network network(const std::string& host) { return http::network_of(at(host)); }
 
-// The status that a client at `host` gets. Its connection stays open in `clients`.
+// The status that a client at `from` gets. Its connection stays open in `clients`.
 gyre::task<int> connect_from(http::server& server, const gyre::address& from, std::vector<memory_client>& clients) {
   gyre::memory_pair pair(65'536);
   auto serve = [](http::server& here, gyre::any_stream stream, gyre::address peer) -> gyre::task<> {

@@ -144,7 +144,7 @@ std::optional<ino_t> inode_of(int descriptor) {
   return status.st_ino;
 }
 
-/// Closes the socket, and waits until the kernel has released it, which pending receives hold.
+/// Closes the socket and waits until the kernel has released it. Pending receives keep it open.
 template <class Socket>
 gyre::task<> leave(peer<Socket>& self) {
   const int descriptor = self.socket->native_descriptor();
