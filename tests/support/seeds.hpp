@@ -37,7 +37,7 @@ class choices {
   std::mt19937_64 engine_;
 };
 
-/// Ends the program and names the seed if that seed has not ended after 30 seconds, because a lost cancel hangs forever.
+/// Ends the program and names the seed if that has not ended after 30 seconds, because a lost cancel hangs forever.
 class seed_alarm {
  public:
   explicit seed_alarm(unsigned seed) {
