@@ -295,7 +295,11 @@ TEST(mutex_holder, whose_guard_outlives_it_is_not_taken_for_a_later_task_at_its_
   run_virtual([]() -> gyre::task<> {
     gyre::mutex mutex;
     gyre::mutex_guard* guard = nullptr;
-    co_await gyre::spawn([&]() -> gyre::task<> { guard = new gyre::mutex_guard(co_await mutex.scoped_lock()); });
+    co_await gyre::spawn([&]() -> gyre::task<> {
+      gyre::mutex_guard held = co_await mutex.scoped_lock();  // docs/compilers.md
+      guard = new gyre::mutex_guard(std::move(held));
+    });
+    EXPECT_TRUE(mutex.is_locked());
     // One of these tasks gets the memory of the task that has ended.
     auto lock = [&]() -> gyre::task<> { const auto held = co_await mutex.scoped_lock(); };
     std::vector<gyre::task_handle<>> waiters;
