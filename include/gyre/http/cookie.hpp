@@ -26,7 +26,8 @@ struct cookie {
 /// can hide a cookie in the value of another. Allocates nothing.
 [[nodiscard]] GYRE_API std::optional<cookie> next_cookie(std::string_view& rest) noexcept;
 
-/// The value of the first cookie with this name, which is the one with the longest path. Names are case-sensitive.
+/// The value of the first cookie with this name. Browsers send the one with the longest path first. Names are
+/// case-sensitive.
 /// A cookie does not say who has set it: a neighbouring host may have, unless the name begins with "__Host-".
 [[nodiscard]] GYRE_API std::optional<std::string_view> find_cookie(std::string_view value,
                                                                    std::string_view name) noexcept;

@@ -56,9 +56,9 @@ struct server_state;
 
 /// A server on one loop.
 ///
-/// Handlers run in the task of their connection. They are cancelled when their client leaves (a client that has only
-/// closed its sending side counts as gone), when their time is over, and at the end of a drain. An exception becomes
-/// 500 and goes to the loop's exception handler, which prints it.
+/// Handlers run in the task of their connection. They are cancelled when their client leaves, when a client that has
+/// closed its sending side has waited for `timeouts.half_closed`, when their time is over, and at the end of a drain.
+/// An exception becomes 500 and goes to the loop's exception handler, which prints it.
 /// Using a moved-from server stops the program with a message.
 /// Thread: belongs to the loop that it runs on.
 class GYRE_API server {

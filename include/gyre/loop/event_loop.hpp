@@ -98,8 +98,8 @@ class GYRE_API event_loop {
   [[nodiscard]] io::backend& backend() noexcept { return *backend_; }
   [[nodiscard]] const io::backend_choice& choice() const noexcept { return choice_; }
 
-  /// False when operations that completed immediately have used up this turn's budget. The next one then goes through
-  /// the ready queue, so that other tasks run.
+  /// False when operations that completed immediately have used up the budget of this resumption. The next one then
+  /// goes through the ready queue, so that other tasks run.
   [[nodiscard]] bool may_continue_inline() noexcept { return inline_budget_-- > 0; }
 
   /// Ends the turn: after the running task, the loop checks the timers and the kernel before it runs the other ready

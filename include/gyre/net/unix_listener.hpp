@@ -11,7 +11,7 @@
 namespace gyre {
 
 struct unix_listen_options {
-  int backlog = 4096;  ///< connections that may wait to be accepted; see listen(2)
+  int backlog = 4096;  ///< connections the kernel completes before they are accepted; see listen(2)
   /// Replaces an existing socket file when nobody listens on it any more: a server that was killed leaves it behind. A
   /// file of another kind is not touched.
   bool replace_stale = true;
