@@ -52,8 +52,8 @@ struct [[nodiscard("co_await it")]] call_stack_op {
   return call_stack_trace(task.innermost);
 }
 
-/// Prints one line per coroutine: `[0] factorial  program.cpp:12`. The names are those of short_function_name. The
-/// paths are the ones that the compiler was given; -fmacro-prefix-map=SOURCE_ROOT/= makes them relative to the source
+/// Prints one line per coroutine: `[0] factorial  program.cpp:12`. short_function_name shortens the names.
+/// Paths are printed as the compiler received them. -fmacro-prefix-map=SOURCE_ROOT/= makes them relative to the source
 /// root.
 GYRE_API void print_call_stack(const call_stack_trace& stack, std::FILE* out = stderr);
 
