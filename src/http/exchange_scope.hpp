@@ -4,7 +4,7 @@
 #include <gyre/coro/cancel_scope.hpp>
 #include <gyre/http/server_limits.hpp>
 #include <gyre/loop/deadline.hpp>
-#include <gyre/net/stream_socket.hpp>
+#include <gyre/net/socket_state.hpp>
 
 #include "transport.hpp"
 

@@ -3,7 +3,7 @@
 
 #include <gyre/coro/task.hpp>
 #include <gyre/io/buffer_lease.hpp>
-#include <gyre/net/stream_socket.hpp>
+#include <gyre/net/socket_state.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -32,7 +32,7 @@ bool was_truncated(std::uint32_t flags) noexcept { return (flags & MSG_TRUNC) !=
 
 // ---- sending
 
-datagram_send_base::datagram_send_base(datagram_socket& socket, std::span<const std::byte> bytes, const void* name,
+datagram_send_base::datagram_send_base(datagram_state& socket, std::span<const std::byte> bytes, const void* name,
                                        std::uint32_t name_length, std::uint16_t segment_size) noexcept
     : one_{bytes.data(), bytes.size()}, segment_size_(segment_size) {
   code = io::opcode::send_message;
@@ -40,7 +40,7 @@ datagram_send_base::datagram_send_base(datagram_socket& socket, std::span<const 
   set_name(name, name_length);
 }
 
-datagram_send_base::datagram_send_base(datagram_socket& socket, std::span<const io::const_buffer> buffers,
+datagram_send_base::datagram_send_base(datagram_state& socket, std::span<const io::const_buffer> buffers,
                                        const void* name, std::uint32_t name_length) noexcept
     : buffers_(buffers) {
   code = io::opcode::send_message;
@@ -73,7 +73,7 @@ void datagram_send_base::prepare() noexcept {
 }
 
 bool datagram_send_base::try_now() noexcept {
-  const datagram_socket& socket = datagram_socket::of(*this);
+  const datagram_state& socket = datagram_state::of(*this);
   if (socket.first_sender != nullptr || !target->writable) return false;
   if constexpr (checks_everything) socket.expect_usable(name_of_send());
   if (!socket.waits_by_itself() && event_loop::current().prefers_submission()) return false;
@@ -81,7 +81,7 @@ bool datagram_send_base::try_now() noexcept {
   return io::attempt(*this);
 }
 
-void datagram_send_base::submit_first(datagram_socket& socket) noexcept {
+void datagram_send_base::submit_first(datagram_state& socket) noexcept {
   if (socket.first_sender == nullptr) return;
   datagram_send_base& first = *socket.first_sender;
   if (socket.waits_by_itself() && first.name_length_ > 0) return socket.retry_soon();
@@ -92,7 +92,7 @@ void datagram_send_base::submit_first(datagram_socket& socket) noexcept {
 
 void datagram_send_base::try_again() noexcept {
   prepare();
-  if (!io::attempt(*this)) return datagram_socket::of(*this).retry_soon();
+  if (!io::attempt(*this)) return datagram_state::of(*this).retry_soon();
   target->writable = true;
   request_ended(*this);
 }
@@ -102,7 +102,7 @@ bool datagram_send_base::room_came() noexcept {
   code = io::opcode::send_message;
   if (result < 0 || io::attempt(*this)) return true;
   result = -ECANCELED;
-  if (!cancelled_) submit_first(datagram_socket::of(*this));
+  if (!cancelled_) submit_first(datagram_state::of(*this));
   return cancelled_;
 }
 
@@ -110,7 +110,7 @@ void datagram_send_base::start() noexcept {
   operation_base::cancel = [](cancellable& c) noexcept {
     auto& self = static_cast<datagram_send_base&>(c);
     if (!self.queued_) return;
-    datagram_socket& owner = datagram_socket::of(self);
+    datagram_state& owner = datagram_state::of(self);
     const bool first = owner.first_sender == &self;
     if (first && !owner.stop_retrying()) {
       self.cancelled_ = true;
@@ -122,7 +122,7 @@ void datagram_send_base::start() noexcept {
     self.result = -ECANCELED;
     self.finish_soon();
   };
-  datagram_socket& socket = datagram_socket::of(*this);
+  datagram_state& socket = datagram_state::of(*this);
   socket.expect_usable(name_of_send());
   complete = &request_ended;
   queued_ = true;
@@ -134,7 +134,7 @@ void datagram_send_base::start() noexcept {
 
 void datagram_send_base::unlink() noexcept {
   queued_ = false;
-  datagram_socket& socket = datagram_socket::of(*this);
+  datagram_state& socket = datagram_state::of(*this);
   datagram_send_base* before = nullptr;
   for (datagram_send_base* each = socket.first_sender; each != this; each = each->next_sender_) before = each;
   (before == nullptr ? socket.first_sender : before->next_sender_) = next_sender_;
@@ -145,7 +145,7 @@ void datagram_send_base::unlink() noexcept {
 void datagram_send_base::request_ended(io::completion& c) noexcept {
   auto& self = static_cast<datagram_send_base&>(static_cast<io::request&>(c));
   if (self.code == io::opcode::wait_writable && !self.room_came()) return;
-  datagram_socket& socket = datagram_socket::of(self);
+  datagram_state& socket = datagram_state::of(self);
   self.unlink();
   submit_first(socket);
   self.proceed(self);  // last: the resumed task may destroy the socket
@@ -169,7 +169,7 @@ void datagram_send_base::fail_with(std::error_code reason, std::string to) const
 
 // ---- receiving into the caller's buffer
 
-datagram_receive_base::datagram_receive_base(datagram_socket& socket, std::span<std::byte> buffer) noexcept
+datagram_receive_base::datagram_receive_base(datagram_state& socket, std::span<std::byte> buffer) noexcept
     : buffer_(buffer) {
   code = io::opcode::receive_message;
   target = &socket.descriptor();
@@ -196,7 +196,7 @@ void datagram_receive_base::absorb_message() noexcept {
 
 // Returns true when the receive is finished, by a datagram that receive() requested but did not take, or by an error.
 bool datagram_receive_base::take_arrival() noexcept {
-  datagram_socket& socket = datagram_socket::of(*this);
+  datagram_state& socket = datagram_state::of(*this);
   if (const int failure = socket.take_failure(); failure != 0) {
     result = -failure;
     return true;
@@ -216,7 +216,7 @@ bool datagram_receive_base::take_arrival() noexcept {
 }
 
 bool datagram_receive_base::try_now() noexcept {
-  datagram_socket& socket = datagram_socket::of(*this);
+  datagram_state& socket = datagram_state::of(*this);
   if (socket.receiver != nullptr) return false;
   if constexpr (checks_everything) socket.expect_usable("receive_from");
   if (take_arrival()) return true;
@@ -231,12 +231,12 @@ void datagram_receive_base::start() noexcept {
   complete = &request_ended;
   operation_base::cancel = [](cancellable& c) noexcept {
     auto& self = static_cast<datagram_receive_base&>(c);
-    datagram_socket& owner = datagram_socket::of(self);
+    datagram_state& owner = datagram_state::of(self);
     if (owner.receiver != &self || self.cancelled_) return;
     self.cancelled_ = true;
     end_cancelled(self, owner.stop_waiting(self));
   };
-  datagram_socket& socket = datagram_socket::of(*this);
+  datagram_state& socket = datagram_state::of(*this);
   if (socket.receives_many()) return socket.wait_for_arrivals(*this, &arrived);
   prepare();
   socket.receive_directly(*this, *this);
@@ -251,7 +251,7 @@ void datagram_receive_base::arrived(operation_base& op) noexcept {
 void datagram_receive_base::request_ended(io::completion& c) noexcept {
   auto& self = static_cast<datagram_receive_base&>(static_cast<io::request&>(c));
   self.absorb_message();
-  datagram_socket::of(self).receiver_ended();
+  datagram_state::of(self).receiver_ended();
   self.proceed(self);
 }
 

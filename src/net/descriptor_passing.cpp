@@ -16,7 +16,7 @@ namespace gyre {
 
 static_assert(passed_descriptors_room == CMSG_SPACE(most_passed_descriptors * sizeof(int)));
 
-send_descriptors_op::send_descriptors_op(stream_socket& socket, std::span<const std::byte> bytes,
+send_descriptors_op::send_descriptors_op(socket_state& socket, std::span<const std::byte> bytes,
                                          std::span<const int> descriptors) noexcept
     : socket_write_message_base(socket, bytes.size(), extent::all, &point_at_rest),
       bytes_(bytes),
@@ -42,7 +42,7 @@ void send_descriptors_op::point_at_rest(socket_write_message_base& op) noexcept 
   self.message_.control_length = CMSG_SPACE(self.descriptors_.size_bytes());
 }
 
-receive_descriptors_op::receive_descriptors_op(stream_socket& socket, std::span<std::byte> buffer) noexcept
+receive_descriptors_op::receive_descriptors_op(socket_state& socket, std::span<std::byte> buffer) noexcept
     : buffer_(buffer) {
   code = io::opcode::receive_message;
   target = &socket.descriptor();
@@ -82,7 +82,7 @@ void receive_descriptors_op::prepare() noexcept {
 
 bool receive_descriptors_op::try_now() noexcept {
   if (buffer_.empty()) return true;
-  stream_socket& socket = stream_socket::of(*this);
+  socket_state& socket = socket_state::of(*this);
   if (socket.waiting_reader != nullptr) return false;
   io::receive_queue& received = socket.received;
   if (received.has_bytes()) {  // put back by a cancelled read
@@ -108,12 +108,12 @@ void receive_descriptors_op::start() noexcept {
     static_cast<receive_descriptors_op&>(static_cast<io::request&>(c)).request_ended();
   };
   prepare();
-  stream_socket::of(*this).read_directly(*this, *this);
+  socket_state::of(*this).read_directly(*this, *this);
 }
 
 void receive_descriptors_op::request_ended() noexcept {
   holds_descriptors_ = result > 0;
-  stream_socket::of(*this).reader_ended();
+  socket_state::of(*this).reader_ended();
   proceed(*this);
 }
 
@@ -139,11 +139,11 @@ std::expected<received_descriptors, std::error_code> receive_descriptors_op::tak
   try {
     all.descriptors = take_descriptors();
   } catch (const std::bad_alloc&) {
-    stream_socket::of(*this).received.put_back(buffer_.first(size));
+    socket_state::of(*this).received.put_back(buffer_.first(size));
     throw;
   }
   if (!some_lost) return all;
-  stream_socket::of(*this).received.put_back(buffer_.first(size));
+  socket_state::of(*this).received.put_back(buffer_.first(size));
   return std::unexpected(std::make_error_code(std::errc::too_many_files_open));
 }
 
@@ -154,7 +154,7 @@ received_descriptors receive_descriptors_op::await_resume() {
 }
 
 void receive_descriptors_op::fail(std::error_code reason) const {
-  throw io_error(reason, "receive_descriptors", stream_socket::of(*this).peer_name());
+  throw io_error(reason, "receive_descriptors", socket_state::of(*this).peer_name());
 }
 
 }  // namespace gyre

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <gyre/io/missed_end.hpp>
-#include <gyre/net/stream_socket.hpp>
+#include <gyre/net/socket_state.hpp>
 
 #include <sys/socket.h>
 
@@ -10,11 +10,11 @@ namespace gyre {
 
 // No conclusion in two cases: a Unix socket accepts bytes even if its peer has finished sending, and so does any socket
 // after this side has finished reading.
-inline void note_written(stream_socket& socket) noexcept {
+inline void note_written(socket_state& socket) noexcept {
   if (!socket.peer.empty() && !socket.descriptor().hangup) io::end_was_not_missed(socket.received);
 }
 
-inline void finish_reading(stream_socket& socket) noexcept {
+inline void finish_reading(socket_state& socket) noexcept {
   ::shutdown(socket.fd, SHUT_RD);
   socket.descriptor().hangup = true;
 }

@@ -59,12 +59,12 @@ send_file_op::progress send_file_op::send_what_is_in_memory() noexcept {
     if (sent < 0) {
       refuse(-sent);
       // A failing disk leaves a working connection, but data written next would be taken for the rest of the file.
-      if (done() > 0) stream_socket::of(*this).write_cut = true;
+      if (done() > 0) socket_state::of(*this).write_cut = true;
       return progress::finished;
     }
     if (sent == 0) total_ = done();  // the end of the file
     skip(static_cast<std::size_t>(sent));
-    if (sent > 0) note_written(stream_socket::of(*this));
+    if (sent > 0) note_written(socket_state::of(*this));
   }
   return progress::finished;
 }

@@ -34,7 +34,7 @@ void socket_write_base::prepare() noexcept {
 
 void socket_write_base::advance(std::size_t count) noexcept {
   done_ += count;
-  if (count > 0) note_written(stream_socket::of(*this));
+  if (count > 0) note_written(socket_state::of(*this));
   if (code == io::opcode::send) address = static_cast<std::byte*>(address) + count;
 }
 
@@ -45,7 +45,7 @@ void socket_write_base::shut_down() noexcept {
 
 bool socket_write_base::try_now() noexcept {
   if (error_ != 0) return true;
-  stream_socket& socket = stream_socket::of(*this);
+  socket_state& socket = socket_state::of(*this);
   if (socket.write_cut) {
     error_ = after_cut_off;
     return true;
@@ -78,9 +78,9 @@ bool socket_write_base::transfer_now() noexcept {
 void socket_write_base::start() noexcept {
   operation_base::cancel = &cancel_write;
   complete = &request_ended;
-  stream_socket& socket = stream_socket::of(*this);
+  socket_state& socket = socket_state::of(*this);
   if (!socket.is_of_running_loop()) [[unlikely]]
-    stop_on_other_loop(name(), stream_socket::kind);
+    stop_on_other_loop(name(), socket_state::kind);
   queued_ = true;
   const bool alone = socket.last_writer == nullptr;
   socket.append_writer(*this);
@@ -92,7 +92,7 @@ bool socket_write_base::finished() const noexcept {
 }
 
 // Starts the write at the head of the queue. A write that ends without the kernel resumes from the ready queue.
-void socket_write_base::start_next(stream_socket& socket) noexcept {
+void socket_write_base::start_next(socket_state& socket) noexcept {
   while (socket_write_base* const head = socket.first_writer()) {
     if (socket.write_cut)
       head->error_ = after_cut_off;
@@ -126,7 +126,7 @@ void socket_write_base::step_ended(int outcome) noexcept {
   else
     error_ = -outcome;
 
-  stream_socket& socket = stream_socket::of(*this);
+  socket_state& socket = socket_state::of(*this);
   if (!finished()) {
     start_next(socket);  // this one is still the head of the queue
     return;
@@ -142,7 +142,7 @@ void socket_write_base::cancel_write(cancellable& c) noexcept {
   auto& self = static_cast<socket_write_base&>(c);
   if (!self.queued_ || self.stopped_) return;
   self.stopped_ = true;
-  stream_socket& socket = stream_socket::of(self);
+  socket_state& socket = socket_state::of(self);
   if (socket.first_writer() == &self) return self.cancel_in_flight();
   socket.remove_writer(self);
   self.finish_soon();
@@ -156,7 +156,7 @@ void socket_write_base::cancel_in_flight() noexcept {
 
 std::expected<std::size_t, std::error_code> socket_write_base::take_result() {
   if (error_ == after_cut_off) {
-    stream_socket::of(*this).expect_open(name());
+    socket_state::of(*this).expect_open(name());
     return std::unexpected(make_error_code(stream_errc::write_cut_off));
   }
   if (error_ != 0) return std::unexpected(errno_code(error_));
@@ -168,7 +168,7 @@ std::expected<std::size_t, std::error_code> socket_write_base::take_result() {
 std::size_t socket_write_base::result_or_throw() { return value_or_throw(*this); }
 
 void socket_write_base::fail(std::error_code reason) const {
-  throw_transfer_error(reason, name(), stream_socket::of(*this), done_);
+  throw_transfer_error(reason, name(), socket_state::of(*this), done_);
 }
 
 const char* socket_write_base::name() const noexcept {
@@ -178,7 +178,7 @@ const char* socket_write_base::name() const noexcept {
                                     : "write_all";
 }
 
-socket_write_vector_op::socket_write_vector_op(stream_socket& socket, std::span<const io::const_buffer> buffers,
+socket_write_vector_op::socket_write_vector_op(socket_state& socket, std::span<const io::const_buffer> buffers,
                                                bool some) noexcept
     : socket_write_message_base(socket, 0, some ? extent::some : extent::all, &point_at_rest), buffers_(buffers) {
   for (const io::const_buffer& each : buffers) total_ += each.size;

@@ -25,7 +25,7 @@ void socket_receive_op::start() noexcept {
     };
     event_loop::current().schedule(self);
   };
-  socket_->wait_for_received(*this, stream_socket::reading::leases);
+  socket_->wait_for_received(*this, socket_state::reading::leases);
 }
 
 buffer_lease socket_receive_op::await_resume() {
@@ -62,7 +62,7 @@ void socket_read_op::prepare() noexcept {
 
 // Takes the bytes that a multishot receive has queued. Returns true when the operation is finished.
 bool socket_read_op::take_queued() noexcept {
-  io::receive_queue& received = stream_socket::of(*this).received;
+  io::receive_queue& received = socket_state::of(*this).received;
   done_ += received.copy_to(buffer_.subspan(done_));
   if (has_enough()) return true;
   end_ = received.end();
@@ -80,7 +80,7 @@ bool socket_read_op::absorb_result() noexcept {
 
 bool socket_read_op::try_now() noexcept {
   if (buffer_.empty()) return true;
-  stream_socket& socket = stream_socket::of(*this);
+  socket_state& socket = socket_state::of(*this);
   if (socket.waiting_reader != nullptr) return false;
   if constexpr (checks_everything) socket.expect_own_loop(name());
   if (!read_now()) return false;
@@ -91,7 +91,7 @@ bool socket_read_op::try_now() noexcept {
 // Reads without waiting. Returns true when the operation is finished.
 bool socket_read_op::read_now() noexcept {
   if (take_queued()) return true;
-  if (stream_socket::of(*this).received.armed()) return false;
+  if (socket_state::of(*this).received.armed()) return false;
   while (target->readable) {
     prepare();
     if (!io::attempt(*this)) return false;
@@ -103,7 +103,7 @@ bool socket_read_op::read_now() noexcept {
 void socket_read_op::start() noexcept {
   operation_base::cancel = [](cancellable& c) noexcept {
     auto& self = static_cast<socket_read_op&>(c);
-    stream_socket& owner = stream_socket::of(self);
+    socket_state& owner = socket_state::of(self);
     if (owner.waiting_reader != &self || self.cancelled_) return;
     self.cancelled_ = true;
     end_cancelled(self, owner.stop_waiting(self));
@@ -111,15 +111,15 @@ void socket_read_op::start() noexcept {
   complete = [](io::completion& c) noexcept {
     static_cast<socket_read_op&>(static_cast<io::request&>(c)).request_ended();
   };
-  stream_socket& socket = stream_socket::of(*this);
-  if (socket.received.armed()) return socket.wait_for_received(*this, stream_socket::reading::copies);
+  socket_state& socket = socket_state::of(*this);
+  if (socket.received.armed()) return socket.wait_for_received(*this, socket_state::reading::copies);
   prepare();
   socket.read_directly(*this, *this);
 }
 
 void socket_read_op::request_ended() noexcept {
   if (absorb_result()) {
-    stream_socket::of(*this).reader_ended();
+    socket_state::of(*this).reader_ended();
     proceed(*this);
     return;
   }
@@ -132,7 +132,7 @@ std::size_t socket_read_op::await_resume() { return value_or_throw(*this); }
 std::expected<std::size_t, std::error_code> socket_read_op::take_result() {
   if (has_enough()) return done_;
   if (cancelled_ && end_ == io::receive_queue::open) {
-    stream_socket::of(*this).received.put_back(buffer_.first(done_));
+    socket_state::of(*this).received.put_back(buffer_.first(done_));
     done_ = 0;
     return std::unexpected(ended_early(*this));
   }
@@ -142,7 +142,7 @@ std::expected<std::size_t, std::error_code> socket_read_op::take_result() {
 }
 
 void socket_read_op::fail(std::error_code reason) const {
-  throw_transfer_error(reason, name(), stream_socket::of(*this), done_);
+  throw_transfer_error(reason, name(), socket_state::of(*this), done_);
 }
 
 }  // namespace gyre

@@ -83,10 +83,10 @@ task<> served_connections::drain(served_connections& connections, std::chrono::n
 served_connections::~served_connections() {
   event_loop::current().stops().remove(*this);
   // A handler may have moved its stream to an owner that outlives this object.
-  for (stream_socket* each = peers_; each != nullptr; each = each->next_peer) each->peer_link = nullptr;
+  for (socket_state* each = peers_; each != nullptr; each = each->next_peer) each->peer_link = nullptr;
 }
 
-void served_connections::add(stream_socket& socket) noexcept {
+void served_connections::add(socket_state& socket) noexcept {
   socket.next_peer = peers_;
   if (peers_ != nullptr) peers_->peer_link = &socket.next_peer;
   peers_ = &socket;
@@ -94,7 +94,7 @@ void served_connections::add(stream_socket& socket) noexcept {
 }
 
 void served_connections::finish_reading() noexcept {
-  for (stream_socket* each = peers_; each != nullptr; each = each->next_peer) gyre::finish_reading(*each);
+  for (socket_state* each = peers_; each != nullptr; each = each->next_peer) gyre::finish_reading(*each);
 }
 
 peer_text::peer_text(const address& peer) noexcept {

@@ -1,7 +1,7 @@
 // src/net/stream_reading.cpp: readers of a connected socket. One place decides: two reads are never in flight.
 #include <gyre/io/missed_end.hpp>
 #include <gyre/net/socket_operations.hpp>
-#include <gyre/net/stream_socket.hpp>
+#include <gyre/net/socket_state.hpp>
 
 #include <utility>
 
@@ -9,19 +9,19 @@ namespace gyre {
 
 namespace {
 
-const char* name_of_read(const operation_base& op, stream_socket::reading way) noexcept {
-  return way == stream_socket::reading::leases ? "receive" : static_cast<const socket_read_op&>(op).name();
+const char* name_of_read(const operation_base& op, socket_state::reading way) noexcept {
+  return way == socket_state::reading::leases ? "receive" : static_cast<const socket_read_op&>(op).name();
 }
 
 }  // namespace
 
-void stream_socket::stop_for_two_readers(const char* operation) const noexcept {
+void socket_state::stop_for_two_readers(const char* operation) const noexcept {
   expect_open(operation);
   expect_own_loop(operation);
   misuse("two tasks read from one stream at the same time: let one task read, and hand on what it has read");
 }
 
-void stream_socket::wait_for_received(operation_base& op, reading way) noexcept {
+void socket_state::wait_for_received(operation_base& op, reading way) noexcept {
   if (waiting_reader != nullptr) [[unlikely]]
     stop_for_two_readers(name_of_read(op, way));
   if (!is_of_running_loop()) [[unlikely]]
@@ -32,7 +32,7 @@ void stream_socket::wait_for_received(operation_base& op, reading way) noexcept 
   io::look_for_missed_end(received, event_loop::current().backend());
 }
 
-void stream_socket::read_directly(operation_base& op, io::request& call) noexcept {
+void socket_state::read_directly(operation_base& op, io::request& call) noexcept {
   const auto name = [&] {
     return call.code == io::opcode::receive_message ? "receive_descriptors" : name_of_read(op, reading::directly);
   };
@@ -45,13 +45,13 @@ void stream_socket::read_directly(operation_base& op, io::request& call) noexcep
   event_loop::current().backend().submit(call);
 }
 
-bool stream_socket::stop_waiting(const operation_base& op) noexcept {
+bool socket_state::stop_waiting(const operation_base& op) noexcept {
   if (waiting_reader != &op || (how != reading::leases && how != reading::copies)) return false;
   how = reading::cancelled;
   return true;
 }
 
-void stream_socket::reader_ended() noexcept {
+void socket_state::reader_ended() noexcept {
   waiting_reader = nullptr;
   if (closing) [[unlikely]]
     return note_quiet();
@@ -60,9 +60,9 @@ void stream_socket::reader_ended() noexcept {
 }
 
 // A queue that has ended may still be in the ready list while a reader has begun its own request.
-void stream_socket::received_something(io::completion& c) noexcept {
+void socket_state::received_something(io::completion& c) noexcept {
   auto& queue = static_cast<io::receive_queue&>(static_cast<io::request&>(c));
-  stream_socket& self = of(queue);
+  socket_state& self = of(queue);
   queue.listed = false;
   if (self.closing) {
     if (self.closer != nullptr)
@@ -76,7 +76,7 @@ void stream_socket::received_something(io::completion& c) noexcept {
   }
 }
 
-void stream_socket::hand_to_reader() noexcept {
+void socket_state::hand_to_reader() noexcept {
   operation_base& op = *waiting_reader;
   bool finished = false;
   switch (how) {
@@ -99,7 +99,7 @@ void stream_socket::hand_to_reader() noexcept {
   op.proceed(op);
 }
 
-void stream_socket::tell_watcher() noexcept {
+void socket_state::tell_watcher() noexcept {
   if (received.end() != io::receive_queue::open) {
     end_watch& watch = *std::exchange(watcher, nullptr);
     watch.ended(watch);
@@ -111,12 +111,12 @@ void stream_socket::tell_watcher() noexcept {
 
 // The reader may have taken the last bytes, which came together with the end. Nothing else reports that end to the
 // watcher. A queue that was full has stopped, and does not find the end without help.
-void stream_socket::watch_on() noexcept {
+void socket_state::watch_on() noexcept {
   if (waiting_reader == nullptr && !closing && !received.has_bytes()) watch_end(watcher);
 }
 
 // If the queue has ended already, the watch is notified from the ready queue, as it is for a later end.
-void stream_socket::watch_end(end_watch* watch) noexcept {
+void socket_state::watch_end(end_watch* watch) noexcept {
   watcher = watch;
   if (watch == nullptr || (waiting_reader != nullptr && how == reading::directly)) return;
   if (received.where != io::phase::idle) {

@@ -45,7 +45,7 @@ tcp_listener tcp_listener::bind(const address& local, const listen_options& opti
   try {
     const address bound = bind_and_listen(socket.get(), local, options);
     std::string name = bound.string();
-    return tcp_listener(*new listening_socket(socket.release(), std::move(name), options.backlog), bound);
+    return tcp_listener(*new listener_state(socket.release(), std::move(name), options.backlog), bound);
   } catch (const std::system_error& error) {
     throw io_error(error.code(), "listen", local.string());
   }

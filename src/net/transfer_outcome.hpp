@@ -2,7 +2,7 @@
 #pragma once
 
 #include <gyre/io/io_error.hpp>
-#include <gyre/net/stream_socket.hpp>
+#include <gyre/net/socket_state.hpp>
 
 #include <cstddef>
 #include <string>
@@ -11,8 +11,8 @@
 
 namespace gyre {
 
-[[noreturn]] inline void throw_transfer_error(std::error_code reason, const char* operation,
-                                              const stream_socket& socket, std::size_t done) {
+[[noreturn]] inline void throw_transfer_error(std::error_code reason, const char* operation, const socket_state& socket,
+                                              std::size_t done) {
   const std::string peer = socket.peer_name();
   if (done > 0 || reason == stream_errc::end_of_stream) throw incomplete_transfer(reason, operation, peer, done);
   throw io_error(reason, operation, peer);

@@ -73,7 +73,7 @@ udp_socket udp_socket::bind(const address& local, const udp_options& options) {
   try {
     owned_fd socket = new_socket(local, options);
     if (::bind(socket.get(), raw(local), local.size()) < 0) throw last_error();
-    return udp_socket(*new datagram_socket(socket.release()));
+    return udp_socket(*new datagram_state(socket.release()));
   } catch (const std::system_error& error) {
     throw io_error(error.code(), "udp", local.string());
   }
@@ -87,7 +87,7 @@ udp_socket udp_socket::connected(const address& peer, const udp_options& options
   try {
     owned_fd socket = new_socket(peer, options);
     if (::connect(socket.get(), raw(peer), peer.size()) < 0) throw last_error();
-    return udp_socket(*new datagram_socket(socket.release()));
+    return udp_socket(*new datagram_state(socket.release()));
   } catch (const std::system_error& error) {
     throw io_error(error.code(), "udp", peer.string());
   }
@@ -103,7 +103,7 @@ udp_socket udp_socket::from_fd(int fd) {
     throw io_error({errno, std::generic_category()}, "from_fd", std::to_string(fd));
   if (type != SOCK_DGRAM)
     throw io_error(std::make_error_code(std::errc::wrong_protocol_type), "from_fd", std::to_string(fd));
-  return udp_socket(*new datagram_socket(socket.release()));
+  return udp_socket(*new datagram_state(socket.release()));
 }
 
 void udp_socket::connect(const address& peer) {

@@ -21,12 +21,12 @@ void remove_file(const unix_address& local) noexcept {
     ::unlink(static_cast<const sockaddr_un*>(local.data())->sun_path);  // zero-terminated
 }
 
-datagram_socket& make(naming_call call, const unix_address& name) {
+datagram_state& make(naming_call call, const unix_address& name) {
   owned_fd socket(::socket(AF_UNIX, kind, 0));
   if (!socket || call(socket.get(), static_cast<const sockaddr*>(name.data()), name.size()) < 0)
     throw io_error({errno, std::generic_category()}, "unix_datagram", name.string());
   try {
-    return *new datagram_socket(socket.release(), datagram_socket::waiting::by_itself);
+    return *new datagram_state(socket.release(), datagram_state::waiting::by_itself);
   } catch (...) {
     if (call == &::bind) remove_file(name);
     throw;
@@ -43,13 +43,13 @@ unix_datagram_pair unix_datagram::pair() {
   if (::socketpair(AF_UNIX, kind, 0, ends) < 0) throw io_error({errno, std::generic_category()}, "pair", {});
   owned_fd one(ends[0]);
   owned_fd other(ends[1]);
-  constexpr auto waiting = datagram_socket::waiting::by_itself;
-  unix_datagram first(*new datagram_socket(one.release(), waiting), unix_address());
-  return {std::move(first), unix_datagram(*new datagram_socket(other.release(), waiting), unix_address())};
+  constexpr auto waiting = datagram_state::waiting::by_itself;
+  unix_datagram first(*new datagram_state(one.release(), waiting), unix_address());
+  return {std::move(first), unix_datagram(*new datagram_state(other.release(), waiting), unix_address())};
 }
 
 unix_datagram::~unix_datagram() {
-  if (socket_ == &datagram_socket::closed) return;
+  if (socket_ == &datagram_state::closed) return;
   socket_->abandon();
   remove_file(local_);
 }

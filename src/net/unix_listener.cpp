@@ -72,7 +72,7 @@ unix_listener unix_listener::bind(const unix_address& local, const unix_listen_o
     removed_unless_taken made{&local};
     if (::listen(socket.get(), options.backlog) < 0) throw last_error();
     const std::uint64_t file = local.is_abstract() ? 0 : file_number(local);
-    auto* const state = new listening_socket(socket.release(), std::move(name), options.backlog);
+    auto* const state = new listener_state(socket.release(), std::move(name), options.backlog);
     made.file = nullptr;
     return {*state, local, file};
   } catch (const std::system_error& error) {

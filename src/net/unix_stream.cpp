@@ -13,7 +13,7 @@ namespace {
 
 using name_call = int (*)(int, sockaddr*, socklen_t*);
 
-unix_address ask(const stream_socket& socket, name_call call, const char* operation) {
+unix_address ask(const socket_state& socket, name_call call, const char* operation) {
   socket.expect_open(operation);
   sockaddr_storage name{};
   socklen_t length = sizeof(name);
@@ -30,7 +30,7 @@ task<unix_stream> unix_stream::connect(unix_address peer) {
     connecting_socket socket(AF_UNIX);
     connect_op connecting(socket, peer.data(), peer.size(), name);
     co_await std::move(connecting);
-    co_return unix_stream(stream_socket::create(socket.release()));
+    co_return unix_stream(socket_state::create(socket.release()));
   } catch (const io_error&) {
     throw;
   } catch (const std::system_error& error) {
@@ -43,8 +43,8 @@ unix_stream_pair unix_stream::pair() {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends) < 0)
     throw io_error({errno, std::generic_category()}, "pair", {});
   owned_fd second(ends[1]);
-  unix_stream first(stream_socket::create(ends[0]));
-  return {std::move(first), unix_stream(stream_socket::create(second.release()))};
+  unix_stream first(socket_state::create(ends[0]));
+  return {std::move(first), unix_stream(socket_state::create(second.release()))};
 }
 
 unix_address unix_stream::local_address() const { return ask(*socket_, &::getsockname, "local_address"); }

@@ -1,6 +1,6 @@
 // tests/net/end_with_bytes_test.cpp: an end of stream that arrives together with the last bytes, before either has been
 // processed.
-#include <gyre/net/stream_socket.hpp>
+#include <gyre/net/socket_state.hpp>
 
 #include "tests/net/connected_pair.hpp"
 

@@ -1,6 +1,6 @@
 // tests/net/unfinished_use_test.cpp: sockets that two tasks use at once, or that are destroyed while a task waits on
 // them, stop the program with a message.
-#include <gyre/net/datagram_socket.hpp>
+#include <gyre/net/datagram_state.hpp>
 
 #include <gyre/gyre.hpp>
 

@@ -1,5 +1,5 @@
 // tests/net/watched_end_test.cpp: a watcher of a stream's end is notified, whatever others have read before.
-#include <gyre/net/stream_socket.hpp>
+#include <gyre/net/socket_state.hpp>
 
 #include "tests/net/connected_pair.hpp"
 

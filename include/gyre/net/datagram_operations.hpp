@@ -3,7 +3,7 @@
 
 #include <gyre/io/buffer_lease.hpp>
 #include <gyre/io/io_error.hpp>
-#include <gyre/net/datagram_socket.hpp>
+#include <gyre/net/datagram_state.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -47,9 +47,9 @@ class GYRE_API datagram_send_base : public operation<datagram_send_base, io::req
   [[nodiscard]] bool fully_succeeded() const noexcept { return result >= 0; }
 
  protected:
-  datagram_send_base(datagram_socket& socket, std::span<const std::byte> bytes, const void* name,
+  datagram_send_base(datagram_state& socket, std::span<const std::byte> bytes, const void* name,
                      std::uint32_t name_length, std::uint16_t segment_size) noexcept;
-  datagram_send_base(datagram_socket& socket, std::span<const io::const_buffer> buffers, const void* name,
+  datagram_send_base(datagram_state& socket, std::span<const io::const_buffer> buffers, const void* name,
                      std::uint32_t name_length) noexcept;
   [[nodiscard]] const void* name() const noexcept { return name_length_ == 0 ? nullptr : name_; }
   [[nodiscard]] std::uint32_t name_length() const noexcept { return name_length_; }
@@ -57,7 +57,7 @@ class GYRE_API datagram_send_base : public operation<datagram_send_base, io::req
   [[noreturn]] void fail_with(std::error_code reason, std::string to) const;
 
  private:
-  friend struct datagram_socket;
+  friend struct datagram_state;
   void set_name(const void* name, std::uint32_t size) noexcept;
   void prepare() noexcept;
   void unlink() noexcept;
@@ -65,7 +65,7 @@ class GYRE_API datagram_send_base : public operation<datagram_send_base, io::req
   [[nodiscard]] bool room_came() noexcept;
   [[nodiscard]] std::size_t total() const noexcept;
   static void request_ended(io::completion& c) noexcept;
-  static void submit_first(datagram_socket& socket) noexcept;
+  static void submit_first(datagram_state& socket) noexcept;
 
   std::span<const io::const_buffer> buffers_;  // empty when `one_` is used
   io::const_buffer one_;
@@ -84,11 +84,11 @@ template <class Address>
 class [[nodiscard("co_await it")]] datagram_send_op : public datagram_send_base {
  public:
   template <class Bytes>
-  datagram_send_op(datagram_socket& socket, Bytes bytes, const Address* to, std::uint16_t segment_size) noexcept
+  datagram_send_op(datagram_state& socket, Bytes bytes, const Address* to, std::uint16_t segment_size) noexcept
       : datagram_send_base(socket, bytes, to == nullptr ? nullptr : to->data(), to == nullptr ? 0 : to->size(),
                            segment_size) {}
   template <class Bytes>
-  datagram_send_op(datagram_socket& socket, Bytes buffers, const Address* to) noexcept
+  datagram_send_op(datagram_state& socket, Bytes buffers, const Address* to) noexcept
       : datagram_send_base(socket, buffers, to == nullptr ? nullptr : to->data(), to == nullptr ? 0 : to->size()) {}
 
   std::size_t await_resume() const {
@@ -106,7 +106,7 @@ class [[nodiscard("co_await it")]] datagram_send_op : public datagram_send_base 
 class GYRE_API datagram_receive_base : public operation<datagram_receive_base, io::request> {
  public:
   datagram_receive_base(datagram_receive_base&& from) noexcept
-      : datagram_receive_base(datagram_socket::of(from), from.buffer_) {}
+      : datagram_receive_base(datagram_state::of(from), from.buffer_) {}
   ~datagram_receive_base() {
     if (where == io::phase::in_flight)
       misuse("a coroutine was destroyed in the middle of a receive_from; cancel and await it first");
@@ -116,7 +116,7 @@ class GYRE_API datagram_receive_base : public operation<datagram_receive_base, i
   [[nodiscard]] bool fully_succeeded() const noexcept { return result >= 0; }
 
  protected:
-  datagram_receive_base(datagram_socket& socket, std::span<std::byte> buffer) noexcept;
+  datagram_receive_base(datagram_state& socket, std::span<std::byte> buffer) noexcept;
   std::expected<std::size_t, std::error_code> take_size() const;
   [[nodiscard]] std::span<const std::byte> name() const noexcept { return {name_, name_length_}; }
   [[nodiscard]] bool truncated() const noexcept { return truncated_; }
@@ -144,7 +144,7 @@ class GYRE_API datagram_receive_base : public operation<datagram_receive_base, i
 template <class Address>
 class [[nodiscard("co_await it")]] datagram_receive_op : public datagram_receive_base {
  public:
-  datagram_receive_op(datagram_socket& socket, std::span<std::byte> buffer) noexcept
+  datagram_receive_op(datagram_state& socket, std::span<std::byte> buffer) noexcept
       : datagram_receive_base(socket, buffer) {}
   std::expected<received_datagram<Address>, std::error_code> take_result() const {
     const auto size = take_size();
@@ -171,17 +171,17 @@ class GYRE_API datagram_lease_base : public operation<datagram_lease_base> {
   [[nodiscard]] bool fully_succeeded() const noexcept { return buffer_ != io::buffer_pool::none; }
 
  protected:
-  explicit datagram_lease_base(datagram_socket& socket) noexcept : socket_(&socket) {}
+  explicit datagram_lease_base(datagram_state& socket) noexcept : socket_(&socket) {}
   /// Returns an error as a value; null means that there is a datagram.
   [[nodiscard]] std::error_code take_failure();
-  [[nodiscard]] datagram_socket& socket() const noexcept { return *socket_; }
+  [[nodiscard]] datagram_state& socket() const noexcept { return *socket_; }
   [[nodiscard]] std::uint32_t take_buffer() noexcept { return std::exchange(buffer_, io::buffer_pool::none); }
   [[nodiscard]] io::message_view view() const noexcept { return socket_->arrival(buffer_); }
 
  private:
   [[nodiscard]] bool take_arrival() noexcept;
 
-  datagram_socket* socket_;
+  datagram_state* socket_;
   std::uint32_t buffer_ = io::buffer_pool::none;
   int failure_ = 0;
 };
@@ -195,7 +195,7 @@ class GYRE_API datagram_lease_base : public operation<datagram_lease_base> {
 template <class Address>
 class [[nodiscard("co_await it")]] datagram_lease_op : public datagram_lease_base {
  public:
-  explicit datagram_lease_op(datagram_socket& socket) noexcept : datagram_lease_base(socket) {}
+  explicit datagram_lease_op(datagram_state& socket) noexcept : datagram_lease_base(socket) {}
   std::expected<datagram_lease<Address>, std::error_code> take_result() {
     if (const std::error_code failure = take_failure()) return std::unexpected(failure);
     const io::message_view message = view();

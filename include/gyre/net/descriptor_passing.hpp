@@ -21,7 +21,7 @@ inline constexpr std::size_t passed_descriptors_room = 16 + (most_passed_descrip
 /// send_descriptors().
 class GYRE_API [[nodiscard("co_await it")]] send_descriptors_op : public socket_write_message_base {
  public:
-  send_descriptors_op(stream_socket& socket, std::span<const std::byte> bytes,
+  send_descriptors_op(socket_state& socket, std::span<const std::byte> bytes,
                       std::span<const int> descriptors) noexcept;
 
  private:
@@ -43,9 +43,9 @@ struct received_descriptors {
 class GYRE_API [[nodiscard("co_await it")]] receive_descriptors_op
     : public operation<receive_descriptors_op, io::request> {
  public:
-  receive_descriptors_op(stream_socket& socket, std::span<std::byte> buffer) noexcept;
+  receive_descriptors_op(socket_state& socket, std::span<std::byte> buffer) noexcept;
   receive_descriptors_op(receive_descriptors_op&& from) noexcept
-      : receive_descriptors_op(stream_socket::of(from), from.buffer_) {}
+      : receive_descriptors_op(socket_state::of(from), from.buffer_) {}
   ~receive_descriptors_op();
 
   bool try_now() noexcept;

@@ -13,11 +13,11 @@ namespace gyre {
 /// wait for the disk. The socket is non-blocking: when it is full, this waits as any write does.
 class GYRE_API [[nodiscard("co_await it")]] send_file_op : public socket_write_base {
  public:
-  send_file_op(stream_socket& socket, int file, std::uint64_t offset, std::size_t count) noexcept
+  send_file_op(socket_state& socket, int file, std::uint64_t offset, std::size_t count) noexcept
       : socket_write_base(socket, io::opcode::wait_writable, count, extent::file), offset_(offset), file_(file) {}
   // Only before the operation has begun, when its arguments are all that has to be moved.
   send_file_op(send_file_op&& from) noexcept
-      : send_file_op(stream_socket::of(from), from.file_, from.offset_, from.total_) {}
+      : send_file_op(socket_state::of(from), from.file_, from.offset_, from.total_) {}
   ~send_file_op();
 
  private:

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <gyre/io/io_error.hpp>
-#include <gyre/net/stream_socket.hpp>
+#include <gyre/net/socket_state.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace gyre {
 /// receive(): waits until a buffer has been filled.
 class GYRE_API [[nodiscard("co_await it")]] socket_receive_op : public operation<socket_receive_op> {
  public:
-  explicit socket_receive_op(stream_socket& socket) noexcept : socket_(&socket) {}
+  explicit socket_receive_op(socket_state& socket) noexcept : socket_(&socket) {}
   bool try_now() noexcept { return socket_->waiting_reader == nullptr && socket_->received.readable(); }
   void start() noexcept;
   buffer_lease await_resume();
@@ -25,14 +25,14 @@ class GYRE_API [[nodiscard("co_await it")]] socket_receive_op : public operation
   [[nodiscard]] bool fully_succeeded() const noexcept { return socket_->received.has_bytes(); }
 
  private:
-  stream_socket* socket_;
+  socket_state* socket_;
   bool cancelled_ = false;
 };
 
 /// read_some() and read_exactly(): fills the caller's buffer, `exactly` or with at least one byte.
 class GYRE_API [[nodiscard("co_await it")]] socket_read_op : public operation<socket_read_op, io::request> {
  public:
-  socket_read_op(stream_socket& socket, std::span<std::byte> buffer, bool exactly) noexcept
+  socket_read_op(socket_state& socket, std::span<std::byte> buffer, bool exactly) noexcept
       : buffer_(buffer), exactly_(exactly) {
     code = io::opcode::receive;
     target = &socket.descriptor();
@@ -52,7 +52,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_read_op : public operation<so
   [[nodiscard]] const char* name() const noexcept { return exactly_ ? "read_exactly" : "read_some"; }
 
  private:
-  friend struct stream_socket;
+  friend struct socket_state;
   void prepare() noexcept;
   bool read_now() noexcept;
   bool take_queued() noexcept;
@@ -90,7 +90,7 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
  protected:
   enum class extent : std::uint8_t { all, some, nothing, file };  // nothing: shutdown_write
 
-  socket_write_base(stream_socket& socket, io::opcode call, std::size_t size, extent wanted) noexcept
+  socket_write_base(socket_state& socket, io::opcode call, std::size_t size, extent wanted) noexcept
       : total_(size), extent_(wanted) {
     code = call;
     target = &socket.descriptor();
@@ -105,10 +105,10 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
   void refuse(int reason) noexcept { error_ = reason; }
 
  private:
-  friend struct stream_socket;
+  friend struct socket_state;
   static void cancel_write(cancellable& c) noexcept;
   static void request_ended(io::completion& c) noexcept;
-  static void start_next(stream_socket& socket) noexcept;
+  static void start_next(socket_state& socket) noexcept;
   void submit_rest() noexcept;
   [[nodiscard]] bool transfer_now() noexcept;
   void cancel_in_flight() noexcept;
@@ -134,7 +134,7 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
 /// write_some() and write_all() of one span of bytes.
 class GYRE_API [[nodiscard("co_await it")]] socket_write_op : public socket_write_base {
  public:
-  socket_write_op(stream_socket& socket, std::span<const std::byte> bytes, bool some) noexcept
+  socket_write_op(socket_state& socket, std::span<const std::byte> bytes, bool some) noexcept
       : socket_write_base(socket, io::opcode::send, bytes.size(), some ? extent::some : extent::all) {
     address = const_cast<std::byte*>(bytes.data());
   }
@@ -144,7 +144,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_write_op : public socket_writ
 class GYRE_API socket_write_message_base : public socket_write_base {
  protected:
   using pointing = void (*)(socket_write_message_base&) noexcept;
-  socket_write_message_base(stream_socket& socket, std::size_t size, extent wanted, pointing point_at_rest) noexcept
+  socket_write_message_base(socket_state& socket, std::size_t size, extent wanted, pointing point_at_rest) noexcept
       : socket_write_base(socket, io::opcode::send_message, size, wanted), point_at_rest_(point_at_rest) {}
 
   io::message message_;
@@ -157,7 +157,7 @@ class GYRE_API socket_write_message_base : public socket_write_base {
 /// write_some() and write_all() of several buffers, gathered.
 class GYRE_API [[nodiscard("co_await it")]] socket_write_vector_op : public socket_write_message_base {
  public:
-  socket_write_vector_op(stream_socket& socket, std::span<const io::const_buffer> buffers, bool some) noexcept;
+  socket_write_vector_op(socket_state& socket, std::span<const io::const_buffer> buffers, bool some) noexcept;
 
  private:
   static void point_at_rest(socket_write_message_base& op) noexcept;
@@ -169,7 +169,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_write_vector_op : public sock
 /// shutdown_write(): waits its turn after the queued writes.
 class GYRE_API [[nodiscard("co_await it")]] socket_shutdown_op : public socket_write_base {
  public:
-  explicit socket_shutdown_op(stream_socket& socket) noexcept
+  explicit socket_shutdown_op(socket_state& socket) noexcept
       : socket_write_base(socket, io::opcode::send, 0, extent::nothing) {}
   std::expected<void, std::error_code> take_result();
   void await_resume() { (void)socket_write_base::await_resume(); }
@@ -179,7 +179,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_shutdown_op : public socket_w
 class GYRE_API [[nodiscard("co_await it")]] socket_close_op : public operation<socket_close_op> {
  public:
   static constexpr bool ignores_cancel = true;
-  explicit socket_close_op(stream_socket* socket) noexcept : socket_(socket) {}
+  explicit socket_close_op(socket_state* socket) noexcept : socket_(socket) {}
   socket_close_op(socket_close_op&& other) noexcept
       : operation(other), socket_(std::exchange(other.socket_, nullptr)) {}
   ~socket_close_op() {
@@ -191,7 +191,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_close_op : public operation<s
   void quiet() noexcept { finish_soon(); }
 
  private:
-  stream_socket* socket_;
+  socket_state* socket_;
 };
 
 }  // namespace gyre

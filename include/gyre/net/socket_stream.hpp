@@ -113,7 +113,7 @@ class GYRE_API socket_stream {
   ///
   /// Cancel: ignored; closing takes no longer than the kernel needs to release the descriptor.
   [[nodiscard("co_await it")]] socket_close_op close() noexcept {
-    return socket_close_op(is_open() ? std::exchange(socket_, &stream_socket::closed) : nullptr);
+    return socket_close_op(is_open() ? std::exchange(socket_, &socket_state::closed) : nullptr);
   }
 
   /// Ends every operation that waits on this stream, in any task, with io_error operation_canceled.
@@ -129,15 +129,15 @@ class GYRE_API socket_stream {
   void set_receive_buffer_size(int bytes);
 
   /// False for a stream that was moved from or closed.
-  [[nodiscard]] bool is_open() const noexcept { return socket_ != &stream_socket::closed; }
+  [[nodiscard]] bool is_open() const noexcept { return socket_ != &socket_state::closed; }
   /// The descriptor, still owned by the stream; for options without a function here. -1 when the stream is closed.
   [[nodiscard]] int native_descriptor() const noexcept { return socket_->fd; }
-  [[nodiscard]] stream_socket& socket() const noexcept { return *socket_; }
+  [[nodiscard]] socket_state& socket() const noexcept { return *socket_; }
 
  protected:
   socket_stream() noexcept = default;
-  explicit socket_stream(stream_socket& socket) noexcept : socket_(&socket) {}
-  socket_stream(socket_stream&& other) noexcept : socket_(std::exchange(other.socket_, &stream_socket::closed)) {}
+  explicit socket_stream(socket_state& socket) noexcept : socket_(&socket) {}
+  socket_stream(socket_stream&& other) noexcept : socket_(std::exchange(other.socket_, &socket_state::closed)) {}
   socket_stream& operator=(socket_stream&& other) noexcept {
     socket_stream moved(std::move(other));
     std::swap(socket_, moved.socket_);
@@ -149,7 +149,7 @@ class GYRE_API socket_stream {
 
   void set_option(int level, int option, int value, const char* name) const;
 
-  stream_socket* socket_ = &stream_socket::closed;
+  socket_state* socket_ = &socket_state::closed;
 };
 
 /// Ends every operation that waits on `stream`, in any task, with io_error operation_canceled.

@@ -5,8 +5,8 @@
 #include <gyre/coro/misuse.hpp>
 #include <gyre/loop/as_expected.hpp>
 #include <gyre/loop/stop_observer.hpp>
-#include <gyre/net/listening_socket.hpp>
-#include <gyre/net/stream_socket.hpp>
+#include <gyre/net/listener_state.hpp>
+#include <gyre/net/socket_state.hpp>
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/shield.hpp>
 #include <gyre/tasks/task_group.hpp>
@@ -102,7 +102,7 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
   [[nodiscard]] bool forced() const noexcept { return heard == stop_level::forced; }
 
  private:
-  void add(stream_socket& socket) noexcept;
+  void add(socket_state& socket) noexcept;
   static void ended(child_tasks& children, task_state& child) noexcept;
   void report(const std::exception_ptr& failure, std::string_view name, std::source_location where) noexcept;
 
@@ -112,7 +112,7 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
   task_context& task_;
   accepting* accepting_ = nullptr;
   bool stopped_ = false;  // no more connections are accepted
-  stream_socket* peers_ = nullptr;
+  socket_state* peers_ = nullptr;
   io::monotonic_time quiet_until_ = 0;
 };
 
@@ -125,15 +125,14 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
 template <class Stream>
 class stream_listener {
  public:
-  stream_listener(stream_listener&& other) noexcept
-      : socket_(std::exchange(other.socket_, &listening_socket::closed)) {}
+  stream_listener(stream_listener&& other) noexcept : socket_(std::exchange(other.socket_, &listener_state::closed)) {}
   stream_listener& operator=(stream_listener&& other) noexcept {
     stream_listener moved(std::move(other));
     std::swap(socket_, moved.socket_);
     return *this;
   }
   ~stream_listener() {
-    if (socket_ != &listening_socket::closed) socket_->abandon();
+    if (socket_ != &listener_state::closed) socket_->abandon();
   }
 
   /// Waits for a connection. Several tasks may wait: first come, first served.
@@ -174,9 +173,9 @@ class stream_listener {
   void finish() noexcept { socket_->finish(); }
 
  protected:
-  explicit stream_listener(listening_socket& socket) noexcept : socket_(&socket) {}
+  explicit stream_listener(listener_state& socket) noexcept : socket_(&socket) {}
 
-  listening_socket* socket_;
+  listener_state* socket_;
 
  private:
   template <class Handler>

@@ -37,7 +37,7 @@ class GYRE_API tcp_listener : public stream_listener<tcp_stream> {
   [[nodiscard]] const address& local_address() const noexcept { return local_; }
 
  private:
-  tcp_listener(listening_socket& socket, const address& local) noexcept : stream_listener(socket), local_(local) {}
+  tcp_listener(listener_state& socket, const address& local) noexcept : stream_listener(socket), local_(local) {}
 
   address local_;
 };

@@ -45,14 +45,14 @@ class GYRE_API udp_socket {
   /// Takes over a datagram descriptor and makes it non-blocking. Closes it on failure. Errors: io_error.
   [[nodiscard]] static udp_socket from_fd(int fd);
 
-  udp_socket(udp_socket&& other) noexcept : socket_(std::exchange(other.socket_, &datagram_socket::closed)) {}
+  udp_socket(udp_socket&& other) noexcept : socket_(std::exchange(other.socket_, &datagram_state::closed)) {}
   udp_socket& operator=(udp_socket&& other) noexcept {
     udp_socket moved(std::move(other));
     std::swap(socket_, moved.socket_);
     return *this;
   }
   ~udp_socket() {
-    if (socket_ != &datagram_socket::closed) socket_->abandon();
+    if (socket_ != &datagram_state::closed) socket_->abandon();
   }
 
   /// Sets the peer: `send` sends to it, and only its datagrams are received. May be called again.
@@ -136,14 +136,14 @@ class GYRE_API udp_socket {
   [[nodiscard]] int native_descriptor() const noexcept { return socket_->fd; }
 
  private:
-  explicit udp_socket(datagram_socket& socket) noexcept : socket_(&socket) {}
+  explicit udp_socket(datagram_state& socket) noexcept : socket_(&socket) {}
 
   [[nodiscard]] int open_descriptor(const char* function) const noexcept {
     socket_->expect_open(function);
     return socket_->fd;
   }
 
-  datagram_socket* socket_;
+  datagram_state* socket_;
 };
 
 }  // namespace gyre

@@ -31,7 +31,7 @@ class GYRE_API unix_datagram {
   [[nodiscard]] static unix_datagram_pair pair();
 
   unix_datagram(unix_datagram&& other) noexcept
-      : socket_(std::exchange(other.socket_, &datagram_socket::closed)), local_(std::exchange(other.local_, {})) {}
+      : socket_(std::exchange(other.socket_, &datagram_state::closed)), local_(std::exchange(other.local_, {})) {}
   unix_datagram& operator=(unix_datagram&& other) noexcept {
     unix_datagram moved(std::move(other));
     std::swap(socket_, moved.socket_);
@@ -86,9 +86,9 @@ class GYRE_API unix_datagram {
   [[nodiscard]] int native_descriptor() const noexcept { return socket_->fd; }
 
  private:
-  unix_datagram(datagram_socket& socket, const unix_address& local) noexcept : socket_(&socket), local_(local) {}
+  unix_datagram(datagram_state& socket, const unix_address& local) noexcept : socket_(&socket), local_(local) {}
 
-  datagram_socket* socket_;
+  datagram_state* socket_;
   unix_address local_;
 };
 

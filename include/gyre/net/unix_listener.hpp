@@ -36,7 +36,7 @@ class GYRE_API unix_listener : public stream_listener<unix_stream> {
   [[nodiscard]] const unix_address& local_address() const noexcept { return local_; }
 
  private:
-  unix_listener(listening_socket& socket, const unix_address& local, std::uint64_t file) noexcept
+  unix_listener(listener_state& socket, const unix_address& local, std::uint64_t file) noexcept
       : stream_listener(socket), local_(local), file_(file) {}
   void remove_file() noexcept;
 

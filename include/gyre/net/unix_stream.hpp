@@ -30,8 +30,8 @@ class GYRE_API unix_stream : public socket_stream {
   unix_stream() noexcept = default;
   /// Takes over a connected descriptor and makes it non-blocking. Closes it on failure.
   /// Errors: io_error "from_fd 7: Transport endpoint is not connected".
-  static unix_stream from_fd(int fd) { return unix_stream(stream_socket::adopt(fd)); }
-  explicit unix_stream(stream_socket& socket) noexcept : socket_stream(socket) {}
+  static unix_stream from_fd(int fd) { return unix_stream(socket_state::adopt(fd)); }
+  explicit unix_stream(socket_state& socket) noexcept : socket_stream(socket) {}
 
   /// Connects to the socket that listens at a path or an abstract name. Waits while its backlog is full.
   ///

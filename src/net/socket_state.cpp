@@ -1,8 +1,8 @@
-// src/net/stream_socket.cpp: the life of a connected socket.
+// src/net/socket_state.cpp: the life of a connected socket.
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/net/socket_operations.hpp>
-#include <gyre/net/stream_socket.hpp>
+#include <gyre/net/socket_state.hpp>
 #include <gyre/net/unix_address.hpp>
 
 #include <fcntl.h>
@@ -22,14 +22,14 @@ namespace {
 constinit operation_base nobody_reads{{.cancel = [](cancellable&) noexcept {}}};
 }  // namespace
 
-constinit stream_socket stream_socket::closed(nobody_reads);
+constinit socket_state socket_state::closed(nobody_reads);
 
-stream_socket::stream_socket(int number) noexcept : received(*this, loop_of("a stream").backend()) {
+socket_state::socket_state(int number) noexcept : received(*this, loop_of("a stream").backend()) {
   fd = number;
   received.complete = &received_something;
 }
 
-std::string stream_socket::peer_name() const {
+std::string socket_state::peer_name() const {
   if (!peer.empty()) return peer.string();
   sockaddr_storage name{};
   socklen_t length = sizeof(name);
@@ -41,9 +41,9 @@ std::string stream_socket::peer_name() const {
   return {};
 }
 
-stream_socket& stream_socket::create(int fd) {
+socket_state& socket_state::create(int fd) {
   owned_fd unless_taken(fd);
-  auto* const socket = new stream_socket(fd);
+  auto* const socket = new socket_state(fd);
   (void)unless_taken.release();
   sockaddr_storage peer{};
   socklen_t length = sizeof(peer);
@@ -54,7 +54,7 @@ stream_socket& stream_socket::create(int fd) {
   return *socket;
 }
 
-stream_socket& stream_socket::adopt(int fd) {
+socket_state& socket_state::adopt(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
   sockaddr_storage peer{};
   socklen_t length = sizeof(peer);
@@ -66,7 +66,7 @@ stream_socket& stream_socket::adopt(int fd) {
   throw io_error(reason, "from_fd", std::to_string(fd));
 }
 
-std::uint64_t stream_socket::taken_by_peer() const noexcept {
+std::uint64_t socket_state::taken_by_peer() const noexcept {
   tcp_info info{};
   socklen_t size = sizeof(info);
   if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
@@ -76,16 +76,16 @@ std::uint64_t stream_socket::taken_by_peer() const noexcept {
   return first == nullptr ? 0 : first->done();
 }
 
-socket_write_base* stream_socket::first_writer() const noexcept {
+socket_write_base* socket_state::first_writer() const noexcept {
   return last_writer == nullptr ? nullptr : last_writer->next_writer_;
 }
 
-void stream_socket::append_writer(socket_write_base& op) noexcept {
+void socket_state::append_writer(socket_write_base& op) noexcept {
   op.next_writer_ = last_writer == nullptr ? &op : std::exchange(last_writer->next_writer_, &op);
   last_writer = &op;
 }
 
-void stream_socket::remove_writer(socket_write_base& op) noexcept {
+void socket_state::remove_writer(socket_write_base& op) noexcept {
   socket_write_base* before = last_writer;
   while (before->next_writer_ != &op) before = before->next_writer_;
   before->next_writer_ = op.next_writer_;
@@ -93,7 +93,7 @@ void stream_socket::remove_writer(socket_write_base& op) noexcept {
   op.queued_ = false;
 }
 
-void stream_socket::cancel_all() noexcept {
+void socket_state::cancel_all() noexcept {
   if (waiting_reader != nullptr) waiting_reader->cancel(*waiting_reader);
   socket_write_base* const first = first_writer();
   if (first == nullptr) return;
@@ -101,12 +101,12 @@ void stream_socket::cancel_all() noexcept {
   first->cancel(*first);  // may be in flight: it stays in the queue until that has ended
 }
 
-void stream_socket::note_quiet() noexcept {
+void socket_state::note_quiet() noexcept {
   if (closer != nullptr && quiet() && waiting_reader == nullptr && last_writer == nullptr)
     std::exchange(closer, nullptr)->quiet();
 }
 
-void stream_socket::release() noexcept {
+void socket_state::release() noexcept {
   event_loop::current().backend().detach(*this);
   ::close(fd);
   if (peer_link != nullptr) {
@@ -116,7 +116,7 @@ void stream_socket::release() noexcept {
   delete this;
 }
 
-void stream_socket::abandon() noexcept {
+void socket_state::abandon() noexcept {
   event_loop& loop = loop_of("a stream");
   if (waiting_reader != nullptr || last_writer != nullptr)
     misuse("a stream was destroyed while another task reads from it or writes to it: cancel and await that task first");

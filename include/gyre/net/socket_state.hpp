@@ -1,5 +1,5 @@
-// gyre/net/stream_socket.hpp: the state of a connected socket; the movable stream points to it.
-// For authors of stream operations.
+// gyre/net/socket_state.hpp: the state of a connected socket; the movable stream points to it.
+// For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -25,16 +25,16 @@ struct end_watch {
 /// One connected socket: its descriptor, the bytes received but not read, and the tasks that wait to read and to write.
 ///
 /// Lifetime: freed when its stream is gone and nothing is in flight any more.
-struct GYRE_API stream_socket : private io::descriptor {
+struct GYRE_API socket_state : private io::descriptor {
   /// Takes over a connected, non-blocking descriptor. Closes it on failure. Errors: std::bad_alloc.
-  static stream_socket& create(int fd);
+  static socket_state& create(int fd);
   /// Takes over any connected descriptor. Closes it on failure. Errors: io_error.
-  static stream_socket& adopt(int fd);
+  static socket_state& adopt(int fd);
 
   /// The socket of every stream that is closed or was moved from. It looks as if a reader waited and a write had been
   /// cut off. So each operation leaves its fast path, as it does in these cases, and then stops the program with a
   /// message. Nothing ever writes to it.
-  static stream_socket closed;
+  static socket_state closed;
   [[nodiscard]] bool is_closed() const noexcept { return this == &closed; }
   /// Stops the program when this is `closed`. For functions that are not operations.
   void expect_open(const char* function) const noexcept {
@@ -66,9 +66,7 @@ struct GYRE_API stream_socket : private io::descriptor {
 
   [[nodiscard]] io::descriptor& descriptor() noexcept { return *this; }
   /// The socket that a request belongs to.
-  [[nodiscard]] static stream_socket& of(const io::request& r) noexcept {
-    return static_cast<stream_socket&>(*r.target);
-  }
+  [[nodiscard]] static socket_state& of(const io::request& r) noexcept { return static_cast<socket_state&>(*r.target); }
 
   /// Notifies `watch` when the stream ends and no reader waits for it. The call comes from the loop, never from within
   /// this function. Bytes that arrived before the end can still be read. Null removes the watch. Lifetime: `watch`
@@ -131,15 +129,15 @@ struct GYRE_API stream_socket : private io::descriptor {
   end_watch* watcher = nullptr;
 
   // Links in the list of connections of the server that accepted this one.
-  stream_socket* next_peer = nullptr;
-  stream_socket** peer_link = nullptr;
+  socket_state* next_peer = nullptr;
+  socket_state** peer_link = nullptr;
 
   address peer;  // empty when it is no internet address
 
  private:
-  explicit stream_socket(int number) noexcept;
-  explicit constexpr stream_socket(operation_base& nobody) noexcept : write_cut(true), waiting_reader(&nobody) {}
-  ~stream_socket() = default;
+  explicit socket_state(int number) noexcept;
+  explicit constexpr socket_state(operation_base& nobody) noexcept : write_cut(true), waiting_reader(&nobody) {}
+  ~socket_state() = default;
   static void received_something(io::completion& c) noexcept;
   void hand_to_reader() noexcept;
   void tell_watcher() noexcept;

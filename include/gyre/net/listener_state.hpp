@@ -1,5 +1,5 @@
-// gyre/net/listening_socket.hpp: the state of a listening socket; the movable listener points to it.
-// For authors of listeners.
+// gyre/net/listener_state.hpp: the state of a listening socket; the movable listener points to it.
+// For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -17,16 +17,16 @@
 namespace gyre {
 
 class accept_base;
-struct stream_socket;
+struct socket_state;
 
 /// A listening descriptor, the multishot accept on it, and the connections that nobody has taken yet.
-struct GYRE_API listening_socket : private io::multishot, private timer {
+struct GYRE_API listener_state : private io::multishot, private timer {
   /// `backlog` is the argument of listen(2).
-  listening_socket(int fd, std::string bound, int backlog) noexcept;
+  listener_state(int fd, std::string bound, int backlog) noexcept;
 
   /// The socket of every listener that was moved from. It looks stopped, and no accept may fail in it. Nothing ever
   /// writes to it.
-  static listening_socket closed;
+  static listener_state closed;
 
   /// The listener is gone: stops, and frees this when the kernel has released the descriptor.
   void abandon() noexcept;
@@ -50,8 +50,8 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
     using node_list::unlink;
   };
 
-  listening_socket() noexcept;
-  ~listening_socket() = default;
+  listener_state() noexcept;
+  ~listener_state() = default;
   void arm() noexcept;
   static void deliver_connection(multishot& m, int result, std::uint32_t buffer) noexcept;
   static void accepted_something(io::completion& c) noexcept;
@@ -86,7 +86,7 @@ struct GYRE_API listening_socket : private io::multishot, private timer {
 /// The common base of accepting on all kinds of sockets.
 class GYRE_API accept_base : public operation<accept_base> {
  public:
-  explicit accept_base(listening_socket& listener) noexcept : listener_(&listener) {}
+  explicit accept_base(listener_state& listener) noexcept : listener_(&listener) {}
   accept_base(accept_base&&) noexcept = default;
   ~accept_base();
 
@@ -96,18 +96,18 @@ class GYRE_API accept_base : public operation<accept_base> {
   [[nodiscard]] bool fully_succeeded() const noexcept { return socket_ != nullptr; }
 
  protected:
-  [[nodiscard]] std::expected<stream_socket*, std::error_code> take_socket();
+  [[nodiscard]] std::expected<socket_state*, std::error_code> take_socket();
 
  private:
-  friend struct listening_socket;
+  friend struct listener_state;
   friend class node_list<accept_base>;
   void unlink() noexcept;
   void note_failure() noexcept;
 
-  listening_socket* listener_;
+  listener_state* listener_;
   accept_base* previous = nullptr;  // in the listener's queue
   accept_base* next = nullptr;
-  stream_socket* socket_ = nullptr;  // the accepted connection
+  socket_state* socket_ = nullptr;  // the accepted connection
   bool waiting_ = false;
   bool cancelled_ = false;
   bool failing_ = false;  // counted by the listener, which outlives it

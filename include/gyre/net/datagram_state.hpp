@@ -1,4 +1,5 @@
-// gyre/net/datagram_socket.hpp: the state of a datagram socket; the movable object points to it. For authors.
+// gyre/net/datagram_state.hpp: the state of a datagram socket; the movable object points to it.
+// For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -23,7 +24,7 @@ inline constexpr std::size_t datagram_control_room = 24;
 /// to send.
 ///
 /// Lifetime: freed when its socket object is gone and nothing is in flight any more.
-struct GYRE_API datagram_socket : private io::descriptor {
+struct GYRE_API datagram_state : private io::descriptor {
   /// How a send waits for room: in the backend, or in the socket itself, as Unix sockets need it.
   ///
   /// The kernel does not report when a Unix socket that is no peer has room again, so the send is retried after a
@@ -32,12 +33,12 @@ struct GYRE_API datagram_socket : private io::descriptor {
   enum class waiting : std::uint8_t { in_backend, by_itself };
 
   /// Takes over a non-blocking descriptor.
-  explicit datagram_socket(int number, waiting for_room = waiting::in_backend) noexcept;
+  explicit datagram_state(int number, waiting for_room = waiting::in_backend) noexcept;
 
   /// The socket of every object that was moved from. It looks as if a receiver waited and there were no room to send.
   /// So each operation leaves its fast path, as it does in these cases, and then stops the program with a message.
   /// Nothing ever writes to it.
-  static datagram_socket closed;
+  static datagram_state closed;
   /// Stops the program when this is `closed`. For functions that are not operations.
   void expect_open(const char* function) const noexcept {
     if (this == &closed) [[unlikely]]
@@ -55,8 +56,8 @@ struct GYRE_API datagram_socket : private io::descriptor {
   void cancel_all() noexcept;
 
   [[nodiscard]] io::descriptor& descriptor() noexcept { return *this; }
-  [[nodiscard]] static datagram_socket& of(const io::request& r) noexcept {
-    return static_cast<datagram_socket&>(*r.target);
+  [[nodiscard]] static datagram_state& of(const io::request& r) noexcept {
+    return static_cast<datagram_state&>(*r.target);
   }
   using io::descriptor::fd;
 
@@ -100,16 +101,16 @@ struct GYRE_API datagram_socket : private io::descriptor {
 
  private:
   struct retry_timer : timer {
-    datagram_socket* socket = nullptr;
+    datagram_state* socket = nullptr;
   };
   static constexpr const char* kind = "a datagram socket";
   static constexpr std::uint32_t most_waiting = 64;  // more stay in the kernel's queue, which drops at its limit
 
-  explicit constexpr datagram_socket(operation_base& nobody) noexcept
+  explicit constexpr datagram_state(operation_base& nobody) noexcept
       : receiver(&nobody), pool_(nullptr), for_room_(waiting::in_backend) {
     writable = false;
   }
-  ~datagram_socket();
+  ~datagram_state();
   void stop_for_wrong_use(const char* operation) const noexcept;
   [[noreturn]] void stop_for_two_receivers(const char* operation) const noexcept;
   static void deliver(io::multishot& m, int result, std::uint32_t buffer) noexcept;

@@ -1,6 +1,6 @@
-// src/net/datagram_socket.cpp: the life of a datagram socket, and its received datagrams.
+// src/net/datagram_state.cpp: the life of a datagram socket, and its received datagrams.
 #include <gyre/net/datagram_operations.hpp>
-#include <gyre/net/datagram_socket.hpp>
+#include <gyre/net/datagram_state.hpp>
 
 #include <unistd.h>
 
@@ -13,13 +13,13 @@ namespace {
 constinit operation_base nobody_receives{{.cancel = [](cancellable&) noexcept {}}};
 }  // namespace
 
-constinit datagram_socket datagram_socket::closed(nobody_receives);
+constinit datagram_state datagram_state::closed(nobody_receives);
 
-datagram_socket::datagram_socket(int number, waiting for_room) noexcept
+datagram_state::datagram_state(int number, waiting for_room) noexcept
     : pool_(&loop_of(kind).backend().buffers()), for_room_(for_room) {
   retry_.socket = this;
   retry_.fire = [](timer& t) noexcept {
-    datagram_socket& self = *static_cast<retry_timer&>(t).socket;
+    datagram_state& self = *static_cast<retry_timer&>(t).socket;
     self.retrying_ = false;
     self.first_sender->try_again();
   };
@@ -33,30 +33,30 @@ datagram_socket::datagram_socket(int number, waiting for_room) noexcept
   event_loop::current().backend().attach(*this);
 }
 
-datagram_socket::~datagram_socket() {
+datagram_state::~datagram_state() {
   if (this == &closed) return;
   while (has_arrivals()) pool_->release(take_first());
   event_loop::current().backend().detach(*this);
   ::close(fd);
 }
 
-void datagram_socket::stop_for_wrong_use(const char* operation) const noexcept {
+void datagram_state::stop_for_wrong_use(const char* operation) const noexcept {
   expect_open(operation);
   stop_on_other_loop(operation, kind);
 }
 
-void datagram_socket::stop_for_two_receivers(const char* operation) const noexcept {
+void datagram_state::stop_for_two_receivers(const char* operation) const noexcept {
   expect_usable(operation);
   misuse("two tasks receive from one datagram socket at the same time: let one task receive, and hand on what it gets");
 }
 
-void datagram_socket::receive_many() noexcept {
+void datagram_state::receive_many() noexcept {
   const bool directly = receiver != nullptr && arrived_ == nullptr;
   if (arrivals_.where == io::phase::idle && count_ < most_waiting && !directly)
     event_loop::current().backend().submit(arrivals_);
 }
 
-void datagram_socket::wait_for_arrivals(operation_base& op, void (*told)(operation_base&) noexcept) noexcept {
+void datagram_state::wait_for_arrivals(operation_base& op, void (*told)(operation_base&) noexcept) noexcept {
   if (receiver != nullptr) stop_for_two_receivers("receive");
   expect_usable("receive");
   receiver = &op;
@@ -64,7 +64,7 @@ void datagram_socket::wait_for_arrivals(operation_base& op, void (*told)(operati
   receive_many();
 }
 
-void datagram_socket::receive_directly(operation_base& op, io::request& call) noexcept {
+void datagram_state::receive_directly(operation_base& op, io::request& call) noexcept {
   if (receiver != nullptr) stop_for_two_receivers("receive_from");
   expect_usable("receive_from");
   receiver = &op;
@@ -72,12 +72,12 @@ void datagram_socket::receive_directly(operation_base& op, io::request& call) no
   event_loop::current().backend().submit(call);
 }
 
-bool datagram_socket::stop_waiting(const operation_base& op) noexcept {
+bool datagram_state::stop_waiting(const operation_base& op) noexcept {
   return receiver == &op && std::exchange(arrived_, nullptr) != nullptr;
 }
 
-void datagram_socket::deliver(io::multishot& m, int result, std::uint32_t buffer) noexcept {
-  datagram_socket& self = of(m);
+void datagram_state::deliver(io::multishot& m, int result, std::uint32_t buffer) noexcept {
+  datagram_state& self = of(m);
   if (result <= 0) {
     if (result != -ECANCELED) self.failure_ = -result;
     return;
@@ -90,9 +90,9 @@ void datagram_socket::deliver(io::multishot& m, int result, std::uint32_t buffer
   if (++self.count_ >= most_waiting && self.receives_many()) event_loop::current().backend().cancel(self.arrivals_);
 }
 
-void datagram_socket::received_something(io::completion& c) noexcept {
+void datagram_state::received_something(io::completion& c) noexcept {
   auto& many = static_cast<io::multishot&>(static_cast<io::request&>(c));
-  datagram_socket& self = of(many);
+  datagram_state& self = of(many);
   many.listed = false;
   if (self.abandoned_) return self.release_when_quiet();
   // After its end, the multishot may still be in the ready list while a receiver has begun its own request.
@@ -102,18 +102,18 @@ void datagram_socket::received_something(io::completion& c) noexcept {
   self.arrived_(waiting);
 }
 
-io::message_view datagram_socket::arrival(std::uint32_t buffer) const noexcept {
+io::message_view datagram_state::arrival(std::uint32_t buffer) const noexcept {
   return io::view_message(arrivals_.layout, {pool_->data(buffer), pool_->at(buffer).length});
 }
 
-std::uint32_t datagram_socket::take_first() noexcept {
+std::uint32_t datagram_state::take_first() noexcept {
   --count_;
   return std::exchange(first_, pool_->at(first_).next);
 }
 
-int datagram_socket::take_failure() noexcept { return has_arrivals() ? 0 : std::exchange(failure_, 0); }
+int datagram_state::take_failure() noexcept { return has_arrivals() ? 0 : std::exchange(failure_, 0); }
 
-void datagram_socket::retry_soon() noexcept {
+void datagram_state::retry_soon() noexcept {
   constexpr io::monotonic_time pause = 1'000'000;
   event_loop& loop = event_loop::current();
   retrying_ = true;
@@ -121,20 +121,20 @@ void datagram_socket::retry_soon() noexcept {
   loop.timers().arm(retry_);
 }
 
-bool datagram_socket::stop_retrying() noexcept {
+bool datagram_state::stop_retrying() noexcept {
   if (!retrying_) return false;
   retrying_ = false;
   event_loop::current().timers().disarm(retry_);
   return true;
 }
 
-void datagram_socket::cancel_all() noexcept {
+void datagram_state::cancel_all() noexcept {
   if (receiver != nullptr) receiver->cancel(*receiver);
   while (last_sender != first_sender) last_sender->cancel(*last_sender);
   if (first_sender != nullptr) first_sender->cancel(*first_sender);
 }
 
-void datagram_socket::abandon() noexcept {
+void datagram_state::abandon() noexcept {
   io::backend& backend = loop_of(kind).backend();
   if (receiver != nullptr || first_sender != nullptr)
     misuse(
@@ -145,7 +145,7 @@ void datagram_socket::abandon() noexcept {
   release_when_quiet();
 }
 
-void datagram_socket::release_when_quiet() noexcept {
+void datagram_state::release_when_quiet() noexcept {
   if (in_flight == 0 && !arrivals_.listed) delete this;
 }
 

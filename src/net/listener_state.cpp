@@ -1,9 +1,9 @@
-// src/net/listening_socket.cpp: accepting, pausing when descriptors run out, and stopping.
+// src/net/listener_state.cpp: accepting, pausing when descriptors run out, and stopping.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/printable.hpp>
-#include <gyre/net/listening_socket.hpp>
-#include <gyre/net/stream_socket.hpp>
+#include <gyre/net/listener_state.hpp>
+#include <gyre/net/socket_state.hpp>
 
 #include "ended_early.hpp"
 
@@ -44,11 +44,11 @@ bool concerns_one_connection(int error) noexcept {
 
 }  // namespace
 
-listening_socket listening_socket::closed;
+listener_state listener_state::closed;
 
-listening_socket::listening_socket() noexcept : failure_(EBADF), stopped_(true) {}
+listener_state::listener_state() noexcept : failure_(EBADF), stopped_(true) {}
 
-listening_socket::listening_socket(int fd, std::string bound, int backlog) noexcept
+listener_state::listener_state(int fd, std::string bound, int backlog) noexcept
     : name(std::move(bound)), backlog_(static_cast<unsigned>(backlog)) {
   descriptor_.fd = fd;
   code = io::opcode::accept_many;
@@ -56,7 +56,7 @@ listening_socket::listening_socket(int fd, std::string bound, int backlog) noexc
   deliver = &deliver_connection;
   complete = &accepted_something;
   timer::fire = [](timer& t) noexcept {
-    auto& self = static_cast<listening_socket&>(t);
+    auto& self = static_cast<listener_state&>(t);
     self.paused_ = false;
     self.arm();
   };
@@ -64,12 +64,12 @@ listening_socket::listening_socket(int fd, std::string bound, int backlog) noexc
   event_loop::current().backend().attach(descriptor_);
 }
 
-void listening_socket::arm() noexcept {
+void listener_state::arm() noexcept {
   if (where == io::phase::idle && !paused_ && !stopped_ && failure_ == 0) event_loop::current().backend().submit(*this);
 }
 
-void listening_socket::deliver_connection(multishot& m, int result, std::uint32_t /*buffer*/) noexcept {
-  auto& self = static_cast<listening_socket&>(m);
+void listener_state::deliver_connection(multishot& m, int result, std::uint32_t /*buffer*/) noexcept {
+  auto& self = static_cast<listener_state&>(m);
   if (result >= 0) {
     self.refused_in_a_row_ = 0;
     self.keep(result);
@@ -86,7 +86,7 @@ void listening_socket::deliver_connection(multishot& m, int result, std::uint32_
   }
 }
 
-void listening_socket::keep(int connection) noexcept {
+void listener_state::keep(int connection) noexcept {
   if (next_ >= most_waiting) {  // some wait at all times, so the list never becomes empty
     accepted_.erase(accepted_.begin(), accepted_.begin() + static_cast<std::ptrdiff_t>(next_));
     next_ = 0;
@@ -100,9 +100,9 @@ void listening_socket::keep(int connection) noexcept {
 }
 
 // Returns false when there is no memory for the connection. The connection is then closed.
-bool listening_socket::hand_over_to(accept_base& waiter) noexcept {
+bool listener_state::hand_over_to(accept_base& waiter) noexcept {
   try {
-    waiter.socket_ = &stream_socket::create(accepted_[next_++]);
+    waiter.socket_ = &socket_state::create(accepted_[next_++]);
     return true;
   } catch (const std::bad_alloc&) {
     note_shortage();
@@ -111,12 +111,12 @@ bool listening_socket::hand_over_to(accept_base& waiter) noexcept {
 }
 
 // This connection is lost. The others wait in the backlog while the listener pauses.
-void listening_socket::note_shortage() noexcept {
+void listener_state::note_shortage() noexcept {
   if (where == io::phase::in_flight) event_loop::current().backend().cancel(*this);
   pause_accepting(ENOMEM);
 }
 
-void listening_socket::pause_accepting(int error) noexcept {
+void listener_state::pause_accepting(int error) noexcept {
   if (paused_ || stopped_) return;
   paused_ = true;
   event_loop& loop = event_loop::current();
@@ -133,8 +133,8 @@ void listening_socket::pause_accepting(int error) noexcept {
   loop.timers().arm(*this);
 }
 
-void listening_socket::accepted_something(io::completion& c) noexcept {
-  auto& self = static_cast<listening_socket&>(static_cast<io::request&>(c));
+void listener_state::accepted_something(io::completion& c) noexcept {
+  auto& self = static_cast<listener_state&>(static_cast<io::request&>(c));
   self.listed = false;
   if (self.stopped_) {
     self.close_when_quiet();
@@ -145,7 +145,7 @@ void listening_socket::accepted_something(io::completion& c) noexcept {
   if (self.accepted_.size() - self.next_ < most_waiting) self.arm();
 }
 
-void listening_socket::serve_waiters() noexcept {
+void listener_state::serve_waiters() noexcept {
   while (!waiters_.empty() && (has_connection() || failure_ != 0)) {
     accept_base& waiter = *waiters_.first();
     if (has_connection() && !hand_over_to(waiter)) continue;
@@ -159,7 +159,7 @@ void listening_socket::serve_waiters() noexcept {
   }
 }
 
-void listening_socket::finish() noexcept {
+void listener_state::finish() noexcept {
   if (stopped_ || finishing_) return;
   finishing_ = paused_ = true;
   event_loop::current().timers().disarm(*this);
@@ -171,7 +171,7 @@ void listening_socket::finish() noexcept {
 
 // Nothing runs between the check for an empty backlog and the close, so only a connection made in that moment is lost.
 // No more are accepted than fit into the backlog: clients that keep connecting cannot keep the listener open.
-void listening_socket::take_backlog() noexcept {
+void listener_state::take_backlog() noexcept {
   for (unsigned i = 0; i <= backlog_; ++i) {
     const int connection = ::accept4(descriptor_.fd, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (connection >= 0)
@@ -183,13 +183,13 @@ void listening_socket::take_backlog() noexcept {
   if (failure_ == 0) failure_ = ECANCELED;
 }
 
-void listening_socket::close_descriptor() noexcept {
+void listener_state::close_descriptor() noexcept {
   if (descriptor_.fd < 0) return;
   event_loop::current().backend().detach(descriptor_);
   ::close(std::exchange(descriptor_.fd, -1));
 }
 
-void listening_socket::stop() noexcept {
+void listener_state::stop() noexcept {
   if (stopped_) return;
   stopped_ = true;
   event_loop::current().timers().disarm(*this);
@@ -200,19 +200,19 @@ void listening_socket::stop() noexcept {
   close_when_quiet();
 }
 
-void listening_socket::close_when_quiet() noexcept {
+void listener_state::close_when_quiet() noexcept {
   while (has_connection()) ::close(accepted_[next_++]);
   if (descriptor_.in_flight > 0 || listed) return;
   close_descriptor();
   if (abandoned_ && failing_ == 0) delete this;
 }
 
-void listening_socket::let_go() noexcept {
+void listener_state::let_go() noexcept {
   --failing_;
   if (abandoned_) close_when_quiet();
 }
 
-void listening_socket::abandon() noexcept {
+void listener_state::abandon() noexcept {
   static_cast<void>(loop_of(kind));
   if (!waiters_.empty())
     misuse("a listener was destroyed while a task waits in its accept: cancel and await that task first");
@@ -228,7 +228,7 @@ accept_base::~accept_base() {
 }
 
 bool accept_base::try_now() noexcept {
-  listening_socket& listener = *listener_;
+  listener_state& listener = *listener_;
   if (listener.waiters_.empty() && listener.has_connection()) {
     while (listener.has_connection() && !listener.hand_over_to(*this)) {
     }
@@ -247,9 +247,9 @@ void accept_base::start() noexcept {
     self.cancelled_ = true;
     self.finish_soon();
   };
-  listening_socket& listener = *listener_;
+  listener_state& listener = *listener_;
   if (listener.loop_ != &event_loop::current()) [[unlikely]]
-    stop_on_other_loop("accept", listening_socket::kind);
+    stop_on_other_loop("accept", listener_state::kind);
   waiting_ = true;
   listener.waiters_.link_last(*this);
   listener.arm();
@@ -261,12 +261,12 @@ void accept_base::unlink() noexcept {
 }
 
 void accept_base::note_failure() noexcept {
-  if (listener_ == &listening_socket::closed) misuse_of_closed("accept", listening_socket::kind);
+  if (listener_ == &listener_state::closed) misuse_of_closed("accept", listener_state::kind);
   failing_ = true;
   ++listener_->failing_;
 }
 
-std::expected<stream_socket*, std::error_code> accept_base::take_socket() {
+std::expected<socket_state*, std::error_code> accept_base::take_socket() {
   if (socket_ != nullptr) return std::exchange(socket_, nullptr);
   return std::unexpected(cancelled_ ? ended_early(*this) : errno_code(listener_->failure_));
 }
