@@ -11,7 +11,7 @@ gyre::task<> echo(std::string where) {
   std::fprintf(stderr, "echoing on %s\n", socket.local_address().string().c_str());
   for (;;) {
     const auto datagram = co_await socket.receive();  // in a buffer of the loop, not copied
-    co_await socket.send_to(datagram.bytes.bytes(), datagram.from);
+    co_await socket.send_to(datagram.payload, datagram.from);
   }
 }
 

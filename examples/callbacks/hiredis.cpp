@@ -15,7 +15,7 @@
 
 namespace {
 
-using reply_callback = gyre::callback<std::string>;
+using reply_callback = gyre::awaited_callback<std::string>;
 /// Lifetime: must outlive the tasks that its functions return.
 struct redis_connection {
   redisAsyncContext* context;  // null once hiredis has freed it

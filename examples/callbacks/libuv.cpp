@@ -42,7 +42,7 @@ struct session {
   uv_any_handle peer, clock;
   uv_any_req request;
   std::string sent, received;
-  std::unique_ptr<gyre::callback<void>> done;
+  std::unique_ptr<gyre::awaited_callback<void>> done;
   char buffer[4096];
   session(uv_loop_t& loop, const std::string& text) : sent(text) {
     uv_tcp_init(&loop, &peer.tcp);
@@ -56,8 +56,8 @@ struct session {
     });
   }
   gyre::task<> step(auto start) {
-    auto begin = [&](const gyre::callback<void>& awaited) {
-      done = std::make_unique<gyre::callback<void>>(awaited);
+    auto begin = [&](const gyre::awaited_callback<void>& awaited) {
+      done = std::make_unique<gyre::awaited_callback<void>>(awaited);
       if (const int status = start(); status < 0) ended(&peer.handle, status);
     };
     co_await gyre::from_callback<void>(begin);

@@ -8,8 +8,10 @@
 //   cancel_scope     a region of a task that can be cancelled
 //   call_stack       the chain of awaiting coroutines, and the place of each await
 //   exception_group  several exceptions that happened together
+//
+// For authors of operations:
 //   frame_pool       recycles the memory of coroutine frames
-//   context          the data that every frame records (for authors of awaitables)
+//   context          the data that every frame records
 #pragma once
 
 #include <gyre/coro/async_generator.hpp>

@@ -2,23 +2,25 @@
 //
 // Must not depend on: coroutines. A request completes by calling a function.
 //
+//   backend_choice  the backend that a process uses, and the reason
+//   buffer_lease    received bytes in a borrowed buffer
+//   blocking_pool   threads for calls that have no non-blocking form
+//   owned_fd        closes a descriptor
+//   pipe            both ends of a new pipe
+//   io_error        the exception that a failed operation throws
+//
+// For authors of operations:
 //   request         one I/O operation as data
 //   file_request    the same for files and paths
 //   message_multishot  datagrams received into buffers of the pool
 //   raw_request     any io_uring operation, filled in by hand
 //   completion      an entry that a loop calls once
 //   backend         performs requests
-//   backend_choice  the backend that a process uses, and the reason
 //   descriptor      an open file descriptor as the backends see it
 //   buffer_pool     the receive buffers that all sockets of a loop share
-//   buffer_lease    received bytes in a borrowed buffer
 //   receive_queue   the data that a multishot receive has delivered
 //   missed_end      detects the end of a stream that the kernel has not reported
 //   attempt         performs a request at once, without waiting
-//   blocking_pool   threads for calls that have no non-blocking form
-//   owned_fd        closes a descriptor
-//   pipe            both ends of a new pipe
-//   io_error        the exception that a failed operation throws
 #pragma once
 
 #include <gyre/io/attempt.hpp>

@@ -4,8 +4,6 @@
 //
 //   event_loop    runs the tasks, timers and I/O of one thread
 //   guest_loop    the loop of another library, driven by an event_loop
-//   operation     the protocol of every awaitable leaf (for authors)
-//   io_operation  awaits one request (for authors)
 //   readiness     waits until any descriptor is readable or writable
 //   raw_operation any io_uring operation, filled in by hand
 //   as_expected   returns an operation's error as a value
@@ -13,13 +11,17 @@
 //   timeout_op    a time limit for one operation
 //   sleep         waits for a time or a duration
 //   stop_request  asks the program to stop; waits for such a request
-//   stop_observer notifies servers of a stop request (for authors)
 //   yield         yields to the other ready tasks
 //   waiting_tasks prints the tasks of a loop
 //   interval      a periodic timer
 //   task_local    values that spawned tasks inherit
-//   timer_wheel   any number of deadlines
 //   deadline      durations and points of the loop's clock
+//
+// For authors of operations:
+//   operation     the protocol of every awaitable leaf
+//   io_operation  awaits one request
+//   stop_observer notifies servers of a stop request
+//   timer_wheel   any number of deadlines
 #pragma once
 
 #include <gyre/loop/as_expected.hpp>

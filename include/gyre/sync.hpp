@@ -15,7 +15,9 @@
 //   watch                 the latest state of a value
 //   shared_channel        a channel between loops and threads
 //   sync_error            the errors of waits
-//   wait_queue            the waiting tasks in order (for authors)
+//
+// For authors of operations:
+//   wait_queue            the waiting tasks in order
 //
 // Everything without shared_ in its name belongs to one loop and needs no lock or atomic operation.
 #pragma once

@@ -10,7 +10,7 @@
 //   race         the first result of several awaitables
 //   timeout      a time limit for any code
 //   for_each_concurrent  runs the same for each element of a range, a limited number at a time
-//   some         the first few successes of many
+//   first_n      the first few successes of many
 //   wait         waits for some of several running tasks; as_completed
 //   shared_task  a task whose result several tasks await
 //   async_scope  background tasks that belong to an object
@@ -22,7 +22,9 @@
 //   from_callback  awaits a callback
 //   spawn_then   starts a task and passes its result to a callback
 //   as_task      wraps any awaitable in a task
-//   task_state   a spawned task (for authors)
+//
+// For authors of operations:
+//   task_state   a spawned task
 #pragma once
 
 #include <gyre/tasks/as_expected.hpp>
@@ -30,6 +32,7 @@
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/async_scope.hpp>
 #include <gyre/tasks/current_task.hpp>
+#include <gyre/tasks/first_n.hpp>
 #include <gyre/tasks/for_each_concurrent.hpp>
 #include <gyre/tasks/from_callback.hpp>
 #include <gyre/tasks/gather.hpp>
@@ -37,7 +40,6 @@
 #include <gyre/tasks/run_coroutine_threadsafe.hpp>
 #include <gyre/tasks/shared_task.hpp>
 #include <gyre/tasks/shield.hpp>
-#include <gyre/tasks/some.hpp>
 #include <gyre/tasks/spawn.hpp>
 #include <gyre/tasks/spawn_then.hpp>
 #include <gyre/tasks/task_group.hpp>

@@ -109,7 +109,7 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
   while (!failed() && count > 0) {
     const std::size_t next = static_cast<std::size_t>(std::min(count, share));
     begin_transfer();
-    const file_transfer moved = co_await transport_->send_file(file, offset, next, limit_);
+    const send_file_result moved = co_await transport_->send_file(file, offset, next, limit_);
     end_transfer(moved.outcome, moved.sent);
     if (moved.file_error) fail_file(file, moved.file_error);
     if (moved.outcome == transfer::done && moved.sent < next) fail_file(file, {});

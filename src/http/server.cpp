@@ -124,28 +124,28 @@ task<> refuse_service(server_state& server, connection& client) {
   co_await client.refuse_service();
 }
 
-task<> serve_if_counted(server_state& server, connection& client, const counted_connection& counted) {
+task<> serve_connection(server_state& server, connection& client, const counted_connection& counted) {
   if (counted.taken())
     co_await client.run();
   else
     co_await refuse_service(server, client);
 }
 
-task<> serve_on(server_state& server, transport& carrier, const address& peer) {
+task<> serve_connection(server_state& server, transport& carrier, const address& peer) {
   const counted_connection counted(server, peer);
   connection client(server, carrier, peer);
-  co_await serve_if_counted(server, client, counted);
+  co_await serve_connection(server, client, counted);
 }
 
-task<> serve_socket(server_state& server, tcp_stream peer) {
+task<> serve_connection(server_state& server, tcp_stream peer) {
   const address from = peer.peer_address();
   socket_transport carrier(peer);
-  co_await serve_on(server, carrier, from);
+  co_await serve_connection(server, carrier, from);
 }
-task<> serve_socket(server_state& server, unix_stream peer) {
+task<> serve_connection(server_state& server, unix_stream peer) {
   const address none;
   socket_transport carrier(peer);
-  co_await serve_on(server, carrier, none);
+  co_await serve_connection(server, carrier, none);
 }
 
 // Closes idle connections after a while. A timer needs no memory, unlike a task.
@@ -222,7 +222,7 @@ task<> run_on(server_state& server, Listener& listener) {
   const use_on_loop here(server);
   const std::source_location where = co_await started_by_program_at();
   served_connections connections(co_await this_task_context{}, server.options.observe_stop);
-  auto serve = [&server] GYRE_CORO_WRAPPER(stream peer) { return serve_socket(server, std::move(peer)); };
+  auto serve = [&server] GYRE_CORO_WRAPPER(stream peer) { return serve_connection(server, std::move(peer)); };
   // Created early: there may be no memory left when the server drains.
   constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
   auto last = shield(served_connections::serve_the_last(connections, listener, serve, no_limit, where));
@@ -296,7 +296,7 @@ task<> server::serve_connection(any_stream stream, address peer) {
     connection client(state(), carrier, peer);
     const drain_of_connection stopping(state(), group, client);
     group.spawn(carrier.read(), {.name = "reading for an HTTP connection"});
-    co_await serve_if_counted(state(), client, counted);
+    co_await http::serve_connection(state(), client, counted);
     group.cancel();
   };
   co_await task_group::scope(both);

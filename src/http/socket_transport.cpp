@@ -58,11 +58,11 @@ task<transfer> socket_transport::write_both(std::string_view first, std::string_
   co_return written ? transfer::done : waiting.expired() ? transfer::timed_out : transfer::failed;
 }
 
-task<file_transfer> socket_transport::send_file(int file, std::uint64_t offset, std::size_t count,
-                                                std::chrono::nanoseconds limit) {
+task<send_file_result> socket_transport::send_file(int file, std::uint64_t offset, std::size_t count,
+                                                   std::chrono::nanoseconds limit) {
   const transfer_deadline::during waiting(sending_, limit, taken_within_limit);
   const auto outcome = co_await as_expected(stream_.send_file(file, offset, count));
-  file_transfer result;
+  send_file_result result;
   if (outcome)
     result.sent = *outcome;
   else if (waiting.expired())

@@ -130,10 +130,10 @@ task<transfer> stream_transport::write(std::string_view first, std::string_view 
   }
 }
 
-task<file_transfer> stream_transport::send_file(int file, std::uint64_t offset, std::size_t count,
-                                                std::chrono::nanoseconds limit) {
+task<send_file_result> stream_transport::send_file(int file, std::uint64_t offset, std::size_t count,
+                                                   std::chrono::nanoseconds limit) {
   std::string buffer(std::min(count, 4 * buffer_size), '\0');
-  file_transfer result;
+  send_file_result result;
   while (result.sent < count && result.outcome == transfer::done) {
     auto read = [file, &buffer, at = offset + result.sent, most = std::min(buffer.size(), count - result.sent)] {
       return read_part(file, buffer.data(), most, at);

@@ -21,7 +21,7 @@ enum class transfer : std::uint8_t {
 };
 
 /// The result of sending a part of a file.
-struct file_transfer {
+struct send_file_result {
   transfer outcome = transfer::done;
   std::size_t sent = 0;             // less than requested, with `done`: the file ended early
   std::error_code file_error = {};  // the file cannot be read; the outcome is `failed` then
@@ -43,8 +43,8 @@ class transport {
   /// Writes one or two ranges. Cancel: the data may be cut off.
   virtual task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) = 0;
   /// Sends a part of a file. Cancel: the data may be cut off.
-  virtual task<file_transfer> send_file(int file, std::uint64_t offset, std::size_t count,
-                                        std::chrono::nanoseconds limit) = 0;
+  virtual task<send_file_result> send_file(int file, std::uint64_t offset, std::size_t count,
+                                           std::chrono::nanoseconds limit) = 0;
   /// Returns the number of bytes that the kernel takes without waiting, perhaps 0, or -1 when the connection is broken.
   /// With `more`, the kernel may hold them back because more follows at once.
   virtual std::ptrdiff_t write_now(std::string_view bytes, bool more) noexcept = 0;

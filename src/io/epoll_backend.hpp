@@ -85,7 +85,7 @@ class epoll_backend final : public backend {
   event_batch* batch_ = nullptr;  // events being handled; detach removes a descriptor's events from it
   bool rang_ = false;             // the doorbell was rung since prepare_wait began
   bool delivered_ = false;        // something was delivered in this wait, so the caller of wait has work to do
-  unsigned skipped_looks_ = 0;
+  unsigned calls_since_look_ = 0;
   bool has_nanoseconds_ = true;  // epoll_pwait2 works: Linux 5.11, and no filter denies it
   std::uint64_t system_calls_ = 0;
   offloaded_calls files_{*this};

@@ -72,7 +72,7 @@ void epoll_backend::end_wait(ready_list& ready) noexcept {
 // When there is something to hand out already, the kernel is asked only now and then.
 bool epoll_backend::must_look() noexcept {
   if (registered_count_ == 0) return false;
-  return completed_.empty() || ++skipped_looks_ >= looks_that_may_be_skipped;
+  return completed_.empty() || ++calls_since_look_ >= calls_per_look;
 }
 
 void epoll_backend::hand_out(ready_list& ready) noexcept {
@@ -84,7 +84,7 @@ void epoll_backend::hand_out(ready_list& ready) noexcept {
 }
 
 void epoll_backend::look(monotonic_time deadline) noexcept {
-  skipped_looks_ = 0;
+  calls_since_look_ = 0;
   event_batch batch;
   batch.count = ask_kernel(batch, deadline);
   batch_ = &batch;

@@ -82,7 +82,7 @@ uring_backend::~uring_backend() {
 // many reasons; the caller then looks at the completions and calls again. Returns false when the kernel consumed
 // nothing because it lacks memory.
 bool uring_backend::enter(std::uint32_t wanted, monotonic_time deadline) noexcept {
-  skipped_looks_ = 0;
+  calls_since_look_ = 0;
   const int result = ring_.enter(wanted, deadline);
   if (result >= 0) [[likely]] {
     shortages_ = 0;
@@ -147,7 +147,7 @@ monotonic_time uring_backend::prepare_wait(monotonic_time deadline, ready_list& 
   std::uint64_t told = 0;
   (void)!::read(signal_, &told, sizeof(told));  // before the look, so that later events signal it again
   rang_ = false;
-  skipped_looks_ = looks_that_may_be_skipped;
+  calls_since_look_ = calls_per_look;
   wait(do_not_wait, ready);
   if (!starved_.empty() && buffers().with_kernel() > 0 && ready.empty()) [[unlikely]] {  // same as in sleep()
     rearm_starved(buffers().count());
@@ -173,7 +173,7 @@ void uring_backend::sleep(monotonic_time deadline) noexcept {
 // When there is something to hand out already, the kernel is entered only if it asks for that, and now and then.
 bool uring_backend::must_look() noexcept {
   constexpr std::uint32_t asks = uring::sq_taskrun | uring::sq_cq_overflow;
-  return ring_.unsubmitted() > 0 || (ring_.queue_flags() & asks) != 0 || ++skipped_looks_ >= looks_that_may_be_skipped;
+  return ring_.unsubmitted() > 0 || (ring_.queue_flags() & asks) != 0 || ++calls_since_look_ >= calls_per_look;
 }
 
 void uring_backend::arm_doorbell() noexcept {

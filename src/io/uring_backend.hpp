@@ -112,7 +112,7 @@ class uring_backend final : public backend {
   bool rang_ = false;               // the doorbell was rung since prepare_wait began
   bool ran_out_ = false;            // the provided group ran out of buffers since the last refill
   bool starved_cancelled_ = false;  // a receive may have been cancelled while some were starved
-  unsigned skipped_looks_ = 0;
+  unsigned calls_since_look_ = 0;
   unsigned shortages_ = 0;                // pauses for lack of kernel memory since the last successful call
   std::uint32_t wanted_with_kernel_ = 0;  // few, so that they stay in the cache; doubled when they run out
   multishot_line starved_;                // receives that stopped because there was no buffer left

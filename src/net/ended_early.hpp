@@ -12,8 +12,8 @@ namespace gyre {
 
 inline std::error_code errno_code(int error) noexcept { return {error, std::generic_category()}; }
 
-/// The error of an operation that was cut short: throws if its scope was cancelled; otherwise
-/// cancel_fd or its own time-out ended it.
+/// The error of an operation that was cut short: throws if its scope was cancelled. Otherwise cancel() of its socket or
+/// its own time-out ended it.
 inline std::error_code ended_early(const operation_base& op) {
   if (op.scope_cancelled()) throw_cancelled();
   return std::make_error_code(std::errc::operation_canceled);

@@ -39,7 +39,7 @@ int run_to_exit_code(task<T> main, const run_options& options, std::source_locat
   int code = 0;
   try {
     raise_descriptor_limit();
-    program here(options);
+    run_scope here(options);
     task_handle<T> handle = spawn(std::move(main), {.name = "main"}, where);
     here.run_to_end(handle.state());
     int result = 0;
@@ -59,26 +59,26 @@ int run_to_exit_code(task<T> main, const run_options& options, std::source_locat
 
 }  // namespace
 
-program::program(const run_options& options) : loop_(options.loop) {
+run_scope::run_scope(const run_options& options) : loop_(options.loop) {
   if (options.after_drain < std::chrono::nanoseconds::zero())
     throw std::invalid_argument("run: after_drain is negative");
   if (options.handle_signals) signals_ = new termination_watch(loop_, options.after_drain);
 }
 
-program::~program() {
+run_scope::~run_scope() {
   loop_.shutdown();
   delete signals_;
 }
 
-void program::run_to_end(task_state& task) {
+void run_scope::run_to_end(task_state& task) {
   if (signals_ != nullptr) signals_->set_main(&task);
   while (!task.done()) loop_.turn(true);
   if (signals_ != nullptr) signals_->set_main(nullptr);
 }
 
-void program::shutdown() noexcept { loop_.shutdown(); }
+void run_scope::shutdown() noexcept { loop_.shutdown(); }
 
-int program::code_after(const task_state& main) const noexcept {
+int run_scope::code_after(const task_state& main) const noexcept {
   return signals_ != nullptr ? signals_->code_after(main) : 0;
 }
 

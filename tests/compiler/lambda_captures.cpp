@@ -51,7 +51,7 @@ gyre::task<> functions() {
   right = right && co_await gyre::to_thread(std::move(any)) == 3;  // not a closure
   const auto cannot_be_copied = [owned = std::make_unique<counted>()] { return 3; };
   right = right && co_await gyre::to_thread(std::ref(cannot_be_copied)) == 3;
-  const auto calls_back = [value](const gyre::callback<int>& done) { done(3); };
+  const auto calls_back = [value](const gyre::awaited_callback<int>& done) { done(3); };
   right = right && co_await gyre::from_callback<int>(calls_back) == 3;
   gyre::mutex mutex;
   gyre::condition_variable changed(mutex);

@@ -68,8 +68,7 @@ TEST_P(net_faults, a_server_of_readers_and_writers_outlives_its_connections) {
       writer.write(bytes);
       co_await writer.drain();
     };
-    co_await serve_through(f, gyre::serve_connections(listener, client),
-                           [&] GYRE_CORO_WRAPPER() { return talk_to(where); });
+    co_await serve_through(f, gyre::start_server(client, listener), [&] GYRE_CORO_WRAPPER() { return talk_to(where); });
   });
 }
 

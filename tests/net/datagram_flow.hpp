@@ -116,13 +116,13 @@ gyre::task<> receive_lease(datagram_flow<Socket>& all) {
   auto receiving = all.from->receive();
   if (all.choose.one_in(3)) {
     auto lease = co_await gyre::timeout(all.moment(), std::move(receiving));
-    all.take(lease.bytes.bytes(), all.lease_room, lease.truncated);
+    all.take(lease.payload, all.lease_room, lease.truncated);
     co_return;
   }
   auto lease = co_await std::move(receiving);
-  all.take(lease.bytes.bytes(), all.lease_room, lease.truncated);
+  all.take(lease.payload, all.lease_room, lease.truncated);
   if (all.kept.size() == 2) all.kept.clear();
-  all.kept.push_back(std::move(lease.bytes));
+  all.kept.push_back(std::move(lease.payload));
 }
 
 template <class Socket>

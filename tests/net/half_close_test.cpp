@@ -193,7 +193,7 @@ TEST(aborting, a_server_whose_handler_has_returned_does_not_wait_for_ever_for_it
       writer.write(std::string(20'000'000, 'x'));
       co_return;
     };
-    auto serving = gyre::spawn(gyre::serve_connections(listener, much));
+    auto serving = gyre::spawn(gyre::start_server(much, listener));
     auto peer = co_await gyre::tcp_stream::connect(listener.local_address());
     co_await settle();
     serving.cancel();

@@ -77,7 +77,7 @@ TEST(start_server, reports_a_time_out_of_its_handler) {
     auto asks_in_vain = [](gyre::stream_reader&, gyre::stream_writer&) -> gyre::task<> {
       co_await gyre::timeout(1ms, gyre::sleep(1h));
     };
-    auto server = gyre::spawn(gyre::serve_connections(listener, asks_in_vain));
+    auto server = gyre::spawn(gyre::start_server(asks_in_vain, listener));
     auto client = co_await gyre::tcp_stream::connect(listener.local_address());
     EXPECT_EQ(co_await read_text_to_end(client), "");
     server.cancel();

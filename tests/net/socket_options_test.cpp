@@ -100,7 +100,7 @@ TEST(socket_options, an_empty_datagram_arrives_as_one) {
     co_await from.send_to("", to.local_address());
     co_await from.send_to("x", to.local_address());
     const auto lent = co_await to.receive();
-    EXPECT_EQ(lent.bytes.size(), 0U);
+    EXPECT_EQ(lent.payload.size(), 0U);
     std::array<std::byte, 8> buffer{std::byte{1}};
     const auto copied = co_await to.receive_from(buffer);
     EXPECT_EQ(copied.size, 0U);

@@ -82,7 +82,7 @@ TEST(tcp_stream, close_ends_operations_that_wait_with_operation_canceled) {
   });
 }
 
-TEST(tcp_stream, cancel_fd_ends_a_receive_and_the_stream_stays_usable) {
+TEST(tcp_stream, cancel_ends_a_receive_and_the_stream_stays_usable) {
   run_test([]() -> gyre::task<> {
     auto pair = co_await connect_pair();
     auto reader = gyre::spawn([&]() -> gyre::task<bool> {
@@ -90,7 +90,7 @@ TEST(tcp_stream, cancel_fd_ends_a_receive_and_the_stream_stays_usable) {
       co_return !lease && lease.error() == std::errc::operation_canceled;
     });
     co_await settle();
-    gyre::cancel_fd(pair.server);
+    pair.server.cancel();
     EXPECT_TRUE(co_await reader);
     co_await pair.client.write_all("on");
     const gyre::buffer_lease lease = co_await pair.server.receive();

@@ -78,7 +78,7 @@ TEST(udp_segments, a_borrowed_buffer_tells_the_size_of_the_parts) {
     const std::vector<std::byte> bytes = pattern(3'000);
     (void)co_await from.send_segments(bytes, 1'000, to.local_address());
     const auto came = co_await to.receive();
-    EXPECT_EQ(came.bytes.size(), 3'000U);
+    EXPECT_EQ(came.payload.size(), 3'000U);
     EXPECT_EQ(came.segment_size, 1'000U);
   });
 }

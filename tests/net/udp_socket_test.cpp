@@ -27,7 +27,7 @@ gyre::task<std::string> receive_text(udp_socket& socket) {
 
 gyre::task<std::string> lease_text(udp_socket& socket) {
   const auto datagram = co_await socket.receive();
-  co_return std::string(datagram.bytes.text());
+  co_return std::string(datagram.payload.text());
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ TEST(udp_socket, borrowed_buffers_bring_the_same) {
     const std::string first = co_await waiting;
     EXPECT_EQ(first, "one");
     const auto second = co_await b.receive();
-    EXPECT_EQ(second.bytes.size(), 0U);
+    EXPECT_EQ(second.payload.size(), 0U);
     EXPECT_EQ(second.from, a.local_address());
     const std::string third = co_await receive_text(b);  // both ways of receiving see the datagrams in order
     EXPECT_EQ(third, "three");
@@ -102,11 +102,11 @@ TEST(udp_socket, what_does_not_fit_is_truncated_and_said_so) {
     co_await a.send_to(long_text, b.local_address());
     const auto borrowed = co_await b.receive();
     EXPECT_TRUE(borrowed.truncated);
-    EXPECT_EQ(borrowed.bytes.size(), 3944U);
+    EXPECT_EQ(borrowed.payload.size(), 3944U);
     co_await a.send_to("small", b.local_address());
     const auto next = co_await b.receive();
     EXPECT_FALSE(next.truncated);
-    EXPECT_EQ(next.bytes.text(), "small");
+    EXPECT_EQ(next.payload.text(), "small");
   });
 }
 
@@ -198,7 +198,7 @@ TEST(udp_socket, ipv6_works_the_same) {
     udp_socket b = udp_socket::bind("[::1]:0");
     co_await a.send_to("six", b.local_address());
     const auto datagram = co_await b.receive();
-    EXPECT_EQ(datagram.bytes.text(), "six");
+    EXPECT_EQ(datagram.payload.text(), "six");
     EXPECT_EQ(datagram.from, a.local_address());
   });
 }

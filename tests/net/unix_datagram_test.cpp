@@ -57,7 +57,7 @@ TEST(unix_datagram, a_datagram_arrives_with_the_name_of_its_sender) {
     unix_datagram b = unix_datagram::bind(name("b"));
     co_await a.send_to("hello", b.local_address());
     const auto datagram = co_await b.receive();
-    EXPECT_EQ(datagram.bytes.text(), "hello");
+    EXPECT_EQ(datagram.payload.text(), "hello");
     EXPECT_EQ(datagram.from, a.local_address());
   });
 }
@@ -257,7 +257,7 @@ TEST(unix_datagram, a_cancel_anywhere_leaves_nothing_behind) {
           const std::string first = co_await receive_text(socket);
           EXPECT_EQ(first, "a");
           const auto second = co_await socket.receive();
-          EXPECT_EQ(second.bytes.text(), "b");
+          EXPECT_EQ(second.payload.text(), "b");
         };
         const auto send = [](unix_datagram& socket) -> gyre::task<> {
           co_await gyre::yield();

@@ -48,7 +48,7 @@ gyre::task<> datagrams() {
   auto socket = gyre::udp_socket::bind("127.0.0.1:0");
   (void)co_await socket.send_to(std::string_view("x"), socket.local_address());
   const auto got = co_await socket.receive();
-  if (got.bytes.text() != "x") throw std::runtime_error("another datagram");
+  if (got.payload.text() != "x") throw std::runtime_error("another datagram");
 }
 
 std::string scratch_name() { return "/tmp/gyre_denied_calls_" + std::to_string(::getpid()); }

@@ -145,7 +145,7 @@ TEST(cancel_at_every_await, of_wait_as_completed_and_some) {
           }
           std::vector<gyre::task<int>> tasks;
           for (int i = 0; i < 3; ++i) tasks.push_back(value_after(std::chrono::milliseconds(i), i));
-          auto two = gyre::some(2, std::move(tasks));
+          auto two = gyre::first_n(2, std::move(tasks));
           (void)co_await std::move(two);
         };
         co_await gyre::task_group::scope(body);

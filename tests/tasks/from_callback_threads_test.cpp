@@ -21,8 +21,8 @@ TEST(from_callback_threads, a_call_inside_the_initiation_is_a_result) {
   });
 }
 
-static_assert(!std::is_invocable_v<gyre::callback<int>&>, "a forgotten value");
-static_assert(std::is_invocable_v<gyre::callback<void>&>);
+static_assert(!std::is_invocable_v<gyre::awaited_callback<int>&>, "a forgotten value");
+static_assert(std::is_invocable_v<gyre::awaited_callback<void>&>);
 
 TEST(from_callback_threads, a_call_from_another_thread_resumes_on_the_loop) {
   gyre::run([]() -> gyre::task<> {
@@ -55,7 +55,7 @@ TEST(from_callback_threads, what_the_constructor_of_the_value_throws_is_thrown_b
     struct refuses {
       explicit refuses(int n) { throw std::out_of_range(std::to_string(n)); }
     };
-    auto begin = [](const gyre::callback<refuses>& done) { done(5); };
+    auto begin = [](const gyre::awaited_callback<refuses>& done) { done(5); };
     auto waiting = gyre::timeout(1s, gyre::from_callback<refuses>(begin));
     EXPECT_EQ(co_await error_of(std::move(waiting)), "5");
   });
@@ -63,8 +63,8 @@ TEST(from_callback_threads, what_the_constructor_of_the_value_throws_is_thrown_b
 
 TEST(from_callback_threads, a_failure_without_an_error_says_so) {
   run_virtual([]() -> gyre::task<> {
-    auto no_code = [](const gyre::callback<std::string>& done) { done.fail(std::error_code()); };
-    auto no_exception = [](const gyre::callback<std::string>& done) { done.fail(std::exception_ptr()); };
+    auto no_code = [](const gyre::awaited_callback<std::string>& done) { done.fail(std::error_code()); };
+    auto no_exception = [](const gyre::awaited_callback<std::string>& done) { done.fail(std::exception_ptr()); };
     EXPECT_THROW((void)co_await gyre::from_callback<std::string>(no_code), gyre::callback_failed_without_error);
     EXPECT_THROW((void)co_await gyre::from_callback<std::string>(no_exception), gyre::callback_failed_without_error);
   });
@@ -90,9 +90,9 @@ TEST(from_callback_threads, a_callback_that_nobody_can_call_any_more_is_an_error
 
 TEST(from_callback_threads, a_cancel_without_a_hook_stops_waiting_and_later_calls_are_ignored) {
   run_virtual([]() -> gyre::task<> {
-    std::optional<gyre::callback<int>> kept;
+    std::optional<gyre::awaited_callback<int>> kept;
     auto task = gyre::spawn([&]() -> gyre::task<> {
-      auto keep = [&](const gyre::callback<int>& done) { kept.emplace(done); };
+      auto keep = [&](const gyre::awaited_callback<int>& done) { kept.emplace(done); };
       (void)co_await gyre::from_callback<int>(keep);
     });
     co_await gyre::yield();
@@ -106,10 +106,10 @@ TEST(from_callback_threads, a_cancel_without_a_hook_stops_waiting_and_later_call
 
 TEST(from_callback_threads, a_cancel_with_a_hook_waits_for_the_call_that_it_brings_about) {
   run_virtual([]() -> gyre::task<> {
-    std::optional<gyre::callback<int>> kept;
+    std::optional<gyre::awaited_callback<int>> kept;
     bool asked = false;
     auto task = gyre::spawn([&]() -> gyre::task<> {
-      auto keep = [&](const gyre::callback<int>& done) { kept.emplace(done); };
+      auto keep = [&](const gyre::awaited_callback<int>& done) { kept.emplace(done); };
       auto on_cancel = [&] { asked = true; };
       (void)co_await gyre::from_callback<int>(keep, on_cancel);
     });
@@ -129,8 +129,8 @@ TEST(from_callback_threads, a_cancel_with_a_hook_waits_for_the_call_that_it_brin
 enum class answer : int { error_code, dropped, exception };
 
 gyre::task<int> answered_when_cancelled(answer how) {
-  std::optional<gyre::callback<int>> kept;
-  auto keep = [&](const gyre::callback<int>& done) { kept.emplace(done); };
+  std::optional<gyre::awaited_callback<int>> kept;
+  auto keep = [&](const gyre::awaited_callback<int>& done) { kept.emplace(done); };
   auto on_cancel = [&] {
     if (how == answer::error_code) kept->fail(std::make_error_code(std::errc::interrupted));
     if (how == answer::exception) kept->fail(std::make_exception_ptr(std::runtime_error("broken")));
@@ -141,8 +141,8 @@ gyre::task<int> answered_when_cancelled(answer how) {
 
 TEST(from_callback_threads, a_time_limit_on_the_operation_itself_is_timed_out) {
   run_virtual([]() -> gyre::task<> {
-    std::optional<gyre::callback<int>> kept;
-    auto keep = [&](const gyre::callback<int>& done) { kept.emplace(done); };
+    std::optional<gyre::awaited_callback<int>> kept;
+    auto keep = [&](const gyre::awaited_callback<int>& done) { kept.emplace(done); };
     auto on_cancel = [&] { kept->fail(std::make_error_code(std::errc::interrupted)); };
     auto limited = gyre::timeout(5ms, gyre::from_callback<int>(keep, on_cancel));
     EXPECT_THROW((void)co_await std::move(limited), gyre::timed_out);
@@ -168,10 +168,10 @@ TEST(from_callback_threads, an_exception_that_a_cancel_brings_about_is_not_lost)
 
 TEST(from_callback_threads, the_hook_is_not_called_after_the_callback) {
   run_virtual([]() -> gyre::task<> {
-    std::optional<gyre::callback<int>> kept;
+    std::optional<gyre::awaited_callback<int>> kept;
     bool asked = false;
     auto task = gyre::spawn([&]() -> gyre::task<int> {
-      auto keep = [&](const gyre::callback<int>& done) { kept.emplace(done); };
+      auto keep = [&](const gyre::awaited_callback<int>& done) { kept.emplace(done); };
       auto on_cancel = [&] { asked = true; };
       co_return co_await gyre::from_callback<int>(keep, on_cancel);
     });
@@ -192,9 +192,9 @@ TEST(from_callback_threads, what_the_hook_throws_is_reported_and_the_await_goes_
           *static_cast<std::string*>(text) = failure.task_name;
         },
         &reported);
-    std::optional<gyre::callback<int>> kept;
+    std::optional<gyre::awaited_callback<int>> kept;
     auto task = gyre::spawn([&]() -> gyre::task<int> {
-      auto keep = [&](const gyre::callback<int>& done) { kept.emplace(done); };
+      auto keep = [&](const gyre::awaited_callback<int>& done) { kept.emplace(done); };
       auto on_cancel = [] { throw std::runtime_error("hook"); };
       co_return co_await gyre::from_callback<int>(keep, on_cancel);
     });
@@ -212,7 +212,7 @@ TEST(from_callback_threads, calls_race_with_cancels_from_another_thread) {
     for (int i = 0; i < 200; ++i) {
       std::thread thread;
       auto task = gyre::spawn([&]() -> gyre::task<> {
-        auto start = [&](const gyre::callback<int>& done) { thread = std::thread([done] { done(1); }); };
+        auto start = [&](const gyre::awaited_callback<int>& done) { thread = std::thread([done] { done(1); }); };
         (void)co_await gyre::from_callback<int>(start);
       });
       co_await gyre::yield();
@@ -225,9 +225,9 @@ TEST(from_callback_threads, calls_race_with_cancels_from_another_thread) {
 }
 
 TEST(from_callback_threads, a_callback_may_outlive_the_loop) {
-  std::optional<gyre::callback<int>> kept;
+  std::optional<gyre::awaited_callback<int>> kept;
   gyre::run([&]() -> gyre::task<> {
-    auto keep = [&](const gyre::callback<int>& done) { kept.emplace(done); };
+    auto keep = [&](const gyre::awaited_callback<int>& done) { kept.emplace(done); };
     auto waiting = gyre::from_callback<int>(keep);
     EXPECT_THROW(co_await gyre::timeout(1ms, std::move(waiting)), gyre::timed_out);
   });

@@ -106,7 +106,7 @@ TEST(out_of_memory, in_a_group_cancels_what_runs_and_arrives) {
 
 TEST(out_of_memory, in_from_callback_arrives) {
   EXPECT_GT(fail_each_allocation([]() -> gyre::task<> {
-              auto begin = [](const gyre::callback<int>& done) { done(3); };
+              auto begin = [](const gyre::awaited_callback<int>& done) { done(3); };
               EXPECT_EQ(co_await gyre::from_callback<int>(begin), 3);
             }),
             0);
@@ -115,7 +115,7 @@ TEST(out_of_memory, in_from_callback_arrives) {
 TEST(out_of_memory, in_what_from_callback_starts_arrives) {
   run_virtual([]() -> gyre::task<> {
     const fail_one_allocation failing(1);  // the state is allocated; the function that keeps the callback fails
-    auto begin = [](const gyre::callback<int>& done) {
+    auto begin = [](const gyre::awaited_callback<int>& done) {
       const auto kept =
           std::make_unique<std::function<void()>>([done, numbers = std::array<int, 100>()] { done(numbers[0]); });
       (*kept)();

@@ -117,7 +117,7 @@ TEST(race, of_void_and_value_gives_a_variant_with_nothing) {
     auto race = gyre::race(gyre::sleep(1ms), value_after(5ms, 2));
     const auto first = co_await std::move(race);
     EXPECT_EQ(first.index, 0U);
-    EXPECT_TRUE(std::holds_alternative<gyre::nothing>(first.value));
+    EXPECT_TRUE(std::holds_alternative<gyre::void_result>(first.value));
   });
 }
 

@@ -156,7 +156,7 @@ TEST(gather, gives_the_results_in_the_order_of_the_arguments) {
     const auto results = co_await std::move(all);
     EXPECT_EQ(results.get<0>(), 1);
     EXPECT_EQ(results.get<1>(), "text");
-    EXPECT_EQ(results.get<2>(), gyre::nothing{});
+    EXPECT_EQ(results.get<2>(), gyre::void_result{});
     EXPECT_EQ(since(begin), 20ms);
   });
 }

@@ -170,7 +170,7 @@ TEST(as_completed, left_early_lets_the_others_go_on) {
 
 // ---- some
 
-TEST(some, gives_the_first_successes_and_cancels_the_rest) {
+TEST(first_n, gives_the_first_successes_and_cancels_the_rest) {
   run_virtual([]() -> gyre::task<> {
     std::vector<gyre::task<int>> tasks;
     tasks.push_back(value_after(1h, 0));
@@ -178,7 +178,7 @@ TEST(some, gives_the_first_successes_and_cancels_the_rest) {
     tasks.push_back(fails(5ms));
     tasks.push_back(value_after(20ms, 3));
     const auto begin = gyre::now();
-    auto first_two = gyre::some(2, std::move(tasks));
+    auto first_two = gyre::first_n(2, std::move(tasks));
     const auto results = co_await std::move(first_two);
     EXPECT_EQ(since(begin), 20ms);
     EXPECT_EQ(results.size(), 2U);
@@ -187,14 +187,14 @@ TEST(some, gives_the_first_successes_and_cancels_the_rest) {
   });
 }
 
-TEST(some, throws_what_failed_when_too_few_can_succeed) {
+TEST(first_n, throws_what_failed_when_too_few_can_succeed) {
   run_virtual([]() -> gyre::task<> {
     std::vector<gyre::task<int>> tasks;
     tasks.push_back(fails(1ms));
     tasks.push_back(value_after(1h, 1));
     tasks.push_back(fails(2ms));
     const auto begin = gyre::now();
-    auto two = gyre::some(2, std::move(tasks));
+    auto two = gyre::first_n(2, std::move(tasks));
     try {
       (void)co_await std::move(two);
       ADD_FAILURE() << "nothing was thrown";
@@ -205,11 +205,11 @@ TEST(some, throws_what_failed_when_too_few_can_succeed) {
   });
 }
 
-TEST(some, of_more_than_there_are_is_refused) {
+TEST(first_n, of_more_than_there_are_is_refused) {
   run_virtual([]() -> gyre::task<> {
-    auto one_of_none = gyre::some(1, std::vector<gyre::task<int>>());
+    auto one_of_none = gyre::first_n(1, std::vector<gyre::task<int>>());
     EXPECT_THROW((void)co_await std::move(one_of_none), std::system_error);
-    auto none = gyre::some(0, std::vector<gyre::task<int>>());
+    auto none = gyre::first_n(0, std::vector<gyre::task<int>>());
     EXPECT_TRUE((co_await std::move(none)).empty());
   });
 }

@@ -1,4 +1,5 @@
 // gyre/coro/await_place.hpp: the place in the program's own code where a suspended task waits. For messages.
+// For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>

@@ -1,5 +1,5 @@
 // gyre/coro/context.hpp: the data that every coroutine frame records, and the task to which frames belong.
-// For authors of awaitables; users see it only through call stacks and cancel scopes.
+// For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>

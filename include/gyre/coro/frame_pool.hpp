@@ -1,4 +1,5 @@
 // gyre/coro/frame_pool.hpp: recycles the memory of coroutine frames and of small per-task objects.
+// For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>

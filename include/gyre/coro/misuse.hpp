@@ -1,4 +1,4 @@
-// gyre/coro/misuse.hpp: stops a program that has broken a rule of the library.
+// gyre/coro/misuse.hpp: stops a program that has broken a rule of the library. For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>

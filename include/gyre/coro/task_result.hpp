@@ -1,4 +1,4 @@
-// gyre/coro/task_result.hpp: storage for a coroutine's value until its awaiter takes it.
+// gyre/coro/task_result.hpp: storage for a coroutine's value until its awaiter takes it. For authors of operations.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// gyre/fs/file_operation.hpp: awaits a single io::file_request. For authors of awaitables.
+// gyre/fs/file_operation.hpp: awaits a single io::file_request. For authors of operations.
 #pragma once
 
 #include <gyre/fs/file_state.hpp>

@@ -1,4 +1,4 @@
-// gyre/fs/file_state.hpp: the state of an open file; the movable file points to it. For authors of file operations.
+// gyre/fs/file_state.hpp: the state of an open file; the movable file points to it. For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>

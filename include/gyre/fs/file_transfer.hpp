@@ -1,4 +1,4 @@
-// gyre/fs/file_transfer.hpp: the awaitables that read and write files. Users never name them.
+// gyre/fs/file_transfer.hpp: the awaitables that read and write files. For authors of operations.
 #pragma once
 
 #include <gyre/fs/file_operation.hpp>

@@ -1,4 +1,4 @@
-// gyre/interop/asio_outcome.hpp: the arguments of a call to a completion handler of Asio. For authors of awaitables.
+// gyre/interop/asio_outcome.hpp: the arguments of a call to a completion handler of Asio. For authors of operations.
 #pragma once
 
 #include <gyre/tasks/from_callback.hpp>

@@ -1,4 +1,4 @@
-// gyre/io/attempt.hpp: performs a request at once, when it needs no waiting.
+// gyre/io/attempt.hpp: performs a request at once, when it needs no waiting. For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>

@@ -1,4 +1,4 @@
-// gyre/io/backend.hpp: performs requests: one interface for several kernel facilities.
+// gyre/io/backend.hpp: performs requests: one interface for several kernel facilities. For authors of operations.
 #pragma once
 
 #include <gyre/io/buffer_pool.hpp>
@@ -73,8 +73,8 @@ class backend {
  protected:
   backend(std::uint32_t buffer_count, std::uint32_t buffer_size) : buffers_(buffer_count, buffer_size) {}
 
-  /// While there are completions to hand out, the kernel is checked only once in this many times.
-  static constexpr unsigned looks_that_may_be_skipped = 8;
+  /// While there are completions to hand out, only one call of `wait` in this many asks the kernel for more.
+  static constexpr unsigned calls_per_look = 8;
 
   std::size_t in_flight_ = 0;
   std::size_t endless_ = 0;

@@ -1,4 +1,4 @@
-// gyre/io/buffer_pool.hpp: the receive buffers that all sockets of a loop share.
+// gyre/io/buffer_pool.hpp: the receive buffers that all sockets of a loop share. For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>

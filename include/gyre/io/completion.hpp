@@ -1,4 +1,4 @@
-// gyre/io/completion.hpp: an entry that a loop calls once, and the queue of such entries.
+// gyre/io/completion.hpp: an entry that a loop calls once, and the queue of such entries. For authors of operations.
 #pragma once
 
 #include <utility>

@@ -1,4 +1,4 @@
-// gyre/io/descriptor.hpp: an open file descriptor as the backends see it.
+// gyre/io/descriptor.hpp: an open file descriptor as the backends see it. For authors of operations.
 #pragma once
 
 #include <cstdint>

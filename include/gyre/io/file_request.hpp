@@ -1,4 +1,4 @@
-// gyre/io/file_request.hpp: an operation on a file or on a path as data.
+// gyre/io/file_request.hpp: an operation on a file or on a path as data. For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>

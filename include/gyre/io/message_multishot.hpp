@@ -1,4 +1,5 @@
 // gyre/io/message_multishot.hpp: datagrams with their senders, received into buffers of the pool.
+// For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>

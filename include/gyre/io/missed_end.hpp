@@ -1,4 +1,4 @@
-// gyre/io/missed_end.hpp: detects the end of a stream that the kernel has not reported.
+// gyre/io/missed_end.hpp: detects the end of a stream that the kernel has not reported. For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>

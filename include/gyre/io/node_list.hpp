@@ -1,4 +1,4 @@
-// gyre/io/node_list.hpp: a doubly linked list of nodes embedded in their owners. For authors of awaitables and pools.
+// gyre/io/node_list.hpp: a doubly linked list of nodes embedded in their owners. For authors of operations.
 #pragma once
 
 namespace gyre {

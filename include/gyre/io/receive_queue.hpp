@@ -1,4 +1,4 @@
-// gyre/io/receive_queue.hpp: the unread data that a multishot receive has delivered.
+// gyre/io/receive_queue.hpp: the unread data that a multishot receive has delivered. For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>

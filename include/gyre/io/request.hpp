@@ -1,4 +1,4 @@
-// gyre/io/request.hpp: one I/O operation as data.
+// gyre/io/request.hpp: one I/O operation as data. For authors of operations.
 #pragma once
 
 #include <gyre/io/completion.hpp>

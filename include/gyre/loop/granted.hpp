@@ -1,4 +1,4 @@
-// gyre/loop/granted.hpp: gives back the grant of an operation whose result is dropped. For authors of combinations.
+// gyre/loop/granted.hpp: gives back the grant of an operation whose result is dropped. For authors of operations.
 #pragma once
 
 #include <gyre/coro/context.hpp>

@@ -1,4 +1,4 @@
-// gyre/loop/io_operation.hpp: awaits one io::request. For authors of awaitables.
+// gyre/loop/io_operation.hpp: awaits one io::request. For authors of operations.
 #pragma once
 
 #include <gyre/io/attempt.hpp>

@@ -1,4 +1,4 @@
-// gyre/loop/operation.hpp: the protocol of every operation that the loop completes. For authors of awaitables.
+// gyre/loop/operation.hpp: the protocol of every operation that the loop completes. For authors of operations.
 #pragma once
 
 #include <gyre/coro/context.hpp>

@@ -1,4 +1,5 @@
-// gyre/loop/stop_observer.hpp: notifies servers and the program's main run of a stop request. For authors of servers.
+// gyre/loop/stop_observer.hpp: notifies servers and the program's main run of a stop request.
+// For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>

@@ -1,4 +1,5 @@
 // gyre/loop/timer_wheel.hpp: any number of deadlines; adding and cancelling one takes constant time.
+// For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>

@@ -1,4 +1,4 @@
-// gyre/net/datagram_operations.hpp: the awaitables of datagram sockets. Users never name them.
+// gyre/net/datagram_operations.hpp: received datagrams, and the awaitables of datagram sockets.
 #pragma once
 
 #include <gyre/io/buffer_lease.hpp>
@@ -27,7 +27,7 @@ struct received_datagram {
 /// A datagram in a borrowed buffer.
 template <class Address>
 struct datagram_lease {
-  buffer_lease bytes;
+  buffer_lease payload;
   Address from = {};
   bool truncated = false;          ///< the datagram was longer than a buffer of the loop; the rest is lost
   std::uint16_t segment_size = 0;  ///< as in received_datagram

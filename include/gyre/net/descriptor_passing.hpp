@@ -1,4 +1,4 @@
-// gyre/net/descriptor_passing.hpp: the awaitables that pass descriptors over a Unix socket. Users never name them.
+// gyre/net/descriptor_passing.hpp: received descriptors, and the awaitables that pass them over a Unix socket.
 #pragma once
 
 #include <gyre/io/owned_fd.hpp>

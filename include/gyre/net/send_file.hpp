@@ -1,4 +1,4 @@
-// gyre/net/send_file.hpp: the awaitable that sends a file over a connected socket. Users never name it.
+// gyre/net/send_file.hpp: the awaitable that sends a file over a connected socket. For authors of operations.
 #pragma once
 
 #include <gyre/io/file_request.hpp>

@@ -1,4 +1,4 @@
-// gyre/net/socket_operations.hpp: the awaitables of connected sockets. Users never name them.
+// gyre/net/socket_operations.hpp: the awaitables of connected sockets. For authors of operations.
 #pragma once
 
 #include <gyre/io/io_error.hpp>

@@ -152,7 +152,4 @@ class GYRE_API socket_stream {
   socket_state* socket_ = &socket_state::closed;
 };
 
-/// Ends every operation that waits on `stream`, in any task, with io_error operation_canceled.
-inline void cancel_fd(socket_stream& stream) noexcept { stream.cancel(); }
-
 }  // namespace gyre

@@ -28,7 +28,7 @@ auto kept_client(Client&& client) {
 }
 
 template <class Stream, class Client>
-task<> run_serve_connections(stream_listener<Stream>& listener, Client client, serve_options options) {
+task<> serve_clients(stream_listener<Stream>& listener, Client client, serve_options serving) {
   auto serve_one = [&client](Stream peer) -> task<> {
     stream_connection connection = make_connection(std::move(peer));
     co_await client(connection.reader, connection.writer);
@@ -38,39 +38,39 @@ task<> run_serve_connections(stream_listener<Stream>& listener, Client client, s
       if (error.code() != std::errc::timed_out && error.code() != std::errc::no_buffer_space) throw;
     }
   };
-  co_await listener.serve(serve_one, options);
+  co_await listener.serve(serve_one, serving);
 }
-
-/// Runs `client(stream_reader&, stream_writer&)`, which returns a task<>, for each connection of a listener. When it
-/// ends, the rest of the writer's buffer is sent, within the writer's `linger_limits`, and the connection is closed.
-/// Beyond these limits the connection is reset. Like a reset by the peer, that is not reported: the peer does not read.
-///
-/// Lifetime: `listener` must outlive the await. Stop requests: same as stream_listener::serve.
-/// Cancel: same as stream_listener::serve. Errors: same.
-template <class Stream, class Client>
-[[nodiscard]] GYRE_CORO_WRAPPER task<> serve_connections(stream_listener<Stream>& listener, Client&& client,
-                                                         serve_options options = {}) {
-  return run_serve_connections(listener, kept_client(std::forward<Client>(client)), options);
-}
-
 template <class Client>
-task<> run_server(Client client, std::string where, listen_options listening, serve_options serving) {
+task<> listen_and_serve(Client client, std::string where, listen_options listening, serve_options serving) {
   auto listener = tcp_listener::bind(std::string_view(where), listening);
-  co_await run_serve_connections(listener, std::move(client), serving);
+  co_await serve_clients(listener, std::move(client), serving);
 }
 template <class Client>
-task<> run_unix_server(Client client, std::string where, unix_listen_options listening, serve_options serving) {
+task<> listen_and_serve(Client client, std::string where, unix_listen_options listening, serve_options serving) {
   auto listener = unix_listener::bind(unix_address(where), listening);
-  co_await run_serve_connections(listener, std::move(client), serving);
+  co_await serve_clients(listener, std::move(client), serving);
 }
 
-/// Listens on `where`, "host:port", and serves its connections as above. asyncio: start_server.
+/// Listens on `where`, "host:port", and runs `client(stream_reader&, stream_writer&)`, which returns a task<>, for each
+/// connection. When it ends, the rest of the writer's buffer is sent, within the writer's `linger_limits`, and the
+/// connection is closed. Beyond these limits the connection is reset. Like a reset by the peer, that is not reported:
+/// the peer does not read. asyncio: start_server.
 ///
 /// Stop requests: same as tcp_listener::serve. Cancel: same. Errors: same as tcp_listener::bind and serve.
 template <class Client>
 [[nodiscard]] GYRE_CORO_WRAPPER task<> start_server(Client&& client, std::string where, listen_options listening = {},
                                                     serve_options serving = {}) {
-  return run_server(kept_client(std::forward<Client>(client)), std::move(where), listening, serving);
+  return listen_and_serve(kept_client(std::forward<Client>(client)), std::move(where), listening, serving);
+}
+
+/// The same on a listener, of any kind, that is bound already. asyncio: start_server(…, sock=…).
+///
+/// Lifetime: `listener` must outlive the await. Stop requests: same as stream_listener::serve. Cancel: same. Errors:
+/// same.
+template <class Client, class Stream>
+[[nodiscard]] GYRE_CORO_WRAPPER task<> start_server(Client&& client, stream_listener<Stream>& listener,
+                                                    serve_options serving = {}) {
+  return serve_clients(listener, kept_client(std::forward<Client>(client)), serving);
 }
 
 /// The same at a path or an abstract name ("@name"). asyncio: start_unix_server.
@@ -81,7 +81,7 @@ template <class Client>
 [[nodiscard]] GYRE_CORO_WRAPPER task<> start_unix_server(Client&& client, std::string where,
                                                          unix_listen_options listening = {},
                                                          serve_options serving = {}) {
-  return run_unix_server(kept_client(std::forward<Client>(client)), std::move(where), listening, serving);
+  return listen_and_serve(kept_client(std::forward<Client>(client)), std::move(where), listening, serving);
 }
 
 }  // namespace gyre

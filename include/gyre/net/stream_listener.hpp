@@ -32,6 +32,7 @@ struct serve_options {
 };
 
 /// The task name of a connection, shown in reports about it: "127.0.0.1:34567". Empty for a Unix socket.
+/// For authors of operations.
 class GYRE_API peer_text {
  public:
   explicit peer_text(const address& peer) noexcept;
@@ -46,6 +47,7 @@ class GYRE_API peer_text {
 /// handler, except a reset by the peer, which is no fault of this program.
 ///
 /// A stop request ends the region in which the server accepts. A forced stop ends the drain: it cancels all of them.
+/// For authors of operations.
 class GYRE_API served_connections : public child_tasks, private stop_observer {
  public:
   /// Errors: std::invalid_argument when max_connections is 0, or drain negative.

@@ -18,7 +18,8 @@ struct connect_options {
   interface_name interface = {};
 };
 
-/// A connected TCP socket, used as a stream of bytes: see socket_stream for reading and writing.
+/// A connected TCP socket, used as a stream of bytes. Its base, socket_stream in gyre/net/socket_stream.hpp, has the
+/// functions that read, write, close and cancel.
 ///
 /// Nagle's algorithm is off. Thread: belongs to the loop it was made on.
 class GYRE_API tcp_stream : public socket_stream {

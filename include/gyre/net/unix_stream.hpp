@@ -22,7 +22,8 @@ struct peer_credentials {
 
 struct unix_stream_pair;
 
-/// A connected Unix stream socket: see socket_stream for reading and writing.
+/// A connected Unix stream socket. Its base, socket_stream in gyre/net/socket_stream.hpp, has the functions that read,
+/// write, close and cancel.
 ///
 /// Thread: belongs to the loop it was made on.
 class GYRE_API unix_stream : public socket_stream {

@@ -39,13 +39,13 @@ struct run_options {
 class termination_watch;
 
 /// A loop on this thread for the duration of a `run`, with handling of signals if requested.
-class GYRE_API program {
+class GYRE_API run_scope {
  public:
   /// Errors: same as event_loop().
-  explicit program(const run_options& options);
-  ~program();
-  program(const program&) = delete;
-  program& operator=(const program&) = delete;
+  explicit run_scope(const run_options& options);
+  ~run_scope();
+  run_scope(const run_scope&) = delete;
+  run_scope& operator=(const run_scope&) = delete;
 
   /// Runs the loop until `task` has ended.
   void run_to_end(task_state& task);
@@ -66,7 +66,7 @@ class GYRE_API program {
 /// Errors: std::system_error when the requested backend is not available.
 template <class T>
 T run(task<T> main, const run_options& options = {}, std::source_location where = std::source_location::current()) {
-  program here(options);
+  run_scope here(options);
   task_handle<T> handle = spawn(std::move(main), {.name = "main"}, where);
   here.run_to_end(handle.state());
   if constexpr (std::is_void_v<T> || std::is_reference_v<T>) {

@@ -1,4 +1,4 @@
-// gyre/stream/shared_stream.hpp: a stream that a reader and a writer own together.
+// gyre/stream/shared_stream.hpp: a stream that a reader and a writer own together. For authors of operations.
 #pragma once
 
 #include <gyre/coro/misuse.hpp>

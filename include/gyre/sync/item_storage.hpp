@@ -1,4 +1,4 @@
-// gyre/sync/item_storage.hpp: stores the items of a queue and defines their order. For authors of queues.
+// gyre/sync/item_storage.hpp: stores the items of a queue and defines their order. For authors of operations.
 #pragma once
 
 #include <cstddef>

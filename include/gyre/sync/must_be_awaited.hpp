@@ -1,4 +1,4 @@
-// gyre/sync/must_be_awaited.hpp: detects an operation that is dropped without an await. For authors of awaitables.
+// gyre/sync/must_be_awaited.hpp: detects an operation that is dropped without an await. For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>

@@ -1,4 +1,4 @@
-// gyre/sync/shared_line.hpp: the line of tasks and threads that wait for other threads. For authors of shared types.
+// gyre/sync/shared_line.hpp: the line of tasks and threads that wait for other threads. For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>

@@ -1,4 +1,4 @@
-// gyre/sync/source_link.hpp: tells a subscription that its source was destroyed. For authors of sync types.
+// gyre/sync/source_link.hpp: tells a subscription that its source was destroyed. For authors of operations.
 #pragma once
 
 #include <gyre/io/node_list.hpp>

@@ -1,4 +1,4 @@
-// gyre/sync/wait_queue.hpp: the waiting tasks of an object, in the order of arrival. For authors of awaitables.
+// gyre/sync/wait_queue.hpp: the waiting tasks of an object, in the order of arrival. For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>

@@ -10,8 +10,8 @@
 namespace gyre {
 
 /// The result of an awaitable without a result, where a value is needed.
-struct nothing {
-  friend bool operator==(nothing, nothing) noexcept = default;
+struct void_result {
+  friend bool operator==(void_result, void_result) noexcept = default;
 };
 
 template <class T>
@@ -20,9 +20,9 @@ struct wrap_void_in {
 };
 template <>
 struct wrap_void_in<void> {
-  using type = nothing;
+  using type = void_result;
 };
-/// T, or `nothing` for void.
+/// T, or `void_result` for void.
 template <class T>
 using wrap_void = typename wrap_void_in<T>::type;
 
@@ -88,7 +88,7 @@ struct operand_result_of<granted<Op>> {
 template <class T>
 using operand_result = typename operand_result_of<T>::type;
 
-/// The same, but `nothing` for void.
+/// The same, but `void_result` for void.
 template <class T>
 wrap_void<operand_result<T>> take_wrapped(task_state& ended) {
   if constexpr (std::is_void_v<operand_result<T>>) {

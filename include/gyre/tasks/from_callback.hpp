@@ -25,7 +25,7 @@ class GYRE_API callback_dropped : public std::exception {
   [[nodiscard]] const char* what() const noexcept override;
 };
 
-/// callback::fail() was given no error: an error_code of 0, or a null exception_ptr.
+/// awaited_callback::fail() was given no error: an error_code of 0, or a null exception_ptr.
 class GYRE_API callback_failed_without_error : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override;
@@ -62,22 +62,22 @@ struct callback_state : io::completion {
 /// The function object that is passed to the code that calls back. Copies are the same callback; only the first call
 /// counts. Thread: any. The call may come at once, inside the function that received the callback.
 template <class T>
-class callback {
+class awaited_callback {
  public:
   /// Makes the first callback of a state. To be called once per state.
-  explicit callback(callback_state<T>& state) noexcept : state_(&state) {
+  explicit awaited_callback(callback_state<T>& state) noexcept : state_(&state) {
     state.copies = 1;
     state.add_reference();
   }
-  callback(const callback& other) noexcept : state_(other.state_) {
+  awaited_callback(const awaited_callback& other) noexcept : state_(other.state_) {
     __atomic_fetch_add(&state_->copies, 1, __ATOMIC_RELAXED);
   }
-  callback(callback&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-  callback& operator=(callback other) noexcept {
+  awaited_callback(awaited_callback&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  awaited_callback& operator=(awaited_callback other) noexcept {
     std::swap(state_, other.state_);
     return *this;
   }
-  ~callback() {
+  ~awaited_callback() {
     if (state_ == nullptr || __atomic_fetch_sub(&state_->copies, 1, __ATOMIC_ACQ_REL) > 1) return;
     deliver([](callback_state<T>& s) { s.dropped = true; });
     state_->release();
@@ -156,7 +156,7 @@ class [[nodiscard("co_await it")]] from_callback_op : public operation<from_call
         op.ask_to_end();
       }
     };
-    const callback<T> done(*state_);
+    const awaited_callback<T> done(*state_);
     try {
       initiate_(done);
     } catch (...) {
@@ -222,7 +222,7 @@ template <class T, class Initiate, class OnCancel = no_cancel_hook>
 [[nodiscard("co_await it")]] from_callback_op<T, std::decay_t<Initiate>, std::decay_t<OnCancel>> from_callback(
     Initiate&& initiate, OnCancel&& on_cancel = {}) {
   static_assert(
-      requires(std::decay_t<Initiate>& f, const callback<T>& done) { f(done); },
+      requires(std::decay_t<Initiate>& f, const awaited_callback<T>& done) { f(done); },
       "from_callback calls its function with the callback: from_callback<T>([&](auto done) { ... })");
   static_assert(!may_be_destroyed_twice<Initiate> && !may_be_destroyed_twice<OnCancel>,
                 "g++ 12 would destroy the captures of this lambda twice: name it first, and pass it without std::move");

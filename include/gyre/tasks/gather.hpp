@@ -14,9 +14,9 @@
 
 namespace gyre {
 
-/// One result of a gather; `nothing` for a task<void>.
+/// One result of a gather; `void_result` for a task<void>.
 template <std::size_t I, class T>
-struct gathered {
+struct gather_element {
   T value;
 };
 
@@ -26,7 +26,7 @@ template <class Indices, class... Ts>
 struct gather_result_base;
 
 template <std::size_t... I, class... Ts>
-struct gather_result_base<std::index_sequence<I...>, Ts...> : gathered<I, Ts>... {
+struct gather_result_base<std::index_sequence<I...>, Ts...> : gather_element<I, Ts>... {
   template <std::size_t N>
   [[nodiscard]] auto& get() noexcept {
     return element<N>(*this).value;
@@ -38,11 +38,11 @@ struct gather_result_base<std::index_sequence<I...>, Ts...> : gathered<I, Ts>...
 
  private:
   template <std::size_t N, class T>
-  static gathered<N, T>& element(gathered<N, T>& e) noexcept {
+  static gather_element<N, T>& element(gather_element<N, T>& e) noexcept {
     return e;
   }
   template <std::size_t N, class T>
-  static const gathered<N, T>& element(const gathered<N, T>& e) noexcept {
+  static const gather_element<N, T>& element(const gather_element<N, T>& e) noexcept {
     return e;
   }
 };

@@ -1,4 +1,4 @@
-// gyre/tasks/join_op.hpp: waits for one task to end.
+// gyre/tasks/join_op.hpp: waits for one task to end. For authors of operations.
 #pragma once
 
 #include <gyre/tasks/task_state.hpp>

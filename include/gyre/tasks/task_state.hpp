@@ -1,5 +1,5 @@
 // gyre/tasks/task_state.hpp: a spawned task: its outermost coroutine, its owner, and the watchers of its end.
-// For authors of ways to run tasks; users hold a task_handle.
+// For authors of operations; users hold a task_handle.
 #pragma once
 
 #include <gyre/attributes.hpp>

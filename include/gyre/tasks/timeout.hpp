@@ -77,14 +77,14 @@ class timeout_scope : private timer {
 };
 
 /// The end of a time-out: a duration that starts at the await, or a point of time.
-struct after {
+struct duration_limit {
   std::chrono::nanoseconds length;
   [[nodiscard]] io::monotonic_time deadline() const noexcept { return deadline_after(length); }
   [[nodiscard]] io::monotonic_time began(io::monotonic_time until) const noexcept {
     return until == io::wait_forever ? event_loop::current().now() : until - length.count();
   }
 };
-struct at {
+struct time_point_limit {
   time_point when;
   [[nodiscard]] io::monotonic_time deadline() const noexcept { return deadline_at(when); }
   [[nodiscard]] static io::monotonic_time began(io::monotonic_time until) noexcept {
@@ -94,11 +94,11 @@ struct at {
 };
 
 /// asyncio's rule for wait_for: with a limit of zero or less, the awaitable is not even started.
-struct after_begin : after {};
+struct wait_for_limit : duration_limit {};
 
 template <class Limit, class F>
 auto run_in_timeout(Limit limit, F function) -> task<await_result<decltype(function(std::declval<timeout_scope&>()))>> {
-  if constexpr (std::is_same_v<Limit, after_begin>)
+  if constexpr (std::is_same_v<Limit, wait_for_limit>)
     if (limit.length <= std::chrono::nanoseconds::zero()) throw timed_out(limit.length, "timeout");
   const io::monotonic_time until = limit.deadline();
   timeout_scope scope(co_await this_task_context{}, until, limit.began(until));
@@ -177,33 +177,33 @@ concept not_an_operation = !fallible_operation<std::remove_cvref_t<A>>;
 /// Cancel: reaches the awaitable. Errors: timed_out, and the exceptions of the awaitable.
 template <class Rep, class Period, not_an_operation A>
 [[nodiscard]] GYRE_CORO_WRAPPER auto timeout(std::chrono::duration<Rep, Period> limit, A&& subject) {
-  return run_limited(after{whole_nanoseconds(limit)}, std::forward<A>(subject));
+  return run_limited(duration_limit{whole_nanoseconds(limit)}, std::forward<A>(subject));
 }
 
 /// The same with the limit last, as in a chain or in asyncio's wait_for.
 template <not_an_operation A, class Rep, class Period>
 [[nodiscard]] GYRE_CORO_WRAPPER auto timeout(A&& subject, std::chrono::duration<Rep, Period> limit) {
-  return run_limited(after{whole_nanoseconds(limit)}, std::forward<A>(subject));
+  return run_limited(duration_limit{whole_nanoseconds(limit)}, std::forward<A>(subject));
 }
 /// The same, except that nothing is started when `limit` is zero or less: it throws timed_out at once. The task of a
 /// handle, which runs already, is then cancelled; if it already has a result, that wins. asyncio: wait_for.
 template <class A, class Rep, class Period>
 [[nodiscard]] GYRE_CORO_WRAPPER auto wait_for(A&& subject, std::chrono::duration<Rep, Period> limit) {
-  return run_limited(after_begin{{whole_nanoseconds(limit)}}, std::forward<A>(subject));
+  return run_limited(wait_for_limit{{whole_nanoseconds(limit)}}, std::forward<A>(subject));
 }
 template <class T, class Rep, class Period>
 [[nodiscard]] GYRE_CORO_WRAPPER task<T> wait_for(task_handle<T>&& handle, std::chrono::duration<Rep, Period> limit) {
-  return run_limited(after{whole_nanoseconds(limit)}, std::move(handle));
+  return run_limited(duration_limit{whole_nanoseconds(limit)}, std::move(handle));
 }
 template <class T, class Rep, class Period>
 [[nodiscard]] GYRE_CORO_WRAPPER task<T> wait_for(task_handle<T>& handle, std::chrono::duration<Rep, Period> limit) {
-  return run_limited(after{whole_nanoseconds(limit)}, handle);
+  return run_limited(duration_limit{whole_nanoseconds(limit)}, handle);
 }
 
 /// The same with a point of time.
 template <class A>
 [[nodiscard]] GYRE_CORO_WRAPPER auto timeout_at(time_point when, A&& subject) {
-  return run_limited(at{when}, std::forward<A>(subject));
+  return run_limited(time_point_limit{when}, std::forward<A>(subject));
 }
 
 }  // namespace gyre

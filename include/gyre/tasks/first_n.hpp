@@ -1,4 +1,4 @@
-// gyre/tasks/some.hpp: the first few successes of many tasks.
+// gyre/tasks/first_n.hpp: the first few successes of many tasks.
 #pragma once
 
 #include <gyre/coro/await_place.hpp>
@@ -15,12 +15,12 @@ namespace gyre {
 
 /// One of the tasks that succeeded.
 template <class T>
-struct some_result {
+struct first_n_result {
   std::size_t index;  ///< position among the tasks
   T value;
 };
 
-/// The children of one `some`: the n-th success cancels the others, and so does the failure that makes n impossible.
+/// The children of one `first_n`: the n-th success cancels the others, and so does the failure that makes n impossible.
 class GYRE_API choosing : public child_tasks {
  public:
   choosing(task_context& task, std::size_t wanted, std::size_t total) noexcept
@@ -45,10 +45,10 @@ class GYRE_API choosing : public child_tasks {
 /// Cancel: reaches all of them; throws when all have ended. Errors: std::errc::invalid_argument when there are fewer
 /// tasks than `count`; the failures when fewer than `count` can still succeed (several: an exception_group).
 template <class T>
-[[nodiscard]] task<std::vector<some_result<wrap_void<T>>>> some(std::size_t count, std::vector<task<T>> tasks) {
+[[nodiscard]] task<std::vector<first_n_result<wrap_void<T>>>> first_n(std::size_t count, std::vector<task<T>> tasks) {
   if (count > tasks.size())
-    throw std::system_error(std::make_error_code(std::errc::invalid_argument), "some: more wanted than there are");
-  std::vector<some_result<wrap_void<T>>> results;
+    throw std::system_error(std::make_error_code(std::errc::invalid_argument), "first_n: more wanted than there are");
+  std::vector<first_n_result<wrap_void<T>>> results;
   if (count == 0) co_return results;
   const std::source_location where = co_await started_at();
   choosing children(co_await this_task_context{}, count, tasks.size());

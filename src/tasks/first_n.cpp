@@ -1,5 +1,5 @@
-// src/tasks/some.cpp: ends when enough children have succeeded, or too many have failed.
-#include <gyre/tasks/some.hpp>
+// src/tasks/first_n.cpp: ends when enough children have succeeded, or too many have failed.
+#include <gyre/tasks/first_n.hpp>
 
 namespace gyre {
 
