@@ -19,12 +19,14 @@
 //
 // For authors of operations:
 //   operation     the protocol of every awaitable leaf
+//   call_member   a member function as the function pointer of a base
 //   io_operation  awaits one request
 //   stop_observer notifies servers of a stop request
 //   timer_wheel   any number of deadlines
 #pragma once
 
 #include <gyre/loop/as_expected.hpp>
+#include <gyre/loop/call_member.hpp>
 #include <gyre/loop/chain.hpp>
 #include <gyre/loop/deadline.hpp>
 #include <gyre/loop/event_loop.hpp>

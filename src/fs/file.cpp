@@ -91,7 +91,6 @@ void file_close_op::start() noexcept {
     misuse("a file was closed while another task reads from it or writes to it: cancel and await that task first");
   event_loop::current().backend().detach(file_->descriptor());
   file_operation::start();
-  cancel = [](cancellable&) noexcept {};
 }
 
 file_close_op::~file_close_op() {

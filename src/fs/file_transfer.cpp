@@ -121,14 +121,7 @@ void file_transfer_base::start() noexcept {
 void file_transfer_base::submit() noexcept {
   file_->expect_own_loop(name_);
   target = &file_->descriptor();
-  complete = [](io::completion& c) noexcept {
-    static_cast<file_transfer_base&>(static_cast<io::request&>(c)).request_ended();
-  };
-  cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<file_transfer_base&>(c);
-    self.stopped_ = true;
-    event_loop::current().backend().cancel(self);
-  };
+  complete = call_member<&file_transfer_base::on_complete>;
   if (file_->waits) {
     code = reading() ? io::opcode::wait_readable : io::opcode::wait_writable;
   } else {
@@ -141,7 +134,12 @@ void file_transfer_base::submit() noexcept {
   event_loop::current().backend().submit(*this);
 }
 
-void file_transfer_base::request_ended() noexcept {
+void file_transfer_base::on_cancel() noexcept {
+  stopped_ = true;
+  event_loop::current().backend().cancel(*this);
+}
+
+void file_transfer_base::on_complete() noexcept {
   if (expected_) event_loop::current().expected_post_arrived();
   expected_ = false;
   const bool is_ready = file_->waits && result >= 0;
@@ -170,15 +168,7 @@ std::expected<std::size_t, std::error_code> file_transfer_base::take_result() {
   if (ended_ && extent_ != extent::all) return done_;
   if (ended_) return std::unexpected(make_error_code(stream_errc::end_of_stream));
   if (reading() && extent_ == extent::all) take_back();
-  if (scope_cancelled()) throw_cancelled();
-  return std::unexpected(std::make_error_code(std::errc::operation_canceled));
-}
-
-std::size_t file_transfer_base::await_resume() {
-  auto outcome = take_result();
-  if (!outcome) [[unlikely]]
-    fail(outcome.error());
-  return *outcome;
+  return std::unexpected(cancel_error());
 }
 
 void file_transfer_base::fail(std::error_code reason) const {

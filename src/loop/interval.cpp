@@ -8,19 +8,20 @@ namespace gyre {
 void interval_tick_op::start() noexcept {
   if (std::exchange(interval_->waiting_, this) != nullptr)
     misuse("two tasks wait for the tick of one interval at the same time: make an interval for each task");
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<interval_tick_op&>(static_cast<operation_base&>(c));
-    if (!self.armed()) return;  // it has fired and is about to be resumed: success beats cancel
-    event_loop::current().timers().disarm(self);
-    self.cancelled_ = true;
-    self.finish_soon();
-  };
-  fire = [](timer& t) noexcept {
-    auto& self = static_cast<interval_tick_op&>(t);
-    self.due_ = self.interval_->next_;
-    self.finish_soon();
-  };
+  fire = call_member<&interval_tick_op::on_time>;
   arm();
+}
+
+void interval_tick_op::on_time() noexcept {
+  due_ = interval_->next_;
+  finish_soon();
+}
+
+void interval_tick_op::on_cancel() noexcept {
+  if (!armed()) return;  // it has fired and is about to be resumed: success beats cancel
+  event_loop::current().timers().disarm(*this);
+  cancelled_ = true;
+  finish_soon();
 }
 
 void interval_tick_op::arm() noexcept {

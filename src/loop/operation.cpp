@@ -1,10 +1,18 @@
-// src/loop/operation.cpp: the error for objects that are used without their loop.
+// src/loop/operation.cpp: errors of operations, and of objects that are used without their loop.
 #include <gyre/loop/operation.hpp>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 
 namespace gyre {
+
+std::error_code operation_base::cancel_error() const { return error_of(-ECANCELED); }
+
+std::error_code operation_base::error_of(int result) const {
+  if (result == -ECANCELED && scope_cancelled()) throw_cancelled();
+  return {-result, std::generic_category()};
+}
 
 event_loop& loop_of(const char* object) noexcept {
   event_loop* const loop = event_loop::current_or_null();

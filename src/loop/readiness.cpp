@@ -21,17 +21,17 @@ readiness_op::~readiness_op() {
 bool readiness_op::try_now() noexcept { return io::attempt(*this); }
 
 void readiness_op::start() noexcept {
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<readiness_op&>(static_cast<operation_base&>(c));
-    self.cancelled_ = true;
-    event_loop::current().backend().cancel(self);
-  };
-  complete = [](io::completion& c) noexcept { static_cast<readiness_op&>(static_cast<io::request&>(c)).ended(); };
+  complete = call_member<&readiness_op::on_complete>;
   target = &descriptor_;
   event_loop::current().backend().submit(*this);
 }
 
-void readiness_op::ended() noexcept {
+void readiness_op::on_cancel() noexcept {
+  cancelled_ = true;
+  event_loop::current().backend().cancel(*this);
+}
+
+void readiness_op::on_complete() noexcept {
   io::backend& backend = event_loop::current().backend();
   // A socket or another wait has registered the descriptor already. A duplicate can be registered beside it.
   if (result == -EEXIST && cancelled_) result = -ECANCELED;
@@ -54,12 +54,7 @@ void readiness_op::ended() noexcept {
 
 std::expected<void, std::error_code> readiness_op::take_result() const {
   if (result >= 0) return {};
-  if (result == -ECANCELED && scope_cancelled()) throw_cancelled();
-  return std::unexpected(std::error_code(-result, std::generic_category()));
-}
-
-void readiness_op::await_resume() const {
-  if (const auto outcome = take_result(); !outcome) fail(outcome.error());
+  return std::unexpected(error_of(result));
 }
 
 void readiness_op::fail(std::error_code reason) const {

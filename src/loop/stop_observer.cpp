@@ -175,7 +175,7 @@ void stop_observers::reset() noexcept {
 void stop_observers::join(event_loop& loop) noexcept {
   loop_ = &loop;
   bell_.owner = this;
-  bell_.complete = [](io::completion& c) noexcept { static_cast<bell&>(c).owner->answer(); };
+  bell_.complete = call_member<&bell::on_complete>;
   const std::scoped_lock lock(stop_lock);
   stop_loops.link_last(*this);
   joined_ = true;

@@ -15,26 +15,25 @@ bool stop_requested_op::try_now() noexcept {
 }
 
 void stop_requested_op::start() noexcept {
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<stop_requested_op&>(static_cast<operation_base&>(c));
-    if (!self.listed) return;  // it was notified already: success beats cancel
-    event_loop::current().stops().remove(self);
-    self.withdrawn_ = true;
-    self.finish_soon();
-  };
-  told = [](stop_observer& observer, stop_level /*level*/) noexcept {
-    auto& self = static_cast<stop_requested_op&>(observer);
-    event_loop::current().stops().remove(self);
-    self.finish_soon();
-  };
+  told = call_member<&stop_requested_op::on_level>;
   role = stop_role::waiter;
   event_loop::current().stops().add(*this);
 }
 
+void stop_requested_op::on_cancel() noexcept {
+  if (!listed) return;  // it was notified already: success beats cancel
+  withdrawn_ = true;
+  on_level(stop_level::none);
+}
+
+void stop_requested_op::on_level(stop_level /*level*/) noexcept {
+  event_loop::current().stops().remove(*this);
+  finish_soon();
+}
+
 std::expected<void, std::error_code> stop_requested_op::take_result() const {
-  if (!withdrawn_) return {};
-  if (scope_cancelled()) throw_cancelled();
-  return std::unexpected(std::make_error_code(std::errc::operation_canceled));
+  if (withdrawn_) return std::unexpected(cancel_error());
+  return {};
 }
 
 void stop_requested_op::fail(std::error_code reason) const { throw std::system_error(reason, "stop_requested"); }

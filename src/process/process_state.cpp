@@ -35,11 +35,11 @@ bool child_has_ended(int pidfd) noexcept {
 process_state::process_state() noexcept {
   code = io::opcode::wait_readable;
   io::request::target = &watched_;
-  complete = &ended;
-  cancellable::cancel = [](cancellable& c) noexcept {
-    event_loop::current().backend().cancel(static_cast<process_state&>(c));
-  };
+  complete = call_member<&process_state::on_complete>;
+  cancellable::cancel = call_member<&process_state::on_cancel>;
 }
+
+void process_state::on_cancel() noexcept { event_loop::current().backend().cancel(*this); }
 
 void process_state::start(const std::vector<std::string>& arguments, const process_options& options) {
   time_limit = options.time_limit;
@@ -177,19 +177,18 @@ void process_state::watch() noexcept {
   event_loop::current().backend().submit(*this);
 }
 
-void process_state::ended(io::completion& c) noexcept {
-  auto& self = static_cast<process_state&>(static_cast<io::request&>(c));
-  event_loop::current().backend().detach(self.watched_);
-  if (self.result == -EEXIST && !self.duplicate_) {  // tasks wait for the handle
-    self.duplicate_ = owned_fd(::fcntl(self.handle(), F_DUPFD_CLOEXEC, 0));
-    if (self.duplicate_ && !self.scope_.cancelled()) return self.watch();
+void process_state::on_complete() noexcept {
+  event_loop::current().backend().detach(watched_);
+  if (result == -EEXIST && !duplicate_) {  // tasks wait for the handle
+    duplicate_ = owned_fd(::fcntl(handle(), F_DUPFD_CLOEXEC, 0));
+    if (duplicate_ && !scope_.cancelled()) return watch();
   }
-  self.scope_.close();
+  scope_.close();
   // No result means that the loop ends, or that the kernel cannot wait for a descriptor.
-  if (self.reap(self.result >= 0 ? 0 : WNOHANG) == EAGAIN)
-    self.become_orphan();
+  if (reap(result >= 0 ? 0 : WNOHANG) == EAGAIN)
+    become_orphan();
   else
-    self.forget();
+    forget();
 }
 
 void process_state::forget() noexcept {

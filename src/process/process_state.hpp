@@ -109,7 +109,8 @@ class process_state : private io::request, private cancellable {
   void watch() noexcept;
   void reap_later() noexcept;
   void become_orphan() noexcept;
-  static void ended(io::completion& c) noexcept;
+  void on_cancel() noexcept;
+  void on_complete() noexcept;
 
   owned_fd handle_;
   target target_ = target::child;

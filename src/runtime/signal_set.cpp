@@ -50,6 +50,7 @@ class signal_watch : private signal_owner {
   [[nodiscard]] int bell() const noexcept { return bell_.get(); }
 
  private:
+  void on_signal(int number) noexcept;
   void release_all() noexcept;
 
   owned_fd bell_ = make_bell();
@@ -59,12 +60,7 @@ class signal_watch : private signal_owner {
 };
 
 signal_watch::signal_watch(std::initializer_list<int> numbers) {
-  arrived = [](signal_owner& owner, int number) noexcept {
-    auto& self = static_cast<signal_watch&>(owner);
-    self.pending_ |= std::uint64_t{1} << static_cast<unsigned>(number - 1);
-    const std::uint64_t one = 1;
-    (void)!::write(self.bell(), &one, sizeof one);  // fails only after 2^64 rings
-  };
+  arrived = call_member<&signal_watch::on_signal>;
   owned_.reserve(numbers.size());
   for (const int number : numbers) {
     if (const int error = take_signal(number, signal_rank::chosen, *this); error != 0) {
@@ -73,6 +69,13 @@ signal_watch::signal_watch(std::initializer_list<int> numbers) {
     }
     owned_.push_back(number);
   }
+}
+
+// In the signal handler.
+void signal_watch::on_signal(int number) noexcept {
+  pending_ |= std::uint64_t{1} << static_cast<unsigned>(number - 1);
+  const std::uint64_t one = 1;
+  (void)!::write(bell(), &one, sizeof one);  // fails only after 2^64 rings
 }
 
 signal_watch::~signal_watch() {
@@ -114,12 +117,7 @@ bool signal_op::try_now() noexcept {
 }
 
 void signal_op::start() noexcept {
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<signal_op&>(static_cast<operation_base&>(c));
-    self.cancelled_ = true;
-    event_loop::current().backend().cancel(self);
-  };
-  complete = [](io::completion& c) noexcept { static_cast<signal_op&>(static_cast<io::request&>(c)).rung(); };
+  complete = call_member<&signal_op::on_complete>;
   code = io::opcode::wait_readable;
   descriptor_.fd = watch_->bell();
   target = &descriptor_;
@@ -127,7 +125,12 @@ void signal_op::start() noexcept {
   event_loop::current().backend().submit(*this);
 }
 
-void signal_op::rung() noexcept {
+void signal_op::on_cancel() noexcept {
+  cancelled_ = true;
+  event_loop::current().backend().cancel(*this);
+}
+
+void signal_op::on_complete() noexcept {
   io::backend& backend = event_loop::current().backend();
   if (result >= 0) watch_->silence();
   number_ = watch_->take();

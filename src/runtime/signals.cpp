@@ -24,18 +24,9 @@ constexpr std::array termination_signals{SIGINT, SIGTERM};
 
 termination_watch::termination_watch(event_loop& loop, std::chrono::nanoseconds after_drain)
     : loop_(loop), after_drain_(after_drain) {
-  decide = [](stop_authority& authority, stop_level level, bool observed, int servers) noexcept {
-    return static_cast<termination_watch&>(authority).decide_on(level, observed, servers);
-  };
-  fire = [](timer& t) noexcept { static_cast<termination_watch&>(t).time_is_over(); };
-  arrived = [](signal_owner& owner, int number) noexcept {
-    auto& self = static_cast<termination_watch&>(owner);
-    if (stop_observers::level() == stop_level::forced) ::_exit(128 + number);
-    self.last_signal_ = number;
-    // A request_stop() by the program does not turn the first signal into the second.
-    const bool is_first = self.signals_.fetch_add(1) == 0;
-    self.loop_.stops().raise_to(is_first ? stop_level::requested : stop_level::forced);
-  };
+  decide = call_member<&termination_watch::on_level>;
+  fire = call_member<&termination_watch::on_time>;
+  arrived = call_member<&termination_watch::on_signal>;
   for (const int number : termination_signals) {
     const int error = take_signal(number, signal_rank::termination, *this);
     if (error == 0) continue;
@@ -44,6 +35,15 @@ termination_watch::termination_watch(event_loop& loop, std::chrono::nanoseconds 
     throw std::system_error(error, std::generic_category(), "run: handling of SIGINT and SIGTERM");
   }
   loop_.stops().take_authority(*this);
+}
+
+// In the signal handler.
+void termination_watch::on_signal(int number) noexcept {
+  if (stop_observers::level() == stop_level::forced) ::_exit(128 + number);
+  last_signal_ = number;
+  // A request_stop() by the program does not turn the first signal into the second.
+  const bool is_first = signals_.fetch_add(1) == 0;
+  loop_.stops().raise_to(is_first ? stop_level::requested : stop_level::forced);
 }
 
 termination_watch::~termination_watch() {
@@ -56,7 +56,7 @@ void termination_watch::release_signals() noexcept {
   for (const int number : termination_signals) release_signal(number, signal_rank::termination, *this);
 }
 
-stop_level termination_watch::decide_on(stop_level level, bool observed, int servers) noexcept {
+stop_level termination_watch::on_level(stop_level level, bool observed, int servers) noexcept {
   if (level == stop_level::requested && !std::exchange(decided_, true) && !observed) {
     cancelled_by_ = cause::nobody_observes;
     level = stop_level::forced;
@@ -76,7 +76,7 @@ stop_level termination_watch::decide_on(stop_level level, bool observed, int ser
   return level;
 }
 
-void termination_watch::time_is_over() noexcept {
+void termination_watch::on_time() noexcept {
   char seconds[32];
   std::snprintf(seconds, sizeof(seconds), "%g", std::chrono::duration<double>(after_drain_).count());
   print_diagnostic({"gyre: the program was asked to stop, its servers have drained, and it still runs ", seconds,

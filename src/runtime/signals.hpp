@@ -36,8 +36,9 @@ class termination_watch : private signal_owner, private stop_authority, private 
  private:
   enum class cause : std::uint8_t { none, nobody_observes, force };
 
-  stop_level decide_on(stop_level level, bool observed, int servers) noexcept;
-  void time_is_over() noexcept;
+  stop_level on_level(stop_level level, bool observed, int servers) noexcept;
+  void on_signal(int number) noexcept;
+  void on_time() noexcept;
   void release_signals() noexcept;
 
   event_loop& loop_;

@@ -148,14 +148,13 @@ struct writer_state : private timer {
       abort(too_much());
     } else if (sending && lingering.time < std::chrono::nanoseconds::max()) {
       deadline = deadline_after(lingering.time);
-      fire = [](timer& t) noexcept {
-        auto& self = static_cast<writer_state&>(t);
-        self.abort(failed_with<timed_out>(self.lingering.time, "linger stream_writer"));
-      };
+      fire = call_member<&writer_state::on_time>;
       event_loop::current().timers().arm(*this);
     }
     release();
   }
+
+  void on_time() noexcept { abort(failed_with<timed_out>(lingering.time, "linger stream_writer")); }
 
   [[nodiscard]] static std::exception_ptr too_much() noexcept {
     return failed_with<io_error>(std::make_error_code(std::errc::no_buffer_space), "wait_closed",

@@ -6,21 +6,20 @@
 namespace gyre {
 
 void condition_wait_op::start() noexcept {
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<condition_wait_op&>(static_cast<operation_base&>(c));
-    if (std::exchange(self.given_up_, true)) return;
-    condition_variable& condition = *self.condition_;
-    if (self.stands_in != &condition.waiters_) return condition.notify();  // notified: another waiter takes its place
-    condition.waiters_.remove(self);
-    self.lock_again();
-  };
-  grant = [](wait_node& node) noexcept { static_cast<condition_wait_op&>(node).finish_soon(); };
+  grant = call_member<&condition_wait_op::on_grant>;
   condition_->waiters_.push_back(*this);
   mutex_ = condition_->mutex_;
   if (!mutex_->is_locked())
     misuse("wait() of a condition_variable whose mutex is not locked: co_await mutex.scoped_lock() first");
   holder_ = mutex_->holder_;
   mutex_->unlock();
+}
+
+void condition_wait_op::on_cancel() noexcept {
+  if (std::exchange(given_up_, true)) return;
+  if (stands_in != &condition_->waiters_) return condition_->notify();  // notified: another waiter takes its place
+  condition_->waiters_.remove(*this);
+  lock_again();
 }
 
 void condition_wait_op::lock_again() noexcept {

@@ -59,13 +59,14 @@ void shared_outcome_base::cancel() noexcept {
   if (gate_->open || cancel_message_.outcome != nullptr) return;
   add_reference();
   cancel_message_.outcome = this;
-  cancel_message_.complete = [](io::completion& c) noexcept {
-    shared_outcome_base& self = *static_cast<cancel_message&>(c).outcome;
-    self.cancelled_ = true;
-    if (self.task_ != nullptr) self.task_->root.cancel();
-    self.release();
-  };
+  cancel_message_.complete = call_member<&cancel_message::on_complete>;
   loop_.post(static_cast<io::completion&>(cancel_message_));
+}
+
+void shared_outcome_base::cancel_message::on_complete() noexcept {
+  outcome->cancelled_ = true;
+  if (outcome->task_ != nullptr) outcome->task_->root.cancel();
+  outcome->release();
 }
 
 void shared_outcome_base::began(task_state& task) noexcept {

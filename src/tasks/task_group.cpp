@@ -12,23 +12,20 @@ child_tasks::child_tasks(task_context& task, void (*ended)(child_tasks&, task_st
     scope_.attach(task.scope);
   else
     scope_.open(task);
-  listen();
+  child_ended = call_member<&child_tasks::on_child_ended>;
 }
 
 child_tasks::child_tasks(cancel_scope& parent, void (*ended)(child_tasks&, task_state&) noexcept) noexcept
     : ended_(ended) {
   scope_.attach(&parent);
-  listen();
+  child_ended = call_member<&child_tasks::on_child_ended>;
 }
 
-void child_tasks::listen() noexcept {
-  child_ended = [](task_owner& owner, task_state& child) noexcept {
-    auto& self = static_cast<child_tasks&>(owner);
-    --self.running_;
-    self.ended_(self, child);
-    self.throttled_.wake_if_fewer(self.running_);
-    if (self.running_ == 0) self.joining_.wake_if_fewer(0);
-  };
+void child_tasks::on_child_ended(task_state& child) noexcept {
+  --running_;
+  ended_(*this, child);
+  throttled_.wake_if_fewer(running_);
+  if (running_ == 0) joining_.wake_if_fewer(0);
 }
 
 // Another waiter may have resumed first and destroyed this object. The waiters after it find no children left, too.
@@ -63,7 +60,7 @@ bool children_wait_op::try_now() noexcept { return children_->running_ < limit_;
 // child, or the child waits for it.
 void children_wait_op::check_waits_for_others() const noexcept {
   const cancel_scope& group = children_->scope_;
-  if (waiter == nullptr || waiter->context == group.task() || behaviour_ == on_cancel::stops) return;
+  if (waiter == nullptr || waiter->context == group.task() || behaviour_ == when_cancelled::stops) return;
   const cancel_scope* each = waiter->context->scope;
   while (each != nullptr && each->parent() != &group) each = each->parent();
   if (each != nullptr && each->task() != nullptr && each->task() != group.task())
@@ -74,30 +71,30 @@ void children_wait_op::check_waits_for_others() const noexcept {
 
 void children_wait_op::start() noexcept {
   check_waits_for_others();
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<children_wait_op&>(static_cast<operation_base&>(c));
-    if (self.behaviour_ == on_cancel::waits_on) return;
-    self.asked_ = true;
-    if (!self.waking_) self.wake();
-  };
-  (behaviour_ == on_cancel::stops ? children_->throttled_ : children_->joining_).link_last(*this);
+  (behaviour_ == when_cancelled::stops ? children_->throttled_ : children_->joining_).link_last(*this);
   if (try_now()) wake();  // the waiting task has used up its budget
+}
+
+void children_wait_op::on_cancel() noexcept {
+  if (behaviour_ == when_cancelled::waits_on) return;
+  asked_ = true;
+  if (!waking_) wake();
 }
 
 void children_wait_op::wake() noexcept {
   waking_ = true;
-  complete = [](io::completion& c) noexcept { static_cast<children_wait_op&>(c).woken(); };
+  complete = call_member<&children_wait_op::on_complete>;
   event_loop::current().schedule(*this);
 }
 
-void children_wait_op::woken() noexcept {
+void children_wait_op::on_complete() noexcept {
   waking_ = false;
   if (children_ != nullptr) {
     if (!try_now()) {
       if (!asked_) return;  // a child was started meanwhile: keeps waiting, at its place in the line
       cancelled_ = true;
     }
-    (behaviour_ == on_cancel::stops ? children_->throttled_ : children_->joining_).unlink(*this);
+    (behaviour_ == when_cancelled::stops ? children_->throttled_ : children_->joining_).unlink(*this);
   }
   proceed(*this);
 }

@@ -80,7 +80,7 @@ void task_state::begin_at_once() noexcept {
 // Called by the outermost coroutine as it ends. Its frame must not be destroyed before it has suspended.
 void task_state::coroutine_ended(task_context& context) noexcept {
   auto& state = static_cast<task_state&>(context);
-  state.complete = [](io::completion& c) noexcept { static_cast<task_state&>(c).finish(); };
+  state.complete = call_member<&task_state::finish>;
   state.loop_->schedule(state);
 }
 
@@ -205,13 +205,13 @@ void task_watcher::stop_watching() noexcept {
 
 void join_op::start() noexcept {
   if (waiter->context == &watched()) misuse("a task awaits its own handle, and would wait for ever");
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<join_op&>(static_cast<operation_base&>(c));
-    if (!self.watches()) return;  // the task has ended: success beats cancel
-    self.stop_watching();
-    self.finish_soon();
-  };
   watch("co_await");
+}
+
+void join_op::on_cancel() noexcept {
+  if (!watches()) return;  // the task has ended: success beats cancel
+  stop_watching();
+  finish_soon();
 }
 
 }  // namespace gyre

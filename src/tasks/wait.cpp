@@ -23,14 +23,14 @@ bool tasks_ended_op::try_now() {
 }
 
 void tasks_ended_op::start() noexcept {
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<tasks_ended_op&>(static_cast<operation_base&>(c));
-    if (self.stopped_) return;  // enough have ended: success beats cancel
-    self.cancelled_ = true;
-    self.stop();
-  };
   for (task_state* each : tasks_)
     if (!each->done()) watchers_.emplace_back(*each, *this).watch();
+}
+
+void tasks_ended_op::on_cancel() noexcept {
+  if (stopped_) return;  // enough have ended: success beats cancel
+  cancelled_ = true;
+  stop();
 }
 
 void tasks_ended_op::stop() noexcept {
@@ -69,12 +69,10 @@ void ending_order::one_ended(task_watcher& ended) noexcept {
   if (next_op* const op = std::exchange(self.waiting_, nullptr); op != nullptr) op->finish_soon();
 }
 
-void ending_order::next_op::start() noexcept {
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<next_op&>(static_cast<operation_base&>(c));
-    if (std::exchange(self.order_->waiting_, nullptr) != nullptr) self.finish_soon();  // otherwise a task has ended
-  };
-  order_->waiting_ = this;
+void ending_order::next_op::start() noexcept { order_->waiting_ = this; }
+
+void ending_order::next_op::on_cancel() noexcept {
+  if (std::exchange(order_->waiting_, nullptr) != nullptr) finish_soon();  // otherwise a task has ended
 }
 
 std::size_t ending_order::next_op::await_resume() {

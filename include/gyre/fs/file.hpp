@@ -61,6 +61,7 @@ class GYRE_API [[nodiscard("co_await it")]] file_close_op : public file_operatio
   ~file_close_op();
   bool try_now() noexcept;
   void start() noexcept;
+  void on_cancel() noexcept {}
   void prepare() noexcept {}
   std::expected<void, std::error_code> take_result() { return done_or_error(); }
   [[noreturn]] void fail(std::error_code reason) const;

@@ -15,18 +15,6 @@
 
 namespace gyre::fs {
 
-/// Submits a file request, and makes the clock of the loop wait for it, because it always completes on its own.
-template <class Op>
-void submit_file_request(Op& op, void (*ended)(io::completion&) noexcept) noexcept {
-  op.cancel = [](cancellable& c) noexcept {
-    event_loop::current().backend().cancel(static_cast<Op&>(static_cast<operation_base&>(c)));
-  };
-  op.complete = ended;
-  event_loop& loop = event_loop::current();
-  loop.expect_post();
-  loop.backend().submit(op);
-}
-
 /// Base of operations that consist of one file request. Derived provides
 ///   void prepare()                                    points the request at the operation's data
 ///   std::expected<T, std::error_code> take_result()   throws only `cancelled`
@@ -46,18 +34,15 @@ class file_operation : public operation<Derived, io::file_request> {
 
   void start() noexcept {
     self().prepare();
-    submit_file_request(self(), [](io::completion& c) noexcept {
-      event_loop::current().expected_post_arrived();
-      auto& op = static_cast<file_operation&>(static_cast<io::request&>(c));
-      op.proceed(op);
-    });
+    this->complete = call_member<&file_operation::on_complete>;
+    event_loop& loop = event_loop::current();
+    loop.expect_post();  // the clock waits for the request, which always completes on its own
+    loop.backend().submit(*this);
   }
-
-  auto await_resume() {
-    auto outcome = self().take_result();
-    if (!outcome) [[unlikely]]
-      self().fail(outcome.error());
-    if constexpr (!std::is_void_v<typename decltype(outcome)::value_type>) return *std::move(outcome);
+  void on_cancel() noexcept { event_loop::current().backend().cancel(*this); }
+  void on_complete() noexcept {
+    event_loop::current().expected_post_arrived();
+    this->proceed(*this);
   }
   [[nodiscard]] bool fully_succeeded() const noexcept { return this->result >= 0; }
 
@@ -65,10 +50,7 @@ class file_operation : public operation<Derived, io::file_request> {
   file_operation() noexcept { this->result = -1; }
 
   /// The error of a negative result. Throws `cancelled` when the operation ended for that reason.
-  [[nodiscard]] std::error_code error() const {
-    if (this->result == -static_cast<int>(std::errc::operation_canceled) && this->scope_cancelled()) throw_cancelled();
-    return {-this->result, std::generic_category()};
-  }
+  [[nodiscard]] std::error_code error() const { return this->error_of(this->result); }
   [[nodiscard]] std::expected<void, std::error_code> done_or_error() const {
     if (this->result < 0) return std::unexpected(error());
     return {};

@@ -30,7 +30,8 @@ class GYRE_API file_transfer_base : public operation<file_transfer_base, io::fil
 
   bool try_now() noexcept;
   void start() noexcept;
-  std::size_t await_resume();
+  void on_cancel() noexcept;
+  void on_complete() noexcept;
   std::expected<std::size_t, std::error_code> take_result();
   [[noreturn]] void fail(std::error_code reason) const;
   [[nodiscard]] bool fully_succeeded() const noexcept {
@@ -61,7 +62,6 @@ class GYRE_API file_transfer_base : public operation<file_transfer_base, io::fil
   void point_at_rest() noexcept;
   void absorb(long count) noexcept;
   void submit() noexcept;
-  void request_ended() noexcept;
   void take_back() noexcept;
 
   file_state* file_;

@@ -98,14 +98,7 @@ class [[nodiscard("co_await it")]] asio_op
 
   bool try_now() noexcept { return false; }
   void start() noexcept {
-    this->complete = [](io::completion& c) noexcept {
-      auto& op = static_cast<asio_op&>(static_cast<base&>(c));
-      op.loop_->expected_post_arrived();
-      op.proceed(op);
-    };
-    operation_base::cancel = [](cancellable& c) noexcept {
-      static_cast<asio_op&>(static_cast<operation_base&>(c)).ask_to_end();
-    };
+    this->complete = call_member<&asio_op::on_complete>;
     loop_ = &event_loop::current();
     loop_->expect_post();
     pending_ = 2;  // the handler, and this function
@@ -121,18 +114,26 @@ class [[nodiscard("co_await it")]] asio_op
     finish();
   }
 
+  void on_cancel() noexcept {
+    if (asked_ || leave_waiting(withdrawn)) return;  // withdrawn: the beginning will see it
+    if constexpr (has_executor && Library::has_slots) {
+      if (!join_pending()) return;
+      asked_ = true;
+      try {
+        Library::post(executor_, emission(*this));
+      } catch (...) {  // no memory: the operation runs to its end, because a cancel must not throw
+      }
+    }
+  }
+  void on_complete() noexcept {
+    loop_->expected_post_arrived();
+    this->proceed(*this);
+  }
+
   std::expected<value_type, std::error_code> take_result() {
     if (begin_failure_) std::rethrow_exception(begin_failure_);
-    if (stage_ == withdrawn || (asked_ && outcome_.failed())) {
-      if (this->scope_cancelled()) throw_cancelled();
-      return std::unexpected(std::make_error_code(std::errc::operation_canceled));
-    }
+    if (stage_ == withdrawn || (asked_ && outcome_.failed())) return std::unexpected(this->cancel_error());
     return outcome_.take();
-  }
-  value_type await_resume() {
-    auto result = take_result();
-    if (!result) fail(result.error());
-    if constexpr (!std::is_void_v<value_type>) return *std::move(result);
   }
   [[noreturn]] void fail(std::error_code reason) const {
     constexpr std::string_view name = initiation_name<Initiation>();
@@ -214,18 +215,6 @@ class [[nodiscard("co_await it")]] asio_op
       begin_failure_ = std::current_exception();  // thrown from the await
     }
     finish();
-  }
-
-  void ask_to_end() noexcept {
-    if (asked_ || leave_waiting(withdrawn)) return;  // withdrawn: the beginning will see it
-    if constexpr (has_executor && Library::has_slots) {
-      if (!join_pending()) return;
-      asked_ = true;
-      try {
-        Library::post(executor_, emission(*this));
-      } catch (...) {  // no memory: the operation runs to its end, because a cancel must not throw
-      }
-    }
   }
 
   [[no_unique_address]] stored_executor executor_;

@@ -32,13 +32,12 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
 
   bool try_now() noexcept { return false; }
   void start() noexcept {
-    operation_base::cancel = [](cancellable& c) noexcept {
-      auto& self = static_cast<chain_op&>(c);
-      if (self.current_ != nullptr) self.current_->cancel(*self.current_);
-    };
     starting_ = true;
     begin(first_, [](operation_base& op) noexcept { static_cast<link<First>&>(op).owner->first_ended(); });
     starting_ = false;
+  }
+  void on_cancel() noexcept {
+    if (current_ != nullptr) current_->cancel(*current_);
   }
 
   /// Returns the result of the last operation, or the error of the first one that failed. When an operation transferred
@@ -49,8 +48,7 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
     if (second_began_) return second_.take_result();
     auto first = first_.take_result();
     if (!first) return std::unexpected(first.error());
-    if (this->scope_cancelled()) throw_cancelled();
-    return std::unexpected(std::make_error_code(std::errc::operation_canceled));
+    return std::unexpected(this->cancel_error());
   }
   void fail(std::error_code reason) {
     if (second_began_) second_.fail(reason);
@@ -64,13 +62,6 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
   {
     if constexpr (can_give_back<Second>) second_.give_back();
     give_back_first();
-  }
-
-  auto await_resume() {
-    auto outcome = take_result();
-    if (!outcome) [[unlikely]]
-      fail(outcome.error());
-    if constexpr (!std::is_void_v<typename decltype(outcome)::value_type>) return *std::move(outcome);
   }
 
  private:
@@ -90,6 +81,7 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
     try {
       if (!op.try_now()) {
         current_ = &op;
+        op.accept_cancel();
         op.start();
         return;
       }

@@ -4,6 +4,7 @@
 #include <gyre/attributes.hpp>
 #include <gyre/coro/cancel_scope.hpp>
 #include <gyre/io/backend_choice.hpp>
+#include <gyre/loop/call_member.hpp>
 #include <gyre/loop/guest_loop.hpp>
 #include <gyre/loop/stop_observer.hpp>
 #include <gyre/loop/timer_wheel.hpp>
@@ -120,18 +121,18 @@ class GYRE_API event_loop {
   void post(F f) {
     struct posted : io::completion {
       explicit posted(F&& g) : function(std::move(g)) {}
+      void on_complete() noexcept {
+        try {
+          function();
+        } catch (...) {
+          report_posted_failure();
+        }
+        delete this;
+      }
       F function;
     };
     auto* item = new posted(std::move(f));
-    item->complete = [](io::completion& c) noexcept {
-      auto* self = static_cast<posted*>(&c);
-      try {
-        self->function();
-      } catch (...) {
-        report_posted_failure();
-      }
-      delete self;
-    };
+    item->complete = call_member<&posted::on_complete>;
     post(static_cast<io::completion&>(*item));
   }
 

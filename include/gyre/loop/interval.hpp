@@ -24,11 +24,13 @@ class GYRE_API [[nodiscard("co_await it")]] interval_tick_op : public operation<
   explicit interval_tick_op(interval& ticking) noexcept : interval_(&ticking) {}
   bool try_now() noexcept { return false; }
   void start() noexcept;
+  void on_cancel() noexcept;
   time_point await_resume();
 
  private:
   friend class interval;
   void arm() noexcept;
+  void on_time() noexcept;
 
   interval* interval_;
   time_point due_;  // set when it has fired

@@ -6,7 +6,6 @@
 #include <gyre/loop/operation.hpp>
 
 #include <expected>
-#include <system_error>
 
 namespace gyre {
 
@@ -27,31 +26,16 @@ class io_operation : public operation<Derived, io::request> {
   bool try_now() noexcept { return false; }
 
   void start() noexcept {
-    operation_base::cancel = [](cancellable& c) noexcept {
-      event_loop::current().backend().cancel(static_cast<io_operation&>(static_cast<operation_base&>(c)));
-    };
-    this->complete = [](io::completion& c) noexcept {
-      auto& self = static_cast<io_operation&>(static_cast<io::request&>(c));
-      self.proceed(self);
-    };
+    this->complete = call_member<&io_operation::on_complete>;
     event_loop::current().backend().submit(*this);
   }
-
-  auto await_resume() {
-    auto outcome = static_cast<Derived&>(*this).take_result();
-    if (!outcome) [[unlikely]]
-      static_cast<Derived&>(*this).fail(outcome.error());
-    if constexpr (!std::is_void_v<typename decltype(outcome)::value_type>) return *std::move(outcome);
-  }
+  void on_cancel() noexcept { event_loop::current().backend().cancel(*this); }
 
  protected:
   io_operation() noexcept = default;
 
   /// The error of a negative result. Throws `cancelled` when the operation ended because of a cancel.
-  [[nodiscard]] std::error_code error() const {
-    if (this->result == -static_cast<int>(std::errc::operation_canceled) && this->scope_cancelled()) throw_cancelled();
-    return {-this->result, std::generic_category()};
-  }
+  [[nodiscard]] std::error_code error() const { return this->error_of(this->result); }
 };
 
 }  // namespace gyre

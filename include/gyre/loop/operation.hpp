@@ -4,9 +4,11 @@
 #include <gyre/coro/context.hpp>
 #include <gyre/coro/misuse.hpp>
 #include <gyre/io/request.hpp>
+#include <gyre/loop/call_member.hpp>
 #include <gyre/loop/event_loop.hpp>
 
 #include <coroutine>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -59,6 +61,13 @@ struct operation_base : cancellable {
   /// True when the scope of the waiting task is cancelled, which is then the reason why the operation was cancelled.
   [[nodiscard]] bool scope_cancelled() const noexcept { return waiter != nullptr && waiter->context->cancel_pending; }
 
+  /// The error of an operation that ended early because of a cancel: throws `cancelled` when the scope of the waiting
+  /// task is cancelled. Otherwise its own time-out, or a function such as cancel_fd, ended it: operation_canceled.
+  [[nodiscard]] GYRE_API std::error_code cancel_error() const;
+
+  /// The error of a request whose `result` is -errno. Throws `cancelled` as cancel_error() does.
+  [[nodiscard]] GYRE_API std::error_code error_of(int result) const;
+
   /// True when its task waits for this operation alone, and no time-out of that task limits the wait.
   [[nodiscard]] bool waits_for_ever() const noexcept {
     if (waiter == nullptr || proceed != &resume_waiter)
@@ -70,11 +79,24 @@ struct operation_base : cancellable {
   }
 };
 
+/// The result of an operation whose errors are values: returns the value of take_result(), or throws through fail().
+template <class Op>
+auto value_or_throw(Op& op) {
+  auto outcome = op.take_result();
+  if (!outcome) [[unlikely]]
+    op.fail(outcome.error());
+  if constexpr (!std::is_void_v<typename decltype(outcome)::value_type>) return *std::move(outcome);
+}
+
 /// Base of operations that complete through the loop. Derived provides
-///   bool try_now()        completes without waiting, if possible; after false, `start` is called
-///   void start()          starts; `proceed(*this)` is called later, never inside this call
-///   R    await_resume()   returns the result, or throws
-/// and sets `cancel`, which asks a started operation to end early.
+///   bool try_now()      completes without waiting, if possible; after false, `start` is called
+///   void start()        starts; `proceed(*this)` is called later, never inside this call
+///   void on_cancel()    asks a started operation to end early; must not resume the task
+/// and its result, either as
+///   std::expected<T, std::error_code> take_result()   throws only `cancelled`
+///   void fail(std::error_code)                        throws, with the operation's name and object
+/// or, for an operation that cannot fail, as
+///   T await_resume()    returns the result, or throws `cancelled`
 ///
 /// try_now and start may throw (std::bad_alloc), and the await then throws the same. A function that throws must leave
 /// everything unchanged: nothing refers to the operation, and the operation holds nothing. `Completion` is the
@@ -101,6 +123,7 @@ class operation : public operation_base, public Completion {
       return;
     }
     frame.context->leaf = this;
+    accept_cancel();
     if constexpr (noexcept(self().start())) {
       self().start();
     } else {
@@ -115,13 +138,18 @@ class operation : public operation_base, public Completion {
     }
   }
 
+  auto await_resume() { return value_or_throw(self()); }
+
+  /// A cancel calls on_cancel() from now on. Called before `start`, by the await or by a combination.
+  void accept_cancel() noexcept { operation_base::cancel = call_member<&Derived::on_cancel>; }
+
+  /// Continues the task. Derived may have its own for a completion that needs more.
+  void on_complete() noexcept { proceed(*this); }
+
  protected:
   /// Calls `proceed` from the ready queue.
   void finish_soon() noexcept {
-    Completion::complete = [](io::completion& c) noexcept {
-      auto& op = static_cast<operation&>(static_cast<Completion&>(c));
-      op.proceed(op);
-    };
+    Completion::complete = call_member<&operation::on_complete>;
     if constexpr (checks_everything)
       if (waiter != nullptr) check_woken_on_own_loop(*waiter->context);
     event_loop::current().schedule(*this);

@@ -44,13 +44,7 @@ class [[nodiscard("co_await it")]] raw_op : public operation<raw_op<Each>, io::r
     return true;
   }
   void start() noexcept {
-    operation_base::cancel = [](cancellable& c) noexcept {
-      event_loop::current().backend().cancel(static_cast<raw_op&>(static_cast<operation_base&>(c)));
-    };
-    this->complete = [](io::completion& c) noexcept {
-      auto& op = static_cast<raw_op&>(static_cast<io::request&>(c));
-      op.proceed(op);
-    };
+    this->complete = call_member<&raw_op::on_complete>;
     if constexpr (!std::is_same_v<Each, ignore_partial_results>)
       this->deliver = [](io::raw_request& r) noexcept {
         static_cast<raw_op&>(r).each_(raw_result(r.result, r.completion_flags));
@@ -58,16 +52,11 @@ class [[nodiscard("co_await it")]] raw_op : public operation<raw_op<Each>, io::r
     this->target = &io::unnamed_descriptor();
     event_loop::current().backend().submit(*this);
   }
+  void on_cancel() noexcept { event_loop::current().backend().cancel(*this); }
 
   std::expected<raw_result, std::error_code> take_result() const {
     if (this->result >= 0) return raw_result(this->result, this->completion_flags);
-    if (this->result == -static_cast<int>(std::errc::operation_canceled) && this->scope_cancelled()) throw_cancelled();
-    return std::unexpected(std::error_code(-this->result, std::generic_category()));
-  }
-  raw_result await_resume() const {
-    const auto outcome = take_result();
-    if (!outcome) fail(outcome.error());
-    return *outcome;
+    return std::unexpected(this->error_of(this->result));
   }
   [[noreturn]] void fail(std::error_code reason) const { throw io_error(reason, "raw_operation", {}); }
   [[nodiscard]] bool fully_succeeded() const noexcept { return this->result >= 0; }

@@ -24,14 +24,13 @@ class GYRE_API [[nodiscard("co_await it")]] readiness_op : public operation<read
 
   bool try_now() noexcept;
   void start() noexcept;
+  void on_cancel() noexcept;
+  void on_complete() noexcept;
   std::expected<void, std::error_code> take_result() const;
-  void await_resume() const;
   [[noreturn]] void fail(std::error_code reason) const;
   [[nodiscard]] bool fully_succeeded() const noexcept { return result == 0; }
 
  private:
-  void ended() noexcept;
-
   io::descriptor descriptor_;
   int duplicate_ = -1;
   bool cancelled_ = false;

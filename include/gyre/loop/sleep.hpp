@@ -14,21 +14,22 @@ class [[nodiscard("co_await it")]] sleep_op : public operation<sleep_op>, privat
 
   bool try_now() noexcept { return false; }
   void start() noexcept {
-    operation_base::cancel = [](cancellable& c) noexcept {
-      auto& self = static_cast<sleep_op&>(c);
-      if (!self.armed()) return;  // it has fired and is about to be resumed: success wins over cancel
-      event_loop::current().timers().disarm(self);
-      self.cancelled_ = true;
-      self.finish_soon();
-    };
-    fire = [](timer& t) noexcept { static_cast<sleep_op&>(t).finish_soon(); };
+    fire = call_member<&sleep_op::on_time>;
     event_loop::current().timers().arm(*this);
+  }
+  void on_cancel() noexcept {
+    if (!armed()) return;  // it has fired and is about to be resumed: success wins over cancel
+    event_loop::current().timers().disarm(*this);
+    cancelled_ = true;
+    finish_soon();
   }
   void await_resume() const {
     if (cancelled_) throw_cancelled();
   }
 
  private:
+  void on_time() noexcept { finish_soon(); }
+
   bool cancelled_ = false;
 };
 

@@ -92,6 +92,7 @@ class GYRE_API stop_observers {
   };
   struct bell : io::completion {
     stop_observers* owner = nullptr;
+    void on_complete() noexcept { owner->answer(); }
   };
 
   // For the loop. Its bell is rung only while it is among the loops of the process, or has the authority.

@@ -31,14 +31,13 @@ class GYRE_API [[nodiscard("co_await it")]] stop_requested_op : public operation
 
   bool try_now() noexcept;
   void start() noexcept;
+  void on_cancel() noexcept;
   [[nodiscard]] std::expected<void, std::error_code> take_result() const;
-  void await_resume() const {
-    if (withdrawn_) [[unlikely]]
-      throw_cancelled();
-  }
   [[noreturn]] void fail(std::error_code reason) const;
 
  private:
+  void on_level(stop_level level) noexcept;
+
   bool withdrawn_ = false;
 };
 

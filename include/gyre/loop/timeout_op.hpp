@@ -40,12 +40,7 @@ class [[nodiscard("co_await it")]] timeout_op : public Op {
       throw_timed_out(limit_);
     }
   }
-  auto await_resume() {
-    auto outcome = take_result();
-    if (!outcome) [[unlikely]]
-      fail(outcome.error());
-    if constexpr (!std::is_void_v<typename decltype(outcome)::value_type>) return *std::move(outcome);
-  }
+  auto await_resume() { return value_or_throw(*this); }
 
  private:
   template <class Begin>
@@ -65,24 +60,26 @@ class [[nodiscard("co_await it")]] timeout_op : public Op {
   }
   void arm() noexcept {
     proceed_ = this->proceed;
-    this->proceed = [](operation_base& op) noexcept {
-      auto& self = static_cast<timeout_op&>(op);
-      event_loop::current().timers().disarm(self.clock_);
-      self.proceed_(op);
-    };
+    this->proceed = call_member<&timeout_op::on_end>;
     clock_.owner = this;
     clock_.deadline = deadline_after(limit_);
-    clock_.fire = [](timer& t) noexcept {
-      auto& self = *static_cast<clock&>(t).owner;
-      self.clock_.expired = true;
-      if (self.cancel != nullptr) self.cancel(self);  // null: its immediate result waits in the ready queue
-    };
+    clock_.fire = call_member<&clock::on_time>;
     event_loop::current().timers().arm(clock_);
+  }
+
+  void on_end() noexcept {
+    event_loop::current().timers().disarm(clock_);
+    proceed_(*this);
   }
 
   struct clock : timer {
     timeout_op* owner = nullptr;
     bool expired = false;
+
+    void on_time() noexcept {
+      expired = true;
+      if (owner->cancel != nullptr) owner->cancel(*owner);  // null: its immediate result waits in the ready queue
+    }
   };
   clock clock_;
   std::chrono::nanoseconds limit_;

@@ -14,17 +14,18 @@ class [[nodiscard("co_await it")]] yield_op : private io::completion {
   void await_suspend(std::coroutine_handle<Promise> caller) noexcept {
     frame_base& frame = caller.promise();
     frame.context->innermost = waiter_ = &frame;
-    complete = [](io::completion& c) noexcept {
-      frame_base& waiter = *static_cast<yield_op&>(c).waiter_;
-      waiter.context->innermost = nullptr;
-      event_loop::current().set_running_task(waiter.context);
-      waiter.handle().resume();
-    };
+    complete = call_member<&yield_op::on_complete>;
     event_loop::current().schedule(*this);
   }
   static constexpr void await_resume() noexcept {}
 
  private:
+  void on_complete() noexcept {
+    waiter_->context->innermost = nullptr;
+    event_loop::current().set_running_task(waiter_->context);
+    waiter_->handle().resume();
+  }
+
   frame_base* waiter_ = nullptr;
 };
 

@@ -22,11 +22,11 @@ class GYRE_API [[nodiscard("co_await it")]] signal_op : public operation<signal_
 
   bool try_now() noexcept;
   void start() noexcept;
+  void on_cancel() noexcept;
+  void on_complete() noexcept;
   int await_resume() const;
 
  private:
-  void rung() noexcept;
-
   signal_watch* watch_;
   io::descriptor descriptor_;
   int number_ = 0;

@@ -20,10 +20,12 @@ class GYRE_API [[nodiscard("co_await it")]] condition_wait_op : public operation
   explicit condition_wait_op(condition_variable& awaited) noexcept : condition_(&awaited) {}
   bool try_now() noexcept { return false; }
   void start() noexcept;
+  void on_cancel() noexcept;
   void await_resume();
 
  private:
   friend class condition_variable;
+  void on_grant() noexcept { finish_soon(); }
   void lock_again() noexcept;
 
   condition_variable* condition_;  // may have been destroyed when the task resumes

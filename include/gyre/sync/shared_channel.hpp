@@ -94,9 +94,6 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] shared_send_op
     if (const std::error_code error = this->outcome(sync_errc::closed)) return std::unexpected(error);
     return {};
   }
-  void await_resume() {
-    if (const auto result = take_result(); !result) fail(result.error());
-  }
   [[noreturn]] void fail(std::error_code reason) const {
     if (reason == sync_errc::closed) throw channel_closed();
     throw std::system_error(reason, "send");
@@ -122,11 +119,6 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] shared_receive_op
   static constexpr bool result_is_granted = true;
   void give_back() noexcept {
     if (this->item) state_->take_back(*std::move(this->item));
-  }
-  std::optional<T> await_resume() {
-    auto result = take_result();
-    if (!result) fail(result.error());
-    return *std::move(result);
   }
   [[noreturn]] void fail(std::error_code reason) const { throw std::system_error(reason, "receive"); }
 

@@ -93,32 +93,30 @@ class shared_operation : public operation<Derived>, public Slot {
   }
   void start() {
     const shared_lock_guard locked(self().lock());
-    if (self().attempt()) {  // it succeeded in between
-      operation_base::cancel = [](cancellable&) noexcept {};
-      this->finish_soon();
-      return;
-    }
+    if (self().attempt()) return this->finish_soon();  // it succeeded in between
     loop_ = &event_loop::current();
     loop_->expect_post();
-    operation_base::cancel = &withdraw;
-    io::completion::complete = [](io::completion& c) noexcept {
-      auto& op = static_cast<shared_operation&>(static_cast<operation<Derived>&>(c));
-      event_loop::current().expected_post_arrived();
-      op.proceed(op);
-    };
-    Slot::wake = [](shared_waiter& w) noexcept {
-      auto& op = static_cast<shared_operation&>(static_cast<Slot&>(w));
-      op.loop_->post(static_cast<io::completion&>(op));
-    };
+    io::completion::complete = call_member<&shared_operation::on_arrival>;
+    Slot::wake = call_member<&shared_operation::on_wake>;
     self().waits_in().push_back(*this);
+  }
+  void on_cancel() noexcept {
+    shared_lock& lock = self().lock();
+    lock.lock();
+    const bool waits = Slot::stands_in != nullptr;
+    if (waits) Slot::stands_in->remove(*this);
+    lock.unlock();
+    if (!waits) return;  // served: success wins over cancel
+    event_loop::current().expected_post_arrived();
+    withdrawn_ = true;
+    this->finish_soon();
   }
 
  protected:
   /// The error of an await that ended early or was refused; 0 after success.
   [[nodiscard]] std::error_code outcome(std::error_code refusal) const {
-    if (!withdrawn_) return Slot::refused ? refusal : std::error_code();
-    if (this->scope_cancelled()) throw_cancelled();
-    return std::make_error_code(std::errc::operation_canceled);
+    if (withdrawn_) return this->cancel_error();
+    return Slot::refused ? refusal : std::error_code();
   }
 
  public:
@@ -126,17 +124,11 @@ class shared_operation : public operation<Derived>, public Slot {
 
  private:
   Derived& self() noexcept { return static_cast<Derived&>(*this); }
-  static void withdraw(cancellable& c) noexcept {
-    auto& op = static_cast<shared_operation&>(static_cast<operation_base&>(c));
-    shared_lock& lock = op.self().lock();
-    lock.lock();
-    const bool waits = op.Slot::stands_in != nullptr;
-    if (waits) op.Slot::stands_in->remove(op);
-    lock.unlock();
-    if (!waits) return;  // served: success wins over cancel
+  // On the thread of the one that wakes.
+  void on_wake() noexcept { loop_->post(static_cast<io::completion&>(*this)); }
+  void on_arrival() noexcept {
     event_loop::current().expected_post_arrived();
-    op.withdrawn_ = true;
-    op.finish_soon();
+    this->proceed(*this);
   }
 
   event_loop* loop_ = nullptr;

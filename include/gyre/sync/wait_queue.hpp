@@ -103,27 +103,23 @@ class queued_operation : public operation<Derived>, public wait_node {
       return operation<Derived>::await_ready();
   }
   void start() noexcept {
-    operation_base::cancel = [](cancellable& c) noexcept {
-      auto& op = static_cast<queued_operation&>(static_cast<operation_base&>(c));
-      if (op.tries_again_) {
-        op.withdrawn_ = true;
-        return;
-      }
-      if (op.stands_in == nullptr) return;  // granted: success wins over cancel
-      op.stands_in->remove(op);
-      op.withdrawn_ = true;
-      op.finish_soon();
-    };
     if constexpr (is_held)
       if (self().is_free()) return try_again_soon();
     stand_in_line();
   }
+  void on_cancel() noexcept {
+    if (tries_again_) {
+      withdrawn_ = true;
+      return;
+    }
+    if (stands_in == nullptr) return;  // granted: success wins over cancel
+    stands_in->remove(*this);
+    withdrawn_ = true;
+    this->finish_soon();
+  }
 
   std::expected<T, std::error_code> take_result() {
-    if (withdrawn_) {
-      if (this->scope_cancelled()) throw_cancelled();
-      return std::unexpected(std::make_error_code(std::errc::operation_canceled));
-    }
+    if (withdrawn_) return std::unexpected(this->cancel_error());
     if constexpr (requires { Derived::refusal(); })
       if (this->refused) return std::unexpected(Derived::refusal());
     if constexpr (std::is_void_v<T>)
@@ -152,29 +148,31 @@ class queued_operation : public operation<Derived>, public wait_node {
  private:
   Derived& self() noexcept { return static_cast<Derived&>(*this); }
   void stand_in_line() noexcept {
-    grant = [](wait_node& node) noexcept {
-      auto& op = static_cast<queued_operation&>(node);
-      if constexpr (takes_late)
-        op.try_again_soon();
-      else
-        op.finish_soon();
-    };
+    grant = call_member<&queued_operation::on_grant>;
     self().waits_in().push_back(*this);
+  }
+
+  void on_grant() noexcept {
+    if constexpr (takes_late)
+      try_again_soon();
+    else
+      this->finish_soon();
   }
   void try_again_soon() noexcept {
     static_assert(noexcept(self().try_now()), "it is called from the ready queue, where nobody can catch");
-    io::completion::complete = [](io::completion& c) noexcept {
-      auto& op = static_cast<queued_operation&>(c);
-      op.tries_again_ = false;
-      if (op.withdrawn_ || op.self().try_now())
-        op.proceed(op);
-      else
-        op.stand_in_line();
-    };
+    io::completion::complete = call_member<&queued_operation::try_again>;
     tries_again_ = true;
     if constexpr (checks_everything)
       if (this->waiter != nullptr) check_woken_on_own_loop(*this->waiter->context);
     event_loop::current().schedule(*this);
+  }
+
+  void try_again() noexcept {
+    tries_again_ = false;
+    if (withdrawn_ || self().try_now())
+      this->proceed(*this);
+    else
+      stand_in_line();
   }
 
   bool withdrawn_ = false;

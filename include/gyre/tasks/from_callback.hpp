@@ -53,6 +53,10 @@ struct callback_state : io::completion {
     int expected = waiting;
     return __atomic_compare_exchange_n(&phase, &expected, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
   }
+  void on_complete() noexcept {
+    event_loop::current().expected_post_arrived();
+    waiter->proceed(*waiter);
+  }
   void add_reference() noexcept { __atomic_fetch_add(&references, 1, __ATOMIC_RELAXED); }
   void release() noexcept {
     if (__atomic_fetch_sub(&references, 1, __ATOMIC_ACQ_REL) == 1) delete this;
@@ -140,22 +144,7 @@ class [[nodiscard("co_await it")]] from_callback_op : public operation<from_call
     state_->waiter = this;
     state_->loop = &event_loop::current();
     state_->loop->expect_post();
-    state_->complete = [](io::completion& c) noexcept {
-      operation_base& op = *static_cast<callback_state<T>&>(c).waiter;
-      event_loop::current().expected_post_arrived();
-      op.proceed(op);
-    };
-    operation_base::cancel = [](cancellable& c) noexcept {
-      auto& op = static_cast<from_callback_op&>(static_cast<operation_base&>(c));
-      if constexpr (std::is_same_v<OnCancel, no_cancel_hook>) {
-        if (op.withdrawn_ || !op.state_->leave_waiting(callback_state<T>::abandoned)) return;
-        event_loop::current().expected_post_arrived();
-        op.withdrawn_ = true;
-        op.finish_soon();
-      } else if (op.state_->is_waiting()) {
-        op.ask_to_end();
-      }
-    };
+    state_->complete = call_member<&callback_state<T>::on_complete>;
     const awaited_callback<T> done(*state_);
     try {
       initiate_(done);
@@ -163,13 +152,20 @@ class [[nodiscard("co_await it")]] from_callback_op : public operation<from_call
       done.fail(std::current_exception());  // thrown where it is awaited
     }
   }
+  void on_cancel() noexcept {
+    if constexpr (std::is_same_v<OnCancel, no_cancel_hook>) {
+      if (withdrawn_ || !state_->leave_waiting(callback_state<T>::abandoned)) return;
+      event_loop::current().expected_post_arrived();
+      withdrawn_ = true;
+      this->finish_soon();
+    } else if (state_->is_waiting()) {
+      ask_to_end();
+    }
+  }
 
   std::expected<T, std::error_code> take_result() {
     const bool failed = state_->error || (asked_ && state_->dropped);
-    if (withdrawn_ || (failed && (asked_ || this->scope_cancelled()))) {
-      if (this->scope_cancelled()) throw_cancelled();
-      return std::unexpected(std::make_error_code(std::errc::operation_canceled));
-    }
+    if (withdrawn_ || (failed && (asked_ || this->scope_cancelled()))) return std::unexpected(this->cancel_error());
     if (state_->failure) std::rethrow_exception(state_->failure);
     if (state_->dropped) throw callback_dropped();
     if (state_->error) return std::unexpected(state_->error);
@@ -177,11 +173,6 @@ class [[nodiscard("co_await it")]] from_callback_op : public operation<from_call
       return {};
     else
       return std::move(*state_->value);
-  }
-  T await_resume() {
-    auto result = take_result();
-    if (!result) fail(result.error());
-    if constexpr (!std::is_void_v<T>) return *std::move(result);
   }
   [[noreturn]] void fail(std::error_code reason) const { throw std::system_error(reason, "from_callback"); }
 

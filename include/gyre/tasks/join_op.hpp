@@ -11,6 +11,7 @@ class GYRE_API [[nodiscard("co_await it")]] join_op : public operation<join_op>,
   explicit join_op(task_state& task) noexcept : task_watcher(task, &task_ended) {}
   bool try_now() noexcept { return keep_if_ended(); }
   void start() noexcept;
+  void on_cancel() noexcept;
   void await_resume() const {
     if (!watched().done()) throw_cancelled();
   }
@@ -26,10 +27,8 @@ class GYRE_API [[nodiscard("co_await it")]] uninterrupted_join_op : public opera
   static constexpr bool ignores_cancel = true;
   explicit uninterrupted_join_op(task_state& task) noexcept : task_watcher(task, &task_ended) {}
   bool try_now() noexcept { return keep_if_ended(); }
-  void start() noexcept {
-    operation_base::cancel = [](cancellable&) noexcept {};
-    watch();
-  }
+  void start() noexcept { watch(); }
+  void on_cancel() noexcept {}
   void await_resume() const noexcept {}
 
  private:

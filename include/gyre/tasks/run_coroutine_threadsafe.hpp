@@ -56,6 +56,7 @@ class GYRE_API shared_outcome_base {
   bool cancelled_ = false;      // used only on the loop's thread
   struct cancel_message : io::completion {
     shared_outcome_base* outcome = nullptr;  // set once it has been posted
+    void on_complete() noexcept;
   };
   cancel_message cancel_message_;
 };

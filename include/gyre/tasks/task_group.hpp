@@ -25,10 +25,12 @@ class GYRE_API children_wait_op : public operation<children_wait_op> {
   bool try_now() noexcept;
   bool await_ready() noexcept { return event_loop::current().may_continue_inline() && try_now(); }
   void start() noexcept;
+  void on_cancel() noexcept;
+  void on_complete() noexcept;
 
  protected:
-  enum class on_cancel : bool { waits_on, stops };
-  children_wait_op(child_tasks& children, std::size_t limit, on_cancel behaviour) noexcept
+  enum class when_cancelled : bool { waits_on, stops };
+  children_wait_op(child_tasks& children, std::size_t limit, when_cancelled behaviour) noexcept
       : children_(&children), limit_(limit), behaviour_(behaviour) {}
   [[nodiscard]] bool cancelled() const noexcept { return cancelled_; }
 
@@ -36,14 +38,13 @@ class GYRE_API children_wait_op : public operation<children_wait_op> {
   friend class child_tasks;
   friend class node_list<children_wait_op>;
   void wake() noexcept;
-  void woken() noexcept;
   void check_waits_for_others() const noexcept;
 
   children_wait_op* previous = nullptr;
   children_wait_op* next = nullptr;
   child_tasks* children_;  // null: destroyed, so no child is left
   std::size_t limit_;
-  on_cancel behaviour_;
+  when_cancelled behaviour_;
   bool waking_ = false;
   bool asked_ = false;
   bool cancelled_ = false;
@@ -53,7 +54,7 @@ class GYRE_API children_wait_op : public operation<children_wait_op> {
 class GYRE_API [[nodiscard("co_await it")]] fewer_children_op : public children_wait_op {
  public:
   fewer_children_op(child_tasks& children, std::size_t limit) noexcept
-      : children_wait_op(children, limit, on_cancel::stops) {}
+      : children_wait_op(children, limit, when_cancelled::stops) {}
   void await_resume() const {
     if (cancelled()) throw_cancelled();
   }
@@ -63,7 +64,8 @@ class GYRE_API [[nodiscard("co_await it")]] fewer_children_op : public children_
 class GYRE_API [[nodiscard("co_await it")]] children_ended_op : public children_wait_op {
  public:
   static constexpr bool ignores_cancel = true;
-  explicit children_ended_op(child_tasks& children) noexcept : children_wait_op(children, 1, on_cancel::waits_on) {}
+  explicit children_ended_op(child_tasks& children) noexcept
+      : children_wait_op(children, 1, when_cancelled::waits_on) {}
   void await_resume() const noexcept {}
 };
 
@@ -128,7 +130,7 @@ class GYRE_API child_tasks : public task_owner {
   waiter_line throttled_;  // waiters until there are fewer
   void (*ended_)(child_tasks&, task_state&) noexcept;
   std::exception_ptr not_launched_;
-  void listen() noexcept;
+  void on_child_ended(task_state& child) noexcept;
 };
 
 /// Tasks whose lifetimes are bound to a region of the code: `scope` does not return before all of them have ended.

@@ -24,12 +24,7 @@ class timeout_scope : private timer {
   timeout_scope(task_context& task, io::monotonic_time until,
                 io::monotonic_time began = event_loop::current().now()) noexcept
       : began_(began) {
-    fire = [](timer& t) noexcept {
-      auto& self = static_cast<timeout_scope&>(t);
-      self.expired_ = true;
-      self.waiting_at_ = place_of_wait(self.scope_.task()->innermost);
-      self.scope_.cancel();
-    };
+    fire = call_member<&timeout_scope::on_time>;
     scope_.open(task);
     scope_.set_limited();
     arm(until);
@@ -62,6 +57,11 @@ class timeout_scope : private timer {
   }
 
  private:
+  void on_time() noexcept {
+    expired_ = true;
+    waiting_at_ = place_of_wait(scope_.task()->innermost);
+    scope_.cancel();
+  }
   void arm(io::monotonic_time until) noexcept {
     if (expired_) return;
     timer_wheel& timers = event_loop::current().timers();

@@ -36,30 +36,24 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
 
   bool try_now() noexcept { return false; }
   void start() noexcept {
-    operation_base::cancel = [](cancellable& c) noexcept {
-      auto& op = static_cast<to_thread_op&>(static_cast<operation_base&>(c));
-      if (op.loop_ == nullptr || !io::blocking_pool::withdraw(op)) return;  // it has started: wait for it
-      op.pool_->end_waiting(op.waiting_);
-      op.arrived();
-      op.withdrawn_ = true;
-      op.finish_soon();
-    };
-    this->complete = [](io::completion& c) noexcept {
-      auto& op = static_cast<to_thread_op&>(static_cast<operation<to_thread_op>&>(c));
-      op.arrived();
-      op.proceed(op);
-    };
-    run = [](io::blocking_job& job) noexcept {
-      auto& op = static_cast<to_thread_op&>(job);
-      op.call();
-      op.pool_->end_waiting(op.waiting_);
-      op.loop_->post(static_cast<io::completion&>(op));  // last: the loop may have destroyed it before this returns
-    };
+    this->complete = call_member<&to_thread_op::on_complete>;
+    run = call_member<&to_thread_op::on_thread>;
     locals_ = task_local_binding::visible();
     loop_ = &event_loop::current();
     loop_->expect_post();
     waiting_ = pool_->waiting_counter();
     pool_->submit_awaited(*this, waiting_);
+  }
+  void on_cancel() noexcept {
+    if (loop_ == nullptr || !io::blocking_pool::withdraw(*this)) return;  // it has started: wait for it
+    pool_->end_waiting(waiting_);
+    arrived();
+    withdrawn_ = true;
+    this->finish_soon();
+  }
+  void on_complete() noexcept {
+    arrived();
+    this->proceed(*this);
   }
   result_type await_resume() {
     if (withdrawn_) throw_cancelled();
@@ -69,6 +63,11 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
   }
 
  private:
+  void on_thread() noexcept {
+    call();
+    pool_->end_waiting(waiting_);
+    loop_->post(static_cast<io::completion&>(*this));  // last: the loop may have destroyed it before this returns
+  }
   void call() noexcept {
     const lent_bindings lent(locals_);
     try {

@@ -31,6 +31,7 @@ class GYRE_API [[nodiscard("co_await it")]] tasks_ended_op : public operation<ta
   tasks_ended_op(std::vector<task_state*> tasks, wait_until when) noexcept : tasks_(std::move(tasks)), when_(when) {}
   bool try_now();
   void start() noexcept;
+  void on_cancel() noexcept;
   void await_resume();
 
  private:
@@ -94,6 +95,7 @@ class GYRE_API ending_order {
     explicit next_op(ending_order& order) noexcept : order_(&order) {}
     bool try_now() noexcept { return order_->given_ < order_->ended_.size(); }
     void start() noexcept;
+    void on_cancel() noexcept;
     std::size_t await_resume();
 
    private:
