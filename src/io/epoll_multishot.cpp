@@ -1,7 +1,6 @@
 // src/io/epoll_multishot.cpp: emulates multishot requests of a ring: one request, many results.
 //
-// Results are delivered only in wait. A multishot is parked in its descriptor until an edge comes, or it is in one of
-// two lines: `turn_` when it can continue without an edge, `starved_` when it needs a buffer. It is never in both.
+// Results are delivered only in wait. The lines of multishot::place are `turn_` and `starved_`.
 #include <gyre/io/message_multishot.hpp>
 
 #include "epoll_backend.hpp"
@@ -18,9 +17,6 @@ namespace {
 constexpr int most_receives = 32;
 constexpr int most_accepts = 64;
 
-// The place of a multishot. Stored in `length`, which multishots do not use otherwise.
-enum place : std::uint32_t { parked, in_turn, starved };
-
 // The final result, if it is known before the multishot's turn comes. Stored in `result`.
 constexpr int undecided = 0;
 
@@ -28,17 +24,17 @@ constexpr int undecided = 0;
 
 void epoll_backend::submit_multishot(multishot& m, int error) noexcept {
   m.result = -error;
-  m.length = parked;
+  m.stands = multishot::place::parked;
   if (error == 0 && !m.target->readable) return;
-  m.length = in_turn;
+  m.stands = multishot::place::in_turn;
   turn_.push_back(m);
 }
 
 void epoll_backend::cancel_multishot(multishot& m) noexcept {
   if (m.result == undecided) m.result = -ECANCELED;
-  if (m.length == in_turn) return;  // or it is the one whose delivery requested the cancel
-  if (m.length == starved) starved_.remove(m);
-  m.length = in_turn;
+  if (m.stands == multishot::place::in_turn) return;  // or it is the one whose delivery requested the cancel
+  if (m.stands == multishot::place::starved) starved_.remove(m);
+  m.stands = multishot::place::in_turn;
   turn_.push_back(m);
 }
 
@@ -51,16 +47,16 @@ void epoll_backend::serve_line() noexcept {
 }
 
 void epoll_backend::pump_if_parked(multishot& m) noexcept {
-  if (m.length == parked) pump(m);
+  if (m.stands == multishot::place::parked) pump(m);
 }
 
 void epoll_backend::pump(multishot& m) noexcept {
   const descriptor& d = *m.target;
   const bool accepts = m.code == opcode::accept_many;
-  m.length = in_turn;
+  m.stands = multishot::place::in_turn;
   for (int n = 0; m.result == undecided; ++n) {
     if (!d.readable) {
-      m.length = parked;
+      m.stands = multishot::place::parked;
       return;
     }
     if (n == (accepts ? most_accepts : most_receives)) {
@@ -99,7 +95,7 @@ bool epoll_backend::receive_one(multishot& m) noexcept {
   descriptor& d = *m.target;
   const std::uint32_t buffer = buffers().take();
   if (buffer == buffer_pool::none) {
-    m.length = starved;
+    m.stands = multishot::place::starved;
     starved_.push_back(m);
     return false;
   }
@@ -139,7 +135,6 @@ void epoll_backend::deliver(multishot& m, int result, std::uint32_t buffer) noex
 
 void epoll_backend::end(multishot& m, int result) noexcept {
   m.target->reader = nullptr;
-  m.address = nullptr;
   if (!m.cancel_requested) --endless_;
   no_longer_in_flight(m);
   deliver(m, result, multishot::no_buffer);

@@ -7,25 +7,22 @@
 
 namespace gyre::io {
 
-/// First-in, first-out line of multishots. Intrusive: `address` is the link, because a multishot has no buffer of its
-/// own. (`next` is not free: a multishot may be in the ready list at the same time.)
+/// First-in, first-out line of multishots. Intrusive. The link is not `next`, because a multishot may be in the ready
+/// list at the same time.
 class multishot_line {
  public:
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
   void push_back(multishot& m) noexcept {
-    m.address = nullptr;
-    if (first_ == nullptr)
-      first_ = &m;
-    else
-      last_->address = &m;
+    m.next_in_line = nullptr;
+    (first_ == nullptr ? first_ : last_->next_in_line) = &m;
     last_ = &m;
   }
 
   /// Takes the first. The line must not be empty.
   multishot& pop_front() noexcept {
     multishot& m = *first_;
-    first_ = static_cast<multishot*>(m.address);
+    first_ = m.next_in_line;
     return m;
   }
 

@@ -4,7 +4,8 @@
 #include <gyre/io/attempt.hpp>
 #include <gyre/net/datagram_operations.hpp>
 
-#include "ended_early.hpp"
+#include "cancelled_read.hpp"
+#include "last_error.hpp"
 
 #include <netinet/in.h>
 #include <netinet/udp.h>
@@ -94,7 +95,7 @@ void datagram_send_base::try_again() noexcept {
   prepare();
   if (!io::attempt(*this)) return datagram_state::of(*this).retry_soon();
   target->writable = true;
-  request_ended(*this);
+  on_complete();
 }
 
 // Returns false when others have taken the room and this send waits again.
@@ -107,29 +108,29 @@ bool datagram_send_base::room_came() noexcept {
 }
 
 void datagram_send_base::start() noexcept {
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<datagram_send_base&>(c);
-    if (!self.queued_) return;
-    datagram_state& owner = datagram_state::of(self);
-    const bool first = owner.first_sender == &self;
-    if (first && !owner.stop_retrying()) {
-      self.cancelled_ = true;
-      event_loop::current().backend().cancel(self);
-      return;
-    }
-    self.unlink();
-    if (first) submit_first(owner);
-    self.result = -ECANCELED;
-    self.finish_soon();
-  };
   datagram_state& socket = datagram_state::of(*this);
   socket.expect_usable(name_of_send());
-  complete = &request_ended;
+  complete = call_member<&datagram_send_base::on_complete>;
   queued_ = true;
   const bool alone = socket.first_sender == nullptr;
   (alone ? socket.first_sender : socket.last_sender->next_sender_) = this;
   socket.last_sender = this;
   if (alone) submit_first(socket);
+}
+
+void datagram_send_base::on_cancel() noexcept {
+  if (!queued_) return;
+  datagram_state& owner = datagram_state::of(*this);
+  const bool first = owner.first_sender == this;
+  if (first && !owner.stop_retrying()) {
+    cancelled_ = true;
+    event_loop::current().backend().cancel(*this);
+    return;
+  }
+  unlink();
+  if (first) submit_first(owner);
+  result = -ECANCELED;
+  finish_soon();
 }
 
 void datagram_send_base::unlink() noexcept {
@@ -142,13 +143,12 @@ void datagram_send_base::unlink() noexcept {
   next_sender_ = nullptr;
 }
 
-void datagram_send_base::request_ended(io::completion& c) noexcept {
-  auto& self = static_cast<datagram_send_base&>(static_cast<io::request&>(c));
-  if (self.code == io::opcode::wait_writable && !self.room_came()) return;
-  datagram_state& socket = datagram_state::of(self);
-  self.unlink();
+void datagram_send_base::on_complete() noexcept {
+  if (code == io::opcode::wait_writable && !room_came()) return;
+  datagram_state& socket = datagram_state::of(*this);
+  unlink();
   submit_first(socket);
-  self.proceed(self);  // last: the resumed task may destroy the socket
+  proceed(*this);  // last: the resumed task may destroy the socket
 }
 
 std::size_t datagram_send_base::total() const noexcept {
@@ -159,7 +159,7 @@ std::size_t datagram_send_base::total() const noexcept {
 
 std::expected<std::size_t, std::error_code> datagram_send_base::take_result() const {
   if (result >= 0) return static_cast<std::size_t>(result);
-  return std::unexpected(result == -ECANCELED ? ended_early(*this) : errno_code(-result));
+  return std::unexpected(error_of(result));
 }
 
 void datagram_send_base::fail_with(std::error_code reason, std::string to) const {
@@ -228,36 +228,34 @@ bool datagram_receive_base::try_now() noexcept {
 }
 
 void datagram_receive_base::start() noexcept {
-  complete = &request_ended;
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<datagram_receive_base&>(c);
-    datagram_state& owner = datagram_state::of(self);
-    if (owner.receiver != &self || self.cancelled_) return;
-    self.cancelled_ = true;
-    end_cancelled(self, owner.stop_waiting(self));
-  };
+  complete = call_member<&datagram_receive_base::on_complete>;
   datagram_state& socket = datagram_state::of(*this);
-  if (socket.receives_many()) return socket.wait_for_arrivals(*this, &arrived);
+  if (socket.receives_many()) return socket.wait_for_arrivals(*this, call_member<&datagram_receive_base::on_arrival>);
   prepare();
   socket.receive_directly(*this, *this);
 }
 
-void datagram_receive_base::arrived(operation_base& op) noexcept {
-  auto& self = static_cast<datagram_receive_base&>(op);
-  (void)self.take_arrival();
-  self.proceed(self);
+void datagram_receive_base::on_cancel() noexcept {
+  datagram_state& owner = datagram_state::of(*this);
+  if (owner.receiver != this || cancelled_) return;
+  cancelled_ = true;
+  end_cancelled(*this, owner.stop_waiting(*this));
 }
 
-void datagram_receive_base::request_ended(io::completion& c) noexcept {
-  auto& self = static_cast<datagram_receive_base&>(static_cast<io::request&>(c));
-  self.absorb_message();
-  datagram_state::of(self).receiver_ended();
-  self.proceed(self);
+void datagram_receive_base::on_arrival() noexcept {
+  (void)take_arrival();
+  proceed(*this);
+}
+
+void datagram_receive_base::on_complete() noexcept {
+  absorb_message();
+  datagram_state::of(*this).receiver_ended();
+  proceed(*this);
 }
 
 std::expected<std::size_t, std::error_code> datagram_receive_base::take_size() const {
   if (result >= 0) return static_cast<std::size_t>(result);
-  return std::unexpected(result == -ECANCELED ? ended_early(*this) : errno_code(-result));
+  return std::unexpected(error_of(result));
 }
 
 // ---- receiving a lease
@@ -280,26 +278,28 @@ bool datagram_lease_base::take_arrival() noexcept {
 }
 
 void datagram_lease_base::start() noexcept {
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<datagram_lease_base&>(c);
-    if (!self.socket_->stop_waiting(self)) return;  // it has its datagram: success beats cancel
-    self.complete = [](io::completion& item) noexcept {
-      auto& op = static_cast<datagram_lease_base&>(item);
-      op.socket_->receiver_ended();
-      op.proceed(op);
-    };
-    event_loop::current().schedule(self);
-  };
-  socket_->wait_for_arrivals(*this, [](operation_base& op) noexcept {
-    auto& self = static_cast<datagram_lease_base&>(op);
-    (void)self.take_arrival();
-    self.proceed(self);
-  });
+  socket_->wait_for_arrivals(*this, call_member<&datagram_lease_base::on_arrival>);
+}
+
+void datagram_lease_base::on_arrival() noexcept {
+  (void)take_arrival();
+  proceed(*this);
+}
+
+void datagram_lease_base::on_cancel() noexcept {
+  if (!socket_->stop_waiting(*this)) return;  // it has its datagram: success beats cancel
+  complete = call_member<&datagram_lease_base::on_cancelled>;
+  event_loop::current().schedule(*this);
+}
+
+void datagram_lease_base::on_cancelled() noexcept {
+  socket_->receiver_ended();
+  proceed(*this);
 }
 
 std::error_code datagram_lease_base::take_failure() {
   if (buffer_ != io::buffer_pool::none) return {};
-  return failure_ != 0 ? errno_code(failure_) : ended_early(*this);
+  return failure_ != 0 ? errno_code(failure_) : cancel_error();
 }
 
 }  // namespace gyre

@@ -18,11 +18,7 @@ constinit datagram_state datagram_state::closed(nobody_receives);
 datagram_state::datagram_state(int number, waiting for_room) noexcept
     : pool_(&loop_of(kind).backend().buffers()), for_room_(for_room) {
   retry_.socket = this;
-  retry_.fire = [](timer& t) noexcept {
-    datagram_state& self = *static_cast<retry_timer&>(t).socket;
-    self.retrying_ = false;
-    self.first_sender->try_again();
-  };
+  retry_.fire = call_member<&retry_timer::on_time>;
   fd = number;
   arrivals_.code = io::opcode::receive_messages_many;
   arrivals_.target = this;
@@ -31,6 +27,11 @@ datagram_state::datagram_state(int number, waiting for_room) noexcept
   arrivals_.layout.name_length = longest_socket_address;
   arrivals_.layout.control_length = datagram_control_room;
   event_loop::current().backend().attach(*this);
+}
+
+void datagram_state::retry_timer::on_time() noexcept {
+  socket->retrying_ = false;
+  socket->first_sender->try_again();
 }
 
 datagram_state::~datagram_state() {

@@ -2,8 +2,6 @@
 #include <gyre/io/attempt.hpp>
 #include <gyre/net/descriptor_passing.hpp>
 
-#include "ended_early.hpp"
-
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -18,28 +16,25 @@ static_assert(passed_descriptors_room == CMSG_SPACE(most_passed_descriptors * si
 
 send_descriptors_op::send_descriptors_op(socket_state& socket, std::span<const std::byte> bytes,
                                          std::span<const int> descriptors) noexcept
-    : socket_write_message_base(socket, bytes.size(), extent::all, &point_at_rest),
-      bytes_(bytes),
-      descriptors_(descriptors) {
+    : socket_write_base(socket, write_kind::descriptors, bytes.size()), bytes_(bytes), descriptors_(descriptors) {
   if (bytes.empty() || descriptors.empty() || descriptors.size() > most_passed_descriptors) refuse(EINVAL);
 }
 
-void send_descriptors_op::point_at_rest(socket_write_message_base& op) noexcept {
-  auto& self = static_cast<send_descriptors_op&>(op);
-  const std::span<const std::byte> rest = self.bytes_.subspan(self.done());
-  self.rest_ = {rest.data(), rest.size()};
-  self.message_ = {};
-  self.message_.buffers = &self.rest_;
-  self.message_.buffer_count = 1;
-  self.address = &self.message_;
-  if (self.done() > 0) return;  // the descriptors went with the first byte
-  auto* const header = reinterpret_cast<cmsghdr*>(self.control_);
+void send_descriptors_op::point_at_rest() noexcept {
+  const std::span<const std::byte> rest = bytes_.subspan(done());
+  rest_ = {rest.data(), rest.size()};
+  message_ = {};
+  message_.buffers = &rest_;
+  message_.buffer_count = 1;
+  address = &message_;
+  if (done() > 0) return;  // the descriptors went with the first byte
+  auto* const header = reinterpret_cast<cmsghdr*>(control_);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(self.descriptors_.size_bytes());
-  std::memcpy(CMSG_DATA(header), self.descriptors_.data(), self.descriptors_.size_bytes());
-  self.message_.control = self.control_;
-  self.message_.control_length = CMSG_SPACE(self.descriptors_.size_bytes());
+  header->cmsg_len = CMSG_LEN(descriptors_.size_bytes());
+  std::memcpy(CMSG_DATA(header), descriptors_.data(), descriptors_.size_bytes());
+  message_.control = control_;
+  message_.control_length = CMSG_SPACE(descriptors_.size_bytes());
 }
 
 receive_descriptors_op::receive_descriptors_op(socket_state& socket, std::span<std::byte> buffer) noexcept
@@ -101,17 +96,12 @@ bool receive_descriptors_op::try_now() noexcept {
 }
 
 void receive_descriptors_op::start() noexcept {
-  operation_base::cancel = [](cancellable& c) noexcept {
-    event_loop::current().backend().cancel(static_cast<receive_descriptors_op&>(c));
-  };
-  complete = [](io::completion& c) noexcept {
-    static_cast<receive_descriptors_op&>(static_cast<io::request&>(c)).request_ended();
-  };
+  complete = call_member<&receive_descriptors_op::on_complete>;
   prepare();
   socket_state::of(*this).read_directly(*this, *this);
 }
 
-void receive_descriptors_op::request_ended() noexcept {
+void receive_descriptors_op::on_complete() noexcept {
   holds_descriptors_ = result > 0;
   socket_state::of(*this).reader_ended();
   proceed(*this);
@@ -130,9 +120,7 @@ std::vector<owned_fd> receive_descriptors_op::take_descriptors() {
 }
 
 std::expected<received_descriptors, std::error_code> receive_descriptors_op::take_result() {
-  if (result < 0) {
-    return std::unexpected(result == -ECANCELED ? ended_early(*this) : errno_code(-result));
-  }
+  if (result < 0) return std::unexpected(error_of(result));
   const auto size = static_cast<std::size_t>(result);
   const bool some_lost = holds_descriptors_ && (message_.flags & MSG_CTRUNC) != 0;
   received_descriptors all{size};
@@ -145,12 +133,6 @@ std::expected<received_descriptors, std::error_code> receive_descriptors_op::tak
   if (!some_lost) return all;
   socket_state::of(*this).received.put_back(buffer_.first(size));
   return std::unexpected(std::make_error_code(std::errc::too_many_files_open));
-}
-
-received_descriptors receive_descriptors_op::await_resume() {
-  auto outcome = take_result();
-  if (!outcome) fail(outcome.error());
-  return *std::move(outcome);
 }
 
 void receive_descriptors_op::fail(std::error_code reason) const {

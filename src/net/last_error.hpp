@@ -1,4 +1,4 @@
-// src/net/last_error.hpp: errno as an exception.
+// src/net/last_error.hpp: errno as an error.
 #pragma once
 
 #include <cerrno>
@@ -6,6 +6,7 @@
 
 namespace gyre {
 
-[[nodiscard]] inline std::system_error last_error() { return {errno, std::generic_category()}; }
+[[nodiscard]] inline std::error_code errno_code(int error) noexcept { return {error, std::generic_category()}; }
+[[nodiscard]] inline std::system_error last_error() { return std::system_error(errno_code(errno)); }
 
 }  // namespace gyre

@@ -5,7 +5,7 @@
 #include <gyre/net/listener_state.hpp>
 #include <gyre/net/socket_state.hpp>
 
-#include "ended_early.hpp"
+#include "last_error.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -53,36 +53,36 @@ listener_state::listener_state(int fd, std::string bound, int backlog) noexcept
   descriptor_.fd = fd;
   code = io::opcode::accept_many;
   target = &descriptor_;
-  deliver = &deliver_connection;
-  complete = &accepted_something;
-  timer::fire = [](timer& t) noexcept {
-    auto& self = static_cast<listener_state&>(t);
-    self.paused_ = false;
-    self.arm();
-  };
+  deliver = call_member<&listener_state::on_connection>;
+  complete = call_member<&listener_state::on_complete>;
+  timer::fire = call_member<&listener_state::on_time>;
   loop_ = &loop_of(kind);
   event_loop::current().backend().attach(descriptor_);
+}
+
+void listener_state::on_time() noexcept {
+  paused_ = false;
+  arm();
 }
 
 void listener_state::arm() noexcept {
   if (where == io::phase::idle && !paused_ && !stopped_ && failure_ == 0) event_loop::current().backend().submit(*this);
 }
 
-void listener_state::deliver_connection(multishot& m, int result, std::uint32_t /*buffer*/) noexcept {
-  auto& self = static_cast<listener_state&>(m);
-  if (result >= 0) {
-    self.refused_in_a_row_ = 0;
-    self.keep(result);
-    if (self.accepted_.size() - self.next_ >= most_waiting && self.where == io::phase::in_flight)
-      event_loop::current().backend().cancel(self);
-  } else if (is_shortage(-result)) {
-    self.pause_accepting(-result);
-  } else if (concerns_one_connection(-result)) {
+void listener_state::on_connection(int number, std::uint32_t /*buffer*/) noexcept {
+  if (number >= 0) {
+    refused_in_a_row_ = 0;
+    keep(number);
+    if (accepted_.size() - next_ >= most_waiting && where == io::phase::in_flight)
+      event_loop::current().backend().cancel(*this);
+  } else if (is_shortage(-number)) {
+    pause_accepting(-number);
+  } else if (concerns_one_connection(-number)) {
     // The next connection may be accepted at once. If many in a row fail, the problem is the
     // listener's after all, and may still pass.
-    if (++self.refused_in_a_row_ % most_refused_in_a_row == 0) self.pause_accepting(-result);
-  } else if (result != -ECANCELED) {
-    self.failure_ = -result;
+    if (++refused_in_a_row_ % most_refused_in_a_row == 0) pause_accepting(-number);
+  } else if (number != -ECANCELED) {
+    failure_ = -number;
   }
 }
 
@@ -133,16 +133,12 @@ void listener_state::pause_accepting(int error) noexcept {
   loop.timers().arm(*this);
 }
 
-void listener_state::accepted_something(io::completion& c) noexcept {
-  auto& self = static_cast<listener_state&>(static_cast<io::request&>(c));
-  self.listed = false;
-  if (self.stopped_) {
-    self.close_when_quiet();
-    return;
-  }
-  if (self.finishing_ && self.descriptor_.in_flight == 0) self.take_backlog();
-  self.serve_waiters();
-  if (self.accepted_.size() - self.next_ < most_waiting) self.arm();
+void listener_state::on_complete() noexcept {
+  listed = false;
+  if (stopped_) return close_when_quiet();
+  if (finishing_ && descriptor_.in_flight == 0) take_backlog();
+  serve_waiters();
+  if (accepted_.size() - next_ < most_waiting) arm();
 }
 
 void listener_state::serve_waiters() noexcept {
@@ -164,7 +160,7 @@ void listener_state::finish() noexcept {
   finishing_ = paused_ = true;
   event_loop::current().timers().disarm(*this);
   if (where == io::phase::in_flight) event_loop::current().backend().cancel(*this);
-  if (descriptor_.in_flight > 0 || listed) return;  // accepted_something continues
+  if (descriptor_.in_flight > 0 || listed) return;  // on_complete continues
   take_backlog();
   serve_waiters();
 }
@@ -240,19 +236,19 @@ bool accept_base::try_now() noexcept {
 }
 
 void accept_base::start() noexcept {
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<accept_base&>(c);
-    if (!self.waiting_) return;
-    self.unlink();
-    self.cancelled_ = true;
-    self.finish_soon();
-  };
   listener_state& listener = *listener_;
   if (listener.loop_ != &event_loop::current()) [[unlikely]]
     stop_on_other_loop("accept", listener_state::kind);
   waiting_ = true;
   listener.waiters_.link_last(*this);
   listener.arm();
+}
+
+void accept_base::on_cancel() noexcept {
+  if (!waiting_) return;
+  unlink();
+  cancelled_ = true;
+  finish_soon();
 }
 
 void accept_base::unlink() noexcept {
@@ -268,7 +264,7 @@ void accept_base::note_failure() noexcept {
 
 std::expected<socket_state*, std::error_code> accept_base::take_socket() {
   if (socket_ != nullptr) return std::exchange(socket_, nullptr);
-  return std::unexpected(cancelled_ ? ended_early(*this) : errno_code(listener_->failure_));
+  return std::unexpected(cancelled_ ? cancel_error() : errno_code(listener_->failure_));
 }
 
 void accept_base::fail(std::error_code reason) const { throw io_error(reason, "accept", listener_->name); }

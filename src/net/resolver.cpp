@@ -118,17 +118,16 @@ class lookup_op : public operation<lookup_op> {
 
   bool try_now() noexcept { return false; }
   void start() noexcept {
-    operation_base::cancel = [](cancellable& c) noexcept {
-      auto& self = static_cast<lookup_op&>(c);
-      if (*self.job_ == nullptr || !(*self.job_)->abandon()) return;  // abandoned before, or success beats cancel
-      (void)self.job_->release();
-      self.finish_soon();
-    };
     lookup_job& job = **job_;
     job.waiter = this;
     job.loop = &event_loop::current();
     job.loop->expect_post();
     io::blocking_pool::for_names().submit(job);
+  }
+  void on_cancel() noexcept {
+    if (*job_ == nullptr || !(*job_)->abandon()) return;  // abandoned before, or success beats cancel
+    (void)job_->release();
+    finish_soon();
   }
   void await_resume() const {
     if (*job_ == nullptr) throw_cancelled();

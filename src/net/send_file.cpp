@@ -79,36 +79,33 @@ void send_file_op::send_rest() noexcept {
 void send_file_op::call_in_thread() noexcept {
   prepare_call(most_of_a_thread);
   call_.op = this;
-  call_.complete = &call_ended;
+  call_.complete = call_member<&call::on_complete>;
   event_loop& loop = event_loop::current();
   loop.expect_post();
   loop.backend().submit(call_);
 }
 
-void send_file_op::call_ended(io::completion& c) noexcept {
+void send_file_op::call_ended(int sent) noexcept {
   event_loop::current().expected_post_arrived();
-  send_file_op& self = *static_cast<call&>(static_cast<io::request&>(c)).op;
-  const int sent = self.call_.result;
-  if (sent == -EAGAIN && !self.stopped()) return self.wait_for_room();
-  if (sent == 0) self.total_ = self.done();  // the end of the file
-  self.step_ended(sent == -EAGAIN ? -ECANCELED : sent);
+  if (sent == -EAGAIN && !stopped()) return wait_for_room();
+  if (sent == 0) total_ = done();  // the end of the file
+  step_ended(sent == -EAGAIN ? -ECANCELED : sent);
 }
 
 void send_file_op::wait_for_room() noexcept {
-  complete = &there_is_room;
+  complete = call_member<&send_file_op::on_room>;
   event_loop::current().backend().submit(*this);
 }
 
-void send_file_op::there_is_room(io::completion& c) noexcept {
-  auto& self = static_cast<send_file_op&>(static_cast<io::request&>(c));
-  if (self.result < 0)
-    self.step_ended(self.result);
-  else if (self.stopped())
-    self.step_ended(-ECANCELED);
-  else if (self.try_file_now())
-    self.step_ended(0);
+void send_file_op::on_room() noexcept {
+  if (result < 0)
+    step_ended(result);
+  else if (stopped())
+    step_ended(-ECANCELED);
+  else if (try_file_now())
+    step_ended(0);
   else
-    self.send_rest();
+    send_rest();
 }
 
 void send_file_op::cancel_call() noexcept { event_loop::current().backend().cancel(call_); }

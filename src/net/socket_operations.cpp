@@ -1,10 +1,11 @@
 // src/net/socket_operations.cpp: writes to a connected socket, and closes it.
 #include <gyre/coro/misuse.hpp>
 #include <gyre/io/attempt.hpp>
+#include <gyre/net/descriptor_passing.hpp>
 #include <gyre/net/send_file.hpp>
 #include <gyre/net/socket_operations.hpp>
 
-#include "ended_early.hpp"
+#include "last_error.hpp"
 #include "note_written.hpp"
 #include "transfer_outcome.hpp"
 
@@ -24,18 +25,18 @@ constexpr int after_cut_off = -1;  // a value of error_
 // Points the request at the remaining bytes.
 void socket_write_base::prepare() noexcept {
   constexpr std::size_t most = std::size_t{1} << 30U;
-  if (code == io::opcode::send_message) {
-    auto& self = static_cast<socket_write_message_base&>(*this);
-    self.point_at_rest_(self);
-  } else {
+  if (kind_ == write_kind::bytes) [[likely]]
     length = static_cast<std::uint32_t>(std::min(most, total_ - done_));
-  }
+  else if (kind_ == write_kind::buffers)
+    static_cast<socket_write_vector_op&>(*this).point_at_rest();
+  else
+    static_cast<send_descriptors_op&>(*this).point_at_rest();
 }
 
 void socket_write_base::advance(std::size_t count) noexcept {
   done_ += count;
   if (count > 0) note_written(socket_state::of(*this));
-  if (code == io::opcode::send) address = static_cast<std::byte*>(address) + count;
+  if (kind_ == write_kind::bytes) address = static_cast<std::byte*>(address) + count;
 }
 
 // ENOTCONN is not an error: the socket was connected, and there is no peer left to notify.
@@ -52,11 +53,11 @@ bool socket_write_base::try_now() noexcept {
   }
   if constexpr (checks_everything) socket.expect_own_loop(name());
   if (socket.last_writer != nullptr) return false;
-  if (extent_ == extent::nothing) {
+  if (kind_ == write_kind::shutdown) {
     shut_down();
     return true;
   }
-  if (extent_ == extent::file) return static_cast<send_file_op&>(*this).try_file_now();
+  if (kind_ == write_kind::file) return static_cast<send_file_op&>(*this).try_file_now();
   return transfer_now();
 }
 
@@ -70,14 +71,13 @@ bool socket_write_base::transfer_now() noexcept {
       return true;
     }
     advance(static_cast<std::size_t>(result));
-    if (extent_ == extent::some) return true;
+    if (some_) return true;
   }
   return done_ == total_;
 }
 
 void socket_write_base::start() noexcept {
-  operation_base::cancel = &cancel_write;
-  complete = &request_ended;
+  complete = call_member<&socket_write_base::on_complete>;
   socket_state& socket = socket_state::of(*this);
   if (!socket.is_of_running_loop()) [[unlikely]]
     stop_on_other_loop(name(), socket_state::kind);
@@ -88,7 +88,7 @@ void socket_write_base::start() noexcept {
 }
 
 bool socket_write_base::finished() const noexcept {
-  return error_ != 0 || stopped_ || done_ == total_ || (extent_ == extent::some && done_ > 0);
+  return error_ != 0 || stopped_ || done_ == total_ || (some_ && done_ > 0);
 }
 
 // Starts the write at the head of the queue. A write that ends without the kernel resumes from the ready queue.
@@ -96,7 +96,7 @@ void socket_write_base::start_next(socket_state& socket) noexcept {
   while (socket_write_base* const head = socket.first_writer()) {
     if (socket.write_cut)
       head->error_ = after_cut_off;
-    else if (head->extent_ == extent::nothing)
+    else if (head->kind_ == write_kind::shutdown)
       head->shut_down();
     else {
       head->submit_rest();
@@ -108,14 +108,9 @@ void socket_write_base::start_next(socket_state& socket) noexcept {
 }
 
 void socket_write_base::submit_rest() noexcept {
-  if (extent_ == extent::file) return static_cast<send_file_op&>(*this).send_rest();
+  if (kind_ == write_kind::file) return static_cast<send_file_op&>(*this).send_rest();
   prepare();
   event_loop::current().backend().submit(*this);
-}
-
-void socket_write_base::request_ended(io::completion& c) noexcept {
-  auto& self = static_cast<socket_write_base&>(static_cast<io::request&>(c));
-  self.step_ended(self.result);
 }
 
 void socket_write_base::step_ended(int outcome) noexcept {
@@ -131,27 +126,23 @@ void socket_write_base::step_ended(int outcome) noexcept {
     start_next(socket);  // this one is still the head of the queue
     return;
   }
-  if (extent_ != extent::some && done_ > 0 && done_ < total_) socket.write_cut = true;
+  if (!some_ && done_ > 0 && done_ < total_) socket.write_cut = true;
   socket.remove_writer(*this);
   start_next(socket);
   socket.note_quiet();
   proceed(*this);  // last: the resumed task may destroy the stream
 }
 
-void socket_write_base::cancel_write(cancellable& c) noexcept {
-  auto& self = static_cast<socket_write_base&>(c);
-  if (!self.queued_ || self.stopped_) return;
-  self.stopped_ = true;
-  socket_state& socket = socket_state::of(self);
-  if (socket.first_writer() == &self) return self.cancel_in_flight();
-  socket.remove_writer(self);
-  self.finish_soon();
-}
-
-// No effect on a request that has ended but not reported it yet.
-void socket_write_base::cancel_in_flight() noexcept {
-  event_loop::current().backend().cancel(*this);
-  if (extent_ == extent::file) static_cast<send_file_op&>(*this).cancel_call();
+void socket_write_base::on_cancel() noexcept {
+  if (!queued_ || stopped_) return;
+  stopped_ = true;
+  socket_state& socket = socket_state::of(*this);
+  if (socket.first_writer() != this) {
+    socket.remove_writer(*this);
+    return finish_soon();
+  }
+  event_loop::current().backend().cancel(*this);  // no effect if it has ended but not reported it
+  if (kind_ == write_kind::file) static_cast<send_file_op&>(*this).cancel_call();
 }
 
 std::expected<std::size_t, std::error_code> socket_write_base::take_result() {
@@ -160,9 +151,9 @@ std::expected<std::size_t, std::error_code> socket_write_base::take_result() {
     return std::unexpected(make_error_code(stream_errc::write_cut_off));
   }
   if (error_ != 0) return std::unexpected(errno_code(error_));
-  if (done_ == total_ && !(stopped_ && extent_ == extent::nothing)) return done_;
-  if (extent_ == extent::some && done_ > 0) return done_;
-  return std::unexpected(ended_early(*this));
+  if (done_ == total_ && !(stopped_ && kind_ == write_kind::shutdown)) return done_;
+  if (some_ && done_ > 0) return done_;
+  return std::unexpected(cancel_error());
 }
 
 std::size_t socket_write_base::result_or_throw() { return value_or_throw(*this); }
@@ -172,35 +163,34 @@ void socket_write_base::fail(std::error_code reason) const {
 }
 
 const char* socket_write_base::name() const noexcept {
-  return extent_ == extent::nothing ? "shutdown_write"
-         : extent_ == extent::file  ? "send_file"
-         : extent_ == extent::some  ? "write_some"
-                                    : "write_all";
+  return kind_ == write_kind::shutdown ? "shutdown_write"
+         : kind_ == write_kind::file   ? "send_file"
+         : some_                       ? "write_some"
+                                       : "write_all";
 }
 
 socket_write_vector_op::socket_write_vector_op(socket_state& socket, std::span<const io::const_buffer> buffers,
                                                bool some) noexcept
-    : socket_write_message_base(socket, 0, some ? extent::some : extent::all, &point_at_rest), buffers_(buffers) {
+    : socket_write_base(socket, write_kind::buffers, 0, some), buffers_(buffers) {
   for (const io::const_buffer& each : buffers) total_ += each.size;
 }
 
-void socket_write_vector_op::point_at_rest(socket_write_message_base& op) noexcept {
-  auto& self = static_cast<socket_write_vector_op&>(op);
-  std::size_t skip = self.done();
+void socket_write_vector_op::point_at_rest() noexcept {
+  std::size_t skip = done();
   std::size_t count = 0;
-  for (const io::const_buffer& each : self.buffers_) {
+  for (const io::const_buffer& each : buffers_) {
     if (skip >= each.size) {
       skip -= each.size;
       continue;
     }
-    self.window_[count++] = {static_cast<const std::byte*>(each.data) + skip, each.size - skip};
+    window_[count++] = {static_cast<const std::byte*>(each.data) + skip, each.size - skip};
     skip = 0;
-    if (count == std::size(self.window_)) break;
+    if (count == std::size(window_)) break;
   }
-  self.message_ = {};
-  self.message_.buffers = self.window_;
-  self.message_.buffer_count = count;
-  self.address = &self.message_;
+  message_ = {};
+  message_.buffers = window_;
+  message_.buffer_count = count;
+  address = &message_;
 }
 
 std::expected<void, std::error_code> socket_shutdown_op::take_result() {
@@ -211,7 +201,6 @@ std::expected<void, std::error_code> socket_shutdown_op::take_result() {
 // ---- closing
 
 void socket_close_op::start() noexcept {
-  operation_base::cancel = [](cancellable&) noexcept {};
   socket_->closing = true;
   socket_->closer = this;
   socket_->cancel_all();

@@ -3,7 +3,8 @@
 #include <gyre/io/attempt.hpp>
 #include <gyre/net/socket_operations.hpp>
 
-#include "ended_early.hpp"
+#include "cancelled_read.hpp"
+#include "last_error.hpp"
 #include "transfer_outcome.hpp"
 
 #include <algorithm>
@@ -13,19 +14,18 @@ namespace gyre {
 
 // ---- receive
 
-void socket_receive_op::start() noexcept {
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<socket_receive_op&>(c);
-    if (!self.socket_->stop_waiting(self)) return;  // it has its data: success beats cancel
-    self.cancelled_ = true;
-    self.complete = [](io::completion& item) noexcept {
-      auto& op = static_cast<socket_receive_op&>(item);
-      op.socket_->reader_ended();
-      op.proceed(op);
-    };
-    event_loop::current().schedule(self);
-  };
-  socket_->wait_for_received(*this, socket_state::reading::leases);
+void socket_receive_op::start() noexcept { socket_->wait_for_received(*this, socket_state::reading::leases); }
+
+void socket_receive_op::on_cancel() noexcept {
+  if (!socket_->stop_waiting(*this)) return;  // it has its data: success beats cancel
+  cancelled_ = true;
+  complete = call_member<&socket_receive_op::on_cancelled>;
+  event_loop::current().schedule(*this);
+}
+
+void socket_receive_op::on_cancelled() noexcept {
+  socket_->reader_ended();
+  proceed(*this);
 }
 
 buffer_lease socket_receive_op::await_resume() {
@@ -47,7 +47,7 @@ std::expected<buffer_lease, std::error_code> socket_receive_op::take_result() {
   if (received.end() < 0) return std::unexpected(errno_code(-received.end()));
   if (received.end() != io::receive_queue::open) return buffer_lease();
   if (!cancelled_) socket_->stop_for_two_readers("receive");  // the other reader took the data for this one
-  return std::unexpected(ended_early(*this));
+  return std::unexpected(cancel_error());
 }
 
 void socket_receive_op::fail(std::error_code reason) const { throw_transfer_error(reason, "receive", *socket_, 0); }
@@ -101,23 +101,21 @@ bool socket_read_op::read_now() noexcept {
 }
 
 void socket_read_op::start() noexcept {
-  operation_base::cancel = [](cancellable& c) noexcept {
-    auto& self = static_cast<socket_read_op&>(c);
-    socket_state& owner = socket_state::of(self);
-    if (owner.waiting_reader != &self || self.cancelled_) return;
-    self.cancelled_ = true;
-    end_cancelled(self, owner.stop_waiting(self));
-  };
-  complete = [](io::completion& c) noexcept {
-    static_cast<socket_read_op&>(static_cast<io::request&>(c)).request_ended();
-  };
+  complete = call_member<&socket_read_op::on_complete>;
   socket_state& socket = socket_state::of(*this);
   if (socket.received.armed()) return socket.wait_for_received(*this, socket_state::reading::copies);
   prepare();
   socket.read_directly(*this, *this);
 }
 
-void socket_read_op::request_ended() noexcept {
+void socket_read_op::on_cancel() noexcept {
+  socket_state& owner = socket_state::of(*this);
+  if (owner.waiting_reader != this || cancelled_) return;
+  cancelled_ = true;
+  end_cancelled(*this, owner.stop_waiting(*this));
+}
+
+void socket_read_op::on_complete() noexcept {
   if (absorb_result()) {
     socket_state::of(*this).reader_ended();
     proceed(*this);
@@ -134,7 +132,7 @@ std::expected<std::size_t, std::error_code> socket_read_op::take_result() {
   if (cancelled_ && end_ == io::receive_queue::open) {
     socket_state::of(*this).received.put_back(buffer_.first(done_));
     done_ = 0;
-    return std::unexpected(ended_early(*this));
+    return std::unexpected(cancel_error());
   }
   if (end_ < 0) return std::unexpected(errno_code(-end_));
   if (exactly_) return std::unexpected(make_error_code(stream_errc::end_of_stream));

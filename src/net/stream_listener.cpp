@@ -43,9 +43,7 @@ void served_connections::check(const serve_options& options) {
 
 served_connections::served_connections(task_context& task, bool observe_stop) noexcept
     : child_tasks(task, &ended, shielding::shielded), task_(task) {
-  told = [](stop_observer& observer, stop_level level) noexcept {
-    static_cast<served_connections&>(observer).hear(level);
-  };
+  told = call_member<&served_connections::on_level>;
   role = observe_stop ? stop_role::server : stop_role::bystander;
   event_loop::current().stops().add(*this);
 }
@@ -56,7 +54,7 @@ served_connections::accepting::accepting(served_connections& connections) noexce
   if (connections.stopped_) scope_.cancel();
 }
 
-void served_connections::hear(stop_level level) noexcept {
+void served_connections::on_level(stop_level level) noexcept {
   if (level == stop_level::requested && role != stop_role::server) return;
   stopped_ = true;
   if (accepting_ != nullptr) accepting_->scope_.cancel();
@@ -71,9 +69,10 @@ void served_connections::close(const std::exception_ptr& failure) const {
 task<> served_connections::drain(served_connections& connections, std::chrono::nanoseconds limit) {
   struct deadline_timer : timer {
     served_connections* connections = nullptr;
+    void on_time() noexcept { connections->scope().cancel(); }
   } clock;
   clock.connections = &connections;
-  clock.fire = [](timer& t) noexcept { static_cast<deadline_timer&>(t).connections->scope().cancel(); };
+  clock.fire = call_member<&deadline_timer::on_time>;
   clock.deadline = deadline_after(limit);
   event_loop::current().timers().arm(clock);
   co_await connections.all_ended();

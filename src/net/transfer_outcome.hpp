@@ -18,12 +18,4 @@ namespace gyre {
   throw io_error(reason, operation, peer);
 }
 
-template <class Op>
-auto value_or_throw(Op& op) {
-  auto outcome = op.take_result();
-  if (!outcome) [[unlikely]]
-    op.fail(outcome.error());
-  return *std::move(outcome);
-}
-
 }  // namespace gyre

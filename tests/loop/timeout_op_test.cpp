@@ -17,33 +17,28 @@ class manual_op : public gyre::operation<manual_op>, private gyre::timer {
 
   bool try_now() noexcept { return how_ == ending::at_once; }
   void start() noexcept {
-    operation_base::cancel = [](gyre::cancellable& c) noexcept {
-      auto& self = static_cast<manual_op&>(c);
-      ++cancels;
-      if (!self.armed()) return;
-      gyre::event_loop::current().timers().disarm(self);
-      self.cancelled_ = true;
-      self.finish_soon();
-    };
-    fire = [](gyre::timer& t) noexcept { static_cast<manual_op&>(t).finish_soon(); };
+    fire = gyre::call_member<&manual_op::on_time>;
     deadline = gyre::deadline_after(time_);
     gyre::event_loop::current().timers().arm(*this);
   }
+  void on_cancel() noexcept {
+    ++cancels;
+    if (!armed()) return;
+    gyre::event_loop::current().timers().disarm(*this);
+    cancelled_ = true;
+    finish_soon();
+  }
   std::expected<int, std::error_code> take_result() {
     if (!cancelled_) return 7;
-    if (scope_cancelled()) gyre::throw_cancelled();
-    return std::unexpected(std::make_error_code(std::errc::operation_canceled));
+    return std::unexpected(cancel_error());
   }
   [[noreturn]] void fail(std::error_code reason) { throw std::system_error(reason, "manual_op"); }
-  int await_resume() {
-    auto outcome = take_result();
-    if (!outcome) fail(outcome.error());
-    return *outcome;
-  }
 
   static inline int cancels = 0;
 
  private:
+  void on_time() noexcept { finish_soon(); }
+
   ending how_;
   std::chrono::milliseconds time_;
   bool cancelled_ = false;

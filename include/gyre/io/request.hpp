@@ -56,6 +56,8 @@ enum class phase : std::uint8_t {
   in_flight,  ///< a backend has it: it and the memory to which it points must not move
 };
 
+struct multishot;
+
 /// One I/O operation: the operation, its target, and the function to call on completion.
 ///
 /// A submitted request is completed exactly once. The backend stores `result`, sets `where` to idle and appends the
@@ -71,7 +73,10 @@ struct request : completion {
   std::uint8_t backend_state = 0;  ///< private to the backend that has it
   std::uint32_t length = 0;
   descriptor* target = nullptr;
-  void* address = nullptr;
+  union {
+    void* address = nullptr;
+    multishot* next_in_line;  ///< kept by the backend: a multishot has no address, and may wait in a line
+  };
   int result = 0;  ///< ≥ 0: result of the system call of that name; < 0: -errno, -ECANCELED after a cancel
 };
 
@@ -82,7 +87,15 @@ struct request : completion {
 /// and clears `listed`. After the last result `where` is idle. The cause is the end of the stream, an error, a cancel,
 /// or nothing at all; in the last case submitting it again continues.
 struct multishot : request {
+  /// The place of a multishot on a backend that waits for readiness.
+  enum class place : std::uint8_t {
+    parked,   ///< in its descriptor: an edge continues it
+    in_turn,  ///< in the line of those that can continue without an edge, or being continued
+    starved,  ///< in the line of those that need a buffer
+  };
+
   bool listed = false;
+  place stands = place::parked;  ///< kept by the backend
 
   /// `result` ≥ 0 is a descriptor or a byte count (0: end of stream), < 0 is -errno.
   /// `buffer` is an index in the pool, or no_buffer. The owner of the multishot owns the buffer from here on.

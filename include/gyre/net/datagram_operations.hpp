@@ -43,6 +43,8 @@ class GYRE_API datagram_send_base : public operation<datagram_send_base, io::req
 
   bool try_now() noexcept;
   void start() noexcept;
+  void on_cancel() noexcept;
+  void on_complete() noexcept;
   std::expected<std::size_t, std::error_code> take_result() const;
   [[nodiscard]] bool fully_succeeded() const noexcept { return result >= 0; }
 
@@ -64,7 +66,6 @@ class GYRE_API datagram_send_base : public operation<datagram_send_base, io::req
   void try_again() noexcept;
   [[nodiscard]] bool room_came() noexcept;
   [[nodiscard]] std::size_t total() const noexcept;
-  static void request_ended(io::completion& c) noexcept;
   static void submit_first(datagram_state& socket) noexcept;
 
   std::span<const io::const_buffer> buffers_;  // empty when `one_` is used
@@ -91,12 +92,7 @@ class [[nodiscard("co_await it")]] datagram_send_op : public datagram_send_base 
   datagram_send_op(datagram_state& socket, Bytes buffers, const Address* to) noexcept
       : datagram_send_base(socket, buffers, to == nullptr ? nullptr : to->data(), to == nullptr ? 0 : to->size()) {}
 
-  std::size_t await_resume() const {
-    const auto sent = take_result();
-    if (!sent) [[unlikely]]
-      fail(sent.error());
-    return *sent;
-  }
+  std::size_t await_resume() const { return value_or_throw(*this); }
   [[noreturn]] void fail(std::error_code reason) const {
     fail_with(reason, name() == nullptr ? std::string() : Address::from_raw(name(), name_length()).string());
   }
@@ -113,6 +109,8 @@ class GYRE_API datagram_receive_base : public operation<datagram_receive_base, i
   }
   bool try_now() noexcept;
   void start() noexcept;
+  void on_cancel() noexcept;
+  void on_complete() noexcept;
   [[nodiscard]] bool fully_succeeded() const noexcept { return result >= 0; }
 
  protected:
@@ -126,8 +124,7 @@ class GYRE_API datagram_receive_base : public operation<datagram_receive_base, i
   void prepare() noexcept;
   void absorb_message() noexcept;
   [[nodiscard]] bool take_arrival() noexcept;
-  static void request_ended(io::completion& c) noexcept;
-  static void arrived(operation_base& op) noexcept;
+  void on_arrival() noexcept;
 
   std::span<std::byte> buffer_;
   io::const_buffer piece_;
@@ -152,12 +149,7 @@ class [[nodiscard("co_await it")]] datagram_receive_op : public datagram_receive
     const auto from = Address::from_raw(name().data(), static_cast<std::uint32_t>(name().size()));
     return received_datagram<Address>(*size, from, truncated(), segment_size());
   }
-  received_datagram<Address> await_resume() const {
-    const auto datagram = take_result();
-    if (!datagram) [[unlikely]]
-      fail(datagram.error());
-    return *datagram;
-  }
+  received_datagram<Address> await_resume() const { return value_or_throw(*this); }
   [[noreturn]] void fail(std::error_code reason) const { throw io_error(reason, "receive_from", {}); }
 };
 
@@ -168,6 +160,7 @@ class GYRE_API datagram_lease_base : public operation<datagram_lease_base> {
   ~datagram_lease_base();
   bool try_now() noexcept;
   void start() noexcept;
+  void on_cancel() noexcept;
   [[nodiscard]] bool fully_succeeded() const noexcept { return buffer_ != io::buffer_pool::none; }
 
  protected:
@@ -180,6 +173,8 @@ class GYRE_API datagram_lease_base : public operation<datagram_lease_base> {
 
  private:
   [[nodiscard]] bool take_arrival() noexcept;
+  void on_arrival() noexcept;
+  void on_cancelled() noexcept;
 
   datagram_state* socket_;
   std::uint32_t buffer_ = io::buffer_pool::none;
@@ -203,12 +198,7 @@ class [[nodiscard("co_await it")]] datagram_lease_op : public datagram_lease_bas
     return datagram_lease<Address>(buffer_lease(socket().pool(), take_buffer(), message.payload), from,
                                    was_truncated(message.flags), coalesced_segment_size(message.control));
   }
-  datagram_lease<Address> await_resume() {
-    auto lease = take_result();
-    if (!lease) [[unlikely]]
-      fail(lease.error());
-    return *std::move(lease);
-  }
+  datagram_lease<Address> await_resume() { return value_or_throw(*this); }
   [[noreturn]] void fail(std::error_code reason) const { throw io_error(reason, "receive", {}); }
 };
 

@@ -102,6 +102,7 @@ struct GYRE_API datagram_state : private io::descriptor {
  private:
   struct retry_timer : timer {
     datagram_state* socket = nullptr;
+    void on_time() noexcept;
   };
   static constexpr const char* kind = "a datagram socket";
   static constexpr std::uint32_t most_waiting = 64;  // more stay in the kernel's queue, which drops at its limit

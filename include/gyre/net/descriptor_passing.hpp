@@ -19,16 +19,18 @@ inline constexpr std::size_t most_passed_descriptors = 253;
 inline constexpr std::size_t passed_descriptors_room = 16 + (most_passed_descriptors * sizeof(int) + 7) / 8 * 8;
 
 /// send_descriptors().
-class GYRE_API [[nodiscard("co_await it")]] send_descriptors_op : public socket_write_message_base {
+class GYRE_API [[nodiscard("co_await it")]] send_descriptors_op : public socket_write_base {
  public:
   send_descriptors_op(socket_state& socket, std::span<const std::byte> bytes,
                       std::span<const int> descriptors) noexcept;
 
  private:
-  static void point_at_rest(socket_write_message_base& op) noexcept;
+  friend class socket_write_base;
+  void point_at_rest() noexcept;
 
   std::span<const std::byte> bytes_;
   std::span<const int> descriptors_;
+  io::message message_;
   io::const_buffer rest_;
   alignas(8) std::byte control_[passed_descriptors_room];
 };
@@ -50,14 +52,14 @@ class GYRE_API [[nodiscard("co_await it")]] receive_descriptors_op
 
   bool try_now() noexcept;
   void start() noexcept;
-  received_descriptors await_resume();
+  void on_cancel() noexcept { event_loop::current().backend().cancel(*this); }
+  void on_complete() noexcept;
   std::expected<received_descriptors, std::error_code> take_result();
   [[noreturn]] void fail(std::error_code reason) const;
   [[nodiscard]] bool fully_succeeded() const noexcept { return result > 0; }
 
  private:
   void prepare() noexcept;
-  void request_ended() noexcept;
   template <class F>
   void for_each_descriptor(F f) const noexcept;
   [[nodiscard]] std::vector<owned_fd> take_descriptors();

@@ -53,8 +53,9 @@ struct GYRE_API listener_state : private io::multishot, private timer {
   listener_state() noexcept;
   ~listener_state() = default;
   void arm() noexcept;
-  static void deliver_connection(multishot& m, int result, std::uint32_t buffer) noexcept;
-  static void accepted_something(io::completion& c) noexcept;
+  void on_connection(int number, std::uint32_t buffer) noexcept;
+  void on_complete() noexcept;
+  void on_time() noexcept;
   void keep(int connection) noexcept;
   [[nodiscard]] bool hand_over_to(accept_base& waiter) noexcept;
   void note_shortage() noexcept;
@@ -92,6 +93,7 @@ class GYRE_API accept_base : public operation<accept_base> {
 
   bool try_now() noexcept;
   void start() noexcept;
+  void on_cancel() noexcept;
   [[noreturn]] void fail(std::error_code reason) const;
   [[nodiscard]] bool fully_succeeded() const noexcept { return socket_ != nullptr; }
 
@@ -123,11 +125,7 @@ class [[nodiscard("co_await it")]] accept_op : public accept_base {
     if (!socket) return std::unexpected(socket.error());
     return Stream(**socket);
   }
-  Stream await_resume() {
-    auto stream = take_result();
-    if (!stream) fail(stream.error());
-    return *std::move(stream);
-  }
+  Stream await_resume() { return value_or_throw(*this); }
 };
 
 }  // namespace gyre

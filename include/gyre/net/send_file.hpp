@@ -14,7 +14,7 @@ namespace gyre {
 class GYRE_API [[nodiscard("co_await it")]] send_file_op : public socket_write_base {
  public:
   send_file_op(socket_state& socket, int file, std::uint64_t offset, std::size_t count) noexcept
-      : socket_write_base(socket, io::opcode::wait_writable, count, extent::file), offset_(offset), file_(file) {}
+      : socket_write_base(socket, write_kind::file, count), offset_(offset), file_(file) {}
   // Only before the operation has begun, when its arguments are all that has to be moved.
   send_file_op(send_file_op&& from) noexcept
       : send_file_op(socket_state::of(from), from.file_, from.offset_, from.total_) {}
@@ -24,6 +24,7 @@ class GYRE_API [[nodiscard("co_await it")]] send_file_op : public socket_write_b
   friend class socket_write_base;
   struct call : io::file_request {
     send_file_op* op = nullptr;
+    void on_complete() noexcept { op->call_ended(result); }
   };
   enum class progress : std::uint8_t { finished, socket_full, not_in_memory };
   [[nodiscard]] progress send_what_is_in_memory() noexcept;
@@ -33,8 +34,8 @@ class GYRE_API [[nodiscard("co_await it")]] send_file_op : public socket_write_b
   void prepare_call(std::size_t most) noexcept;
   void call_in_thread() noexcept;
   void wait_for_room() noexcept;
-  static void call_ended(io::completion& c) noexcept;
-  static void there_is_room(io::completion& c) noexcept;
+  void call_ended(int sent) noexcept;
+  void on_room() noexcept;
   [[nodiscard]] bool is_in_memory() const noexcept;
 
   std::uint64_t offset_;

@@ -19,17 +19,30 @@ class GYRE_API [[nodiscard("co_await it")]] socket_receive_op : public operation
   explicit socket_receive_op(socket_state& socket) noexcept : socket_(&socket) {}
   bool try_now() noexcept { return socket_->waiting_reader == nullptr && socket_->received.readable(); }
   void start() noexcept;
+  void on_cancel() noexcept;
   buffer_lease await_resume();
   std::expected<buffer_lease, std::error_code> take_result();
   [[noreturn]] void fail(std::error_code reason) const;
   [[nodiscard]] bool fully_succeeded() const noexcept { return socket_->received.has_bytes(); }
 
  private:
+  void on_cancelled() noexcept;
+
   socket_state* socket_;
   bool cancelled_ = false;
 };
 
-/// read_some() and read_exactly(): fills the caller's buffer, `exactly` or with at least one byte.
+/// read_some() and read_exactly(): fills the caller's buffer, `exactly` or with at least one byte. Where the bytes come
+/// from decides which function continues it (socket_state::reading):
+///
+///   it is       bytes come from                 continued by                  a cancel
+///   begun       `received`, or an attempt       try_now                       (has not started)
+///   copies      `received`, which is armed      take_queued, for the socket   stop_waiting: `cancelled`
+///   directly    its own request, in flight      on_complete                   asks the backend: on_complete
+///   cancelled   nowhere, it is in the ready     on_complete                   no effect
+///               queue
+///
+/// A cancelled read_exactly puts back what it has read (take_result).
 class GYRE_API [[nodiscard("co_await it")]] socket_read_op : public operation<socket_read_op, io::request> {
  public:
   socket_read_op(socket_state& socket, std::span<std::byte> buffer, bool exactly) noexcept
@@ -45,6 +58,8 @@ class GYRE_API [[nodiscard("co_await it")]] socket_read_op : public operation<so
 
   bool try_now() noexcept;
   void start() noexcept;
+  void on_cancel() noexcept;
+  void on_complete() noexcept;
   std::size_t await_resume();
   std::expected<std::size_t, std::error_code> take_result();
   [[noreturn]] void fail(std::error_code reason) const;
@@ -57,7 +72,6 @@ class GYRE_API [[nodiscard("co_await it")]] socket_read_op : public operation<so
   bool read_now() noexcept;
   bool take_queued() noexcept;
   bool absorb_result() noexcept;
-  void request_ended() noexcept;
   [[nodiscard]] bool has_enough() const noexcept { return done_ == buffer_.size() || (done_ > 0 && !exactly_); }
 
   std::span<std::byte> buffer_;
@@ -65,6 +79,15 @@ class GYRE_API [[nodiscard("co_await it")]] socket_read_op : public operation<so
   int end_ = io::receive_queue::open;  // 0: end of stream, < 0: -errno
   bool exactly_;
   bool cancelled_ = false;
+};
+
+/// What a write sends, and so which class it is.
+enum class write_kind : std::uint8_t {
+  bytes,        ///< socket_write_op
+  buffers,      ///< socket_write_vector_op
+  descriptors,  ///< send_descriptors_op
+  file,         ///< send_file_op
+  shutdown,     ///< socket_shutdown_op, which sends nothing
 };
 
 /// The common base of writes: each waits its turn in the queue of the socket and runs to its end.
@@ -77,6 +100,8 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
 
   bool try_now() noexcept;
   void start() noexcept;
+  void on_cancel() noexcept;
+  void on_complete() noexcept { step_ended(result); }
   std::size_t await_resume() {
     if (fully_succeeded()) [[likely]]
       return done_;
@@ -88,11 +113,12 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
   [[nodiscard]] const char* name() const noexcept;
 
  protected:
-  enum class extent : std::uint8_t { all, some, nothing, file };  // nothing: shutdown_write
-
-  socket_write_base(socket_state& socket, io::opcode call, std::size_t size, extent wanted) noexcept
-      : total_(size), extent_(wanted) {
-    code = call;
+  /// `some`: ends after the first bytes.
+  socket_write_base(socket_state& socket, write_kind kind, std::size_t size, bool some = false) noexcept
+      : total_(size), kind_(kind), some_(some) {
+    code = kind == write_kind::bytes  ? io::opcode::send
+           : kind == write_kind::file ? io::opcode::wait_writable
+                                      : io::opcode::send_message;
     target = &socket.descriptor();
   }
   [[nodiscard]] std::size_t done() const noexcept { return done_; }
@@ -106,12 +132,9 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
 
  private:
   friend struct socket_state;
-  static void cancel_write(cancellable& c) noexcept;
-  static void request_ended(io::completion& c) noexcept;
   static void start_next(socket_state& socket) noexcept;
   void submit_rest() noexcept;
   [[nodiscard]] bool transfer_now() noexcept;
-  void cancel_in_flight() noexcept;
   void prepare() noexcept;
   void advance(std::size_t count) noexcept;
   void shut_down() noexcept;
@@ -126,7 +149,8 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
  private:
   std::size_t done_ = 0;
   int error_ = 0;  // errno, or -1 when an earlier write was cut off
-  extent extent_;
+  write_kind kind_;
+  bool some_;
   bool queued_ = false;
   bool stopped_ = false;  // cancelled: ends after the request in flight
 };
@@ -135,42 +159,29 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
 class GYRE_API [[nodiscard("co_await it")]] socket_write_op : public socket_write_base {
  public:
   socket_write_op(socket_state& socket, std::span<const std::byte> bytes, bool some) noexcept
-      : socket_write_base(socket, io::opcode::send, bytes.size(), some ? extent::some : extent::all) {
+      : socket_write_base(socket, write_kind::bytes, bytes.size(), some) {
     address = const_cast<std::byte*>(bytes.data());
   }
 };
 
-/// The common base of writes that use messages. Each describes its rest in its own way.
-class GYRE_API socket_write_message_base : public socket_write_base {
- protected:
-  using pointing = void (*)(socket_write_message_base&) noexcept;
-  socket_write_message_base(socket_state& socket, std::size_t size, extent wanted, pointing point_at_rest) noexcept
-      : socket_write_base(socket, io::opcode::send_message, size, wanted), point_at_rest_(point_at_rest) {}
-
-  io::message message_;
-
- private:
-  friend class socket_write_base;
-  pointing point_at_rest_;
-};
-
 /// write_some() and write_all() of several buffers, gathered.
-class GYRE_API [[nodiscard("co_await it")]] socket_write_vector_op : public socket_write_message_base {
+class GYRE_API [[nodiscard("co_await it")]] socket_write_vector_op : public socket_write_base {
  public:
   socket_write_vector_op(socket_state& socket, std::span<const io::const_buffer> buffers, bool some) noexcept;
 
  private:
-  static void point_at_rest(socket_write_message_base& op) noexcept;
+  friend class socket_write_base;
+  void point_at_rest() noexcept;
 
   std::span<const io::const_buffer> buffers_;
+  io::message message_;
   io::const_buffer window_[16];
 };
 
 /// shutdown_write(): waits its turn after the queued writes.
 class GYRE_API [[nodiscard("co_await it")]] socket_shutdown_op : public socket_write_base {
  public:
-  explicit socket_shutdown_op(socket_state& socket) noexcept
-      : socket_write_base(socket, io::opcode::send, 0, extent::nothing) {}
+  explicit socket_shutdown_op(socket_state& socket) noexcept : socket_write_base(socket, write_kind::shutdown, 0) {}
   std::expected<void, std::error_code> take_result();
   void await_resume() { (void)socket_write_base::await_resume(); }
 };
@@ -187,6 +198,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_close_op : public operation<s
   }
   bool try_now() noexcept { return socket_ == nullptr; }
   void start() noexcept;
+  void on_cancel() noexcept {}
   void await_resume() noexcept;
   void quiet() noexcept { finish_soon(); }
 

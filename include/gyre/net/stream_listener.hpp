@@ -108,7 +108,7 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
   static void ended(child_tasks& children, task_state& child) noexcept;
   void report(const std::exception_ptr& failure, std::string_view name, std::source_location where) noexcept;
 
-  void hear(stop_level level) noexcept;
+  void on_level(stop_level level) noexcept;
 
   static constexpr io::monotonic_time between_reports = 1'000'000'000;  // of failures for lack of memory
   task_context& task_;
