@@ -23,9 +23,7 @@ process process::start_shell(std::string_view command, const process_options& op
   return start({"/bin/sh", "-c", std::string(command)}, options);
 }
 
-process::~process() {
-  if (state_ != nullptr) state_->abandon();
-}
+void process::abandon(process_state* state) noexcept { state->abandon(); }
 
 process_state& process::child(const char* operation) const noexcept {
   if (state_ == nullptr) [[unlikely]] {
@@ -46,7 +44,7 @@ void process::send_signal(int number) { child("send_signal").send_signal(number)
 void process::terminate() { child("terminate").send_signal(SIGTERM); }
 void process::kill() { child("kill").send_signal(SIGKILL); }
 void process::detach() noexcept {
-  if (state_ != nullptr) std::exchange(state_, nullptr)->detach();
+  if (state_ != nullptr) state_.release()->detach();
 }
 
 GYRE_CORO_WRAPPER task<exit_status> process::wait() { return wait_for_end(process_state::waiter(child("wait"))); }

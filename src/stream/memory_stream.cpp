@@ -201,14 +201,16 @@ class memory_pipe {
   const void* thread_ = nullptr;  // the first thread that used it
 };
 
-memory_stream::~memory_stream() {
-  if (out_ != nullptr && out_->writer_left()) delete out_;
-  if (in_ != nullptr && in_->reader_left()) delete in_;
+void memory_stream::leave_as_reader(memory_pipe* pipe) noexcept {
+  if (pipe->reader_left()) delete pipe;
+}
+void memory_stream::leave_as_writer(memory_pipe* pipe) noexcept {
+  if (pipe->writer_left()) delete pipe;
 }
 
 namespace {
 
-memory_pipe& open_pipe_of(memory_pipe* pipe, const char* operation) noexcept {
+memory_pipe& open_pipe_of(const auto& pipe, const char* operation) noexcept {
   if (pipe == nullptr) misuse_of_closed(operation, "a memory_stream");
   return *pipe;
 }

@@ -42,30 +42,31 @@ struct writer_state : private timer {
     if (!sending) begin();
   }
 
-  // Held by the sending task. Released even if that task never begins because the loop ends.
-  class sending_state {
-   public:
-    explicit sending_state(writer_state& state) noexcept : state_(&state) {
-      state.sent.clear();
-      ++state.references;
-      state.sending = true;
+  void sending_ended() noexcept {
+    if (armed()) event_loop::current().timers().disarm(*this);
+    if (!failure && buffered() > 0) {  // the reader must not take a part for the whole
+      failure = failed_with<std::runtime_error>("stream_writer: the loop ended before all was sent");
+      stream->abort();
     }
-    sending_state(sending_state&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-    sending_state& operator=(sending_state&&) = delete;
-    ~sending_state() {
-      if (state_ != nullptr) state_->sending_ended();
-    }
-    writer_state* operator->() const noexcept { return state_; }
-    writer_state& operator*() const noexcept { return *state_; }
+    sending = false;
+    sender = nullptr;
+    waiting.clear();
+    under_way.clear();
+    sent.set();
+    below_low.set();
+    release();
+  }
 
-   private:
-    writer_state* state_;
-  };
+  // Held by the sending task. Released even if that task never begins because the loop ends.
+  using sending_state = owned<writer_state*, &writer_state::sending_ended>;
 
   void begin() {
+    sent.clear();
+    ++references;
+    sending = true;
     try {
       // Eager, so that a short write is under way before this returns.
-      spawn(send_all(sending_state(*this)), {.name = "stream_writer", .eager = true}).detach();
+      spawn(send_all(sending_state(this)), {.name = "stream_writer", .eager = true}).detach();
     } catch (...) {
       failure = nullptr;  // nothing was added, and nothing was lost
       throw;
@@ -93,21 +94,6 @@ struct writer_state : private timer {
       if (!state->failure) state->failure = std::current_exception();  // thrown by the next wait
       state->waiting.clear();
     }
-  }
-
-  void sending_ended() noexcept {
-    if (armed()) event_loop::current().timers().disarm(*this);
-    if (!failure && buffered() > 0) {  // the reader must not take a part for the whole
-      failure = failed_with<std::runtime_error>("stream_writer: the loop ended before all was sent");
-      stream->abort();
-    }
-    sending = false;
-    sender = nullptr;
-    waiting.clear();
-    under_way.clear();
-    sent.set();
-    below_low.set();
-    release();
   }
 
   static task<> end_stream(writer_state& state) {
@@ -213,9 +199,7 @@ struct writer_state : private timer {
 
 stream_writer::stream_writer(shared_stream stream) : state_(new writer_state(std::move(stream))) {}
 
-stream_writer::~stream_writer() {
-  if (state_ != nullptr) state_->linger();
-}
+void stream_writer::linger(writer_state* state) noexcept { state->linger(); }
 
 writer_state& stream_writer::used_by(const char* operation) const noexcept {
   if (state_ == nullptr) misuse_of_closed(operation, "a stream_writer");

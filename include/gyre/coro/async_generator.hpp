@@ -3,6 +3,7 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 
 #include <coroutine>
@@ -66,16 +67,6 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
     void return_void() noexcept {}
   };
 
-  async_generator(async_generator&& other) noexcept : coroutine_(std::exchange(other.coroutine_, nullptr)) {}
-  async_generator& operator=(async_generator&& other) noexcept {
-    async_generator moved(std::move(other));
-    std::swap(coroutine_, moved.coroutine_);
-    return *this;
-  }
-  ~async_generator() {
-    if (coroutine_) coroutine_.destroy();
-  }
-
   /// Waits for the next value. Returns null when there are no more.
   struct [[nodiscard("co_await it")]] next_op {
     using gyre_awaitable_tag = void;
@@ -114,7 +105,7 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
   /// Lifetime: the value lives until the next call, or until the end of the generator.
   /// Cancel: same as the await inside the generator; the generator has ended then. Errors: the exception of the
   /// coroutine, once; the generator has ended then.
-  next_op next() noexcept { return {coroutine_}; }
+  next_op next() noexcept { return {coroutine_.get()}; }
 
   /// Reject a range-based for, which cannot wait.
   template <class Refused = T>
@@ -127,7 +118,7 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
  private:
   explicit async_generator(std::coroutine_handle<promise_type> coroutine) noexcept : coroutine_(coroutine) {}
 
-  std::coroutine_handle<promise_type> coroutine_;
+  owned<std::coroutine_handle<promise_type>, destroy_frame> coroutine_;
 };
 
 }  // namespace gyre

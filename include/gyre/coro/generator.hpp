@@ -4,6 +4,7 @@
 #include <gyre/attributes.hpp>
 #include <gyre/coro/frame_pool.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/owned.hpp>
 
 #include <coroutine>
 #include <cstddef>
@@ -74,24 +75,14 @@ class [[nodiscard("a generator does nothing until it is iterated")]] GYRE_CORO_T
     handle coroutine_;
   };
 
-  generator(generator&& other) noexcept : coroutine_(std::exchange(other.coroutine_, nullptr)) {}
-  generator& operator=(generator&& other) noexcept {
-    generator moved(std::move(other));
-    std::swap(coroutine_, moved.coroutine_);
-    return *this;
-  }
-  ~generator() {
-    if (coroutine_) coroutine_.destroy();
-  }
-
   /// Runs to the next element. A generator that has ended has no more elements, as in Python. Stops the program when
   /// the generator was moved from. Errors: the exceptions of the coroutine, here and at each step.
   iterator begin() {
     if (!coroutine_) [[unlikely]]
       misuse("a generator that was moved from was iterated: use the object that it was moved to");
-    if (!coroutine_.done()) [[likely]]
-      step(coroutine_);
-    return iterator(coroutine_);
+    if (!coroutine_.get().done()) [[likely]]
+      step(coroutine_.get());
+    return iterator(coroutine_.get());
   }
   [[nodiscard]] static sentinel end() noexcept { return {}; }
 
@@ -103,7 +94,7 @@ class [[nodiscard("a generator does nothing until it is iterated")]] GYRE_CORO_T
       std::rethrow_exception(std::exchange(coroutine.promise().failure, nullptr));
   }
 
-  handle coroutine_;
+  owned<handle, destroy_frame> coroutine_;
 };
 
 }  // namespace gyre

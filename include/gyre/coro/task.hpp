@@ -5,6 +5,7 @@
 #include <gyre/coro/context.hpp>
 #include <gyre/coro/frame_pool.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/coro/task_result.hpp>
 
 #include <coroutine>
@@ -99,15 +100,8 @@ class [[nodiscard("a task does nothing until it is awaited or spawned"), gnu::wa
   using gyre_awaitable_tag = void;
 
   task(const task&) GYRE_DELETED("a task is consumed by the function that takes it: pass std::move(t)");
-  task(task&& other) noexcept : coroutine_(std::exchange(other.coroutine_, nullptr)) {}
-  task& operator=(task&& other) noexcept {
-    task moved(std::move(other));
-    std::swap(coroutine_, moved.coroutine_);
-    return *this;
-  }
-  ~task() {
-    if (coroutine_) coroutine_.destroy();
-  }
+  task(task&&) noexcept = default;
+  task& operator=(task&&) noexcept = default;
 
   struct awaiter {
     std::coroutine_handle<promise_type> coroutine;
@@ -126,10 +120,10 @@ class [[nodiscard("a task does nothing until it is awaited or spawned"), gnu::wa
   /// Runs the coroutine to its end and returns its result. Stops the program when the task is empty (moved from) or was
   /// awaited before.
   awaiter operator co_await() && noexcept {
-    if (!coroutine_ || coroutine_.promise().caller != nullptr) [[unlikely]]
+    if (!coroutine_ || coroutine_.get().promise().caller != nullptr) [[unlikely]]
       misuse(coroutine_ ? "a task was awaited for the second time; it runs once: spawn a shared_task for several"
                         : "an empty task was awaited: it was moved from, or handed to spawn, before");
-    return {coroutine_};
+    return {coroutine_.get()};
   }
 
   /// For code that runs tasks (spawn): gives access to the frame. release() passes its ownership to the caller, which
@@ -137,15 +131,15 @@ class [[nodiscard("a task does nothing until it is awaited or spawned"), gnu::wa
   [[nodiscard]] frame_base& frame() const noexcept {
     if (!coroutine_) [[unlikely]]
       misuse("an empty task was started: it was moved from, awaited or spawned before");
-    return coroutine_.promise();
+    return coroutine_.get().promise();
   }
-  [[nodiscard]] std::coroutine_handle<promise_type> release() && noexcept { return std::exchange(coroutine_, nullptr); }
+  [[nodiscard]] std::coroutine_handle<promise_type> release() && noexcept { return coroutine_.release(); }
   explicit operator bool() const noexcept { return static_cast<bool>(coroutine_); }
 
  private:
   explicit task(std::coroutine_handle<promise_type> coroutine) noexcept : coroutine_(coroutine) {}
 
-  std::coroutine_handle<promise_type> coroutine_;
+  owned<std::coroutine_handle<promise_type>, destroy_frame> coroutine_;
 };
 
 }  // namespace gyre

@@ -1,6 +1,7 @@
 // gyre/fs/file.hpp: an open file.
 #pragma once
 
+#include <gyre/coro/owned.hpp>
 #include <gyre/fs/file_transfer.hpp>
 #include <gyre/fs/open_options.hpp>
 #include <gyre/fs/status.hpp>
@@ -86,15 +87,6 @@ class GYRE_API file {
  public:
   file() noexcept = default;
   explicit file(file_state& state) noexcept : state_(&state) {}
-  file(file&& other) noexcept : state_(std::exchange(other.state_, &file_state::closed)) {}
-  file& operator=(file&& other) noexcept {
-    file moved(std::move(other));
-    std::swap(state_, moved.state_);
-    return *this;
-  }
-  ~file() {
-    if (is_open()) state_->release();
-  }
 
   /// Opens or creates the file at `path`. A named pipe is opened without waiting for its other end. Opening it to write
   /// fails with ENXIO when there is no reader; reads find the end of the file until there is a writer.
@@ -225,7 +217,7 @@ class GYRE_API file {
   ///
   /// Cancel: ignored. Errors: io_error "close x: No space left on device"; the file is closed then, too.
   [[nodiscard("co_await it")]] file_close_op close() noexcept {
-    return file_close_op(is_open() ? std::exchange(state_, &file_state::closed) : nullptr);
+    return file_close_op(is_open() ? state_.release() : nullptr);
   }
 
   /// The offset at which the next read or write at the position begins. Errors: io_error; ESPIPE when there is none.
@@ -241,7 +233,7 @@ class GYRE_API file {
   [[nodiscard]] file_state& state() const noexcept { return *state_; }
 
  private:
-  file_state* state_ = &file_state::closed;
+  owned<file_state*, &file_state::release, &file_state::closed> state_;
 };
 
 static_assert(byte_stream<file>);

@@ -1,6 +1,7 @@
 // gyre/net/socket_stream.hpp: the base of all streams over connected sockets.
 #pragma once
 
+#include <gyre/coro/owned.hpp>
 #include <gyre/net/send_file.hpp>
 #include <gyre/net/socket_operations.hpp>
 #include <gyre/stream/byte_stream.hpp>
@@ -113,7 +114,7 @@ class GYRE_API socket_stream {
   ///
   /// Cancel: ignored; closing takes no longer than the kernel needs to release the descriptor.
   [[nodiscard("co_await it")]] socket_close_op close() noexcept {
-    return socket_close_op(is_open() ? std::exchange(socket_, &socket_state::closed) : nullptr);
+    return socket_close_op(is_open() ? socket_.release() : nullptr);
   }
 
   /// Ends every operation that waits on this stream, in any task, with io_error operation_canceled.
@@ -137,19 +138,13 @@ class GYRE_API socket_stream {
  protected:
   socket_stream() noexcept = default;
   explicit socket_stream(socket_state& socket) noexcept : socket_(&socket) {}
-  socket_stream(socket_stream&& other) noexcept : socket_(std::exchange(other.socket_, &socket_state::closed)) {}
-  socket_stream& operator=(socket_stream&& other) noexcept {
-    socket_stream moved(std::move(other));
-    std::swap(socket_, moved.socket_);
-    return *this;
-  }
-  ~socket_stream() {
-    if (is_open()) socket_->abandon();
-  }
+  socket_stream(socket_stream&&) noexcept = default;
+  socket_stream& operator=(socket_stream&&) noexcept = default;
+  ~socket_stream() = default;
 
   void set_option(int level, int option, int value, const char* name) const;
 
-  socket_state* socket_ = &socket_state::closed;
+  owned<socket_state*, &socket_state::abandon, &socket_state::closed> socket_;
 };
 
 }  // namespace gyre

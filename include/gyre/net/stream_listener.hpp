@@ -3,6 +3,7 @@
 
 #include <gyre/coro/await_place.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/loop/as_expected.hpp>
 #include <gyre/loop/stop_observer.hpp>
 #include <gyre/net/listener_state.hpp>
@@ -127,16 +128,6 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
 template <class Stream>
 class stream_listener {
  public:
-  stream_listener(stream_listener&& other) noexcept : socket_(std::exchange(other.socket_, &listener_state::closed)) {}
-  stream_listener& operator=(stream_listener&& other) noexcept {
-    stream_listener moved(std::move(other));
-    std::swap(socket_, moved.socket_);
-    return *this;
-  }
-  ~stream_listener() {
-    if (socket_ != &listener_state::closed) socket_->abandon();
-  }
-
   /// Waits for a connection. Several tasks may wait: first come, first served.
   ///
   /// Cancel: no connection was taken; one that came first wins over the cancel.
@@ -177,7 +168,7 @@ class stream_listener {
  protected:
   explicit stream_listener(listener_state& socket) noexcept : socket_(&socket) {}
 
-  listener_state* socket_;
+  owned<listener_state*, &listener_state::abandon, &listener_state::closed> socket_;
 
  private:
   template <class Handler>

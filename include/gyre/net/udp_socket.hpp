@@ -1,6 +1,7 @@
 // gyre/net/udp_socket.hpp: datagrams over IP. udp(7), RFC 768.
 #pragma once
 
+#include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/net/address.hpp>
 #include <gyre/net/datagram_operations.hpp>
@@ -44,16 +45,6 @@ class GYRE_API udp_socket {
   [[nodiscard]] static udp_socket connected(const address& peer, const udp_options& options = {});
   /// Takes over a datagram descriptor and makes it non-blocking. Closes it on failure. Errors: io_error.
   [[nodiscard]] static udp_socket from_fd(int fd);
-
-  udp_socket(udp_socket&& other) noexcept : socket_(std::exchange(other.socket_, &datagram_state::closed)) {}
-  udp_socket& operator=(udp_socket&& other) noexcept {
-    udp_socket moved(std::move(other));
-    std::swap(socket_, moved.socket_);
-    return *this;
-  }
-  ~udp_socket() {
-    if (socket_ != &datagram_state::closed) socket_->abandon();
-  }
 
   /// Sets the peer: `send` sends to it, and only its datagrams are received. May be called again.
   /// Errors: io_error. See connect(2).
@@ -143,7 +134,7 @@ class GYRE_API udp_socket {
     return socket_->fd;
   }
 
-  datagram_state* socket_;
+  owned<datagram_state*, &datagram_state::abandon, &datagram_state::closed> socket_;
 };
 
 }  // namespace gyre

@@ -1,6 +1,7 @@
 // gyre/process/process.hpp: a running child process.
 #pragma once
 
+#include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/fs/file.hpp>
 #include <gyre/process/exit_status.hpp>
@@ -39,14 +40,6 @@ class GYRE_API process {
   [[nodiscard]] static process start(const std::vector<std::string>& arguments, const process_options& options = {});
   /// Runs a command line with /bin/sh. asyncio: create_subprocess_shell.
   [[nodiscard]] static process start_shell(std::string_view command, const process_options& options = {});
-
-  process(process&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-  process& operator=(process&& other) noexcept {
-    process moved(std::move(other));
-    std::swap(state_, moved.state_);
-    return *this;
-  }
-  ~process();
 
   /// The process ID. See getpid(2).
   [[nodiscard]] int id() const noexcept;
@@ -101,7 +94,8 @@ class GYRE_API process {
   /// Stops the program when there is no child.
   [[nodiscard]] process_state& child(const char* operation) const noexcept;
 
-  process_state* state_;
+  static void abandon(process_state* state) noexcept;
+  owned<process_state*, &abandon> state_;
 };
 
 }  // namespace gyre

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/stream/byte_stream.hpp>
 
@@ -23,16 +24,6 @@ class memory_pipe;
 class GYRE_API memory_stream {
  public:
   memory_stream() noexcept = default;
-  memory_stream(memory_stream&& other) noexcept
-      : in_(std::exchange(other.in_, nullptr)), out_(std::exchange(other.out_, nullptr)) {}
-  memory_stream& operator=(memory_stream&& other) noexcept {
-    memory_stream moved(std::move(other));
-    std::swap(in_, moved.in_);
-    std::swap(out_, moved.out_);
-    return *this;
-  }
-  ~memory_stream();
-
   /// Reads the available data, at least one byte. Returns the count, or 0 at the end of the stream.
   ///
   /// Lifetime: `buffer` must stay valid until the await returns. Cancel: nothing was taken.
@@ -66,8 +57,10 @@ class GYRE_API memory_stream {
  private:
   friend struct memory_pair;
   memory_stream(memory_pipe& in, memory_pipe& out) noexcept : in_(&in), out_(&out) {}
-  memory_pipe* in_ = nullptr;
-  memory_pipe* out_ = nullptr;
+  static void leave_as_reader(memory_pipe* pipe) noexcept;
+  static void leave_as_writer(memory_pipe* pipe) noexcept;
+  owned<memory_pipe*, &leave_as_reader> in_;
+  owned<memory_pipe*, &leave_as_writer> out_;  // last: destroyed first, as the peer reads what was written
 };
 
 /// Both ends: bytes written to one are read from the other.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/stream/shared_stream.hpp>
 
@@ -42,14 +43,6 @@ class GYRE_API stream_writer {
  public:
   explicit stream_writer(shared_stream stream);
   explicit stream_writer(any_stream stream) : stream_writer(shared_stream(std::move(stream))) {}
-  stream_writer(stream_writer&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-  stream_writer& operator=(stream_writer&& other) noexcept {
-    stream_writer moved(std::move(other));
-    std::swap(state_, moved.state_);
-    return *this;
-  }
-  ~stream_writer();
-
   /// Appends to the buffer, and starts to send it. Never waits. Errors: std::bad_alloc; std::logic_error after
   /// write_eof or close.
   void write(std::string_view bytes);
@@ -107,7 +100,8 @@ class GYRE_API stream_writer {
  private:
   [[nodiscard]] writer_state& used_by(const char* operation) const noexcept;
 
-  writer_state* state_;
+  static void linger(writer_state* state) noexcept;
+  owned<writer_state*, &linger> state_;
 };
 
 }  // namespace gyre

@@ -3,6 +3,7 @@
 
 #include <gyre/coro/frame_pool.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/sync/sync_error.hpp>
 #include <gyre/sync/wait_queue.hpp>
 
@@ -138,17 +139,6 @@ template <class T>
 class promise {
  public:
   promise() : state_(new promise_state<T>) {}
-  promise(promise&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-  promise& operator=(promise&& other) noexcept {
-    promise moved(std::move(other));
-    std::swap(state_, moved.state_);
-    return *this;
-  }
-  ~promise() {
-    if (state_ == nullptr) return;
-    if (!state_->done()) state_->give_failure(std::make_exception_ptr(sender_dropped()));
-    state_->release();
-  }
 
   [[nodiscard]] future<T> get_future() const noexcept { return future<T>(state()); }
 
@@ -179,7 +169,11 @@ class promise {
       misuse("a promise that was moved from was used: use the object that it was moved to");
     return *state_;
   }
-  promise_state<T>* state_;
+  static void drop(promise_state<T>* state) noexcept {
+    if (!state->done()) state->give_failure(std::make_exception_ptr(sender_dropped()));
+    state->release();
+  }
+  owned<promise_state<T>*, &drop> state_;
 };
 
 }  // namespace gyre

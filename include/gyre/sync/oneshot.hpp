@@ -3,6 +3,7 @@
 
 #include <gyre/coro/frame_pool.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/sync/sync_error.hpp>
 #include <gyre/sync/wait_queue.hpp>
 
@@ -69,20 +70,13 @@ template <class T>
 class oneshot_sender {
  public:
   explicit oneshot_sender(oneshot_state<T>& shared) noexcept : state_(&shared) {}
-  oneshot_sender(oneshot_sender&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-  oneshot_sender& operator=(oneshot_sender&& other) noexcept {
-    oneshot_sender moved(std::move(other));
-    std::swap(state_, moved.state_);
-    return *this;
-  }
-  ~oneshot_sender() { leave(); }
 
   /// Sends the value. To be called once. Returns false, and leaves the value unchanged, when the receiver is gone.
   bool send(T&& value) {
     if (state_ == nullptr)
       misuse("send on a oneshot_sender that has sent its value or was moved from: a oneshot takes one value only");
     if (state_->receiver_gone) {
-      delete std::exchange(state_, nullptr);
+      delete state_.release();
       return false;
     }
     if (wait_node* const waiting = state_->receiver.first(); waiting != nullptr) {
@@ -91,7 +85,7 @@ class oneshot_sender {
     } else {
       state_->value.emplace(std::move(value));
     }
-    std::exchange(state_, nullptr)->sender_gone = true;
+    state_.release()->sender_gone = true;
     return true;
   }
   bool send(const T& value)
@@ -103,16 +97,14 @@ class oneshot_sender {
   [[nodiscard]] bool is_closed() const noexcept { return state_ == nullptr || state_->receiver_gone; }
 
  private:
-  void leave() noexcept {
-    oneshot_state<T>* const state = std::exchange(state_, nullptr);
-    if (state == nullptr) return;
+  static void leave(oneshot_state<T>* state) noexcept {
     state->sender_gone = true;
     if (state->receiver_gone)
       delete state;
     else
       state->receiver.refuse_all();
   }
-  oneshot_state<T>* state_;
+  owned<oneshot_state<T>*, &leave> state_;
 };
 
 /// The receiving half.
@@ -120,17 +112,6 @@ template <class T>
 class oneshot_receiver {
  public:
   explicit oneshot_receiver(oneshot_state<T>& shared) noexcept : state_(&shared) {}
-  oneshot_receiver(oneshot_receiver&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-  oneshot_receiver& operator=(oneshot_receiver&& other) noexcept {
-    oneshot_receiver moved(std::move(other));
-    std::swap(state_, moved.state_);
-    return *this;
-  }
-  ~oneshot_receiver() {
-    if (state_ == nullptr) return;
-    state_->receiver_gone = true;
-    if (state_->sender_gone) delete state_;
-  }
 
   /// Waits for the value. To be called once.
   ///
@@ -146,7 +127,11 @@ class oneshot_receiver {
       misuse("a oneshot_receiver that was moved from was used: use the object that it was moved to");
     return *state_;
   }
-  oneshot_state<T>* state_;
+  static void leave(oneshot_state<T>* state) noexcept {
+    state->receiver_gone = true;
+    if (state->sender_gone) delete state;
+  }
+  owned<oneshot_state<T>*, &leave> state_;
 };
 
 /// One value from one task to another: create `gyre::oneshot<int> reply;` and pass on `reply.sender` and

@@ -1,6 +1,7 @@
 // gyre/sync/semaphore.hpp: limits the number of tasks that do something at the same time.
 #pragma once
 
+#include <gyre/coro/owned.hpp>
 #include <gyre/sync/must_be_awaited.hpp>
 #include <gyre/sync/wait_queue.hpp>
 
@@ -18,20 +19,14 @@ class [[nodiscard("dropped at once, it gives the permit back at once")]] semapho
   semaphore_permit() noexcept = default;
   /// Takes over one permit of `owner`.
   explicit semaphore_permit(counting_semaphore& owner) noexcept : owner_(&owner) {}
-  semaphore_permit(semaphore_permit&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)) {}
-  semaphore_permit& operator=(semaphore_permit&& other) noexcept {
-    semaphore_permit moved(std::move(other));
-    std::swap(owner_, moved.owner_);
-    return *this;
-  }
-  ~semaphore_permit() { release(); }
 
   /// Gives the permit back before the end of the object's lifetime.
-  void release() noexcept;
+  void release() noexcept { owner_.reset(); }
   [[nodiscard]] explicit operator bool() const noexcept { return owner_ != nullptr; }
 
  private:
-  counting_semaphore* owner_ = nullptr;
+  static void give_back(counting_semaphore* owner) noexcept;
+  owned<counting_semaphore*, &give_back> owner_;
 };
 
 /// The operation of acquire(): waits for a permit.
@@ -125,9 +120,7 @@ class GYRE_API bounded_semaphore : public counting_semaphore {
   std::size_t bound_;
 };
 
-inline void semaphore_permit::release() noexcept {
-  if (owner_ != nullptr) std::exchange(owner_, nullptr)->release();
-}
+inline void semaphore_permit::give_back(counting_semaphore* owner) noexcept { owner->release(); }
 inline bool semaphore_acquire_op::try_now() noexcept { return semaphore_->try_acquire(); }
 inline bool semaphore_acquire_op::is_free() const noexcept { return semaphore_->available_ > 0; }
 inline wait_queue& semaphore_acquire_op::waits_in() noexcept { return semaphore_->waiters_; }

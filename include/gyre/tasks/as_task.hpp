@@ -1,6 +1,7 @@
 // gyre/tasks/as_task.hpp: wraps any awaitable in a task, and replaces void results where a value is needed.
 #pragma once
 
+#include <gyre/coro/owned.hpp>
 #include <gyre/loop/granted.hpp>
 #include <gyre/tasks/task_state.hpp>
 
@@ -100,23 +101,6 @@ wrap_void<operand_result<T>> take_wrapped(task_state& ended) {
 }
 
 /// Owns one reference to a task.
-class task_reference {
- public:
-  task_reference() noexcept = default;
-  explicit task_reference(task_state& state) noexcept : state_(&state) {}
-  task_reference(task_reference&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-  task_reference& operator=(task_reference&& other) noexcept {
-    task_reference moved(std::move(other));
-    std::swap(state_, moved.state_);
-    return *this;
-  }
-  ~task_reference() {
-    if (state_ != nullptr) state_->release();
-  }
-  task_state& operator*() const noexcept { return *state_; }
-
- private:
-  task_state* state_ = nullptr;
-};
+using task_reference = owned<task_state*, &task_state::release>;
 
 }  // namespace gyre

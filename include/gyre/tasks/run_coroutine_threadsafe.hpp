@@ -4,6 +4,7 @@
 #include <gyre/attributes.hpp>
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/loop/task_local.hpp>
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/spawn.hpp>
@@ -69,14 +70,16 @@ class shared_outcome final : public shared_outcome_base {
   /// Errors: std::bad_alloc; nothing was started.
   void start(task<T> work, std::source_location where) {
     add_reference();
-    loop().post([tell = teller(*this), work = std::move(work), locals = kept_bindings(), where]() mutable noexcept {
-      shared_outcome& outcome = *tell.outcome;
+    loop().post([told = teller(*this), work = std::move(work),
+                 locals = kept_bindings(task_local_binding::share(task_local_binding::visible())),
+                 where]() mutable noexcept {
+      shared_outcome& outcome = *told;
       outcome.add_reference();
       outcome.starting_ = true;
-      const lent_bindings lent(locals.chain);
+      const lent_bindings lent(locals.get());
       try {
         task_handle<void> handle =
-            spawn(run_and_tell(std::move(tell), std::move(work)), {.name = "run_coroutine_threadsafe"}, where);
+            spawn(run_and_tell(std::move(told), std::move(work)), {.name = "run_coroutine_threadsafe"}, where);
         outcome.began(handle.state());
         handle.detach();
       } catch (...) {  // no memory: the teller has recorded the outcome
@@ -97,40 +100,28 @@ class shared_outcome final : public shared_outcome_base {
 
  private:
   // The caller's task_local values, for the task.
-  struct kept_bindings {
-    kept_bindings() noexcept : chain(task_local_binding::share(task_local_binding::visible())) {}
-    kept_bindings(kept_bindings&& other) noexcept : chain(std::exchange(other.chain, nullptr)) {}
-    kept_bindings& operator=(kept_bindings&&) = delete;
-    ~kept_bindings() { task_local_binding::release(chain); }
-    task_local_binding* chain;
-  };
+  using kept_bindings = owned<task_local_binding*, &task_local_binding::release>;
   // Reports the end even when the task never starts because it is cancelled first.
-  struct teller {
-    explicit teller(shared_outcome& to) noexcept : outcome(&to) {}
-    teller(teller&& other) noexcept : outcome(std::exchange(other.outcome, nullptr)) {}
-    teller& operator=(teller&&) = delete;
-    ~teller() {
-      if (outcome == nullptr) return;
-      if (!outcome->failure_ && !outcome->value_)
-        outcome->failure_ =
-            outcome->starting_ ? std::make_exception_ptr(std::bad_alloc()) : std::make_exception_ptr(task_cancelled());
-      outcome->ended();
-      outcome->release();
-    }
-    shared_outcome* outcome;
-  };
-  static task<void> run_and_tell(teller tell, task<T> work) {
+  static void tell(shared_outcome* outcome) noexcept {
+    if (!outcome->failure_ && !outcome->value_)
+      outcome->failure_ =
+          outcome->starting_ ? std::make_exception_ptr(std::bad_alloc()) : std::make_exception_ptr(task_cancelled());
+    outcome->ended();
+    outcome->release();
+  }
+  using teller = owned<shared_outcome*, &tell>;
+  static task<void> run_and_tell(teller told, task<T> work) {
     try {
       if constexpr (std::is_void_v<T>) {
         co_await std::move(work);
-        tell.outcome->value_.emplace();
+        told->value_.emplace();
       } else {
-        tell.outcome->value_.emplace(co_await std::move(work));
+        told->value_.emplace(co_await std::move(work));
       }
     } catch (const cancelled&) {
       throw;
     } catch (...) {
-      tell.outcome->failure_ = std::current_exception();  // thrown where it is waited for
+      told->failure_ = std::current_exception();  // thrown where it is waited for
     }
   }
 
@@ -150,15 +141,6 @@ class shared_task_handle {
  public:
   shared_task_handle() noexcept = default;
   explicit shared_task_handle(shared_outcome<T>& outcome) noexcept : outcome_(&outcome) {}
-  shared_task_handle(shared_task_handle&& other) noexcept : outcome_(std::exchange(other.outcome_, nullptr)) {}
-  shared_task_handle& operator=(shared_task_handle&& other) noexcept {
-    shared_task_handle moved(std::move(other));
-    std::swap(outcome_, moved.outcome_);
-    return *this;
-  }
-  ~shared_task_handle() {
-    if (outcome_ != nullptr) outcome_->release();
-  }
 
   /// Blocks until the task has ended. Returns its value, or throws its exception; throws task_cancelled when it was
   /// cancelled, by `cancel` or by the end of its loop. A value is moved out, so a second `get` of a value stops the
@@ -183,7 +165,7 @@ class shared_task_handle {
     return *outcome_;
   }
 
-  shared_outcome<T>* outcome_ = nullptr;
+  owned<shared_outcome<T>*, &shared_outcome_base::release> outcome_;
 };
 
 /// Starts a task on a loop that runs on another thread. asyncio: run_coroutine_threadsafe.

@@ -3,6 +3,7 @@
 
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/join_op.hpp>
 #include <gyre/tasks/task_cancelled.hpp>
@@ -26,16 +27,11 @@ class task_handle {
   task_handle() noexcept = default;
   /// Takes over one reference to `state`.
   explicit task_handle(task_state& state) noexcept : state_(&state) {}
-  task_handle(task_handle&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-  task_handle& operator=(task_handle&& other) noexcept {
-    task_handle moved(std::move(other));
-    std::swap(state_, moved.state_);
-    return *this;
-  }
+  task_handle(task_handle&&) noexcept = default;
+  task_handle& operator=(task_handle&&) noexcept = default;
   ~task_handle() {
     if constexpr (checks_everything)
-      if (state_ != nullptr) state_->note_dropped_handle();
-    detach();
+      if (state_) state_->note_dropped_handle();
   }
 
   struct [[nodiscard("co_await it")]] result_op : join_op {
@@ -81,9 +77,7 @@ class task_handle {
   [[nodiscard]] std::string_view name() const noexcept { return state().name(); }
 
   /// Gives up the task. An exception that it throws goes to the loop's handler.
-  void detach() noexcept {
-    if (state_ != nullptr) std::exchange(state_, nullptr)->release();
-  }
+  void detach() noexcept { state_.reset(); }
 
   /// Returns the result of a task that has ended, as `co_await` does. Stops the program while the task runs.
   T result() { return state().template outcome<T>(); }
@@ -97,7 +91,7 @@ class task_handle {
   }
 
  private:
-  task_state* state_ = nullptr;
+  owned<task_state*, &task_state::release> state_;
 };
 
 /// Awaits the task of `handle`, and cancels it when this await is cancelled. timeout, race and gather use this for
