@@ -12,6 +12,7 @@
 // For authors of operations:
 //   frame_pool       recycles the memory of coroutine frames
 //   context          the data that every frame records
+//   owned            a pointer or handle with one owner
 #pragma once
 
 #include <gyre/coro/async_generator.hpp>
@@ -22,4 +23,5 @@
 #include <gyre/coro/exception_group.hpp>
 #include <gyre/coro/frame_pool.hpp>
 #include <gyre/coro/generator.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>

@@ -61,7 +61,7 @@ struct token_buckets::state {
 };
 
 token_buckets::token_buckets(const rate_limit_options& options) : state_(new state(options)) {}
-token_buckets::~token_buckets() { delete state_; }
+void token_buckets::destroy(state* buckets) noexcept { delete buckets; }
 
 std::chrono::nanoseconds token_buckets::take(std::string_view key, time_point when) {
   using seconds = std::chrono::duration<double>;

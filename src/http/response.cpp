@@ -127,7 +127,7 @@ response::response(int status) : state_((check_status(status), &response_state::
 void response::stop_for_moved() noexcept {
   misuse("an http::response was used that was moved from: use the response that it was moved to, or make a new one");
 }
-void response::recycle() noexcept { response_state::recycle(*state_); }
+void response::recycle(response_state* state) noexcept { response_state::recycle(*state); }
 
 response response::text(std::string_view body) { return with_value(body, plain_text); }
 response response::text(std::string&& body) { return with_value(std::move(body), plain_text); }

@@ -63,7 +63,7 @@ router::router() : tree_(new tree) {
     throw status_error(r.method() == "CONNECT" ? 501 : 404);
   };
 }
-router::~router() { delete tree_; }
+void router::destroy(tree* routes) noexcept { delete routes; }
 
 router::tree& router::routes() const noexcept {
   if (tree_ == nullptr) [[unlikely]]

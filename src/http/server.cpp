@@ -268,12 +268,12 @@ std::string_view server_state::common_fields() {
 }
 
 server::server(server_options options) : state_(new server_state(std::move(options))) {}
-server::~server() {
-  if (state_ != nullptr && state_->users > 0)
+void server::destroy(server_state* state) noexcept {
+  if (state->users > 0)
     misuse(
         "an http::server was destroyed while it runs: cancel and await the tasks of run() and serve_connection() "
         "first");
-  delete state_;
+  delete state;
 }
 
 server_state& server::state() const noexcept {

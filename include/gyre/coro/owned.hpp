@@ -35,7 +35,7 @@ class owned {
   [[nodiscard]] Handle get() const noexcept { return handle_; }
   /// Gives up the ownership.
   [[nodiscard]] Handle release() noexcept { return std::exchange(handle_, none()); }
-  void reset() noexcept { owned(release()); }
+  void reset() noexcept { const owned ended(release()); }
 
   [[nodiscard]] explicit operator bool() const noexcept { return handle_ != none(); }
   [[nodiscard]] bool operator==(Handle other) const noexcept { return handle_ == other; }

@@ -3,6 +3,7 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/http/request.hpp>
 #include <gyre/http/response.hpp>
@@ -48,15 +49,6 @@ class handler {
   handler(F /*function*/) {  // NOLINT(google-explicit-constructor)
     static_assert(misused<F>, "a handler is called with a http::request&, and returns a task<response> or a response");
   }
-  handler(handler&& other) noexcept : model_(std::exchange(other.model_, nullptr)), made_at_(other.made_at_) {}
-  handler& operator=(handler&& other) noexcept {
-    handler moved(std::move(other));
-    std::swap(model_, moved.model_);
-    made_at_ = moved.made_at_;
-    return *this;
-  }
-  ~handler() { delete model_; }
-
   /// Answers a request.
   ///
   /// Lifetime: the request outlives the await. Cancel: as the callable does. Errors: whatever it throws.
@@ -115,7 +107,7 @@ class handler {
     return *model_;
   }
 
-  interface* model_ = nullptr;
+  owned<interface*, delete_target> model_;
   std::source_location made_at_;
 };
 

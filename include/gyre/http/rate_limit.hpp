@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/http/middleware.hpp>
 #include <gyre/http/request.hpp>
 #include <gyre/loop/deadline.hpp>
@@ -30,14 +31,6 @@ class GYRE_API token_buckets {
   /// Errors: std::invalid_argument when rate or burst is too small to ever let a request pass, or when there are no
   /// keys.
   explicit token_buckets(const rate_limit_options& options);
-  token_buckets(token_buckets&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-  token_buckets& operator=(token_buckets&& other) noexcept {
-    token_buckets moved(std::move(other));
-    std::swap(state_, moved.state_);
-    return *this;
-  }
-  ~token_buckets();
-
   /// Takes a token and returns zero. Without a token to take, returns the time until there is one.
   [[nodiscard]] std::chrono::nanoseconds take(std::string_view key, time_point when);
   /// The number of keys remembered.
@@ -45,7 +38,8 @@ class GYRE_API token_buckets {
 
  private:
   struct state;
-  state* state_;
+  static void destroy(state* buckets) noexcept;
+  owned<state*, &destroy> state_;
 };
 
 /// The client's IPv4 address, or the first 64 bits of its IPv6 address, because one household has all of those. Empty

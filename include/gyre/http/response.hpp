@@ -4,6 +4,7 @@
 #include <gyre/attributes.hpp>
 #include <gyre/coro/async_generator.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/http/body_writer.hpp>
 #include <gyre/http/field.hpp>
@@ -46,16 +47,6 @@ class GYRE_API response {
   /// Errors, here and in all functions below: std::invalid_argument for a status outside of 200 to 999, a field name
   /// that is no token, or a field value that contains a line end.
   explicit response(int status = 200);
-  response(response&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-  response& operator=(response&& other) noexcept {
-    response moved(std::move(other));
-    std::swap(state_, moved.state_);
-    return *this;
-  }
-  ~response() {
-    if (state_ != nullptr) recycle();
-  }
-
   // The body is copied, or moved in when it is a std::string.
   static response text(std::string_view body);
   static response text(const char* body) { return text(std::string_view(body)); }
@@ -205,9 +196,9 @@ class GYRE_API response {
   static response produced(body_producer* producer, std::string_view media_type);
   static response switched(std::string_view protocol, protocol_handler* handler);
   [[noreturn]] static void stop_for_moved() noexcept;
-  void recycle() noexcept;
 
-  response_state* state_;
+  static void recycle(response_state* state) noexcept;
+  owned<response_state*, &recycle> state_;
 };
 
 }  // namespace gyre::http

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/http/handler.hpp>
 #include <gyre/http/middleware.hpp>
 
@@ -30,14 +31,6 @@ namespace gyre::http {
 class GYRE_API router {
  public:
   router();
-  router(router&& other) noexcept : tree_(std::exchange(other.tree_, nullptr)) {}
-  router& operator=(router&& other) noexcept {
-    router moved(std::move(other));
-    std::swap(tree_, moved.tree_);
-    return *this;
-  }
-  ~router();
-
   /// A part of the router whose routes share a prefix and middleware. Lifetime: as the router.
   class group;
 
@@ -77,7 +70,8 @@ class GYRE_API router {
   const std::vector<const middleware*>& find(request& r, handler*& last, std::string& allowed);
   [[nodiscard]] tree& routes() const noexcept;
 
-  tree* tree_;
+  static void destroy(tree* routes) noexcept;
+  owned<tree*, &destroy> tree_;
 };
 
 class router::group {

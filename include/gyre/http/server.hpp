@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/http/handler.hpp>
 #include <gyre/http/server_limits.hpp>
@@ -67,14 +68,6 @@ class GYRE_API server {
   /// limits that let no request through, such as 0 connections, for a negative time-out, and for a name that is no
   /// field value.
   explicit server(server_options options);
-  server(server&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-  server& operator=(server&& other) noexcept {
-    server moved(std::move(other));
-    std::swap(state_, moved.state_);
-    return *this;
-  }
-  ~server();
-
   /// Accepts and serves until the program is asked to stop (SIGINT and SIGTERM under run_main, request_stop) or the
   /// server is cancelled. Then it drains: requests that have begun are answered, with "Connection: close"; idle
   /// connections are closed; requests that take longer than timeouts.drain are cancelled. After a stop request run()
@@ -104,7 +97,8 @@ class GYRE_API server {
 
  private:
   [[nodiscard]] server_state& state() const noexcept;
-  server_state* state_;
+  static void destroy(server_state* state) noexcept;
+  owned<server_state*, &destroy> state_;
 };
 
 /// Makes a server and runs it.
