@@ -60,7 +60,7 @@ void blocking_pool::submit_awaited(blocking_job& job, std::size_t* waiting) noex
 
 bool blocking_pool::withdraw(blocking_job& job) noexcept {
   // If the job has begun, its pool may no longer exist.
-  pool_state* const s = __atomic_load_n(&job.queued_in, __ATOMIC_RELAXED);
+  pool_state* const s = std::atomic_ref(job.queued_in).load(std::memory_order_relaxed);
   if (s == nullptr) return false;
   const std::scoped_lock lock(s->mutex);
   if (job.queued_in != s) return false;

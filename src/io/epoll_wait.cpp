@@ -1,9 +1,9 @@
 // src/io/epoll_wait.cpp: gets events from the kernel, handles them, and wakes the waiting thread.
 #include <gyre/io/attempt.hpp>
+#include <gyre/io/monotonic_clock.hpp>
 
 #include "doorbell.hpp"
 #include "epoll_backend.hpp"
-#include "monotonic_clock.hpp"
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -58,7 +58,7 @@ monotonic_time epoll_backend::begin_wait(monotonic_time deadline) noexcept {
   serve_line();
   if (!later_.empty()) {
     retry_connects();
-    if (!later_.empty()) deadline = std::min(deadline, clock_now() + connect_retry_interval);
+    if (!later_.empty()) deadline = std::min(deadline, monotonic_now() + connect_retry_interval);
   }
   if (files_.outstanding()) files_.take_ended(completed_);
   return !completed_.empty() || !turn_.empty() || delivered_ ? do_not_wait : deadline;
@@ -102,7 +102,7 @@ void epoll_backend::look(monotonic_time deadline) noexcept {
 int epoll_backend::ask_kernel(event_batch& batch, monotonic_time deadline) noexcept {
   const bool for_ever = deadline == wait_forever;
   monotonic_time rest = 0;
-  if (!for_ever && deadline != do_not_wait) rest = std::max<monotonic_time>(0, deadline - clock_now());
+  if (!for_ever && deadline != do_not_wait) rest = std::max<monotonic_time>(0, deadline - monotonic_now());
   if (has_nanoseconds_) {
     const timespec left{.tv_sec = rest / 1'000'000'000, .tv_nsec = rest % 1'000'000'000};
     ++system_calls_;

@@ -77,13 +77,13 @@ pool_state::~pool_state() {
 void pool_state::enqueue(blocking_job& job) noexcept {
   job.nested = is_own_thread();
   (job.nested ? nested_jobs_ : jobs_).link_last(job);
-  __atomic_store_n(&job.queued_in, this, __ATOMIC_RELAXED);
+  std::atomic_ref(job.queued_in).store(this, std::memory_order_relaxed);
   ++queued;
 }
 
 void pool_state::dequeue(blocking_job& job) noexcept {
   (job.nested ? nested_jobs_ : jobs_).unlink(job);
-  __atomic_store_n(&job.queued_in, static_cast<pool_state*>(nullptr), __ATOMIC_RELAXED);
+  std::atomic_ref(job.queued_in).store(nullptr, std::memory_order_relaxed);
   --queued;
 }
 

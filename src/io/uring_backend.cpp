@@ -1,7 +1,6 @@
 // src/io/uring_backend.cpp: the ring and its resources, the one system call per turn, and the end.
 #include "uring_backend.hpp"
 #include "doorbell.hpp"
-#include "monotonic_clock.hpp"
 #include "uring_key.hpp"
 
 #include <poll.h>
@@ -157,7 +156,7 @@ monotonic_time uring_backend::prepare_wait(monotonic_time deadline, ready_list& 
   if (!ready.empty() || rang_) return do_not_wait;
   // A completion caused by a write to another eventfd is not signalled at once, and newer kernels (6.18) lose it.
   constexpr monotonic_time look_again = 100'000'000;
-  return in_flight_ == 0 ? deadline : std::min(deadline, clock_now() + look_again);
+  return in_flight_ == 0 ? deadline : std::min(deadline, monotonic_now() + look_again);
 }
 
 void uring_backend::sleep(monotonic_time deadline) noexcept {

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <ctime>
 #include <span>
 
 namespace gyre::io {
@@ -323,9 +322,7 @@ bool uring_backend::drain() noexcept {
       entry->flags = uring::sqe_cqe_skip_success;
       entry->user_data = key_ignored;
     }
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    enter(1, monotonic_time{now.tv_sec} * 1'000'000'000 + now.tv_nsec + step);
+    enter(1, monotonic_now() + step);
     discard_completions();
   }
   return in_flight_ == 0;

@@ -1,6 +1,7 @@
 // src/loop/event_loop.cpp: the turn of the loop.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/io/monotonic_clock.hpp>
 #include <gyre/io/printable.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/waiting_tasks.hpp>
@@ -148,11 +149,7 @@ void event_loop::report_posted_failure() noexcept {
   report({std::current_exception(), {}, {}, "a function that was posted"});
 }
 
-io::monotonic_time event_loop::clock() noexcept {
-  timespec t{};
-  ::clock_gettime(CLOCK_MONOTONIC, &t);
-  return io::monotonic_time{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
+io::monotonic_time event_loop::clock() noexcept { return io::monotonic_now(); }
 
 void event_loop::run_until(const bool& done) {
   while (!done) turn(true);

@@ -1,4 +1,5 @@
 // src/net/resolver.cpp: lookups on a thread, and the owners of their results.
+#include <gyre/coro/owned.hpp>
 #include <gyre/io/blocking_pool.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/operation.hpp>
@@ -39,13 +40,8 @@ lookup_result look_up(const std::string& host) {
     result.error = {errno, std::generic_category()};
   else if (code != 0)
     result.error = {code, resolver_category()};
-  struct owner {
-    addrinfo* list;
-    ~owner() {
-      if (list != nullptr) ::freeaddrinfo(list);
-    }
-  } const list{code == 0 ? found : nullptr};
-  for (const addrinfo* each = list.list; each != nullptr; each = each->ai_next)
+  const owned<addrinfo*, &::freeaddrinfo> list(code == 0 ? found : nullptr);
+  for (const addrinfo* each = list.get(); each != nullptr; each = each->ai_next)
     if (const address a = address::from_raw(each->ai_addr, each->ai_addrlen); !a.empty()) result.addresses.push_back(a);
   return result;
 }

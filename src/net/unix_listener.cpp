@@ -1,4 +1,5 @@
 // src/net/unix_listener.cpp: binding to a path or an abstract name.
+#include <gyre/coro/scope_exit.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/net/unix_listener.hpp>
@@ -53,14 +54,6 @@ std::uint64_t file_number(const unix_address& local) noexcept {
   return ::stat(path_of(local), &found) == 0 ? found.st_ino : 0;
 }
 
-// Removes the socket file when listening fails.
-struct removed_unless_taken {
-  const unix_address* file;
-  ~removed_unless_taken() {
-    if (file != nullptr && !file->is_abstract()) ::unlink(path_of(*file));
-  }
-};
-
 }  // namespace
 
 unix_listener unix_listener::bind(const unix_address& local, const unix_listen_options& options) {
@@ -69,11 +62,14 @@ unix_listener unix_listener::bind(const unix_address& local, const unix_listen_o
     owned_fd socket = new_socket();
     std::string name = local.string();
     bind_to(socket, local, options);
-    removed_unless_taken made{&local};
+    bool listens = false;
+    const scope_exit remove_unless([&]() noexcept {
+      if (!listens && !local.is_abstract()) ::unlink(path_of(local));
+    });
     if (::listen(socket.get(), options.backlog) < 0) throw last_error();
     const std::uint64_t file = local.is_abstract() ? 0 : file_number(local);
     auto* const state = new listener_state(socket.release(), std::move(name), options.backlog);
-    made.file = nullptr;
+    listens = true;
     return {*state, local, file};
   } catch (const std::system_error& error) {
     throw io_error(error.code(), "listen", local.string());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro/cancel_scope.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/io/request.hpp>
 #include <gyre/process/process.hpp>
@@ -56,19 +57,12 @@ class process_state : private io::request, private cancellable {
   [[nodiscard]] bool has_object() const noexcept { return !without_object_; }
 
   /// Held by a waiting task. Keeps the state alive after the process object is destroyed.
-  class waiter {
-   public:
-    explicit waiter(process_state& awaited) noexcept : state_(&awaited) { ++state_->waiters_; }
-    waiter(waiter&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
-    waiter& operator=(waiter&&) = delete;
-    ~waiter() {
-      if (state_ != nullptr) state_->waiter_left();
-    }
-    [[nodiscard]] process_state& operator*() const noexcept { return *state_; }
-
-   private:
-    process_state* state_;
-  };
+  void waiter_left() noexcept;
+  using waiter = owned<process_state*, &process_state::waiter_left>;
+  [[nodiscard]] waiter wait() noexcept {
+    ++waiters_;
+    return waiter(*this);
+  }
 
   /// Held by a task that feeds the child and reads its output. The streams stay open until it ends.
   class listener {
@@ -95,7 +89,6 @@ class process_state : private io::request, private cancellable {
  private:
   ~process_state() = default;
   void forget() noexcept;
-  void waiter_left() noexcept;
   /// Returns 0 when the child has ended, EAGAIN while it is running, ECHILD when it is not a child of this process.
   int reap(int how) noexcept;
   /// Returns an errno.

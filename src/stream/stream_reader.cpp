@@ -1,5 +1,6 @@
 // src/stream/stream_reader.cpp: a read buffer, and the search for ends in it.
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/scope_exit.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/yield.hpp>
 #include <gyre/stream/stream_reader.hpp>
@@ -72,11 +73,8 @@ bool stream_reader::budget_is_used_up() const noexcept {
 }
 
 task<> stream_reader::let_others_run() {
-  struct use {
-    bool& flag;
-    ~use() { flag = false; }
-  } const here{yields_};
   yields_ = true;
+  const scope_exit resumed([this]() noexcept { yields_ = false; });
   co_await yield();
 }
 
@@ -89,19 +87,16 @@ task<bool> stream_reader::fill(const char* operation) {
   if (ended_) co_return false;
   if (begin_ > 0) buffer_.erase(0, std::exchange(begin_, 0));
   const std::size_t before = buffer_.size();
-  struct room_at_the_end {
-    stream_reader& reader;
-    std::size_t used;
-    ~room_at_the_end() {
-      reader.room_ = 0;
-      reader.buffer_.resize(used);
-    }
-  } room{*this, before};
+  std::size_t used = before;
+  const scope_exit cut([&]() noexcept {
+    room_ = 0;
+    buffer_.resize(used);
+  });
   buffer_.resize(before + chunk);
   room_ = chunk;
   const std::span<char> tail = std::span(buffer_).subspan(before);
   const std::size_t count = co_await stream_->read_some(std::as_writable_bytes(tail));
-  room.used += count;
+  used += count;
   ended_ = count == 0;
   co_return !ended_;
 }

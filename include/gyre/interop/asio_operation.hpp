@@ -8,6 +8,7 @@
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/operation.hpp>
 
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <expected>
@@ -101,7 +102,7 @@ class [[nodiscard("co_await it")]] asio_op
     this->complete = call_member<&asio_op::on_complete>;
     loop_ = &event_loop::current();
     loop_->expect_post();
-    pending_ = 2;  // the handler, and this function
+    pending_.store(2, std::memory_order_relaxed);  // the handler, and this function
     beginning begin{handler_type(*this)};
     try {
       if (is_begun_here())
@@ -174,7 +175,7 @@ class [[nodiscard("co_await it")]] asio_op
       if (op != nullptr) op->finish();
     }
     void operator()() {
-      const bool handler_is_there = __atomic_load_n(&op->pending_, __ATOMIC_ACQUIRE) > 1;
+      const bool handler_is_there = op->pending_.load(std::memory_order_acquire) > 1;
       if (handler_is_there) Library::emit(op->signal_);
     }
     asio_op* op;
@@ -188,19 +189,19 @@ class [[nodiscard("co_await it")]] asio_op
   }
   bool leave_waiting(int to) noexcept {
     int expected = waiting;
-    return __atomic_compare_exchange_n(&stage_, &expected, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    return stage_.compare_exchange_strong(expected, to, std::memory_order_acq_rel, std::memory_order_acquire);
   }
   // Returns false when nothing is pending any more.
   bool join_pending() noexcept {
-    int n = __atomic_load_n(&pending_, __ATOMIC_RELAXED);
+    int n = pending_.load(std::memory_order_relaxed);
     while (n > 0)
-      if (__atomic_compare_exchange_n(&pending_, &n, n + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return true;
+      if (pending_.compare_exchange_strong(n, n + 1, std::memory_order_acq_rel, std::memory_order_relaxed)) return true;
     return false;
   }
   // The last one to finish brings the task back to its loop, and must not touch this any more.
   void finish() noexcept {
     event_loop& loop = *loop_;
-    if (__atomic_sub_fetch(&pending_, 1, __ATOMIC_ACQ_REL) > 0) return;
+    if (pending_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
     if (event_loop::current_or_null() == &loop)
       loop.schedule(*this);
     else
@@ -208,7 +209,7 @@ class [[nodiscard("co_await it")]] asio_op
   }
 
   void begin(handler_type handler) noexcept {
-    __atomic_add_fetch(&pending_, 1, __ATOMIC_RELAXED);  // an exception drops the handler before it can be stored
+    pending_.fetch_add(1, std::memory_order_relaxed);  // an exception drops the handler before it can be stored
     try {
       std::apply([&](auto&... each) { std::move(initiation_)(std::move(handler), std::move(each)...); }, arguments_);
     } catch (...) {
@@ -224,8 +225,8 @@ class [[nodiscard("co_await it")]] asio_op
   typename Library::signal signal_;
   std::exception_ptr begin_failure_;
   event_loop* loop_ = nullptr;
-  int pending_ = 0;
-  int stage_ = waiting;
+  std::atomic<int> pending_{0};
+  std::atomic<int> stage_{waiting};
   bool asked_ = false;
 };
 

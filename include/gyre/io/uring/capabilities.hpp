@@ -11,7 +11,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <ctime>
 
 namespace gyre::uring {
 
@@ -83,16 +82,10 @@ class self_test {
  private:
   static constexpr std::uint16_t test_group = 0x7fff;
 
-  static std::int64_t soon() noexcept {
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return (std::int64_t{now.tv_sec} + 1) * 1'000'000'000 + now.tv_nsec;
-  }
-
   // Enters until a completion is available, and takes it. Returns 0 or errno.
   int next(completion& out) noexcept {
     for (int tries = 0; ring_.ready() == 0; ++tries) {
-      const int result = ring_.enter(1, soon());
+      const int result = ring_.enter(1, io::monotonic_now() + 1'000'000'000);
       if (result < 0 && result != -EINTR && result != -ETIME) return -result;
       if (tries == 3) return ETIME;
     }
@@ -142,7 +135,7 @@ class self_test {
   }
 
   int timed_wait() noexcept {
-    const int result = ring_.enter(1, soon() - 1'000'000'000);
+    const int result = ring_.enter(1, io::monotonic_now());
     return result >= 0 || result == -ETIME || result == -EINTR ? 0 : -result;
   }
 

@@ -1,6 +1,7 @@
 // gyre/io/uring/ring.hpp: an io_uring instance: its two queues and the call that drives them.
 #pragma once
 
+#include <gyre/io/monotonic_clock.hpp>
 #include <gyre/io/uring/abi.hpp>
 
 #include <sys/mman.h>
@@ -9,7 +10,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <ctime>
 #include <utility>
 
 namespace gyre::uring {
@@ -112,9 +112,7 @@ class ring {
       if (absolute_) {
         flags |= enter_abs_timer;
       } else {
-        timespec now{};
-        ::clock_gettime(CLOCK_MONOTONIC, &now);
-        length = deadline - (std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec);
+        length = deadline - io::monotonic_now();
         if (length < 0) length = 0;
       }
       timeout = {length / 1'000'000'000, length % 1'000'000'000};
