@@ -7,8 +7,6 @@
 
 namespace gyre {
 
-std::error_code operation_base::cancel_error() const { return error_of(-ECANCELED); }
-
 std::error_code operation_base::error_of(int result) const {
   if (result == -ECANCELED && scope_cancelled()) throw_cancelled();
   return {-result, std::generic_category()};

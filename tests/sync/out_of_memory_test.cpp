@@ -116,6 +116,7 @@ TEST(operation_out_of_memory, an_await_whose_start_throws_leaves_a_task_that_can
   struct failing_op : gyre::operation<failing_op> {
     bool try_now() noexcept { return false; }
     void start() { throw std::bad_alloc(); }
+    void on_cancel() noexcept {}
     void await_resume() noexcept {}
   };
   run_virtual([]() -> gyre::task<> {
@@ -139,6 +140,7 @@ TEST(operation_out_of_memory, a_limited_await_whose_start_throws_arms_no_timer) 
   struct failing_op : gyre::operation<failing_op> {
     bool try_now() noexcept { return false; }
     void start() { throw std::bad_alloc(); }
+    void on_cancel() noexcept {}
     std::expected<void, std::error_code> take_result() { return {}; }
     [[noreturn]] void fail(std::error_code reason) { throw std::system_error(reason); }
     void await_resume() noexcept {}

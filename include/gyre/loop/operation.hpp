@@ -63,7 +63,10 @@ struct operation_base : cancellable {
 
   /// The error of an operation that ended early because of a cancel: throws `cancelled` when the scope of the waiting
   /// task is cancelled. Otherwise its own time-out, or a function such as cancel_fd, ended it: operation_canceled.
-  [[nodiscard]] GYRE_API std::error_code cancel_error() const;
+  [[nodiscard]] std::error_code cancel_error() const {
+    if (scope_cancelled()) throw_cancelled();
+    return std::make_error_code(std::errc::operation_canceled);
+  }
 
   /// The error of a request whose `result` is -errno. Throws `cancelled` as cancel_error() does.
   [[nodiscard]] GYRE_API std::error_code error_of(int result) const;

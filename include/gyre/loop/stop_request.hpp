@@ -33,6 +33,10 @@ class GYRE_API [[nodiscard("co_await it")]] stop_requested_op : public operation
   void start() noexcept;
   void on_cancel() noexcept;
   [[nodiscard]] std::expected<void, std::error_code> take_result() const;
+  void await_resume() const {
+    if (withdrawn_) [[unlikely]]
+      throw_cancelled();
+  }
   [[noreturn]] void fail(std::error_code reason) const;
 
  private:
