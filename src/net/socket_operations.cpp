@@ -210,7 +210,7 @@ void socket_close_op::start() noexcept {
 
 // Cancelled operations have been resumed by now: they were in the ready queue before this one.
 void socket_close_op::await_resume() noexcept {
-  if (socket_ != nullptr) std::exchange(socket_, nullptr)->release();
+  if (socket_ != nullptr) socket_.release()->release();
 }
 
 }  // namespace gyre

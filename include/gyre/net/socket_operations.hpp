@@ -1,6 +1,7 @@
 // gyre/net/socket_operations.hpp: the awaitables of connected sockets. For authors of operations.
 #pragma once
 
+#include <gyre/coro/owned.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/net/socket_state.hpp>
 
@@ -191,11 +192,6 @@ class GYRE_API [[nodiscard("co_await it")]] socket_close_op : public operation<s
  public:
   static constexpr bool ignores_cancel = true;
   explicit socket_close_op(socket_state* socket) noexcept : socket_(socket) {}
-  socket_close_op(socket_close_op&& other) noexcept
-      : operation(other), socket_(std::exchange(other.socket_, nullptr)) {}
-  ~socket_close_op() {
-    if (socket_ != nullptr) socket_->abandon();
-  }
   bool try_now() noexcept { return socket_ == nullptr; }
   void start() noexcept;
   void on_cancel() noexcept {}
@@ -203,7 +199,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_close_op : public operation<s
   void quiet() noexcept { finish_soon(); }
 
  private:
-  socket_state* socket_;
+  owned<socket_state*, &socket_state::abandon> socket_;
 };
 
 }  // namespace gyre

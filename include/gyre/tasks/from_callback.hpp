@@ -5,6 +5,7 @@
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/frame_pool.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/loop/operation.hpp>
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/spawn.hpp>
@@ -129,15 +130,6 @@ class [[nodiscard("co_await it")]] from_callback_op : public operation<from_call
  public:
   from_callback_op(Initiate&& initiate, OnCancel&& on_cancel)
       : initiate_(std::move(initiate)), on_cancel_(std::move(on_cancel)), state_(new callback_state<T>) {}
-  from_callback_op(from_callback_op&& other) noexcept(std::is_nothrow_move_constructible_v<Initiate> &&
-                                                      std::is_nothrow_move_constructible_v<OnCancel>)
-      : operation<from_callback_op>(other),
-        initiate_(std::move(other.initiate_)),
-        on_cancel_(std::move(other.on_cancel_)),
-        state_(std::exchange(other.state_, nullptr)) {}
-  ~from_callback_op() {
-    if (state_ != nullptr) state_->release();
-  }
 
   bool try_now() noexcept { return false; }
   void start() noexcept {
@@ -190,7 +182,7 @@ class [[nodiscard("co_await it")]] from_callback_op : public operation<from_call
 
   Initiate initiate_;
   OnCancel on_cancel_;
-  callback_state<T>* state_;  // last: nothing leaks when its allocation fails or another member throws
+  owned<callback_state<T>*, &callback_state<T>::release> state_;
   bool withdrawn_ = false;
   bool asked_ = false;
 };
