@@ -13,6 +13,7 @@
 //   frame_pool       recycles the memory of coroutine frames
 //   context          the data that every frame records
 //   owned            a pointer or handle with one owner
+//   scope_exit       runs a function at the end of a block
 #pragma once
 
 #include <gyre/coro/async_generator.hpp>
@@ -24,4 +25,5 @@
 #include <gyre/coro/frame_pool.hpp>
 #include <gyre/coro/generator.hpp>
 #include <gyre/coro/owned.hpp>
+#include <gyre/coro/scope_exit.hpp>
 #include <gyre/coro/task.hpp>

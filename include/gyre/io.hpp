@@ -21,6 +21,7 @@
 //   receive_queue   the data that a multishot receive has delivered
 //   missed_end      detects the end of a stream that the kernel has not reported
 //   attempt         performs a request at once, without waiting
+//   monotonic_clock the clock of deadlines
 #pragma once
 
 #include <gyre/io/attempt.hpp>
@@ -35,6 +36,7 @@
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/message_multishot.hpp>
 #include <gyre/io/missed_end.hpp>
+#include <gyre/io/monotonic_clock.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/io/pipe.hpp>
 #include <gyre/io/raw_request.hpp>
