@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 
@@ -124,32 +123,29 @@ seen_fields look_at(const head_parser& head) noexcept {
   return seen;
 }
 
-// Characters of a reg-name or an IPv4 address.
+// Characters of a reg-name or an IPv4 address, except those of an escape.
 constexpr std::array<bool, 256> host_characters = [] {
   std::array<bool, 256> table{};
   for (unsigned c = '0'; c <= '9'; ++c) table[c] = true;
   for (unsigned c = 'a'; c <= 'z'; ++c) table[c] = true;
   for (unsigned c = 'A'; c <= 'Z'; ++c) table[c] = true;
-  for (const char c : std::string_view("-._~!$&'()*+,;=%")) table[static_cast<unsigned char>(c)] = true;
+  for (const char c : std::string_view("-._~!$&'()*+,;=")) table[static_cast<unsigned char>(c)] = true;
   return table;
 }();
 
-bool are_escapes_complete(std::string_view text) noexcept {
-  for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1))
-    if (text.size() - at < 3 || !is_hex_digit(text[at + 1]) || !is_hex_digit(text[at + 2])) return false;
-  return true;
+// Returns the size of the name or the address that `text` begins with.
+std::size_t size_of_registered_name(std::string_view text) noexcept {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (;;) {
+    while (at != end && host_characters[static_cast<unsigned char>(*at)]) ++at;
+    if (end - at < 3 || *at != '%' || !is_hex_digit(at[1]) || !is_hex_digit(at[2])) break;
+    at += 3;
+  }
+  return static_cast<std::size_t>(at - text.data());
 }
 
-// No early exit: it would cost more than it saves.
-bool is_registered_name(std::string_view text) noexcept {
-  bool all = true;
-  bool escapes = false;
-  for (const char c : text) {
-    all &= host_characters[static_cast<unsigned char>(c)];
-    escapes |= c == '%';
-  }
-  return all && (!escapes || are_escapes_complete(text));
-}
+bool is_registered_name(std::string_view text) noexcept { return size_of_registered_name(text) == text.size(); }
 
 bool is_ipv6_address(std::string_view text) noexcept {
   std::array<char, INET6_ADDRSTRLEN> terminated{};
@@ -169,7 +165,7 @@ bool is_address_literal(std::string_view text) noexcept {
     const std::string_view rest = text.substr(dot + 1);
     return std::all_of(version.begin(), version.end(), is_hex_digit) &&
            std::all_of(rest.begin(), rest.end(),
-                       [](char c) { return c == ':' || (c != '%' && host_characters[static_cast<unsigned char>(c)]); });
+                       [](char c) { return c == ':' || host_characters[static_cast<unsigned char>(c)]; });
   }
   constexpr std::string_view before_zone = "%25";
   const std::size_t percent = text.find('%');
@@ -185,23 +181,31 @@ constexpr unsigned no_port = 65'536;
 bool parse_port(std::string_view digits, unsigned& out) noexcept {
   out = no_port;
   if (digits.empty()) return true;
-  if (digits.size() > longest_port || !std::all_of(digits.begin(), digits.end(), is_digit)) return false;
-  std::from_chars(digits.data(), digits.data() + digits.size(), out);
-  return out < no_port;
+  if (digits.size() > longest_port) return false;
+  unsigned value = 0;
+  for (const char c : digits) {
+    if (!is_digit(c)) return false;
+    value = value * 10 + static_cast<unsigned>(c - '0');
+  }
+  if (value >= no_port) return false;
+  out = value;
+  return true;
+}
+
+bool parse_address_literal(std::string_view host, unsigned& port) noexcept {
+  const std::size_t end = host.find(']');
+  if (end == std::string_view::npos || !is_address_literal(host.substr(1, end - 1))) return false;
+  const std::string_view rest = host.substr(end + 1);
+  return rest.empty() || (rest.front() == ':' && parse_port(rest.substr(1), port));
 }
 
 // uri-host [ ":" port ]: RFC 9110 §7.2. Empty when the target has no authority. A port without a host is invalid.
 bool parse_host(std::string_view host, unsigned& port) noexcept {
   port = no_port;
-  if (host.starts_with('[')) {
-    const std::size_t end = host.find(']');
-    if (end == std::string_view::npos || !is_address_literal(host.substr(1, end - 1))) return false;
-    const std::string_view rest = host.substr(end + 1);
-    return rest.empty() || (rest.front() == ':' && parse_port(rest.substr(1), port));
-  }
-  const std::size_t colon = host.rfind(':');
-  if (colon == std::string_view::npos) return is_registered_name(host);
-  return colon > 0 && is_registered_name(host.substr(0, colon)) && parse_port(host.substr(colon + 1), port);
+  if (host.starts_with('[')) return parse_address_literal(host, port);
+  const std::size_t end = size_of_registered_name(host);
+  if (end == host.size()) return true;
+  return end > 0 && host[end] == ':' && parse_port(host.substr(end + 1), port);
 }
 
 bool is_host(std::string_view host) noexcept {

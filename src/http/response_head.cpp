@@ -38,7 +38,7 @@ constexpr std::string_view connection_line(connection_field which, bool upgrade)
 
 void append_head(std::string& out, const response_head& head) {
   constexpr std::size_t fixed = 192;  // more than the sum of all parts with a maximum size
-  const std::string_view reason = reason_phrase(head.status);
+  const std::string_view reason = head.status == 200 ? std::string_view() : reason_phrase(head.status);
   const std::size_t before = out.size();
   const std::size_t most = before + fixed + reason.size() + head.common_fields.size() + head.media_type.size() +
                            head.fields.size() + head.body.size();
