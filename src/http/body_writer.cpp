@@ -41,8 +41,7 @@ task<> body_writer::write(std::string_view piece) {
   if (form_ == form::chunked) append_chunk_size(output_->buffer(), piece.size());
   check(co_await output_->write(piece));
   if (form_ == form::chunked) output_->buffer().append("\r\n");
-  output_->flush_when_waiting();
-  if (!output_->flushes_when_waiting()) check(co_await output_->flush());
+  if (!output_->settle(before::waiting_for_handler)) check(co_await output_->flush());
 }
 
 std::size_t body_writer::waiting() const noexcept {
@@ -51,7 +50,7 @@ std::size_t body_writer::waiting() const noexcept {
 }
 
 void body_writer::append(std::string_view piece) {
-  if (filter_ == nullptr && waiting() >= waiting_at_most) output_->send_now(true);
+  if (filter_ == nullptr) output_->make_room(waiting_at_most);
   if (waiting() >= waiting_at_most)
     throw io_error(std::make_error_code(std::errc::no_buffer_space), "append", "the response's body");
   count(piece.size());
@@ -61,7 +60,7 @@ void body_writer::append(std::string_view piece) {
   if (form_ == form::chunked) append_chunk_size(output_->buffer(), piece.size());
   output_->buffer().append(piece);
   if (form_ == form::chunked) output_->buffer().append("\r\n");
-  output_->flush_when_waiting();
+  (void)output_->settle(before::waiting_for_handler);
 }
 
 GYRE_CORO_WRAPPER task<> body_writer::send_file(const fs::file& file, std::uint64_t offset, std::uint64_t size) {
@@ -79,8 +78,7 @@ task<> body_writer::send_file(int file, std::uint64_t offset, std::uint64_t size
   if (form_ == form::chunked) append_chunk_size(output_->buffer(), size);
   check(co_await output_->send_file(file, offset, size));
   if (form_ == form::chunked) output_->buffer().append("\r\n");
-  output_->flush_when_waiting();
-  if (!output_->flushes_when_waiting()) check(co_await output_->flush());
+  if (!output_->settle(before::waiting_for_handler)) check(co_await output_->flush());
 }
 
 // Reads the file in pieces, because a filter has to see the bytes. Reading may block.

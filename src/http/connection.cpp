@@ -4,7 +4,6 @@
 
 #include "connection.hpp"
 #include "connection_progress.hpp"
-#include "response_sender.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -78,7 +77,13 @@ task<> connection::run() {
     const reset_of_cut_off after(*this, *work);
     (*work).input.append(received.text());
     received.release();
-    step = co_await serve_available(*work);
+    const stop reached = serve_arrived(*work);
+    if (reached != stop::at_end_of_input || !(*work).input.empty()) {
+      step = co_await serve_with_waits(*work, reached);
+    } else if (!(*work).output.settle(before::waiting_for_client)) {  // sends nearly all responses
+      const transfer sent = co_await (*work).output.flush();
+      if (sent != transfer::done) step = next_step::reset;
+    }
     if (requests_ != before)
       idle_until.reset();
     else if (server_.draining)
@@ -90,97 +95,98 @@ task<> connection::run() {
   if (step == next_step::linger) co_await finish();
 }
 
-// Serves requests until all received bytes are used up.
-task<connection::next_step> connection::serve_available(workspace& work) {
-  std::optional<time_point> head_due;
-  bool late = false;  // as message_input::late_
+// Answers the requests that have arrived, as long as none of them takes time.
+connection::stop connection::serve_arrived(workspace& work) {
   for (;;) {
     const std::string_view head = work.input.head();
     const parse_state state = head.empty() ? parse_state::incomplete : work.parser.parse(head);
-    if (state == parse_state::failed) co_return co_await refuse(work, status_for(work.parser.error()));
-    if (state == parse_state::incomplete) {
-      if (!event_loop::current().prefers_submission()) work.output.send_now(false);
-      if (!work.output.buffer().empty() && !work.output.failed())
-        work.output.end_flush(co_await transport_.write(work.output.begin_flush(), {}, work.output.limit()));
-      if (work.output.failed()) co_return next_step::reset;
-      if (behind_empty_lines(head).empty()) work.input.consume(head.size());
-      if (work.input.empty()) co_return next_step::go_on;
-      if (!head_due) head_due = now() + std::min(server_.options.timeouts.head, longest_wait);
-      if (now() >= *head_due && std::exchange(late, true)) co_return co_await refuse(work, 408);
-      buffer_lease received;
-      const transfer outcome =
-          co_await transport_.receive(received, std::max<std::chrono::nanoseconds>(*head_due - now(), {}));
-      if (outcome == transfer::timed_out) co_return co_await refuse(work, 408);
-      if (outcome != transfer::done) co_return next_step::close;
-      work.input.append(received.text());
+    if (state == parse_state::incomplete) return stop::at_end_of_input;
+    work.error = state == parse_state::failed ? work.parser.error() : understand_request(work.parser, work.framing);
+    if (work.error != parse_error::none) return stop::at_bad_request;
+    if (!answer_at_once(work)) return stop::at_slow_answer;
+    if (work.input.empty()) return stop::at_end_of_input;
+    work.begin_next_request();
+    if (!work.output.settle(before::more_output)) return stop::at_full_output;
+  }
+}
+
+// Serves requests until all received bytes are used up.
+task<connection::next_step> connection::serve_with_waits(workspace& work, stop reached) {
+  std::uint64_t requests = requests_;
+  std::optional<time_point> head_due;
+  bool late = false;  // as message_input::late_
+  for (;; reached = serve_arrived(work)) {
+    if (std::exchange(requests, requests_) != requests_) {
+      head_due.reset();
+      late = false;
+    }
+    if (reached == stop::at_bad_request) co_return co_await refuse(work, status_for(work.error));
+    if (reached == stop::at_slow_answer) {
+      const next_step step = co_await answer(work);
+      if (step != next_step::go_on) co_return step;
+      work.begin_next_request();
       continue;
     }
-    head_due.reset();
-    late = false;
-    framing body;
-    if (const parse_error error = understand_request(work.parser, body); error != parse_error::none)
-      co_return co_await refuse(work, status_for(error));
-    started_response started;
-    if (!answer_at_once(work, body, started)) {
-      const next_step step = co_await answer(work, body, std::move(started));
-      if (step != next_step::go_on) co_return step;
-    } else if (work.output.wants_flush()) {
+    const before what = reached == stop::at_full_output ? before::more_output : before::waiting_for_client;
+    if (!work.output.settle(what)) {
       const transfer sent = co_await work.output.flush();
       if (sent != transfer::done) co_return next_step::reset;
     }
-    work.parser.reset();
-    work.input.begin_next_message();
+    if (reached == stop::at_full_output) continue;
+    const std::string_view head = work.input.head();
+    if (behind_empty_lines(head).empty()) work.input.consume(head.size());
+    if (work.input.empty()) co_return next_step::go_on;
+    if (!head_due) head_due = now() + std::min(server_.options.timeouts.head, longest_wait);
+    if (now() >= *head_due && std::exchange(late, true)) co_return co_await refuse(work, 408);
+    buffer_lease received;
+    const transfer outcome =
+        co_await transport_.receive(received, std::max<std::chrono::nanoseconds>(*head_due - now(), {}));
+    if (outcome == transfer::timed_out) co_return co_await refuse(work, 408);
+    if (outcome != transfer::done) co_return next_step::close;
+    work.input.append(received.text());
   }
 }
 
-void connection::start_request(workspace& work, const framing& body) {
-  const head_parser& head = work.parser;
-  request& r = work.request;
-  r.method_ = head.method();
-  r.target_ = head.target();
-  r.parts_ = split_target(head.target());
-  r.host_ = r.parts_.authority.empty() ? body.host : r.parts_.authority;
-  r.rest_ = r.route_ = {};
-  r.handled_at_ = server_.options.routes.made_at();
-  r.upgrade_ = body.upgrade;
-  r.fields_ = head.fields();
-  r.minor_version_ = head.minor_version();
-  r.query_parsed_ = false;
-  r.path_values_.clear();
-  r.decoded_.clear();
-  r.attributes_.clear();
-  r.query_fields_.clear();
-  r.peer_ = peer_;
-  r.files_ = &server_.files;
-  r.listings_ = &server_.listings;
-  work.input.consume(head.size());
+void connection::begin_request(workspace& work) {
+  work.input.consume(work.parser.size());
   work.input.on_continue = this;
-  r.body_.start(work.input, body, server_.options.limits.body);
+  work.request.begin(server_, peer_, work.parser, work.framing, work.input);
 }
 
-bool connection::is_simple(const workspace& work, const framing& body, const response_state& r) const noexcept {
+sending connection::how_to_send(const workspace& work, bool close) noexcept {
+  const std::string_view method = work.parser.method();
+  return {.common_fields = server_.common_fields(),
+          .head_only = method == "HEAD",
+          .close = close,
+          .http_1_0 = work.parser.minor_version() == 0,
+          .connect = method == "CONNECT"};
+}
+
+// True for a response that is sent with its head, and after which the connection goes on.
+bool connection::is_simple(const workspace& work, const response_state& r) const noexcept {
   const bool in_memory = r.source == body_source::value || r.source == body_source::borrowed;
   return (r.source == body_source::none || (in_memory && r.bytes().size() <= message_output::gathered_at_most)) &&
-         body.body == body_kind::none && body.keep_alive && work.parser.minor_version() > 0 && !r.close_connection &&
-         !last_request() && server_.options.observer == nullptr && work.parser.method() != "CONNECT";
+         work.framing.body == body_kind::none && work.framing.keep_alive && work.parser.minor_version() > 0 &&
+         !r.close_connection && !last_request() && server_.options.observer == nullptr &&
+         work.parser.method() != "CONNECT";
 }
 
-// Most responses are small and ready at once: they need no coroutine and cannot be ended early. Returns false when
-// `answer` has to continue with `started`.
-bool connection::answer_at_once(workspace& work, const framing& body, started_response& started) {
-  start_request(work, body);
+// Starts the handler. Most responses are small and there at once: they need no coroutine and cannot be ended early.
+// Returns false when `answer` has to continue.
+bool connection::answer_at_once(workspace& work) {
   ++requests_;
   work_ = &work;
   try {
-    if (body.several_upgrades) work.request.join_upgrades();
-    started = server_.options.routes.start(work.request);
+    begin_request(work);
+    work.started.emplace(server_.options.routes.start(work.request));
   } catch (...) {  // nothing was awaited, so this is not a cancel
-    started.now = response_for_failure(work);
+    if (auto failure = response_for_failure(work)) work.started.emplace(*std::move(failure));
   }
-  if (!started.now || started.now->was_moved_from() || !is_simple(work, body, started.now->state())) return false;
-  response_sender sender(work.output, started.now->state(),
-                         {.common_fields = server_.common_fields(), .head_only = work.request.method() == "HEAD"});
+  response* const made = work.started ? work.started->now() : nullptr;
+  if (made == nullptr || made->was_moved_from() || !is_simple(work, made->state())) return false;
+  response_sender sender(work.output, made->state(), how_to_send(work, false));
   (void)sender.begin();
+  work.started.reset();
   return true;
 }
 
@@ -189,7 +195,8 @@ task<connection::next_step> connection::refuse(workspace& work, int status) {
   response answer = response::error(status);
   // Parsing may have failed before the method was known.
   const bool head_only = behind_empty_lines(work.input.head()).starts_with("HEAD ");
-  start_request(work, {});
+  work.framing = {};
+  begin_request(work);
   response_sender sender(work.output, answer.state(),
                          {.common_fields = server_.common_fields(), .head_only = head_only, .close = true});
   (void)sender.begin();

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <gyre/coro/task.hpp>
-#include <gyre/http/framing.hpp>
 #include <gyre/http/response.hpp>
 #include <gyre/net/address.hpp>
 
 #include "exchange_scope.hpp"
+#include "response_sender.hpp"
 #include "server_state.hpp"
 #include "transport.hpp"
 #include "workspace.hpp"
@@ -16,8 +16,6 @@
 #include <optional>
 
 namespace gyre::http {
-
-class response_sender;
 
 class connection final : private message_input::continue_sender {
  public:
@@ -46,14 +44,23 @@ class connection final : private message_input::continue_sender {
     linger,  // the client may still be sending, and has to see the last response first
     reset,   // a response was cut off
   };
+  /// Why `serve_arrived` has stopped.
+  enum class stop : std::uint8_t {
+    at_end_of_input,  // the rest is no complete head
+    at_bad_request,   // workspace::error tells the reason
+    at_slow_answer,   // workspace::started takes time
+    at_full_output,
+  };
   struct progress;
   class told_at_end;
   class reset_of_cut_off;
 
-  task<next_step> serve_available(workspace& work);
-  [[nodiscard]] bool answer_at_once(workspace& work, const framing& body, started_response& started);
-  [[nodiscard]] bool is_simple(const workspace& work, const framing& body, const response_state& r) const noexcept;
-  task<next_step> answer(workspace& work, const framing& body, started_response started);
+  [[nodiscard]] stop serve_arrived(workspace& work);
+  [[nodiscard]] bool answer_at_once(workspace& work);
+  [[nodiscard]] bool is_simple(const workspace& work, const response_state& r) const noexcept;
+  [[nodiscard]] sending how_to_send(const workspace& work, bool close) noexcept;
+  task<next_step> serve_with_waits(workspace& work, stop reached);
+  task<next_step> answer(workspace& work);
   task<next_step> send(workspace& work, response& r, progress& p);
   task<bool> send_body(workspace& work, response_sender& sender, progress& p);
   [[nodiscard]] static bool needs_skip(workspace& work) noexcept;
@@ -64,7 +71,7 @@ class connection final : private message_input::continue_sender {
   task<> finish();
   task<transfer> send_continue() override;
 
-  void start_request(workspace& work, const framing& body);
+  void begin_request(workspace& work);
   static std::optional<response> response_for_failure(workspace& work) noexcept;
   static std::optional<response> response_to_current_exception(workspace& work);
   void tell_observer(const workspace& work, const progress& p) const noexcept;

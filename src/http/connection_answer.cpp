@@ -6,7 +6,6 @@
 #include "connection_progress.hpp"
 #include "handler_failure.hpp"
 #include "protocol_switch.hpp"
-#include "response_sender.hpp"
 
 #include <string_view>
 #include <utility>
@@ -24,30 +23,29 @@ bool takes_time(const response_state& answer) noexcept {
 
 }  // namespace
 
-task<connection::next_step> connection::answer(workspace& work, const framing& body, started_response started) {
-  progress p{.clock = stopwatch(server_.options.observer != nullptr),
-             .keep_alive = body.keep_alive,
-             .http_1_0 = work.request.minor_version() == 0};
+task<connection::next_step> connection::answer(workspace& work) {
+  progress p{.clock = stopwatch(server_.options.observer != nullptr)};
   const told_at_end observer(*this, work, p);
   // Responses to earlier requests do not wait for this one.
-  if (!work.output.buffer().empty()) {
-    work.output.flush_when_waiting();
-    if (!work.output.flushes_when_waiting()) {
-      const transfer sent = co_await work.output.flush();
-      if (sent != transfer::done) {
-        p.status = client_has_left;
-        co_return next_step::reset;
-      }
+  if (!work.output.settle(before::waiting_for_handler)) {
+    const transfer sent = co_await work.output.flush();
+    if (sent != transfer::done) {
+      p.status = client_has_left;
+      co_return next_step::reset;
     }
   }
+  std::optional<started_response> started = std::exchange(work.started, std::nullopt);
+  std::optional<task<response>> handler;  // its frame lives until the response has been sent
   exchange_scope scope(co_await this_task_context{}, transport_, server_.options.timeouts);
   p.scope = &scope;
   std::optional<response> made;
   try {
-    if (started.later)
-      made = co_await *std::move(started.later);
-    else
-      made = std::move(started.now);
+    if (response* const now = started ? started->now() : nullptr) {
+      made = std::move(*now);
+    } else if (started) {
+      handler.emplace((*std::move(started)).wait());
+      made = co_await *std::move(handler);
+    }
     if (made) check_answer(*made);
   } catch (const cancelled&) {
     if (!scope.absorbs_cancel()) throw;
@@ -128,12 +126,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   }
   work.input.on_continue = nullptr;  // no 100 may be sent from here on
   const bool last = work.input.broken || last_request() || state.close_connection;
-  const sending how{.common_fields = server_.common_fields(),
-                    .head_only = work.request.method() == "HEAD",
-                    .close = last || !p.keep_alive,
-                    .http_1_0 = p.http_1_0,
-                    .connect = work.request.method() == "CONNECT"};
-  response_sender sender(work.output, state, how);
+  response_sender sender(work.output, state, how_to_send(work, last || !work.framing.keep_alive));
   const bool whole = sender.begin();
   p.status = state.status;
   in_response_ = takes_over || !whole;

@@ -26,8 +26,6 @@ class stopwatch {
 /// The state of one request.
 struct connection::progress {
   stopwatch clock;
-  bool keep_alive = false;  // the client wants to send more
-  bool http_1_0 = false;
   int status = 503;  // for a request that ended before it had an answer
   std::uint64_t body_bytes = 0;
   bool complete = false;

@@ -2,6 +2,7 @@
 #include <gyre/loop/event_loop.hpp>
 
 #include "handler_failure.hpp"
+#include "served_request.hpp"
 
 #include <cstddef>
 #include <exception>
@@ -31,11 +32,11 @@ void check_answer(const response& made) {
 void report_failure(const request& r, const char* kind) noexcept {
   std::string name;
   try {
-    name = name_in_reports(r.method(), r.target(), r.route_);
+    name = name_in_reports(r.method(), r.target(), served_request::of(r).route());
   } catch (const std::bad_alloc&) {
     name = r.method().substr(0, 15);  // short enough for the small-string buffer
   }
-  event_loop::report({std::current_exception(), name, r.handled_at_, kind, "handled at"});
+  event_loop::report({std::current_exception(), name, served_request::of(r).handled_at(), kind, "handled at"});
 }
 
 }  // namespace gyre::http

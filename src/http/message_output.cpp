@@ -37,7 +37,11 @@ void message_output::attach(transport& to) noexcept {
 
 task<transfer> message_output::flush() {
   if (failed() || buffer_.empty()) co_return state_;
-  co_return end_flush(co_await transport_->write(begin_flush(), {}, limit_));
+  begin_transfer();
+  const transfer outcome = co_await transport_->write(buffer_, {}, limit_);
+  end_transfer(outcome, buffer_.size());
+  buffer_.clear();
+  co_return outcome;
 }
 
 // A client that takes each piece at once must not monopolize the loop, which polls the kernel once per turn.
@@ -52,7 +56,7 @@ task<transfer> message_output::write(std::string_view bytes) {
   if (failed()) co_return state_;
   if (bytes.size() <= gathered_at_most && buffer_.size() + bytes.size() <= 2 * gathered_at_most) {
     buffer_.append(bytes);
-    if (wants_flush()) co_return co_await flush();
+    if (!settle(before::more_output)) (void)co_await flush();
     co_return state_;
   }
   while (!failed() && (!bytes.empty() || !buffer_.empty())) {
@@ -100,11 +104,11 @@ void message_output::fail_file(int file, std::error_code reason) {
 
 task<transfer> message_output::send_file(int file, std::uint64_t offset, std::uint64_t count) {
   if (append_file(file, offset, count)) {
-    if (wants_flush()) co_return co_await flush();
+    if (!settle(before::more_output)) (void)co_await flush();
     co_return state_;
   }
   // Sends the head in one segment with the beginning of the file.
-  send_now(count > 0);
+  send_now(count > 0 ? write_hint::more_follows : write_hint::none);
   (void)co_await flush();
   while (!failed() && count > 0) {
     const std::size_t next = static_cast<std::size_t>(std::min(count, share));
@@ -120,9 +124,9 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
   co_return state_;
 }
 
-void message_output::send_now(bool more) noexcept {
+void message_output::send_now(write_hint hint) noexcept {
   if (failed() || buffer_.empty()) return;
-  const std::ptrdiff_t sent = transport_->write_now(buffer_, more);
+  const std::ptrdiff_t sent = transport_->write_now(buffer_, hint);
   if (sent < 0) {  // the next write reports it; data appended until then is dropped
     state_ = transfer::failed;
     buffer_.clear();
@@ -132,19 +136,21 @@ void message_output::send_now(bool more) noexcept {
   buffer_.erase(0, static_cast<std::size_t>(sent));
 }
 
-void message_output::flush_when_waiting() {
-  if (scheduled_ != nullptr || !flushes_when_waiting()) return;
+bool message_output::send_when_waiting() {
+  if (!transport_->writes_now()) return false;
+  if (scheduled_ != nullptr) return true;
   scheduled_ = new flusher;
   scheduled_->output = this;
   scheduled_->complete = &flush_now;
   event_loop::current().schedule(*scheduled_);
+  return true;
 }
 
 void message_output::flush_now(io::completion& c) noexcept {
   flusher* const self = &static_cast<flusher&>(c);
   if (message_output* const output = self->output; output != nullptr) {
     output->scheduled_ = nullptr;
-    output->send_now(false);
+    output->send_now(write_hint::none);
   }
   delete self;
 }

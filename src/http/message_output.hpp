@@ -16,11 +16,17 @@
 
 namespace gyre::http {
 
+/// The next step of a connection. It decides whether the bytes that were gathered leave now.
+enum class before : std::uint8_t {
+  more_output,         // they leave once 16 KiB have gathered
+  waiting_for_client,  // they leave now
+  waiting_for_handler  // code of the program runs, and may take long: they leave when its task waits
+};
+
 /// Gathers small pieces, so that a batch of responses goes out in one write. Large pieces
 /// are written from where they are.
 ///
-/// The gathered bytes are also sent when the answering task waits for something else: a response does not wait
-/// because the next one takes long.
+/// `settle` alone decides when the gathered bytes leave. A response does not wait because the next one takes long.
 /// Errors: after the first error, everything is dropped. A cancelled write counts as an error: the bytes after it
 /// would be taken for the rest of it.
 class message_output {
@@ -39,35 +45,29 @@ class message_output {
   /// The connection is over: cancels a scheduled flush.
   void detach() noexcept;
 
-  /// The buffer to append to. Call `flush` before waiting for the client.
+  /// The buffer to append to. Call `settle` after that.
   [[nodiscard]] std::string& buffer() noexcept { return buffer_; }
-  [[nodiscard]] bool wants_flush() const noexcept { return buffer_.size() >= gathered_at_most; }
 
+  /// Sends the gathered bytes if it is time for that and the connection takes them. Returns false when the caller has
+  /// to await flush(): for the rest, or for the report of a failure.
+  [[nodiscard]] bool settle(before next) {
+    if (next == before::more_output) return buffer_.size() < gathered_at_most;
+    if (next == before::waiting_for_handler) return buffer_.empty() || send_when_waiting();
+    send_now(write_hint::waits_for_rest);
+    return buffer_.empty() && !failed();
+  }
+  /// Waits until the connection has taken everything.
   task<transfer> flush();
-  /// flush() in two halves, for a caller that writes the bytes to the transport itself.
-  [[nodiscard]] std::string_view begin_flush() noexcept {
-    begin_transfer();
-    return buffer_;
-  }
-  transfer end_flush(transfer outcome) noexcept {
-    end_transfer(outcome, buffer_.size());
-    buffer_.clear();
-    return outcome;
-  }
-  [[nodiscard]] std::chrono::nanoseconds limit() const noexcept { return limit_; }
   /// Sends the buffer, then `bytes` from where they are, of any size.
   task<transfer> write(std::string_view bytes);
   /// Sends the buffer, then a part of a file. Returns `done` only if all of it was sent. Errors: io_error when the file
   /// cannot be read or has become shorter. Such a failure is the file's fault, not the client's.
   task<transfer> send_file(int file, std::uint64_t offset, std::uint64_t count);
 
-  /// Hands the connection as many bytes as it takes without waiting. With `more`, the kernel may hold them back because
-  /// more follows at once. A broken connection is recorded, and every later write fails.
-  void send_now(bool more) noexcept;
-  /// Makes the loop send the buffer when the running task waits, if the transport supports that.
-  void flush_when_waiting();
-  /// If false, a caller that has written something urgent must flush.
-  [[nodiscard]] bool flushes_when_waiting() const noexcept { return transport_->writes_now(); }
+  /// When `most` bytes have gathered: sends those that the connection takes without waiting.
+  void make_room(std::size_t most) noexcept {
+    if (buffer_.size() >= most) send_now(write_hint::more_follows);
+  }
 
   [[nodiscard]] bool has_unsent() const noexcept { return !buffer_.empty(); }
   [[nodiscard]] transfer state() const noexcept { return state_; }
@@ -85,6 +85,10 @@ class message_output {
   };
   [[noreturn]] void fail_file(int file, std::error_code reason);
   [[nodiscard]] bool append_file(int file, std::uint64_t offset, std::uint64_t count);
+  // A broken connection is recorded, and every later write fails.
+  void send_now(write_hint hint) noexcept;
+  // Returns false when the transport takes nothing at once.
+  [[nodiscard]] bool send_when_waiting();
   [[nodiscard]] bool had_its_share(std::uint64_t bytes) noexcept;
   static void flush_now(io::completion& c) noexcept;
   // A transfer counts as failed until it has ended. So a cancelled one has failed, and

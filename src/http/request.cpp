@@ -9,25 +9,16 @@
 namespace gyre::http {
 
 std::string_view request::field(std::string_view name) const noexcept {
-  const http::field* const found = find_field(fields_, name);
+  const http::field* const found = find_field(now_.fields, name);
   return found == nullptr ? std::string_view() : found->value;
 }
 
 std::string_view request::cookie(std::string_view name) const noexcept {
-  return find_cookie(fields_, name).value_or(std::string_view());
-}
-
-void request::join_upgrades() {
-  upgrades_.clear();
-  for (const http::field& each : fields_) {
-    if (!equal_ignoring_case(each.name, "Upgrade") || each.value.empty()) continue;
-    upgrades_.append(upgrades_.empty() ? "" : ", ").append(each.value);
-  }
-  upgrade_ = upgrades_;
+  return find_cookie(now_.fields, name).value_or(std::string_view());
 }
 
 std::string_view request::path_parameter(std::string_view name) const {
-  for (const path_value& each : path_values_)
+  for (const path_value& each : lists_.path_values)
     if (each.name == name) return each.value;
   throw std::out_of_range("path_parameter \"" + std::string(name) + "\": the route has none of that name");
 }
@@ -38,27 +29,14 @@ void request::malformed_parameter(std::string_view name) {
   throw status_error(400, "the parameter \"" + std::string(name) + "\" is not what it has to be");
 }
 
-// Views of short strings are invalidated when their vector grows, so it must not grow.
-void request::add_path_value(std::string_view name, std::string_view encoded) {
-  if (encoded.find('%') == std::string_view::npos) {
-    path_values_.push_back({name, encoded});
-    return;
-  }
-  constexpr std::size_t most = 64;
-  if (decoded_.capacity() < most) decoded_.reserve(most);
-  auto text = percent_decode(encoded);
-  if (!text || decoded_.size() == most) throw status_error(400, "the path is malformed");
-  path_values_.push_back({name, decoded_.emplace_back(*std::move(text))});
-}
-
 std::span<const form_field> request::query_parameters() {
-  if (!query_parsed_) {
+  if (!now_.query_parsed) {
     auto fields = parse_form(query());
     if (!fields) throw status_error(400, "the query is malformed");
-    query_fields_ = *std::move(fields);
-    query_parsed_ = true;
+    lists_.query_fields = *std::move(fields);
+    now_.query_parsed = true;
   }
-  return query_fields_;
+  return lists_.query_fields;
 }
 
 std::optional<std::string_view> request::query_parameter(std::string_view name) {
@@ -91,11 +69,11 @@ task<std::string> request::json_text() {
 void request::malformed_json() { throw status_error(400, "this is not the JSON that is expected here"); }
 
 void request::set_attribute(std::string name, std::string value) {
-  attributes_.push_back({std::move(name), std::move(value)});
+  lists_.attributes.push_back({std::move(name), std::move(value)});
 }
 
 std::string_view request::attribute(std::string_view name) const noexcept {
-  for (auto each = attributes_.rbegin(); each != attributes_.rend(); ++each)
+  for (auto each = lists_.attributes.rbegin(); each != lists_.attributes.rend(); ++each)
     if (each->name == name) return each->value;
   return {};
 }

@@ -47,14 +47,15 @@ bool response_sender::begin() {
     head.connection = connection_field::close;
   else if (how_.http_1_0 && !takes_over)
     head.connection = connection_field::keep_alive;
-  head.upgrade = !find_line(response_.fields, "Upgrade").empty();  // requires Connection: upgrade, RFC 9110 §7.8
+  // Requires Connection: upgrade, RFC 9110 §7.8.
+  head.upgrade = !response_.fields.empty() && !find_line(response_.fields, "Upgrade").empty();
   if (has_body_ && is_in_memory() && response_.bytes().size() <= message_output::gathered_at_most) {
     head.body = response_.bytes();
     body_bytes_ = head.body.size();
     has_all_ = true;
   }
   append_head(output_.buffer(), head);
-  return (!has_body_ || has_all_) && !output_.wants_flush();
+  return (!has_body_ || has_all_) && output_.settle(before::more_output);
 }
 
 // Counts the bytes taken of a body after its head, however the sending ends.
@@ -116,8 +117,7 @@ task<bool> response_sender::produce() {
   writer_counter count(*this, writer);
   writer.form_ = chunked_ ? body_writer::form::chunked : body_writer::form::plain;
   if (response_.length) writer.announced_ = *response_.length;
-  output_.flush_when_waiting();
-  if (!output_.flushes_when_waiting()) {
+  if (!output_.settle(before::waiting_for_handler)) {
     const transfer sent = co_await output_.flush();
     if (sent != transfer::done) co_return false;
   }

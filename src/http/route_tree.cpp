@@ -67,8 +67,7 @@ std::string_view parameter_name(std::string_view pattern, std::string_view segme
 bool is_parameter(std::string_view segment) noexcept { return segment.starts_with('{') && segment.ends_with('}'); }
 
 // Returns the list that holds the routes of a pattern. Creates its nodes.
-std::vector<std::unique_ptr<route>>& place_of(route_node& root, std::string_view pattern,
-                                              std::vector<std::string>& names) {
+route_list& place_of(route_node& root, std::string_view pattern, std::vector<std::string>& names) {
   if (!pattern.starts_with('/')) refuse(pattern, "it must begin with \"/\"");
   route_node* node = &root;
   std::string_view rest = pattern;
@@ -167,22 +166,15 @@ bool find_node(const route_node& node, std::size_t depth, std::size_t begin, rou
   return true;
 }
 
-// The common case: every segment matches a literal segment of a route exactly as sent. Such a
-// route precedes all alternatives.
-const route_node* find_spelled_out(const route_node& root, std::string_view path) noexcept {
+}  // namespace
+
+const route_list* find_spelled_out(const route_node& root, std::string_view path) noexcept {
   if (path.find('%') != std::string_view::npos) return nullptr;
   const route_node* node = &root;
   while (!path.empty() && node != nullptr) node = find_child(*node, take_segment(path));
-  return node;
+  return node == nullptr || node->routes.empty() ? nullptr : &node->routes;
 }
 
-}  // namespace
-
-bool find_routes(const route_node& root, route_search& search) {
-  const route_node* const spelled_out = find_spelled_out(root, search.path.path());
-  if (spelled_out == nullptr || spelled_out->routes.empty()) return find_node(root, 0, 0, search);
-  search.found = &spelled_out->routes;
-  return true;
-}
+bool find_routes(const route_node& root, route_search& search) { return find_node(root, 0, 0, search); }
 
 }  // namespace gyre::http

@@ -25,12 +25,14 @@ struct route {
       chain;  // all middleware around it, outermost first; rebuilt when routes or middleware are added
 };
 
+using route_list = std::vector<std::unique_ptr<route>>;
+
 struct route_node {
   std::string text;                                   // the segment's text, decoded
   std::vector<std::unique_ptr<route_node>> children;  // literal segments, by size and text
   std::unique_ptr<route_node> parameter;
-  std::vector<std::unique_ptr<route>> routes;  // for paths that end here
-  std::vector<std::unique_ptr<route>> rest;    // for longer paths: "{rest...}"
+  route_list routes;  // for paths that end here
+  route_list rest;    // for longer paths: "{rest...}"
 };
 
 struct router::tree {
@@ -59,11 +61,15 @@ struct route_search {
   std::array<value, most> values;
   std::size_t count = 0;
   std::string_view rest;  // of the path, with its slash
-  const std::vector<std::unique_ptr<route>>* found = nullptr;
+  const route_list* found = nullptr;
   std::size_t visited = 0;  // number of nodes
 };
 
-/// Finds the routes at a path: those of the first alternative that has any. Each node has only one way to it, so a
+/// Finds the routes at a path in the common case: each segment matches a literal segment of a route exactly as sent.
+/// Such routes precede all alternatives. Returns null when there are none.
+[[nodiscard]] const route_list* find_spelled_out(const route_node& root, std::string_view path) noexcept;
+
+/// Finds the routes at any path: those of the first alternative that has any. Each node has only one way to it, so a
 /// search visits each at most once, whatever the path.
 [[nodiscard]] bool find_routes(const route_node& root, route_search& search);
 

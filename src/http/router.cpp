@@ -6,6 +6,7 @@
 
 #include "handler_failure.hpp"
 #include "route_tree.hpp"
+#include "served_request.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -14,7 +15,7 @@ namespace gyre::http {
 namespace {
 
 // "DELETE, GET, HEAD, OPTIONS"
-std::string allowed_methods(const std::vector<std::unique_ptr<route>>& routes) {
+std::string allowed_methods(const route_list& routes) {
   std::vector<std::string_view> all = {"OPTIONS"};
   for (const auto& each : routes) {
     if (each->method != "*") all.emplace_back(each->method);
@@ -27,13 +28,13 @@ std::string allowed_methods(const std::vector<std::unique_ptr<route>>& routes) {
   return text;
 }
 
-route* route_of(const std::vector<std::unique_ptr<route>>& routes, std::string_view method) noexcept {
+route* route_of(const route_list& routes, std::string_view method) noexcept {
   for (const auto& each : routes)
     if (each->method == method) return each.get();
   return nullptr;
 }
 
-route* route_for(const std::vector<std::unique_ptr<route>>& routes, std::string_view method) noexcept {
+route* route_for(const route_list& routes, std::string_view method) noexcept {
   if (route* const own = route_of(routes, method)) return own;
   if (method == "HEAD")
     if (route* const get = route_of(routes, "GET")) return get;
@@ -41,7 +42,7 @@ route* route_for(const std::vector<std::unique_ptr<route>>& routes, std::string_
 }
 
 // Returns the route that a browser's preflight asks about. Fetch standard, "CORS-preflight request".
-route* route_asked_about(const std::vector<std::unique_ptr<route>>& routes, const request& r) noexcept {
+route* route_asked_about(const route_list& routes, const request& r) noexcept {
   const std::string_view method = r.field("Access-Control-Request-Method");
   return r.method() == "OPTIONS" && !method.empty() ? route_for(routes, method) : nullptr;
 }
@@ -115,7 +116,8 @@ namespace {
 // Middleware always sees a response, also when the handler throws a status_error.
 task<response> answer_or_status(request& r, handler& last) {
   try {
-    response made = co_await last(r);
+    started_response started = last.start(r);
+    response made = co_await std::move(started).wait();
     check_answer(made);
     co_return made;
   } catch (const status_error& error) {
@@ -147,8 +149,43 @@ task<response> next_handler::or_error(request& r) const {
 
 namespace {
 
+// Where a request leads.
+struct destination {
+  const std::vector<const middleware*>& around;
+  handler* last;              // null when the path has no handler for the method
+  const route_list* at_path;  // null when the path has no routes
+};
+
+destination lead_to(handler& last, router::tree& all, served_request& r) {
+  r.found_handler(last.made_at());
+  return {all.chain, &last, nullptr};
+}
+
+// `search` has found the routes, unless the path is spelled out.
+destination lead_to_one_of(const route_list& at_path, const route_search* search, router::tree& all,
+                           served_request& r) {
+  route* found = route_for(at_path, r.method());
+  handler* const last = found != nullptr ? &found->answer : nullptr;
+  if (found == nullptr) found = route_asked_about(at_path, r);  // the middleware of its group answers
+  if (found == nullptr) return {all.chain, nullptr, &at_path};
+  r.found_handler(found->answer.made_at());
+  r.found_route(found->pattern, search != nullptr ? search->rest : std::string_view());
+  for (std::size_t i = 0; search != nullptr && i < search->count; ++i)
+    r.add_path_value(found->names[i], {search->values[i].text, search->values[i].size});
+  return {found->chain, last, &at_path};
+}
+
+destination find_destination(router::tree& all, served_request& r) {
+  const std::string_view path = r.path();
+  if (!path.starts_with('/')) return lead_to(all.no_route, all, r);
+  if (const route_list* const at_path = find_spelled_out(all.root, path))
+    return lead_to_one_of(*at_path, nullptr, all, r);
+  route_search search(path);
+  if (find_routes(all.root, search)) return lead_to_one_of(*search.found, &search, all, r);
+  return lead_to(all.not_found ? all.not_found : all.no_route, all, r);
+}
+
 GYRE_CORO_WRAPPER task<response> pass(request& r, const std::vector<const middleware*>& chain, handler& last) {
-  if (chain.empty()) return last(r);
   return next_handler(chain.data(), chain.size(), last)(r);
 }
 
@@ -159,52 +196,11 @@ task<response> answer_others(request& r, const std::vector<const middleware*>& c
 
 }  // namespace
 
-// Returns the middleware around the handler, and sets `last` to the handler. If the path has no handler for the method,
-// `last` is null and `allowed` lists the methods it has.
-const std::vector<const middleware*>& router::find(request& r, handler*& last, std::string& allowed) {
-  tree& all = routes();
-  const std::string_view path = r.path();
-  const bool names_resource = path.starts_with('/');
-  route_search search(path);
-  if (!names_resource || !find_routes(all.root, search)) {
-    last = names_resource && all.not_found ? &all.not_found : &all.no_route;
-    r.handled_at_ = last->made_at();
-    return all.chain;
-  }
-  route* found = route_for(*search.found, r.method());
-  last = found != nullptr ? &found->answer : nullptr;
-  if (found == nullptr) {
-    allowed = allowed_methods(*search.found);
-    found = route_asked_about(*search.found, r);  // the middleware of its group answers
-    if (found == nullptr) return all.chain;
-  }
-  r.rest_ = search.rest;
-  r.route_ = found->pattern;
-  r.handled_at_ = found->answer.made_at();
-  for (std::size_t i = 0; i < search.count; ++i)
-    r.add_path_value(found->names[i], {search.values[i].text, search.values[i].size});
-  return found->chain;
-}
-
-GYRE_CORO_WRAPPER task<response> router::operator()(request& r) {
-  handler* last = nullptr;
-  std::string allowed;
-  const auto& around = find(r, last, allowed);
-  if (last == nullptr) return answer_others(r, around, std::move(allowed));
-  return pass(r, around, *last);
-}
-
 started_response router::start(request& r) {
-  handler* last = nullptr;
-  std::string allowed;
-  const auto& around = find(r, last, allowed);
-  if (last != nullptr && around.empty()) return last->start(r);
-  started_response started;
-  if (last == nullptr)
-    started.later.emplace(answer_others(r, around, std::move(allowed)));
-  else
-    started.later.emplace(pass(r, around, *last));
-  return started;
+  const destination to = find_destination(routes(), served_request::of(r));
+  if (to.last == nullptr) return answer_others(r, to.around, allowed_methods(*to.at_path));
+  if (to.around.empty()) return to.last->start(r);
+  return pass(r, to.around, *to.last);
 }
 
 }  // namespace gyre::http

@@ -73,9 +73,10 @@ task<send_file_result> socket_transport::send_file(int file, std::uint64_t offse
   co_return result;
 }
 
-std::ptrdiff_t socket_transport::write_now(std::string_view bytes, bool more) noexcept {
+std::ptrdiff_t socket_transport::write_now(std::string_view bytes, write_hint hint) noexcept {
+  if (hint == write_hint::waits_for_rest && stream_.socket().submits_writes()) return 0;
   if (stream_.socket().first_writer() != nullptr) return 0;
-  const int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0);
+  const int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (hint == write_hint::more_follows ? MSG_MORE : 0);
   const auto sent = ::send(stream_.native_descriptor(), bytes.data(), bytes.size(), flags);
   if (sent >= 0) return sent;
   const bool may_succeed_later = errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ENOMEM;

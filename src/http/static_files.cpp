@@ -9,6 +9,7 @@
 #include "directory_listing.hpp"
 #include "file_answer.hpp"
 #include "found_file.hpp"
+#include "server_state.hpp"
 #include "vary.hpp"
 
 #include <fcntl.h>
@@ -96,6 +97,8 @@ bool may_be_compressed(const file_answer& how, const request& r) noexcept {
   return how.varies && !r.field("Accept-Encoding").empty();
 }
 
+open_files& files_of(request& r) noexcept { return served_request::of(r).server().files; }
+
 std::string_view last_segment(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }
 
 // Relative, so that the redirect works wherever the tree is mounted and never leads to another host.
@@ -140,30 +143,23 @@ static_files::static_files(std::string_view root, static_files_options options)
 }
 
 started_response static_files::start(request& r) const {
-  started_response started;
   const std::string_view path = r.rest_of_path();
   const open_file* const known =
-      options_.keep_open && is_plain(path) ? r.files_->find(number_, path.substr(1)) : nullptr;
-  if (known == nullptr) {
-    started.later.emplace((*this)(r));
-    return started;
-  }
+      options_.keep_open && is_plain(path) ? files_of(r).find(number_, path.substr(1)) : nullptr;
+  if (known == nullptr) return serve(r);
   const file_answer how = answer_for(options_, path);
-  if (known->alone || !may_be_compressed(how, r))
-    started.now.emplace(answer_with_file(r, *known, how));
-  else
-    started.later.emplace(serve_open(r, std::string(path.substr(1)), *known));
-  return started;
+  if (known->alone || !may_be_compressed(how, r)) return answer_with_file(r, *known, how);
+  return serve_open(r, std::string(path.substr(1)), *known);
 }
 
 // Returns an open file of this tree, without a descriptor when there is none.
 task<open_file> static_files::open(request& r, std::string path) const {
   if (options_.keep_open)
-    if (const open_file* const known = r.files_->find(number_, path)) co_return *known;
+    if (const open_file* const known = files_of(r).find(number_, path)) co_return *known;
   found_file found = co_await find_below(root_.get(), path);
   if (found.error != 0 || found.what != found_file::kind::regular) co_return open_file();
   const open_file opened(std::move(found));
-  if (options_.keep_open) r.files_->keep(number_, path, opened);
+  if (options_.keep_open) files_of(r).keep(number_, path, opened);
   co_return opened;
 }
 
@@ -189,7 +185,7 @@ task<response> static_files::serve_regular(request& r, std::string path, found_f
   open_file opened(std::move(file));
   if (options_.keep_open) {
     if (answer_for(options_, path).varies) opened.alone = !co_await has_neighbours(root_.get(), path);
-    r.files_->keep(number_, path, opened);
+    files_of(r).keep(number_, path, opened);
   }
   co_return co_await serve_open(r, std::move(path), std::move(opened));
 }
@@ -203,7 +199,7 @@ task<response> static_files::serve_open(request& r, std::string path, open_file 
   co_return answer_with_file(r, plain, how);
 }
 
-task<response> static_files::operator()(request& r) const {
+task<response> static_files::serve(request& r) const {
   std::optional<std::string> path = normalize_path(r.rest_of_path());
   if (!path) throw status_error(404);
   // A file has exactly one path, the one that routes are matched with. So "/x/../" and "//" cannot
@@ -247,7 +243,7 @@ task<response> static_files::serve_directory(request& r, owned_fd directory, std
                           .descriptor = directory.get(),
                           .path = std::move(path),
                           .hidden = options_.hidden};
-  co_return co_await list_as_response(r, *r.listings_, std::move(wanted));
+  co_return co_await list_as_response(r, served_request::of(r).server().listings, std::move(wanted));
 }
 
 task<response> static_files::serve_missing(request& r, int error) const {

@@ -25,7 +25,7 @@ class stream_transport final : public transport {
   task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) override;
   task<send_file_result> send_file(int file, std::uint64_t offset, std::size_t count,
                                    std::chrono::nanoseconds limit) override;
-  std::ptrdiff_t write_now(std::string_view, bool) noexcept override { return 0; }
+  std::ptrdiff_t write_now(std::string_view, write_hint) noexcept override { return 0; }
   [[nodiscard]] bool writes_now() const noexcept override { return false; }
   task<> shutdown_write() override;
   void reset_at_end() noexcept override { stream_.abort(); }

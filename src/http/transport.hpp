@@ -27,6 +27,13 @@ struct send_file_result {
   std::error_code file_error = {};  // the file cannot be read; the outcome is `failed` then
 };
 
+/// The next step of a caller of write_now().
+enum class write_hint : std::uint8_t {
+  none,
+  more_follows,   // the kernel may hold the bytes back until then
+  waits_for_rest  // nothing is taken where the socket would submit a write together with others: decision 0005
+};
+
 /// Errors of the connection are results here, because they are routine for a server.
 class transport {
  public:
@@ -46,8 +53,7 @@ class transport {
   virtual task<send_file_result> send_file(int file, std::uint64_t offset, std::size_t count,
                                            std::chrono::nanoseconds limit) = 0;
   /// Returns the number of bytes that the kernel takes without waiting, perhaps 0, or -1 when the connection is broken.
-  /// With `more`, the kernel may hold them back because more follows at once.
-  virtual std::ptrdiff_t write_now(std::string_view bytes, bool more) noexcept = 0;
+  virtual std::ptrdiff_t write_now(std::string_view bytes, write_hint hint) noexcept = 0;
   /// False if write_now() never takes any bytes.
   [[nodiscard]] virtual bool writes_now() const noexcept = 0;
   /// Announces that nothing more will be written. Errors are ignored.

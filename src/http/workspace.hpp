@@ -1,15 +1,18 @@
 // src/http/workspace.hpp: memory that a connection needs for requests, and that idle connections do not have.
 #pragma once
 
+#include <gyre/http/framing.hpp>
+#include <gyre/http/handler.hpp>
 #include <gyre/http/head_parser.hpp>
-#include <gyre/http/request.hpp>
 #include <gyre/http/server_limits.hpp>
 
 #include "message_input.hpp"
 #include "message_output.hpp"
+#include "served_request.hpp"
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,10 +22,19 @@ struct workspace {
   workspace(const server_limits& limits, const server_timeouts& timeouts)
       : parser(head_parser::kind::request, limits.head), input(timeouts.body), output(timeouts.write) {}
 
+  /// Forgets the request that was answered.
+  void begin_next_request() {
+    parser.reset();
+    input.begin_next_message();
+  }
+
   head_parser parser;
+  parse_error error = parse_error::none;
+  http::framing framing;
   message_input input;
   message_output output;
-  http::request request;
+  served_request request;
+  std::optional<started_response> started;  // until it is sent or awaited
 };
 
 /// Lends workspaces. Keeps as many as have been in use at the same time, within a bound.
@@ -40,6 +52,7 @@ class workspaces {
     lent(const lent&) = delete;
     lent& operator=(const lent&) = delete;
     ~lent() {
+      work_->started.reset();
       work_->output.detach();
       work_->input.detach();
       all_->give_back(std::move(work_));

@@ -62,7 +62,7 @@ bool socket_write_base::try_now() noexcept {
 }
 
 bool socket_write_base::transfer_now() noexcept {
-  if (total_ > 0 && event_loop::current().prefers_submission()) return false;
+  if (total_ > 0 && socket_state::submits_writes()) return false;
   while (done_ < total_ && target->writable) {
     prepare();
     if (!io::attempt(*this)) return false;

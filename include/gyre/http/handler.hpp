@@ -9,10 +9,10 @@
 #include <gyre/http/response.hpp>
 
 #include <concepts>
-#include <optional>
 #include <source_location>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace gyre::http {
 
@@ -25,9 +25,47 @@ concept request_function = requires(F& f, request& r) {
 };
 
 /// The result of starting a handler: the response if it is already there, otherwise the task that produces it.
-struct started_response {
-  std::optional<response> now = {};
-  std::optional<task<response>> later = {};
+class started_response {
+ public:
+  started_response(response made) noexcept : result_(std::move(made)) {}          // NOLINT(google-explicit-constructor)
+  started_response(task<response> later) noexcept : result_(std::move(later)) {}  // NOLINT(google-explicit-constructor)
+
+  /// The response that is already there, or null.
+  [[nodiscard]] response* now() noexcept { return std::get_if<response>(&result_); }
+  /// The response in either case. Cancel: as the handler does. Errors: whatever it throws.
+  [[nodiscard]] GYRE_CORO_WRAPPER task<response> wait() && {
+    if (auto* const later = std::get_if<task<response>>(&result_)) return std::move(*later);
+    return give(std::move(std::get<response>(result_)));
+  }
+
+ private:
+  static task<response> give(response made) { co_return made; }
+  std::variant<response, task<response>> result_;
+};
+
+/// Base of handlers whose response is often there at once: `class router : public prompt_handler<router>`. For authors
+/// of handlers. The derived class has a function `started_response start(request&)`. Servers call it, and need no
+/// coroutine for a response that is there. Without this base, a member named `start` is never called.
+template <class Derived>
+class prompt_handler {
+ public:
+  /// Starts the handler and waits for its response.
+  ///
+  /// Lifetime: this and the request outlive the await. Cancel: as the handler does. Errors: whatever it throws.
+  [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r) {
+    return answer(static_cast<Derived&>(*this), r);
+  }
+  /// The same, if `start` is const. Cancel: as above.
+  [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r) const {
+    return answer(static_cast<const Derived&>(*this), r);
+  }
+
+ private:
+  template <class Self>
+  static task<response> answer(Self& self, request& r) {
+    started_response started = self.start(r);
+    co_return co_await std::move(started).wait();
+  }
 };
 
 /// Owns a callable that answers requests: a function, a lambda, a router. The callable outlives every request that it
@@ -52,10 +90,9 @@ class handler {
   /// Answers a request.
   ///
   /// Lifetime: the request outlives the await. Cancel: as the callable does. Errors: whatever it throws.
-  [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r) { return called().call(r); }
-
-  /// The same for servers. Avoids the coroutine when there is nothing to wait for.
-  /// Lifetime: the request outlives the task. Errors: whatever the callable throws.
+  [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r) { return called()(r); }
+  /// Starts to answer a request. Waits for nothing.
+  /// Lifetime: the request outlives the result. Errors: whatever the callable throws before it waits for something.
   [[nodiscard]] started_response start(request& r) { return called().start(r); }
 
   [[nodiscard]] explicit operator bool() const noexcept { return model_ != nullptr; }
@@ -63,30 +100,18 @@ class handler {
   [[nodiscard]] const std::source_location& made_at() const noexcept { return made_at_; }
 
  private:
-  struct interface {
+  struct interface : prompt_handler<interface> {
     virtual ~interface() = default;
-    virtual task<response> call(request& r) = 0;
     virtual started_response start(request& r) = 0;
   };
   template <class F>
   struct model final : interface {
     explicit model(F&& f) : function(std::move(f)) {}
-    GYRE_CORO_WRAPPER task<response> call(request& r) override {
-      if constexpr (std::same_as<std::invoke_result_t<F&, request&>, response>)
-        return call_now(r);
+    started_response start(request& r) override {
+      if constexpr (std::derived_from<F, prompt_handler<F>>)
+        return function.start(r);
       else
         return function(r);
-    }
-    task<response> call_now(request& r) { co_return function(r); }
-    started_response start(request& r) override {
-      started_response started;
-      if constexpr (std::same_as<std::invoke_result_t<F&, request&>, response>)
-        started.now.emplace(function(r));
-      else if constexpr (requires { function.start(r); })  // a router, whose answer may be there at once
-        started = function.start(r);
-      else
-        started.later.emplace(function(r));
-      return started;
     }
     F function;
   };

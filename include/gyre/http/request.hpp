@@ -24,8 +24,7 @@
 
 namespace gyre::http {
 
-class listing_cache;
-class open_files;
+class served_request;
 
 /// A request that is being answered.
 ///
@@ -33,31 +32,30 @@ class open_files;
 /// Thread: that of its connection.
 class GYRE_API request {
  public:
-  request() noexcept = default;
   request(const request&) = delete;
   request& operator=(const request&) = delete;
 
-  [[nodiscard]] std::string_view method() const noexcept { return method_; }
+  [[nodiscard]] std::string_view method() const noexcept { return now_.method; }
   /// The target as it was sent.
-  [[nodiscard]] std::string_view target() const noexcept { return target_; }
+  [[nodiscard]] std::string_view target() const noexcept { return now_.target; }
   /// The path, percent-encoded as it was sent.
-  [[nodiscard]] std::string_view path() const noexcept { return parts_.path; }
-  [[nodiscard]] std::string_view query() const noexcept { return parts_.query; }
+  [[nodiscard]] std::string_view path() const noexcept { return now_.parts.path; }
+  [[nodiscard]] std::string_view query() const noexcept { return now_.parts.query; }
   /// The host that the client asked for, with the port if the client named one.
-  [[nodiscard]] std::string_view host() const noexcept { return host_; }
+  [[nodiscard]] std::string_view host() const noexcept { return now_.host; }
   /// 0 for HTTP/1.0, 1 for HTTP/1.1.
-  [[nodiscard]] int minor_version() const noexcept { return minor_version_; }
+  [[nodiscard]] int minor_version() const noexcept { return now_.minor_version; }
 
-  [[nodiscard]] std::span<const http::field> fields() const noexcept { return fields_; }
+  [[nodiscard]] std::span<const http::field> fields() const noexcept { return now_.fields; }
   /// The value of the first field with this name, or empty when there is none.
   [[nodiscard]] std::string_view field(std::string_view name) const noexcept;
   /// The value of a cookie, or empty when there is none. RFC 6265 §4.2.
   [[nodiscard]] std::string_view cookie(std::string_view name) const noexcept;
   /// All cookies in order: `for (const http::cookie& each : request.cookies())`. Allocates nothing.
-  [[nodiscard]] cookie_range cookies() const noexcept { return cookie_range(fields_); }
+  [[nodiscard]] cookie_range cookies() const noexcept { return cookie_range(now_.fields); }
   /// The protocols that the client would rather speak, as a comma-separated list in its order of preference: "h2c,
   /// websocket". Empty when there are none. See response::switch_protocols.
-  [[nodiscard]] std::string_view upgrade() const noexcept { return upgrade_; }
+  [[nodiscard]] std::string_view upgrade() const noexcept { return now_.upgrade; }
 
   /// The decoded text that "{name}" in the pattern of the route matched.
   /// Errors: std::out_of_range when the pattern has no parameter with this name.
@@ -72,7 +70,9 @@ class GYRE_API request {
 
   /// The part of the path that "{name...}" matched, with a leading slash and percent-encoded as it was sent. This is
   /// the path as a mounted tree sees it. Returns the whole path when the route has no such parameter.
-  [[nodiscard]] std::string_view rest_of_path() const noexcept { return rest_.empty() ? parts_.path : rest_; }
+  [[nodiscard]] std::string_view rest_of_path() const noexcept {
+    return now_.rest.empty() ? now_.parts.path : now_.rest;
+  }
 
   /// The fields of the query, decoded on first use. Errors: status_error with 400 when the query is malformed.
   [[nodiscard]] std::span<const form_field> query_parameters();
@@ -117,7 +117,7 @@ class GYRE_API request {
   }
 
   /// The address of the client. Empty when the connection has no internet address.
-  [[nodiscard]] const address& peer() const noexcept { return peer_; }
+  [[nodiscard]] const address& peer() const noexcept { return *now_.peer; }
 
   /// A value that middleware passes to the handlers inside it, such as the user or the request ID. Returns the last
   /// value set, or empty when there is none. Lifetime: until another attribute is set.
@@ -125,10 +125,9 @@ class GYRE_API request {
   [[nodiscard]] std::string_view attribute(std::string_view name) const noexcept;
 
  private:
-  friend class connection;
-  friend class router;
-  friend class static_files;
-  friend void report_failure(const request& r, const char* kind) noexcept;
+  friend class served_request;  // the only class that makes them
+  request() noexcept = default;
+
   struct path_value {
     std::string_view name;  // from the route
     std::string_view value;
@@ -146,29 +145,34 @@ class GYRE_API request {
   [[noreturn]] static void malformed_json();
   [[noreturn]] static void no_such_resource();
   [[noreturn]] static void malformed_parameter(std::string_view name);
-  void add_path_value(std::string_view name, std::string_view encoded);
-  void join_upgrades();
 
-  std::string_view method_;
-  std::string_view target_;
-  target_parts parts_;
-  std::string_view rest_;
-  std::string_view host_;
-  std::string_view upgrade_;
-  std::string_view route_;           // the pattern
-  std::source_location handled_at_;  // the line that made the handler
-  std::span<const http::field> fields_;
-  int minor_version_ = 1;
-  bool query_parsed_ = false;
-  std::vector<path_value> path_values_;
-  std::vector<std::string> decoded_;  // path values that were encoded; never grows beyond its capacity
-  std::vector<form_field> query_fields_;
-  std::vector<form_field> attributes_;
-  std::string upgrades_;  // joined from several fields
+  /// Replaced as a whole for each request, so that nothing of the previous one remains.
+  struct contents {
+    std::string_view method = {};
+    std::string_view target = {};
+    target_parts parts = {};
+    std::string_view host = {};
+    std::string_view upgrade = {};
+    std::span<const http::field> fields = {};
+    int minor_version = 1;
+    const address* peer = nullptr;
+    std::source_location handled_at = {};  // the line that made the handler
+    std::string_view route = {};           // the pattern
+    std::string_view rest = {};
+    bool query_parsed = false;
+  };
+  /// Lists and texts, emptied for each request. They keep their memory.
+  struct lists {
+    std::vector<path_value> path_values;
+    std::vector<std::string> decoded;  // path values that were encoded; never grows beyond its capacity
+    std::vector<form_field> query_fields;
+    std::vector<form_field> attributes;
+    std::string upgrades;  // joined from several fields
+  };
+
+  contents now_;
+  lists lists_;
   body_reader body_;
-  address peer_;
-  open_files* files_ = nullptr;  // the server's
-  listing_cache* listings_ = nullptr;
 };
 
 }  // namespace gyre::http

@@ -28,7 +28,7 @@ namespace gyre::http {
 /// list, another path with 404.
 /// Using a router that was moved from, for example into a server, stops the program with a message.
 /// Thread: add routes before the first request; then one loop's at a time.
-class GYRE_API router {
+class GYRE_API router : public prompt_handler<router> {
  public:
   router();
   /// A part of the router whose routes share a prefix and middleware. Lifetime: as the router.
@@ -57,17 +57,13 @@ class GYRE_API router {
   /// answered with 501.
   router& not_found(handler h);
 
-  /// Answers a request.
-  ///
-  /// Lifetime: this and the request outlive the await. Cancel: as the handler does. Errors: whatever it throws.
-  [[nodiscard]] task<response> operator()(request& r);
-  /// The same for servers: see handler::start. Lifetime, Errors: as above.
+  /// Starts to answer a request. To await the answer, call the router: `co_await routes(request)`.
+  /// Lifetime: this and the request outlive the result. Errors: whatever the handler throws before it waits.
   [[nodiscard]] started_response start(request& r);
 
   struct tree;
 
  private:
-  const std::vector<const middleware*>& find(request& r, handler*& last, std::string& allowed);
   [[nodiscard]] tree& routes() const noexcept;
 
   static void destroy(tree* routes) noexcept;

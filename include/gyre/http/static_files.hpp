@@ -47,17 +47,17 @@ struct static_files_options {
 /// otherwise get past the middleware of a route.
 /// 404 for missing files, 403 for files that must not be read.
 /// Thread: that of its server.
-class GYRE_API static_files {
+class GYRE_API static_files : public prompt_handler<static_files> {
  public:
   /// Errors: io_error "open public: No such file or directory".
   explicit static_files(std::string_view root, static_files_options options = {});
 
-  /// Answers a request. Cancel: no effects. Errors: io_error when a file cannot be read; status_error.
-  [[nodiscard]] task<response> operator()(request& r) const;
-  /// The same for servers: a file that is already open is answered at once. Errors: same as above.
+  /// Starts to answer a request. The response is there at once if the file is already open. To await it, call the
+  /// object: `co_await files(request)`. Cancel: no effects. Errors: io_error when a file cannot be read; status_error.
   [[nodiscard]] started_response start(request& r) const;
 
  private:
+  [[nodiscard]] task<response> serve(request& r) const;
   [[nodiscard]] task<response> serve_directory(request& r, owned_fd directory, std::string path) const;
   [[nodiscard]] task<response> serve_missing(request& r, int error) const;
   [[nodiscard]] task<response> serve_regular(request& r, std::string path, found_file file) const;

@@ -111,6 +111,10 @@ struct GYRE_API socket_state : private io::descriptor {
   /// tcpi_bytes_acked in tcp(7).
   [[nodiscard]] std::uint64_t taken_by_peer() const noexcept;
 
+  /// True where a write is not tried at once but submitted with those of the other tasks that are ready. For a caller
+  /// that waits for its write: docs/decisions/0005.
+  [[nodiscard]] static bool submits_writes() noexcept { return event_loop::current().prefers_submission(); }
+
   /// The writer that may be in flight. The others wait for it.
   [[nodiscard]] socket_write_base* first_writer() const noexcept;
   void append_writer(socket_write_base& op) noexcept;

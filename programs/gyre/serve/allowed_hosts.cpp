@@ -46,20 +46,13 @@ bool is_localhost(std::string_view name) noexcept {
   return http::equal_ignoring_case(name.substr(before), localhost) && (before == 0 || name[before - 1] == '.');
 }
 
-class guarded {
+class guarded : public http::prompt_handler<guarded> {
  public:
   guarded(allowed_hosts hosts, http::router routes) : hosts_(std::move(hosts)), routes_(std::move(routes)) {}
 
-  gyre::task<http::response> operator()(http::request& request) {
-    if (!hosts_.allows(request.host())) co_return refusal(request);
-    co_return co_await routes_(request);
-  }
-  // Called by the server. Needs no coroutine of its own.
   http::started_response start(http::request& request) {
     if (hosts_.allows(request.host())) return routes_.start(request);
-    http::started_response started;
-    started.now = refusal(request);
-    return started;
+    return refusal(request);
   }
 
  private:
