@@ -6,7 +6,7 @@
 #include <gyre/testing/http_test_client.hpp>
 
 #include "decoding.hpp"
-#include "tests/http/served.hpp"
+#include "tests/http/socket_server.hpp"
 #include "tests/support/co_assert.hpp"
 #include "tests/support/virtual_run.hpp"
 
@@ -102,11 +102,6 @@ task<http_answer> ask(http_test_client& app, std::string method, std::string tar
   if (!codings.empty()) fields.emplace_back("Accept-Encoding", std::move(codings));
   if (!known.empty()) fields.emplace_back("If-None-Match", std::move(known));
   co_return co_await app.request(std::move(method), std::move(target), std::move(fields), "");
-}
-task<> receive_all(gyre::tcp_stream& from, std::string& received) {
-  std::array<std::byte, 4096> buffer;
-  while (const std::size_t n = co_await from.read_some(buffer))
-    received.append(reinterpret_cast<const char*>(buffer.data()), n);
 }
 task<http_answer> get(http_test_client& app, std::string target, std::string codings) {
   co_return co_await ask(app, "GET", std::move(target), std::move(codings));
@@ -250,46 +245,41 @@ TEST(compress, a_body_shorter_than_announced_is_cut_off) {
   });
 }
 
+// Over a socket: a server on any other stream sends compressed pieces with the next flush.
 TEST(compress, an_event_arrives_when_it_happens) {
   for (const std::string_view coding : http::available_codings()) {
-    run_virtual([coding]() -> task<> {
-      http::router routes;
-      routes.use(http::compress());
-      const auto tick = [](http::body_writer& out) -> task<> {
-        for (int i = 0; i < 3; ++i) {
-          co_await out.write("tick " + std::to_string(i) + "\n");
-          co_await out.write("tock\n");
-          co_await gyre::sleep(1s);
-        }
+    gyre::event go_on;
+    const auto tick = [&](http::body_writer& out) -> task<> {
+      for (int i = 0; i < 3; ++i) {
+        co_await out.write("tick " + std::to_string(i) + "\n");
+        co_await out.write("tock\n");
+        co_await go_on.wait();
+        go_on.clear();
+      }
+    };
+    http::router routes;
+    routes.use(http::compress());
+    routes.get("/", [tick](http::request&) { return http::response::stream(tick, "text/plain"); });
+    gyre_test::run_on_sockets(gyre_test::options_for(std::move(routes)), [&](gyre_test::socket_server& here) -> task<> {
+      auto client = co_await here.connect();
+      co_await client.send("GET / HTTP/1.0\r\nHost: a\r\nAccept-Encoding: " + std::string(coding) + "\r\n\r\n");
+      const auto arrived = [&] {
+        const std::size_t head = client.received().find("\r\n\r\n");
+        return head == std::string::npos ? gyre_test::decoded{} : decode(coding, client.received().substr(head + 4));
       };
-      routes.get("/", [tick](http::request&) { return http::response::stream(tick, "text/plain"); });
-      http::server_options options;
-      options.listen = "127.0.0.1:0";
-      options.routes = std::move(routes);
-      http::server server(std::move(options));
-      auto running = gyre::spawn(server.run());
-      gyre::tcp_stream client = co_await gyre::tcp_stream::connect(gyre::address(server.where()));
-      const std::string request = "GET / HTTP/1.0\r\nHost: a\r\nAccept-Encoding: " + std::string(coding) + "\r\n\r\n";
-      (void)co_await client.write_all(std::as_bytes(std::span(request)));
-      std::string received;
-      auto reader = gyre::spawn(receive_all(client, received));
       std::string expected;
       for (int i = 0; i < 3; ++i) {
-        co_await gyre::sleep(500ms);
         expected += "tick " + std::to_string(i) + "\ntock\n";
-        const std::size_t head = received.find("\r\n\r\n");
-        CO_ASSERT_TRUE(head != std::string::npos);
-        const auto plain = decode(coding, std::string_view(received).substr(head + 4));
-        EXPECT_EQ(plain.text, expected) << coding;
-        EXPECT_FALSE(plain.failed) << coding;
-        co_await gyre::sleep(500ms);
+        bool more = true;
+        while (more && arrived().text.size() < expected.size()) more = co_await client.receive();
+        EXPECT_EQ(arrived().text, expected) << coding;
+        EXPECT_FALSE(arrived().failed) << coding;
+        go_on.set();
       }
-      co_await reader.wait();
+      const std::string received = co_await client.rest();
       const auto all = decode(coding, received.substr(received.find("\r\n\r\n") + 4));
       EXPECT_TRUE(all.ended) << coding;
       EXPECT_EQ(all.text, expected);
-      running.cancel();
-      co_await running.wait();
     });
   }
 }
@@ -347,9 +337,9 @@ TEST(compress, a_file_is_sent_to_its_end_to_a_client_that_has_nothing_more_to_as
   http::router routes;
   routes.use(http::compress());
   routes.get("/{path...}", http::static_files(folder));
-  gyre_test::run_served(gyre_test::options_for(std::move(routes)), [&](gyre_test::served& here) -> task<> {
+  gyre_test::run_in_memory(gyre_test::options_for(std::move(routes)), [&](gyre_test::memory_server& here) -> task<> {
     const std::string coding(http::available_codings().front());
-    auto slow = co_await here.connect();
+    auto slow = here.connect();
     co_await slow.send("GET /noise.txt HTTP/1.1\r\nHost: a\r\nAccept-Encoding: " + coding + "\r\n\r\n");
     co_await slow.stream().shutdown_write();
     co_await gyre::sleep(3s);

@@ -2,7 +2,7 @@
 // complete one.
 #include <gyre/http/server.hpp>
 
-#include "tests/http/served.hpp"
+#include "tests/http/socket_server.hpp"
 
 #include <stdexcept>
 
@@ -42,8 +42,8 @@ response breaks_off(http::request&) {
 /// A server that is given one connection, which its caller has accepted.
 class given_tcp_connection {
  public:
-  explicit given_tcp_connection(http::handler routes)
-      : server_(without_port(options_for(std::move(routes)))), serving(gyre::spawn(serve_one())) {}
+  explicit given_tcp_connection(http::server_options options)
+      : server_(without_port(std::move(options))), serving(gyre::spawn(serve_one())) {}
 
   gyre::task<tcp_client> connect() {
     auto stream = co_await gyre::tcp_stream::connect(listener_.local_address());
@@ -73,9 +73,9 @@ void expect_reset_behind(const std::string& received, const Client& client) {
 }  // namespace
 
 TEST(cut_off_response, of_a_failing_body_ends_with_a_reset_on_a_given_connection) {
-  run_virtual([]() -> gyre::task<> {
+  run_real([]() -> gyre::task<> {
     const reports heard;
-    given_tcp_connection here(breaks_off);
+    given_tcp_connection here(options_for(breaks_off));
     auto client = co_await here.connect();
     co_await client.send(until_end_request);
     const auto received = co_await client.rest();
@@ -110,8 +110,10 @@ TEST(cut_off_response, that_is_whole_ends_without_a_reset_in_memory) {
 
 TEST(cut_off_response, to_a_peer_that_never_reads_ends_with_a_reset_on_a_given_connection) {
   const std::string much(16U << 20U, 'x');
-  run_virtual([&]() -> gyre::task<> {
-    given_tcp_connection here([&](http::request&) { return response::text(std::string_view(much)); });
+  http::server_options options = options_for([&](http::request&) { return response::text(std::string_view(much)); });
+  options.timeouts.write = 200ms;
+  run_real([&]() -> gyre::task<> {
+    given_tcp_connection here(std::move(options));
     auto client = co_await here.connect();
     co_await client.send(until_end_request);
     co_await here.serving;
@@ -123,8 +125,8 @@ TEST(cut_off_response, to_a_peer_that_never_reads_ends_with_a_reset_on_a_given_c
 
 TEST(cut_off_response, on_a_given_connection_ends_with_a_reset_when_its_task_is_cancelled) {
   endless app;
-  run_virtual([&]() -> gyre::task<> {
-    given_tcp_connection here(app.routes());
+  run_real([&]() -> gyre::task<> {
+    given_tcp_connection here(options_for(app.routes()));
     auto client = co_await here.connect();
     co_await client.send(until_end_request);
     co_await app.began.wait();
@@ -139,8 +141,8 @@ TEST(cut_off_response, on_a_given_connection_ends_with_a_reset_when_its_task_is_
 TEST(cut_off_response, ends_with_a_reset_when_the_drain_is_over) {
   endless app;
   http::server_options options = options_for(app.routes());
-  options.timeouts.drain = 4s;
-  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+  options.timeouts.drain = 100ms;
+  run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send(until_end_request);
     co_await app.began.wait();
@@ -154,8 +156,8 @@ TEST(cut_off_response, ends_with_a_reset_when_the_drain_is_over) {
 TEST(cut_off_response, of_a_write_under_way_ends_with_a_reset_when_the_drain_is_over) {
   const std::string much(16U << 20U, 'x');
   http::server_options options = options_for([&](http::request&) { return response::text(std::string_view(much)); });
-  options.timeouts.drain = 4s;
-  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+  options.timeouts.drain = 100ms;
+  run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send(until_end_request);
     (void)co_await client.receive();
@@ -175,8 +177,8 @@ TEST(cut_off_response, is_none_when_the_request_behind_it_is_cancelled) {
     co_await forever();
     co_return response::text("never");
   });
-  options.timeouts.drain = 4s;
-  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+  options.timeouts.drain = 100ms;
+  run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send(hello_request + "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n");
     co_await began.wait();

@@ -6,7 +6,7 @@
 #include <gyre/tasks/gather.hpp>
 
 #include "src/http/listing_cache.hpp"
-#include "tests/http/served.hpp"
+#include "tests/http/http_client.hpp"
 
 #include <gtest/gtest.h>
 
@@ -92,7 +92,7 @@ class directory_listing_test : public testing::Test {
   void run(Body body) {
     http::router routes;
     routes.get("/{path...}", http::static_files(root_.string(), {.listing = true}));
-    run_served({.listen = "127.0.0.1:0", .routes = std::move(routes)}, std::move(body));
+    run_in_memory(options_for(std::move(routes)), std::move(body));
   }
 
   std::filesystem::path root_;
@@ -243,7 +243,7 @@ TEST_F(directory_listing_test, a_listing_of_many_long_names_has_a_bound) {
 TEST_F(directory_listing_test, an_answer_says_that_its_listing_is_truncated) {
   for (int i = 0; i < 20'001; ++i) write("many/" + std::to_string(i));
   write("few/a");
-  run([&](served& here) -> gyre::task<> {
+  run([&](memory_server& here) -> gyre::task<> {
     const http_answer many = co_await here.get("/many/");
     EXPECT_EQ(many.field("X-Listing-Truncated"), "true");
     const http_answer few = co_await here.get("/few/");
@@ -255,8 +255,8 @@ TEST_F(directory_listing_test, a_file_is_opened_while_the_threads_that_list_are_
   write("listed/a");
   write("file", "text");
   busy_threads busy;
-  run([&](served& here) -> gyre::task<> {
-    auto waiting = co_await here.connect();
+  run([&](memory_server& here) -> gyre::task<> {
+    auto waiting = here.connect();
     co_await waiting.send("GET /listed/ HTTP/1.1\r\nHost: a\r\n\r\n");
     const http_answer file = co_await here.get("/file");
     EXPECT_EQ(file.body, "text");
@@ -271,7 +271,7 @@ TEST_F(directory_listing_test, a_long_listing_is_complete_and_in_order) {
   for (int i = 0; i < 3000; ++i)
     write("name" + std::to_string(10'000 + i), std::string(static_cast<std::size_t>(i) % 7, 'x'));
   write("directory/x");
-  run([&](served& here) -> gyre::task<> {
+  run([&](memory_server& here) -> gyre::task<> {
     const http_answer page = co_await here.get("/");
     EXPECT_EQ(page.field("Transfer-Encoding"), "chunked");
     EXPECT_EQ(page.field("X-Content-Type-Options"), "nosniff");
@@ -290,8 +290,8 @@ TEST_F(directory_listing_test, a_long_listing_is_complete_and_in_order) {
 
 TEST_F(directory_listing_test, head_of_a_long_listing_writes_nothing_and_the_connection_goes_on) {
   for (int i = 0; i < 100; ++i) write("name" + std::to_string(i));
-  run([&](served& here) -> gyre::task<> {
-    auto client = co_await here.connect();
+  run([&](memory_server& here) -> gyre::task<> {
+    auto client = here.connect();
     for (int i = 0; i < 2; ++i) {
       co_await client.send("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
       const http_answer answer = co_await client.answer("HEAD");
@@ -304,7 +304,7 @@ TEST_F(directory_listing_test, head_of_a_long_listing_writes_nothing_and_the_con
 TEST_F(directory_listing_test, names_are_shown_without_what_acts_on_the_display) {
   write("a\u202egpj.exe");
   write("b\x1b[2J");
-  run([&](served& here) -> gyre::task<> {
+  run([&](memory_server& here) -> gyre::task<> {
     const http_answer page = co_await here.get("/");
     EXPECT_NE(page.body.find("href=\"./a%E2%80%AEgpj.exe\">a\\u202egpj.exe</a>"), std::string::npos);
     EXPECT_NE(page.body.find("href=\"./b%1B%5B2J\">b\\x1b[2J</a>"), std::string::npos);
@@ -315,7 +315,7 @@ TEST_F(directory_listing_test, a_path_whose_name_fills_more_than_a_piece_is_list
   std::string path;
   for (int i = 0; i < 15; ++i) path += std::string(255, '&') + "/";
   write(path + "x");
-  run([&](served& here) -> gyre::task<> {
+  run([&](memory_server& here) -> gyre::task<> {
     const http_answer page = co_await here.get("/" + path);
     EXPECT_EQ(page.status, 200);
     EXPECT_NE(page.body.find("\"./x\""), std::string::npos);

@@ -2,7 +2,7 @@
 #include <gyre/http/compress.hpp>
 #include <gyre/http/static_files.hpp>
 
-#include "tests/http/served.hpp"
+#include "tests/http/socket_server.hpp"
 #include "tests/support/broken_file.hpp"
 
 #include <fcntl.h>
@@ -83,7 +83,7 @@ class disk_error : public testing::Test {
     exchange_log heard;
     http::server_options options = options_for(files(compressed));
     options.observer = &heard;
-    run_served(std::move(options), [&](served& here) -> gyre::task<> {
+    run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
       reports loud;
       auto bystander = co_await here.connect();
       co_await bystander.send("GET /whole.txt HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -104,7 +104,7 @@ class disk_error : public testing::Test {
       const auto repaired = co_await here.get("/" + name);
       EXPECT_TRUE(repaired.body == contents_.substr(0, name == "large.txt" ? size : 5000));
       EXPECT_EQ(heard.complete, (std::vector<bool>{true, false, true, true}));
-      for (int i = 0; i < 10'000 && open_descriptors() != descriptors; ++i) co_await gyre::yield();
+      for (int i = 0; i < 10'000 && open_descriptors() != descriptors; ++i) co_await gyre::sleep(1ms);
       EXPECT_EQ(here.server().connections(), 1U);
       EXPECT_EQ(open_descriptors(), descriptors);
     });
@@ -210,7 +210,7 @@ TEST_F(disk_error, a_file_that_became_shorter_is_reported) {
     co_return response::file(std::move(file), 0, size, "text/plain");
   });
   options.observer = &heard;
-  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+  run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     reports loud;
     auto client = co_await here.connect();
     co_await client.send(hello_request);
@@ -227,7 +227,7 @@ TEST_F(disk_error, a_client_that_leaves_in_the_middle_of_a_file_is_not_reported)
   exchange_log heard;
   http::server_options options = options_for(files());
   options.observer = &heard;
-  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+  run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     reports loud;
     {
       auto client = co_await here.connect();
@@ -235,7 +235,7 @@ TEST_F(disk_error, a_client_that_leaves_in_the_middle_of_a_file_is_not_reported)
       (void)co_await client.receive();
       reset(client);
     }
-    while (here.server().connections() > 0) co_await gyre::yield();
+    while (here.server().connections() > 0) co_await gyre::sleep(1ms);
     EXPECT_EQ(loud.texts, std::vector<std::string>());
   });
 }
@@ -255,9 +255,9 @@ TEST_F(disk_error, of_the_kernel_below_a_body_that_a_handler_reads_cuts_it_off_a
     return response::stream(produce, "text/plain");
   });
   options.observer = &heard;
-  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+  run_in_memory(std::move(options), [&](memory_server& here) -> gyre::task<> {
     reports loud;
-    auto client = co_await here.connect();
+    auto client = here.connect();
     co_await client.send(hello_request);
     const std::string arrived = co_await client.rest();
     EXPECT_TRUE(client.was_reset());
@@ -275,7 +275,7 @@ TEST_F(disk_error, of_the_kernel_before_there_is_an_answer_becomes_500) {
     (void)co_await file.read_at(piece, memory.offset() + half_mapped::page);
     co_return response::text(std::move(piece));
   });
-  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+  run_in_memory(std::move(options), [&](memory_server& here) -> gyre::task<> {
     reports loud;
     const auto answer = co_await here.get("/");
     EXPECT_EQ(answer.status, 500);

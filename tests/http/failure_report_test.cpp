@@ -1,7 +1,7 @@
 // tests/http/failure_report_test.cpp: the report that an operator gets when a handler has failed.
 #include <gyre/http/server.hpp>
 
-#include "tests/http/served.hpp"
+#include "tests/http/http_client.hpp"
 
 using namespace gyre_test;
 using http::response;

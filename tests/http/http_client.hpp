@@ -171,6 +171,14 @@ struct exchange_log : http::exchange_observer {
   std::vector<bool> complete;
 };
 
+inline const std::string hello_request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+
+/// Closes the connection with a reset.
+inline void reset(memory_client& client) {
+  client.stream().abort();
+  client.stream() = gyre::memory_stream();
+}
+
 /// A server that is given connections in memory.
 class memory_server {
  public:
@@ -182,6 +190,12 @@ class memory_server {
     gyre::spawn(serve(server_, gyre::any_stream(std::move(pair.second)))).detach();
     return memory_client(std::move(pair.first));
   }
+  /// Sends one request on a new connection.
+  gyre::task<http_answer> get(std::string target) {
+    auto client = connect();
+    co_await client.send("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    co_return co_await client.answer();
+  }
   [[nodiscard]] http::server& server() noexcept { return *server_; }
 
  private:
@@ -190,6 +204,15 @@ class memory_server {
   }
   std::shared_ptr<http::server> server_;
 };
+
+/// Runs `body(memory_server&)` on virtual time.
+template <class Body>
+void run_in_memory(http::server_options options, Body body) {
+  run_virtual([&]() -> gyre::task<> {
+    memory_server here(std::move(options));
+    co_await body(here);
+  });
+}
 
 /// A server and the one connection in memory that it has been given.
 struct given_connection {

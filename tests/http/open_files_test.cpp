@@ -3,7 +3,7 @@
 #include <gyre/http/static_files.hpp>
 #include <gyre/loop/sleep.hpp>
 
-#include "tests/http/served.hpp"
+#include "tests/http/http_client.hpp"
 
 #include <gtest/gtest.h>
 
@@ -27,13 +27,13 @@ class open_files_test : public testing::Test {
     std::ofstream(root_ / path, std::ios::binary) << text;
   }
   // "200 text"
-  static gyre::task<std::string> get(served& here, std::string target) {
+  static gyre::task<std::string> get(memory_server& here, std::string target) {
     const http_answer answer = co_await here.get(std::move(target));
     co_return std::to_string(answer.status) + (answer.status == 200 ? " " + answer.body : "");
   }
   // "gzip text"
-  static gyre::task<std::string> get_compressed(served& here, std::string target) {
-    auto client = co_await here.connect();
+  static gyre::task<std::string> get_compressed(memory_server& here, std::string target) {
+    auto client = here.connect();
     co_await client.send("GET " + target + " HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n");
     const http_answer answer = co_await client.answer();
     co_return std::string(answer.field("Content-Encoding")) + " " + answer.body;
@@ -42,7 +42,15 @@ class open_files_test : public testing::Test {
   void run(Body body) {
     http::router routes;
     routes.get("/{path...}", http::static_files(root_.string(), options_));
-    run_served({.listen = "127.0.0.1:0", .routes = std::move(routes)}, std::move(body));
+    serve(std::move(routes), std::move(body));
+  }
+  // A server that has no connection left closes its files, so one connection stays.
+  template <class Body>
+  static void serve(http::router routes, Body body) {
+    run_in_memory(options_for(std::move(routes)), [&](memory_server& here) -> gyre::task<> {
+      const auto stays = here.connect();
+      co_await body(here);
+    });
   }
   // Sets the time of the last change, as if it had been that long ago.
   void date_back(const std::string& path, std::chrono::nanoseconds age) const {
@@ -75,7 +83,7 @@ class open_files_test : public testing::Test {
 
 TEST_F(open_files_test, a_file_stays_open_for_a_second) {
   write("a", "text");
-  run([&](served& here) -> gyre::task<> {
+  run([&](memory_server& here) -> gyre::task<> {
     for (int i = 0; i < 3; ++i) EXPECT_EQ(co_await get(here, "/a"), "200 text");
     EXPECT_EQ(open_here(), 1);
     co_await gyre::sleep(900ms);
@@ -90,7 +98,7 @@ TEST_F(open_files_test, a_file_stays_open_for_a_second) {
 TEST_F(open_files_test, nothing_stays_open_when_that_is_not_wanted) {
   write("a", "text");
   options_.keep_open = false;
-  run([&](served& here) -> gyre::task<> {
+  run([&](memory_server& here) -> gyre::task<> {
     EXPECT_EQ(co_await get(here, "/a"), "200 text");
     EXPECT_EQ(open_here(), 0);
   });
@@ -98,7 +106,7 @@ TEST_F(open_files_test, nothing_stays_open_when_that_is_not_wanted) {
 
 TEST_F(open_files_test, what_is_written_into_a_file_is_seen_at_once) {
   write("a", "before");
-  run([&](served& here) -> gyre::task<> {
+  run([&](memory_server& here) -> gyre::task<> {
     const http_answer before = co_await here.get("/a");
     write("a", "and after");
     const http_answer after = co_await here.get("/a");
@@ -109,14 +117,14 @@ TEST_F(open_files_test, what_is_written_into_a_file_is_seen_at_once) {
 
 TEST_F(open_files_test, a_file_that_may_change_within_the_tick_of_its_time_has_a_weak_tag) {
   write("a", "one");
-  run([&](served& here) -> gyre::task<> {
+  run([&](memory_server& here) -> gyre::task<> {
     const auto time = std::filesystem::last_write_time(root_ / "a");
     const http_answer first = co_await here.get("/a");
     const std::string tag(first.field("ETag"));
     EXPECT_TRUE(tag.starts_with("W/\"")) << tag;
     write("a", "two");  // the same size, within the same tick
     std::filesystem::last_write_time(root_ / "a", time);
-    auto client = co_await here.connect();
+    auto client = here.connect();
     co_await client.send("GET /a HTTP/1.1\r\nHost: a\r\nRange: bytes=1-\r\nIf-Range: " + tag + "\r\n\r\n");
     const http_answer whole = co_await client.answer();
     EXPECT_EQ(whole.status, 200);
@@ -129,7 +137,7 @@ TEST_F(open_files_test, a_file_that_may_change_within_the_tick_of_its_time_has_a
 
 TEST_F(open_files_test, a_weak_tag_is_not_that_of_the_file_when_it_has_settled) {
   write("a", "one");
-  run([&](served& here) -> gyre::task<> {
+  run([&](memory_server& here) -> gyre::task<> {
     date_back("a", 1900ms);
     const http_answer first = co_await here.get("/a");
     std::string strong(first.field("ETag"));  // weak, unless this machine is slow
@@ -138,7 +146,7 @@ TEST_F(open_files_test, a_weak_tag_is_not_that_of_the_file_when_it_has_settled) 
       strong = later.field("ETag");
     }
     EXPECT_EQ(open_here(), 1);
-    auto client = co_await here.connect();
+    auto client = here.connect();
     co_await client.send("GET /a HTTP/1.1\r\nHost: a\r\nIf-None-Match: " + std::string(first.field("ETag")) +
                          "\r\n\r\n");
     const http_answer again = co_await client.answer();
@@ -152,7 +160,7 @@ TEST_F(open_files_test, a_weak_tag_is_not_that_of_the_file_when_it_has_settled) 
 TEST_F(open_files_test, a_file_that_is_replaced_is_seen_at_once) {
   write("a", "before");
   write("new", "and after");
-  run([&](served& here) -> gyre::task<> {
+  run([&](memory_server& here) -> gyre::task<> {
     EXPECT_EQ(co_await get(here, "/a"), "200 before");
     std::filesystem::rename(root_ / "new", root_ / "a");
     EXPECT_EQ(co_await get(here, "/a"), "200 and after");
@@ -161,7 +169,7 @@ TEST_F(open_files_test, a_file_that_is_replaced_is_seen_at_once) {
 
 TEST_F(open_files_test, a_file_that_is_removed_is_gone_at_once) {
   write("a", "text");
-  run([&](served& here) -> gyre::task<> {
+  run([&](memory_server& here) -> gyre::task<> {
     EXPECT_EQ(co_await get(here, "/a"), "200 text");
     std::filesystem::remove(root_ / "a");
     EXPECT_EQ(co_await get(here, "/a"), "404");
@@ -172,7 +180,7 @@ TEST_F(open_files_test, a_path_that_leads_elsewhere_is_seen_after_a_second) {
   write("one/a", "1");
   write("two/a", "2");
   std::filesystem::create_directory_symlink("one", root_ / "link");
-  run([&](served& here) -> gyre::task<> {
+  run([&](memory_server& here) -> gyre::task<> {
     EXPECT_EQ(co_await get(here, "/link/a"), "200 1");
     std::filesystem::remove(root_ / "link");
     std::filesystem::create_directory_symlink("two", root_ / "link");
@@ -183,7 +191,7 @@ TEST_F(open_files_test, a_path_that_leads_elsewhere_is_seen_after_a_second) {
 
 TEST_F(open_files_test, no_more_than_128_stay_open) {
   for (int i = 0; i < 140; ++i) write("f" + std::to_string(i), std::to_string(i));
-  run([&](served& here) -> gyre::task<> {
+  run([&](memory_server& here) -> gyre::task<> {
     for (int i = 0; i < 140; ++i) EXPECT_EQ(co_await get(here, "/f" + std::to_string(i)), "200 " + std::to_string(i));
     EXPECT_EQ(open_here(), 128);
     EXPECT_EQ(co_await get(here, "/f0"), "200 0");
@@ -197,7 +205,7 @@ TEST_F(open_files_test, two_trees_do_not_mix) {
   http::router routes;
   routes.get("/one/{path...}", http::static_files((root_ / "one").string()));
   routes.get("/two/{path...}", http::static_files((root_ / "two").string()));
-  run_served({.listen = "127.0.0.1:0", .routes = std::move(routes)}, [](served& here) -> gyre::task<> {
+  serve(std::move(routes), [](memory_server& here) -> gyre::task<> {
     EXPECT_EQ(co_await get(here, "/one/a"), "200 1");
     EXPECT_EQ(co_await get(here, "/two/a"), "200 2");
     EXPECT_EQ(co_await get(here, "/one/a"), "200 1");
@@ -207,8 +215,8 @@ TEST_F(open_files_test, two_trees_do_not_mix) {
 TEST_F(open_files_test, a_file_that_is_being_sent_is_sent_to_its_end_after_its_second) {
   const std::string text(8'000'000, 'x');
   write("large", text);
-  run([&](served& here) -> gyre::task<> {
-    auto slow = co_await here.connect();
+  run([&](memory_server& here) -> gyre::task<> {
+    auto slow = here.connect();
     co_await slow.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
     co_await slow.stream().shutdown_write();  // this does not mean that the client has left
     co_await gyre::sleep(3s);
@@ -221,8 +229,8 @@ TEST_F(open_files_test, a_file_that_is_being_sent_is_sent_to_its_end_after_its_s
 
 TEST_F(open_files_test, several_ranges_are_sent_to_their_end_to_a_client_that_has_nothing_more_to_ask) {
   write("large", std::string(8'000'000, 'x'));
-  run([&](served& here) -> gyre::task<> {
-    auto slow = co_await here.connect();
+  run([&](memory_server& here) -> gyre::task<> {
+    auto slow = here.connect();
     co_await slow.send("GET /large HTTP/1.1\r\nHost: a\r\nRange: bytes=0-3999999,4000001-7999999\r\n\r\n");
     co_await slow.stream().shutdown_write();
     co_await gyre::sleep(3s);
@@ -235,9 +243,9 @@ TEST_F(open_files_test, several_ranges_are_sent_to_their_end_to_a_client_that_ha
 TEST_F(open_files_test, conditions_ranges_and_head_are_answered_from_an_open_file) {
   write("a", "0123456789");
   date_back("a", 1h);
-  run([&](served& here) -> gyre::task<> {
+  run([&](memory_server& here) -> gyre::task<> {
     const http_answer first = co_await here.get("/a");
-    auto client = co_await here.connect();
+    auto client = here.connect();
     const std::string tag(first.field("ETag"));
     co_await client.send("GET /a HTTP/1.1\r\nHost: a\r\nIf-None-Match: " + tag + "\r\n\r\n");
     const http_answer known = co_await client.answer();
@@ -252,7 +260,7 @@ TEST_F(open_files_test, conditions_ranges_and_head_are_answered_from_an_open_fil
 TEST_F(open_files_test, a_compressed_neighbour_is_kept_open_beside_the_file) {
   write("a.txt", "plain text");
   write("a.txt.gz", "not really");
-  run([&](served& here) -> gyre::task<> {
+  run([&](memory_server& here) -> gyre::task<> {
     for (int i = 0; i < 2; ++i) EXPECT_EQ(co_await get_compressed(here, "/a.txt"), "gzip not really");
     EXPECT_EQ(open_here(), 2);
     EXPECT_EQ(co_await get(here, "/a.txt"), "200 plain text");
@@ -262,7 +270,7 @@ TEST_F(open_files_test, a_compressed_neighbour_is_kept_open_beside_the_file) {
 
 TEST_F(open_files_test, a_compressed_neighbour_that_is_new_is_seen_after_a_second) {
   write("a.txt", "plain text");
-  run([&](served& here) -> gyre::task<> {
+  run([&](memory_server& here) -> gyre::task<> {
     EXPECT_EQ(co_await get_compressed(here, "/a.txt"), " plain text");
     write("a.txt.gz", "not really");
     co_await gyre::sleep(1001ms);
@@ -273,7 +281,7 @@ TEST_F(open_files_test, a_compressed_neighbour_that_is_new_is_seen_after_a_secon
 TEST_F(open_files_test, a_compressed_neighbour_that_is_removed_is_gone_at_once) {
   write("a.txt", "plain text");
   write("a.txt.gz", "not really");
-  run([&](served& here) -> gyre::task<> {
+  run([&](memory_server& here) -> gyre::task<> {
     EXPECT_EQ(co_await get_compressed(here, "/a.txt"), "gzip not really");
     std::filesystem::remove(root_ / "a.txt.gz");
     EXPECT_EQ(co_await get_compressed(here, "/a.txt"), " plain text");

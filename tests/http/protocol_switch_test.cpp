@@ -1,7 +1,7 @@
 // tests/http/protocol_switch_test.cpp: connections that switch to another protocol.
 #include <gyre/http/response.hpp>
 
-#include "tests/http/served.hpp"
+#include "tests/http/socket_server.hpp"
 
 using namespace gyre_test;
 using http::response;
@@ -31,7 +31,7 @@ const std::string upgrade = asking_for("shout");
 }  // namespace
 
 TEST(protocol_switch, the_other_protocol_begins_with_what_was_sent_behind_the_head) {
-  run_served(options_for(switches), [](served& here) -> gyre::task<> {
+  run_on_sockets(options_for(switches), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send(upgrade + "ABCDEFG");
     const auto answer = co_await client.answer();
@@ -67,8 +67,8 @@ TEST(protocol_switch, connect_opens_a_tunnel_with_200_whatever_status_was_left) 
     EXPECT_EQ(r.host(), "db.example:5432");
     return response::switch_protocols("", shout);
   };
-  run_served(options_for(tunnel), [](served& here) -> gyre::task<> {
-    auto client = co_await here.connect();
+  run_in_memory(options_for(tunnel), [](memory_server& here) -> gyre::task<> {
+    auto client = here.connect();
     co_await client.send("CONNECT db.example:5432 HTTP/1.1\r\nHost: db.example:5432\r\n\r\nA");
     const auto answer = co_await client.answer("CONNECT");
     EXPECT_EQ(answer.status, 200);
@@ -82,8 +82,8 @@ TEST(protocol_switch, connect_opens_a_tunnel_with_200_whatever_status_was_left) 
 
 TEST(protocol_switch, connect_that_is_refused_is_an_ordinary_answer) {
   auto refuse = [](http::request&) { return response::switch_protocols("", shout).set_status(403); };
-  run_served(options_for(refuse), [](served& here) -> gyre::task<> {
-    auto client = co_await here.connect();
+  run_in_memory(options_for(refuse), [](memory_server& here) -> gyre::task<> {
+    auto client = here.connect();
     co_await client.send("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n" + hello_request);
     const auto answer = co_await client.answer("CONNECT");
     EXPECT_EQ(answer.status, 403);
@@ -100,8 +100,8 @@ TEST(protocol_switch, connect_that_is_answered_like_another_method_is_refused_wi
       if (waits) co_await gyre::sleep(1s);
       co_return response::text("hello").add_field("X", "1");
     };
-    run_served(options_for(ordinary), [](served& here) -> gyre::task<> {
-      auto client = co_await here.connect();
+    run_in_memory(options_for(ordinary), [](memory_server& here) -> gyre::task<> {
+      auto client = here.connect();
       co_await client.send("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n" + hello_request);
       const auto answer = co_await client.answer("CONNECT");
       EXPECT_EQ(answer.status, 501);
@@ -113,16 +113,16 @@ TEST(protocol_switch, connect_that_is_answered_like_another_method_is_refused_wi
 }
 
 TEST(protocol_switch, a_client_that_has_not_asked_is_offered_the_protocol_with_426) {
-  run_served(options_for(switches), [](served& here) -> gyre::task<> {
+  run_in_memory(options_for(switches), [](memory_server& here) -> gyre::task<> {
     const auto answer = co_await here.get("/");
     EXPECT_EQ(answer.status, 426);
     EXPECT_EQ(answer.field("Upgrade"), "shout");
     EXPECT_EQ(answer.field("Connection"), "Upgrade");
-    auto last = co_await here.connect();
+    auto last = here.connect();
     co_await last.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     const auto last_answer = co_await last.answer();
     EXPECT_EQ(last_answer.field("Connection"), "close, Upgrade");
-    auto old = co_await here.connect();
+    auto old = here.connect();
     co_await old.send("GET / HTTP/1.0\r\nConnection: Upgrade\r\nUpgrade: shout\r\n\r\n");
     const auto old_answer = co_await old.answer();
     EXPECT_EQ(old_answer.status, 426);
@@ -131,7 +131,7 @@ TEST(protocol_switch, a_client_that_has_not_asked_is_offered_the_protocol_with_4
 
 TEST(protocol_switch, an_answer_that_names_a_protocol_says_that_the_field_is_for_this_connection) {
   auto offers = [](http::request&) { return response::text("hello").add_field("upgrade", "shout"); };
-  run_served(options_for(offers), [](served& here) -> gyre::task<> {
+  run_in_memory(options_for(offers), [](memory_server& here) -> gyre::task<> {
     const auto answer = co_await here.get("/");
     EXPECT_EQ(answer.status, 200);
     EXPECT_EQ(answer.field("Connection"), "Upgrade");
@@ -139,9 +139,9 @@ TEST(protocol_switch, an_answer_that_names_a_protocol_says_that_the_field_is_for
 }
 
 TEST(protocol_switch, a_client_that_has_asked_for_others_only_is_offered_the_protocol_with_426) {
-  run_served(options_for(switches), [](served& here) -> gyre::task<> {
+  run_in_memory(options_for(switches), [](memory_server& here) -> gyre::task<> {
     for (const char* const others : {"h2c", "shout2", "whisper, h2c", "h2c/shout"}) {
-      auto client = co_await here.connect();
+      auto client = here.connect();
       co_await client.send(asking_for(others));
       const auto answer = co_await client.answer();
       EXPECT_EQ(answer.status, 426) << others;
@@ -151,10 +151,10 @@ TEST(protocol_switch, a_client_that_has_asked_for_others_only_is_offered_the_pro
 }
 
 TEST(protocol_switch, the_protocol_may_be_any_of_those_asked_for_in_any_case_and_with_a_version) {
-  run_served(options_for(switches), [](served& here) -> gyre::task<> {
+  run_in_memory(options_for(switches), [](memory_server& here) -> gyre::task<> {
     for (const char* const some :
          {"SHOUT", "h2c, shout", "shout/2, h2c", "h2c\r\nUpgrade: shout", "shout\r\nUpgrade: h2c"}) {
-      auto client = co_await here.connect();
+      auto client = here.connect();
       co_await client.send(asking_for(some));
       const auto answer = co_await client.answer();
       EXPECT_EQ(answer.status, 101) << some;
@@ -164,9 +164,9 @@ TEST(protocol_switch, the_protocol_may_be_any_of_those_asked_for_in_any_case_and
 
 TEST(protocol_switch, a_version_that_the_server_names_is_to_be_asked_for) {
   auto second = [](http::request&) { return response::switch_protocols("shout/2", shout); };
-  run_served(options_for(second), [](served& here) -> gyre::task<> {
+  run_in_memory(options_for(second), [](memory_server& here) -> gyre::task<> {
     for (const std::string some : {"shout", "shout/1", "Shout/2"}) {
-      auto client = co_await here.connect();
+      auto client = here.connect();
       co_await client.send(asking_for(some));
       const auto answer = co_await client.answer();
       EXPECT_EQ(answer.status, some == "Shout/2" ? 101 : 426) << some;
@@ -175,8 +175,8 @@ TEST(protocol_switch, a_version_that_the_server_names_is_to_be_asked_for) {
 }
 
 TEST(protocol_switch, the_other_protocol_begins_behind_the_body_of_its_request) {
-  run_served(options_for(switches), [](served& here) -> gyre::task<> {
-    auto client = co_await here.connect();
+  run_in_memory(options_for(switches), [](memory_server& here) -> gyre::task<> {
+    auto client = here.connect();
     co_await client.send(asking_for("shout", "Content-Length: 4\r\n") + "bodyA");
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.status, 101);
@@ -187,8 +187,8 @@ TEST(protocol_switch, the_other_protocol_begins_behind_the_body_of_its_request) 
 }
 
 TEST(protocol_switch, a_client_that_waits_for_100_with_its_body_gets_it_before_101) {
-  run_served(options_for(switches), [](served& here) -> gyre::task<> {
-    auto client = co_await here.connect();
+  run_in_memory(options_for(switches), [](memory_server& here) -> gyre::task<> {
+    auto client = here.connect();
     co_await client.send(asking_for("shout", "Content-Length: 4\r\nExpect: 100-continue\r\n"));
     (void)co_await client.receive();
     EXPECT_EQ(client.received(), "HTTP/1.1 100 Continue\r\n\r\n");
@@ -199,9 +199,9 @@ TEST(protocol_switch, a_client_that_waits_for_100_with_its_body_gets_it_before_1
 }
 
 TEST(protocol_switch, a_request_whose_body_cannot_be_passed_over_is_answered_with_400_and_the_end) {
-  run_served(options_for(switches), [](served& here) -> gyre::task<> {
+  run_in_memory(options_for(switches), [](memory_server& here) -> gyre::task<> {
     for (const char* const body : {"Content-Length: 1000000\r\n", "Transfer-Encoding: chunked\r\n"}) {
-      auto client = co_await here.connect();
+      auto client = here.connect();
       co_await client.send(asking_for("shout", body) + "x\r\n");
       const auto answer = co_await client.answer();
       EXPECT_EQ(answer.status, 400);
@@ -216,17 +216,17 @@ TEST(protocol_switch, what_the_other_protocol_throws_is_reported_and_ends_the_co
     co_await gyre::yield();
     throw std::runtime_error("no such word");
   };
-  run_served(options_for([&](http::request&) { return response::switch_protocols("shout", fail); }),
-             [](served& here) -> gyre::task<> {
-               reports heard;
-               auto client = co_await here.connect();
-               co_await client.send(upgrade);
-               (void)co_await client.rest();
-               EXPECT_EQ(heard.texts, (std::vector<std::string>{"no such word"}));
-               EXPECT_EQ(heard.names, (std::vector<std::string>{"GET /"}));
-               EXPECT_EQ(heard.kinds, (std::vector<std::string>{"protocol after request"}));
-               EXPECT_EQ(std::string(heard.places.at(0).file_name()), std::source_location::current().file_name());
-             });
+  run_in_memory(options_for([&](http::request&) { return response::switch_protocols("shout", fail); }),
+                [](memory_server& here) -> gyre::task<> {
+                  reports heard;
+                  auto client = here.connect();
+                  co_await client.send(upgrade);
+                  (void)co_await client.rest();
+                  EXPECT_EQ(heard.texts, (std::vector<std::string>{"no such word"}));
+                  EXPECT_EQ(heard.names, (std::vector<std::string>{"GET /"}));
+                  EXPECT_EQ(heard.kinds, (std::vector<std::string>{"protocol after request"}));
+                  EXPECT_EQ(std::string(heard.places.at(0).file_name()), std::source_location::current().file_name());
+                });
 }
 
 TEST(protocol_switch, a_client_that_resets_ends_the_other_protocol_and_is_not_reported) {
@@ -236,30 +236,30 @@ TEST(protocol_switch, a_client_that_resets_ends_the_other_protocol_and_is_not_re
     ended.set();
     if (!outcome) std::rethrow_exception(outcome.error());
   };
-  run_served(options_for([&](http::request&) { return response::switch_protocols("shout", read); }),
-             [&](served& here) -> gyre::task<> {
-               reports heard;
-               auto client = co_await here.connect();
-               co_await client.send(upgrade);
-               (void)co_await client.answer();
-               reset(client);
-               co_await ended.wait();
-               co_await gyre::yield();
-               EXPECT_EQ(heard.texts, std::vector<std::string>());
-             });
+  run_on_sockets(options_for([&](http::request&) { return response::switch_protocols("shout", read); }),
+                 [&](socket_server& here) -> gyre::task<> {
+                   reports heard;
+                   auto client = co_await here.connect();
+                   co_await client.send(upgrade);
+                   (void)co_await client.answer();
+                   reset(client);
+                   co_await ended.wait();
+                   co_await gyre::yield();
+                   EXPECT_EQ(heard.texts, std::vector<std::string>());
+                 });
 }
 
 TEST(protocol_switch, is_cancelled_at_the_end_of_a_drain) {
   http::server_options options = options_for(switches);
-  options.timeouts.drain = 3s;
-  run_served(std::move(options), [](served& here) -> gyre::task<> {
+  options.timeouts.drain = 300ms;
+  run_on_sockets(std::move(options), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send(upgrade);
     (void)co_await client.answer();
     const auto begin = gyre::now();
     here.tell_to_stop();
     co_await here.stopped();
-    EXPECT_GE(since(begin), 3s);
-    EXPECT_LT(since(begin), 4s);
+    EXPECT_GE(since(begin), 300ms);
+    EXPECT_LT(since(begin), 5s);
   });
 }

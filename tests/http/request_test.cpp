@@ -1,7 +1,7 @@
 // tests/http/request_test.cpp: the accessors of a request.
 #include <gyre/http/request.hpp>
 
-#include "tests/http/served.hpp"
+#include "tests/http/http_client.hpp"
 
 using namespace gyre_test;
 using http::response;

@@ -59,14 +59,9 @@ void expect_no_damage(response (*stream)(http::request&), gyre::task<response> (
     };
     co_await gyre::task_group::scope(body);
   };
-  gyre::loop_options virtual_time;
-  virtual_time.virtual_time = true;
-  const auto report = cancel_at_every_await(
-      scenario,
-      [&](bool was_cancelled) {
-        if (!was_cancelled) EXPECT_EQ(received, std::string(body_size, 'x'));
-      },
-      virtual_time);
+  const auto report = cancel_at_every_await(scenario, [&](bool was_cancelled) {
+    if (!was_cancelled) EXPECT_EQ(received, std::string(body_size, 'x'));
+  });
   EXPECT_GT(report.cancelled, 10U);
   EXPECT_GT(report.completed, 0U);
 }
@@ -130,8 +125,6 @@ TEST(server_cancel, a_client_that_gives_up_anywhere_leaves_a_server_that_goes_on
     co_await gyre::shield(look);
     if (cancel) std::rethrow_exception(cancel);
   };
-  gyre::loop_options virtual_time;
-  virtual_time.virtual_time = true;
-  const auto report = cancel_at_every_await(scenario, [](bool) {}, virtual_time);
+  const auto report = cancel_at_every_await(scenario, [](bool) {});
   EXPECT_GT(report.cancelled, 10U);
 }

@@ -1,7 +1,7 @@
 // tests/http/server_drain_test.cpp: how a server stops.
 #include <gyre/http/server.hpp>
 
-#include "tests/http/served.hpp"
+#include "tests/http/socket_server.hpp"
 #include "tests/support/long_turns.hpp"
 
 using namespace gyre_test;
@@ -36,7 +36,9 @@ const std::string slow_request = "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n";
 
 TEST(server_drain, closes_idle_connections_soon_and_refuses_new_ones) {
   gated app;
-  run_served(options_for(app.routes()), [&](served& here) -> gyre::task<> {
+  http::server_options options = options_for(app.routes());
+  options.timeouts.last_request = 50ms;
+  run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     auto idle = co_await here.connect();
     co_await idle.send(hello_request);
     (void)co_await idle.answer();
@@ -49,7 +51,8 @@ TEST(server_drain, closes_idle_connections_soon_and_refuses_new_ones) {
     EXPECT_FALSE(idle.was_reset());
     (void)co_await silent.rest();
     co_await here.stopped();
-    EXPECT_LE(since(begin), 260ms);
+    EXPECT_GE(since(begin), 50ms);
+    EXPECT_LT(since(begin), 5s);
     EXPECT_TRUE(here.server().draining());
     EXPECT_EQ(here.server().connections(), 0U);
     const auto refused = co_await error_of(here.connect());
@@ -59,27 +62,27 @@ TEST(server_drain, closes_idle_connections_soon_and_refuses_new_ones) {
 
 TEST(server_drain, a_connection_with_empty_lines_behind_its_last_request_is_idle) {
   gated app;
-  run_served(options_for(app.routes()), [&](served& here) -> gyre::task<> {
-    auto client = co_await here.connect();
-    co_await client.send(hello_request + "\r\n");
-    (void)co_await client.answer();
+  run_virtual([&]() -> gyre::task<> {
+    given_connection here(options_for(app.routes()));
+    co_await here.client.send(hello_request + "\r\n");
+    (void)co_await here.client.answer();
     const auto begin = gyre::now();
-    here.tell_to_stop();
+    gyre::request_stop();
     co_await gyre::sleep(100ms);
-    co_await client.send("\r\n");
-    co_await here.stopped();
+    co_await here.client.send("\r\n");
+    co_await here.serving;
     EXPECT_LE(since(begin), 260ms);
   });
 }
 
 TEST(server_drain, finishes_requests_under_way_and_says_close) {
   gated app;
-  run_served(options_for(app.routes()), [&](served& here) -> gyre::task<> {
+  run_on_sockets(options_for(app.routes()), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send(slow_request);
     co_await app.began.wait();
     here.tell_to_stop();
-    co_await gyre::sleep(3s);
+    co_await gyre::sleep(300ms);
     EXPECT_FALSE(here.has_stopped());
     app.go_on.set();
     const auto answer = co_await client.answer();
@@ -97,12 +100,14 @@ TEST(server_drain, finishes_requests_under_way_and_says_close) {
 
 TEST(server_drain, a_request_that_is_on_its_way_is_still_answered) {
   gated app;
-  run_served(options_for(app.routes()), [&](served& here) -> gyre::task<> {
+  http::server_options options = options_for(app.routes());
+  options.timeouts.last_request = 5s;
+  run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send(hello_request);
     (void)co_await client.answer();
     here.tell_to_stop();
-    co_await gyre::sleep(100ms);
+    co_await gyre::sleep(50ms);
     co_await client.send(hello_request);
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.body, "at once");
@@ -112,7 +117,7 @@ TEST(server_drain, a_request_that_is_on_its_way_is_still_answered) {
 
 TEST(server_drain, clients_that_connect_before_the_port_closes_are_answered) {
   gated app;
-  run_served(options_for(app.routes()), [&](served& here) -> gyre::task<> {
+  run_on_sockets(options_for(app.routes()), [&](socket_server& here) -> gyre::task<> {
     co_await gyre::yield();
     here.tell_to_stop();
     auto peers = co_await connect_in_long_turns(gyre::address(here.server().where()), hello_request);
@@ -129,8 +134,8 @@ TEST(server_drain, clients_that_connect_before_the_port_closes_are_answered) {
 TEST(server_drain, cancels_what_takes_longer_than_its_time) {
   gated app;
   http::server_options options = options_for(app.routes());
-  options.timeouts.drain = 4s;
-  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+  options.timeouts.drain = 400ms;
+  run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send(slow_request);
     co_await app.began.wait();
@@ -138,7 +143,7 @@ TEST(server_drain, cancels_what_takes_longer_than_its_time) {
     here.tell_to_stop();
     co_await here.stopped();
     EXPECT_TRUE(app.was_cancelled);
-    EXPECT_GE(since(begin), 4s);
+    EXPECT_GE(since(begin), 400ms);
     EXPECT_LT(since(begin), 5s);
   });
 }
@@ -157,12 +162,13 @@ TEST(server_drain, a_stream_that_ends_during_it_does_not_leave_an_idle_connectio
   };
   http::server_options options = options_for(events);
   options.timeouts.drain = 60s;
-  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+  options.timeouts.last_request = 50ms;
+  run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send(hello_request);
     co_await began.wait();
     here.tell_to_stop();
-    co_await gyre::sleep(5s);
+    co_await gyre::sleep(200ms);
     go_on.set();
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.body, "one;two;");
@@ -177,7 +183,7 @@ TEST(server_drain, a_stream_that_ends_during_it_does_not_leave_an_idle_connectio
 
 TEST(server_drain, clients_that_keep_connecting_do_not_keep_the_server_alive) {
   gated app;
-  run_served(options_for(app.routes()), [&](served& here) -> gyre::task<> {
+  run_on_sockets(options_for(app.routes()), [&](socket_server& here) -> gyre::task<> {
     co_await gyre::yield();
     int connected = 0;
     auto connect = [&]() -> gyre::task<> {
@@ -193,9 +199,9 @@ TEST(server_drain, clients_that_keep_connecting_do_not_keep_the_server_alive) {
 }
 
 TEST(server_drain, a_cancelled_server_throws_when_it_has_drained) {
-  run_virtual([]() -> gyre::task<> {
+  run_real([]() -> gyre::task<> {
     auto serving = gyre::spawn(http::serve(options_for(says(""))));
-    co_await gyre::sleep(1s);
+    co_await gyre::sleep(10ms);
     serving.cancel();
     co_await serving.wait();
     EXPECT_TRUE(serving.state().was_cancelled());
@@ -204,20 +210,21 @@ TEST(server_drain, a_cancelled_server_throws_when_it_has_drained) {
 
 TEST(server_drain, a_stop_request_lets_the_server_drain_and_return) {
   gated app;
-  run_virtual([&]() -> gyre::task<> {
+  run_real([&]() -> gyre::task<> {
     http::server server(options_for(app.routes()));
     auto serving = gyre::spawn(server.run());
     tcp_client client(co_await gyre::tcp_stream::connect(server.where()));
     co_await client.send(slow_request);
     co_await app.began.wait();
     gyre::request_stop();
-    co_await gyre::sleep(3s);
+    co_await gyre::sleep(300ms);
     EXPECT_TRUE(server.draining());
     EXPECT_FALSE(serving.done());
     app.go_on.set();
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.body, "at last");
     EXPECT_EQ(answer.field("Connection"), "close");
+    client.stream() = gyre::tcp_stream();
     co_await serving;  // returns normally
   });
 }
@@ -225,8 +232,8 @@ TEST(server_drain, a_stop_request_lets_the_server_drain_and_return) {
 TEST(server_drain, a_stop_request_cancels_what_takes_longer_than_the_drain_and_the_server_still_returns) {
   gated app;
   http::server_options options = options_for(app.routes());
-  options.timeouts.drain = 4s;
-  run_virtual([&]() -> gyre::task<> {
+  options.timeouts.drain = 400ms;
+  run_real([&]() -> gyre::task<> {
     http::server server(std::move(options));
     auto serving = gyre::spawn(server.run());
     tcp_client client(co_await gyre::tcp_stream::connect(server.where()));
@@ -235,13 +242,13 @@ TEST(server_drain, a_stop_request_cancels_what_takes_longer_than_the_drain_and_t
     const auto begin = gyre::now();
     gyre::request_stop();
     co_await serving;
-    EXPECT_GE(since(begin), 4s);
+    EXPECT_GE(since(begin), 400ms);
     EXPECT_TRUE(app.was_cancelled);
   });
 }
 
 TEST(server_drain, a_server_that_starts_after_the_stop_request_drains_at_once) {
-  run_virtual([]() -> gyre::task<> {
+  run_real([]() -> gyre::task<> {
     gyre::request_stop();
     co_await http::serve(options_for(says("")));
   });
@@ -250,7 +257,7 @@ TEST(server_drain, a_server_that_starts_after_the_stop_request_drains_at_once) {
 TEST(server_drain, a_server_that_does_not_observe_stop_requests_serves_on) {
   http::server_options options = options_for(says("still here"));
   options.observe_stop = false;
-  run_virtual([&]() -> gyre::task<> {
+  run_real([&]() -> gyre::task<> {
     http::server server(std::move(options));
     auto serving = gyre::spawn(server.run());
     gyre::request_stop();
@@ -345,9 +352,9 @@ TEST(server_drain, the_observer_hears_of_a_request_that_it_cancels) {
   gated app;
   exchange_log heard;
   http::server_options options = options_for(app.routes());
-  options.timeouts.drain = 4s;
+  options.timeouts.drain = 100ms;
   options.observer = &heard;
-  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+  run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send(slow_request);
     co_await app.began.wait();
@@ -372,9 +379,9 @@ TEST(server_drain, the_observer_hears_of_a_response_that_it_cuts_off) {
     };
     return response::stream(produce);
   });
-  options.timeouts.drain = 4s;
+  options.timeouts.drain = 100ms;
   options.observer = &heard;
-  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+  run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send(hello_request);
     co_await began.wait();
@@ -393,9 +400,9 @@ TEST(server_drain, the_observer_hears_of_a_client_that_takes_nothing) {
     began.set();
     return response::bytes(std::string(30'000'000, 'x'));
   });
-  options.timeouts.drain = 4s;
+  options.timeouts.drain = 100ms;
   options.observer = &heard;
-  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+  run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send(hello_request);
     co_await began.wait();

@@ -1,7 +1,7 @@
 // tests/http/server_input_test.cpp: requests may arrive in any pieces, and invalid ones are refused.
 #include <gyre/http/server.hpp>
 
-#include "tests/http/served.hpp"
+#include "tests/http/socket_server.hpp"
 
 using namespace gyre_test;
 using http::response;
@@ -59,7 +59,7 @@ int status_for(const std::string& request, const http::head_limits& limits = {})
 std::string with(const std::string& fields) { return "GET / HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n"; }
 
 // More senders than the loop has buffers, each in the middle of its body.
-gyre::task<> send_in_two_parts(served& here, std::size_t senders) {
+gyre::task<> send_in_two_parts(socket_server& here, std::size_t senders) {
   std::vector<tcp_client> clients;
   for (std::size_t i = 0; i < senders; ++i) {
     clients.push_back(co_await here.connect());
@@ -81,7 +81,7 @@ TEST(server_input, who_waits_for_the_rest_of_a_body_keeps_no_buffer_from_others)
     co_return http::response::text(std::move(body));
   };
   const auto main = [&]() -> gyre::task<> {
-    served here(options_for(repeat));
+    socket_server here(options_for(repeat));
     auto limited = gyre::timeout(std::chrono::seconds(20), send_in_two_parts(here, 40));
     const auto outcome = co_await gyre::as_result(std::move(limited));
     EXPECT_TRUE(outcome.has_value());
@@ -115,7 +115,7 @@ TEST(server_input, requests_are_the_same_in_every_split_and_byte_by_byte) {
 }
 
 TEST(server_input, requests_over_a_socket_are_the_same_in_pieces_of_every_size) {
-  run_served(options_for(show), [](served& here) -> gyre::task<> {
+  run_on_sockets(options_for(show), [](socket_server& here) -> gyre::task<> {
     std::string whole;
     for (std::size_t piece = requests.size(); piece > 0; piece = piece * 2 / 3) {
       auto client = co_await here.connect();
@@ -195,7 +195,7 @@ TEST(server_input, requests_before_a_malformed_one_are_answered) {
 }
 
 TEST(server_input, a_refusal_arrives_though_the_client_goes_on_sending) {
-  run_served(options_for(show), [](served& here) -> gyre::task<> {
+  run_on_sockets(options_for(show), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send("nonsense\r\n\r\n" + std::string(500'000, 'x'));
     const auto answer = co_await client.answer();

@@ -2,7 +2,7 @@
 #include <gyre/http/server_limits.hpp>
 #include <gyre/http/shared_connection_count.hpp>
 
-#include "tests/http/served.hpp"
+#include "tests/http/socket_server.hpp"
 
 #include <poll.h>
 #include <sys/mman.h>
@@ -20,10 +20,10 @@ using http::response;
 TEST(server_limits, a_connection_too_many_is_told_503_and_closed) {
   http::server_options options = options_for(says("hello"));
   options.limits.connections = 2;
-  run_served(std::move(options), [](served& here) -> gyre::task<> {
-    auto first = co_await here.connect();
-    auto second = co_await here.connect();
-    auto third = co_await here.connect();
+  run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
+    auto first = here.connect();
+    auto second = here.connect();
+    auto third = here.connect();
     const auto refused = co_await third.answer();
     EXPECT_EQ(refused.status, 503);
     EXPECT_EQ(refused.field("Connection"), "close");
@@ -38,11 +38,11 @@ TEST(server_limits, a_connection_too_many_is_told_503_and_closed) {
 TEST(server_limits, who_was_refused_takes_nobodys_place) {
   http::server_options options = options_for(says("hello"));
   options.limits.connections = 1;
-  run_served(std::move(options), [](served& here) -> gyre::task<> {
-    auto first = co_await here.connect();
+  run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
+    auto first = here.connect();
     co_await first.send(hello_request);
     (void)co_await first.answer();
-    auto refused = co_await here.connect();
+    auto refused = here.connect();
     const auto refusal = co_await refused.answer();
     EXPECT_EQ(refusal.status, 503);
     co_await first.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
@@ -55,7 +55,7 @@ TEST(server_limits, who_was_refused_takes_nobodys_place) {
 TEST(server_limits, connections_of_one_address_are_counted_by_themselves) {
   http::server_options options = options_for(says("hello"));
   options.limits.connections_per_address = 1;
-  run_served(std::move(options), [](served& here) -> gyre::task<> {
+  run_on_sockets(std::move(options), [](socket_server& here) -> gyre::task<> {
     const auto port = here.server().where().substr(here.server().where().find(':'));
     auto connect_from = [&](const char* host) -> gyre::task<tcp_client> {
       gyre::connect_options from;
@@ -91,20 +91,18 @@ TEST(server_limits, servers_that_are_counted_together_keep_one_limit) {
     options.counted_with = &together;
     return options;
   };
-  run_served(one_connection(), [&](served& here) -> gyre::task<> {
-    auto first = co_await here.connect();
+  run_in_memory(one_connection(), [&](memory_server& here) -> gyre::task<> {
+    auto first = here.connect();
     co_await first.send(hello_request);
     (void)co_await first.answer();
-    served there(one_connection());
-    auto refused = co_await there.connect();
+    memory_server there(one_connection());
+    auto refused = there.connect();
     const auto refusal = co_await refused.answer();
     EXPECT_EQ(refusal.status, 503);
     co_await first.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     (void)co_await first.rest();
     const auto answer = co_await there.get("/");
     EXPECT_EQ(answer.status, 200);
-    there.tell_to_stop();
-    co_await there.stopped();
   });
 }
 
@@ -131,8 +129,8 @@ TEST(server_limits, a_count_that_threads_share_never_passes_its_limit) {
 TEST(server_limits, the_last_request_of_a_connection_is_answered_with_close) {
   http::server_options options = options_for(says("hello"));
   options.limits.requests_per_connection = 3;
-  run_served(std::move(options), [](served& here) -> gyre::task<> {
-    auto client = co_await here.connect();
+  run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
+    auto client = here.connect();
     co_await client.send(hello_request + hello_request + hello_request + hello_request);
     for (int i = 1; i <= 3; ++i) {
       const auto answer = co_await client.answer();
@@ -147,8 +145,8 @@ TEST(server_limits, the_last_request_of_a_connection_is_answered_with_close) {
 TEST(server_limits, an_idle_connection_is_closed_without_a_word) {
   http::server_options options = options_for(says("hello"));
   options.timeouts.idle = 10s;
-  run_served(std::move(options), [](served& here) -> gyre::task<> {
-    auto client = co_await here.connect();
+  run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
+    auto client = here.connect();
     co_await client.send(hello_request);
     (void)co_await client.answer();
     const auto begin = gyre::now();
@@ -161,9 +159,9 @@ TEST(server_limits, an_idle_connection_is_closed_without_a_word) {
 TEST(server_limits, empty_lines_behind_a_request_leave_the_connection_idle) {
   http::server_options options = options_for(says("hello"));
   options.timeouts.idle = 100s;
-  run_served(std::move(options), [](served& here) -> gyre::task<> {
+  run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
     for (const char* const piece : {"\r\n", "\r\n\r\n"}) {
-      auto client = co_await here.connect();
+      auto client = here.connect();
       co_await client.send(hello_request + piece);
       (void)co_await client.answer();
       co_await gyre::sleep(60s);
@@ -203,8 +201,8 @@ TEST(server_limits, empty_lines_do_not_keep_a_connection_open_for_ever) {
 TEST(server_limits, a_head_that_begins_with_empty_lines_has_its_time) {
   http::server_options options = options_for(says("hello"));
   options.timeouts.head = 3s;
-  run_served(std::move(options), [](served& here) -> gyre::task<> {
-    auto client = co_await here.connect();
+  run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
+    auto client = here.connect();
     co_await client.send(hello_request + "\r\n\r");
     (void)co_await client.answer();
     const auto half_a_line = co_await client.answer();
@@ -236,8 +234,8 @@ TEST(server_limits, who_sends_steadily_behind_the_last_answer_is_read_until_he_s
 TEST(server_limits, a_connection_that_never_says_anything_is_closed_without_a_word) {
   http::server_options options = options_for(says("hello"));
   options.timeouts.head = 3s;
-  run_served(std::move(options), [](served& here) -> gyre::task<> {
-    auto client = co_await here.connect();
+  run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
+    auto client = here.connect();
     const auto begin = gyre::now();
     const auto rest = co_await client.rest();
     EXPECT_EQ(rest, "");
@@ -248,8 +246,8 @@ TEST(server_limits, a_connection_that_never_says_anything_is_closed_without_a_wo
 TEST(server_limits, a_head_that_takes_too_long_is_answered_with_408_however_steadily_it_comes) {
   http::server_options options = options_for(says("hello"));
   options.timeouts.head = 3s;
-  run_served(std::move(options), [](served& here) -> gyre::task<> {
-    auto client = co_await here.connect();
+  run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
+    auto client = here.connect();
     co_await client.send(hello_request);  // the limit counts from the first byte of each head
     (void)co_await client.answer();
     co_await gyre::sleep(20s);
@@ -274,13 +272,13 @@ TEST(server_limits, a_head_that_takes_too_long_is_answered_with_408_however_stea
 TEST(server_limits, a_client_that_does_not_take_its_answer_is_reset) {
   const std::string large(30'000'000, 'l');
   http::server_options options = options_for([&](http::request&) { return response::borrowed(large, "a/b"); });
-  options.timeouts.write = 5s;
-  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+  options.timeouts.write = 200ms;
+  run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     client.stream().set_receive_buffer_size(10'000);
     co_await client.send(hello_request);
     (void)co_await client.receive();
-    co_await gyre::sleep(20s);
+    for (int i = 0; i < 2000 && here.server().connections() > 0; ++i) co_await gyre::sleep(10ms);
     EXPECT_EQ(here.server().connections(), 0U);
     const auto rest = co_await client.rest();
     EXPECT_LT(rest.size(), large.size());
@@ -315,8 +313,8 @@ TEST(server_limits, a_client_that_takes_a_file_slowly_is_not_reset_and_one_that_
     EXPECT_EQ(::ftruncate(file.get(), size), 0);
     return response::file(std::move(file), 0, size, "a/b");
   });
-  options.timeouts.write = 5s;
-  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+  options.timeouts.write = 700ms;
+  run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     client.stream().set_receive_buffer_size(100'000);
     co_await client.send(hello_request);
@@ -325,13 +323,13 @@ TEST(server_limits, a_client_that_takes_a_file_slowly_is_not_reset_and_one_that_
     pollfd enough{.fd = client.stream().native_descriptor(), .events = POLLIN, .revents = 0};
     ::setsockopt(enough.fd, SOL_SOCKET, SO_RCVLOWAT, &size_of_taken, sizeof(size_of_taken));
     const auto begin = gyre::now();
-    while (since(begin) < 60s) {
-      co_await gyre::sleep(1s);
-      EXPECT_EQ(::poll(&enough, 1, 20'000), 1);  // the kernel does not use virtual time
+    while (since(begin) < 2100ms) {
+      co_await gyre::sleep(50ms);
+      EXPECT_EQ(::poll(&enough, 1, 20'000), 1);
       co_await client.stream().read_exactly(std::span<char>(taken));
     }
     EXPECT_EQ(here.server().connections(), 1U);
-    co_await gyre::sleep(11s);
+    for (int i = 0; i < 1000 && here.server().connections() > 0; ++i) co_await gyre::sleep(10ms);
     EXPECT_EQ(here.server().connections(), 0U);
   });
 }
@@ -343,23 +341,25 @@ TEST(server_limits, pieces_of_a_stream_that_were_given_up_are_not_the_beginning_
     bool blocked = false;
     for (int i = 0; i < 100'000 && !blocked; ++i) {
       try {
-        co_await gyre::timeout(1s, write);
+        co_await gyre::timeout(100ms, write);
         co_await gyre::yield();  // so that it is sent piece by piece, and the last piece not at all
       } catch (const gyre::timed_out&) {
         blocked = true;
       }
     }
     EXPECT_TRUE(blocked);
-    co_await gyre::sleep(2s);
+    co_await gyre::sleep(200ms);
     co_await out.write("another piece");
     ADD_FAILURE() << "that was taken as a part of the piece before";
   };
-  run_served(options_for([&](http::request&) { return response::stream(produce); }), [](served& here) -> gyre::task<> {
-    auto client = co_await here.connect();
-    co_await client.send(hello_request);
-    co_await gyre::sleep(10s);
-    const auto rest = co_await client.rest();
-    EXPECT_EQ(rest.find("another"), std::string::npos);
-    EXPECT_TRUE(client.was_reset());
-  });
+  run_on_sockets(options_for([&](http::request&) { return response::stream(produce); }),
+                 [](socket_server& here) -> gyre::task<> {
+                   auto client = co_await here.connect();
+                   co_await client.send(hello_request);
+                   while (here.server().connections() == 0) co_await gyre::sleep(1ms);
+                   while (here.server().connections() > 0) co_await gyre::sleep(10ms);
+                   const auto rest = co_await client.rest();
+                   EXPECT_EQ(rest.find("another"), std::string::npos);
+                   EXPECT_TRUE(client.was_reset());
+                 });
 }

@@ -7,6 +7,7 @@
 #include <gyre/testing/http_test_client.hpp>
 
 #include "decoding.hpp"
+#include "tests/http/http_client.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <gtest/gtest.h>
@@ -228,23 +229,16 @@ TEST(event_stream, ends_when_the_client_has_left) {
         throw;
       }
     };
-    http::server_options options;
-    options.listen = "127.0.0.1:0";
-    options.routes = [wait](http::request&) { return http::event_stream(wait); };
-    http::server server(std::move(options));
-    auto running = gyre::spawn(server.run());
+    gyre_test::memory_server server(
+        gyre_test::options_for([wait](http::request&) { return http::event_stream(wait); }));
     {
-      gyre::tcp_stream client = co_await gyre::tcp_stream::connect(gyre::address(server.where()));
-      const std::string_view request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-      (void)co_await client.write_all(std::as_bytes(std::span(request)));
-      std::array<std::byte, 4096> buffer;
-      EXPECT_GT(co_await client.read_some(buffer), 0u);
+      auto client = server.connect();
+      co_await client.send(gyre_test::hello_request);
+      EXPECT_TRUE(co_await client.receive());
     }
     const auto begin = gyre::now();
     while (!ended && gyre_test::since(begin) < 1min) co_await gyre::sleep(100ms);
     EXPECT_TRUE(ended);
-    running.cancel();
-    co_await running.wait();
   });
 }
 

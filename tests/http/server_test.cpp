@@ -1,7 +1,7 @@
-// tests/http/server_test.cpp: connections of real clients: how long they last, and the order of the responses.
+// tests/http/server_test.cpp: how long connections last, and the order of the responses.
 #include <gyre/http/server.hpp>
 
-#include "tests/http/served.hpp"
+#include "tests/http/socket_server.hpp"
 
 #include <unistd.h>
 
@@ -19,8 +19,8 @@ std::string get(const std::string& target, const std::string& more = "") {
 }  // namespace
 
 TEST(server, keeps_a_connection_for_many_requests) {
-  run_served(options_for(show_target), [](served& here) -> gyre::task<> {
-    auto client = co_await here.connect();
+  run_in_memory(options_for(show_target), [](memory_server& here) -> gyre::task<> {
+    auto client = here.connect();
     for (int i = 0; i < 100; ++i) {
       co_await client.send(get("/" + std::to_string(i)));
       const auto answer = co_await client.answer();
@@ -32,8 +32,8 @@ TEST(server, keeps_a_connection_for_many_requests) {
 }
 
 TEST(server, closes_when_the_client_asks_for_it) {
-  run_served(options_for(show_target), [](served& here) -> gyre::task<> {
-    auto client = co_await here.connect();
+  run_in_memory(options_for(show_target), [](memory_server& here) -> gyre::task<> {
+    auto client = here.connect();
     co_await client.send(get("/a", "Connection: close\r\n"));
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.field("Connection"), "close");
@@ -44,8 +44,8 @@ TEST(server, closes_when_the_client_asks_for_it) {
 }
 
 TEST(server, closes_behind_an_answer_to_http_1_0_unless_asked_to_stay) {
-  run_served(options_for(show_target), [](served& here) -> gyre::task<> {
-    auto client = co_await here.connect();
+  run_in_memory(options_for(show_target), [](memory_server& here) -> gyre::task<> {
+    auto client = here.connect();
     co_await client.send("GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     const auto kept = co_await client.answer();
     EXPECT_EQ(kept.field("Connection"), "keep-alive");
@@ -63,8 +63,8 @@ TEST(server, answers_pipelined_requests_in_their_order) {
     if (r.path() == "/slow") co_await gyre::sleep(1s);
     co_return show_target(r);
   };
-  run_served(options_for(uneven), [](served& here) -> gyre::task<> {
-    auto client = co_await here.connect();
+  run_in_memory(options_for(uneven), [](memory_server& here) -> gyre::task<> {
+    auto client = here.connect();
     co_await client.send(get("/slow") + get("/2") + get("/slow") + get("/4"));
     for (const char* const each : {"/slow", "/2", "/slow", "/4"}) {
       const auto answer = co_await client.answer();
@@ -74,7 +74,7 @@ TEST(server, answers_pipelined_requests_in_their_order) {
 }
 
 TEST(server, answers_to_pipelined_requests_go_out_together) {
-  run_served(options_for(show_target), [](served& here) -> gyre::task<> {
+  run_on_sockets(options_for(show_target), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     std::string all;
     for (int i = 0; i < 16; ++i) all += get("/" + std::to_string(i));
@@ -91,7 +91,7 @@ TEST(server, an_answer_does_not_wait_for_a_slow_one_behind_it) {
     if (r.path() == "/2") co_await go_on.wait();
     co_return show_target(r);
   };
-  run_served(options_for(second_waits), [&](served& here) -> gyre::task<> {
+  run_on_sockets(options_for(second_waits), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send(get("/1") + get("/2"));
     const auto first = co_await client.answer();
@@ -140,12 +140,13 @@ TEST(server, a_piece_of_a_stream_is_sent_when_it_is_made_also_in_memory) {
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.body, "first;second;");
   };
-  run_served(options_for(events), [&](served& here) -> gyre::task<> {
+  run_on_sockets(options_for(events), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await look(client);
-    memory_server server(options_for(events));
-    auto local = server.connect();
-    co_await look(local);
+  });
+  run_in_memory(options_for(events), [&](memory_server& here) -> gyre::task<> {
+    auto client = here.connect();
+    co_await look(client);
   });
 }
 
@@ -162,7 +163,7 @@ TEST(server, tells_handlers_what_the_request_is_and_whose) {
     EXPECT_EQ(r.field("X-C"), "");
     return response::text(r.peer().string());
   };
-  run_served(options_for(look), [](served& here) -> gyre::task<> {
+  run_on_sockets(options_for(look), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send("PUT http://b:81/p%20q/?x=1 HTTP/1.1\r\nHost: a\r\nX-B: 2\r\nx-b: 3\r\n\r\n");
     const auto answer = co_await client.answer();
@@ -173,7 +174,7 @@ TEST(server, tells_handlers_what_the_request_is_and_whose) {
 TEST(server, tells_its_name_and_the_date_when_it_has_one) {
   http::server_options options = options_for(says(""));
   options.name = "gyre/1";
-  run_served(std::move(options), [](served& here) -> gyre::task<> {
+  run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
     const auto answer = co_await here.get("/");
     EXPECT_EQ(answer.field("Server"), "gyre/1");
     EXPECT_EQ(answer.field("Date").size(), 29U);
@@ -181,7 +182,7 @@ TEST(server, tells_its_name_and_the_date_when_it_has_one) {
 }
 
 TEST(server, needs_routes_and_says_where_it_cannot_listen) {
-  run_virtual([]() -> gyre::task<> {
+  run_real([]() -> gyre::task<> {
     EXPECT_THROW(http::server{http::server_options{}}, std::invalid_argument);
     http::server first(options_for(says("")));
     http::server_options same = options_for(says(""));
@@ -205,7 +206,7 @@ TEST(server, listens_at_a_path_and_removes_it) {
   const std::string path = "/tmp/gyre_http_" + std::to_string(::getpid());
   http::server_options options = options_for(show_target);
   options.listen = "unix:" + path;
-  run_served(std::move(options), [&](served& here) -> gyre::task<> {
+  run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
     EXPECT_EQ(here.server().where(), "unix:" + path);
     auto stream = co_await gyre::unix_stream::connect(gyre::unix_address(path));
     http_client<gyre::unix_stream> client(std::move(stream));
@@ -225,7 +226,7 @@ TEST(server, sends_files_and_large_values_to_sockets_whole) {
     auto file = co_await gyre::fs::file::open("/proc/self/exe");
     co_return response::file(std::move(file), 4096, 500'000, "a/b");
   };
-  run_served(options_for(send), [&](served& here) -> gyre::task<> {
+  run_on_sockets(options_for(send), [&](socket_server& here) -> gyre::task<> {
     const auto value = co_await here.get("/value");
     EXPECT_EQ(value.body, large);
     const auto file = co_await here.get("/file");

@@ -1,7 +1,8 @@
-// tests/http/served.hpp: an HTTP server on a real socket, for the duration of a test.
+// tests/http/socket_server.hpp: an HTTP server on a real socket, for tests of the behaviour of sockets.
 #pragma once
 
 #include "tests/http/http_client.hpp"
+#include "tests/support/real_run.hpp"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -19,9 +20,9 @@ inline void reset(tcp_client& client) {
   client.stream() = gyre::tcp_stream();
 }
 
-class served {
+class socket_server {
  public:
-  explicit served(http::server_options options)
+  explicit socket_server(http::server_options options)
       : server_(std::make_shared<http::server>(std::move(options))), running_(gyre::spawn(run(server_))) {}
 
   gyre::task<tcp_client> connect() {
@@ -46,18 +47,16 @@ class served {
   gyre::task_handle<void> running_;
 };
 
-/// Serves on a local port with virtual time, runs `body(served&)`, and always stops the server.
+/// Serves on a local port in real time, runs `body(socket_server&)`, and always stops the server.
 template <class Body>
-void run_served(http::server_options options, Body body) {
-  run_virtual([&]() -> gyre::task<> {
-    served here(std::move(options));
+void run_on_sockets(http::server_options options, Body body) {
+  run_real([&]() -> gyre::task<> {
+    socket_server here(std::move(options));
     const auto outcome = co_await gyre::as_result(body(here));
     here.tell_to_stop();
     co_await here.stopped();
     if (!outcome) std::rethrow_exception(outcome.error());
   });
 }
-
-inline const std::string hello_request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
 }  // namespace gyre_test

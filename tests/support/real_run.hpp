@@ -1,0 +1,22 @@
+// tests/support/real_run.hpp: runs a test body that needs the kernel on real time, with a time limit.
+#pragma once
+
+#include <gyre/gyre.hpp>
+#include <gyre/testing/run_test.hpp>
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+namespace gyre_test {
+
+/// Runs `body`, a callable that returns a task<>, on a loop with real time. Fails the test when it throws, or when it
+/// has not ended after a minute.
+template <class Body>
+void run_real(Body body) {
+  gyre::testing::test_options real;
+  real.loop.virtual_time = false;
+  EXPECT_NO_THROW(gyre::testing::run_test(std::move(body), real));
+}
+
+}  // namespace gyre_test
