@@ -1,0 +1,239 @@
+"""gyre serve, as an operator uses it: settings, messages, metrics, logs, signals."""
+
+import http.client
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from serve_support import WithTree, ask, read_all
+from support import BIN, Serve, run
+
+
+class Operating(WithTree):
+    def test_the_settings_come_from_the_environment_too_and_flags_win(self):
+        with Serve(self.root, environment={"GYRE_HEADER": "X-From: environment", "GYRE_LISTING": "false"}) as server:
+            status, fields, _ = ask(server.port, "/")
+            self.assertEqual((status, fields["x-from"]), (404, "environment"))
+        with Serve(self.root, "--header", "X-From: flag", environment={"GYRE_HEADER": "X-From: environment"}) as server:
+            self.assertEqual(ask(server.port, "/a.txt")[1]["x-from"], "flag")
+
+    def test_a_variable_may_hold_several_fields_or_origins(self):
+        environment = {"GYRE_HEADER": "X-One: 1, 2\nX-Two: 3", "GYRE_CORS": "https://a.example,https://b.example"}
+        with Serve(self.root, environment=environment) as server:
+            fields = ask(server.port, "/a.txt", headers={"Origin": "https://b.example"})[1]
+            self.assertEqual((fields["x-one"], fields["x-two"]), ("1, 2", "3"))
+            self.assertEqual(fields["access-control-allow-origin"], "https://b.example")
+
+    def test_the_directory_may_stand_behind_a_flag_that_can_be_repeated(self):
+        for flag in (("--header", "X-One: 1"), ("--cors", "*")):
+            done = run(BIN / "gyre", "serve", *flag, self.root / "nothing", timeout=20)
+            self.assertIn(b"Directory does not exist", done.stderr)
+
+    def test_a_wrong_variable_is_named(self):
+        for name, value in (("GYRE_THREADS", "two"), ("GYRE_COMPRESS", "maybe"), ("GYRE_MAX_TARGET", "0")):
+            done = run(BIN / "gyre", "serve", self.root, timeout=20, env={**os.environ, name: value})
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"The value comes from {name} in the environment.\n".encode(), done.stderr)
+            self.assertEqual(done.stderr.count(b"environment"), 1)
+        done = run(BIN / "gyre", "serve", self.root, "--threads", "x", timeout=20, env={**os.environ, "GYRE_THREADS": "two"})
+        self.assertNotIn(b"environment", done.stderr)
+
+    def test_it_says_where_it_listens_and_what_holds_without_colours(self):
+        with Serve(self.root, "--threads", 2, "--admin", "127.0.0.1:0") as server:
+            text = "".join(server.lines)
+            for word in (str(self.root), f"http://127.0.0.1:{server.port}/", "threads       2", "time-outs", "limits",
+                         "1024 per address of the internet, "):
+                self.assertIn(word, text)
+            self.assertNotIn("\x1b", text)
+
+    def test_wrong_settings_are_named_and_nothing_is_served(self):
+        for arguments, word in ((["--listen", "nowhere"], "HOST:PORT"), (["--threads", "-1"], "--threads"),
+                                (["--access-log", "xml"], "xml"), (["--header", "nonsense"], "Name: value"),
+                                (["--header", "Content-Length: 5"], "Content-Length"), (["--idle-timeout", "0"], "--idle-timeout"),
+                                (["--idle-timeout", "nan"], "expected seconds"), (["--max-target", "0"], "at least 1, got"),
+                                (["--max-header-bytes", "9" * 30], "at least 1, got"), (["--max-upload", "-1"], "4gb, got"),
+                                (["--max-upload", "b"], "4gb, got"), (["--cache-control", "a\nb"], "Cache-Control"),
+                                (["--unknown"], "--unknown")):
+            done = run(BIN / "gyre", "serve", self.root, *arguments, timeout=20)
+            self.assertIn(done.returncode, (1, 2), arguments)
+            self.assertIn(word.encode(), done.stderr, arguments)
+        done = run(BIN / "gyre", "serve", self.root / "nothing", timeout=20)
+        self.assertEqual(done.returncode, 2)
+
+    def test_an_address_that_is_taken_is_named(self):
+        with Serve(self.root) as server:
+            done = run(BIN / "gyre", "serve", self.root, "--listen", f"127.0.0.1:{server.port}", timeout=20)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"127.0.0.1:{server.port}: Address already in use".encode(), done.stderr)
+
+    def test_the_address_of_a_server_that_was_killed_is_free_for_the_next_one(self):
+        for admin in (f"unix:{self.uploads}/admin", None):
+            with Serve(self.root, "--admin", admin or "127.0.0.1:0") as server:
+                admin = admin or f"127.0.0.1:{server.admin}"
+                server.process.kill()
+                server.process.wait()
+                with Serve(self.root, "--admin", admin):
+                    pass
+
+    def test_an_address_is_not_shared_with_another_server(self):
+        with Serve(self.root, "--threads", 2) as server:
+            address = f"127.0.0.1:{server.port}"
+            done = run(BIN / "gyre", "serve", self.root, "--threads", 2, "--listen", address, timeout=20)
+            self.assertEqual((done.returncode, done.stderr), (1, f"error: listen {address}: Address already in use\n".encode()))
+
+    def test_an_admin_address_may_be_a_path(self):
+        with Serve(self.root, "--admin", f"unix:{self.uploads}/admin") as server:
+            self.assertIn(f"  admin         unix:{self.uploads}/admin (/metrics)\n", server.lines)
+
+    def test_sizes_have_units(self):
+        for text, size in (("64kb", 65536), ("1.5 GB", 3 << 29), ("4GiB", 4 << 30), ("10", 10)):
+            with Serve(self.root, "--upload", self.uploads, "--max-upload", text) as server:
+                self.assertIn(f"at most {size} bytes", "".join(server.lines))
+
+    def test_health_readiness_and_metrics(self):
+        with Serve(self.root, "--admin", "127.0.0.1:0", "--threads", 2) as server:
+            self.assertEqual(ask(server.admin, "/healthz")[0], 200)
+            self.assertEqual(ask(server.admin, "/readyz")[0], 200)
+            for _ in range(10):
+                ask(server.port, "/a.txt")
+            ask(server.port, "/nothing")
+            text = ask(server.admin, "/metrics")[2].decode()
+            self.assertIn('http_requests_total{code="200"} 10\n', text)
+            self.assertIn('http_requests_total{code="404"} 1\n', text)
+            self.assertIn("http_request_duration_seconds_count 11\n", text)
+            self.assertRegex(text, r"process_resident_memory_bytes \d+\n")
+
+    def test_the_log_has_a_line_for_each_request(self):
+        for kind in ("text", "json", "off"):
+            with tempfile.TemporaryFile("w+") as log:
+                with Serve(self.root, "--access-log", kind, output=log) as server:
+                    ask(server.port, "/a.txt?x=%22%0a")
+                    ask(server.port, "/nothing", headers={"User-Agent": 'evil"\\'})
+                    server.stop()
+                log.seek(0)
+                lines = log.read().splitlines()
+            self.assertEqual(len(lines), 0 if kind == "off" else 2, lines)
+            if kind == "json":
+                entries = [json.loads(line) for line in lines]
+                self.assertEqual([entry["status"] for entry in entries], [200, 404])
+            if kind == "text":
+                self.assertIn('"GET /a.txt?x=%22%0a HTTP/1.1" 200 6000', lines[0])
+
+    def test_limits_and_time_outs_are_those_of_the_flags(self):
+        with Serve(self.root, "--max-target", 100, "--max-header-fields", 5, "--header-timeout", 0.2, "--idle-timeout", 0.2) as server:
+            self.assertEqual(ask(server.port, "/" + "a" * 200)[0], 414)
+            self.assertEqual(ask(server.port, "/", headers={f"X-{i}": "1" for i in range(9)})[0], 431)
+            with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+                peer.sendall(b"GET / HT")
+                self.assertIn(b" 408 ", read_all(peer))
+            with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+                peer.sendall(b"GET /a.txt HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                self.assertTrue(read_all(peer).endswith(b"alpha\n"))  # then closed, because it is idle
+
+    def test_too_many_connections_are_503(self):
+        with Serve(self.root, "--max-connections", 2) as server:
+            held = [socket.create_connection(("127.0.0.1", server.port), 20) for _ in range(2)]
+            for each in held:
+                each.sendall(b"GET /sub/b.txt HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                self.assertIn(b" 200 ", each.recv(4096))
+            with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+                peer.shutdown(socket.SHUT_WR)
+                self.assertIn(b" 503 ", read_all(peer))
+            for each in held:
+                each.close()
+
+
+class Ending(WithTree):
+    def test_a_signal_ends_it_with_exit_code_0_and_a_second_one_at_once(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with Serve(self.root, "--threads", 2) as server:
+                ask(server.port, "/a.txt")
+                self.assertEqual(server.stop(number), 0)
+
+    def test_a_thread_that_cannot_start_ends_the_server_without_a_signal(self):
+        """The failure of a thread is not a signal. A signal from outside is then the first, and does not end the
+        process at once."""
+        command = [str(BIN / "gyre"), "serve", str(self.root), "--listen", "127.0.0.1:0", "--threads", "3"]
+        failures = 0
+        for descriptors in range(12, 32):
+            limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+            with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=limit) as server:
+                for line in server.stderr:
+                    if line.startswith(("error:", "listening")):
+                        server.terminate()
+                        break
+                said = line + server.stderr.read()
+                self.assertIn(server.wait(20), (0, 1, -signal.SIGTERM), said)  # 128 + SIGTERM would be a second signal
+                failures += "listening" in said and "error:" in said
+        self.assertGreater(failures, 0)
+
+    def test_what_is_under_way_is_finished_and_it_is_not_ready_meanwhile(self):
+        (self.root / "large").write_bytes(os.urandom(64 << 20))
+        with Serve(self.root, "--admin", "127.0.0.1:0") as server, socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+            peer.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            received = bytearray(peer.recv(4096))  # += on bytes copies it all each time, longer than the drain
+            server.process.send_signal(signal.SIGTERM)
+            deadline = time.monotonic() + 10
+            while ask(server.admin, "/readyz")[0] != 503 and time.monotonic() < deadline:
+                pass
+            self.assertEqual(ask(server.admin, "/readyz")[0], 503)
+            while self.accepts_connections(server.port) and time.monotonic() < deadline:
+                pass
+            self.assertFalse(self.accepts_connections(server.port))
+            while chunk := peer.recv(1 << 20):
+                received += chunk
+            self.assertTrue(received.endswith((self.root / "large").read_bytes()))
+            self.assertEqual(server.process.wait(20), 0)
+
+    def accepts_connections(self, port):
+        try:
+            socket.create_connection(("127.0.0.1", port), 5).close()
+            return True
+        except OSError:
+            return False
+
+    def test_no_accepted_request_is_lost_under_load(self):
+        """Clients that continue until the server closes the connection, or until they cannot connect any more."""
+        failures, answered = [], []
+
+        def client(port):
+            count = 0
+            try:
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+                connection.connect()
+                while True:
+                    connection.request("GET", "/sub/b.txt")
+                    response = connection.getresponse()
+                    body = response.read()
+                    if response.status != 200 or body != b"beta\n":
+                        failures.append((response.status, body))
+                        break
+                    count += 1
+                    if response.getheader("Connection") == "close":
+                        break
+            except Exception as error:  # any exception means a lost request
+                failures.append(error)
+            answered.append(count)
+
+        with Serve(self.root, "--threads", 2) as server:
+            clients = [threading.Thread(target=client, args=(server.port,)) for _ in range(24)]
+            for each in clients:
+                each.start()
+            time.sleep(0.5)
+            self.assertEqual(server.stop(), 0)
+            for each in clients:
+                each.join(30)
+        self.assertEqual(failures, [])
+        self.assertEqual(len(answered), 24)
+        self.assertGreater(sum(answered), 24)
+
+
+if __name__ == "__main__":
+    unittest.main()
