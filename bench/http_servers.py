@@ -12,7 +12,8 @@ NGINX = """
 user root; daemon off; worker_processes 1; pid {scratch}/nginx.pid; error_log stderr crit;
 events {{ worker_connections 20000; }}
 http {{
-  access_log off; sendfile on; tcp_nopush off; keepalive_requests 1000000000; default_type text/plain; server_tokens off;
+  access_log off; sendfile on; tcp_nopush off; keepalive_requests 1000000000;
+  default_type text/plain; server_tokens off;
   open_file_cache max=100;
   client_body_temp_path {scratch}/a; proxy_temp_path {scratch}/b; fastcgi_temp_path {scratch}/c;
   uwsgi_temp_path {scratch}/d; scgi_temp_path {scratch}/e;
@@ -42,7 +43,8 @@ def hello_servers():
 
 def file_servers(files):
     ours = [str(BIN / "gyre"), "serve", str(files), "--listen", "127.0.0.1:0", "--access-log", "off"]
-    return {"gyre io_uring": ["env", "GYRE_BACKEND=io_uring", *ours], "gyre epoll": ["env", "GYRE_BACKEND=epoll", *ours],
+    return {"gyre io_uring": ["env", "GYRE_BACKEND=io_uring", *ours],
+            "gyre epoll": ["env", "GYRE_BACKEND=epoll", *ours],
             "nginx": ["nginx"]}
 
 
@@ -54,5 +56,6 @@ def make_files(folder):
 def build_peers():
     if shutil.which("go"):
         BUILT.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["go", "build", "-o", str(BUILT / "go_http"), str(ROOT / "bench/peers/go/go_http.go")], check=False,
+        subprocess.run(["go", "build", "-o", str(BUILT / "go_http"), str(ROOT / "bench/peers/go/go_http.go")],
+                       check=False,
                        timeout=600)

@@ -26,7 +26,8 @@ def contenders(kind):
                  "blocking calls": ([str(BIN / "bare_files")], {}), **found}
     else:
         found = {OURS: (ours, {}), **found}
-    missing = [name for name, (command, _) in found.items() if not all(shutil.which(c) or Path(c).exists() for c in command)]
+    missing = [name for name, (command, _) in found.items()
+               if not all(shutil.which(c) or Path(c).exists() for c in command)]
     if missing:
         print(f"not here: {', '.join(missing)}")
     return {name: entry for name, entry in found.items() if name not in missing}
@@ -58,5 +59,6 @@ def compare(kind, rounds):
         own = min(value for name, value in values.items() if name.startswith(OURS))
         peers = [value for name, value in values.items() if not name.startswith(OURS) and name != "blocking calls"]
         ratio = f"{min(peers) / own:.2f}" if peers else "-"
-        print(f"{operation:24}" + "".join(f"{values[name]:>16,.1f}" if name in values else f"{'-':>16}" for name in everybody)
+        print(f"{operation:24}" + "".join(f"{values[name]:>16,.1f}" if name in values else f"{'-':>16}"
+                                          for name in everybody)
               + f"{ratio:>8}", flush=True)

@@ -1,8 +1,9 @@
 """What rounds in turn say of servers.
 
-A machine whose host is shared changes its speed within seconds, for everybody alike. So two servers are compared within each
-round: their ratio is the median over all rounds of the ratio in one, and beside it stands the interval that holds the true
-median in 95 of 100 measurements (order statistics: no assumption of how rounds are distributed). No round is left out.
+A machine whose host is shared changes its speed within seconds, for everybody alike. So two servers are compared
+within each round: their ratio is the median over all rounds of the ratio in one, and beside it stands the interval that
+holds the true median in 95 of 100 measurements (order statistics: no assumption of how rounds are distributed). No
+round is left out.
 """
 
 from math import comb
@@ -18,7 +19,8 @@ def in_turn(candidates, rounds):
 
 
 def interval(values):
-    """(low, high): between these is the median of what the values are a sample of. Below 6 values: the lowest and the highest."""
+    """Returns (low, high): the median of the population lies between these. Below 6 values they are the lowest and the
+    highest."""
     ordered, count = sorted(values), len(values)
     outside, below = 0, 0.0  # how many values at each end may go, and how likely the median is beyond them
     while below + comb(count, outside) / 2 ** count <= 0.025:

@@ -81,7 +81,8 @@ class Server:
 
     def processes(self):
         """Its own and its children: nginx serves in one."""
-        return [self.process.pid, *Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()]
+        return [self.process.pid,
+                *Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()]
 
     def cpu(self):
         user = system = 0
@@ -96,7 +97,8 @@ class Server:
         for pid in self.processes():
             for task in Path(f"/proc/{pid}/task").iterdir():
                 with contextlib.suppress(OSError):  # the thread has ended
-                    count += int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", (task / "status").read_text(), re.M).group(1))
+                    status = (task / "status").read_text()
+                    count += int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", status, re.M).group(1))
         return count
 
     def resident(self):
@@ -154,7 +156,8 @@ def print_table(title, rows):
     base = next(iter(rows))
     rates = {name: [run["rate"] for run in runs] for name, runs in rows.items()}
     ours = [name for name in rows if name.startswith("gyre")]
-    print(f"\n{title}\n{'':16}{'ratio':>22}{'requests/s':>12}{'user us':>9}{'system us':>11}{'p50 us':>8}{'p99 us':>8}" +
+    print(f"\n{title}\n{'':16}{'ratio':>22}{'requests/s':>12}{'user us':>9}{'system us':>11}"
+          f"{'p50 us':>8}{'p99 us':>8}" +
           "".join(f"{name + ' to it':>26}" for name in ours))
     for name, runs in sorted(rows.items(), key=lambda row: -Ratio(rates[row[0]], rates[base]).value):
         # Linux samples which half a program is in 250 times a second: taken from all rounds together.
@@ -163,7 +166,8 @@ def print_table(title, rows):
         middle = {key: statistics.median(run[key] for run in runs) for key in ("rate", "p50", "p99")}
         print(f"{name:16}{str(Ratio(rates[name], rates[base])):>22}{middle['rate']:>12,.0f}{user:>9.3f}{system:>11.3f}"
               f"{middle['p50']:>8.0f}{middle['p99']:>8.0f}" +
-              "".join(f"{str(Ratio(rates[each], rates[name])) if each != name else '':>26}" for each in ours), flush=True)
+              "".join(f"{str(Ratio(rates[each], rates[name])) if each != name else '':>26}" for each in ours),
+              flush=True)
 
 
 def throughput(work, arguments):
@@ -171,7 +175,8 @@ def throughput(work, arguments):
         cases = [(50, 1), (1000, 1), (50, 16)]
         for connections, depth in cases:
             rows = measure(work, connections, depth, arguments, scratch)
-            print_table(f"{work}{' 106 bytes' if work == 'echo' else ' PING'}, {connections} connections, depth {depth}", rows)
+            message = "106 bytes" if work == "echo" else "PING"
+            print_table(f"{work} {message}, {connections} connections, depth {depth}", rows)
 
 
 def http(arguments):
@@ -249,7 +254,8 @@ def build_tokio():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("name", nargs="?", default="all", choices=["echo", "resp", "http", "counts", "memory", "primitives", "files", "micro", "all"])
+    parser.add_argument("name", nargs="?", default="all",
+                        choices=["echo", "resp", "http", "counts", "memory", "primitives", "files", "micro", "all"])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.6)
     parser.add_argument("--only", action="append", default=[], help="servers whose name contains this word")

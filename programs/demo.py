@@ -66,7 +66,8 @@ def check(url, site, upload):
 
     status, fields, body = curl(url + "/")
     expect("GET / is the index page, as it is on the disk", status == 200 and body == index)
-    expect("it has a type, an entity tag and a date", all(fields.get(name) for name in ("content-type", "etag", "date")))
+    expect("it has a type, an entity tag and a date",
+           all(fields.get(name) for name in ("content-type", "etag", "date")))
     status, _, body = curl(url + "/", "--header", f"If-None-Match: {fields['etag']}")
     expect("a client that already has it gets 304 without a body", status == 304 and not body)
     status, part, body = curl(url + "/", "--range", "0-99")

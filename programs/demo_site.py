@@ -1,4 +1,5 @@
-"""Makes the pages that the demo serves: the repository's own documents as HTML, and an index that says what was built."""
+"""Makes the pages that the demo serves: the repository's own documents as HTML, and an index that says what was
+built."""
 
 import html
 import re
@@ -7,10 +8,12 @@ from pathlib import Path
 STYLE = """
 :root{color-scheme:light dark}
 body{font:17px/1.6 system-ui,sans-serif;max-width:46rem;margin:0 auto;padding:1rem}
-pre{overflow-x:auto;padding:.8rem;border-radius:.4rem;background:color-mix(in srgb,currentColor 8%,transparent);font-size:.85em}
+pre{overflow-x:auto;padding:.8rem;border-radius:.4rem;background:color-mix(in srgb,currentColor 8%,transparent);
+font-size:.85em}
 code{font-family:ui-monospace,monospace;font-size:.92em}
 table{border-collapse:collapse;display:block;overflow-x:auto}
-td,th{padding:.3rem .6rem;text-align:left;vertical-align:top;border-bottom:1px solid color-mix(in srgb,currentColor 15%,transparent)}
+td,th{padding:.3rem .6rem;text-align:left;vertical-align:top;
+border-bottom:1px solid color-mix(in srgb,currentColor 15%,transparent)}
 nav{margin-bottom:1.5rem}
 """
 
@@ -25,7 +28,8 @@ def inline(text):
 
     text = html.escape(re.sub(r"`([^`]+)`", keep, text), quote=False)
     text = re.sub(r"\[([^\]]+)\]\(([^)\s]+?)(\.md)?(#[^)]*)?\)",
-                  lambda m: f'<a href="{m.group(2)}{".html" if m.group(3) else ""}{m.group(4) or ""}">{m.group(1)}</a>', text)
+                  lambda m: f'<a href="{m.group(2)}{".html" if m.group(3) else ""}{m.group(4) or ""}">{m.group(1)}</a>',
+                  text)
     text = re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", text)
     text = re.sub(r"(?<![\w*])\*([^*\s][^*]*)\*", r"<i>\1</i>", text)
     return re.sub(r"\0(\d+)\0", lambda m: codes[int(m.group(1))], text)
@@ -69,7 +73,8 @@ def to_html(markdown, title, home):
                 parts.append(block(lines))
     body = "\n".join(parts)
     return (f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" '
-            f'content="width=device-width, initial-scale=1"><title>{html.escape(title)}</title><style>{STYLE}</style></head>'
+            f'content="width=device-width, initial-scale=1"><title>{html.escape(title)}</title>'
+            f'<style>{STYLE}</style></head>'
             f'<body><nav><a href="{home}">gyre</a></nav>\n{body}\n</body></html>\n')
 
 
@@ -79,11 +84,13 @@ def without_comments(markdown):
 
 def build(root, target):
     """Writes the pages below `target`; gives their number."""
-    sources = [root / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "bench/README.md")]
+    sources = [root / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md",
+                                        "bench/README.md")]
     sources += sorted((root / "docs").rglob("*.md"))
     for source in sources:
         place = source.relative_to(root)
-        page = target / ("index.html" if place.name == "README.md" and len(place.parts) == 1 else place.with_suffix(".html"))
+        is_index = place.name == "README.md" and len(place.parts) == 1
+        page = target / ("index.html" if is_index else place.with_suffix(".html"))
         page.parent.mkdir(parents=True, exist_ok=True)
         depth = len(page.relative_to(target).parts) - 1
         text = without_comments(source.read_text())

@@ -55,7 +55,8 @@ def lacks_asio(code):
     if not header:
         return False
     name = "boost/asio.hpp" if header.group(1) else "asio.hpp"
-    found = subprocess.run(["clang++-19", "-E", "-x", "c++", "-"], input=f"#include <{name}>\n", capture_output=True, text=True)
+    found = subprocess.run(["clang++-19", "-E", "-x", "c++", "-"], input=f"#include <{name}>\n", capture_output=True,
+                           text=True)
     return found.returncode != 0
 
 
@@ -128,7 +129,8 @@ def check_fence(where, code, file=None, server=None):
 
 def missing_asyncio_names(text):
     """Public names of asyncio, in this Python and in 3.12 and 3.13, that the table does not mention."""
-    classes = ["AbstractEventLoop", "Task", "Future", "StreamReader", "StreamWriter", "Queue", "Lock", "Event", "Condition",
+    classes = ["AbstractEventLoop", "Task", "Future", "StreamReader", "StreamWriter", "Queue", "Lock", "Event",
+               "Condition",
                "Semaphore", "Barrier", "Timeout", "TaskGroup", "Runner"]
     names = {*asyncio.__all__, "QueueShutDown", "EventLoop", "eager_task_factory", "create_eager_task_factory"}
     for each in classes:
@@ -184,12 +186,14 @@ def self_test():
     assert (language, code) == ("cpp", "int a;\nint b;\nint main() { return 7; }\n"), code
     assert "exit code 7" in "".join(check_fence("self-test", code)), "a check behind a listing must run"
     assert check_fence("self-test", "int wrong = nonsense;\n"), "a fence that does not compile must be found"
-    assert check_fence("self-test", "int main() {}\n", "examples/01_echo.cpp"), "a listing unlike its file must be found"
+    other = check_fence("self-test", "int main() {}\n", "examples/01_echo.cpp")
+    assert other, "a listing unlike its file must be found"
     deaf = ("gyre::task<> ends(gyre::tcp_stream) { co_return; }\n"
             'gyre::task<> serve() { co_await gyre::tcp_listener::bind("127.0.0.1:8888").serve(ends); }\n'
             "int main() { return gyre::run_main(serve()); }\n")
     check = "curl -s telnet://127.0.0.1:8888 </dev/null => hello"
-    assert "not 'hello'" in "".join(check_fence("self-test", deaf, server=check)), "a server with another answer must be found"
+    answered = "".join(check_fence("self-test", deaf, server=check))
+    assert "not 'hello'" in answered, "a server with another answer must be found"
     assert anchors("# A b, `c`\n```sh\n# no\n```\n") == {"a-b-c"}
 
 

@@ -16,7 +16,8 @@ BANNED = {"functional", "memory", "stop_token", "mutex", "thread", "future", "io
           "filesystem"}
 
 # The cost of including a header, in preprocessed lines, by the most expensive standard header that it needs.
-BUDGET = [("chrono", 41_500), ("system_error", 29_000), ("vector", 29_000), ("string", 24_000), ("string_view", 19_000), ("", 19_000)]
+BUDGET = [("chrono", 41_500), ("system_error", 29_000), ("vector", 29_000), ("string", 24_000),
+          ("string_view", 19_000), ("", 19_000)]
 FOLDER_BUDGET = {"coro": 9_000}
 # Headers of other libraries may be missing. They have no budget, because programs that include them use them anyway.
 FOREIGN = re.compile(r"^#include <((?:asio|boost)/[^>]+)>", re.M)
@@ -74,7 +75,8 @@ def contract_problems(name, lines):
         if found and not private and not re.match(r"(operator|get_return_object)", found.group(2)):
             if not any("Cancel:" in c for c in comment + class_comment) and not repeated(lines, number, found.group(2)):
                 if comment or not line.startswith("template"):
-                    problems.append(f"{name}:{number}: {found.group(2)} gives an awaitable; its comment needs \"Cancel:\"")
+                    problems.append(f"{name}:{number}: {found.group(2)} gives an awaitable; "
+                                    'its comment needs "Cancel:"')
         if stripped and not stripped.startswith(("template", "requires", "[[", "GYRE")):
             comment = []
     return problems
@@ -149,7 +151,8 @@ def check():
     for file in sorted((ROOT / "src").rglob("*.cpp")):
         lines = file.read_text().splitlines()
         for number, line in enumerate(lines, 1):
-            if "catch (...)" in line and not any("throw;" in l or "current_exception" in l for l in lines[number:number + 6]):
+            if "catch (...)" in line and not any("throw;" in l or "current_exception" in l
+                                                 for l in lines[number:number + 6]):
                 if "//" not in line:  # a comment must say why nothing is rethrown
                     problems.append(f"{file.relative_to(ROOT)}:{number}: catch (...) swallows a cancel")
     return problems, len(names)
@@ -158,7 +161,8 @@ def check():
 def self_test():
     bad = text_problems("x.hpp", "// wrong\n#include <memory>\n#define A\n/// Reads.\ntask<> read(int);\n")
     assert len(bad) == 5, bad
-    assert not text_problems("x.hpp", "// gyre/x.hpp: x.\n#pragma once\n/// Reads.\n/// Cancel: nothing.\ntask<> read(int);\n")
+    assert not text_problems("x.hpp",
+                             "// gyre/x.hpp: x.\n#pragma once\n/// Reads.\n/// Cancel: nothing.\ntask<> read(int);\n")
 
 
 if __name__ == "__main__":

@@ -115,7 +115,8 @@ def check_page(text):
 
 
 def self_test(text):
-    for old, new in (("| `drain` | 10 s |", "| `drain` | 11 s |"), ("| `backlog` |", "| `log` |"), ("| `GYRE_ADMIN` |", "| `ADMIN` |"),
+    for old, new in (("| `drain` | 10 s |", "| `drain` | 11 s |"), ("| `backlog` |", "| `log` |"),
+                     ("| `GYRE_ADMIN` |", "| `ADMIN` |"),
                      ("| `--spa` | `GYRE_SPA` | off |", "| `--sp` | `GYRE_SPA` | off |"), ("| 4 GiB |", "| 5 GiB |")):
         assert old in text and check_page(text.replace(old, new, 1)), f"the check misses {new}"
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Which lines and branches of src/ and programs/gyre/ the tests run, on both backends: a line for each file, and the total.
+# Reports which lines and branches of src/ and programs/gyre/ the tests run, on both backends: a line for each file, and
+# the total.
 #
 #   tools/coverage.sh [BUILD_DIRECTORY]      default: build/coverage
 #
@@ -15,11 +16,13 @@ build=${1:-build/coverage}
 compiler=${CXX:-clang++-19}
 profdata=${LLVM_PROFDATA:-llvm-profdata-19}
 cov=${LLVM_COV:-llvm-cov-19}
-layers=${GYRE_COVERAGE_TESTS:-coro io contract loop tasks runtime sync stream net fs process http interop interop_boost faults programs}
+all="coro io contract loop tasks runtime sync stream net fs process http interop interop_boost faults programs"
+layers=${GYRE_COVERAGE_TESTS:-$all}
 
-# Continuous mode (%c) keeps the counters in a mapped file: many tests run their subject in a child that ends with _exit, or
-# that is meant to abort, and nothing would be left of those otherwise.
-flags="-fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation=true -Wno-unused-command-line-argument"
+# Continuous mode (%c) keeps the counters in a mapped file: many tests run their subject in a child that ends with _exit,
+# or that is meant to abort, and nothing would be left of those otherwise.
+flags="-fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation=true"
+flags+=" -Wno-unused-command-line-argument"
 cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
   "-DCMAKE_CXX_FLAGS=$flags" "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1 -DNDEBUG" \
   -DGYRE_BUILD_BENCH=OFF -DGYRE_UNITY_BUILD=ON >/dev/null
@@ -66,7 +69,8 @@ objects=("${programs[0]}")
 for name in "${programs[@]:1}"; do objects+=(-object "$name"); done
 filter=(-instr-profile="$build/all.profdata" src programs/gyre)
 if [ -n "${GYRE_COVERAGE_HTML:-}" ]; then
-  "$cov" show "${objects[@]}" "${filter[@]}" -format=html -output-dir="$GYRE_COVERAGE_HTML" -show-branches=count 2>/dev/null
+  "$cov" show "${objects[@]}" "${filter[@]}" -format=html -output-dir="$GYRE_COVERAGE_HTML" -show-branches=count \
+    2>/dev/null
 fi
 "$cov" export "${objects[@]}" "${filter[@]}" -summary-only 2>/dev/null | python3 -c '
 import json, os, sys

@@ -43,7 +43,8 @@ def ours(program, *arguments):
 
 def busy(program):
     """Looks for work for 50 microseconds before it sleeps."""
-    return {"gyre, io_uring, busy poll": [str(BIN / program), "--listen", "127.0.0.1:0", "--backend", "io_uring", "--busy-poll", "50"]}
+    return {"gyre, io_uring, busy poll": [str(BIN / program), "--listen", "127.0.0.1:0", "--backend", "io_uring",
+                                          "--busy-poll", "50"]}
 
 
 HTTP = {ONE_AT_A_TIME: [str(BIN / "repeat_sleep_blocking"), "--listen", "127.0.0.1:0"],
@@ -71,7 +72,8 @@ def number(pattern, text):
 
 def wrk(target, threads, seconds):
     def run(server):
-        text = output_of(["wrk", f"-t{threads}", "-c1000", f"-d{seconds}s", f"http://127.0.0.1:{server.port}{target}"], seconds)
+        text = output_of(["wrk", f"-t{threads}", "-c1000", f"-d{seconds}s", f"http://127.0.0.1:{server.port}{target}"],
+                         seconds)
         if "Non-2xx" in text:
             sys.exit(f"bench: {server.name} refuses {target}: {text}")
         return number(r"Requests/sec:\s+([\d.]+)", text), number(r"(\d+) requests in", text)
@@ -79,7 +81,8 @@ def wrk(target, threads, seconds):
 
 
 def apache_bench(count):
-    """Takes the echo of its own 106 bytes for a response: a status line must follow, so it counts all of them as not 2xx."""
+    """Takes the echo of its own 106 bytes for a response: a status line must follow, so it counts all of them as not
+    2xx."""
     def run(server):
         text = output_of(["ab", "-q", "-k", "-c1000", f"-n{count}", "-H", "Host: 127.0.0.1:8888",
                           f"http://127.0.0.1:{server.port}/"], 120)
@@ -91,7 +94,8 @@ def apache_bench(count):
 
 def redis_benchmark(count, pipelined=1):
     def run(server):
-        text = output_of(["redis-benchmark", "--csv", "-p", str(server.port), "-c", "1000", "-n", str(count), "-P", str(pipelined),
+        text = output_of(["redis-benchmark", "--csv", "-p", str(server.port), "-c", "1000", "-n", str(count),
+                          "-P", str(pipelined),
                           "-t", "ping_inline"], 120)
         return number(r'"PING_INLINE","([\d.]+)"', text), count
     return run
@@ -105,15 +109,16 @@ def round_trips(work, connections, seconds):
 
 
 def compare(commands, measure, rounds):
-    """name -> of each round: requests a second, and of the server the microseconds of processor time for each, and how often
-    it slept for a thousand."""
+    """Returns, by name and for each round: the requests per second, the server's microseconds of processor time per
+    request, and how often the server slept per thousand requests."""
     runs = {name: [] for name in commands}
     with tempfile.TemporaryDirectory() as scratch:
         for name, command in in_turn(commands.items(), rounds):
             with Server(name, command, scratch) as server:
                 before, slept = sum(server.cpu()), server.sleeps()
                 rate, count = measure(server)
-                runs[name].append((rate, (sum(server.cpu()) - before) / count * 1e6, (server.sleeps() - slept) / count * 1e3))
+                runs[name].append((rate, (sum(server.cpu()) - before) / count * 1e6,
+                                   (server.sleeps() - slept) / count * 1e3))
     return runs
 
 
@@ -134,12 +139,14 @@ def show(title, unit, runs, published, picture):
 
 def small(arguments):
     figures = compare(HTTP, wrk("/repeat?count=13", 10, arguments.seconds), arguments.rounds)
-    show("A response of 13 bytes, wrk -t10 -c1000", "requests/s", figures, {ONE_AT_A_TIME: 32_483, "gyre": 72_363}, "small.svg")
+    show("A response of 13 bytes, wrk -t10 -c1000", "requests/s", figures, {ONE_AT_A_TIME: 32_483, "gyre": 72_363},
+         "small.svg")
 
 
 def repeat(arguments):
     figures = compare(HTTP, wrk("/repeat?count=10000", 12, arguments.seconds), arguments.rounds)
-    show("/repeat?count=10000, wrk -t12 -c1000", "requests/s", figures, {ONE_AT_A_TIME: 42_021, "gyre": 33_692}, "repeat.svg")
+    show("/repeat?count=10000, wrk -t12 -c1000", "requests/s", figures, {ONE_AT_A_TIME: 42_021, "gyre": 33_692},
+         "repeat.svg")
 
 
 def sleep(arguments):
@@ -154,15 +161,18 @@ def sleep(arguments):
 def ab(arguments):
     build_tokio()
     asyncio = ["python3", str(ROOT / "bench/peers/asyncio_echo.py")]
-    commands = there({"Python asyncio": asyncio, **ours("echo_server", "--listen", "127.0.0.1:0"), **busy("echo_server"),
+    commands = there({"Python asyncio": asyncio, **ours("echo_server", "--listen", "127.0.0.1:0"),
+                      **busy("echo_server"),
                       "libuv": [str(BIN / "uv_echo")], "Asio": [str(BIN / "asio_echo")],
-                      "tokio": [str(ROOT / "build/bench/tokio/release/tokio_echo")], "epoll, no library": [str(BIN / "bare_epoll_echo")],
+                      "tokio": [str(ROOT / "build/bench/tokio/release/tokio_echo")],
+                      "epoll, no library": [str(BIN / "bare_epoll_echo")],
                       "libevent": [str(BIN / "event_echo")]}, [])
     if subprocess.run(["python3", "-c", "import uvloop"], stderr=subprocess.DEVNULL).returncode == 0:
         commands["uvloop"] = [*asyncio, "--uvloop"]
     else:
         print("bench: uvloop is left out: pip install uvloop", file=sys.stderr)
-    published = {"Python asyncio": 47_394, "gyre": 164_458, "libuv": 159_938, "Asio": 159_323, "tokio": 156_853, "epoll": 153_148,
+    published = {"Python asyncio": 47_394, "gyre": 164_458, "libuv": 159_938, "Asio": 159_323, "tokio": 156_853,
+                 "epoll": 153_148,
                  "libevent": 136_996, "uvloop": 100_427}
     show("106 bytes echoed, ab -k -c1000", "requests/s",
          compare(commands, apache_bench(60_000 * arguments.seconds), arguments.rounds), published, "ab.svg")
@@ -188,7 +198,8 @@ def redis(arguments):
     published = {"redis-server": 360_000, "gyre": 550_000}
     loads = [("PING_INLINE, redis-benchmark -c 1000", redis_benchmark(60_000 * arguments.seconds), "redis.svg"),
              # The client that takes most of the time is given less to do, in two ways.
-             ("PING_INLINE, redis-benchmark -c 1000 -P 16", redis_benchmark(600_000 * arguments.seconds, 16), "redis16.svg"),
+             ("PING_INLINE, redis-benchmark -c 1000 -P 16", redis_benchmark(600_000 * arguments.seconds, 16),
+              "redis16.svg"),
              ("PING, 1000 connections, bench/load", round_trips("resp", 1000, arguments.seconds), "redis_load.svg")]
     for title, measure, picture in loads:
         show(title, "requests/s", compare(commands, measure, arguments.rounds), published, picture)

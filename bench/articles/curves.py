@@ -23,7 +23,8 @@ class Curves:
         """`figures`: of each name, a list with one for each round."""
         middle = [median(each) for each in figures]
         self.rows.append((value, middle))
-        print(f"{value:>10}{str(Ratio(figures[-1], figures[0])):>28}" + "".join(f"{each:>36,.0f}" for each in middle), flush=True)
+        print(f"{value:>10}{str(Ratio(figures[-1], figures[0])):>28}" + "".join(f"{each:>36,.0f}" for each in middle),
+              flush=True)
 
     def draw(self, path):
         left, top, width, height = 80, 60, 560, 260
@@ -39,11 +40,13 @@ class Curves:
                  '<rect width="100%" height="100%" fill="white"/>',
                  f'<text x="10" y="20" font-weight="bold">{escape(self.title)}, {escape(self.unit)}</text>']
         for power in range(low, high + 1):
-            lines += [f'<line x1="{left}" x2="{left + width}" y1="{y(10 ** power):.0f}" y2="{y(10 ** power):.0f}" stroke="#dddddd"/>',
-                      f'<text x="{left - 8}" y="{y(10 ** power) + 5:.0f}" text-anchor="end">{10 ** power:,}</text>']
+            at = y(10 ** power)
+            lines += [f'<line x1="{left}" x2="{left + width}" y1="{at:.0f}" y2="{at:.0f}" stroke="#dddddd"/>',
+                      f'<text x="{left - 8}" y="{at + 5:.0f}" text-anchor="end">{10 ** power:,}</text>']
         for at, (value, _) in zip(x, self.rows):
             lines.append(f'<text x="{at:.0f}" y="{top + height + 20}" text-anchor="middle">{escape(str(value))}</text>')
-        lines.append(f'<text x="{left + width / 2:.0f}" y="{top + height + 42}" text-anchor="middle">{escape(self.parameter)}</text>')
+        lines.append(f'<text x="{left + width / 2:.0f}" y="{top + height + 42}" text-anchor="middle">'
+                     f'{escape(self.parameter)}</text>')
         others, key = iter(OTHERS), 10
         for i, name in enumerate(self.names):
             colour = COLOURS.get(name) or next(others)

@@ -12,7 +12,8 @@ class Table:
 
     def __init__(self, title, unit):
         self.title, self.unit = title, unit
-        self.rows = []  # (name, figures, published figure or None, microseconds of processor time for one, sleeps for a thousand)
+        # (name, figures, published figure or None, microseconds of processor time for one, sleeps for a thousand)
+        self.rows = []
 
     def add(self, name, figures, published, cost, sleeps=0):
         self.rows.append((name, figures, published, cost, sleeps))
@@ -25,12 +26,14 @@ class Table:
 
     def print(self):
         ours = {name: figures for name, figures, *_ in self.rows if name.startswith("gyre")}
-        print(f"\n{self.title}\n{'':34}{'ratio':>24}{'published':>11}{self.unit:>14}{'server us each':>16}{'sleeps/1000':>13}" +
+        print(f"\n{self.title}\n{'':34}{'ratio':>24}{'published':>11}{self.unit:>14}"
+              f"{'server us each':>16}{'sleeps/1000':>13}" +
               "".join(f"{name + ' to it':>36}" for name in ours))
         for (name, figures, _, cost, sleeps), (ratio, published) in zip(self.rows, self.ratios()):
             theirs = f"{published:.2f}" if published is not None else ""
             print(f"{name:34}{str(ratio):>24}{theirs:>11}{median(figures):>14,.0f}{cost:>16.3f}{sleeps:>13.1f}" +
-                  "".join(f"{str(Ratio(each, figures)) if each is not figures else '':>36}" for each in ours.values()), flush=True)
+                  "".join(f"{str(Ratio(each, figures)) if each is not figures else '':>36}" for each in ours.values()),
+                  flush=True)
 
     def draw(self, path):
         """Bars, in a picture that needs no program to be made."""

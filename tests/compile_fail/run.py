@@ -17,7 +17,8 @@ if only and not os.path.basename(compiler).startswith(only.group(1)):  # "clang+
     print(f"only for {only.group(1)}")
     sys.exit(77)
 flags = re.search(r"^// flags: (.*)$", text, re.M)
-done = subprocess.run([compiler, "-std=c++23", "-Wall", "-Wextra", "-Werror", *(flags.group(1).split() if flags else []),
+done = subprocess.run([compiler, "-std=c++23", "-Wall", "-Wextra", "-Werror",
+                       *(flags.group(1).split() if flags else []),
                        f"-I{include}", "-fsyntax-only", source], capture_output=True, text=True)
 if done.returncode == 0:
     sys.exit(f"{source} compiles, and must not")

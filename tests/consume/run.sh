@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs gyre into a scratch folder, static (what ./gyre build has made) and shared, and uses it the three ways in which
-# others will.
+# Installs gyre into a scratch folder, static (the result of ./gyre build) and shared, and uses it in the three ways in
+# which other projects will.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 scratch=$(mktemp -d)

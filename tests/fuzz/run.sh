@@ -9,8 +9,8 @@ mkdir -p "$out/parts"
 export flags="-std=c++23 -O1 -g -Iinclude -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 
 # The fuzzed code takes bytes and returns values: it needs neither a loop nor a socket.
-parts="byte_range chunked_decoder cookie field framing head_parser head_writer http_date media_type multipart_decoder multipart_part
-  negotiation parameters parse_error precondition status target"
+parts="byte_range chunked_decoder cookie field framing head_parser head_writer http_date media_type multipart_decoder
+  multipart_part negotiation parameters parse_error precondition status target"
 printf '%s\n' $(printf 'http/%s ' $parts) io/printable |
   xargs -P2 -I{} sh -c 'clang++-19 $flags -fsanitize=fuzzer-no-link -c "src/{}.cpp" -o "$out/parts/$(basename {}).o"'
 

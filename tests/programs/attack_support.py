@@ -171,7 +171,8 @@ class Attack(unittest.TestCase):
             large.write(os.urandom(1 << 20) * 32)
 
     def serve(self, *arguments):
-        return self.enterContext(Serve(self.root, "--allow-host", "a", "--access-log", "off", "--upload", self.uploads, *arguments))
+        return self.enterContext(Serve(self.root, "--allow-host", "a", "--access-log", "off", "--upload", self.uploads,
+                                       *arguments))
 
     def serve_impatiently(self, *arguments):
         return self.serve("--header-timeout", LIMIT, "--body-timeout", LIMIT, "--write-timeout", LIMIT, *arguments)

@@ -121,7 +121,8 @@ class Echo(socketserver.BaseRequestHandler):
 class Callbacks(unittest.TestCase):
     def end_when(self, asked, name, *arguments):
         """Ends the program while it waits for an answer. It must exit with 143, not with the 1 of a time-out."""
-        began = subprocess.Popen([str(BIN / name), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        began = subprocess.Popen([str(BIN / name), *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                 text=True,
                                  env={**os.environ, "no_proxy": "*"})
         try:
             self.assertTrue(asked.wait(20))
@@ -139,7 +140,8 @@ class Callbacks(unittest.TestCase):
             done = run("curl_multi", f"{base}/10", f"{base}/5000000", f"{base}/0")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(sorted(done.stdout.splitlines()),
-                             sorted([f"{base}/0: 200, 0 bytes", f"{base}/10: 200, 10 bytes", f"{base}/5000000: 200, 5000000 bytes"]))
+                             sorted([f"{base}/0: 200, 0 bytes", f"{base}/10: 200, 10 bytes",
+                                     f"{base}/5000000: 200, 5000000 bytes"]))
             refused = f"http://127.0.0.1:{refusing_port()}/"
             done = run("curl_multi", refused, f"{base}/missing", f"{base}/1")
             self.assertEqual(done.returncode, 1)
@@ -185,7 +187,8 @@ class Callbacks(unittest.TestCase):
     @unittest.skipUnless(shutil.which("redis-server"), "there is no redis-server")
     def test_hiredis_sends_commands_to_a_server(self):
         port = refusing_port()
-        server = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"],
+        server = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "",
+                                   "--appendonly", "no"],
                                   stdout=subprocess.DEVNULL)
         try:
             for _ in range(200):
@@ -196,7 +199,8 @@ class Callbacks(unittest.TestCase):
                     time.sleep(0.05)
             for _ in range(2):
                 done = run("hiredis", f"127.0.0.1:{port}")
-                self.assertEqual((done.returncode, done.stdout), (0, "SET: OK\nGET: 41\nINCR: 42\nPING: PONG\n"), done.stderr)
+                self.assertEqual((done.returncode, done.stdout), (0, "SET: OK\nGET: 41\nINCR: 42\nPING: PONG\n"),
+                                 done.stderr)
         finally:
             server.terminate()
             server.wait(20)

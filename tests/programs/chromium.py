@@ -11,7 +11,8 @@ import tempfile
 import time
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--disable-sync",
+FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+         "--disable-sync",
          "--disable-background-networking", "--disable-component-update", "--disable-default-apps", "--mute-audio",
          "--autoplay-policy=no-user-gesture-required", "--no-proxy-server",
          "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
@@ -31,7 +32,8 @@ class Page:
         self.process = subprocess.Popen(
             ["bash", "-c", 'exec "${@:3}" 3<&$1 4>&$2', "bash", str(theirs_in), str(theirs_out), PROGRAM, *FLAGS,
              f"--user-data-dir={self.profile.name}", "--remote-debugging-pipe", "about:blank"],
-            pass_fds=(theirs_in, theirs_out), start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            pass_fds=(theirs_in, theirs_out), start_new_session=True, stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
         os.close(theirs_in)
         os.close(theirs_out)

@@ -63,7 +63,8 @@ class Doctor(unittest.TestCase):
         self.assertEqual((code, said["backend"], said["reason"]), (0, "epoll", "epoll: asked for by GYRE_BACKEND"))
         if self.works_here():
             code, said = self.doctor(GYRE_BACKEND="io_uring")
-            self.assertEqual((code, said["backend"], said["reason"]), (0, "io_uring", "io_uring: asked for by GYRE_BACKEND"))
+            self.assertEqual((code, said["backend"], said["reason"]),
+                             (0, "io_uring", "io_uring: asked for by GYRE_BACKEND"))
 
     def test_a_wrong_word_in_the_environment_is_an_error(self):
         code, said = self.doctor(GYRE_BACKEND="fast")
@@ -102,7 +103,8 @@ class Doctor(unittest.TestCase):
             self.skipTest("the filter's numbers are those of x86-64")
         code, said = self.doctor(deny("io_uring_setup", errno.EPERM), GYRE_BACKEND="io_uring")
         self.assertEqual((code, said["backend"]), (1, "none"))
-        self.assertRegex(said["reason"], "^io_uring was asked for by GYRE_BACKEND, but io_uring_setup failed with EPERM")
+        self.assertRegex(said["reason"],
+                         "^io_uring was asked for by GYRE_BACKEND, but io_uring_setup failed with EPERM")
 
     def test_without_descriptors_there_is_no_backend(self):
         code, said = self.doctor(limit(resource.RLIMIT_NOFILE, 4))  # leaves one descriptor, which the loader needs

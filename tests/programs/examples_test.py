@@ -98,7 +98,8 @@ class Examples(unittest.TestCase):
             base = f"127.0.0.1:{server.server_address[1]}"
             done = run("07_parallel_download", f"{base}/10", f"{base}/100000")
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(sorted(done.stdout.splitlines()), sorted([f"{base}/10: 10 bytes", f"{base}/100000: 100000 bytes"]))
+            self.assertEqual(sorted(done.stdout.splitlines()),
+                             sorted([f"{base}/10: 10 bytes", f"{base}/100000: 100000 bytes"]))
             done = run("07_parallel_download", f"{base}/missing")
             self.assertEqual(done.returncode, 1)
             self.assertIn("404", done.stdout)
@@ -125,7 +126,8 @@ class Examples(unittest.TestCase):
         server = subprocess.Popen([str(BIN / "12_asio"), "0"], stderr=subprocess.PIPE, text=True)
         try:
             host, port = server.stderr.readline().split()[-1].split(":")
-            with socket.create_connection((host, int(port)), 10) as one, socket.create_connection((host, int(port)), 10) as other:
+            with socket.create_connection((host, int(port)), 10) as one, \
+                    socket.create_connection((host, int(port)), 10) as other:
                 for client, word in ((one, b"first"), (other, b"second"), (one, b"third")):
                     client.sendall(word)
                     self.assertEqual(client.recv(100), word)

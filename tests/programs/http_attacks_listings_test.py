@@ -82,8 +82,9 @@ class Listings(Attack):
             done.set()
             other.join(30)
         spent = processor_seconds(server) - spent
-        print(f"\n  200 listings: {size >> 20} MB, {(peak(server) - before) >> 20} MB of memory, {spent:.2f} s of processor time; "
-              f"{len(seen_by_others)} files opened meanwhile, the first when {seen_by_others[0]} listings were complete", flush=True)
+        print(f"\n  200 listings: {size >> 20} MB, {(peak(server) - before) >> 20} MB of memory, "
+              f"{spent:.2f} s of processor time; {len(seen_by_others)} files opened meanwhile, "
+              f"the first when {seen_by_others[0]} listings were complete", flush=True)
         self.assertLess(peak(server) - before, 32 << 20)
         self.assertLess(spent, 6)
         self.assertLess(seen_by_others[0], 100)
@@ -100,7 +101,8 @@ class Listings(Attack):
         size = sum(self.read_all_of(peers))
         for each in peers:
             each.close()
-        print(f"\n  4 listings of ampersands: {size >> 20} MB, {(peak(server) - before) >> 20} MB of memory", flush=True)
+        print(f"\n  4 listings of ampersands: {size >> 20} MB, {(peak(server) - before) >> 20} MB of memory",
+              flush=True)
         self.assertGreater(size, 4 * 40 << 20)
         self.assertLess(peak(server) - before, 32 << 20)
         self.ends_quietly(server)
@@ -136,7 +138,8 @@ class Text(Attack):
 
     def test_no_client_writes_controls_into_a_json_log(self):
         draw = random.Random(7)
-        codes = [chr(code) for code in (0x9, 0x80, 0x85, 0x9b, 0x61c, 0x200e, 0x2028, 0x202e, 0x2066, 0x41, 0x22, 0x5c, 0x1f600)]
+        codes = [chr(code) for code in (0x9, 0x80, 0x85, 0x9b, 0x61c, 0x200e, 0x2028, 0x202e, 0x2066,
+                                        0x41, 0x22, 0x5c, 0x1f600)]
         with open(self.scratch / "log", "w") as log:
             server = self.enterContext(Serve(self.root, "--allow-host", "a", "--access-log", "json", output=log))
             with connect(server.port) as peer, peer.makefile("rb") as reader:

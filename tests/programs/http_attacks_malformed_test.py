@@ -50,7 +50,8 @@ HOSTILE = {
     "chunked behind VT": POST + b"Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n",
     "chunked in quotes": POST + b"Transfer-Encoding: \"chunked\"\r\n\r\n0\r\n\r\n",
     "an empty coding": POST + b"Transfer-Encoding: \r\n\r\n0\r\n\r\n",
-    "a coding in HTTP/1.0": b"POST /echo HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    "a coding in HTTP/1.0": (b"POST /echo HTTP/1.0\r\nConnection: keep-alive\r\n"
+                             b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
     "a chunk size in 0x": POST + b"Transfer-Encoding: chunked\r\n\r\n0x1\r\na\r\n0\r\n\r\n",
     "a signed chunk size": POST + b"Transfer-Encoding: chunked\r\n\r\n+1\r\na\r\n0\r\n\r\n",
     "a chunk size that overflows": POST + b"Transfer-Encoding: chunked\r\n\r\n10000000000000001\r\na\r\n0\r\n\r\n",
@@ -144,7 +145,8 @@ class Garbage(Attack):
         draw = random.Random(11)
         with Example("hello_server") as server:
             for i in range(300):
-                noise = bytes(draw.choices(b"\0\t\n\r \x7f\xff:/;,?GETPOS0123abc", k=draw.randrange(1, 80))) + b"\nx\r\n\r\n"
+                noise = bytes(draw.choices(b"\0\t\n\r \x7f\xff:/;,?GETPOS0123abc", k=draw.randrange(1, 80)))
+                noise += b"\nx\r\n\r\n"
                 answers = self.answers_to(server.port, noise.lstrip(b"\r\n") + NEXT, 1 << 20)
                 self.assertEqual([each[0] in REFUSALS for each in answers], [True], noise)
             for i in range(100):
@@ -225,7 +227,8 @@ class Cut(Attack):
                         peer.sendall(request[:at])
                         peer.shutdown(socket.SHUT_WR)
                         answers = responses_in(read_all(peer))
-                    self.assertTrue(not answers or (len(answers) == 1 and answers[0][0] in REFUSALS), (request[:at], answers))
+                    self.assertTrue(not answers or (len(answers) == 1 and answers[0][0] in REFUSALS),
+                                    (request[:at], answers))
             self.assertTrue(wait_until(lambda: descriptors(server) == before, 10))
             self.ends_quietly(server)
 
@@ -238,14 +241,16 @@ class Cut(Attack):
                         time.sleep(0.001)  # so that most pieces arrive separately; the result is the same either way
                         peer.sendall(request[at:])
                         status, _, body = read_response(reader)
-                        self.assertEqual((status, body), (200, b"Hello, World!" if request[:1] == b"G" else b"0123456789"))
+                        self.assertEqual((status, body),
+                                         (200, b"Hello, World!" if request[:1] == b"G" else b"0123456789"))
             self.ends_quietly(server)
 
     def test_an_upload_cut_at_any_byte_leaves_nothing_of_a_file(self):
         server = self.serve()
         body = b"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"cut\"\r\n\r\ncontent\r\n--b--"
         request = (b"POST /_upload HTTP/1.1\r\nHost: a\r\nAccept: application/json\r\n"
-                   b"Content-Type: multipart/form-data; boundary=b\r\n" + f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
+                   b"Content-Type: multipart/form-data; boundary=b\r\n" +
+                   f"Content-Length: {len(body)}\r\n\r\n".encode() + body)
         before = descriptors(server)
         for at in range(len(request)):
             with connect(server.port) as peer:

@@ -43,7 +43,8 @@ class Many(Attack):
                 used = resident(server)
                 wait_until(lambda: False, 1)  # they are idle, and others are answered
             print(f"\n  resident per connection: {(silent - memory_before) / count:.0f} bytes before a request, "
-                  f"{(used - memory_before) / count:.0f} when idle behind one (all: {used / 2**20:.1f} MiB)", flush=True)
+                  f"{(used - memory_before) / count:.0f} when idle behind one (all: {used / 2**20:.1f} MiB)",
+                  flush=True)
         finally:
             for each in peers:
                 leave_rudely(each)
@@ -70,13 +71,14 @@ class Many(Attack):
 
     def test_clients_that_leave_in_the_middle(self):
         server = self.serve()
-        large, form = get("/large"), (b"POST /_upload HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=b\r\n"
-                                      b"Content-Length: 1000000\r\n\r\n--b\r\nContent-Disposition: form-data; name=\"file\"; "
-                                      b"filename=\"cut\"\r\n\r\n" + b"x" * 5000)
-        chunks = (b"POST /_upload HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=b\r\n"
-                  b"Transfer-Encoding: chunked\r\n\r\n5\r\n--b")
-        beginnings = [(large, True), (large, False), (large * 3, True), (large[:20], False), (form, False), (chunks, False),
-                      (b"", False), (get("/small.txt") * 50 + large[:-1], True), (get("/small.txt") * 50, False)]
+        upload = b"POST /_upload HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+        form = upload + (b"Content-Length: 1000000\r\n\r\n--b\r\n"
+                         b"Content-Disposition: form-data; name=\"file\"; filename=\"cut\"\r\n\r\n") + b"x" * 5000
+        chunks = upload + b"Transfer-Encoding: chunked\r\n\r\n5\r\n--b"
+        large = get("/large")
+        beginnings = [(large, True), (large, False), (large * 3, True), (large[:20], False),
+                      (form, False), (chunks, False), (b"", False),
+                      (get("/small.txt") * 50 + large[:-1], True), (get("/small.txt") * 50, False)]
         before = descriptors(server)
         with self.beside(server, "500 clients that leave, again and again"):
             for _ in range(4):
@@ -133,7 +135,8 @@ class Many(Attack):
         os.truncate(self.root / "large", size)  # mostly a hole, which takes no space on the disk
         server = self.serve("--write-timeout", 60)
         # Each call takes one millisecond longer, so that the client always keeps up.
-        tracer = subprocess.Popen(["strace", "-f", "-o", "/dev/null", "-e", "inject=sendfile:delay_exit=1000", "-p", str(server.process.pid)],
+        tracer = subprocess.Popen(["strace", "-f", "-o", "/dev/null", "-e", "inject=sendfile:delay_exit=1000",
+                                   "-p", str(server.process.pid)],
                                   stderr=subprocess.PIPE, text=True)
         if "attached" not in tracer.stderr.readline():
             tracer.communicate(timeout=10)
@@ -162,7 +165,8 @@ class Many(Attack):
             client.join(60)
             tracer.terminate()
             tracer.communicate(timeout=10)
-        print(f"\n  {len(gaps)} answers beside a download of 1 GiB, at most {max(gaps)} MiB of it between two", flush=True)
+        print(f"\n  {len(gaps)} answers beside a download of 1 GiB, at most {max(gaps)} MiB of it between two",
+              flush=True)
         self.assertLess(max(gaps), 128)
 
     def test_responses_are_never_mixed(self):
@@ -210,10 +214,12 @@ class Operators(Attack):
             return processor_seconds(server) - before
 
         quiet = cost()
-        peers = [self.enterContext(connect(server.port)) for _ in range(min(4000, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 200))]
+        peers = [self.enterContext(connect(server.port))
+                 for _ in range(min(4000, resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 200))]
         self.assertTrue(wait_until(lambda: descriptors(server) > len(peers), 10))
         busy = cost()
-        print(f"\n  /metrics 300 times: {quiet:.2f} s of processor time, with {len(peers)} connections {busy:.2f} s", flush=True)
+        print(f"\n  /metrics 300 times: {quiet:.2f} s of processor time, with {len(peers)} connections {busy:.2f} s",
+              flush=True)
         self.assertLess(busy, 2 * quiet + 0.2)
         for each in peers:
             leave_rudely(each)

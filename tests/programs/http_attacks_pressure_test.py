@@ -17,7 +17,8 @@ from support import Example, Serve
 def waits(server):
     """Returns how often the server's threads have waited for anything, including another thread."""
     threads = Path(f"/proc/{server.process.pid}/task").iterdir()
-    return sum(int(re.search(r"\nvoluntary_ctxt_switches:\s+(\d+)", (each / "status").read_text()).group(1)) for each in threads)
+    return sum(int(re.search(r"\nvoluntary_ctxt_switches:\s+(\d+)", (each / "status").read_text()).group(1))
+               for each in threads)
 
 
 class Pressure(Attack):
@@ -79,7 +80,8 @@ class Pressure(Attack):
     def test_pipelined_requests_whose_answers_nobody_takes(self):
         log = (self.scratch / "log").open("w")
         self.addCleanup(log.close)
-        server = self.enterContext(Serve(self.root, "--allow-host", "a", "--access-log", "text", "--write-timeout", 120, output=log))
+        server = self.enterContext(Serve(self.root, "--allow-host", "a", "--access-log", "text", "--write-timeout", 120,
+                                         output=log))
         for method in ("GET", "HEAD", "OPTIONS"):
             request = get("/small.txt").replace(b"GET", method.encode())
             held = self.held_for(server, 4, lambda: [request * 1000] * 20, f"pipelined {method}")
@@ -104,14 +106,16 @@ class Pressure(Attack):
         part = b"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"slow\"\r\n\r\n"
         before, began = waits(server), processor_seconds(server)
         with connect(server.port) as peer:
-            peer.sendall(b"POST /_upload HTTP/1.1\r\nHost: a\r\nAccept: application/json\r\nTransfer-Encoding: chunked\r\n"
-                         b"Content-Type: multipart/form-data; boundary=b\r\n\r\n" + b"%x\r\n" % len(part) + part + b"\r\n")
+            peer.sendall(b"POST /_upload HTTP/1.1\r\nHost: a\r\nAccept: application/json\r\n"
+                         b"Transfer-Encoding: chunked\r\nContent-Type: multipart/form-data; boundary=b\r\n\r\n"
+                         b"%x\r\n" % len(part) + part + b"\r\n")
             for _ in range(count // 20_000):
                 peer.sendall(b"1\r\nx\r\n" * 20_000)
             peer.sendall(b"9\r\n\r\n--b--\r\n\r\n0\r\n\r\n")
             self.assertTrue(peer.recv(4096).startswith(b"HTTP/1.1 201 "))
         waited, spent = waits(server) - before, processor_seconds(server) - began
-        print(f"\n  {count} chunks of a byte: {waited} waits, {1e6 * spent / count:.2f} us of processor time each", flush=True)
+        print(f"\n  {count} chunks of a byte: {waited} waits, {1e6 * spent / count:.2f} us of processor time each",
+              flush=True)
         self.assertEqual((self.uploads / "slow").stat().st_size, count)
         self.assertLess(waited, count // 100)  # fewer than one for each chunk
         self.ends_quietly(server)
@@ -126,7 +130,8 @@ class Pressure(Attack):
             began = processor_seconds(server)
             with connect(server.port) as peer, peer.makefile("rb") as reader:
                 for name in names:
-                    body = f'--b\r\nContent-Disposition: form-data; name="f"; filename="{name}"\r\n\r\nx\r\n--b--\r\n'.encode()
+                    body = (f'--b\r\nContent-Disposition: form-data; name="f"; filename="{name}"\r\n\r\n'
+                            'x\r\n--b--\r\n').encode()
                     peer.sendall(b"POST /_upload HTTP/1.1\r\nHost: a\r\nAccept: application/json\r\nContent-Length: "
                                  b"%d\r\nContent-Type: multipart/form-data; boundary=b\r\n\r\n" % len(body) + body)
                     self.assertEqual(read_response(reader)[0], 201)
@@ -134,7 +139,8 @@ class Pressure(Attack):
 
         different = upload_all(f"{i}" for i in range(500))
         same = upload_all("a" for _ in range(500))
-        print(f"\n  500 uploads: {different:.2f} s of processor time by names of their own, {same:.2f} s by one", flush=True)
+        print(f"\n  500 uploads: {different:.2f} s of processor time by names of their own, {same:.2f} s by one",
+              flush=True)
         self.assertLess(same, 5 * different + 0.1)
         self.ends_quietly(server)
 

@@ -70,8 +70,9 @@ class Slow(Attack):
 
     def test_slow_bodies(self):
         server = self.serve_impatiently()
-        head = (b"POST /_upload HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000000\r\n"
-                b"\r\n--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"slow\"\r\n\r\n")
+        head = (b"POST /_upload HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+                b"Content-Length: 1000000\r\n\r\n"
+                b"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"slow\"\r\n\r\n")
         before = descriptors(server)
         with self.beside(server, "slow bodies"):
             for received in self.attack(server, head, b"a", reads=4096):
@@ -118,7 +119,8 @@ class SlowHttpTest(Attack):
     def attack(self, path, *arguments):
         server = self.serve_impatiently()
         with self.beside(server, f"slowhttptest {arguments[0]}"):
-            done = run("slowhttptest", "-c", 200, "-r", 200, "-l", 8, "-p", 5, *arguments, "-u", f"http://127.0.0.1:{server.port}{path}", timeout=40,
+            done = run("slowhttptest", "-c", 200, "-r", 200, "-l", 8, "-p", 5, *arguments, "-u",
+                       f"http://127.0.0.1:{server.port}{path}", timeout=40,
                        cwd=self.scratch, env={**os.environ, "TERM": "dumb"})
         text = re.sub(r"\x1b\[[0-9;]*m", "", (done.stdout + done.stderr).decode())
         found = re.findall(r"service available: *(\w+)", text)

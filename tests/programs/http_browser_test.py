@@ -61,14 +61,16 @@ class Browser(unittest.TestCase):
         self.assertIn("large", names)
         self.assertIn("a b&<ü>.txt", names)
         # The page may load nothing, not even with a script. Only its links lead on.
-        self.page.open(self.page.run("[...document.querySelectorAll('a')].find(a => a.textContent.startsWith('a b')).href"))
+        self.page.open(self.page.run("[...document.querySelectorAll('a')]"
+                                     ".find(a => a.textContent.startsWith('a b')).href"))
         self.assertEqual(self.page.run("document.body.textContent"), "alpha\n")
         self.assertEqual(self.page.named("Runtime.exceptionThrown"), [])
 
     def test_a_listing_is_dumped_without_a_debugger(self):
         self.serve()
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-            done = run(chromium.PROGRAM, *chromium.FLAGS, f"--user-data-dir={profile}", "--dump-dom", self.base + "/", timeout=60)
+            done = run(chromium.PROGRAM, *chromium.FLAGS, f"--user-data-dir={profile}", "--dump-dom", self.base + "/",
+                       timeout=60)
         self.assertIn(b">large</a>", done.stdout)
 
     def test_a_page_fetches_a_whole_file_and_a_range(self):
@@ -89,7 +91,9 @@ class Browser(unittest.TestCase):
         self.page.open(self.base + "/")
         ready = """new Promise((done, failed) => {
           const media = document.querySelector('video');
-          const look = () => { if (media.readyState >= 2 && !media.seeking) done([media.duration, media.currentTime]); };
+          const look = () => {
+            if (media.readyState >= 2 && !media.seeking) done([media.duration, media.currentTime]);
+          };
           for (const each of ['loadeddata', 'seeked', 'canplay']) media.addEventListener(each, look);
           media.addEventListener('error', () => failed(new Error(media.error.message)));
           AT
@@ -106,7 +110,8 @@ class Browser(unittest.TestCase):
         server = self.serve("--access-log", "json", output=log)
         self.page.open(self.base + "/page.html")
         for _ in range(2):
-            size = self.page.run("fetch('large?known', {cache: 'no-cache'}).then(a => a.arrayBuffer()).then(b => b.byteLength)")
+            size = self.page.run("fetch('large?known', {cache: 'no-cache'})"
+                                 ".then(a => a.arrayBuffer()).then(b => b.byteLength)")
             self.assertEqual(size, len(self.large))
         self.assertEqual(server.stop(), 0)
         log.seek(0)
@@ -120,7 +125,8 @@ class Browser(unittest.TestCase):
         self.page.open(self.base + "/_upload")
         self.page.run("""{ window.said = [];
           new MutationObserver(() => said.push(document.querySelector('[role=status]').textContent))
-            .observe(document.querySelector('[role=status]'), {childList: true, characterData: true, subtree: true}); }""")
+            .observe(document.querySelector('[role=status]'),
+                     {childList: true, characterData: true, subtree: true}); }""")
         self.page.choose_file("input[type=file]", sent)
         finished = """new Promise(done => {
           const status = document.querySelector('[role=status]');
@@ -129,7 +135,8 @@ class Browser(unittest.TestCase):
           document.querySelector('button').click();
         })"""
         self.assertEqual(self.page.run(finished), "Done.")
-        self.assertEqual(self.page.run("[...document.querySelectorAll('li')].map(each => each.textContent)"), ["sent it.bin"])
+        self.assertEqual(self.page.run("[...document.querySelectorAll('li')].map(each => each.textContent)"),
+                         ["sent it.bin"])
         said = self.page.run("said")
         self.assertTrue([each for each in said if each.endswith(" %")], said)
         self.assertTrue((self.uploads / "sent it.bin").read_bytes() == self.large)

@@ -19,7 +19,8 @@ class Curl(Checks, WithServer):
             heads = heads_of(Path(there, "heads").read_text())
             self.assertEqual(len(heads), count)
             bodies = [Path(there, f"body{i + 1}") for i in range(count)]
-            return [Answer(*head, digest_of(body.read_bytes() if body.exists() else b"")) for head, body in zip(heads, bodies)]
+            return [Answer(*head, digest_of(body.read_bytes() if body.exists() else b""))
+                    for head, body in zip(heads, bodies)]
 
     def ask(self, method, path, fields, count):
         arguments = [part for name, value in fields.items() for part in ("-H", f"{name}: {value}")]
@@ -31,7 +32,8 @@ class Curl(Checks, WithServer):
         return answers
 
     def upload(self, path, name):
-        return self.run_curl(1, "-H", "Accept: application/json", "-F", f"file=@{path};filename={name}", self.url("/_upload?[1-1]"))[0]
+        return self.run_curl(1, "-H", "Accept: application/json", "-F", f"file=@{path};filename={name}",
+                             self.url("/_upload?[1-1]"))[0]
 
     def test_a_download_is_resumed(self):
         part = self.outputs / "resumed"
@@ -40,14 +42,16 @@ class Curl(Checks, WithServer):
         self.assertTrue(part.read_bytes() == self.large)
 
     def test_an_upload_that_waits_for_100_continue(self):
-        done = run("curl", "-sS", "-v", "-H", "Accept: application/json", "-H", "Expect: 100-continue", "--expect100-timeout", 30,
+        done = run("curl", "-sS", "-v", "-H", "Accept: application/json", "-H", "Expect: 100-continue",
+                   "--expect100-timeout", 30,
                    "-F", f"file=@{self.sent};filename=continued.bin", self.url("/_upload"))
         self.assertIn(b"< HTTP/1.1 100 Continue", done.stderr)
         self.assertIn(b"< HTTP/1.1 201 ", done.stderr)
         self.assertTrue((self.uploads / "continued.bin").read_bytes() == self.sent.read_bytes())
 
     def test_many_downloads_at_once(self):
-        done = run("curl", "--no-progress-meter", "--parallel", "-o", self.outputs / "parallel#1", self.url("/large?[1-10]"))
+        done = run("curl", "--no-progress-meter", "--parallel", "-o", self.outputs / "parallel#1",
+                   self.url("/large?[1-10]"))
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         for i in range(1, 11):
             self.assertTrue((self.outputs / f"parallel{i}").read_bytes() == self.large)
@@ -59,7 +63,8 @@ class Wget(Checks, WithServer):
     def run_wget(self, *arguments, addresses):
         body = self.outputs / "wget"
         body.unlink(missing_ok=True)
-        done = run("wget", "--no-config", "-S", "-nv", "--tries=1", "--timeout=60", "--content-on-error", "-O", body, *arguments,
+        done = run("wget", "--no-config", "-S", "-nv", "--tries=1", "--timeout=60", "--content-on-error", "-O", body,
+                   *arguments,
                    *addresses, env={**os.environ, "LC_ALL": "C"})
         return heads_of(done.stderr.decode()), body.read_bytes() if body.exists() else b""
 
@@ -76,7 +81,8 @@ class Wget(Checks, WithServer):
         body, kind = form_of(path, name)
         form = self.outputs / "form"
         form.write_bytes(body)
-        heads, _ = self.run_wget(f"--post-file={form}", f"--header=Content-Type: {kind}", "--header=Accept: application/json",
+        heads, _ = self.run_wget(f"--post-file={form}", f"--header=Content-Type: {kind}",
+                                 "--header=Accept: application/json",
                                  addresses=[self.url("/_upload")])
         return Answer(*heads[0], None)
 
@@ -102,8 +108,8 @@ class Wget(Checks, WithServer):
         for name, content in contents.items():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             (tree / name).write_bytes(content)
-        done = run("wget", "--no-config", "-q", "-r", "-np", "-nH", "-e", "robots=off", "--restrict-file-names=nocontrol", "-P",
-                   self.outputs, self.url("/tree/"))
+        done = run("wget", "--no-config", "-q", "-r", "-np", "-nH", "-e", "robots=off",
+                   "--restrict-file-names=nocontrol", "-P", self.outputs, self.url("/tree/"))
         self.assertEqual(done.returncode, 0, done.stderr)
         for name, content in contents.items():
             self.assertEqual((self.outputs / "tree" / name).read_bytes(), content)
@@ -131,7 +137,8 @@ class Load(WithServer):
     def test_wrk(self):
         # wrk treats a response with "close" as the end of its connection, and opens another one.
         for path in ("/a.txt", "/large"):
-            done = run("wrk", "-t", 1, "-c", 50 if path == "/a.txt" else 5, "-d", "2s", "--timeout", "20s", self.url(path))
+            done = run("wrk", "-t", 1, "-c", 50 if path == "/a.txt" else 5, "-d", "2s", "--timeout", "20s",
+                       self.url(path))
             text = done.stdout.decode()
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertNotIn("Socket errors", text)

@@ -104,7 +104,8 @@ class Proxy(unittest.TestCase):
         for method, target, status in (("OPTIONS", "*", 204), ("OPTIONS", "/x", 204), ("TRACE", "/x", 501)):
             answer = self.proxy.request(method, target, headers={"Max-Forwards": "0"})
             self.assertEqual((answer[0], self.upstream.accepted), (status, 0), method)
-        for method, given, left in (("OPTIONS", "2", "1"), ("TRACE", "1", "0"), ("OPTIONS", "many", "many"), ("GET", "0", "0")):
+        for method, given, left in (("OPTIONS", "2", "1"), ("TRACE", "1", "0"), ("OPTIONS", "many", "many"),
+                                    ("GET", "0", "0")):
             seen = json.loads(self.proxy.request(method, "/x", headers={"Max-Forwards": given})[2])
             self.assertEqual([value for name, value in seen["headers"] if name == "Max-Forwards"], [left], method)
 
@@ -160,7 +161,8 @@ class Proxy(unittest.TestCase):
         self.assertEqual(self.start(f"127.0.0.1:{port}").get("/")[0], 502)
 
     def test_a_server_that_dies_or_talks_nonsense(self):
-        for last_words in (b"", b"HTTP/1.1 200 OK\r\nConte", b"nonsense\r\n\r\n", b"HTTP/1.1 101 Switch\r\nUpgrade: x\r\n\r\n",
+        for last_words in (b"", b"HTTP/1.1 200 OK\r\nConte", b"nonsense\r\n\r\n",
+                           b"HTTP/1.1 101 Switch\r\nUpgrade: x\r\n\r\n",
                            b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"):
             with self.subTest(last_words):
                 proxy = self.start_before(lambda peer: peer.sendall(last_words))
@@ -169,7 +171,8 @@ class Proxy(unittest.TestCase):
 
     def test_a_server_that_dies_in_the_middle(self):
         for head in (b"Content-Length: 100", b"Transfer-Encoding: chunked"):
-            proxy = self.start_before(lambda peer: peer.sendall(b"HTTP/1.1 200 OK\r\n" + head + b"\r\n\r\n4\r\nabcd\r\n"))
+            answer = b"HTTP/1.1 200 OK\r\n" + head + b"\r\n\r\n4\r\nabcd\r\n"
+            proxy = self.start_before(lambda peer: peer.sendall(answer))
             with self.assertRaises((http.client.IncompleteRead, ConnectionResetError)):
                 proxy.get("/")
 
@@ -259,10 +262,13 @@ class Proxy(unittest.TestCase):
 
     def test_a_wrong_option_is_named_with_what_is_expected(self):
         for arguments, wrong in (([], "--upstream is missing"), (["--upstream"], "--upstream needs a value"),
-                                 (["--upstream", "a:1", "--timeout", "-1"], '--timeout: expected seconds, more than 0, got "-1"'),
+                                 (["--upstream", "a:1", "--timeout", "-1"],
+                                  '--timeout: expected seconds, more than 0, got "-1"'),
                                  (["--upstream", "nonsense"], '--upstream: expected HOST:PORT, got "nonsense"'),
-                                 (["--upstream", "127.0.0.1:99999"], '--upstream: expected HOST:PORT, got "127.0.0.1:99999"'),
-                                 (["--upstream", "a:1", "--trust-forwarded", "1"], '--trust-forwarded: expected yes or no, got "1"'),
+                                 (["--upstream", "127.0.0.1:99999"],
+                                  '--upstream: expected HOST:PORT, got "127.0.0.1:99999"'),
+                                 (["--upstream", "a:1", "--trust-forwarded", "1"],
+                                  '--trust-forwarded: expected yes or no, got "1"'),
                                  (["--other", "1"], "unknown option: --other")):
             done = subprocess.run([str(BIN / "reverse_proxy"), *arguments], capture_output=True, text=True, timeout=20)
             self.assertEqual((done.returncode, "usage:" in done.stderr), (2, True))

@@ -120,7 +120,8 @@ class EchoClientTests:
 
     def test_a_line_comes_back_before_the_next_is_typed(self):
         with Server("echo_server_coroutine") as server:
-            with subprocess.Popen(self.command(server.address[1]), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as client:
+            with subprocess.Popen(self.command(server.address[1]), stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE) as client:
                 for line in (b"first\n", b"second\n"):
                     client.stdin.write(line)
                     client.stdin.flush()
@@ -135,7 +136,8 @@ class EchoClientTests:
 
     def test_a_server_that_leaves_ends_it_while_it_waits_for_input(self):
         with socket.create_server(("127.0.0.1", 0)) as listener:
-            with subprocess.Popen(self.command(listener.getsockname()[1]), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+            with subprocess.Popen(self.command(listener.getsockname()[1]), stdin=subprocess.PIPE,
+                                  stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE) as client:
                 listener.accept()[0].close()
                 self.assertEqual(client.wait(20), 1)
@@ -153,7 +155,8 @@ class EchoClientTests:
 
     def test_a_signal_ends_it(self):
         with Server("echo_server_coroutine") as server:
-            with subprocess.Popen(self.command(server.address[1]), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as client:
+            with subprocess.Popen(self.command(server.address[1]), stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE) as client:
                 client.stdin.write(b"hello\n")
                 client.stdin.flush()
                 self.assertEqual(client.stdout.readline(), b"hello\n")

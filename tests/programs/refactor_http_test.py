@@ -25,7 +25,8 @@ class HttpServerTests:
         cls.outer = cls.enterClassContext(tempfile.TemporaryDirectory())
         cls.root = Path(cls.outer, "root")
         (cls.root / "below/deeper").mkdir(parents=True)
-        cls.files = {"/index.html": b"<h1>hello</h1>\n", "/below/deeper/style.css": b"p { color: red }\n", "/empty": b"",
+        cls.files = {"/index.html": b"<h1>hello</h1>\n", "/below/deeper/style.css": b"p { color: red }\n",
+                     "/empty": b"",
                      "/below/index.html": b"below\n", "/a b.txt": b"blank\n", "/large": os.urandom(3_000_000),
                      "/huge": bytes(30_000_000)}  # more than the kernel buffers for a client that does not read
         for name, content in cls.files.items():
@@ -82,7 +83,8 @@ class HttpServerTests:
                 self.assertEqual(self.get(target)[0], 404)
 
     def test_nothing_outside_of_the_directory(self):
-        for target in ("/../secret", "/..", "/../", "/below/../../secret", "/%2e%2e/secret", "/%2E%2E%2fsecret", "/..%2fsecret",
+        for target in ("/../secret", "/..", "/../", "/below/../../secret", "/%2e%2e/secret", "/%2E%2E%2fsecret",
+                       "/..%2fsecret",
                        "/below/%2e%2e/%2e%2e/secret", "//etc/passwd", "/%2fetc/passwd", "/link", "/up/secret", "/up/",
                        "/../root/index.html", "/../root_too", "/up/root_too", "/below/../index.html"):
             with self.subTest(target):
@@ -91,9 +93,12 @@ class HttpServerTests:
 
     def test_requests_that_are_none(self):
         host = b"Host: a\r\n"
-        for request in (b"nonsense\r\n", b"GET /\r\n" + host, b"GET  / HTTP/1.1\r\n" + host, b"GET / HTTP/2.0\r\n" + host,
-                        b"GET / HTTP/1.1 \r\n" + host, b"G{T / HTTP/1.1\r\n" + host, b"GET index.html HTTP/1.1\r\n" + host,
-                        b"GET /%zz HTTP/1.1\r\n" + host, b"GET /%0 HTTP/1.1\r\n" + host, b"GET /%00 HTTP/1.1\r\n" + host,
+        for request in (b"nonsense\r\n", b"GET /\r\n" + host, b"GET  / HTTP/1.1\r\n" + host, 
+                        b"GET / HTTP/2.0\r\n" + host,
+                        b"GET / HTTP/1.1 \r\n" + host, b"G{T / HTTP/1.1\r\n" + host, 
+                        b"GET index.html HTTP/1.1\r\n" + host,
+                        b"GET /%zz HTTP/1.1\r\n" + host, b"GET /%0 HTTP/1.1\r\n" + host, 
+                        b"GET /%00 HTTP/1.1\r\n" + host,
                         b"GET /a\tb HTTP/1.1\r\n" + host, b"GET / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\n" + host + host,
                         b"GET / HTTP/1.1\r\n" + host + b"a b: c\r\n", b"GET / HTTP/1.1\r\n" + host + b"name : c\r\n",
                         b"GET / HTTP/1.1\r\n" + host + b"nothing\r\n", b"GET / HTTP/1.1\r\n" + host + b" fold: x\r\n",
@@ -107,7 +112,8 @@ class HttpServerTests:
     def test_heads_that_are_too_long(self):
         for size in (8000, 100_000):
             answer = self.raw(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX: " + b"x" * size + b"\r\n\r\n")
-            self.assertEqual(answer.split(b"\r\n")[0], b"HTTP/1.1 200 OK" if size == 8000 else b"HTTP/1.1 400 Bad Request")
+            self.assertEqual(answer.split(b"\r\n")[0],
+                             b"HTTP/1.1 200 OK" if size == 8000 else b"HTTP/1.1 400 Bad Request")
         self.assertEqual(self.raw(b"x" * 8192).split(b"\r\n")[0], b"HTTP/1.1 400 Bad Request")
 
     def test_other_methods(self):
@@ -151,7 +157,8 @@ class HttpServerTests:
                         b"GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"):
             with self.subTest(request):
                 answer = self.raw(request)
-                self.assertTrue(answer.startswith(b"HTTP/1.1 200 ") and answer.endswith(self.files["/index.html"]), answer)
+                self.assertTrue(answer.startswith(b"HTTP/1.1 200 ") and answer.endswith(self.files["/index.html"]),
+                                answer)
                 self.assertIn(b"\r\nConnection: close\r\n", answer)
 
     def test_a_client_that_sends_byte_by_byte(self):
@@ -249,7 +256,8 @@ class HttpServerTests:
         for arguments in (["--listen"], ["--listen", "1"], ["--idle", "0"], ["--idle", "x"], ["--other", "1"]):
             done = run(BIN / self.program, *arguments)
             self.assertEqual((done.returncode, b"usage:" in done.stderr), (2, True))
-        for arguments in (["--root", "/none"], ["--listen", "127.0.0.1:%d" % self.server.address[1]], ["--listen", "a.b:1"]):
+        for arguments in (["--root", "/none"], ["--listen", "127.0.0.1:%d" % self.server.address[1]],
+                          ["--listen", "a.b:1"]):
             self.assertEqual(run(BIN / self.program, *arguments).returncode, 1)
 
 

@@ -5,7 +5,8 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAIRS = {"echo_server_coroutine.cpp": "echo_server_blocking.cpp", "echo_client_coroutine.cpp": "echo_client_blocking.cpp",
+PAIRS = {"echo_server_coroutine.cpp": "echo_server_blocking.cpp",
+         "echo_client_coroutine.cpp": "echo_client_blocking.cpp",
          "http_server_coroutine.cpp": "http_server_callback.cpp"}
 
 

@@ -165,13 +165,17 @@ class Resp(unittest.TestCase):
     @unittest.skipUnless(shutil.which("redis-server"), "redis-server is not installed")
     def test_replies_equal_those_of_redis_server(self):
         commands = [("SET", "k", "v"), ("GET", "k"), ("GET",), ("SET", "k"), ("SET", "k", "v", "EX", "0"),
-                    ("SET", "k", "v", "EX", "x"), ("SET", "k", "v", "NX", "XX"), ("SET", "k", "w", "GET"), ("INCR", "k"),
-                    ("SET", "n", "9223372036854775807"), ("INCR", "n"), ("DECR", "n"), ("INCRBY", "n", "x"), ("TTL", "n"),
+                    ("SET", "k", "v", "EX", "x"), ("SET", "k", "v", "NX", "XX"), ("SET", "k", "w", "GET"),
+                    ("INCR", "k"),
+                    ("SET", "n", "9223372036854775807"), ("INCR", "n"), ("DECR", "n"), ("INCRBY", "n", "x"),
+                    ("TTL", "n"),
                     ("EXPIRE", "n", "10"), ("PERSIST", "n"), ("APPEND", "k", "zz"), ("STRLEN", "k"), ("TYPE", "k"),
                     ("TYPE", "none"), ("DEL", "k", "k"), ("EXISTS", "n", "n"), ("MGET",), ("MSET", "a"),
                     ("MSET", "a", "1", "b", "2"), ("MGET", "a", "b", "c"), ("GETSET", "a", "3"), ("SETNX", "a", "4"),
-                    ("SETEX", "a", "-1", "x"), ("SETEX", "a", "10", "x"), ("DBSIZE",), ("ECHO",), ("ECHO", "x"), ("PING", "a"),
-                    ("PING", "a", "b"), ("NOSUCH", "a", "b"), ("SELECT", "0"), ("SELECT", "x"), ("FLUSHALL",), ("DBSIZE",)]
+                    ("SETEX", "a", "-1", "x"), ("SETEX", "a", "10", "x"), ("DBSIZE",), ("ECHO",), ("ECHO", "x"),
+                    ("PING", "a"),
+                    ("PING", "a", "b"), ("NOSUCH", "a", "b"), ("SELECT", "0"), ("SELECT", "x"), ("FLUSHALL",),
+                    ("DBSIZE",)]
         with tempfile.TemporaryDirectory() as scratch:
             with socket.socket() as probe:
                 probe.bind(("127.0.0.1", 0))

@@ -42,7 +42,8 @@ class Operating(WithTree):
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"The value comes from {name} in the environment.\n".encode(), done.stderr)
             self.assertEqual(done.stderr.count(b"environment"), 1)
-        done = run(BIN / "gyre", "serve", self.root, "--threads", "x", timeout=20, env={**os.environ, "GYRE_THREADS": "two"})
+        done = run(BIN / "gyre", "serve", self.root, "--threads", "x", timeout=20,
+                   env={**os.environ, "GYRE_THREADS": "two"})
         self.assertNotIn(b"environment", done.stderr)
 
     def test_it_says_where_it_listens_and_what_holds_without_colours(self):
@@ -56,9 +57,12 @@ class Operating(WithTree):
     def test_wrong_settings_are_named_and_nothing_is_served(self):
         for arguments, word in ((["--listen", "nowhere"], "HOST:PORT"), (["--threads", "-1"], "--threads"),
                                 (["--access-log", "xml"], "xml"), (["--header", "nonsense"], "Name: value"),
-                                (["--header", "Content-Length: 5"], "Content-Length"), (["--idle-timeout", "0"], "--idle-timeout"),
-                                (["--idle-timeout", "nan"], "expected seconds"), (["--max-target", "0"], "at least 1, got"),
-                                (["--max-header-bytes", "9" * 30], "at least 1, got"), (["--max-upload", "-1"], "4gb, got"),
+                                (["--header", "Content-Length: 5"], "Content-Length"),
+                                (["--idle-timeout", "0"], "--idle-timeout"),
+                                (["--idle-timeout", "nan"], "expected seconds"),
+                                (["--max-target", "0"], "at least 1, got"),
+                                (["--max-header-bytes", "9" * 30], "at least 1, got"),
+                                (["--max-upload", "-1"], "4gb, got"),
                                 (["--max-upload", "b"], "4gb, got"), (["--cache-control", "a\nb"], "Cache-Control"),
                                 (["--unknown"], "--unknown")):
             done = run(BIN / "gyre", "serve", self.root, *arguments, timeout=20)
@@ -86,7 +90,8 @@ class Operating(WithTree):
         with Serve(self.root, "--threads", 2) as server:
             address = f"127.0.0.1:{server.port}"
             done = run(BIN / "gyre", "serve", self.root, "--threads", 2, "--listen", address, timeout=20)
-            self.assertEqual((done.returncode, done.stderr), (1, f"error: listen {address}: Address already in use\n".encode()))
+            self.assertEqual((done.returncode, done.stderr),
+                             (1, f"error: listen {address}: Address already in use\n".encode()))
 
     def test_an_admin_address_may_be_a_path(self):
         with Serve(self.root, "--admin", f"unix:{self.uploads}/admin") as server:
@@ -127,7 +132,8 @@ class Operating(WithTree):
                 self.assertIn('"GET /a.txt?x=%22%0a HTTP/1.1" 200 6000', lines[0])
 
     def test_limits_and_time_outs_are_those_of_the_flags(self):
-        with Serve(self.root, "--max-target", 100, "--max-header-fields", 5, "--header-timeout", 0.2, "--idle-timeout", 0.2) as server:
+        with Serve(self.root, "--max-target", 100, "--max-header-fields", 5, "--header-timeout", 0.2,
+                   "--idle-timeout", 0.2) as server:
             self.assertEqual(ask(server.port, "/" + "a" * 200)[0], 414)
             self.assertEqual(ask(server.port, "/", headers={f"X-{i}": "1" for i in range(9)})[0], 431)
             with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
@@ -176,7 +182,8 @@ class Ending(WithTree):
 
     def test_what_is_under_way_is_finished_and_it_is_not_ready_meanwhile(self):
         (self.root / "large").write_bytes(os.urandom(64 << 20))
-        with Serve(self.root, "--admin", "127.0.0.1:0") as server, socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+        with Serve(self.root, "--admin", "127.0.0.1:0") as server, \
+                socket.create_connection(("127.0.0.1", server.port), 20) as peer:
             peer.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
             received = bytearray(peer.recv(4096))  # += on bytes copies it all each time, longer than the drain
             server.process.send_signal(signal.SIGTERM)

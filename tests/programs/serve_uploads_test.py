@@ -14,7 +14,8 @@ class Uploads(WithTree):
         with Serve(self.root, "--upload", self.uploads) as server:
             for content in (b"one", b"two"):
                 body, kind = multipart("../x.txt", content)
-                status, _, answer = ask(server.port, "/_upload", "POST", {"Content-Type": kind, "Accept": "application/json"}, body)
+                status, _, answer = ask(server.port, "/_upload", "POST",
+                                        {"Content-Type": kind, "Accept": "application/json"}, body)
                 self.assertEqual(status, 201, answer)
             self.assertEqual((self.uploads / "x.txt").read_bytes(), b"one")
             self.assertEqual((self.uploads / "x (2).txt").read_bytes(), b"two")
@@ -24,7 +25,8 @@ class Uploads(WithTree):
             for name in ("n" * 251 + ".txt", "ü" * 127, "." + "e" * 254, "a." + "e" * 253):
                 for _ in range(2):
                     body, kind = multipart(name, b"x")
-                    status, _, answer = ask(server.port, "/_upload", "POST", {"Content-Type": kind, "Accept": "application/json"}, body)
+                    status, _, answer = ask(server.port, "/_upload", "POST",
+                                            {"Content-Type": kind, "Accept": "application/json"}, body)
                     self.assertEqual(status, 201, answer)
             names = sorted(each.name for each in self.uploads.iterdir())
             self.assertIn("n" * 247 + " (2).txt", names)
@@ -80,7 +82,8 @@ class Uploads(WithTree):
         kind = {"Content-Type": "multipart/form-data; boundary=b"}
         wrong = "--b\r\nContent-Disposition: form-data\r\n\r\nx\r\n--b--\r\n"
         with Serve(self.root, "--upload", self.uploads) as server:
-            status, _, text = ask(server.port, "/_upload", "POST", kind, (part.format("one") + part.format("two") + wrong).encode())
+            status, _, text = ask(server.port, "/_upload", "POST", kind,
+                                  (part.format("one") + part.format("two") + wrong).encode())
             self.assertEqual(status, 400)
             self.assertTrue(text.endswith(b"; kept: one, two\n"), text)
             many = "".join(part.format(f"many{i}") for i in range(25))
@@ -116,23 +119,27 @@ class Uploads(WithTree):
     def test_compressed_neighbours_are_sent_when_uploads_go_elsewhere(self):
         (self.root / "a.txt.gz").write_bytes(gzip.compress(b"alpha\n" * 1000))
         with Serve(self.root, "--upload", self.uploads) as server:
-            self.assertEqual(ask(server.port, "/a.txt", headers={"Accept-Encoding": "gzip"})[1]["content-encoding"], "gzip")
+            self.assertEqual(ask(server.port, "/a.txt", headers={"Accept-Encoding": "gzip"})[1]["content-encoding"],
+                             "gzip")
 
     def test_programs_that_also_take_other_types_get_json(self):
         with Serve(self.root, "--upload", self.uploads) as server:
             body, kind = multipart("x", b"y")
             for accept, status in (("application/json, */*;q=0.1", 201), ("*/*", 303), ("text/html,*/*;q=0.8", 303)):
-                self.assertEqual(ask(server.port, "/_upload", "POST", {"Content-Type": kind, "Accept": accept}, body)[0], status)
+                answer = ask(server.port, "/_upload", "POST", {"Content-Type": kind, "Accept": accept}, body)
+                self.assertEqual(answer[0], status)
 
     def test_a_directory_that_takes_no_files_is_named_at_once(self):
         done = run(BIN / "gyre", "serve", self.root, "--listen", "127.0.0.1:0", "--upload", "/proc", timeout=20)
-        self.assertEqual((done.returncode, done.stderr), (1, b"error: create a file in /proc: Operation not supported\n"))
+        self.assertEqual((done.returncode, done.stderr),
+                         (1, b"error: create a file in /proc: Operation not supported\n"))
 
     def test_one_that_is_too_large_is_413_and_leaves_nothing(self):
         with Serve(self.root, "--upload", self.uploads, "--max-upload", "100kb") as server:
             body, kind = multipart("x", b"y" * 1_000_000)
             with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
-                peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode())
+                peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
+                             f"Content-Length: {len(body)}\r\n\r\n".encode())
                 self.assertIn(b" 413 ", peer.recv(4096))
             self.assertEqual(list(self.uploads.iterdir()), [])
 
@@ -140,7 +147,8 @@ class Uploads(WithTree):
         with Serve(self.root, "--upload", self.uploads) as server:
             body, kind = multipart("x", b"y" * 1_000_000)
             with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
-                peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n".encode())
+                peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
+                             f"Content-Length: {len(body)}\r\n\r\n".encode())
                 peer.sendall(body[:500_000])
             self.assertEqual(ask(server.port, "/_upload")[0], 200)
             self.assertEqual(list(self.uploads.iterdir()), [])
@@ -148,10 +156,12 @@ class Uploads(WithTree):
     def test_a_form_of_another_site_is_refused(self):
         with Serve(self.root, "--upload", self.uploads) as server:
             body, kind = multipart("x", b"y")
-            status = ask(server.port, "/_upload", "POST", {"Content-Type": kind, "Origin": "https://evil.example"}, body)[0]
+            status = ask(server.port, "/_upload", "POST", {"Content-Type": kind, "Origin": "https://evil.example"},
+                         body)[0]
             self.assertEqual(status, 403)
             own = f"http://127.0.0.1:{server.port}"
-            status = ask(server.port, "/_upload", "POST", {"Content-Type": kind, "Origin": own, "Accept": "application/json"}, body)[0]
+            status = ask(server.port, "/_upload", "POST",
+                         {"Content-Type": kind, "Origin": own, "Accept": "application/json"}, body)[0]
             self.assertEqual(status, 201)
 
     def test_without_the_flag_there_is_no_upload(self):

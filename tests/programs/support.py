@@ -56,7 +56,8 @@ class Serve:
     """`gyre serve` on a directory. `lines` holds its output before it was ready."""
 
     def __init__(self, directory, *arguments, environment=None, output=None, before=(), listen="127.0.0.1:0"):
-        self.command = [*map(str, before), str(BIN / "gyre"), "serve", str(directory), "--listen", listen, *map(str, arguments)]
+        self.command = [*map(str, before), str(BIN / "gyre"), "serve", str(directory), "--listen", listen,
+                        *map(str, arguments)]
         self.environment = {**os.environ, **(environment or {})}
         self.output = output or subprocess.DEVNULL
 

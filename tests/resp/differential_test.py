@@ -157,7 +157,8 @@ class Differential(unittest.TestCase):
             TTL a; SET a 1; PTTL a"""))
 
     def test_counters(self):
-        values = ["0", "-1", "41", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "x", " 1", "1 ",
+        values = ["0", "-1", "41", "9223372036854775807", "-9223372036854775808", "9223372036854775808", "x",
+                  " 1", "1 ",
                   "01", "-0", "+1", "1.0", "", "1e3", "18446744073709551616"]
         self.compare(itertools.chain(words("INCR fresh; DECR fresh2; INCRBY fresh3 10; DECRBY fresh4 10; GET fresh4"),
                                      *([array("SET", "n", value), array("INCR", "n"), array("DECR", "n"),
@@ -183,8 +184,8 @@ class Differential(unittest.TestCase):
             peer.close()
 
     def test_numbers_of_arguments(self):
-        names = """append client config dbsize decr decrby del echo exists expire flushall flushdb get getset incr incrby
-            keys mget mset persist pexpire ping pttl reset select set setex setnx strlen ttl type"""
+        names = """append client config dbsize decr decrby del echo exists expire flushall flushdb get getset incr
+            incrby keys mget mset persist pexpire ping pttl reset select set setex setnx strlen ttl type"""
         # A large number, which as a time to live outlasts the test.
         self.compare(array(*([name.upper()] + ["99999"] * count)) for name in names.split() for count in range(6)
                      if (name, count) not in (("client", 1), ("config", 1)))
@@ -202,7 +203,8 @@ class Differential(unittest.TestCase):
                 array("CLIENT", "SETNAME", "a b"), array("HELLO", "2", "SETNAME", "a b")])
 
     def test_unknown_commands(self):
-        self.compare([array("foo"), array("foo", "a", "b"), array("FOO", "a\r\nb", "c'd"), array(""), array("a\0b", "c\0d"),
+        self.compare([array("foo"), array("foo", "a", "b"), array("FOO", "a\r\nb", "c'd"), array(""),
+                      array("a\0b", "c\0d"),
                       array("GETT", "a"), array("GE", "a"), array("x" * 200, "y" * 100, "z" * 100, "w"),
                       array("x", "y" * 200), array("x\r\n", "y\r\n"), array("foo", *"abcdefghijklmnopqrstuvwxyz" * 2),
                       array("CONFIG", "x\r\ny"), array("CLIENT", "x" * 200), array("EXPIRE", "a", "1", "x\r\ny")])
@@ -210,16 +212,20 @@ class Differential(unittest.TestCase):
     def test_inline_requests(self):
         self.compare([b"PING\r\n", b"PING\n", b"  ping   hello  \r\n", b"SET a \"x y\\n\\x41\\\"\" \r\n", b"GET a\r\n",
                       b"SET a 'it\\'s \\n'\r\nGET a\r\n", b"\r\n\n   \r\nPING\r\n", b"ECHO \"\"\r\n", b"\"\"\r\n",
-                      b"ECHO a\tb\r\n", b"ECHO \"a\tb\"\r\n", b"ECHO a\"b\"\r\n", b"ECHO a\vb\r\n", b"foo 'a b' \"c\"\r\n",
+                      b"ECHO a\tb\r\n", b"ECHO \"a\tb\"\r\n", b"ECHO a\"b\"\r\n", b"ECHO a\vb\r\n",
+                      b"foo 'a b' \"c\"\r\n",
                       b"ECHO \"\\xzz\\q\\x4\"\r\n", b"*0\r\nPING\r\n", b"*-1\r\nPING\r\n", b"*-10\r\n\r\nPING\r\n",
                       b"ECHO " + b"x" * 60_000 + b"\r\n"])
 
     def test_what_ends_a_connection(self):
         self.compare_streams([
-            b"QUIT\r\n", b"quit now please\r\n", b"PING\r\nQUIT\r\nPING\r\n", b"*1\r\n:1\r\n", b"*1\r\nx\r\n", b"*1\r\n\r\n",
-            b"PING\r\n*2\r\n$4\r\nECHO\r\n+x\r\n", b"*x\r\n", b"*\r\n", b"*01\r\n", b"*+1\r\n", b"*1x\r\n", b"*2147483648\r\n",
+            b"QUIT\r\n", b"quit now please\r\n", b"PING\r\nQUIT\r\nPING\r\n", b"*1\r\n:1\r\n", b"*1\r\nx\r\n",
+            b"*1\r\n\r\n",
+            b"PING\r\n*2\r\n$4\r\nECHO\r\n+x\r\n", b"*x\r\n", b"*\r\n", b"*01\r\n", b"*+1\r\n", b"*1x\r\n",
+            b"*2147483648\r\n",
             b"*99999999999999999999\r\n", b"*1\r\n$x\r\n", b"*1\r\n$-1\r\n", b"*1\r\n$\r\n", b"*1\r\n$01\r\n",
-            b"*1\r\n$67108865\r\n", b"*1\r\n$99999999999999999999\r\n", b"GET \"a\r\n", b"GET 'a\r\n", b"GET \"a\"b\r\n",
+            b"*1\r\n$67108865\r\n", b"*1\r\n$99999999999999999999\r\n", b"GET \"a\r\n", b"GET 'a\r\n",
+            b"GET \"a\"b\r\n",
             b"GET 'a'b\r\n", b"SET a 1\r\nGET \"\\\"\r\n"])
         self.compare_streams([b"x" * 100_000, b"*" + b"1" * 100_000, b"*1\r\n$" + b"1" * 100_000], marked=False)
 
@@ -245,7 +251,8 @@ class Differential(unittest.TestCase):
 
     def test_random_commands(self):
         chosen = random.Random(1)
-        keys, numbers = ["a", "b", "c", ""], ["0", "1", "-1", "7", "x", "9223372036854775807", "-9223372036854775808", ""]
+        keys = ["a", "b", "c", ""]
+        numbers = ["0", "1", "-1", "7", "x", "9223372036854775807", "-9223372036854775808", ""]
         options = ["NX", "XX", "GET", "KEEPTTL", "EX", "PX", "EXAT", "PXAT", FAR, "1000000", "x"]
 
         def seconds():  # in steps, and never equal to the others, so that GT and LT do not depend on a millisecond
@@ -257,7 +264,8 @@ class Differential(unittest.TestCase):
             if kind == 0:
                 return ["SET", key, number, *chosen.sample(options, chosen.randrange(4))]
             if kind == 1:
-                return [chosen.choice(["INCR", "DECR", "GET", "STRLEN", "TTL", "PERSIST", "TYPE", "DEL", "EXISTS"]), key]
+                return [chosen.choice(["INCR", "DECR", "GET", "STRLEN", "TTL", "PERSIST", "TYPE", "DEL", "EXISTS"]),
+                        key]
             if kind == 2:
                 return [chosen.choice(["INCRBY", "DECRBY", "APPEND", "GETSET", "SETNX"]), key, number]
             if kind == 3:

@@ -88,7 +88,9 @@ class Limits(unittest.TestCase):
         self.assertEqual(client("SET", "key", "value"), b"+OK\r\n")
 
     def serve(self, *arguments):
-        return self.enterContext(Program("resp_server", *arguments)) if hasattr(self, "enterContext") else self.start(arguments)
+        if hasattr(self, "enterContext"):
+            return self.enterContext(Program("resp_server", *arguments))
+        return self.start(arguments)
 
     def start(self, arguments):
         server = Program("resp_server", *arguments).__enter__()

@@ -166,7 +166,8 @@ def mutate(stream, chance):
     for _ in range(chance.choice((1, 1, 1, 2, 2, 3))):
         at = chance.randrange(len(stream) + 1)
         size = chance.choice((0, 0, 0, 1, 1, 2, 5))
-        piece = chance.choice((b"", bytes([chance.randrange(256)]), chance.choice(PIECES), stream[at:at + chance.randrange(1, 20)]))
+        piece = chance.choice((b"", bytes([chance.randrange(256)]), chance.choice(PIECES),
+                               stream[at:at + chance.randrange(1, 20)]))
         stream = stream[:at] + piece + stream[at + size:]
     return stream
 

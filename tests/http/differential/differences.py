@@ -27,7 +27,8 @@ class Difference:
         return self.stream[self.at:]
 
     def __str__(self):
-        return f"{self.peer}: {self.kind}, request {self.index}; gyre: {self.gyre!r}, {self.peer}: {self.said!r}\n    {self.stream!r}"
+        return (f"{self.peer}: {self.kind}, request {self.index}; gyre: {self.gyre!r}, {self.peer}: {self.said!r}\n"
+                f"    {self.stream!r}")
 
 
 def comparable(name, value):

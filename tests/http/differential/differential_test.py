@@ -53,7 +53,8 @@ def llhttp_verdicts(streams):
         return None
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "llhttp_verdict"
-        subprocess.run([os.environ.get("CC", "cc"), "-O1", "-w", "-I/usr/share/include/llhttp", HERE / "llhttp_verdict.c",
+        subprocess.run([os.environ.get("CC", "cc"), "-O1", "-w", "-I/usr/share/include/llhttp",
+                        HERE / "llhttp_verdict.c",
                         *sources, "-o", program], check=True)
         return run(program, streams)
 

@@ -45,13 +45,15 @@ def lacks_end_of_chunk(request):
     return False
 
 
-EXTENSIONS = re.compile(rb"""(?:[ \t]*;[ \t]*[-!#$%&'*+.^_`|~0-9A-Za-z]+(?:[ \t]*=[ \t]*(?:[-!#$%&'*+.^_`|~0-9A-Za-z]+|"""
+TOKEN = rb"[-!#$%&'*+.^_`|~0-9A-Za-z]+"
+EXTENSIONS = re.compile(rb"(?:[ \t]*;[ \t]*" + TOKEN + rb"(?:[ \t]*=[ \t]*(?:" + TOKEN + rb"|"
                         rb"""\"(?:[\t !#-\[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*\"))?)*""")
 
 
 def has_malformed_extension(request):
     """Returns whether the size of a chunk is followed by anything other than a chunk-ext of RFC 9112 §7.1.1."""
-    return any(not EXTENSIONS.fullmatch(line) for line in re.findall(rb"(?i)\n[0-9a-f]{1,15}([ \t]*;[^\n]*)\r\n", request))
+    extensions = re.findall(rb"(?i)\n[0-9a-f]{1,15}([ \t]*;[^\n]*)\r\n", request)
+    return any(not EXTENSIONS.fullmatch(line) for line in extensions)
 
 
 REG_NAME = rb"(?:[-._~!$&'()*+,;=0-9A-Za-z]|%[0-9A-Fa-f]{2})*"
@@ -117,7 +119,8 @@ RULES = [
     stricter("form-of-target", BOTH, "the target", START + rb"(?:[^ \r\n]+ [^/ ]|CONNECT )"),
     stricter("bytes-of-target", LLHTTP, "the target", START + rb"[^ \r\n]+ /[^ \r\n]*[^ \r\n!-~]"),
     stricter("fragment-in-target", BOTH, "the target", START + rb"[^ \r\n]+ /[^ \r\n]*#"),
-    stricter("request-without-version", LLHTTP, "the version of the protocol is malformed", START + rb"[^ \r\n]+ [^ \r\n]*\r\n"),
+    stricter("request-without-version", LLHTTP, "the version of the protocol is malformed",
+             START + rb"[^ \r\n]+ [^ \r\n]*\r\n"),
     stricter("other-protocols", LLHTTP, "the version of the protocol is malformed", rb" (?:RTSP|ICE)/\d\.\d\r\n"),
     stricter("other-versions", BOTH, "the version of the protocol is not", rb" HTTP/[02-9]\.\d\r\n"),
     stricter("host-missing", BOTH, "there is no Host", rb"(?is)\A(?:(?!\r\n\r\n|\nhost:).)*\r\n\r\n"),
@@ -132,17 +135,22 @@ RULES = [
     stricter("length-as-list", H11, "the Content-Length", rb"(?is)\ncontent-length:(?:[^\r\n]*,|.*\ncontent-length:)"),
     stricter("length-and-encoding", H11, "there are both", rb"(?is)\ntransfer-encoding:.*\ncontent-length:|"
                                                           rb"\ncontent-length:.*\ntransfer-encoding:"),
-    stricter("encoding-in-http-1.0", BOTH, "the Transfer-Encoding is malformed", rb"(?is)HTTP/1\.0\r\n.*\ntransfer-encoding:"),
-    stricter("encoding-that-is-empty", LLHTTP, "the Transfer-Encoding is malformed", rb"(?i)\ntransfer-encoding:[ ,\t]*\r\n"),
-    stricter("encoding-that-is-unknown", LLHTTP, "the Transfer-Encoding is unknown", rb"(?i)\ntransfer-encoding:(?![ \t]*chunked[ \t]*\r)"),
+    stricter("encoding-in-http-1.0", BOTH, "the Transfer-Encoding is malformed",
+             rb"(?is)HTTP/1\.0\r\n.*\ntransfer-encoding:"),
+    stricter("encoding-that-is-empty", LLHTTP, "the Transfer-Encoding is malformed",
+             rb"(?i)\ntransfer-encoding:[ ,\t]*\r\n"),
+    stricter("encoding-that-is-unknown", LLHTTP, "the Transfer-Encoding is unknown",
+             rb"(?i)\ntransfer-encoding:(?![ \t]*chunked[ \t]*\r)"),
     stricter("expectation-that-is-unknown", BOTH, "the expectation", rb"(?i)\nexpect:(?![ \t]*100-continue[ \t]*\r)"),
     stricter("space-behind-chunk-size", H11, "the size of a chunk", rb"(?i)\n[0-9a-f]+[ \t]+\r\n"),
     stricter("digits-of-chunk-size", BOTH, "the size of a chunk", rb"(?i)\n[0-9a-f]{16,}"),
-    stricter("control-characters-in-extension", H11, "the extension of a chunk", rb"\n[^\n]*;[^\n]*[\x00-\x08\x0b-\x1f\x7f]"),
+    stricter("control-characters-in-extension", H11, "the extension of a chunk",
+             rb"\n[^\n]*;[^\n]*[\x00-\x08\x0b-\x1f\x7f]"),
     stricter("syntax-of-extension", BOTH, "the extension of a chunk", has_malformed_extension),
     stricter("end-of-chunk", BOTH, "the data of a chunk", lacks_end_of_chunk),
     laxer("empty-lines-before-request", H11, "no request line", rb"\A\r\n"),
-    laxer("methods-that-are-unknown", LLHTTP, "METHOD", START + rb"(?!(?:GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH) )[-!#$%&'*+.^_`|~0-9A-Za-z]+ "),
+    laxer("methods-that-are-unknown", LLHTTP, "METHOD",
+          START + rb"(?!(?:GET|HEAD|POST|PUT|DELETE|CONNECT|OPTIONS|TRACE|PATCH) )[-!#$%&'*+.^_`|~0-9A-Za-z]+ "),
     laxer("method-of-http-2", LLHTTP, "VERSION", START + rb"PRI "),
     laxer("minor-versions", LLHTTP, "VERSION", rb" HTTP/1\.[2-9]\r\n"),
     laxer("empty-elements-in-encoding", BOTH, "Only Transfer-Encoding|INVALID_TRANSFER_ENCODING",
@@ -158,7 +166,8 @@ RULES = [
     Rule("framing-in-trailers", LLHTTP, "peer-stops", LAST_CHUNK + rb"connection:.*close"),
     Rule("case-of-encoding", H11, "fields", rb"(?i:\ntransfer-encoding:)[^\r\n]*[A-Z]"),
     Rule("keep-alive-in-http-1.0", H11, "peer-stops", rb"(?is) HTTP/1\.0\r\n.*\nconnection:.*keep-alive"),
-    Rule("close-and-keep-alive", LLHTTP, "gyre-stops", rb"(?is) HTTP/1\.0\r\n.*\nconnection:.*(?:close.*keep-alive|keep-alive.*close)"),
+    Rule("close-and-keep-alive", LLHTTP, "gyre-stops",
+         rb"(?is) HTTP/1\.0\r\n.*\nconnection:.*(?:close.*keep-alive|keep-alive.*close)"),
 ]
 
 
