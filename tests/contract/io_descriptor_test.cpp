@@ -83,6 +83,7 @@ TEST_P(io_descriptor, nothing_comes_from_a_detached_descriptor_of_which_a_duplic
   EXPECT_EQ(hear(duplicate), "x");
 }
 
+// Only a sanitizer reports a use of the freed descriptor.
 TEST_P(io_descriptor, a_delivery_may_free_another_descriptor_that_has_an_event_too) {
   for (const bool its_event_comes_last : {false, true}) {
     connection c = unix_connection();
@@ -102,6 +103,7 @@ TEST_P(io_descriptor, a_delivery_may_free_another_descriptor_that_has_an_event_t
   }
 }
 
+// Only a sanitizer reports a use of the freed descriptor.
 TEST_P(io_descriptor, the_last_delivery_may_free_its_own_descriptor) {
   connection c = unix_connection();
   auto ours = std::make_unique<endpoint>(backend, std::move(c.ours));

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstring>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 TEST(frame_pool, gives_a_freed_block_of_the_same_class_again) {
@@ -20,14 +24,19 @@ TEST(frame_pool, gives_a_freed_block_of_the_same_class_again) {
 
 TEST(frame_pool, blocks_of_every_size_are_usable_to_their_last_byte) {
   std::vector<std::pair<void*, std::size_t>> blocks;
+  const auto mark = [](std::size_t size) { return static_cast<char>(size % 251); };
   for (std::size_t size = 1; size < 6000; size += 37) {
     void* const block = gyre::frame_pool::allocate(size);
-    std::memset(block, 0x5a, size);
+    std::memset(block, mark(size), size);
     blocks.emplace_back(block, size);
   }
-  for (const auto& [block, size] : blocks) gyre::frame_pool::deallocate(block, size);
+  for (const auto& [block, size] : blocks) {
+    EXPECT_EQ(std::string_view(static_cast<char*>(block), size), std::string(size, mark(size)));
+    gyre::frame_pool::deallocate(block, size);
+  }
 }
 
+// Only a sanitizer reports a failure.
 TEST(frame_pool_threads, a_block_may_be_freed_by_another_thread) {
   for (int round = 0; round < 20; ++round) {
     std::vector<void*> blocks;

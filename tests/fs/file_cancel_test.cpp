@@ -141,8 +141,8 @@ TEST(file_cancel, close_is_not_ended_by_a_cancel) {
     const scratch dir;
     const std::size_t with_loop = open_descriptors();
     bool closed = false;
+    fs::file f = co_await fs::file::open(dir.path("a"), fs::for_writing);
     auto body = [&]() -> gyre::task<> {
-      fs::file f = co_await fs::file::open(dir.path("a"), fs::for_writing);
       try {
         co_await gyre::sleep(1h);
       } catch (const gyre::cancelled&) {

@@ -13,7 +13,7 @@ import time
 import unittest
 from pathlib import Path
 
-BIN = Path(os.environ["GYRE_BIN_DIR"])
+from support import BIN
 
 
 def run(name, *arguments):

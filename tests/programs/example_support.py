@@ -2,15 +2,13 @@
 
 import concurrent.futures
 import http.client
-import os
 import re
 import signal
 import socket
 import subprocess
 import time
-from pathlib import Path
 
-BIN = Path(os.environ["GYRE_BIN_DIR"])
+from support import BIN
 
 
 class Program:

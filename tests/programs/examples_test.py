@@ -9,7 +9,7 @@ import threading
 import unittest
 from pathlib import Path
 
-BIN = Path(os.environ["GYRE_BIN_DIR"])
+from support import BIN
 
 
 def run(name, *arguments, timeout=30):

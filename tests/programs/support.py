@@ -1,13 +1,30 @@
-"""Starts the programs under test on free ports of 127.0.0.1, and always ends them."""
+"""Starts the programs under test on free ports of 127.0.0.1, and always ends them. Every test has a time limit."""
 
+import faulthandler
 import os
 import re
 import signal
 import subprocess
 import sys
+import unittest
 from pathlib import Path
 
 BIN = Path(os.environ.get("GYRE_BIN_DIR", "build/release/bin"))
+LONGEST_TEST = 200  # seconds; less than ctest allows for a whole script
+
+
+def limited(run):
+    """A test that hangs ends the script with "Timeout" and the place where it waits."""
+    def run_in_time(test, result=None):
+        faulthandler.dump_traceback_later(LONGEST_TEST, exit=True)
+        try:
+            return run(test, result)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+    return run_in_time
+
+
+unittest.TestCase.run = limited(unittest.TestCase.run)
 
 
 class Program:

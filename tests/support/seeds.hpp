@@ -1,6 +1,8 @@
 // tests/support/seeds.hpp: runs a randomized test for many seeds, and reports the seed that failed.
 #pragma once
 
+#include "tests/support/time_limit.hpp"
+
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -71,6 +73,7 @@ void for_each_seed(unsigned usual, Scenario scenario) {
       std::chrono::steady_clock::now() + std::chrono::seconds(number_from_environment("GYRE_SEED_SECONDS", 0));
   for (unsigned seed = first; seed - first < count || std::chrono::steady_clock::now() < until; ++seed) {
     const seed_alarm alarm(seed);
+    restart_time_limit();
     try {
       scenario(seed);
     } catch (const std::exception& failure) {

@@ -207,6 +207,7 @@ TEST(from_callback_threads, what_the_hook_throws_is_reported_and_the_await_goes_
   });
 }
 
+// Only a sanitizer reports a race. A lost wake-up would hang the test.
 TEST(from_callback_threads, calls_race_with_cancels_from_another_thread) {
   gyre::run([]() -> gyre::task<> {
     for (int i = 0; i < 200; ++i) {
@@ -224,6 +225,7 @@ TEST(from_callback_threads, calls_race_with_cancels_from_another_thread) {
   });
 }
 
+// Only a sanitizer reports that the last call uses the loop.
 TEST(from_callback_threads, a_callback_may_outlive_the_loop) {
   std::optional<gyre::awaited_callback<int>> kept;
   gyre::run([&]() -> gyre::task<> {
