@@ -10,7 +10,8 @@ function(gyre_layer name)
     return()  # headers only
   endif()
   add_library(gyre_${name} OBJECT ${sources})
-  target_include_directories(gyre_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src/${name})
+  target_include_directories(gyre_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include
+                             PRIVATE ${PROJECT_SOURCE_DIR}/src/${name})
   target_link_libraries(gyre_${name} PRIVATE gyre_build)
   set_target_properties(gyre_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
                         POSITION_INDEPENDENT_CODE "${BUILD_SHARED_LIBS}")

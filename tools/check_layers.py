@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-OS_HEADER = re.compile(r"^(sys|linux|netinet|arpa|net|asm)/|^(unistd|fcntl|signal|pthread|poll|sched|netdb|dirent|dlfcn)\.h$")
+OS_HEADER = re.compile(r"^(sys|linux|netinet|arpa|net|asm)/|"
+                       r"^(unistd|fcntl|signal|pthread|poll|sched|netdb|dirent|dlfcn)\.h$")
 THIRD_PARTY = re.compile(r"^(fmt|CLI|gtest|gmock|benchmark|openssl|nghttp2|zlib|brotli|zstd|asio|boost|uv)\b")
 INTEROP = re.compile(r"^(asio|boost)\b")  # the libraries that the headers of interop/ serve
 BACKEND_WORD = re.compile(r"\b(io_uring|epoll)_\w+\s*\(|\bIORING_\w+|\bEPOLL\w+")
@@ -38,7 +39,8 @@ def check_file(path, layer, allowed, text):
         include = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
         if include:
             quote, target = include.groups()
-            inside = re.match(r"gyre/(\w+)/", target) or re.match(r"gyre/(io|loop|coro|tasks|runtime|stream|net|fs)\.hpp", target)
+            inside = (re.match(r"gyre/(\w+)/", target) or
+                      re.match(r"gyre/(io|loop|coro|tasks|runtime|stream|net|fs)\.hpp", target))
             if inside and inside.group(1) not in allowed:
                 problems.append(f"{where}: layer {layer} includes {target}, which is above it")
             if quote == '"' and public:
@@ -47,7 +49,8 @@ def check_file(path, layer, allowed, text):
                 problems.append(f"{where}: a private header of another folder: {target}")
             if public and THIRD_PARTY.match(target) and not (layer == "interop" and INTEROP.match(target)):
                 problems.append(f"{where}: third-party header in a public header: {target}")
-            if public and OS_HEADER.match(target) and not path.startswith(("include/gyre/io/uring/", "include/gyre/testing/")):
+            may_use_os = path.startswith(("include/gyre/io/uring/", "include/gyre/testing/"))
+            if public and OS_HEADER.match(target) and not may_use_os:
                 problems.append(f"{where}: system header outside io/uring: {target}")
         elif layer != "io":
             code = re.sub(r'//.*|"[^"]*"', "", line)
@@ -75,7 +78,9 @@ def check(root):
 def self_test():
     found = layers("gyre_layer(a)\ngyre_layer(b USES a)\n")
     assert reachable(found, "b") == {"a", "b"}
-    bad = check_file("include/gyre/a/x.hpp", "a", {"a"}, "#include <gyre/net/y.hpp>\n#include <fmt/format.h>\n#include <sys/socket.h>\nint x = io_uring_enter(1);\n")
+    bad = check_file("include/gyre/a/x.hpp", "a", {"a"},
+                     "#include <gyre/net/y.hpp>\n#include <fmt/format.h>\n#include <sys/socket.h>\n"
+                     "int x = io_uring_enter(1);\n")
     assert len(bad) == 4, bad
     foreign = "#include <asio/post.hpp>\n#include <fmt/format.h>\n"
     assert len(check_file("include/gyre/a/x.hpp", "a", {"a"}, foreign)) == 2
