@@ -19,8 +19,8 @@ cov=${LLVM_COV:-llvm-cov-19}
 all="coro io contract loop tasks runtime sync stream net fs process http interop interop_boost faults programs"
 layers=${GYRE_COVERAGE_TESTS:-$all}
 
-# Continuous mode (%c) keeps the counters in a mapped file: many tests run their subject in a child that ends with _exit,
-# or that is meant to abort, and nothing would be left of those otherwise.
+# Continuous mode (%c) keeps the counters in a mapped file: many tests run their subject in a child that ends with
+# _exit, or that is meant to abort. Otherwise nothing would be left of those.
 flags="-fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation=true"
 flags+=" -Wno-unused-command-line-argument"
 cmake -S . -B "$build" -G Ninja -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
