@@ -1,6 +1,8 @@
 // src/fs/directory.cpp: parses the kernel's directory entries.
 #include <gyre/fs/directory.hpp>
 
+#include "kind_of_mode.hpp"
+
 #include <dirent.h>
 
 #include <cstring>
@@ -30,27 +32,6 @@ class read_directory_op : public file_operation<read_directory_op> {
   file_state* file_;
 };
 
-file_kind kind_of_entry(unsigned char type) noexcept {
-  switch (type) {
-    case DT_REG:
-      return file_kind::regular;
-    case DT_DIR:
-      return file_kind::directory;
-    case DT_LNK:
-      return file_kind::symlink;
-    case DT_FIFO:
-      return file_kind::pipe;
-    case DT_SOCK:
-      return file_kind::socket;
-    case DT_CHR:
-      return file_kind::character_device;
-    case DT_BLK:
-      return file_kind::block_device;
-    default:
-      return file_kind::unknown;
-  }
-}
-
 // struct linux_dirent64: inode (8 bytes), offset (8), record length (2), type (1), null-terminated name.
 std::vector<directory_entry> take_apart(std::span<const std::byte> records) {
   constexpr std::size_t length_at = 16;
@@ -66,7 +47,7 @@ std::vector<directory_entry> take_apart(std::span<const std::byte> records) {
     const char* const text = reinterpret_cast<const char*>(records.data() + name_at);
     const std::string_view name(text, ::strnlen(text, length - name_at));
     if (name != "." && name != "..")
-      entries.push_back({std::string(name), kind_of_entry(static_cast<unsigned char>(records[type_at])), inode});
+      entries.push_back({std::string(name), kind_of_mode(DTTOIF(std::to_integer<unsigned>(records[type_at]))), inode});
     records = records.subspan(length);
   }
   return entries;

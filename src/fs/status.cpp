@@ -1,35 +1,16 @@
 // src/fs/status.cpp: converts the kernel's struct statx.
 #include <gyre/fs/status.hpp>
 
+#include "kind_of_mode.hpp"
+
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include <cerrno>
 #include <cstring>
 
 namespace gyre::fs {
 namespace {
-
-file_kind kind_of(unsigned mode) noexcept {
-  switch (mode & unsigned{S_IFMT}) {
-    case S_IFREG:
-      return file_kind::regular;
-    case S_IFDIR:
-      return file_kind::directory;
-    case S_IFLNK:
-      return file_kind::symlink;
-    case S_IFIFO:
-      return file_kind::pipe;
-    case S_IFSOCK:
-      return file_kind::socket;
-    case S_IFCHR:
-      return file_kind::character_device;
-    case S_IFBLK:
-      return file_kind::block_device;
-    default:
-      return file_kind::unknown;
-  }
-}
 
 file_time time_of(const statx_timestamp& t) noexcept {
   return file_time(std::chrono::seconds(t.tv_sec) + std::chrono::nanoseconds(t.tv_nsec));
@@ -57,7 +38,7 @@ std::expected<status, std::error_code> status_op::take_result() {
   if (result < 0) return std::unexpected(error());
   struct statx found{};
   std::memcpy(&found, raw_, sizeof(found));
-  return status{.kind = kind_of(found.stx_mode),
+  return status{.kind = kind_of_mode(found.stx_mode),
                 .permissions = found.stx_mode & 07777U,
                 .size = found.stx_size,
                 .links = found.stx_nlink,
@@ -72,6 +53,12 @@ std::expected<status, std::error_code> status_op::take_result() {
 
 void status_op::fail(std::error_code reason) const {
   throw io_error(reason, "stat", file_ == nullptr ? path_ : file_->path);
+}
+
+std::expected<file_facts, std::error_code> facts_of(int descriptor) noexcept {
+  struct stat found{};
+  if (::fstat(descriptor, &found) < 0) return std::unexpected(std::error_code(errno, std::generic_category()));
+  return facts_of_status(found);
 }
 
 }  // namespace gyre::fs

@@ -1,9 +1,10 @@
 // src/http/access_log.cpp: gathers lines, writes them once per turn, and drops them when the output is stuck.
+#include <gyre/fs/line_output.hpp>
 #include <gyre/http/access_log.hpp>
+#include <gyre/io/wall_clock.hpp>
 #include <gyre/loop/event_loop.hpp>
 
 #include "log_line.hpp"
-#include "log_output.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,24 +15,18 @@ namespace {
 
 constexpr io::monotonic_time retry_after = 50'000'000;
 
-timespec wall_time() noexcept {
-  timespec t{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &t);
-  return t;
-}
-
 }  // namespace
 
 // Timers fire at the beginning of a turn, so a timer that is due at once gathers all lines of the current turn.
 struct access_log::state : timer {
   state(int descriptor, const access_log_options& options)
-      : output(descriptor), lines(options.format, options.longest_value), most(options.buffer) {
+      : output(descriptor, "the access log"), lines(options.format, options.longest_value), most(options.buffer) {
     fire = [](timer& t) noexcept { static_cast<state&>(t).write(); };
   }
 
   void add(const exchange& what) noexcept {
     if (unsaid > 0) say_what_was_lost();
-    if (!append([&] { lines.append(buffer, what, wall_time()); })) lose(1);
+    if (!append([&] { lines.append(buffer, what, io::wall_clock()); })) lose(1);
   }
 
   // Appends a whole line, or nothing. Returns false when there is no room for it.
@@ -53,7 +48,7 @@ struct access_log::state : timer {
   }
 
   void say_what_was_lost() noexcept {
-    if (append([&] { lines.append_lost(buffer, unsaid, wall_time()); })) unsaid = 0;
+    if (append([&] { lines.append_lost(buffer, unsaid, io::wall_clock()); })) unsaid = 0;
   }
 
   void write() noexcept {
@@ -96,7 +91,7 @@ struct access_log::state : timer {
     here->timers().arm(*this);
   }
 
-  log_output output;
+  fs::line_output output;
   line_writer lines;
   std::size_t most;
   std::string buffer;

@@ -1,16 +1,15 @@
 // src/http/body_writer.cpp: writes the pieces of a body, framed as chunks where needed. RFC 9112 §7.1.
 #include <gyre/fs/file.hpp>
 #include <gyre/http/body_writer.hpp>
+#include <gyre/io/file_bytes.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/tasks/to_thread.hpp>
 
 #include "message_output.hpp"
 #include "response_head.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 
@@ -89,13 +88,12 @@ task<> body_writer::filter_file(int file, std::uint64_t offset, std::uint64_t si
     int error = 0;
     auto read = [&] {
       piece.resize_and_overwrite(static_cast<std::size_t>(std::min(size, most)), [&](char* to, std::size_t room) {
-        const ssize_t n = ::pread(file, to, room, static_cast<off_t>(offset));
-        if (n < 0) error = errno;
+        const std::ptrdiff_t n = io::read_at(file, to, room, offset);
+        if (n < 0) error = static_cast<int>(-n);
         return n < 0 ? 0 : static_cast<std::size_t>(n);
       });
     };
     co_await to_thread(io::blocking_pool::for_files(), read);
-    if (error == EINTR) continue;
     if (error != 0) throw io_error({error, std::generic_category()}, "read", "the response's body");
     if (piece.empty()) throw io_error(std::make_error_code(std::errc::io_error), "read", "a file that became shorter");
     co_await filter_->write(piece);

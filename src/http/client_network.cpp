@@ -1,10 +1,7 @@
 // src/http/client_network.cpp: RFC 1918, RFC 6598, RFC 3927, RFC 4193, RFC 4291.
 #include "client_network.hpp"
 
-#include <netinet/in.h>
-
 #include <array>
-#include <cstring>
 
 namespace gyre::http {
 namespace {
@@ -30,25 +27,18 @@ bool is_of_internet_v4(std::uint32_t host) noexcept {
 
 // The bytes of the address as two numbers, most significant byte first.
 client_network all_bits_of(const address& peer) noexcept {
+  const std::array<std::uint8_t, 16> bytes = peer.bytes_v6();
   client_network all;
-  if (peer.is_v4()) {
-    sockaddr_in raw{};
-    std::memcpy(&raw, peer.data(), sizeof(raw));
-    all.low = mapped_v4 | ntohl(raw.sin_addr.s_addr);
-    return all;
-  }
-  sockaddr_in6 raw{};
-  std::memcpy(&raw, peer.data(), sizeof(raw));
   for (std::size_t i = 0; i < 8; ++i) {
-    all.high = all.high << 8U | raw.sin6_addr.s6_addr[i];
-    all.low = all.low << 8U | raw.sin6_addr.s6_addr[i + 8];
+    all.high = all.high << 8U | bytes[i];
+    all.low = all.low << 8U | bytes[i + 8];
   }
   return all;
 }
 
-bool is_v4(const client_network& all) noexcept { return all.high == 0 && all.low >> 32U == mapped_v4 >> 32U; }
-
 }  // namespace
+
+bool is_v4(const client_network& all) noexcept { return all.high == 0 && all.low >> 32U == mapped_v4 >> 32U; }
 
 client_network network_of(const address& peer) noexcept {
   client_network all = all_bits_of(peer);

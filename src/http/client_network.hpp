@@ -18,6 +18,9 @@ struct client_network {
 /// `peer` must not be empty.
 [[nodiscard]] client_network network_of(const address& peer) noexcept;
 
+/// True for an IPv4 address, also when it is IPv4-mapped.
+[[nodiscard]] bool is_v4(const client_network& all) noexcept;
+
 /// False for addresses that no client on the internet has: loopback, private, shared and link-local ones. A reverse
 /// proxy, a container's gateway or a benchmark has such an address and speaks for many clients.
 [[nodiscard]] bool is_of_internet(const address& peer) noexcept;

@@ -1,75 +1,33 @@
 // src/http/directory_contents.cpp: one system call per name, and three sort orders.
 #include "directory_contents.hpp"
 
-#include <gyre/io/io_error.hpp>
-#include <gyre/io/owned_fd.hpp>
-
-#include "found_file.hpp"
-
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
+#include <gyre/fs/directory_stream.hpp>
+#include <gyre/fs/found_file.hpp>
 
 #include <algorithm>
-#include <cerrno>
 #include <numeric>
+#include <optional>
 
 namespace gyre::http {
 namespace {
 
-class directory_stream {
- public:
-  // Opens a new file description: duplicated descriptors share their position in the directory.
-  explicit directory_stream(int directory) {
-    owned_fd own(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (own) open_ = ::fdopendir(own.get());
-    if (open_ == nullptr) fail();
-    (void)own.release();
-  }
-  directory_stream(const directory_stream&) = delete;
-  directory_stream& operator=(const directory_stream&) = delete;
-  ~directory_stream() { ::closedir(open_); }
-
-  [[nodiscard]] int descriptor() const noexcept { return ::dirfd(open_); }
-  /// Returns null at the end.
-  const dirent* next() {
-    errno = 0;
-    const dirent* const each = ::readdir(open_);
-    if (each == nullptr && errno != 0) fail();
-    return each;
-  }
-
- private:
-  [[noreturn]] static void fail() { throw io_error({errno, std::generic_category()}, "list", "the directory"); }
-  DIR* open_ = nullptr;
-};
-
-struct looked_at {
-  bool shown = false;
-  bool directory = false;
-  std::uint64_t size = 0;
-  unix_seconds modified = 0;
-};
-
-looked_at look_at_link(int root, const std::string& path, std::string_view name) {
-  const std::string below = path.empty() ? std::string(name) : path + "/" + std::string(name);
-  const found_file found = look_below(root, below);
-  return {.shown = found.error == 0 && found.what != found_file::kind::other,
-          .directory = found.what == found_file::kind::directory,
-          .size = found.version.size,
-          .modified = found.modified};
+bool is_shown(fs::file_kind kind) noexcept {
+  return kind == fs::file_kind::regular || kind == fs::file_kind::directory;
 }
 
-looked_at look_at(const directory_stream& open, const dirent& each, int root, const std::string& path) {
-  const bool may_be_shown =
-      each.d_type == DT_REG || each.d_type == DT_DIR || each.d_type == DT_LNK || each.d_type == DT_UNKNOWN;
-  struct stat status{};
-  if (!may_be_shown || ::fstatat(open.descriptor(), each.d_name, &status, AT_SYMLINK_NOFOLLOW) < 0) return {};
-  if (S_ISLNK(status.st_mode)) return look_at_link(root, path, each.d_name);
-  return {.shown = S_ISREG(status.st_mode) || S_ISDIR(status.st_mode),
-          .directory = S_ISDIR(status.st_mode),
-          .size = static_cast<std::uint64_t>(status.st_size),
-          .modified = status.st_mtim.tv_sec};
+// The facts of an entry, or of the target of a link. Nothing for an entry that is not shown.
+std::optional<fs::file_facts> look_at(const fs::directory_stream& open, std::string_view name, int root,
+                                      const std::string& path) {
+  const fs::file_kind kind = open.kind();
+  if (!is_shown(kind) && kind != fs::file_kind::symlink && kind != fs::file_kind::unknown) return {};
+  auto facts = open.facts();
+  if (facts && facts->kind == fs::file_kind::symlink) {
+    const std::string below = path.empty() ? std::string(name) : path + "/" + std::string(name);
+    const fs::found_file target = fs::look_below(root, below);
+    if (target.error != 0) return {};
+    facts = target.facts;
+  }
+  return facts && is_shown(facts->kind) ? facts : std::nullopt;
 }
 
 }  // namespace
@@ -80,23 +38,22 @@ directory_contents::directory_contents(int root, int directory, const std::strin
 }
 
 void directory_contents::read(int root, int directory, const std::string& path, bool hidden) {
-  directory_stream open(directory);
+  fs::directory_stream open(directory);
   std::size_t seen = 0;
-  while (const dirent* const each = open.next()) {
-    const std::string_view name = each->d_name;
-    if (name == "." || name == "..") continue;
+  while (const char* const each = open.next()) {
+    const std::string_view name = each;
     more_ = ++seen > most_looked_at;
     if (more_) break;
     if (!hidden && name.starts_with('.')) continue;
-    const looked_at found = look_at(open, *each, root, path);
-    if (!found.shown) continue;
+    const auto found = look_at(open, name, root, path);
+    if (!found) continue;
     more_ = entries_.size() == most_entries;
     if (more_) break;
-    entries_.push_back({.size = found.size,
-                        .modified = found.modified,
+    entries_.push_back({.size = found->size,
+                        .modified = found->modified,
                         .name_begin = static_cast<std::uint32_t>(names_.size()),
                         .name_size = static_cast<std::uint16_t>(name.size()),
-                        .directory = found.directory});
+                        .directory = found->kind == fs::file_kind::directory});
     names_.append(name);
   }
 }

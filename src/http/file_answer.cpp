@@ -2,9 +2,10 @@
 #include <gyre/http/byte_range.hpp>
 #include <gyre/http/http_date.hpp>
 #include <gyre/http/precondition.hpp>
+#include <gyre/io/random_bytes.hpp>
+#include <gyre/io/wall_clock.hpp>
 
 #include "file_answer.hpp"
-#include "random_bytes.hpp"
 #include "response_state.hpp"
 
 #include <cstddef>
@@ -19,7 +20,7 @@ namespace {
 // Must be unguessable: a file that contained it could fake the end of a part.
 std::string make_boundary() {
   unsigned char bytes[12] = {};
-  fill_with_random(bytes);
+  io::fill_with_random(bytes);
   std::string text = "gyre-";
   constexpr std::string_view digits = "0123456789abcdef";
   for (const unsigned char each : bytes) {
@@ -90,7 +91,7 @@ response whole_or_part(const request& r, const open_file& file, const file_answe
   const std::string_view range = r.field("Range");
   const field* const condition = find_field(r.fields(), "If-Range");
   const bool wants_part = !range.empty() && r.method() == "GET" &&
-                          (condition == nullptr || range_applies(condition->value, state, wall_clock()));
+                          (condition == nullptr || range_applies(condition->value, state, io::wall_clock().tv_sec));
   range_request wanted;
   if (wants_part) wanted = parse_range(range, size);
   if (wanted.kind == range_kind::unsatisfiable) {
@@ -114,7 +115,7 @@ response whole_or_part(const request& r, const open_file& file, const file_answe
 
 response answer_with_file(const request& r, const open_file& file, const file_answer& how) {
   const resource_state state{.etag = file.etag, .last_modified = file.modified};
-  const precondition judged = evaluate_preconditions(r.method(), r.fields(), state, wall_clock());
+  const precondition judged = evaluate_preconditions(r.method(), r.fields(), state, io::wall_clock().tv_sec);
   if (judged == precondition::failed) return response::error(412);
   response made = judged == precondition::not_modified ? response(304) : whole_or_part(r, file, how, state);
   if (made.status() == 416) return made;

@@ -3,15 +3,12 @@
 
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/http/status_error.hpp>
+#include <gyre/io/wall_clock.hpp>
 #include <gyre/tasks/task_handle.hpp>
 #include <gyre/tasks/to_thread.hpp>
 
 #include "open_files.hpp"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include <cerrno>
 #include <utility>
 
 namespace gyre::http {
@@ -21,14 +18,14 @@ namespace {
 constexpr std::int64_t longest_tick = 20'000'000;
 
 owned_fd duplicate_of(int descriptor) {
-  owned_fd own(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  owned_fd own = owned_fd::duplicate_of(descriptor);
   if (!own) throw status_error(503);
   return own;
 }
 
 file_version version_of_directory(int descriptor) noexcept {
-  struct stat status{};
-  return ::fstat(descriptor, &status) == 0 ? version_of(status) : file_version{};
+  const auto facts = fs::facts_of(descriptor);
+  return facts ? version_of(*facts) : file_version{};
 }
 
 // Holds no reference to the cache or the server: both may be destroyed before the thread is done.
@@ -88,7 +85,7 @@ void listing_cache::begin(place& where, const wanted_directory& wanted, file_ver
   event_loop& loop = event_loop::current();
   where.reading.emplace(read_directory(std::move(copy), std::move(root), std::move(directory), where.last, used_));
   where.version = version;
-  where.settled = version.modified_ns <= wall_clock_ns() - longest_tick;
+  where.settled = version.modified_ns <= io::wall_clock_ns() - longest_tick;
   where.began = loop.now();
   where.number = ++readings_;
   if (armed()) return;

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <gyre/coro/task.hpp>
+#include <gyre/http/precondition.hpp>
 #include <gyre/io/blocking_pool.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/tasks/shared_task.hpp>
 
 #include "directory_contents.hpp"
-#include "found_file.hpp"
 
 #include <cstddef>
 #include <cstdint>

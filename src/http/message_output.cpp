@@ -1,12 +1,10 @@
 // src/http/message_output.cpp: gathers output, and writes it in pieces with a time limit each.
+#include <gyre/io/file_bytes.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/sleep.hpp>
 
 #include "message_output.hpp"
-
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -79,8 +77,7 @@ bool message_output::append_file(int file, std::uint64_t offset, std::uint64_t c
   const auto size = static_cast<std::size_t>(count);
   bool whole = false;
   buffer_.resize_and_overwrite(before + size, [&](char* memory, std::size_t) noexcept {
-    const iovec into{.iov_base = memory + before, .iov_len = size};
-    whole = ::preadv2(file, &into, 1, static_cast<off_t>(offset), RWF_NOWAIT) == static_cast<ssize_t>(size);
+    whole = io::read_cached(file, memory + before, size, offset) == static_cast<std::ptrdiff_t>(size);
     return whole ? before + size : before;
   });
   return whole;
@@ -91,10 +88,8 @@ bool message_output::append_file(int file, std::uint64_t offset, std::uint64_t c
 void message_output::fail_file(int file, std::error_code reason) {
   begin_transfer();
   file_failed_ = true;
-  char name[512];
-  const std::string link = "/proc/self/fd/" + std::to_string(file);
-  const ssize_t size = ::readlink(link.c_str(), name, sizeof(name));
-  std::string path = size > 0 ? std::string(name, static_cast<std::size_t>(size)) : "a file";
+  std::string path = io::path_of_file(file);
+  if (path.empty()) path = "a file";
   if (!reason) {
     path += ", which became shorter";
     reason = std::make_error_code(std::errc::io_error);

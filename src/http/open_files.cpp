@@ -1,41 +1,27 @@
 // src/http/open_files.cpp: one fstat(2) per request instead of open, fstat and close.
 #include <gyre/http/head_writer.hpp>
+#include <gyre/io/wall_clock.hpp>
 
 #include "open_files.hpp"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 namespace gyre::http {
 
-unix_seconds wall_clock() noexcept {
-  timespec t{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &t);
-  return t.tv_sec;
-}
-
-std::int64_t wall_clock_ns() noexcept {
-  timespec t{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &t);
-  return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
-}
-
-open_file::open_file(found_file&& found)
+open_file::open_file(fs::found_file&& found)
     : descriptor(std::make_shared<owned_fd>(std::move(found.descriptor))),
-      version(found.version),
-      modified(found.modified) {
+      version(version_of(found.facts)),
+      modified(found.facts.modified) {
   describe();
 }
 
 void open_file::describe() {
-  settled = is_settled(version, wall_clock_ns());
+  settled = is_settled(version, io::wall_clock_ns());
   etag = make_entity_tag(version, settled);
   // Last-Modified must not be later than the response: RFC 9110 §8.8.2.1. Conditions use the file's own time, so a
   // client's copy of a file from the future never counts as current.
-  const auto date = format_date(std::min(modified, wall_clock()));
+  const auto date = format_date(std::min(modified, io::wall_clock().tv_sec));
   fields.clear();
   head_writer out(fields);
   out.field("ETag", etag);
@@ -43,12 +29,12 @@ void open_file::describe() {
 }
 
 bool open_file::refresh() {
-  struct stat status{};
-  if (::fstat(descriptor->get(), &status) < 0 || status.st_nlink == 0) return false;
-  const file_version now = version_of(status);
-  if (now != version || (!settled && is_settled(now, wall_clock_ns()))) {
+  const auto facts = fs::facts_of(descriptor->get());
+  if (!facts || facts->links == 0) return false;
+  const file_version now = version_of(*facts);
+  if (now != version || (!settled && is_settled(now, io::wall_clock_ns()))) {
     version = now;
-    modified = status.st_mtim.tv_sec;
+    modified = facts->modified;
     describe();
   }
   return true;

@@ -1,11 +1,10 @@
 // src/http/open_files.hpp: keeps recently served files open for the next request.
 #pragma once
 
+#include <gyre/fs/found_file.hpp>
 #include <gyre/http/precondition.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/loop/event_loop.hpp>
-
-#include "found_file.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,15 +16,14 @@
 
 namespace gyre::http {
 
-/// The time used for the Date field.
-[[nodiscard]] unix_seconds wall_clock() noexcept;
-/// Same in nanoseconds, advancing in the ticks of file systems.
-[[nodiscard]] std::int64_t wall_clock_ns() noexcept;
+[[nodiscard]] inline file_version version_of(const fs::file_facts& facts) noexcept {
+  return {.size = facts.size, .modified_ns = facts.modified_ns, .inode = facts.inode};
+}
 
 /// An open regular file, and its metadata for responses.
 struct open_file {
   open_file() = default;
-  explicit open_file(found_file&& found);
+  explicit open_file(fs::found_file&& found);
 
   /// Updates the metadata. Returns false when the file has been deleted or replaced.
   [[nodiscard]] bool refresh();

@@ -1,11 +1,10 @@
 // src/http/rate_limit.cpp: token buckets in the order of their last use.
 #include <gyre/http/rate_limit.hpp>
 
-#include <netinet/in.h>
+#include "client_network.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <list>
 #include <stdexcept>
 #include <unordered_map>
@@ -83,13 +82,8 @@ std::size_t token_buckets::size() const noexcept { return state_->by_key.size();
 
 std::string client_of(const request& r) {
   const address& peer = r.peer();
-  if (!peer.is_v6()) return peer.host();
-  sockaddr_in6 raw{};
-  std::memcpy(&raw, peer.data(), std::min<std::size_t>(sizeof(raw), peer.size()));
-  if (IN6_IS_ADDR_V4MAPPED(&raw.sin6_addr)) return peer.host();
-  constexpr std::size_t network = 8;
-  std::memset(raw.sin6_addr.s6_addr + network, 0, sizeof(raw.sin6_addr) - network);
-  return address::from_raw(&raw, sizeof(raw)).host() + "/64";
+  if (!peer.is_v6() || is_v4(network_of(peer))) return peer.host();
+  return peer.network_v6(8).host() + "/64";
 }
 
 response too_many_requests(std::chrono::nanoseconds wait) {

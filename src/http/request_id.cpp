@@ -1,8 +1,7 @@
 // src/http/request_id.cpp: random bits as text.
 #include <gyre/http/field.hpp>
 #include <gyre/http/request_id.hpp>
-
-#include "random_bytes.hpp"
+#include <gyre/io/random_bytes.hpp>
 
 #include <algorithm>
 #include <array>
@@ -28,7 +27,7 @@ struct numbering {
 
 std::string make_request_id() {
   std::array<unsigned char, 16> bytes;
-  fill_with_random(bytes);
+  io::fill_with_random(bytes);
   constexpr std::string_view digits = "0123456789abcdef";
   std::string text;
   text.reserve(2 * bytes.size());

@@ -5,6 +5,7 @@
 #include <gyre/http/head_writer.hpp>
 #include <gyre/http/server.hpp>
 #include <gyre/http/shared_connection_count.hpp>
+#include <gyre/io/wall_clock.hpp>
 #include <gyre/loop/deadline.hpp>
 #include <gyre/tasks/task_group.hpp>
 
@@ -14,7 +15,6 @@
 #include "socket_transport.hpp"
 #include "stream_transport.hpp"
 
-#include <ctime>
 #include <exception>
 #include <limits>
 #include <stdexcept>
@@ -257,10 +257,8 @@ std::string_view server_state::common_fields() {
   const io::monotonic_time turn = event_loop::current().recent();
   if (turn == turn_) return common_fields_;
   turn_ = turn;
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  if (now.tv_sec != second_) {
-    second_ = now.tv_sec;
+  if (const unix_seconds now = io::wall_clock().tv_sec; now != second_) {
+    second_ = now;
     common_fields_.assign("Date: ").append(date_.text(second_)).append("\r\n");
     if (!options.name.empty()) head_writer(common_fields_).field("Server", options.name);
   }

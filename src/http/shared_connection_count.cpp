@@ -1,9 +1,8 @@
 // src/http/shared_connection_count.cpp: counts under a lock that each connection takes twice.
 #include <gyre/http/shared_connection_count.hpp>
+#include <gyre/io/random_bytes.hpp>
 
 #include "client_network.hpp"
-
-#include <sys/random.h>
 
 #include <mutex>
 #include <new>
@@ -16,8 +15,7 @@ namespace {
 
 // Unpredictable: the owner of an IPv6 range could otherwise choose networks that collide in the table.
 struct secret_hash {
-  std::uint64_t secret = 0;
-  secret_hash() noexcept { (void)::getrandom(&secret, sizeof(secret), GRND_NONBLOCK); }
+  std::uint64_t secret = io::random_secret();
   std::size_t operator()(const client_network& from) const noexcept {
     constexpr std::uint64_t odd = 0x9e37'79b9'7f4a'7c15;
     std::uint64_t bits = (from.high ^ secret) * odd;

@@ -4,8 +4,6 @@
 
 #include "socket_transport.hpp"
 
-#include <sys/socket.h>
-
 #include <array>
 #include <cerrno>
 #include <system_error>
@@ -75,17 +73,7 @@ task<send_file_result> socket_transport::send_file(int file, std::uint64_t offse
 
 std::ptrdiff_t socket_transport::write_now(std::string_view bytes, write_hint hint) noexcept {
   if (hint == write_hint::waits_for_rest && stream_.socket().submits_writes()) return 0;
-  if (stream_.socket().first_writer() != nullptr) return 0;
-  const int flags = MSG_DONTWAIT | MSG_NOSIGNAL | (hint == write_hint::more_follows ? MSG_MORE : 0);
-  const auto sent = ::send(stream_.native_descriptor(), bytes.data(), bytes.size(), flags);
-  if (sent >= 0) return sent;
-  const bool may_succeed_later = errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ENOMEM;
-  return may_succeed_later ? 0 : -1;
-}
-
-void socket_transport::reset_at_end() noexcept {
-  const linger at_once{.l_onoff = 1, .l_linger = 0};
-  ::setsockopt(stream_.native_descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  return stream_.socket().write_now(bytes, hint == write_hint::more_follows);
 }
 
 task<> socket_transport::shutdown_write() { (void)co_await as_expected(stream_.shutdown_write()); }

@@ -20,7 +20,7 @@ class socket_transport final : public transport {
   std::ptrdiff_t write_now(std::string_view bytes, write_hint hint) noexcept override;
   [[nodiscard]] bool writes_now() const noexcept override { return true; }
   task<> shutdown_write() override;
-  void reset_at_end() noexcept override;
+  void reset_at_end() noexcept override { stream_.socket().reset_at_close(); }
   void interrupt() noexcept override { stream_.cancel(); }
   [[nodiscard]] bool is_broken() const noexcept override { return stream_.socket().received.end() < 0; }
   void watch_end(end_watch* watch) noexcept override { stream_.socket().watch_end(watch); }

@@ -1,4 +1,5 @@
 // src/http/static_files.cpp: leads from a path to an open file and its response.
+#include <gyre/fs/found_file.hpp>
 #include <gyre/http/media_type.hpp>
 #include <gyre/http/negotiation.hpp>
 #include <gyre/http/static_files.hpp>
@@ -8,11 +9,8 @@
 
 #include "directory_listing.hpp"
 #include "file_answer.hpp"
-#include "found_file.hpp"
 #include "server_state.hpp"
 #include "vary.hpp"
-
-#include <fcntl.h>
 
 #include <algorithm>
 #include <array>
@@ -80,8 +78,8 @@ constexpr std::array<neighbour, 3> neighbours = {{{"br", ".br"}, {"zstd", ".zst"
 task<bool> has_neighbours(int root, const std::string& path) {
   for (const neighbour& each : neighbours) {
     const std::string beside = path + std::string(each.extension);
-    const found_file found = co_await find_below(root, beside);
-    if (found.error == 0 && found.what == found_file::kind::regular) co_return true;
+    const fs::found_file found = co_await fs::find_below(root, beside);
+    if (found.error == 0 && found.facts.kind == fs::file_kind::regular) co_return true;
   }
   co_return false;
 }
@@ -137,10 +135,7 @@ bool has_dot_segment(std::string_view path) noexcept {
 }  // namespace
 
 static_files::static_files(std::string_view root, static_files_options options)
-    : number_(next_number()), options_(std::move(options)) {
-  root_ = owned_fd(::open(std::string(root).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!root_) throw io_error({errno, std::generic_category()}, "open", root);
-}
+    : root_(fs::open_root(root)), number_(next_number()), options_(std::move(options)) {}
 
 started_response static_files::start(request& r) const {
   const std::string_view path = r.rest_of_path();
@@ -156,8 +151,8 @@ started_response static_files::start(request& r) const {
 task<open_file> static_files::open(request& r, std::string path) const {
   if (options_.keep_open)
     if (const open_file* const known = files_of(r).find(number_, path)) co_return *known;
-  found_file found = co_await find_below(root_.get(), path);
-  if (found.error != 0 || found.what != found_file::kind::regular) co_return open_file();
+  fs::found_file found = co_await fs::find_below(root_.get(), path);
+  if (found.error != 0 || found.facts.kind != fs::file_kind::regular) co_return open_file();
   const open_file opened(std::move(found));
   if (options_.keep_open) files_of(r).keep(number_, path, opened);
   co_return opened;
@@ -181,7 +176,7 @@ task<open_file> static_files::open_compressed(request& r, const std::string& pat
   co_return open_file();
 }
 
-task<response> static_files::serve_regular(request& r, std::string path, found_file file) const {
+task<response> static_files::serve_regular(request& r, std::string path, fs::found_file file) const {
   open_file opened(std::move(file));
   if (options_.keep_open) {
     if (answer_for(options_, path).varies) opened.alone = !co_await has_neighbours(root_.get(), path);
@@ -217,24 +212,24 @@ task<response> static_files::serve(request& r) const {
   if (path->empty() && !r.path().ends_with('/')) co_return redirect_to_directory(r, last_segment(r.path()));
 
   const std::string below = path->empty() ? "." : *path;  // named, as in all awaits here, or g++ 12 destroys it twice
-  found_file found = co_await find_below(root_.get(), below);
+  fs::found_file found = co_await fs::find_below(root_.get(), below);
   if (found.error != 0) co_return co_await serve_missing(r, found.error);
-  if (found.what == found_file::kind::directory) {
+  if (found.facts.kind == fs::file_kind::directory) {
     if (!as_directory) {
       const std::string name = percent_encode(last_segment(*path), encode_for::path_segment);
       co_return redirect_to_directory(r, name);
     }
     co_return co_await serve_directory(r, std::move(found.descriptor), *std::move(path));
   }
-  if (found.what != found_file::kind::regular || as_directory) co_return co_await serve_missing(r, ENOENT);
+  if (found.facts.kind != fs::file_kind::regular || as_directory) co_return co_await serve_missing(r, ENOENT);
   co_return co_await serve_regular(r, *std::move(path), std::move(found));
 }
 
 task<response> static_files::serve_directory(request& r, owned_fd directory, std::string path) const {
   if (!options_.index.empty()) {
     const std::string index = path.empty() ? options_.index : path + "/" + options_.index;
-    found_file found = co_await find_below(root_.get(), index);
-    if (found.error == 0 && found.what == found_file::kind::regular)
+    fs::found_file found = co_await fs::find_below(root_.get(), index);
+    if (found.error == 0 && found.facts.kind == fs::file_kind::regular)
       co_return co_await serve_regular(r, index, std::move(found));
   }
   if (!options_.listing) co_return co_await serve_missing(r, ENOENT);
@@ -251,7 +246,7 @@ task<response> static_files::serve_missing(request& r, int error) const {
   constexpr std::array<std::string_view, 2> kinds = {"application/octet-stream", "text/html"};
   if (options_.fallback.empty() || error == EACCES) fail(error, r.path());
   if (choose_media_type(r.fields(), kinds) != kinds[1]) co_return refuse_this_client(error, r.path());
-  found_file found = co_await find_below(root_.get(), options_.fallback);
+  fs::found_file found = co_await fs::find_below(root_.get(), options_.fallback);
   if (found.error != 0) fail(found.error, options_.fallback);
   response made = co_await serve_regular(r, options_.fallback, std::move(found));
   add_vary(made, "Accept");
@@ -259,9 +254,9 @@ task<response> static_files::serve_missing(request& r, int error) const {
 }
 
 task<response> file_response(request& r, std::string path) {
-  found_file found = co_await find_anywhere(path);
+  fs::found_file found = co_await fs::find_anywhere(path);
   if (found.error != 0) fail(found.error, path);
-  if (found.what != found_file::kind::regular) throw status_error(404);
+  if (found.facts.kind != fs::file_kind::regular) throw status_error(404);
   co_return answer_with_file(r, open_file(std::move(found)), {.media_type = media_type_of(path)});
 }
 

@@ -1,5 +1,6 @@
 // src/http/stream_transport.cpp: turns the exceptions of any_stream into values.
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/io/file_bytes.hpp>
 #include <gyre/loop/as_expected.hpp>
 #include <gyre/loop/timeout_op.hpp>
 #include <gyre/tasks/timeout.hpp>
@@ -7,10 +8,7 @@
 
 #include "stream_transport.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -28,15 +26,6 @@ transfer outcome_of_failure() {
     return transfer::timed_out;
   } catch (const std::exception&) {
     return transfer::failed;
-  }
-}
-
-// Returns -errno when the file cannot be read.
-ssize_t read_part(int file, char* to, std::size_t most, std::uint64_t offset) noexcept {
-  for (;;) {
-    const ssize_t size = ::pread(file, to, most, static_cast<off_t>(offset));
-    if (size >= 0) return size;
-    if (errno != EINTR) return -errno;
   }
 }
 
@@ -136,9 +125,9 @@ task<send_file_result> stream_transport::send_file(int file, std::uint64_t offse
   send_file_result result;
   while (result.sent < count && result.outcome == transfer::done) {
     auto read = [file, &buffer, at = offset + result.sent, most = std::min(buffer.size(), count - result.sent)] {
-      return read_part(file, buffer.data(), most, at);
+      return io::read_at(file, buffer.data(), most, at);
     };
-    const ssize_t size = co_await to_thread(io::blocking_pool::for_files(), read);
+    const std::ptrdiff_t size = co_await to_thread(io::blocking_pool::for_files(), read);
     if (size == 0) break;
     if (size < 0) {
       result.outcome = transfer::failed;

@@ -1,4 +1,4 @@
-// src/io/owned_fd.cpp: closing a descriptor, and opening a pair.
+// src/io/owned_fd.cpp: closing and duplicating a descriptor, and opening a pair.
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/io/pipe.hpp>
@@ -13,6 +13,8 @@ namespace gyre {
 void owned_fd::close() noexcept {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
 }
+
+owned_fd owned_fd::duplicate_of(int descriptor) noexcept { return owned_fd(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)); }
 
 pipe_descriptors open_pipe() {
   int ends[2];

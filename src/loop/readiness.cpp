@@ -2,10 +2,8 @@
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/io/attempt.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/owned_fd.hpp>
 #include <gyre/loop/readiness.hpp>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <string>
@@ -36,7 +34,7 @@ void readiness_op::on_complete() noexcept {
   // A socket or another wait has registered the descriptor already. A duplicate can be registered beside it.
   if (result == -EEXIST && cancelled_) result = -ECANCELED;
   if (result == -EEXIST && duplicate_ < 0) {
-    duplicate_ = ::fcntl(descriptor_.fd, F_DUPFD_CLOEXEC, 0);
+    duplicate_ = owned_fd::duplicate_of(descriptor_.fd).release();
     if (duplicate_ >= 0) {
       std::swap(descriptor_.fd, duplicate_);  // errors name the number that the caller knows
       backend.submit(*this);
@@ -47,7 +45,7 @@ void readiness_op::on_complete() noexcept {
   backend.detach(descriptor_);
   if (duplicate_ >= 0) {
     std::swap(descriptor_.fd, duplicate_);
-    ::close(std::exchange(duplicate_, -1));
+    owned_fd(std::exchange(duplicate_, -1)).close();
   }
   proceed(*this);
 }

@@ -117,6 +117,21 @@ address address::with_port(std::uint16_t port) const noexcept {
   return copy;
 }
 
+std::array<std::uint8_t, 16> address::bytes_v6() const noexcept {
+  std::array<std::uint8_t, 16> bytes{};
+  if (is_v6()) std::memcpy(bytes.data(), raw_ + offsetof(sockaddr_in6, sin6_addr), bytes.size());
+  if (!is_v4()) return bytes;
+  bytes[10] = bytes[11] = 0xff;
+  std::memcpy(bytes.data() + 12, raw_ + offsetof(sockaddr_in, sin_addr), sizeof(in_addr));
+  return bytes;
+}
+
+address address::network_v6(std::size_t bytes) const noexcept {
+  address copy = *this;
+  if (is_v6()) std::memset(copy.raw_ + offsetof(sockaddr_in6, sin6_addr) + bytes, 0, sizeof(in6_addr) - bytes);
+  return copy;
+}
+
 std::uint32_t address::scope_id() const noexcept {
   std::uint32_t scope = 0;
   if (is_v6()) std::memcpy(&scope, raw_ + offsetof(sockaddr_in6, sin6_scope_id), sizeof(scope));

@@ -1,9 +1,8 @@
 // src/net/send_file.cpp: sendfile(2) without blocking the loop.
+#include <gyre/io/file_bytes.hpp>
 #include <gyre/net/send_file.hpp>
 
 #include "note_written.hpp"
-
-#include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -19,8 +18,7 @@ constexpr std::size_t most_of_a_thread = std::size_t{512} << 10U;
 
 bool byte_is_in_memory(int file, std::uint64_t offset) noexcept {
   char byte = 0;
-  const iovec buffer{.iov_base = &byte, .iov_len = 1};
-  return ::preadv2(file, &buffer, 1, static_cast<off_t>(offset), RWF_NOWAIT) >= 0;
+  return io::read_cached(file, &byte, 1, offset) >= 0;
 }
 
 }  // namespace

@@ -76,6 +76,19 @@ std::uint64_t socket_state::taken_by_peer() const noexcept {
   return first == nullptr ? 0 : first->done();
 }
 
+std::ptrdiff_t socket_state::write_now(std::string_view bytes, bool more) noexcept {
+  if (first_writer() != nullptr) return 0;
+  const auto sent = ::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+  if (sent >= 0) return sent;
+  const bool may_succeed_later = errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ENOMEM;
+  return may_succeed_later ? 0 : -1;
+}
+
+void socket_state::reset_at_close() noexcept {
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+}
+
 socket_write_base* socket_state::first_writer() const noexcept {
   return last_writer == nullptr ? nullptr : last_writer->next_writer_;
 }

@@ -21,8 +21,7 @@ void socket_stream::abort() noexcept {
   sockaddr nobody{};
   nobody.sa_family = AF_UNSPEC;
   if (!socket_->peer.empty() && ::connect(socket_->fd, &nobody, sizeof(nobody)) == 0) return;
-  const linger reset{.l_onoff = 1, .l_linger = 0};
-  ::setsockopt(socket_->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+  socket_->reset_at_close();
   ::shutdown(socket_->fd, SHUT_RDWR);
 }
 

@@ -8,7 +8,6 @@
 #include "child_signal.hpp"
 #include "kept_status.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -180,7 +179,7 @@ void process_state::watch() noexcept {
 void process_state::on_complete() noexcept {
   event_loop::current().backend().detach(watched_);
   if (result == -EEXIST && !duplicate_) {  // tasks wait for the handle
-    duplicate_ = owned_fd(::fcntl(handle(), F_DUPFD_CLOEXEC, 0));
+    duplicate_ = owned_fd::duplicate_of(handle());
     if (duplicate_ && !scope_.cancelled()) return watch();
   }
   scope_.close();

@@ -8,6 +8,8 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <array>
+#include <cstdint>
 #include <cstring>
 #include <set>
 #include <string>
@@ -204,6 +206,15 @@ TEST(address, reads_a_host_apart_from_its_port) {
 TEST(address, another_port_keeps_the_host) {
   EXPECT_EQ(address("10.0.0.7:1").with_port(65'535).string(), "10.0.0.7:65535");
   EXPECT_EQ(address("[fe80::1%lo]:1").with_port(2).string(), "[fe80::1%lo]:2");
+}
+
+TEST(address, the_host_has_sixteen_bytes_and_a_network) {
+  EXPECT_EQ(address("[102:304::f]:1").bytes_v6(),
+            (std::array<std::uint8_t, 16>{1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 15}));
+  EXPECT_EQ(address("1.2.3.4:1").bytes_v6(), address("[::ffff:1.2.3.4]:1").bytes_v6());
+  EXPECT_EQ(address().bytes_v6(), address("[::]:1").bytes_v6());
+  EXPECT_EQ(address("[2001:db8:1:2:3::4]:80").network_v6(8), address("[2001:db8:1:2::]:80"));
+  EXPECT_EQ(address("1.2.3.4:80").network_v6(8), address("1.2.3.4:80"));
 }
 
 TEST(address, what_it_prints_it_reads) {

@@ -38,6 +38,19 @@ struct status {
   file_time changed;  ///< any of these fields, or the contents
 };
 
+/// The part of a status that shows whether a file has changed. Seconds and nanoseconds count from 1970.
+struct file_facts {
+  file_kind kind = file_kind::unknown;
+  std::uint64_t size = 0;  ///< in bytes
+  std::int64_t modified = 0;
+  std::int64_t modified_ns = 0;
+  std::uint64_t inode = 0;
+  std::uint64_t links = 0;  ///< 0 after the file was removed
+};
+
+/// The facts of an open file, without a loop: one fstat(2), which does not wait for a local disk. Thread: any.
+[[nodiscard]] GYRE_API std::expected<file_facts, std::error_code> facts_of(int descriptor) noexcept;
+
 /// stat(), for a path or an open file.
 class GYRE_API [[nodiscard("co_await it")]] status_op : public path_operation<status_op> {
  public:

@@ -12,9 +12,12 @@
 #include <string>
 #include <string_view>
 
+namespace gyre::fs {
+struct found_file;
+}  // namespace gyre::fs
+
 namespace gyre::http {
 
-struct found_file;
 struct open_file;
 
 struct static_files_options {
@@ -60,7 +63,7 @@ class GYRE_API static_files : public prompt_handler<static_files> {
   [[nodiscard]] task<response> serve(request& r) const;
   [[nodiscard]] task<response> serve_directory(request& r, owned_fd directory, std::string path) const;
   [[nodiscard]] task<response> serve_missing(request& r, int error) const;
-  [[nodiscard]] task<response> serve_regular(request& r, std::string path, found_file file) const;
+  [[nodiscard]] task<response> serve_regular(request& r, std::string path, fs::found_file file) const;
   [[nodiscard]] task<response> serve_open(request& r, std::string path, open_file plain) const;
   [[nodiscard]] task<open_file> open(request& r, std::string path) const;
   [[nodiscard]] task<open_file> open_compressed(request& r, const std::string& path, std::string_view& coding) const;

@@ -19,6 +19,8 @@ class GYRE_API owned_fd {
     return *this;
   }
   ~owned_fd() { close(); }
+  /// Returns a close-on-exec duplicate, or sets errno and owns none.
+  [[nodiscard]] static owned_fd duplicate_of(int fd) noexcept;
 
   [[nodiscard]] int get() const noexcept { return fd_; }
   explicit operator bool() const noexcept { return fd_ >= 0; }

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace gyre {
 
@@ -114,6 +115,11 @@ struct GYRE_API socket_state : private io::descriptor {
   /// True where a write is not tried at once but submitted with those of the other tasks that are ready. For a caller
   /// that waits for its write: docs/decisions/0005.
   [[nodiscard]] static bool submits_writes() noexcept { return event_loop::current().prefers_submission(); }
+  /// Returns the number of bytes that the kernel takes without waiting, perhaps 0, or -1 when the connection is broken.
+  /// Takes none while a writer waits. With `more`, the kernel may hold them back because more follows at once.
+  [[nodiscard]] std::ptrdiff_t write_now(std::string_view bytes, bool more) noexcept;
+  /// Makes the connection end with a reset: the peer notices that data is missing, and the kernel keeps no unsent data.
+  void reset_at_close() noexcept;
 
   /// The writer that may be in flight. The others wait for it.
   [[nodiscard]] socket_write_base* first_writer() const noexcept;

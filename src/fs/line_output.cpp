@@ -1,7 +1,6 @@
-// src/http/log_output.cpp: O_NONBLOCK belongs to the open file, which others may share; see fs/standard_streams.
+// src/fs/line_output.cpp: O_NONBLOCK belongs to the open file, which others may share; see standard_streams.cpp.
+#include <gyre/fs/line_output.hpp>
 #include <gyre/io/io_error.hpp>
-
-#include "log_output.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -15,7 +14,7 @@
 #include <ctime>
 #include <string>
 
-namespace gyre::http {
+namespace gyre::fs {
 namespace {
 
 // Blocks SIGPIPE for this thread. A SIGPIPE that the call raised is consumed.
@@ -56,9 +55,9 @@ std::string_view lines_for_pipe(std::string_view bytes) noexcept {
 
 }  // namespace
 
-log_output::log_output(int descriptor) {
+line_output::line_output(int descriptor, std::string_view name) {
   struct stat found{};
-  if (::fstat(descriptor, &found) < 0) throw io_error({errno, std::generic_category()}, "open", "the access log");
+  if (::fstat(descriptor, &found) < 0) throw io_error({errno, std::generic_category()}, "open", name);
   if (S_ISFIFO(found.st_mode) || S_ISCHR(found.st_mode)) {
     const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
     fd_ = owned_fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
@@ -66,11 +65,11 @@ log_output::log_output(int descriptor) {
   } else if (S_ISSOCK(found.st_mode)) {
     kind_ = kind::socket;
   }
-  if (!fd_) fd_ = owned_fd(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
-  if (!fd_) throw io_error({errno, std::generic_category()}, "open", "the access log");
+  if (!fd_) fd_ = owned_fd::duplicate_of(descriptor);
+  if (!fd_) throw io_error({errno, std::generic_category()}, "open", name);
 }
 
-std::ptrdiff_t log_output::write_some(std::string_view bytes) noexcept {
+std::ptrdiff_t line_output::write_some(std::string_view bytes) noexcept {
   if (kind_ == kind::socket) return ::send(fd_.get(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   if (kind_ == kind::own || kind_ == kind::shared_pipe) bytes = lines_for_pipe(bytes);
   if (kind_ == kind::shared_pipe) {
@@ -84,7 +83,7 @@ std::ptrdiff_t log_output::write_some(std::string_view bytes) noexcept {
   return ::write(fd_.get(), bytes.data(), bytes.size());
 }
 
-std::ptrdiff_t log_output::write(std::string_view bytes) noexcept {
+std::ptrdiff_t line_output::write(std::string_view bytes) noexcept {
   const bool may_signal = kind_ == kind::own || kind_ == kind::shared_pipe;
   if (!may_signal) {
     std::ptrdiff_t n = 0;
@@ -101,4 +100,4 @@ std::ptrdiff_t log_output::write(std::string_view bytes) noexcept {
   return n < 0 ? -error : n;
 }
 
-}  // namespace gyre::http
+}  // namespace gyre::fs

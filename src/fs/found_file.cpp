@@ -1,11 +1,10 @@
-// src/http/found_file.cpp: openat2(2), tried first with cached lookups only.
+// src/fs/found_file.cpp: openat2(2), tried first with cached lookups only.
+#include <gyre/fs/found_file.hpp>
+#include <gyre/io/io_error.hpp>
 #include <gyre/tasks/to_thread.hpp>
-
-#include "found_file.hpp"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,7 +13,7 @@
 #include <string_view>
 #include <utility>
 
-namespace gyre::http {
+namespace gyre::fs {
 namespace {
 
 // Non-blocking: opening a named pipe must not wait for a writer.
@@ -54,15 +53,10 @@ found_file describe(int descriptor) noexcept {
     return found;
   }
   found.descriptor = owned_fd(descriptor);
-  struct stat status{};
-  if (::fstat(descriptor, &status) < 0) {
-    found.error = errno;
-    return found;
-  }
-  if (S_ISREG(status.st_mode)) found.what = found_file::kind::regular;
-  if (S_ISDIR(status.st_mode)) found.what = found_file::kind::directory;
-  found.modified = status.st_mtim.tv_sec;
-  found.version = version_of(status);
+  if (const auto facts = facts_of(descriptor))
+    found.facts = *facts;
+  else
+    found.error = facts.error().value();
   return found;
 }
 
@@ -85,10 +79,10 @@ task<found_file> find(int root, std::string path, std::uint64_t resolve) {
 
 }  // namespace
 
-file_version version_of(const struct stat& status) noexcept {
-  return {.size = static_cast<std::uint64_t>(status.st_size),
-          .modified_ns = status.st_mtim.tv_sec * 1'000'000'000 + status.st_mtim.tv_nsec,
-          .inode = status.st_ino};
+owned_fd open_root(std::string_view path) {
+  owned_fd root(::open(std::string(path).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root) throw io_error({errno, std::generic_category()}, "open", path);
+  return root;
 }
 
 found_file look_below(int root, const std::string& path) noexcept {
@@ -98,4 +92,4 @@ found_file look_below(int root, const std::string& path) noexcept {
 GYRE_CORO_WRAPPER task<found_file> find_below(int root, std::string path) { return find(root, std::move(path), below); }
 GYRE_CORO_WRAPPER task<found_file> find_anywhere(std::string path) { return find(AT_FDCWD, std::move(path), 0); }
 
-}  // namespace gyre::http
+}  // namespace gyre::fs

@@ -1,5 +1,5 @@
-// tests/http/log_output_test.cpp: destinations of an access log, and readers that do not read it.
-#include "src/http/log_output.hpp"
+// tests/fs/line_output_test.cpp: destinations of a log, and readers that do not read it.
+#include <gyre/fs/line_output.hpp>
 
 #include "tests/support/denied_call.hpp"
 
@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <string>
 
-using gyre::http::log_output;
+using gyre::fs::line_output;
 
 namespace {
 
@@ -42,7 +42,7 @@ struct open_pipe {
 const std::string line = std::string(99, 'x') + '\n';
 
 /// Writes lines until no more are accepted. Returns the last result.
-std::ptrdiff_t fill(log_output& log) {
+std::ptrdiff_t fill(line_output& log) {
   std::ptrdiff_t n = 0;
   for (int i = 0; i < 100'000 && n >= 0; ++i) n = log.write(line);
   return n;
@@ -54,13 +54,13 @@ bool pipe_signal_is_pending() {
   return ::sigismember(&pending, SIGPIPE) == 1;
 }
 
-/// Runs `body` in a process that cannot reopen a pipe, so that the access log shares the pipe that it was given.
+/// Runs `body` in a process that cannot reopen a pipe, so that the log shares the pipe that it was given.
 template <class Body>
 std::string said_with_a_shared_pipe(Body body) {
   const auto said = gyre_test::in_child_process([&] {
     const open_pipe ends;
     gyre_test::deny_call(SYS_openat, EACCES);
-    log_output log(ends.writer.get());
+    line_output log(ends.writer.get(), "the log");
     return body(log, ends);
   });
   return said.ended ? said.text : "killed by " + std::to_string(said.signal);
@@ -68,41 +68,41 @@ std::string said_with_a_shared_pipe(Body body) {
 
 }  // namespace
 
-TEST(log_output, a_full_pipe_takes_nothing_and_nobody_waits) {
+TEST(line_output, a_full_pipe_takes_nothing_and_nobody_waits) {
   const open_pipe ends;
-  log_output log(ends.writer.get());
+  line_output log(ends.writer.get(), "the log");
   EXPECT_EQ(fill(log), -EAGAIN);
   EXPECT_EQ(ends.read().size() % line.size(), 0U) << "lines stay whole";
   EXPECT_EQ(log.write(line), 100);
 }
 
-TEST(log_output, a_pipe_takes_as_many_lines_as_stay_whole) {
+TEST(line_output, a_pipe_takes_as_many_lines_as_stay_whole) {
   const open_pipe ends;
-  log_output log(ends.writer.get());
+  line_output log(ends.writer.get(), "the log");
   std::string lines;
   while (lines.size() <= PIPE_BUF) lines += line;
   EXPECT_EQ(log.write(lines), PIPE_BUF / 100 * 100);
 }
 
-TEST(log_output, a_line_longer_than_a_pipe_keeps_whole_comes_alone) {
+TEST(line_output, a_line_longer_than_a_pipe_keeps_whole_comes_alone) {
   const open_pipe ends;
-  log_output log(ends.writer.get());
+  line_output log(ends.writer.get(), "the log");
   const std::string longest = std::string(2 * PIPE_BUF, 'y') + '\n';
   EXPECT_EQ(log.write(longest + line), static_cast<std::ptrdiff_t>(longest.size()));
   EXPECT_EQ(log.write(std::string(2 * PIPE_BUF, 'z')), 2 * PIPE_BUF) << "it has no end yet";
 }
 
-TEST(log_output, a_pipe_that_nobody_reads_is_an_error_and_no_signal) {
+TEST(line_output, a_pipe_that_nobody_reads_is_an_error_and_no_signal) {
   open_pipe ends;
-  log_output log(ends.writer.get());
+  line_output log(ends.writer.get(), "the log");
   ends.reader.close();
   EXPECT_EQ(log.write(line), -EPIPE);
   EXPECT_FALSE(pipe_signal_is_pending());
 }
 
-TEST(log_output, a_signal_that_the_program_waits_for_is_left_to_it) {
+TEST(line_output, a_signal_that_the_program_waits_for_is_left_to_it) {
   open_pipe ends;
-  log_output log(ends.writer.get());
+  line_output log(ends.writer.get(), "the log");
   ends.reader.close();
   sigset_t pipe;
   sigset_t before;
@@ -117,8 +117,8 @@ TEST(log_output, a_signal_that_the_program_waits_for_is_left_to_it) {
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-TEST(log_output, a_shared_pipe_is_written_to_while_there_is_room_and_nobody_waits) {
-  EXPECT_EQ(said_with_a_shared_pipe([](log_output& log, const open_pipe& ends) {
+TEST(line_output, a_shared_pipe_is_written_to_while_there_is_room_and_nobody_waits) {
+  EXPECT_EQ(said_with_a_shared_pipe([](line_output& log, const open_pipe& ends) {
               const bool full = fill(log) == -EAGAIN;
               const bool whole = ends.read().size() % line.size() == 0;
               return std::string(full ? "full" : "not full") + (whole ? ", whole lines" : ", torn");
@@ -126,33 +126,33 @@ TEST(log_output, a_shared_pipe_is_written_to_while_there_is_room_and_nobody_wait
             "full, whole lines");
 }
 
-TEST(log_output, a_shared_pipe_takes_of_a_long_line_what_it_takes_without_waiting) {
-  EXPECT_EQ(said_with_a_shared_pipe([](log_output& log, const open_pipe&) {
+TEST(line_output, a_shared_pipe_takes_of_a_long_line_what_it_takes_without_waiting) {
+  EXPECT_EQ(said_with_a_shared_pipe([](line_output& log, const open_pipe&) {
               return std::to_string(log.write(std::string(3 * PIPE_BUF, 'y') + '\n'));
             }),
             std::to_string(PIPE_BUF));
 }
 
-TEST(log_output, a_shared_pipe_that_nobody_reads_is_an_error_and_no_signal) {
+TEST(line_output, a_shared_pipe_that_nobody_reads_is_an_error_and_no_signal) {
   const auto said = gyre_test::in_child_process([] {
     open_pipe ends;
     gyre_test::deny_call(SYS_openat, EACCES);
-    log_output log(ends.writer.get());
+    line_output log(ends.writer.get(), "the log");
     ends.reader.close();
     return std::to_string(log.write(line));
   });
   EXPECT_EQ(said.text, std::to_string(-EPIPE));
 }
 
-TEST(log_output, a_socket_that_takes_no_more_does_not_wait) {
+TEST(line_output, a_socket_that_takes_no_more_does_not_wait) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
   const gyre::owned_fd writer(ends[0]);
   gyre::owned_fd reader(ends[1]);
-  log_output log(writer.get());
+  line_output log(writer.get(), "the log");
   EXPECT_EQ(fill(log), -EAGAIN);
   reader.close();
   EXPECT_EQ(log.write(line), -EPIPE);
 }
 
-TEST(log_output, what_is_not_open_is_refused) { EXPECT_THROW(log_output(-1), gyre::io_error); }
+TEST(line_output, what_is_not_open_is_refused) { EXPECT_THROW(line_output(-1, "the log"), gyre::io_error); }

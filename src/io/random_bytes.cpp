@@ -1,7 +1,6 @@
-// src/http/random_bytes.cpp: getrandom(2), and its fallback.
-#include "random_bytes.hpp"
-
+// src/io/random_bytes.cpp: getrandom(2), and its fallback.
 #include <gyre/io/owned_fd.hpp>
+#include <gyre/io/random_bytes.hpp>
 
 #include <fcntl.h>
 #include <sys/random.h>
@@ -11,7 +10,7 @@
 #include <cstddef>
 #include <system_error>
 
-namespace gyre::http {
+namespace gyre::io {
 
 void fill_with_random(std::span<unsigned char> bytes) {
   owned_fd source;
@@ -32,4 +31,10 @@ void fill_with_random(std::span<unsigned char> bytes) {
   }
 }
 
-}  // namespace gyre::http
+std::uint64_t random_secret() noexcept {
+  std::uint64_t secret = 0;
+  (void)::getrandom(&secret, sizeof(secret), GRND_NONBLOCK);
+  return secret;
+}
+
+}  // namespace gyre::io

@@ -1,0 +1,24 @@
+// gyre/io/file_bytes.hpp: bytes of an open file, read by one call without a loop. For authors of operations.
+#pragma once
+
+#include <gyre/attributes.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace gyre::io {
+
+/// Reads at `offset`. May wait for the disk, so call it on a thread. Returns the count, 0 at the end of the file, or
+/// -errno. Thread: any.
+[[nodiscard]] GYRE_API std::ptrdiff_t read_at(int file, void* into, std::size_t size, std::uint64_t offset) noexcept;
+
+/// Reads at `offset` what is in memory, and never waits. Returns the count, or a negative number if nothing is in
+/// memory or the file cannot tell. Thread: any.
+[[nodiscard]] GYRE_API std::ptrdiff_t read_cached(int file, void* into, std::size_t size,
+                                                  std::uint64_t offset) noexcept;
+
+/// The path of an open file, for messages. Empty if it is unknown. Thread: any.
+[[nodiscard]] GYRE_API std::string path_of_file(int file);
+
+}  // namespace gyre::io
