@@ -1,17 +1,26 @@
 # A layer is a folder: include/gyre/<name>/, src/<name>/, tests/<name>/. All layers together are one library.
 
 set(GYRE_LAYER_TARGETS "")
+set(GYRE_LAYER_FOLDERS "")
 
-# gyre_layer(name USES other...): compiles src/<name>/, which sees include/ and its own private headers only.
+# gyre_layer(name USES other...): compiles src/<name>/, which sees include/ and its own private headers only. A layer a_b
+# is declared before layer a, is in src/a/b/, and shares include/gyre/a/ and tests/a/ with it. Layer a sees its private
+# headers.
 function(gyre_layer name)
   cmake_parse_arguments(LAYER "" "" "USES" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
+  string(REPLACE _ / folder ${name})
+  string(REGEX REPLACE /.* "" top ${folder})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
+  foreach(other ${GYRE_LAYER_FOLDERS})
+    list(FILTER sources EXCLUDE REGEX "^${other}/")
+  endforeach()
+  set(GYRE_LAYER_FOLDERS ${GYRE_LAYER_FOLDERS} ${folder} PARENT_SCOPE)
+  list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/src/)
   if(NOT sources)
     return()  # headers only
   endif()
   add_library(gyre_${name} OBJECT ${sources})
-  target_include_directories(gyre_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include
-                             PRIVATE ${PROJECT_SOURCE_DIR}/src/${name})
+  target_include_directories(gyre_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src/${top})
   target_link_libraries(gyre_${name} PRIVATE gyre_build)
   set_target_properties(gyre_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
                         POSITION_INDEPENDENT_CODE "${BUILD_SHARED_LIBS}")

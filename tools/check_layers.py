@@ -1,21 +1,41 @@
 #!/usr/bin/env python3
-"""Fails when an include goes upwards: reads the gyre_layer() lines of CMakeLists.txt and every #include."""
+"""Fails when an include goes upwards, when a layer uses nothing of a layer that it declares, and when a layer above io,
+fs and net calls the operating system. Reads the gyre_layer() lines of CMakeLists.txt, include/gyre and src.
+
+A layer a_b lives in src/a/b. It shares include/gyre/a with layer a: a public header belongs to a_b if src/a/b has the
+.cpp file of the same name. Its front page is that of a."""
 
 import re
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-OS_HEADER = re.compile(r"^(sys|linux|netinet|arpa|net|asm)/|"
-                       r"^(unistd|fcntl|signal|pthread|poll|sched|netdb|dirent|dlfcn)\.h$")
+OS_HEADER = re.compile(r"(?<!intrin)\.h$|^csignal$")  # the standard headers of C++ have no such ending
 THIRD_PARTY = re.compile(r"^(fmt|CLI|gtest|gmock|benchmark|openssl|nghttp2|zlib|brotli|zstd|asio|boost|uv)\b")
 INTEROP = re.compile(r"^(asio|boost)\b")  # the libraries that the headers of interop/ serve
 BACKEND_WORD = re.compile(r"\b(io_uring|epoll)_\w+\s*\(|\bIORING_\w+|\bEPOLL\w+")
+SYSTEM_CALL = re.compile(r"(?<![\w>])::(?!deflate|gmtime_r|strnlen)[a-z]\w*\(")  # those three only compute
+OS_LAYERS = {"io", "fs", "net"}
+FOUNDATION = {"attributes", "version"}  # headers that every layer may include
+NO_FRONT_PAGE = {"interop"}  # a program includes the header for the library that it uses
+
+# Who else may include headers of the operating system and call it, and why. An entry that nothing needs is an error.
+SYSTEM_USERS = {
+    "include/gyre/testing/cancel_at_every_await.hpp": "counts the open descriptors of the test's process",
+    "src/http/framing.cpp": "inet_pton reads the text of an IPv6 address; no system call",
+    "src/interop/service_thread.cpp": "starts a thread that receives no signals",
+    "src/loop/event_loop.cpp": "the clock of the loop, the end of a time slice, fork handlers",
+    "src/loop/guest_loop.cpp": "waits for another loop, which is all that a guest waits for",
+    "src/process/": "starts, signals and awaits children, which is the layer's subject",
+    "src/runtime/": "signals and limits of the whole process, which are the layer's subject",
+}
+# Layers that use only these headers of another layer.
+ONLY = {}
 
 
-def layers(text):
+def layers(cmake):
     found = {}
-    for name, uses in re.findall(r"^gyre_layer\((\w+)(?:\s+USES\s+([\w ]+))?\)", text, re.M):
+    for name, uses in re.findall(r"^gyre_layer\((\w+)(?:\s+USES\s+([\w ]+))?\)", cmake, re.M):
         found[name] = uses.split()
     return found
 
@@ -31,65 +51,174 @@ def reachable(found, name, path=()):
     return below
 
 
-def check_file(path, layer, allowed, text):
-    problems = []
-    public = path.startswith("include/")
-    for number, line in enumerate(text.splitlines(), 1):
-        where = f"{path}:{number}"
-        include = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
-        if include:
-            quote, target = include.groups()
-            inside = (re.match(r"gyre/(\w+)/", target) or
-                      re.match(r"gyre/(io|loop|coro|tasks|runtime|stream|net|fs)\.hpp", target))
-            if inside and inside.group(1) not in allowed:
-                problems.append(f"{where}: layer {layer} includes {target}, which is above it")
-            if quote == '"' and public:
-                problems.append(f"{where}: public headers include <gyre/…>, not \"{target}\"")
-            if quote == '"' and not public and "/" in target:
-                problems.append(f"{where}: a private header of another folder: {target}")
-            if public and THIRD_PARTY.match(target) and not (layer == "interop" and INTEROP.match(target)):
-                problems.append(f"{where}: third-party header in a public header: {target}")
-            may_use_os = path.startswith(("include/gyre/io/uring/", "include/gyre/testing/"))
-            if public and OS_HEADER.match(target) and not may_use_os:
-                problems.append(f"{where}: system header outside io/uring: {target}")
-        elif layer != "io":
-            code = re.sub(r'//.*|"[^"]*"', "", line)
-            if BACKEND_WORD.search(code):
-                problems.append(f"{where}: only io/ may name a backend's interface: {line.strip()}")
-    return problems
+def code_of(line):
+    return re.sub(r'//.*|"[^"]*"', "", line)
 
 
-def check(root):
-    found = layers((root / "CMakeLists.txt").read_text())
-    problems = []
-    for tree in ("include/gyre", "src"):
-        for file in sorted((root / tree).rglob("*")):
-            relative = file.relative_to(root).as_posix()
-            parts = file.relative_to(root / tree).parts
-            if file.suffix not in (".hpp", ".cpp") or len(parts) < 2:
-                continue
-            if parts[0] not in found:
-                problems.append(f"{relative}: folder {parts[0]} is not a layer of CMakeLists.txt")
-                continue
-            problems += check_file(relative, parts[0], reachable(found, parts[0]), file.read_text())
-    return problems
+class Tree:
+    """The sources of a project: {path: text}."""
+
+    def __init__(self, cmake, files):
+        self.layers = layers(cmake)
+        self.allowed = {name: reachable(self.layers, name) for name in self.layers}
+        self.files = files
+        self.used = set()  # (layer, a layer that it includes)
+        self.system_users = set()
+        self.problems = []
+
+    def layer_of_header(self, target):
+        """The layer of <gyre/...>, or None for a header of no layer."""
+        folder, _, name = target.removeprefix("gyre/").removesuffix(".hpp").rpartition("/")
+        if not folder:
+            return name if name in self.layers else None
+        for layer in self.layers:
+            above, _, below = layer.partition("_")
+            if above == folder and below and f"src/{above}/{below}/{name}.cpp" in self.files:
+                return layer
+        return folder.split("/")[0]
+
+    def layer_of(self, path):
+        if path.startswith("include/"):
+            return self.layer_of_header(path.removeprefix("include/"))
+        above, below = (path.split("/") + [""])[1:3]
+        return f"{above}_{below}" if f"{above}_{below}" in self.layers else above
+
+    def check(self):
+        for path, text in self.files.items():
+            if path.count("/") == 2 and path.startswith("include/"):
+                self.check_front_page(path, text)
+            elif self.layer_of(path) in self.layers:
+                self.check_file(path, self.layer_of(path), text)
+            else:
+                self.problems.append(f"{path}: {self.layer_of(path)} is not a layer of CMakeLists.txt")
+        for layer, uses in self.layers.items():
+            unused = [each for each in uses if (layer, each) not in self.used]
+            self.problems += [f"CMakeLists.txt: layer {layer} uses nothing of {each}" for each in unused]
+            page = f"include/gyre/{layer}.hpp"
+            if "_" not in layer and layer not in NO_FRONT_PAGE and page not in self.files:
+                self.problems.append(f"{page}: layer {layer} has no front page")
+        for each in SYSTEM_USERS.keys() - self.system_users:
+            self.problems.append(f"tools/check_layers.py: {each} no longer needs its exception")
+        return self.problems
+
+    def check_front_page(self, path, text):
+        name = Path(path).stem
+        if name not in self.layers and name not in FOUNDATION | {"gyre"}:
+            self.problems.append(f"{path}: the front page of no layer")
+        for target in re.findall(r"^#include <(gyre/.*)>", text, re.M):
+            page = target.count("/") == 1
+            own = not page and target.split("/")[1] == name
+            if not (page if name == "gyre" else own) and target != "gyre/attributes.hpp":
+                self.problems.append(f"{path}: a front page includes the headers of its layer only, not {target}")
+
+    def check_file(self, path, layer, text):
+        for number, line in enumerate(text.splitlines(), 1):
+            include = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+            found = self.check_include(path, layer, *include.groups()) if include else self.check_code(path, layer, line)
+            self.problems += [f"{path}:{number}: {problem}" for problem in found]
+
+    def check_include(self, path, layer, quote, target):
+        public = path.startswith("include/")
+        if quote == '"':
+            if public:
+                return [f'public headers include <gyre/…>, not "{target}"']
+            beside = f"{path.rpartition('/')[0]}/{target}"
+            below = f"src/{path.split('/')[1]}/{target}"  # a folder of the layer, or of a layer inside of its folder
+            resolved = next((each for each in (beside, below) if each in self.files), None)
+            if resolved is None:
+                return [f"a private header of another folder: {target}"]
+            return self.check_use(layer, self.layer_of(resolved), target)
+        if target.startswith("gyre/"):
+            if target == "gyre/gyre.hpp":
+                return ["gyre.hpp is for programs"]
+            above = self.layer_of_header(target)
+            return self.check_use(layer, above, target) if above else []
+        if THIRD_PARTY.match(target):
+            allowed = not public or (layer == "interop" and INTEROP.match(target))
+            return [] if allowed else [f"third-party header in a public header: {target}"]
+        if not OS_HEADER.search(target):
+            return []
+        if public and not path.startswith("include/gyre/io/uring/") and not self.is_system_user(path):
+            return [f"system header outside io/uring: {target}"]
+        return [] if layer in OS_LAYERS or self.is_system_user(path) else [f"system header above io, fs and net: {target}"]
+
+    def check_use(self, layer, other, target):
+        if other not in self.allowed[layer]:
+            return [f"layer {layer} includes {target}, which is above it"]
+        self.used.add((layer, other))
+        if target not in ONLY.get((layer, other), {target}):
+            return [f"layer {layer} does not include {target}"]
+        return []
+
+    def check_code(self, path, layer, line):
+        code = code_of(line)
+        problems = []
+        if layer != "io" and BACKEND_WORD.search(code):
+            problems.append(f"only io/ may name a backend's interface: {line.strip()}")
+        if SYSTEM_CALL.search(code) and layer not in OS_LAYERS and not self.is_system_user(path):
+            problems.append(f"system call above io, fs and net: {line.strip()}")
+        return problems
+
+    def is_system_user(self, path):
+        found = {each for each in SYSTEM_USERS if path.startswith(each)}
+        self.system_users |= found
+        return bool(found)
+
+
+def sources(root):
+    files = sorted(file for tree in ("include/gyre", "src") for file in (root / tree).rglob("*.?pp"))
+    return {file.relative_to(root).as_posix(): file.read_text() for file in files}
 
 
 def self_test():
-    found = layers("gyre_layer(a)\ngyre_layer(b USES a)\n")
-    assert reachable(found, "b") == {"a", "b"}
-    bad = check_file("include/gyre/a/x.hpp", "a", {"a"},
-                     "#include <gyre/net/y.hpp>\n#include <fmt/format.h>\n#include <sys/socket.h>\n"
-                     "int x = io_uring_enter(1);\n")
-    assert len(bad) == 4, bad
-    foreign = "#include <asio/post.hpp>\n#include <fmt/format.h>\n"
-    assert len(check_file("include/gyre/a/x.hpp", "a", {"a"}, foreign)) == 2
-    assert len(check_file("include/gyre/interop/x.hpp", "interop", {"interop"}, foreign)) == 1
-    assert not check_file("src/b/x.cpp", "b", {"a", "b"}, '#include <gyre/a/y.hpp>\n// io_uring_enter(2)\n')
+    """Every rule finds a line that breaks it, and nothing in its neighbours that keep it."""
+    cmake = "gyre_layer(io)\ngyre_layer(a_text USES io)\ngyre_layer(a USES a_text io)\ngyre_layer(interop USES a)\n"
+    good = {
+        "include/gyre/attributes.hpp": "#include <cstddef>\n",
+        "include/gyre/gyre.hpp": "#include <gyre/a.hpp>\n#include <gyre/io.hpp>\n",
+        "include/gyre/io.hpp": "#include <gyre/io/x.hpp>\n",
+        "include/gyre/a.hpp": "#include <gyre/a/word.hpp>\n#include <gyre/a/user.hpp>\n",
+        "include/gyre/io/x.hpp": "",
+        "include/gyre/io/uring/ring.hpp": "#include <sys/mman.h>\n",
+        "include/gyre/a/word.hpp": "#include <gyre/attributes.hpp>\n",
+        "include/gyre/a/user.hpp": "#include <gyre/a/word.hpp>\n",
+        "include/gyre/interop/asio.hpp": "#include <asio/post.hpp>\n#include <gyre/a.hpp>\n",
+        "src/io/x.cpp": "#include <unistd.h>\n::close(3); ::epoll_wait(3);\n",
+        "src/a/text/word.cpp": '#include <gyre/io/x.hpp>\n#include "word_part.hpp"\n::strnlen(p, 3);\n',
+        "src/a/text/word_part.hpp": "",
+        "src/a/part/user.cpp": '#include <gyre/io.hpp>\n#include "text/word_part.hpp"\n// io_uring_enter(2)\nstd::x(::y);\n',
+        "src/interop/thread.cpp": "#include <gyre/a/user.hpp>\n",
+    }
+
+    def problems(**changes):
+        files = dict(good)
+        for path, text in changes.pop("files", {}).items():
+            files[path] = files.get(path, "") + text
+        stale = {f"tools/check_layers.py: {each} no longer needs its exception" for each in SYSTEM_USERS}
+        return [each for each in Tree(changes.get("cmake", cmake), files).check() if each not in stale]
+
+    assert problems() == [], problems()
+    for path, line in (
+        ("include/gyre/io/x.hpp", "#include <gyre/a/user.hpp>"), ("include/gyre/io/x.hpp", "#include <gyre/a.hpp>"),
+        ("src/a/text/word.cpp", "#include <gyre/a/user.hpp>"), ("src/a/text/word.cpp", '#include "part/user.hpp"'),
+        ("include/gyre/a/word.hpp", "#include <gyre/a/user.hpp>"), ("include/gyre/a/user.hpp", '#include "word.hpp"'),
+        ("include/gyre/a.hpp", "#include <gyre/io/x.hpp>"), ("include/gyre/gyre.hpp", "#include <gyre/a/user.hpp>"),
+        ("include/gyre/b.hpp", ""), ("src/b/x.cpp", ""), ("src/a/part/user.cpp", "#include <gyre/gyre.hpp>"),
+        ("include/gyre/a/user.hpp", "#include <fmt/format.h>"), ("include/gyre/interop/asio.hpp", "#include <fmt/core.h>"),
+        ("include/gyre/a/user.hpp", "#include <poll.h>"), ("include/gyre/io/x.hpp", "#include <poll.h>"),
+        ("src/a/part/user.cpp", "#include <sys/stat.h>"), ("src/a/part/user.cpp", "#include <csignal>"),
+        ("src/a/part/user.cpp", "return ::read(fd, p, n);"), ("src/a/part/user.cpp", "io_uring_enter(1);"),
+    ):
+        assert len(problems(files={path: line + "\n"})) == 1, (path, line, problems(files={path: line + "\n"}))
+    assert problems(cmake=cmake + "gyre_layer(c USES a)\n") == [
+        "CMakeLists.txt: layer c uses nothing of a", "include/gyre/c.hpp: layer c has no front page"]
+    used = Tree(cmake, good)
+    used.check()
+    assert used.layer_of("include/gyre/a/word.hpp") == "a_text" and used.layer_of("include/gyre/a/user.hpp") == "a"
 
 
 if __name__ == "__main__":
     self_test()
-    problems = check(ROOT)
-    print("\n".join(problems) or "layers: every include goes downwards")
-    sys.exit(bool(problems))
+    found = Tree((ROOT / "CMakeLists.txt").read_text(), sources(ROOT)).check()
+    print("\n".join(found) or "layers: every include goes downwards")
+    sys.exit(bool(found))
