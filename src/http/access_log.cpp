@@ -1,4 +1,4 @@
-// src/http/access_log.cpp: gathers lines, writes them once per turn, and drops them when the output is stuck.
+// src/http/access_log.cpp: gathers lines, writes them once per turn, drops them when the output is stuck.
 #include <gyre/fs/line_output.hpp>
 #include <gyre/http/access_log.hpp>
 #include <gyre/io/wall_clock.hpp>

@@ -1,4 +1,4 @@
-// src/http/precondition.cpp: parsing and comparing entity tags, and the order in which conditions are evaluated.
+// src/http/precondition.cpp: entity tags, and the order in which conditions are evaluated.
 #include <gyre/http/precondition.hpp>
 
 #include "characters.hpp"
