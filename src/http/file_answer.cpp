@@ -17,19 +17,6 @@
 namespace gyre::http {
 namespace {
 
-// Must be unguessable: a file that contained it could fake the end of a part.
-std::string make_boundary() {
-  unsigned char bytes[12] = {};
-  io::fill_with_random(bytes);
-  std::string text = "gyre-";
-  constexpr std::string_view digits = "0123456789abcdef";
-  for (const unsigned char each : bytes) {
-    text += digits[each >> 4U];
-    text += digits[each & 15U];
-  }
-  return text;
-}
-
 // Produces multipart/byteranges. RFC 9110 §14.6.
 struct range_parts {
   std::shared_ptr<const owned_fd> file;
@@ -64,7 +51,8 @@ struct range_parts {
 
 response several_ranges(const open_file& file, std::vector<byte_range>&& ranges, std::string_view media_type) {
   const std::uint64_t size = file.version.size;
-  const std::string boundary = make_boundary();
+  // Must be unguessable: a file that contained it could fake the end of a part.
+  const std::string boundary = "gyre-" + io::random_hex(12);
   range_parts parts(file.descriptor, std::move(ranges), media_type, boundary, size);
   const std::uint64_t length = parts.length();
   response made = response::stream(std::move(parts), "multipart/byteranges; boundary=" + boundary);

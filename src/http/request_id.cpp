@@ -4,7 +4,6 @@
 #include <gyre/io/random_bytes.hpp>
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 
 namespace gyre::http {
@@ -25,18 +24,7 @@ struct numbering {
 
 }  // namespace
 
-std::string make_request_id() {
-  std::array<unsigned char, 16> bytes;
-  io::fill_with_random(bytes);
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * bytes.size());
-  for (const unsigned byte : bytes) {
-    text += digits[byte >> 4U];
-    text += digits[byte & 15U];
-  }
-  return text;
-}
+std::string make_request_id() { return io::random_hex(16); }
 
 bool is_request_id(std::string_view text) noexcept {
   constexpr std::size_t most = 128;

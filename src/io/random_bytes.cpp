@@ -7,10 +7,11 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstddef>
+#include <span>
 #include <system_error>
 
 namespace gyre::io {
+namespace {
 
 void fill_with_random(std::span<unsigned char> bytes) {
   owned_fd source;
@@ -29,6 +30,21 @@ void fill_with_random(std::span<unsigned char> bytes) {
       throw std::system_error(error, std::generic_category(), "/dev/urandom");
     if (!source) throw std::system_error(error, std::generic_category(), "getrandom");
   }
+}
+
+}  // namespace
+
+// The second half holds the bytes: each is read before digits take its place.
+std::string random_hex(std::size_t bytes) {
+  std::string text(2 * bytes, '\0');
+  auto* const raw = reinterpret_cast<unsigned char*>(text.data()) + bytes;
+  fill_with_random({raw, bytes});
+  for (std::size_t i = 0; i < bytes; ++i) {
+    const unsigned byte = raw[i];
+    text[2 * i] = "0123456789abcdef"[byte >> 4U];
+    text[2 * i + 1] = "0123456789abcdef"[byte & 15U];
+  }
+  return text;
 }
 
 std::uint64_t random_secret() noexcept {
