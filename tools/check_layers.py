@@ -212,8 +212,11 @@ def self_test():
         assert len(problems(files={path: line + "\n"})) == 1, (path, line, problems(files={path: line + "\n"}))
     assert problems(cmake=cmake + "gyre_layer(c USES a)\n") == [
         "CMakeLists.txt: layer c uses nothing of a", "include/gyre/c.hpp: layer c has no front page"]
+    ONLY["a_text", "io"] = {"gyre/io/y.hpp"}
+    assert problems() == ["src/a/text/word.cpp:1: layer a_text does not include gyre/io/x.hpp"], problems()
+    del ONLY["a_text", "io"]
     used = Tree(cmake, good)
-    used.check()
+    assert len(used.check()) == len(SYSTEM_USERS), "an exception that nothing needs is an error"
     assert used.layer_of("include/gyre/a/word.hpp") == "a_text" and used.layer_of("include/gyre/a/user.hpp") == "a"
 
 
