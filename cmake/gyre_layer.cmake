@@ -3,14 +3,15 @@
 set(GYRE_LAYER_TARGETS "")
 set(GYRE_LAYER_FOLDERS "")
 
-# gyre_layer(name USES other...): compiles src/<name>/, which sees include/ and its own private headers only. A layer a_b
-# is declared before layer a, is in src/a/b/, and shares include/gyre/a/ and tests/a/ with it. Layer a sees its private
-# headers.
+# gyre_layer(name USES other...): compiles src/<name>/, which sees include/ and its own private headers only. A layer
+# a_b is declared before layer a, is in src/a/b/, and shares include/gyre/a/ and tests/a/ with it. Layer a sees its
+# private headers.
 function(gyre_layer name)
   cmake_parse_arguments(LAYER "" "" "USES" ${ARGN})
   string(REPLACE _ / folder ${name})
   string(REGEX REPLACE /.* "" top ${folder})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src
+       ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
   foreach(other ${GYRE_LAYER_FOLDERS})
     list(FILTER sources EXCLUDE REGEX "^${other}/")
   endforeach()
