@@ -62,7 +62,7 @@ struct operation_base : cancellable {
   [[nodiscard]] bool scope_cancelled() const noexcept { return waiter != nullptr && waiter->context->cancel_pending; }
 
   /// The error of an operation that ended early because of a cancel: throws `cancelled` when the scope of the waiting
-  /// task is cancelled. Otherwise its own time-out, or a function such as cancel_fd, ended it: operation_canceled.
+  /// task is cancelled. Otherwise its own time-out, or cancel() of its object, ended it: operation_canceled.
   [[nodiscard]] std::error_code cancel_error() const {
     if (scope_cancelled()) throw_cancelled();
     return std::make_error_code(std::errc::operation_canceled);
