@@ -153,7 +153,7 @@ void connection::begin_request(workspace& work) {
   work.request.begin(server_, peer_, work.parser, work.framing, work.input);
 }
 
-sending connection::how_to_send(const workspace& work, bool close) noexcept {
+sending connection::how_to_send(const workspace& work, bool close) {
   const std::string_view method = work.parser.method();
   return {.common_fields = server_.common_fields(),
           .head_only = method == "HEAD",

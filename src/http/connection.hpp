@@ -58,7 +58,7 @@ class connection final : private message_input::continue_sender {
   [[nodiscard]] stop serve_arrived(workspace& work);
   [[nodiscard]] bool answer_at_once(workspace& work);
   [[nodiscard]] bool is_simple(const workspace& work, const response_state& r) const noexcept;
-  [[nodiscard]] sending how_to_send(const workspace& work, bool close) noexcept;
+  [[nodiscard]] sending how_to_send(const workspace& work, bool close);
   task<next_step> serve_with_waits(workspace& work, stop reached);
   task<next_step> answer(workspace& work);
   task<next_step> send(workspace& work, response& r, progress& p);
