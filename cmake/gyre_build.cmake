@@ -7,7 +7,7 @@ if(GYRE_CCACHE AND PROJECT_IS_TOP_LEVEL)
 endif()
 
 add_library(gyre_build INTERFACE)
-# Call stacks and messages show src/http/server.cpp wherever the library was built. The second form is the path
+# Call stacks and messages show src/http/server/server.cpp wherever the library was built. The second form is the path
 # as a ccache with a base_dir rewrites it. Debug information keeps the whole path, so that debuggers and coverage find
 # the source. The option is not exported, because a consumer may need its own __FILE__ unchanged.
 file(RELATIVE_PATH GYRE_SOURCE_FROM_BUILD ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR}/src)

@@ -30,7 +30,7 @@ macro(gyre_coding name source header)
     list(APPEND GYRE_CODING_LIBRARIES ${files})
     list(APPEND GYRE_CODING_INCLUDES ${GYRE_${name}_INCLUDE})
   else()
-    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/http/${source} PROPERTIES HEADER_FILE_ONLY ON)
+    set_source_files_properties(${PROJECT_SOURCE_DIR}/src/http/middleware/${source} PROPERTIES HEADER_FILE_ONLY ON)
   endif()
 endmacro()
 

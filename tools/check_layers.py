@@ -22,7 +22,7 @@ NO_FRONT_PAGE = {"interop"}  # a program includes the header for the library tha
 # Who else may include headers of the operating system and call it, and why. An entry that nothing needs is an error.
 SYSTEM_USERS = {
     "include/gyre/testing/cancel_at_every_await.hpp": "counts the open descriptors of the test's process",
-    "src/http/framing.cpp": "inet_pton reads the text of an IPv6 address; no system call",
+    "src/http/message/framing.cpp": "inet_pton reads the text of an IPv6 address; no system call",
     "src/interop/service_thread.cpp": "starts a thread that receives no signals",
     "src/loop/event_loop.cpp": "the clock of the loop, the end of a time slice, fork handlers",
     "src/loop/guest_loop.cpp": "waits for another loop, which is all that a guest waits for",
@@ -30,7 +30,7 @@ SYSTEM_USERS = {
     "src/runtime/": "signals and limits of the whole process, which are the layer's subject",
 }
 # Layers that use only these headers of another layer.
-ONLY = {}
+ONLY = {("http_message", "io"): {"gyre/io/printable.hpp"}}
 
 
 def layers(cmake):

@@ -11,7 +11,7 @@ export flags="-std=c++23 -O1 -g -Iinclude -fsanitize=address,undefined -fno-sani
 # The fuzzed code takes bytes and returns values: it needs neither a loop nor a socket.
 parts="byte_range chunked_decoder cookie field framing head_parser head_writer http_date media_type multipart_decoder
   multipart_part negotiation parameters parse_error precondition status target"
-printf '%s\n' $(printf 'http/%s ' $parts) io/printable |
+printf '%s\n' $(printf 'http/message/%s ' $parts) io/printable |
   xargs -P2 -I{} sh -c 'clang++-19 $flags -fsanitize=fuzzer-no-link -c "src/{}.cpp" -o "$out/parts/$(basename {}).o"'
 
 fuzz() {

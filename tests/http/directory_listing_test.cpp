@@ -5,7 +5,7 @@
 #include <gyre/loop/sleep.hpp>
 #include <gyre/tasks/gather.hpp>
 
-#include "src/http/listing_cache.hpp"
+#include "src/http/files/listing_cache.hpp"
 #include "tests/http/http_client.hpp"
 
 #include <gtest/gtest.h>

@@ -1,0 +1,263 @@
+// src/http/files/static_files.cpp: leads from a path to an open file and its response.
+#include <gyre/fs/found_file.hpp>
+#include <gyre/http/media_type.hpp>
+#include <gyre/http/negotiation.hpp>
+#include <gyre/http/static_files.hpp>
+#include <gyre/http/status_error.hpp>
+#include <gyre/http/target.hpp>
+#include <gyre/io/io_error.hpp>
+
+#include "directory_listing.hpp"
+#include "file_answer.hpp"
+#include "server/server_state.hpp"
+#include "server/vary.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+namespace gyre::http {
+namespace {
+
+bool has_hidden_segment(std::string_view path) noexcept {
+  return path.starts_with('.') || path.find("/.") != std::string_view::npos;
+}
+
+[[noreturn]] void fail(int error, std::string_view path) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+    case ENAMETOOLONG:
+    case ELOOP:
+    case EXDEV:  // it leads out of the directory
+    case ENXIO:
+      throw status_error(404);
+    case EACCES:
+    case EPERM:
+      throw status_error(403);
+    case EMFILE:
+    case ENFILE:
+      throw status_error(503);
+    default:
+      throw io_error({error, std::generic_category()}, "open", path);
+  }
+}
+
+// A client with another Accept gets the fallback, so caches need the Vary field.
+response refuse_this_client(int error, std::string_view path) {
+  try {
+    fail(error, path);
+  } catch (const status_error& refusal) {
+    response made = response::error(refusal);
+    add_vary(made, "Accept");
+    return made;
+  }
+}
+
+// True for a path that names a file as it is: no escapes, no dot segments, not a directory.
+bool is_plain(std::string_view path) noexcept {
+  return path.size() > 1 && path.front() == '/' && path.back() != '/' && path.find('%') == std::string_view::npos &&
+         path.find("/.") == std::string_view::npos && path.find("//") == std::string_view::npos;
+}
+
+std::uint64_t next_number() noexcept {
+  static std::atomic<std::uint64_t> last = 0;
+  return ++last;
+}
+
+struct neighbour {
+  std::string_view coding;
+  std::string_view extension;
+};
+constexpr std::array<neighbour, 3> neighbours = {{{"br", ".br"}, {"zstd", ".zst"}, {"gzip", ".gz"}}};
+
+task<bool> has_neighbours(int root, const std::string& path) {
+  for (const neighbour& each : neighbours) {
+    const std::string beside = path + std::string(each.extension);
+    const fs::found_file found = co_await fs::find_below(root, beside);
+    if (found.error == 0 && found.facts.kind == fs::file_kind::regular) co_return true;
+  }
+  co_return false;
+}
+
+file_answer answer_for(const static_files_options& options, std::string_view path) {
+  const std::string_view type = media_type_of(path);
+  return {.media_type = type,
+          .cache_control = options.cache_control,
+          .varies = options.precompressed && is_compressible(type)};
+}
+
+bool may_be_compressed(const file_answer& how, const request& r) noexcept {
+  return how.varies && !r.field("Accept-Encoding").empty();
+}
+
+open_files& files_of(request& r) noexcept { return served_request::of(r).server().files; }
+
+std::string_view last_segment(std::string_view path) noexcept { return path.substr(path.rfind('/') + 1); }
+
+// Relative, so that the redirect works wherever the tree is mounted and never leads to another host.
+response redirect_to(const request& r, std::string where) {
+  if (!r.query().empty()) where.append("?").append(r.query());
+  return response::redirect(where, 308);
+}
+
+response redirect_to_directory(const request& r, std::string_view encoded_name) {
+  return redirect_to(r, "./" + std::string(encoded_name) + "/");
+}
+
+// From "/a//b" to "../../a/b".
+response redirect_without_empty_segments(const request& r, std::string_view path) {
+  std::string up;
+  std::string down;
+  path.remove_prefix(1);
+  for (auto slash = path.find('/'); slash != std::string_view::npos; slash = path.find('/')) {
+    up += "../";
+    if (slash > 0) down.append(path.substr(0, slash + 1));
+    path.remove_prefix(slash + 1);
+  }
+  return redirect_to(r, up.append(down).append(path));
+}
+
+bool has_dot_segment(std::string_view path) noexcept {
+  while (!path.empty()) {
+    path.remove_prefix(1);  // the slash
+    const std::string_view segment = path.substr(0, path.find('/'));
+    if (segment == "." || segment == "..") return true;
+    path.remove_prefix(segment.size());
+  }
+  return false;
+}
+
+}  // namespace
+
+static_files::static_files(std::string_view root, static_files_options options)
+    : root_(fs::open_root(root)), number_(next_number()), options_(std::move(options)) {}
+
+started_response static_files::start(request& r) const {
+  const std::string_view path = r.rest_of_path();
+  const open_file* const known =
+      options_.keep_open && is_plain(path) ? files_of(r).find(number_, path.substr(1)) : nullptr;
+  if (known == nullptr) return serve(r);
+  const file_answer how = answer_for(options_, path);
+  if (known->alone || !may_be_compressed(how, r)) return answer_with_file(r, *known, how);
+  return serve_open(r, std::string(path.substr(1)), *known);
+}
+
+// Returns an open file of this tree, without a descriptor when there is none.
+task<open_file> static_files::open(request& r, std::string path) const {
+  if (options_.keep_open)
+    if (const open_file* const known = files_of(r).find(number_, path)) co_return *known;
+  fs::found_file found = co_await fs::find_below(root_.get(), path);
+  if (found.error != 0 || found.facts.kind != fs::file_kind::regular) co_return open_file();
+  const open_file opened(std::move(found));
+  if (options_.keep_open) files_of(r).keep(number_, path, opened);
+  co_return opened;
+}
+
+// Returns the compressed neighbour that the client prefers, with its coding; without a descriptor when there is none.
+task<open_file> static_files::open_compressed(request& r, const std::string& path, std::string_view& coding) const {
+  std::array<std::string_view, neighbours.size()> left = {};
+  std::transform(neighbours.begin(), neighbours.end(), left.begin(), [](const neighbour& each) { return each.coding; });
+  for (auto end = left.end(); end != left.begin();) {
+    coding = choose_coding(r.fields(), std::span<const std::string_view>(left.begin(), end));
+    const auto which = std::find_if(neighbours.begin(), neighbours.end(),
+                                    [&](const neighbour& each) { return each.coding == coding; });
+    if (which == neighbours.end()) break;
+    const std::string beside = path + std::string(which->extension);
+    open_file found = co_await open(r, beside);
+    if (found.descriptor) co_return found;
+    end = std::remove(left.begin(), end, which->coding);
+  }
+  coding = {};
+  co_return open_file();
+}
+
+task<response> static_files::serve_regular(request& r, std::string path, fs::found_file file) const {
+  open_file opened(std::move(file));
+  if (options_.keep_open) {
+    if (answer_for(options_, path).varies) opened.alone = !co_await has_neighbours(root_.get(), path);
+    files_of(r).keep(number_, path, opened);
+  }
+  co_return co_await serve_open(r, std::move(path), std::move(opened));
+}
+
+task<response> static_files::serve_open(request& r, std::string path, open_file plain) const {
+  file_answer how = answer_for(options_, path);
+  if (!plain.alone && may_be_compressed(how, r)) {
+    const open_file smaller = co_await open_compressed(r, path, how.content_coding);
+    if (smaller.descriptor) co_return answer_with_file(r, smaller, how);
+  }
+  co_return answer_with_file(r, plain, how);
+}
+
+task<response> static_files::serve(request& r) const {
+  std::optional<std::string> path = normalize_path(r.rest_of_path());
+  if (!path) throw status_error(404);
+  // A file has exactly one path, the one that routes are matched with. So "/x/../" and "//" cannot
+  // bypass the middleware of another route. Clients resolve dots before they send a path; an extra
+  // slash comes from joining addresses.
+  const std::string sent = percent_decode(r.rest_of_path()).value_or(std::string());
+  const bool is_clean = sent == *path;
+  if (!is_clean && has_dot_segment(sent)) throw status_error(404);
+  path->erase(0, 1);
+  const bool as_directory = path->empty() || path->back() == '/';
+  if (as_directory && !path->empty()) path->pop_back();
+  if (!options_.hidden && has_hidden_segment(*path)) throw status_error(404);
+  if (!is_clean) co_return redirect_without_empty_segments(r, r.rest_of_path());
+  // The path is "/files" of "/files/{path...}": relative links in its page would lead elsewhere.
+  if (path->empty() && !r.path().ends_with('/')) co_return redirect_to_directory(r, last_segment(r.path()));
+
+  const std::string below = path->empty() ? "." : *path;  // named, as in all awaits here, or g++ 12 destroys it twice
+  fs::found_file found = co_await fs::find_below(root_.get(), below);
+  if (found.error != 0) co_return co_await serve_missing(r, found.error);
+  if (found.facts.kind == fs::file_kind::directory) {
+    if (!as_directory) {
+      const std::string name = percent_encode(last_segment(*path), encode_for::path_segment);
+      co_return redirect_to_directory(r, name);
+    }
+    co_return co_await serve_directory(r, std::move(found.descriptor), *std::move(path));
+  }
+  if (found.facts.kind != fs::file_kind::regular || as_directory) co_return co_await serve_missing(r, ENOENT);
+  co_return co_await serve_regular(r, *std::move(path), std::move(found));
+}
+
+task<response> static_files::serve_directory(request& r, owned_fd directory, std::string path) const {
+  if (!options_.index.empty()) {
+    const std::string index = path.empty() ? options_.index : path + "/" + options_.index;
+    fs::found_file found = co_await fs::find_below(root_.get(), index);
+    if (found.error == 0 && found.facts.kind == fs::file_kind::regular)
+      co_return co_await serve_regular(r, index, std::move(found));
+  }
+  if (!options_.listing) co_return co_await serve_missing(r, ENOENT);
+  wanted_directory wanted{.tree = number_,
+                          .root = root_.get(),
+                          .descriptor = directory.get(),
+                          .path = std::move(path),
+                          .hidden = options_.hidden};
+  co_return co_await list_as_response(r, served_request::of(r).server().listings, std::move(wanted));
+}
+
+task<response> static_files::serve_missing(request& r, int error) const {
+  // A browser that navigates to a page accepts text/html by name. For scripts, styles and pictures it accepts anything.
+  constexpr std::array<std::string_view, 2> kinds = {"application/octet-stream", "text/html"};
+  if (options_.fallback.empty() || error == EACCES) fail(error, r.path());
+  if (choose_media_type(r.fields(), kinds) != kinds[1]) co_return refuse_this_client(error, r.path());
+  fs::found_file found = co_await fs::find_below(root_.get(), options_.fallback);
+  if (found.error != 0) fail(found.error, options_.fallback);
+  response made = co_await serve_regular(r, options_.fallback, std::move(found));
+  add_vary(made, "Accept");
+  co_return made;
+}
+
+task<response> file_response(request& r, std::string path) {
+  fs::found_file found = co_await fs::find_anywhere(path);
+  if (found.error != 0) fail(found.error, path);
+  if (found.facts.kind != fs::file_kind::regular) throw status_error(404);
+  co_return answer_with_file(r, open_file(std::move(found)), {.media_type = media_type_of(path)});
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,47 @@
+// src/http/message/field.cpp: comparing names, splitting lists, checking values.
+#include <gyre/http/field.hpp>
+
+#include "characters.hpp"
+
+#include <algorithm>
+
+namespace gyre::http {
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (to_lower(a[i]) != to_lower(b[i])) return false;
+  return true;
+}
+
+const field* find_field(std::span<const field> fields, std::string_view name) noexcept {
+  for (const field& each : fields)
+    if (equal_ignoring_case(each.name, name)) return &each;
+  return nullptr;
+}
+
+std::string_view next_in_list(std::string_view& rest) noexcept {
+  while (!rest.empty()) {
+    bool quoted = false;
+    std::size_t end = 0;
+    for (; end < rest.size() && (quoted || rest[end] != ','); ++end) {
+      if (rest[end] == '"')
+        quoted = !quoted;
+      else if (quoted && rest[end] == '\\')
+        ++end;
+    }
+    end = std::min(end, rest.size());
+    const std::string_view element = trim(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (!element.empty()) return element;
+  }
+  return {};
+}
+
+bool is_token(std::string_view text) noexcept {
+  return !text.empty() && std::all_of(text.begin(), text.end(), &is_token_character);
+}
+
+bool is_field_value(std::string_view text) noexcept { return is_value(text) && trim(text).size() == text.size(); }
+
+}  // namespace gyre::http

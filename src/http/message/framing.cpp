@@ -1,0 +1,320 @@
+// src/http/message/framing.cpp: the rules that prevent request smuggling.
+#include <gyre/http/framing.hpp>
+
+#include "characters.hpp"
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+
+namespace gyre::http {
+namespace {
+
+bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+constexpr std::size_t longest_port = 5;
+
+bool is_hex_digit(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+// The fields that affect framing, as collected one after the other.
+struct seen_fields {
+  // A null data() means that there is no such field.
+  std::string_view length;
+  std::string_view host;
+  bool has_encoding = false;
+  bool chunked = false;
+  bool unknown_encoding = false;
+  bool close = false;
+  bool keep_alive = false;
+  bool connection_upgrade = false;
+  bool several_upgrades = false;
+  std::string_view upgrade;
+  bool expects_continue = false;
+  bool expects_unknown = false;
+  parse_error error = parse_error::none;
+
+  void refuse(parse_error reason) noexcept {
+    if (error == parse_error::none) error = reason;
+  }
+  void see(const field& f) noexcept;
+  void see_encoding(std::string_view codings) noexcept;
+  void see_connection(std::string_view options) noexcept;
+  void see_expect(std::string_view expectations) noexcept;
+};
+
+// Most names differ in length already.
+void seen_fields::see(const field& f) noexcept {
+  switch (f.name.size()) {
+    case 4:
+      if (!is_name(f.name, "host")) return;
+      if (host.data() != nullptr) refuse(parse_error::repeated_host);
+      host = f.value;
+      return;
+    case 6:
+      if (is_name(f.name, "expect")) see_expect(f.value);
+      return;
+    case 7:
+      if (!is_name(f.name, "upgrade")) return;
+      several_upgrades = upgrade.data() != nullptr;
+      upgrade = f.value;
+      return;
+    case 10:
+      if (is_name(f.name, "connection")) see_connection(f.value);
+      return;
+    case 14:
+      if (!is_name(f.name, "content-length")) return;
+      if (length.data() != nullptr) refuse(parse_error::bad_content_length);
+      length = f.value;
+      return;
+    case 17:
+      if (is_name(f.name, "transfer-encoding")) see_encoding(f.value);
+      return;
+    default:
+      return;
+  }
+}
+
+void seen_fields::see_encoding(std::string_view codings) noexcept {
+  has_encoding = true;
+  bool some = false;
+  for (;;) {
+    const std::string_view coding = next_in_list(codings);
+    if (coding.empty()) break;
+    some = true;
+    if (chunked) refuse(parse_error::bad_transfer_encoding);  // chunked must come last, and only once
+    if (equal_ignoring_case(coding, "chunked"))
+      chunked = true;
+    else
+      unknown_encoding = true;
+  }
+  if (!some) refuse(parse_error::bad_transfer_encoding);
+}
+
+void seen_fields::see_connection(std::string_view options) noexcept {
+  for (;;) {
+    const std::string_view option = next_in_list(options);
+    if (option.empty()) return;
+    if (equal_ignoring_case(option, "close"))
+      close = true;
+    else if (equal_ignoring_case(option, "keep-alive"))
+      keep_alive = true;
+    else if (equal_ignoring_case(option, "upgrade"))
+      connection_upgrade = true;
+  }
+}
+
+// Several Expect fields form one list, and every expectation must be met: RFC 9110 §5.3, §10.1.1.
+void seen_fields::see_expect(std::string_view expectations) noexcept {
+  for (;;) {
+    const std::string_view expectation = next_in_list(expectations);
+    if (expectation.empty()) return;
+    if (equal_ignoring_case(expectation, "100-continue"))
+      expects_continue = true;
+    else
+      expects_unknown = true;
+  }
+}
+
+seen_fields look_at(const head_parser& head) noexcept {
+  seen_fields seen;
+  for (const field& each : head.fields()) seen.see(each);
+  return seen;
+}
+
+// Characters of a reg-name or an IPv4 address, except those of an escape.
+constexpr std::array<bool, 256> host_characters = [] {
+  std::array<bool, 256> table{};
+  for (unsigned c = '0'; c <= '9'; ++c) table[c] = true;
+  for (unsigned c = 'a'; c <= 'z'; ++c) table[c] = true;
+  for (unsigned c = 'A'; c <= 'Z'; ++c) table[c] = true;
+  for (const char c : std::string_view("-._~!$&'()*+,;=")) table[static_cast<unsigned char>(c)] = true;
+  return table;
+}();
+
+// Returns the size of the name or the address that `text` begins with.
+std::size_t size_of_registered_name(std::string_view text) noexcept {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (;;) {
+    while (at != end && host_characters[static_cast<unsigned char>(*at)]) ++at;
+    if (end - at < 3 || *at != '%' || !is_hex_digit(at[1]) || !is_hex_digit(at[2])) break;
+    at += 3;
+  }
+  return static_cast<std::size_t>(at - text.data());
+}
+
+bool is_registered_name(std::string_view text) noexcept { return size_of_registered_name(text) == text.size(); }
+
+bool is_ipv6_address(std::string_view text) noexcept {
+  std::array<char, INET6_ADDRSTRLEN> terminated{};
+  if (text.size() >= terminated.size()) return false;
+  std::copy(text.begin(), text.end(), terminated.begin());
+  in6_addr ignored{};
+  return ::inet_pton(AF_INET6, terminated.data(), &ignored) == 1;
+}
+
+// The text between brackets: an IPv6 address, perhaps with a zone (RFC 6874), or an
+// IPvFuture address (RFC 3986 §3.2.2).
+bool is_address_literal(std::string_view text) noexcept {
+  if (!text.empty() && (text.front() == 'v' || text.front() == 'V')) {
+    const std::size_t dot = text.find('.');
+    if (dot == std::string_view::npos || dot < 2 || dot + 1 == text.size()) return false;
+    const std::string_view version = text.substr(1, dot - 1);
+    const std::string_view rest = text.substr(dot + 1);
+    return std::all_of(version.begin(), version.end(), is_hex_digit) &&
+           std::all_of(rest.begin(), rest.end(),
+                       [](char c) { return c == ':' || host_characters[static_cast<unsigned char>(c)]; });
+  }
+  constexpr std::string_view before_zone = "%25";
+  const std::size_t percent = text.find('%');
+  if (!is_ipv6_address(text.substr(0, percent))) return false;
+  if (percent == std::string_view::npos) return true;
+  const std::string_view zone = text.substr(percent);
+  return zone.size() > before_zone.size() && zone.starts_with(before_zone) && is_registered_name(zone);
+}
+
+constexpr unsigned no_port = 65'536;
+
+// An empty port means the default port of the scheme.
+bool parse_port(std::string_view digits, unsigned& out) noexcept {
+  out = no_port;
+  if (digits.empty()) return true;
+  if (digits.size() > longest_port) return false;
+  unsigned value = 0;
+  for (const char c : digits) {
+    if (!is_digit(c)) return false;
+    value = value * 10 + static_cast<unsigned>(c - '0');
+  }
+  if (value >= no_port) return false;
+  out = value;
+  return true;
+}
+
+bool parse_address_literal(std::string_view host, unsigned& port) noexcept {
+  const std::size_t end = host.find(']');
+  if (end == std::string_view::npos || !is_address_literal(host.substr(1, end - 1))) return false;
+  const std::string_view rest = host.substr(end + 1);
+  return rest.empty() || (rest.front() == ':' && parse_port(rest.substr(1), port));
+}
+
+// uri-host [ ":" port ]: RFC 9110 §7.2. Empty when the target has no authority. A port without a host is invalid.
+bool parse_host(std::string_view host, unsigned& port) noexcept {
+  port = no_port;
+  if (host.starts_with('[')) return parse_address_literal(host, port);
+  const std::size_t end = size_of_registered_name(host);
+  if (end == host.size()) return true;
+  return end > 0 && host[end] == ':' && parse_port(host.substr(end + 1), port);
+}
+
+bool is_host(std::string_view host) noexcept {
+  unsigned ignored = no_port;
+  return parse_host(host, ignored);
+}
+
+// host ":" port, both required: RFC 9110 §9.3.6.
+bool is_tunnel_target(std::string_view target) noexcept {
+  unsigned port = no_port;
+  return parse_host(target, port) && port != no_port && port != 0;
+}
+
+// origin-form, absolute-form, authority-form or asterisk-form, depending on the method: RFC 9112 §3.2.
+bool is_target_for(std::string_view method, std::string_view target) noexcept {
+  if (method == "CONNECT") return is_tunnel_target(target);
+  if (target.front() == '/') return true;
+  if (target == "*") return method == "OPTIONS";
+  for (const std::string_view scheme : {std::string_view("http://"), std::string_view("https://")}) {
+    if (target.size() <= scheme.size() || !equal_ignoring_case(target.substr(0, scheme.size()), scheme)) continue;
+    const std::string_view rest = target.substr(scheme.size());
+    const std::string_view authority = rest.substr(0, rest.find_first_of("/?"));
+    return !authority.empty() && is_host(authority);
+  }
+  return false;
+}
+
+// True for the absolute form and the form of CONNECT; the Host field is then ignored: RFC 9112 §3.2.2.
+// `target` must satisfy is_target_for.
+bool names_host(std::string_view target) noexcept { return target.front() != '/' && target != "*"; }
+
+parse_error find_body(const seen_fields& seen, int minor_version, framing& out) noexcept {
+  if (seen.error != parse_error::none) return seen.error;
+  if (seen.has_encoding) {
+    if (seen.length.data() != nullptr) return parse_error::length_and_encoding;
+    if (minor_version == 0) return parse_error::bad_transfer_encoding;  // RFC 9112 §6.1: faulty framing
+    if (!seen.chunked) return parse_error::bad_transfer_encoding;       // §6.3: the body has no known end
+    if (seen.unknown_encoding) return parse_error::unknown_transfer_encoding;
+    out.body = body_kind::chunked;
+  } else if (seen.length.data() != nullptr) {
+    if (!parse_length(seen.length, out.length)) return parse_error::bad_content_length;
+    out.body = out.length == 0 ? body_kind::none : body_kind::sized;
+  }
+  return parse_error::none;
+}
+
+bool stays_open(const seen_fields& seen, int minor_version) noexcept {
+  return !seen.close && (minor_version > 0 || seen.keep_alive);
+}
+
+}  // namespace
+
+bool parse_length(std::string_view text, std::uint64_t& out) noexcept {
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  if (text.empty()) return false;
+  std::uint64_t value = 0;
+  for (const char c : text) {
+    if (!is_digit(c)) return false;
+    const auto digit = static_cast<std::uint64_t>(c - '0');
+    if (value > (most - digit) / 10) return false;
+    value = value * 10 + digit;
+  }
+  out = value;
+  return true;
+}
+
+parse_error understand_request(const head_parser& head, framing& out) noexcept {
+  out = {};
+  const seen_fields seen = look_at(head);
+  if (const parse_error error = find_body(seen, head.minor_version(), out); error != parse_error::none) return error;
+  if (seen.host.data() == nullptr && head.minor_version() > 0) return parse_error::missing_host;
+  if (!is_host(seen.host)) return parse_error::bad_host;
+  if (!is_target_for(head.method(), head.target())) return parse_error::bad_target;
+  if (seen.host.empty() && seen.host.data() != nullptr && !names_host(head.target())) return parse_error::empty_host;
+  out.host = seen.host;
+  out.keep_alive = stays_open(seen, head.minor_version());
+  if (head.minor_version() > 0) {  // Expect has no meaning in HTTP/1.0
+    if (seen.expects_unknown) return parse_error::unknown_expectation;
+    out.expects_continue = seen.expects_continue && out.body != body_kind::none;
+  }
+  if (seen.connection_upgrade && head.minor_version() > 0) {
+    out.upgrade = seen.upgrade;
+    out.several_upgrades = seen.several_upgrades;
+  }
+  return parse_error::none;
+}
+
+parse_error understand_response(const head_parser& head, std::string_view request_method, framing& out) noexcept {
+  out = {};
+  const seen_fields seen = look_at(head);
+  const int status = head.status();
+  const bool tunnel = request_method == "CONNECT" && status >= 200 && status < 300;
+  const bool bodyless = request_method == "HEAD" || status < 200 || status == 204 || status == 304 || tunnel;
+  const parse_error error = find_body(seen, head.minor_version(), out);
+  out.keep_alive = stays_open(seen, head.minor_version());
+  if (status == 101 && seen.connection_upgrade) {
+    out.upgrade = seen.upgrade;
+    out.several_upgrades = seen.several_upgrades;
+  }
+  if (bodyless && error != parse_error::length_and_encoding) {
+    out.body = body_kind::none;
+    return seen.error == parse_error::none ? parse_error::none : error;
+  }
+  if (error != parse_error::none) return error;
+  if (!seen.has_encoding && seen.length.data() == nullptr) {
+    out.body = body_kind::until_end;
+    out.keep_alive = false;
+  }
+  return parse_error::none;
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,31 @@
+// src/http/message/response_head.hpp: formats the head of a response.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gyre::http {
+
+struct response_state;
+
+enum class connection_field : std::uint8_t { none, close, keep_alive };
+
+struct response_head {
+  int status;
+  std::string_view common_fields;  // complete lines
+  std::string_view media_type;
+  std::string_view fields;  // complete lines
+  std::optional<std::uint64_t> length;
+  bool chunked = false;
+  connection_field connection = connection_field::none;
+  bool upgrade = false;   // the response has an Upgrade field
+  std::string_view body;  // appended directly after the head
+};
+
+void append_head(std::string& out, const response_head& head);
+/// Appends the size line of a chunk. `size` must not be 0.
+void append_chunk_size(std::string& out, std::uint64_t size);
+
+}  // namespace gyre::http

@@ -1,0 +1,134 @@
+// src/http/message/target.cpp: splits, decodes and normalizes targets, each in one place: nothing is decoded twice.
+#include <gyre/http/target.hpp>
+
+#include "characters.hpp"
+
+#include <algorithm>
+
+namespace gyre::http {
+namespace {
+
+// Appends the decoded text. Returns false when it is malformed.
+bool decode_onto(std::string& out, std::string_view text, bool plus_is_space) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '+' && plus_is_space) {
+      out += ' ';
+      continue;
+    }
+    if (c != '%') {
+      out += c;
+      continue;
+    }
+    if (text.size() - i < 3) return false;
+    const int high = hex_value(text[i + 1]);
+    const int low = hex_value(text[i + 2]);
+    if (high < 0 || low < 0) return false;
+    out += static_cast<char>(high * 16 + low);
+    i += 2;
+  }
+  return true;
+}
+
+bool may_stand(char c, encode_for where) noexcept {
+  const bool unreserved = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                          c == '.' || c == '_' || c == '~';
+  if (unreserved) return true;
+  // For a query: neither the characters that separate its fields, nor the plus that means a space.
+  constexpr std::string_view in_segment = "!$&'()*+,;=:@";
+  constexpr std::string_view in_query = "!$'()*,;:@/?";
+  return (where == encode_for::path_segment ? in_segment : in_query).find(c) != std::string_view::npos;
+}
+
+}  // namespace
+
+target_parts split_target(std::string_view target) noexcept {
+  target_parts parts;
+  if (target.empty() || target == "*") {
+    parts.path = target;
+    return parts;
+  }
+  if (target.front() != '/') {
+    const std::size_t scheme = target.find("://");
+    if (scheme == std::string_view::npos) {  // the form of CONNECT
+      parts.authority = target;
+      return parts;
+    }
+    target.remove_prefix(scheme + 3);
+    const std::size_t end = std::min(target.find_first_of("/?"), target.size());
+    parts.authority = target.substr(0, end);
+    target.remove_prefix(end);
+  }
+  const std::size_t mark = target.find('?');
+  parts.path = target.substr(0, mark);
+  if (parts.path.empty()) parts.path = "/";
+  if (mark != std::string_view::npos) parts.query = target.substr(mark + 1);
+  return parts;
+}
+
+std::optional<std::string> percent_decode(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  if (!decode_onto(out, text, false)) return std::nullopt;
+  return out;
+}
+
+std::string percent_encode(std::string_view text, encode_for where) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    if (may_stand(c, where)) {
+      out += c;
+      continue;
+    }
+    const auto byte = static_cast<unsigned char>(c);
+    out += '%';
+    out += digits[byte / 16U];
+    out += digits[byte % 16U];
+  }
+  return out;
+}
+
+std::optional<std::string> normalize_path(std::string_view path) {
+  if (!path.starts_with('/')) return std::nullopt;
+  std::string out;
+  out.reserve(path.size());
+  bool ends_with_slash = true;
+  while (!path.empty()) {
+    path.remove_prefix(1);  // the slash
+    const std::size_t end = std::min(path.find('/'), path.size());
+    std::string segment;
+    if (!decode_onto(segment, path.substr(0, end), false)) return std::nullopt;
+    path.remove_prefix(end);
+    if (segment.find_first_of(std::string_view("/\0", 2)) != std::string::npos) return std::nullopt;
+    ends_with_slash = segment.empty() || segment == "." || segment == "..";
+    if (segment == "..") {
+      if (out.empty()) return std::nullopt;
+      out.resize(out.rfind('/'));
+    } else if (!ends_with_slash) {
+      out.append("/").append(segment);
+    }
+  }
+  if (ends_with_slash) out += '/';
+  return out;
+}
+
+std::expected<std::vector<form_field>, form_error> parse_form(std::string_view text, std::size_t limit) {
+  std::vector<form_field> all;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('&'), text.size());
+    const std::string_view part = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (part.empty()) continue;
+    if (all.size() == limit) return std::unexpected(form_error::too_many);
+    const std::size_t equals = part.find('=');
+    form_field& field = all.emplace_back();
+    if (!decode_onto(field.name, part.substr(0, equals), true)) return std::unexpected(form_error::malformed);
+    if (equals != std::string_view::npos && !decode_onto(field.value, part.substr(equals + 1), true))
+      return std::unexpected(form_error::malformed);
+  }
+  return all;
+}
+
+}  // namespace gyre::http

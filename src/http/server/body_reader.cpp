@@ -1,0 +1,138 @@
+// src/http/server/body_reader.cpp: turns the bytes of the connection into the bytes of a body.
+#include <gyre/coro/misuse.hpp>
+#include <gyre/http/body_reader.hpp>
+#include <gyre/http/status_error.hpp>
+#include <gyre/io/io_error.hpp>
+
+#include "message_input.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace gyre::http {
+
+void body_reader::start(message_input& input, const framing& body, std::uint64_t limit) noexcept {
+  input_ = &input;
+  chunks_.reset();
+  kind_ = body.body;
+  left_ = kind_ == body_kind::none ? 0 : kind_ == body_kind::sized ? body.length : unknown;
+  received_ = consumed_ = 0;
+  limit_ = limit;
+  continue_wanted_ = body.expects_continue;
+}
+
+std::optional<std::uint64_t> body_reader::length() const noexcept {
+  if (left_ == unknown || kind_ == body_kind::chunked) return std::nullopt;
+  return received_ + left_;
+}
+
+bool body_reader::failed() const noexcept { return input_ != nullptr && input_->broken; }
+
+void body_reader::check_limit(std::uint64_t bytes) const {
+  if (bytes <= limit_) return;
+  throw status_error(413, "the body is larger than " + std::to_string(limit_) + " bytes");
+}
+
+std::string_view body_reader::take(std::size_t most) {
+  if (kind_ == body_kind::chunked) return take_chunked(most);
+  const std::string_view available = input_->available();
+  const std::string_view piece =
+      available.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>({available.size(), most, left_})));
+  input_->consume(piece.size());
+  if (left_ != unknown) left_ -= piece.size();
+  return piece;
+}
+
+std::string_view body_reader::take_chunked(std::size_t most) {
+  const chunked_decoder::step step = chunks_.next(input_->available().substr(0, most));
+  input_->consume(step.consumed);
+  consumed_ += step.consumed;
+  if (step.what == chunked_decoder::state::complete) left_ = 0;
+  if (step.what == chunked_decoder::state::failed) {
+    input_->broken = true;
+    throw status_error(status_for(chunks_.error()), std::string(describe(chunks_.error())));
+  }
+  return step.data;
+}
+
+task<> body_reader::wait_for_more() {
+  const transfer outcome = co_await input_->receive();
+  if (outcome == transfer::done) co_return;
+  if (outcome == transfer::ended && kind_ == body_kind::until_end) {
+    left_ = 0;
+    co_return;
+  }
+  input_->broken = true;
+  if (outcome == transfer::timed_out) throw status_error(408, "the body came too slowly");
+  throw incomplete_transfer(make_error_code(stream_errc::end_of_stream), "receive", "the body",
+                            static_cast<std::size_t>(received_));
+}
+
+task<> body_reader::ask_for_it() {
+  if (kind_ == body_kind::sized && received_ + left_ > limit_) co_return;
+  if (!std::exchange(continue_wanted_, false)) co_return;
+  if (input_->available().empty() && input_->on_continue != nullptr)
+    (void)co_await input_->on_continue->send_continue();
+}
+
+task<std::string_view> body_reader::receive_at_most(std::size_t most) {
+  if (left_ != 0 && input_->receives())
+    misuse("two tasks read the body of one request at the same time: let one task read, and hand on what it has read");
+  if (kind_ == body_kind::sized) check_limit(received_ + left_);
+  if (continue_wanted_) co_await ask_for_it();
+  std::string_view piece;
+  while (left_ != 0 && piece.empty()) {
+    if (input_->available().empty()) {
+      co_await wait_for_more();
+    } else {
+      piece = take(most);
+    }
+  }
+  received_ += piece.size();
+  if (kind_ != body_kind::sized) {
+    if (received_ > limit_) input_->broken = true;  // nobody will look for the end of the body
+    check_limit(received_);
+  }
+  co_return piece;
+}
+
+GYRE_CORO_WRAPPER task<std::string_view> body_reader::receive() { return receive_at_most(std::string_view::npos); }
+
+task<std::size_t> body_reader::read_some(std::span<std::byte> buffer) {
+  if (buffer.empty()) co_return std::size_t{0};
+  const std::string_view piece = co_await receive_at_most(buffer.size());
+  if (!piece.empty()) std::memcpy(buffer.data(), piece.data(), piece.size());
+  co_return piece.size();
+}
+
+task<std::string> body_reader::read_all() {
+  std::string all;
+  if (kind_ == body_kind::sized) {
+    check_limit(received_ + left_);
+    constexpr std::uint64_t trusted = std::uint64_t{1} << 20U;  // beyond this, memory is allocated only as data arrives
+    all.reserve(static_cast<std::size_t>(std::min(left_, trusted)));
+  }
+  for (;;) {
+    const std::string_view piece = co_await receive();
+    if (piece.empty()) break;
+    all.append(piece);
+  }
+  co_return all;
+}
+
+task<bool> body_reader::skip(std::uint64_t most) {
+  if (left_ != unknown && left_ > most) co_return false;
+  if (continue_wanted_) co_return left_ == 0;
+  const auto and_most = [most](std::uint64_t bytes) noexcept { return bytes + std::min(most, unknown - bytes); };
+  limit_ = and_most(received_);
+  const std::uint64_t enough = and_most(consumed_);
+  try {
+    while (!at_end() && consumed_ <= enough) (void)co_await receive();
+  } catch (const std::exception&) {
+    co_return false;
+  }
+  co_return at_end();
+}
+
+}  // namespace gyre::http

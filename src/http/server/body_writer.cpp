@@ -1,0 +1,113 @@
+// src/http/server/body_writer.cpp: writes the pieces of a body, framed as chunks where needed. RFC 9112 §7.1.
+#include <gyre/fs/file.hpp>
+#include <gyre/http/body_writer.hpp>
+#include <gyre/io/file_bytes.hpp>
+#include <gyre/io/io_error.hpp>
+#include <gyre/tasks/to_thread.hpp>
+
+#include "message/response_head.hpp"
+#include "message_output.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+
+namespace gyre::http {
+namespace {
+
+void check(transfer outcome) {
+  if (outcome == transfer::done) return;
+  const auto reason = outcome == transfer::timed_out ? std::errc::timed_out : std::errc::broken_pipe;
+  throw io_error(std::make_error_code(reason), "write", "the response's body");
+}
+
+}  // namespace
+
+void body_writer::count(std::uint64_t bytes) {
+  if (bytes > announced_ - written_) throw std::logic_error("the body of the response is longer than was announced");
+  written_ += bytes;
+}
+
+task<> body_writer::write(std::string_view piece) {
+  count(piece.size());
+  if (filter_ != nullptr) {
+    co_await filter_->write(piece);
+    co_return;
+  }
+  check(output_->state());
+  if (piece.empty()) co_return;
+  if (form_ == form::chunked) append_chunk_size(output_->buffer(), piece.size());
+  check(co_await output_->write(piece));
+  if (form_ == form::chunked) output_->buffer().append("\r\n");
+  if (!output_->settle(before::waiting_for_handler)) check(co_await output_->flush());
+}
+
+std::size_t body_writer::waiting() const noexcept {
+  if (filter_ != nullptr) return filter_->waiting();
+  return output_->failed() ? 0 : output_->buffer().size();
+}
+
+void body_writer::append(std::string_view piece) {
+  if (filter_ == nullptr) output_->make_room(waiting_at_most);
+  if (waiting() >= waiting_at_most)
+    throw io_error(std::make_error_code(std::errc::no_buffer_space), "append", "the response's body");
+  count(piece.size());
+  if (piece.empty()) return;
+  if (filter_ != nullptr) return filter_->append(piece);
+  if (output_->failed()) return;
+  if (form_ == form::chunked) append_chunk_size(output_->buffer(), piece.size());
+  output_->buffer().append(piece);
+  if (form_ == form::chunked) output_->buffer().append("\r\n");
+  (void)output_->settle(before::waiting_for_handler);
+}
+
+GYRE_CORO_WRAPPER task<> body_writer::send_file(const fs::file& file, std::uint64_t offset, std::uint64_t size) {
+  return send_file(file.native_descriptor(), offset, size);
+}
+
+task<> body_writer::send_file(int file, std::uint64_t offset, std::uint64_t size) {
+  count(size);
+  if (size == 0) co_return;
+  if (filter_ != nullptr) {
+    co_await filter_file(file, offset, size);
+    co_return;
+  }
+  check(output_->state());
+  if (form_ == form::chunked) append_chunk_size(output_->buffer(), size);
+  check(co_await output_->send_file(file, offset, size));
+  if (form_ == form::chunked) output_->buffer().append("\r\n");
+  if (!output_->settle(before::waiting_for_handler)) check(co_await output_->flush());
+}
+
+// Reads the file in pieces, because a filter has to see the bytes. Reading may block.
+task<> body_writer::filter_file(int file, std::uint64_t offset, std::uint64_t size) {
+  constexpr std::uint64_t most = std::uint64_t{64} << 10U;
+  std::string piece;
+  while (size > 0) {
+    int error = 0;
+    auto read = [&] {
+      piece.resize_and_overwrite(static_cast<std::size_t>(std::min(size, most)), [&](char* to, std::size_t room) {
+        const std::ptrdiff_t n = io::read_at(file, to, room, offset);
+        if (n < 0) error = static_cast<int>(-n);
+        return n < 0 ? 0 : static_cast<std::size_t>(n);
+      });
+    };
+    co_await to_thread(io::blocking_pool::for_files(), read);
+    if (error != 0) throw io_error({error, std::generic_category()}, "read", "the response's body");
+    if (piece.empty()) throw io_error(std::make_error_code(std::errc::io_error), "read", "a file that became shorter");
+    co_await filter_->write(piece);
+    offset += piece.size();
+    size -= piece.size();
+  }
+}
+
+task<> body_writer::flush() {
+  if (filter_ != nullptr) {
+    co_await filter_->flush();
+    co_return;
+  }
+  check(co_await output_->flush());
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,237 @@
+// src/http/server/connection.cpp: the life of a connection: wait, parse, answer, repeat.
+#include <gyre/http/status.hpp>
+#include <gyre/loop/deadline.hpp>
+
+#include "connection.hpp"
+#include "connection_progress.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace gyre::http {
+namespace {
+
+constexpr std::chrono::nanoseconds longest_wait = std::chrono::hours(24);
+
+// Skips empty lines before a request; they have no meaning: RFC 9112 §2.2.
+std::string_view behind_empty_lines(std::string_view received) noexcept {
+  while (received.starts_with("\r\n")) received.remove_prefix(2);
+  return received;
+}
+
+}  // namespace
+
+// A response that is cut off must not look complete. This matters most for one that ends with the
+// connection: RFC 9112 §8. Since a cancel ends the connection too, the check is made when the workspace is
+// given back, for whatever reason.
+class connection::reset_of_cut_off {
+ public:
+  reset_of_cut_off(connection& served, const workspace& work) noexcept : served_(served), output_(work.output) {
+    served_.in_response_ = false;
+  }
+  reset_of_cut_off(const reset_of_cut_off&) = delete;
+  reset_of_cut_off& operator=(const reset_of_cut_off&) = delete;
+  ~reset_of_cut_off() {
+    if (served_.in_response_ || output_.failed() || output_.has_unsent()) served_.transport_.reset_at_end();
+  }
+
+ private:
+  connection& served_;
+  const message_output& output_;
+};
+
+connection::connection(server_state& server, transport& carrier, const address& peer) noexcept
+    : next(server.connections), server_(server), transport_(carrier), peer_(peer) {
+  if (next != nullptr) next->link = &next;
+  link = &server.connections;
+  server.connections = this;
+  ++server.open;
+}
+
+connection::~connection() {
+  *link = next;
+  if (next != nullptr) next->link = link;
+  --server_.open;
+}
+
+task<> connection::run() {
+  next_step step = next_step::go_on;
+  const server_timeouts& limits = server_.options.timeouts;
+  std::optional<time_point> idle_until;  // set once bytes have arrived that are not a request
+  while (step == next_step::go_on) {
+    buffer_lease received;
+    std::chrono::nanoseconds patience = server_.draining ? limits.last_request
+                                        : requests_ == 0 ? limits.head
+                                                         : limits.idle;
+    if (idle_until) {
+      patience = std::min<std::chrono::nanoseconds>(patience, *idle_until - now());
+      if (patience <= patience.zero()) co_return;
+    }
+    idle_ = true;
+    const transfer outcome = co_await transport_.receive(received, patience);
+    idle_ = false;
+    if (outcome != transfer::done) co_return;
+    const std::uint64_t before = requests_;
+    const workspaces::lent work(server_.work, server_.options.limits, limits, transport_);
+    const reset_of_cut_off after(*this, *work);
+    (*work).input.append(received.text());
+    received.release();
+    const stop reached = serve_arrived(*work);
+    if (reached != stop::at_end_of_input || !(*work).input.empty()) {
+      step = co_await serve_with_waits(*work, reached);
+    } else if (!(*work).output.settle(before::waiting_for_client)) {  // sends nearly all responses
+      const transfer sent = co_await (*work).output.flush();
+      if (sent != transfer::done) step = next_step::reset;
+    }
+    if (requests_ != before)
+      idle_until.reset();
+    else if (server_.draining)
+      co_return;
+    else if (!idle_until)
+      idle_until = now() + std::min(patience, longest_wait);
+  }
+  if (step == next_step::reset) transport_.reset_at_end();
+  if (step == next_step::linger) co_await finish();
+}
+
+// Answers the requests that have arrived, as long as none of them takes time.
+connection::stop connection::serve_arrived(workspace& work) {
+  for (;;) {
+    const std::string_view head = work.input.head();
+    const parse_state state = head.empty() ? parse_state::incomplete : work.parser.parse(head);
+    if (state == parse_state::incomplete) return stop::at_end_of_input;
+    work.error = state == parse_state::failed ? work.parser.error() : understand_request(work.parser, work.framing);
+    if (work.error != parse_error::none) return stop::at_bad_request;
+    if (!answer_at_once(work)) return stop::at_slow_answer;
+    if (work.input.empty()) return stop::at_end_of_input;
+    work.begin_next_request();
+    if (!work.output.settle(before::more_output)) return stop::at_full_output;
+  }
+}
+
+// Serves requests until all received bytes are used up.
+task<connection::next_step> connection::serve_with_waits(workspace& work, stop reached) {
+  std::uint64_t requests = requests_;
+  std::optional<time_point> head_due;
+  bool late = false;  // as message_input::late_
+  for (;; reached = serve_arrived(work)) {
+    if (std::exchange(requests, requests_) != requests_) {
+      head_due.reset();
+      late = false;
+    }
+    if (reached == stop::at_bad_request) co_return co_await refuse(work, status_for(work.error));
+    if (reached == stop::at_slow_answer) {
+      const next_step step = co_await answer(work);
+      if (step != next_step::go_on) co_return step;
+      work.begin_next_request();
+      continue;
+    }
+    const before what = reached == stop::at_full_output ? before::more_output : before::waiting_for_client;
+    if (!work.output.settle(what)) {
+      const transfer sent = co_await work.output.flush();
+      if (sent != transfer::done) co_return next_step::reset;
+    }
+    if (reached == stop::at_full_output) continue;
+    const std::string_view head = work.input.head();
+    if (behind_empty_lines(head).empty()) work.input.consume(head.size());
+    if (work.input.empty()) co_return next_step::go_on;
+    if (!head_due) head_due = now() + std::min(server_.options.timeouts.head, longest_wait);
+    if (now() >= *head_due && std::exchange(late, true)) co_return co_await refuse(work, 408);
+    buffer_lease received;
+    const transfer outcome =
+        co_await transport_.receive(received, std::max<std::chrono::nanoseconds>(*head_due - now(), {}));
+    if (outcome == transfer::timed_out) co_return co_await refuse(work, 408);
+    if (outcome != transfer::done) co_return next_step::close;
+    work.input.append(received.text());
+  }
+}
+
+void connection::begin_request(workspace& work) {
+  work.input.consume(work.parser.size());
+  work.input.on_continue = this;
+  work.request.begin(server_, peer_, work.parser, work.framing, work.input);
+}
+
+sending connection::how_to_send(const workspace& work, bool close) {
+  const std::string_view method = work.parser.method();
+  return {.common_fields = server_.common_fields(),
+          .head_only = method == "HEAD",
+          .close = close,
+          .http_1_0 = work.parser.minor_version() == 0,
+          .connect = method == "CONNECT"};
+}
+
+// True for a response that is sent with its head, and after which the connection goes on.
+bool connection::is_simple(const workspace& work, const response_state& r) const noexcept {
+  const bool in_memory = r.source == body_source::value || r.source == body_source::borrowed;
+  return (r.source == body_source::none || (in_memory && r.bytes().size() <= message_output::gathered_at_most)) &&
+         work.framing.body == body_kind::none && work.framing.keep_alive && work.parser.minor_version() > 0 &&
+         !r.close_connection && !last_request() && server_.options.observer == nullptr &&
+         work.parser.method() != "CONNECT";
+}
+
+// Starts the handler. Most responses are small and there at once: they need no coroutine and cannot be ended early.
+// Returns false when `answer` has to continue.
+bool connection::answer_at_once(workspace& work) {
+  ++requests_;
+  work_ = &work;
+  try {
+    begin_request(work);
+    work.started.emplace(server_.options.routes.start(work.request));
+  } catch (...) {  // nothing was awaited, so this is not a cancel
+    if (auto failure = response_for_failure(work)) work.started.emplace(*std::move(failure));
+  }
+  response* const made = work.started ? work.started->now() : nullptr;
+  if (made == nullptr || made->was_moved_from() || !is_simple(work, made->state())) return false;
+  response_sender sender(work.output, made->state(), how_to_send(work, false));
+  (void)sender.begin();
+  work.started.reset();
+  return true;
+}
+
+task<connection::next_step> connection::refuse(workspace& work, int status) {
+  ++requests_;
+  response answer = response::error(status);
+  // Parsing may have failed before the method was known.
+  const bool head_only = behind_empty_lines(work.input.head()).starts_with("HEAD ");
+  work.framing = {};
+  begin_request(work);
+  response_sender sender(work.output, answer.state(),
+                         {.common_fields = server_.common_fields(), .head_only = head_only, .close = true});
+  (void)sender.begin();
+  progress p{.clock = stopwatch(false), .status = status, .body_bytes = sender.body_bytes()};
+  const told_at_end observer(*this, work, p);
+  const transfer flushed = co_await work.output.flush();
+  p.complete = flushed == transfer::done;
+  co_return p.complete ? next_step::linger : next_step::reset;
+}
+
+task<> connection::refuse_service() {
+  const workspaces::lent work(server_.work, server_.options.limits, server_.options.timeouts, transport_);
+  next_step step = next_step::close;
+  {
+    const reset_of_cut_off after(*this, *work);
+    step = co_await refuse(*work, 503);
+  }
+  if (step == next_step::linger) co_await finish();
+}
+
+// Closing with unread input would reset the connection, and the client might never see the response: RFC 9112 §9.6.
+task<> connection::finish() {
+  constexpr std::chrono::nanoseconds for_each_piece = std::chrono::seconds(2);
+  constexpr std::chrono::nanoseconds in_all = std::chrono::seconds(30);
+  co_await transport_.shutdown_write();
+  const time_point began = now();
+  buffer_lease ignored;
+  for (;;) {
+    const time_point until = began + (server_.draining ? for_each_piece : in_all);
+    const auto patience = std::min<std::chrono::nanoseconds>(until - now(), for_each_piece);
+    if (patience <= patience.zero()) co_return;
+    const transfer outcome = co_await transport_.receive(ignored, patience);
+    if (outcome != transfer::done) co_return;
+    ignored.release();
+  }
+}
+
+}  // namespace gyre::http

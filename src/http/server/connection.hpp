@@ -1,0 +1,91 @@
+// src/http/server/connection.hpp: serves the requests of one connection in order.
+#pragma once
+
+#include <gyre/coro/task.hpp>
+#include <gyre/http/response.hpp>
+#include <gyre/net/address.hpp>
+
+#include "exchange_scope.hpp"
+#include "response_sender.hpp"
+#include "server_state.hpp"
+#include "transport.hpp"
+#include "workspace.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+namespace gyre::http {
+
+class connection final : private message_input::continue_sender {
+ public:
+  connection(server_state& server, transport& carrier, const address& peer) noexcept;
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+  ~connection();
+
+  /// Returns when the connection is finished. The transport may be closed then.
+  task<> run();
+  /// Answers 503 to a connection over the limit.
+  task<> refuse_service();
+  /// Ends the connection if it is waiting for a request.
+  void interrupt_if_idle() noexcept {
+    if (idle_) transport_.interrupt();
+  }
+
+  connection* next = nullptr;
+  connection** link = nullptr;
+
+ private:
+  /// How the connection continues after a request.
+  enum class next_step : std::uint8_t {
+    go_on,
+    close,   // the client asked for it, or is gone
+    linger,  // the client may still be sending, and has to see the last response first
+    reset,   // a response was cut off
+  };
+  /// Why `serve_arrived` has stopped.
+  enum class stop : std::uint8_t {
+    at_end_of_input,  // the rest is no complete head
+    at_bad_request,   // workspace::error tells the reason
+    at_slow_answer,   // workspace::started takes time
+    at_full_output,
+  };
+  struct progress;
+  class told_at_end;
+  class reset_of_cut_off;
+
+  [[nodiscard]] stop serve_arrived(workspace& work);
+  [[nodiscard]] bool answer_at_once(workspace& work);
+  [[nodiscard]] bool is_simple(const workspace& work, const response_state& r) const noexcept;
+  [[nodiscard]] sending how_to_send(const workspace& work, bool close);
+  task<next_step> serve_with_waits(workspace& work, stop reached);
+  task<next_step> answer(workspace& work);
+  task<next_step> send(workspace& work, response& r, progress& p);
+  task<bool> send_body(workspace& work, response_sender& sender, progress& p);
+  [[nodiscard]] static bool needs_skip(workspace& work) noexcept;
+  static task<> ask_for_body(workspace& work, progress& p);
+  static task<> skip_body(workspace& work, progress& p);
+  task<next_step> refuse(workspace& work, int status);
+  task<next_step> switch_protocols(workspace& work, protocol_handler& protocol);
+  task<> finish();
+  task<transfer> send_continue() override;
+
+  void begin_request(workspace& work);
+  static std::optional<response> response_for_failure(workspace& work) noexcept;
+  static std::optional<response> response_to_current_exception(workspace& work);
+  void tell_observer(const workspace& work, const progress& p) const noexcept;
+  [[nodiscard]] bool last_request() const noexcept {
+    return server_.draining || requests_ >= server_.options.limits.requests_per_connection;
+  }
+
+  server_state& server_;
+  transport& transport_;
+  const address& peer_;
+  workspace* work_ = nullptr;  // set while a request is being answered
+  std::uint64_t requests_ = 0;
+  bool idle_ = false;
+  bool in_response_ = false;  // the head may have been sent, and the end of the response has not been produced
+};
+
+}  // namespace gyre::http

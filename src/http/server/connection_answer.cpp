@@ -1,0 +1,192 @@
+// src/http/server/connection_answer.cpp: a request whose answer takes time: its handler, the response, the unread body.
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/http/status_error.hpp>
+
+#include "connection.hpp"
+#include "connection_progress.hpp"
+#include "handler_failure.hpp"
+#include "protocol_switch.hpp"
+
+#include <string_view>
+#include <utility>
+
+namespace gyre::http {
+namespace {
+
+constexpr std::uint64_t skipped_at_most = std::uint64_t{64} << 10U;  // of a body that the handler did not read
+constexpr int client_has_left = 499;
+constexpr std::string_view too_late = "this took too long";
+
+bool takes_time(const response_state& answer) noexcept {
+  return answer.source == body_source::producer || answer.source == body_source::file;
+}
+
+}  // namespace
+
+task<connection::next_step> connection::answer(workspace& work) {
+  progress p{.clock = stopwatch(server_.options.observer != nullptr)};
+  const told_at_end observer(*this, work, p);
+  // Responses to earlier requests do not wait for this one.
+  if (!work.output.settle(before::waiting_for_handler)) {
+    const transfer sent = co_await work.output.flush();
+    if (sent != transfer::done) {
+      p.status = client_has_left;
+      co_return next_step::reset;
+    }
+  }
+  std::optional<started_response> started = std::exchange(work.started, std::nullopt);
+  std::optional<task<response>> handler;  // its frame lives until the response has been sent
+  exchange_scope scope(co_await this_task_context{}, transport_, server_.options.timeouts);
+  p.scope = &scope;
+  std::optional<response> made;
+  try {
+    if (response* const now = started ? started->now() : nullptr) {
+      made = std::move(*now);
+    } else if (started) {
+      handler.emplace((*std::move(started)).wait());
+      made = co_await *std::move(handler);
+    }
+    if (made) check_answer(*made);
+  } catch (const cancelled&) {
+    if (!scope.absorbs_cancel()) throw;
+    made = response::error(503, too_late);
+  } catch (...) {  // cancels were caught above
+    made = response_for_failure(work);
+  }
+  if (scope.cancelled()) {  // further awaits would fail, so only a response that is ready at once is sent
+    if (scope.client_left())
+      made.reset();
+    else if (made && takes_time(made->state()))
+      made = response::error(503, too_late);
+    scope.close();
+  }
+  if (made) co_return co_await send(work, *made, p);
+  p.status = client_has_left;
+  co_return next_step::close;
+}
+
+// Called while the exception is being handled. Returns nothing when the client has left, or when there is no memory for
+// an answer; the connection then closes.
+std::optional<response> connection::response_for_failure(workspace& work) noexcept {
+  try {
+    return response_to_current_exception(work);
+  } catch (...) {  // no memory
+    return std::nullopt;
+  }
+}
+
+std::optional<response> connection::response_to_current_exception(workspace& work) {
+  try {
+    throw;
+  } catch (const status_error& error) {
+    return response::error(error);
+  } catch (...) {  // not a cancel
+    // The client left in the middle of the request body.
+    if (work.input.broken) return std::nullopt;
+    report_failure(work.request);
+    return response::error(500);
+  }
+}
+
+bool connection::needs_skip(workspace& work) noexcept { return !work.request.body().at_end() && !work.input.broken; }
+
+// For responses that read the body or need its end. Called before their head is sent:
+// after that it is too late for 100.
+task<> connection::ask_for_body(workspace& work, progress& p) {
+  try {
+    co_await work.request.body().ask_for_it();
+  } catch (const cancelled&) {
+    if (!p.scope->absorbs_cancel()) throw;
+  }
+}
+
+// Skips the part of the body that the handler has not read, up to the next request.
+task<> connection::skip_body(workspace& work, progress& p) {
+  bool skipped = false;
+  try {
+    skipped = co_await work.request.body().skip(skipped_at_most);
+  } catch (const cancelled&) {
+    if (!p.scope->absorbs_cancel()) throw;
+  }
+  if (!skipped) work.input.broken = true;
+}
+
+task<connection::next_step> connection::send(workspace& work, response& r, progress& p) {
+  bool takes_over = begins_protocol(r, work.request);
+  response_state& state = r.state();
+  // A response body that is made piece by piece may still read the request's body.
+  const bool skips_later = state.source == body_source::producer;
+  const bool wants_body = takes_over || (skips_later && state.status < 400);
+  if (wants_body && needs_skip(work)) co_await ask_for_body(work, p);
+  if (!skips_later && needs_skip(work)) co_await skip_body(work, p);
+  if (takes_over && work.input.broken) {  // the start of the other protocol cannot be found
+    takes_over = false;
+    state.drop_body();
+    state.status = 400;
+  }
+  work.input.on_continue = nullptr;  // no 100 may be sent from here on
+  const bool last = work.input.broken || last_request() || state.close_connection;
+  response_sender sender(work.output, state, how_to_send(work, last || !work.framing.keep_alive));
+  const bool whole = sender.begin();
+  p.status = state.status;
+  in_response_ = takes_over || !whole;
+  if (takes_over) {
+    p.scope->close();
+    p.complete = true;
+    co_return co_await switch_protocols(work, *state.protocol);
+  }
+  if (whole)
+    p.scope->close();
+  else if (state.source != body_source::producer || state.ends_by_itself)
+    p.scope->ignore_client();
+  p.body_bytes = sender.body_bytes();
+  p.complete = whole && !sender.closes();
+  if (!p.complete) p.complete = co_await send_body(work, sender, p);
+  if (!p.complete) co_return next_step::reset;
+  in_response_ = false;
+  if (skips_later && needs_skip(work)) co_await skip_body(work, p);
+  if (!sender.closes() && !work.input.broken) co_return next_step::go_on;
+  const transfer flushed = co_await work.output.flush();
+  if (flushed != transfer::done) co_return next_step::reset;
+  co_return last || work.input.broken || !work.input.empty() ? next_step::linger : next_step::close;
+}
+
+// Sends a body that takes time, or whose source must be gone before the connection closes.
+// Returns false if it was cut off.
+task<bool> connection::send_body(workspace& work, response_sender& sender, progress& p) {
+  struct counted {
+    progress& of;
+    response_sender& from;
+    ~counted() { of.body_bytes = from.body_bytes(); }
+  } const count{p, sender};
+  bool sent = false;
+  try {
+    sent = co_await sender.send();
+  } catch (const cancelled&) {
+    if (!p.scope->absorbs_cancel()) throw;
+  } catch (...) {  // cancels were caught above
+    const bool client_is_gone = work.output.failed() && !work.output.file_failed();
+    if (!client_is_gone && !work.input.broken) report_failure(work.request);
+  }
+  p.scope->close();
+  co_return sent;
+}
+
+task<connection::next_step> connection::switch_protocols(workspace& work, protocol_handler& protocol) {
+  const transfer sent = co_await work.output.flush();
+  if (sent != transfer::done) co_return next_step::reset;
+  const bool ended_well = co_await speak(protocol, work.input, work.request);
+  in_response_ = !ended_well;
+  co_return ended_well ? next_step::linger : next_step::reset;
+}
+
+task<transfer> connection::send_continue() {
+  work_->output.buffer().append("HTTP/1.1 100 Continue\r\n\r\n");
+  co_return co_await work_->output.flush();
+}
+
+void connection::tell_observer(const workspace& work, const progress& p) const noexcept {
+  server_.options.observer->answered({work.request, p.status, p.body_bytes, p.clock.passed(), p.complete});
+}
+
+}  // namespace gyre::http

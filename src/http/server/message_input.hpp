@@ -1,0 +1,100 @@
+// src/http/server/message_input.hpp: bytes that a connection has received but not used yet.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/coro/task.hpp>
+#include <gyre/io/buffer_lease.hpp>
+
+#include "transport.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace gyre::http {
+
+/// Heads are gathered in one buffer, where they stay while their request is answered. The bytes of a body stay in the
+/// buffer that the kernel filled until they are used or the next ones are received.
+class message_input {
+ public:
+  explicit message_input(std::chrono::nanoseconds body_limit) noexcept : body_limit_(body_limit) {}
+
+  /// Starts serving a connection; nothing of the previous connection is left.
+  void attach(http::transport& from) noexcept;
+
+  /// The connection does not need it any more: gives borrowed buffers back.
+  void detach() noexcept { lease_.release(); }
+
+  /// Everything from the beginning of the current message on.
+  [[nodiscard]] std::string_view head() const noexcept { return std::string_view(gathered_).substr(begin_); }
+  [[nodiscard]] bool empty() const noexcept { return begin_ == gathered_.size() && lease_.empty(); }
+
+  /// Appends received bytes. Invalidates views of the head.
+  void append(std::string_view bytes) {
+    drop_used();
+    gathered_.append(bytes);
+  }
+  /// Ends the use of views of the previous message. Bytes received after its body become
+  /// the beginning of the next head.
+  void begin_next_message() {
+    if (!lease_.empty()) append(lease_.text());
+    lease_.release();
+    if (begin_ == gathered_.size()) drop_used();
+  }
+
+  // For bodies.
+  [[nodiscard]] std::string_view available() const noexcept {
+    return begin_ < gathered_.size() ? head() : lease_.text();
+  }
+  void consume(std::size_t count) noexcept {
+    if (begin_ < gathered_.size())
+      begin_ += count;
+    else
+      lease_.consume(count);
+  }
+  /// When nothing is available: waits for more. The time limit covers all waits until `progress` bytes
+  /// have come, so a byte now and then does not keep a slow sender alive. Holds no buffer while waiting:
+  /// others may need it to make progress.
+  task<transfer> receive();
+
+  GYRE_CORO_WRAPPER task<transfer> receive_forever() {
+    lease_.release();
+    return transport_->receive(lease_, std::chrono::nanoseconds::max());
+  }
+
+  [[nodiscard]] http::transport& transport() const noexcept { return *transport_; }
+
+  // For a client that waits for "100 Continue" before it sends its body. Null when it is too late to send that.
+  struct continue_sender {
+    virtual task<transfer> send_continue() = 0;
+
+   protected:
+    ~continue_sender() = default;
+  };
+  continue_sender* on_continue = nullptr;
+  /// True while a task waits in receive().
+  [[nodiscard]] bool receives() const noexcept { return receives_; }
+  bool broken = false;  // a body ended early or was malformed: no further message can follow
+
+ private:
+  static constexpr std::size_t progress = std::size_t{16} << 10U;
+  void drop_used() noexcept {
+    gathered_.erase(0, begin_);
+    begin_ = 0;
+  }
+
+  http::transport* transport_ = nullptr;
+  std::chrono::nanoseconds body_limit_;
+  std::chrono::nanoseconds waited_{0};
+  std::size_t arrived_ = 0;  // bytes received during these waits
+  // The limit has passed, and the bytes that had arrived by then were taken. Without this flag, bytes that come in the
+  // same turn as the time-out would win, and a sender of one byte per turn would never be timed out.
+  bool late_ = false;
+  bool receives_ = false;
+  std::string gathered_;
+  std::size_t begin_ = 0;
+  buffer_lease lease_;
+};
+
+}  // namespace gyre::http

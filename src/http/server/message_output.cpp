@@ -1,0 +1,153 @@
+// src/http/server/message_output.cpp: gathers output, and writes it in pieces with a time limit each.
+#include <gyre/io/file_bytes.hpp>
+#include <gyre/io/io_error.hpp>
+#include <gyre/loop/event_loop.hpp>
+#include <gyre/loop/sleep.hpp>
+
+#include "message_output.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gyre::http {
+
+namespace {
+constexpr time_point next_turn;  // in the past, so a sleep until then ends when the loop next looks at the clock
+constexpr std::uint64_t share = std::uint64_t{2} << 20U;
+}  // namespace
+
+message_output::~message_output() { detach(); }
+
+void message_output::detach() noexcept {
+  if (scheduled_ != nullptr) std::exchange(scheduled_, nullptr)->output = nullptr;
+  transport_ = nullptr;
+}
+
+void message_output::attach(transport& to) noexcept {
+  constexpr std::size_t kept = std::size_t{64} << 10U;
+  transport_ = &to;
+  buffer_.clear();
+  if (buffer_.capacity() > kept) std::string().swap(buffer_);
+  state_ = transfer::done;
+  file_failed_ = false;
+  sent_ = 0;
+}
+
+task<transfer> message_output::flush() {
+  if (failed() || buffer_.empty()) co_return state_;
+  begin_transfer();
+  const transfer outcome = co_await transport_->write(buffer_, {}, limit_);
+  end_transfer(outcome, buffer_.size());
+  buffer_.clear();
+  co_return outcome;
+}
+
+// A client that takes each piece at once must not monopolize the loop, which polls the kernel once per turn.
+inline bool message_output::had_its_share(std::uint64_t bytes) noexcept {
+  since_others_ran_ += bytes;
+  if (since_others_ran_ < share) return false;
+  since_others_ran_ = 0;
+  return true;
+}
+
+task<transfer> message_output::write(std::string_view bytes) {
+  if (failed()) co_return state_;
+  if (bytes.size() <= gathered_at_most && buffer_.size() + bytes.size() <= 2 * gathered_at_most) {
+    buffer_.append(bytes);
+    if (!settle(before::more_output)) (void)co_await flush();
+    co_return state_;
+  }
+  while (!failed() && (!bytes.empty() || !buffer_.empty())) {
+    const std::string_view next = bytes.substr(0, piece);
+    begin_transfer();
+    const transfer outcome = co_await transport_->write(buffer_, next, limit_);
+    end_transfer(outcome, buffer_.size() + next.size());
+    buffer_.clear();
+    bytes.remove_prefix(next.size());
+    if (had_its_share(piece) && !bytes.empty()) co_await sleep_until(next_turn);
+  }
+  co_return state_;
+}
+
+// A small file in the page cache is cheaper to copy into the buffer than to send with its own system call.
+// Returns false when it has to be sent.
+bool message_output::append_file(int file, std::uint64_t offset, std::uint64_t count) {
+  if (count > gathered_at_most || failed()) return false;
+  const std::size_t before = buffer_.size();
+  const auto size = static_cast<std::size_t>(count);
+  bool whole = false;
+  buffer_.resize_and_overwrite(before + size, [&](char* memory, std::size_t) noexcept {
+    whole = io::read_cached(file, memory + before, size, offset) == static_cast<std::ptrdiff_t>(size);
+    return whole ? before + size : before;
+  });
+  return whole;
+}
+
+// The announced length cannot be kept, so nothing may follow. The error should name the file, but only a descriptor is
+// known here. A null `reason` means that the file ended too early.
+void message_output::fail_file(int file, std::error_code reason) {
+  begin_transfer();
+  file_failed_ = true;
+  std::string path = io::path_of_file(file);
+  if (path.empty()) path = "a file";
+  if (!reason) {
+    path += ", which became shorter";
+    reason = std::make_error_code(std::errc::io_error);
+  }
+  throw io_error(reason, "send_file", path);
+}
+
+task<transfer> message_output::send_file(int file, std::uint64_t offset, std::uint64_t count) {
+  if (append_file(file, offset, count)) {
+    if (!settle(before::more_output)) (void)co_await flush();
+    co_return state_;
+  }
+  // Sends the head in one segment with the beginning of the file.
+  send_now(count > 0 ? write_hint::more_follows : write_hint::none);
+  (void)co_await flush();
+  while (!failed() && count > 0) {
+    const std::size_t next = static_cast<std::size_t>(std::min(count, share));
+    begin_transfer();
+    const send_file_result moved = co_await transport_->send_file(file, offset, next, limit_);
+    end_transfer(moved.outcome, moved.sent);
+    if (moved.file_error) fail_file(file, moved.file_error);
+    if (moved.outcome == transfer::done && moved.sent < next) fail_file(file, {});
+    offset += moved.sent;
+    count -= moved.sent;
+    if (had_its_share(moved.sent) && count > 0) co_await sleep_until(next_turn);
+  }
+  co_return state_;
+}
+
+void message_output::send_now(write_hint hint) noexcept {
+  if (failed() || buffer_.empty()) return;
+  const std::ptrdiff_t sent = transport_->write_now(buffer_, hint);
+  if (sent < 0) {  // the next write reports it; data appended until then is dropped
+    state_ = transfer::failed;
+    buffer_.clear();
+    return;
+  }
+  sent_ += static_cast<std::size_t>(sent);
+  buffer_.erase(0, static_cast<std::size_t>(sent));
+}
+
+bool message_output::send_when_waiting() {
+  if (!transport_->writes_now()) return false;
+  if (scheduled_ != nullptr) return true;
+  scheduled_ = new flusher;
+  scheduled_->output = this;
+  scheduled_->complete = &flush_now;
+  event_loop::current().schedule(*scheduled_);
+  return true;
+}
+
+void message_output::flush_now(io::completion& c) noexcept {
+  flusher* const self = &static_cast<flusher&>(c);
+  if (message_output* const output = self->output; output != nullptr) {
+    output->scheduled_ = nullptr;
+    output->send_now(write_hint::none);
+  }
+  delete self;
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,112 @@
+// src/http/server/message_output.hpp: bytes that a connection is about to send.
+#pragma once
+
+#include <gyre/coro/frame_pool.hpp>
+#include <gyre/coro/task.hpp>
+#include <gyre/io/completion.hpp>
+
+#include "transport.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace gyre::http {
+
+/// The next step of a connection. It decides whether the bytes that were gathered leave now.
+enum class before : std::uint8_t {
+  more_output,         // they leave once 16 KiB have gathered
+  waiting_for_client,  // they leave now
+  waiting_for_handler  // code of the program runs, and may take long: they leave when its task waits
+};
+
+/// Gathers small pieces, so that a batch of responses goes out in one write. Large pieces
+/// are written from where they are.
+///
+/// `settle` alone decides when the gathered bytes leave. A response does not wait because the next one takes long.
+/// Errors: after the first error, everything is dropped. A cancelled write counts as an error: the bytes after it
+/// would be taken for the rest of it.
+class message_output {
+ public:
+  static constexpr std::size_t gathered_at_most = std::size_t{16} << 10U;
+  // The client must take this much within the time limit.
+  static constexpr std::size_t piece = transport::taken_within_limit;
+
+  explicit message_output(std::chrono::nanoseconds limit) noexcept : limit_(limit) {}
+  message_output(const message_output&) = delete;
+  message_output& operator=(const message_output&) = delete;
+  ~message_output();
+
+  /// Starts serving a connection; nothing of the previous connection is left.
+  void attach(transport& to) noexcept;
+  /// The connection is over: cancels a scheduled flush.
+  void detach() noexcept;
+
+  /// The buffer to append to. Call `settle` after that.
+  [[nodiscard]] std::string& buffer() noexcept { return buffer_; }
+
+  /// Sends the gathered bytes if it is time for that and the connection takes them. Returns false when the caller has
+  /// to await flush(): for the rest, or for the report of a failure.
+  [[nodiscard]] bool settle(before next) {
+    if (next == before::more_output) return buffer_.size() < gathered_at_most;
+    if (next == before::waiting_for_handler) return buffer_.empty() || send_when_waiting();
+    send_now(write_hint::waits_for_rest);
+    return buffer_.empty() && !failed();
+  }
+  /// Waits until the connection has taken everything.
+  task<transfer> flush();
+  /// Sends the buffer, then `bytes` from where they are, of any size.
+  task<transfer> write(std::string_view bytes);
+  /// Sends the buffer, then a part of a file. Returns `done` only if all of it was sent. Errors: io_error when the file
+  /// cannot be read or has become shorter. Such a failure is the file's fault, not the client's.
+  task<transfer> send_file(int file, std::uint64_t offset, std::uint64_t count);
+
+  /// When `most` bytes have gathered: sends those that the connection takes without waiting.
+  void make_room(std::size_t most) noexcept {
+    if (buffer_.size() >= most) send_now(write_hint::more_follows);
+  }
+
+  [[nodiscard]] bool has_unsent() const noexcept { return !buffer_.empty(); }
+  [[nodiscard]] transfer state() const noexcept { return state_; }
+  [[nodiscard]] bool failed() const noexcept { return state_ != transfer::done; }
+  /// True if the file caused the failure, not the client.
+  [[nodiscard]] bool file_failed() const noexcept { return file_failed_; }
+  [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
+
+ private:
+  // While it is in the ready queue, it must outlive the connection.
+  struct flusher : io::completion {
+    static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
+    static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
+    message_output* output;
+  };
+  [[noreturn]] void fail_file(int file, std::error_code reason);
+  [[nodiscard]] bool append_file(int file, std::uint64_t offset, std::uint64_t count);
+  // A broken connection is recorded, and every later write fails.
+  void send_now(write_hint hint) noexcept;
+  // Returns false when the transport takes nothing at once.
+  [[nodiscard]] bool send_when_waiting();
+  [[nodiscard]] bool had_its_share(std::uint64_t bytes) noexcept;
+  static void flush_now(io::completion& c) noexcept;
+  // A transfer counts as failed until it has ended. So a cancelled one has failed, and
+  // meanwhile nobody touches the buffer.
+  void begin_transfer() noexcept { state_ = transfer::failed; }
+  void end_transfer(transfer outcome, std::uint64_t bytes) noexcept {
+    state_ = outcome;
+    if (outcome == transfer::done) sent_ += bytes;
+  }
+
+  transport* transport_ = nullptr;
+  std::chrono::nanoseconds limit_;
+  std::string buffer_;
+  flusher* scheduled_ = nullptr;
+  transfer state_ = transfer::done;
+  bool file_failed_ = false;
+  std::uint64_t sent_ = 0;
+  std::uint64_t since_others_ran_ = 0;
+};
+
+}  // namespace gyre::http

@@ -1,0 +1,81 @@
+// src/http/server/request.cpp: the parts of a request, found when they are asked for.
+#include <gyre/http/cookie.hpp>
+#include <gyre/http/media_type.hpp>
+#include <gyre/http/request.hpp>
+#include <gyre/http/status_error.hpp>
+
+#include <stdexcept>
+
+namespace gyre::http {
+
+std::string_view request::field(std::string_view name) const noexcept {
+  const http::field* const found = find_field(now_.fields, name);
+  return found == nullptr ? std::string_view() : found->value;
+}
+
+std::string_view request::cookie(std::string_view name) const noexcept {
+  return find_cookie(now_.fields, name).value_or(std::string_view());
+}
+
+std::string_view request::path_parameter(std::string_view name) const {
+  for (const path_value& each : lists_.path_values)
+    if (each.name == name) return each.value;
+  throw std::out_of_range("path_parameter \"" + std::string(name) + "\": the route has none of that name");
+}
+
+void request::no_such_resource() { throw status_error(404); }
+
+void request::malformed_parameter(std::string_view name) {
+  throw status_error(400, "the parameter \"" + std::string(name) + "\" is not what it has to be");
+}
+
+std::span<const form_field> request::query_parameters() {
+  if (!now_.query_parsed) {
+    auto fields = parse_form(query());
+    if (!fields) throw status_error(400, "the query is malformed");
+    lists_.query_fields = *std::move(fields);
+    now_.query_parsed = true;
+  }
+  return lists_.query_fields;
+}
+
+std::optional<std::string_view> request::query_parameter(std::string_view name) {
+  for (const form_field& each : query_parameters())
+    if (each.name == name) return each.value;
+  return std::nullopt;
+}
+
+task<std::vector<form_field>> request::form() {
+  const std::string_view type = field("Content-Type");
+  constexpr std::string_view expected = "application/x-www-form-urlencoded";
+  const std::string_view essence = type.substr(0, type.find_first_of("; \t"));
+  if (!equal_ignoring_case(essence, expected)) throw status_error(415, "a form is expected here");
+  const std::string text = co_await body_.read_all();
+  auto fields = parse_form(text);
+  if (!fields) throw status_error(400, "the form is malformed");
+  co_return *std::move(fields);
+}
+
+task<std::string> request::json_text() {
+  const std::string_view type = essence_of(field("Content-Type"));
+  constexpr std::string_view suffix = "+json";
+  const bool is_json =
+      equal_ignoring_case(type, "application/json") ||
+      (type.size() > suffix.size() && equal_ignoring_case(type.substr(type.size() - suffix.size()), suffix));
+  if (!is_json) throw status_error(415, "application/json is expected here");
+  co_return co_await body_.read_all();
+}
+
+void request::malformed_json() { throw status_error(400, "this is not the JSON that is expected here"); }
+
+void request::set_attribute(std::string name, std::string value) {
+  lists_.attributes.push_back({std::move(name), std::move(value)});
+}
+
+std::string_view request::attribute(std::string_view name) const noexcept {
+  for (auto each = lists_.attributes.rbegin(); each != lists_.attributes.rend(); ++each)
+    if (each->name == name) return each->value;
+  return {};
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,132 @@
+// src/http/server/response_sender.cpp: how each kind of body is framed and sent. RFC 9112 §6.
+#include <gyre/http/status.hpp>
+
+#include "response_sender.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace gyre::http {
+
+bool response_sender::begin() {
+  response_head head{.status = response_.status,
+                     .common_fields = how_.common_fields,
+                     .media_type = response_.media_type,
+                     .fields = response_.fields,
+                     .length = {},
+                     .body = {}};
+  const bool successful_connect = how_.connect && response_.status >= 200 && response_.status < 300;
+  const bool bodyless = is_bodyless(response_.status) || successful_connect;
+  const bool empty = response_.status == 205;  // by definition: RFC 9110 §15.3.6
+  if (empty && !bodyless) {
+    head.length = 0;
+  } else if (!bodyless) {
+    switch (response_.source) {
+      case body_source::none:
+        head.length = 0;
+        break;
+      case body_source::value:
+      case body_source::borrowed:
+        head.length = response_.bytes().size();
+        break;
+      case body_source::file:
+        head.length = response_.length;
+        break;
+      case body_source::producer:
+        head.length = response_.length;
+        head.chunked = chunked_ = !head.length && !how_.http_1_0;
+        if (!head.length && how_.http_1_0) how_.close = true;  // RFC 9112 §6.3: the body ends with the connection
+        break;
+      case body_source::protocol:
+        break;
+    }
+  }
+  has_body_ = !bodyless && !empty && !how_.head_only && response_.source != body_source::none;
+  const bool takes_over = response_.source == body_source::protocol;
+  if (how_.close && !takes_over)
+    head.connection = connection_field::close;
+  else if (how_.http_1_0 && !takes_over)
+    head.connection = connection_field::keep_alive;
+  // Requires Connection: upgrade, RFC 9110 §7.8.
+  head.upgrade = !response_.fields.empty() && !find_line(response_.fields, "Upgrade").empty();
+  if (has_body_ && is_in_memory() && response_.bytes().size() <= message_output::gathered_at_most) {
+    head.body = response_.bytes();
+    body_bytes_ = head.body.size();
+    has_all_ = true;
+  }
+  append_head(output_.buffer(), head);
+  return (!has_body_ || has_all_) && output_.settle(before::more_output);
+}
+
+// Counts the bytes taken of a body after its head, however the sending ends.
+class response_sender::body_counter {
+ public:
+  explicit body_counter(response_sender& sender) noexcept : sender_(sender), head_(taken()) {}
+  body_counter(const body_counter&) = delete;
+  body_counter& operator=(const body_counter&) = delete;
+  ~body_counter() { sender_.body_bytes_ = taken() - std::min(head_, taken()); }
+
+ private:
+  [[nodiscard]] std::uint64_t taken() const noexcept {
+    return sender_.output_.sent() + sender_.output_.buffer().size();
+  }
+  response_sender& sender_;
+  std::uint64_t head_;
+};
+
+task<bool> response_sender::send() {
+  if (has_all_ || !has_body_) {
+    (void)co_await output_.flush();
+  } else if (response_.source == body_source::producer) {
+    co_return co_await produce();
+  } else {
+    const body_counter count(*this);
+    if (response_.source == body_source::file) {
+      (void)co_await output_.send_file(response_.file_descriptor(), response_.file_offset,
+                                       response_.length.value_or(0));
+    } else {
+      (void)co_await output_.write(response_.bytes());
+    }
+  }
+  co_return !output_.failed();
+}
+
+// Counts the bytes of a body made piece by piece. A complete body counts in full. For one that was cut off, at most the
+// bytes taken count, not those still waiting.
+class response_sender::writer_counter {
+ public:
+  writer_counter(response_sender& sender, const body_writer& writer) noexcept
+      : sender_(sender), writer_(writer), head_(sender.output_.sent() + sender.output_.buffer().size()) {}
+  writer_counter(const writer_counter&) = delete;
+  writer_counter& operator=(const writer_counter&) = delete;
+  ~writer_counter() {
+    const std::uint64_t sent = sender_.output_.sent();
+    const std::uint64_t taken = sent - std::min(head_, sent);
+    sender_.body_bytes_ = complete ? writer_.written() : std::min(writer_.written(), taken);
+  }
+  bool complete = false;
+
+ private:
+  response_sender& sender_;
+  const body_writer& writer_;
+  std::uint64_t head_;
+};
+
+task<bool> response_sender::produce() {
+  body_writer writer(output_);
+  writer_counter count(*this, writer);
+  writer.form_ = chunked_ ? body_writer::form::chunked : body_writer::form::plain;
+  if (response_.length) writer.announced_ = *response_.length;
+  if (!output_.settle(before::waiting_for_handler)) {
+    const transfer sent = co_await output_.flush();
+    if (sent != transfer::done) co_return false;
+  }
+  co_await response_.producer->produce(writer);
+  if (response_.length && writer.written() != *response_.length)
+    throw std::logic_error("the body of the response is shorter than was announced");
+  if (output_.failed()) co_return false;
+  if (chunked_) output_.buffer().append("0\r\n\r\n");
+  co_return count.complete = true;
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,59 @@
+// src/http/server/response_state.hpp: the data of a response, recycled for later responses.
+#pragma once
+
+#include <gyre/fs/file.hpp>
+#include <gyre/http/response.hpp>
+#include <gyre/io/owned_fd.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gyre::http {
+
+enum class body_source : std::uint8_t { none, value, borrowed, file, producer, protocol };
+
+struct response_state {
+  int status = 200;
+  body_source source = body_source::none;
+  bool close_connection = false;
+  bool ends_by_itself = false;  // a producer that sends a file: runs to its end like a body of source `file`
+  std::string_view media_type;  // refers to own_media_type or a string literal
+  std::string own_media_type;
+  std::string fields;  // formatted: "Name: value\r\n" each
+  std::string value;
+  std::string_view borrowed;
+  fs::file file;
+  std::shared_ptr<const owned_fd> descriptor;  // used instead of `file` when there is only a descriptor
+  std::uint64_t file_offset = 0;
+  std::optional<std::uint64_t> length;  // of the file, or as announced
+  body_producer* producer = nullptr;
+  protocol_handler* protocol = nullptr;
+  response_state* next_free = nullptr;
+
+  response_state() = default;
+  response_state(const response_state&) = delete;
+  response_state& operator=(const response_state&) = delete;
+  ~response_state() { clear(); }
+
+  void clear() noexcept;
+  void drop_body() noexcept;
+  /// The body, if it is in memory.
+  [[nodiscard]] std::string_view bytes() const noexcept {
+    return source == body_source::value ? std::string_view(value) : borrowed;
+  }
+
+  [[nodiscard]] int file_descriptor() const noexcept {
+    return descriptor ? descriptor->get() : file.native_descriptor();
+  }
+
+  static response_state& make();
+  static void recycle(response_state& state) noexcept;
+};
+
+/// Returns the first of these lines with that name, including its line end, or an empty view.
+[[nodiscard]] std::string_view find_line(std::string_view fields, std::string_view name) noexcept;
+
+}  // namespace gyre::http

@@ -1,0 +1,61 @@
+// src/http/server/served_request.cpp: how a request begins, and what a route adds to it.
+#include <gyre/http/status_error.hpp>
+#include <gyre/http/target.hpp>
+
+#include "served_request.hpp"
+#include "server_state.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace gyre::http {
+namespace {
+
+void join_upgrades(std::span<const field> fields, std::string& out) {
+  for (const field& each : fields) {
+    if (!equal_ignoring_case(each.name, "Upgrade") || each.value.empty()) continue;
+    out.append(out.empty() ? "" : ", ").append(each.value);
+  }
+}
+
+}  // namespace
+
+void served_request::begin(server_state& server, const address& peer, const head_parser& head, const framing& body,
+                           message_input& input) {
+  server_ = &server;
+  const target_parts parts = split_target(head.target());
+  now_ = {.method = head.method(),
+          .target = head.target(),
+          .parts = parts,
+          .host = parts.authority.empty() ? body.host : parts.authority,
+          .upgrade = body.upgrade,
+          .fields = head.fields(),
+          .minor_version = head.minor_version(),
+          .peer = &peer,
+          .handled_at = server.options.routes.made_at()};
+  lists_.path_values.clear();
+  lists_.decoded.clear();
+  lists_.query_fields.clear();
+  lists_.attributes.clear();
+  lists_.upgrades.clear();
+  body_.start(input, body, server.options.limits.body);
+  if (!body.several_upgrades) return;
+  join_upgrades(now_.fields, lists_.upgrades);
+  now_.upgrade = lists_.upgrades;
+}
+
+// Views of short strings are invalidated when their vector grows, so it must not grow.
+void served_request::add_path_value(std::string_view name, std::string_view encoded) {
+  if (encoded.find('%') == std::string_view::npos) {
+    lists_.path_values.push_back({name, encoded});
+    return;
+  }
+  constexpr std::size_t most = 64;
+  if (lists_.decoded.capacity() < most) lists_.decoded.reserve(most);
+  auto text = percent_decode(encoded);
+  if (!text || lists_.decoded.size() == most) throw status_error(400, "the path is malformed");
+  lists_.path_values.push_back({name, lists_.decoded.emplace_back(*std::move(text))});
+}
+
+}  // namespace gyre::http

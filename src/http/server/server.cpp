@@ -1,0 +1,312 @@
+// src/http/server/server.cpp: accepts connections, and drains them.
+#include <gyre/coro/await_place.hpp>
+#include <gyre/coro/cancelled.hpp>
+#include <gyre/coro/misuse.hpp>
+#include <gyre/http/head_writer.hpp>
+#include <gyre/http/server.hpp>
+#include <gyre/http/shared_connection_count.hpp>
+#include <gyre/io/wall_clock.hpp>
+#include <gyre/loop/deadline.hpp>
+#include <gyre/tasks/task_group.hpp>
+
+#include "client_network.hpp"
+#include "connection.hpp"
+#include "server_state.hpp"
+#include "socket_transport.hpp"
+#include "stream_transport.hpp"
+
+#include <exception>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+namespace gyre::http {
+namespace {
+
+constexpr std::string_view unix_prefix = "unix:";
+
+any_listener listen(const server_options& options) {
+  const std::string_view where = options.listen;
+  if (where.empty()) return {};
+  if (where.starts_with(unix_prefix)) return unix_listener::bind(unix_address(where.substr(unix_prefix.size())));
+  return tcp_listener::bind(where, options.socket);
+}
+
+std::string name_of(const any_listener& listener, const server_options& options) {
+  if (const auto* const tcp = std::get_if<tcp_listener>(&listener)) return tcp->local_address().string();
+  return options.listen;
+}
+
+// Rejects limits under which no request would ever be answered.
+void check(const server_limits& limits) {
+  const auto refuse = [](const char* reason) { throw std::invalid_argument(std::string("http::server: ") + reason); };
+  if (limits.connections == 0) refuse("limits.connections is 0: every connection would be refused");
+  if (limits.connections_per_address == 0)
+    refuse("limits.connections_per_address is 0: every client would be refused; give limits.connections for no limit");
+  if (limits.head.target == 0 || limits.head.size == 0) refuse("a limit of heads is 0: every request would be refused");
+}
+
+void check(const server_timeouts& timeouts) {
+  for (const auto each : {timeouts.head, timeouts.idle, timeouts.body, timeouts.write, timeouts.handler,
+                          timeouts.half_closed, timeouts.drain, timeouts.last_request})
+    if (each < std::chrono::nanoseconds::zero()) throw std::invalid_argument("http::server: a time-out is negative");
+}
+
+server_options&& checked(server_options&& options) {
+  if (!options.routes) throw std::invalid_argument("http::server: there are no routes; give a router or a handler");
+  check(options.limits);
+  check(options.timeouts);
+  if (!options.name.empty() && !is_field_value(options.name))
+    throw std::invalid_argument("http::server: the name holds a control character, or white space around it");
+  return std::move(options);
+}
+
+// A server's open files belong to the loop, which may end before the server does.
+class use_on_loop {
+ public:
+  explicit use_on_loop(server_state& server) noexcept : server_(server) { ++server.users; }
+  use_on_loop(const use_on_loop&) = delete;
+  use_on_loop& operator=(const use_on_loop&) = delete;
+  ~use_on_loop() {
+    if (--server_.users > 0) return;
+    server_.files.clear();
+    server_.listings.clear();
+  }
+
+ private:
+  server_state& server_;
+};
+
+// Counts a connection for the server and for its address, as long as it is served.
+class counted_connection {
+ public:
+  counted_connection(const server_state& server, const address& peer) noexcept : count_(server.count), peer_(peer) {
+    const server_limits& limits = server.options.limits;
+    const std::size_t of_peer = most_of(peer, limits);
+    by_peer_ = of_peer < limits.connections;
+    if (by_peer_ && !count_.add(peer, of_peer)) return;
+    taken_ = count_.add(limits.connections);
+    if (!taken_ && by_peer_) count_.remove(peer);
+  }
+  counted_connection(const counted_connection&) = delete;
+  counted_connection& operator=(const counted_connection&) = delete;
+  ~counted_connection() {
+    if (!taken_) return;
+    count_.remove();
+    if (by_peer_) count_.remove(peer_);
+  }
+  /// False when there are too many.
+  [[nodiscard]] bool taken() const noexcept { return taken_; }
+
+ private:
+  static std::size_t most_of(const address& peer, const server_limits& limits) noexcept {
+    if (peer.empty()) return limits.connections;
+    if (limits.connections_per_address) return *limits.connections_per_address;
+    return is_of_internet(peer) ? server_limits::default_connections_per_address : limits.connections;
+  }
+
+  shared_connection_count& count_;
+  const address& peer_;
+  bool by_peer_ = false;
+  bool taken_ = false;
+};
+
+task<> refuse_service(server_state& server, connection& client) {
+  constexpr std::size_t most = 128;  // connections answered at a time; others are closed without an answer
+  if (server.refused >= most) co_return;
+  struct counted {
+    std::size_t& count;
+    explicit counted(std::size_t& c) noexcept : count(++c) {}
+    counted(const counted&) = delete;
+    counted& operator=(const counted&) = delete;
+    ~counted() { --count; }
+  } const here(server.refused);
+  co_await client.refuse_service();
+}
+
+task<> serve_connection(server_state& server, connection& client, const counted_connection& counted) {
+  if (counted.taken())
+    co_await client.run();
+  else
+    co_await refuse_service(server, client);
+}
+
+task<> serve_connection(server_state& server, transport& carrier, const address& peer) {
+  const counted_connection counted(server, peer);
+  connection client(server, carrier, peer);
+  co_await serve_connection(server, client, counted);
+}
+
+task<> serve_connection(server_state& server, tcp_stream peer) {
+  const address from = peer.peer_address();
+  socket_transport carrier(peer);
+  co_await serve_connection(server, carrier, from);
+}
+task<> serve_connection(server_state& server, unix_stream peer) {
+  const address none;
+  socket_transport carrier(peer);
+  co_await serve_connection(server, carrier, none);
+}
+
+// Closes idle connections after a while. A timer needs no memory, unlike a task.
+class idle_closer : private timer {
+ public:
+  explicit idle_closer(server_state& server) noexcept : server_(server) {
+    fire = [](timer& t) noexcept {
+      for (connection* each = static_cast<idle_closer&>(t).server_.connections; each != nullptr; each = each->next)
+        each->interrupt_if_idle();
+    };
+    deadline = deadline_after(server.options.timeouts.last_request);
+    if (deadline != io::wait_forever) event_loop::current().timers().arm(*this);
+  }
+  idle_closer(const idle_closer&) = delete;
+  idle_closer& operator=(const idle_closer&) = delete;
+  ~idle_closer() { event_loop::current().timers().disarm(*this); }
+
+ private:
+  server_state& server_;
+};
+
+task<> drain(server_state& server, task<> connections_ended) {
+  const idle_closer idle(server);
+  co_await std::move(connections_ended);
+}
+
+// Drains a connection that the program accepted: it observes stop requests on its own.
+class drain_of_connection : private stop_observer {
+ public:
+  drain_of_connection(server_state& server, task_group& group, connection& client) noexcept
+      : server_(server), group_(group), client_(client) {
+    told = [](stop_observer& observer, stop_level level) noexcept {
+      static_cast<drain_of_connection&>(observer).hear(level);
+    };
+    idle_.owner = end_.owner = this;
+    idle_.fire = [](timer& t) noexcept { static_cast<limit&>(t).owner->client_.interrupt_if_idle(); };
+    end_.fire = [](timer& t) noexcept { static_cast<limit&>(t).owner->group_.cancel(); };
+    event_loop::current().stops().add(*this);
+  }
+  drain_of_connection(const drain_of_connection&) = delete;
+  drain_of_connection& operator=(const drain_of_connection&) = delete;
+  ~drain_of_connection() {
+    event_loop::current().stops().remove(*this);
+    for (limit* each : {&idle_, &end_}) event_loop::current().timers().disarm(*each);
+  }
+
+ private:
+  struct limit : timer {
+    drain_of_connection* owner = nullptr;
+  };
+
+  void hear(stop_level level) noexcept {
+    if (level == stop_level::forced) return group_.cancel();
+    if (!server_.options.observe_stop) return;
+    server_.draining = true;
+    arm(idle_, server_.options.timeouts.last_request);
+    arm(end_, server_.options.timeouts.drain);
+  }
+  static void arm(limit& clock, std::chrono::nanoseconds from_now) noexcept {
+    clock.deadline = deadline_after(from_now);
+    if (clock.deadline != io::wait_forever) event_loop::current().timers().arm(clock);
+  }
+
+  server_state& server_;
+  task_group& group_;
+  connection& client_;
+  limit idle_;
+  limit end_;
+};
+
+template <class Listener>
+task<> run_on(server_state& server, Listener& listener) {
+  using stream = decltype(listener.accept().await_resume());
+  const use_on_loop here(server);
+  const std::source_location where = co_await started_by_program_at();
+  served_connections connections(co_await this_task_context{}, server.options.observe_stop);
+  auto serve = [&server] GYRE_CORO_WRAPPER(stream peer) { return serve_connection(server, std::move(peer)); };
+  // Created early: there may be no memory left when the server drains.
+  constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
+  auto last = shield(served_connections::serve_the_last(connections, listener, serve, no_limit, where));
+  auto draining = shield(drain(server, served_connections::drain(connections, server.options.timeouts.drain)));
+  std::exception_ptr failure;
+  try {
+    const served_connections::accepting accepting_here(connections);
+    for (;;) {
+      stream peer = co_await listener.accept();
+      connections.serve(serve, std::move(peer), where);
+    }
+  } catch (const cancelled&) {  // draining was requested
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  server.draining = true;
+  if (!failure && !connections.forced()) co_await std::move(last);
+  listener.stop();
+  co_await std::move(draining);
+  connections.close(failure);
+}
+
+}  // namespace
+
+server_state::server_state(server_options&& chosen)
+    : options(checked(std::move(chosen))),
+      listener(listen(options)),
+      where(name_of(listener, options)),
+      count(options.counted_with != nullptr ? *options.counted_with : own_count_) {}
+
+std::string_view server_state::common_fields() {
+  const io::monotonic_time turn = event_loop::current().recent();
+  if (turn == turn_) return common_fields_;
+  turn_ = turn;
+  if (const unix_seconds now = io::wall_clock().tv_sec; now != second_) {
+    second_ = now;
+    common_fields_.assign("Date: ").append(date_.text(second_)).append("\r\n");
+    if (!options.name.empty()) head_writer(common_fields_).field("Server", options.name);
+  }
+  return common_fields_;
+}
+
+server::server(server_options options) : state_(new server_state(std::move(options))) {}
+void server::destroy(server_state* state) noexcept {
+  if (state->users > 0)
+    misuse(
+        "an http::server was destroyed while it runs: cancel and await the tasks of run() and serve_connection() "
+        "first");
+  delete state;
+}
+
+server_state& server::state() const noexcept {
+  if (state_ == nullptr) misuse("an http::server was used that was moved from: use the server that it was moved to");
+  return *state_;
+}
+
+GYRE_CORO_WRAPPER task<> server::run() {
+  if (auto* const tcp = std::get_if<tcp_listener>(&state().listener)) return run_on(state(), *tcp);
+  if (auto* const local = std::get_if<unix_listener>(&state().listener)) return run_on(state(), *local);
+  throw std::logic_error("http::server::run: it listens nowhere");
+}
+
+task<> server::serve_connection(any_stream stream, address peer) {
+  const use_on_loop user(state());
+  any_stream here = std::move(stream);  // closed when this returns, not when the task object is destroyed
+  stream_transport carrier(here);
+  auto both = [&](task_group& group) -> task<> {
+    const counted_connection counted(state(), peer);
+    connection client(state(), carrier, peer);
+    const drain_of_connection stopping(state(), group, client);
+    group.spawn(carrier.read(), {.name = "reading for an HTTP connection"});
+    co_await http::serve_connection(state(), client, counted);
+    group.cancel();
+  };
+  co_await task_group::scope(both);
+}
+
+const std::string& server::where() const noexcept { return state().where; }
+std::size_t server::connections() const noexcept { return state().open; }
+bool server::draining() const noexcept { return state().draining; }
+
+task<> serve(server_options options) {
+  server here(std::move(options));
+  co_await here.run();
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,51 @@
+// src/http/server/server_state.hpp: state shared by the connections of a server.
+#pragma once
+
+#include <gyre/http/http_date.hpp>
+#include <gyre/http/server.hpp>
+#include <gyre/http/shared_connection_count.hpp>
+#include <gyre/io/backend.hpp>
+#include <gyre/net/unix_listener.hpp>
+
+#include "files/listing_cache.hpp"
+#include "files/open_files.hpp"
+#include "workspace.hpp"
+
+#include <cstddef>
+#include <string>
+#include <variant>
+
+namespace gyre::http {
+
+class connection;
+
+using any_listener = std::variant<std::monostate, tcp_listener, unix_listener>;
+
+struct server_state {
+  explicit server_state(server_options&& chosen);
+
+  /// "Date: ...\r\n", followed by the Server field if there is one. Lifetime: valid until the next call.
+  [[nodiscard]] std::string_view common_fields();
+
+  server_options options;
+  any_listener listener;
+  std::string where;
+  workspaces work;
+  open_files files;
+  listing_cache listings;
+  std::size_t users = 0;              // active uses on a loop; the last one releases what belongs to that loop
+  connection* connections = nullptr;  // list of open connections
+  std::size_t open = 0;
+  std::size_t refused = 0;  // connections that are being refused with a response
+  shared_connection_count& count;
+  bool draining = false;
+
+ private:
+  shared_connection_count own_count_;
+  date_cache date_;
+  unix_seconds second_ = -1;
+  io::monotonic_time turn_ = -1;  // the turn of the loop in which the clock was last read
+  std::string common_fields_;
+};
+
+}  // namespace gyre::http

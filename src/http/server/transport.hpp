@@ -1,0 +1,72 @@
+// src/http/server/transport.hpp: carries the bytes of a connection, over a socket or any byte stream.
+#pragma once
+
+#include <gyre/coro/task.hpp>
+#include <gyre/io/buffer_lease.hpp>
+#include <gyre/net/socket_state.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <system_error>
+
+namespace gyre::http {
+
+enum class transfer : std::uint8_t {
+  done,
+  ended,      // the peer has finished sending
+  timed_out,  // the limit has passed
+  failed,     // the connection is broken, or the program interrupted it
+};
+
+/// The result of sending a part of a file.
+struct send_file_result {
+  transfer outcome = transfer::done;
+  std::size_t sent = 0;             // less than requested, with `done`: the file ended early
+  std::error_code file_error = {};  // the file cannot be read; the outcome is `failed` then
+};
+
+/// The next step of a caller of write_now().
+enum class write_hint : std::uint8_t {
+  none,
+  more_follows,   // the kernel may hold the bytes back until then
+  waits_for_rest  // nothing is taken where the socket would submit a write together with others: decision 0005
+};
+
+/// Errors of the connection are results here, because they are routine for a server.
+class transport {
+ public:
+  /// A client must take this much within the limit of a write. Then the limit starts anew for the rest.
+  static constexpr std::size_t taken_within_limit = std::size_t{64} << 10U;
+
+  transport() = default;
+  transport(const transport&) = delete;
+  transport& operator=(const transport&) = delete;
+  virtual ~transport() = default;
+
+  /// Waits for bytes. Cancel: nothing is lost.
+  virtual task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) = 0;
+  /// Writes one or two ranges. Cancel: the data may be cut off.
+  virtual task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) = 0;
+  /// Sends a part of a file. Cancel: the data may be cut off.
+  virtual task<send_file_result> send_file(int file, std::uint64_t offset, std::size_t count,
+                                           std::chrono::nanoseconds limit) = 0;
+  /// Returns the number of bytes that the kernel takes without waiting, perhaps 0, or -1 when the connection is broken.
+  virtual std::ptrdiff_t write_now(std::string_view bytes, write_hint hint) noexcept = 0;
+  /// False if write_now() never takes any bytes.
+  [[nodiscard]] virtual bool writes_now() const noexcept = 0;
+  /// Announces that nothing more will be written. Errors are ignored.
+  virtual task<> shutdown_write() = 0;
+  /// Makes the connection end with a reset: the peer notices that data is missing, and the kernel keeps no unsent data.
+  virtual void reset_at_end() noexcept = 0;
+  /// Ends a waiting receive with `failed`.
+  virtual void interrupt() noexcept = 0;
+  /// For a peer whose end has been seen: true if it is known to take nothing any more either.
+  [[nodiscard]] virtual bool is_broken() const noexcept = 0;
+  /// Notifies `watch` when the peer leaves while nothing is being received; null ends that. A transport that
+  /// cannot notice it never notifies.
+  virtual void watch_end(end_watch* watch) noexcept = 0;
+};
+
+}  // namespace gyre::http

@@ -1,0 +1,83 @@
+// src/http/server/workspace.hpp: memory that a connection needs for requests, and that idle connections do not have.
+#pragma once
+
+#include <gyre/http/framing.hpp>
+#include <gyre/http/handler.hpp>
+#include <gyre/http/head_parser.hpp>
+#include <gyre/http/server_limits.hpp>
+
+#include "message_input.hpp"
+#include "message_output.hpp"
+#include "served_request.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace gyre::http {
+
+struct workspace {
+  workspace(const server_limits& limits, const server_timeouts& timeouts)
+      : parser(head_parser::kind::request, limits.head), input(timeouts.body), output(timeouts.write) {}
+
+  /// Forgets the request that was answered.
+  void begin_next_request() {
+    parser.reset();
+    input.begin_next_message();
+  }
+
+  head_parser parser;
+  parse_error error = parse_error::none;
+  http::framing framing;
+  message_input input;
+  message_output output;
+  served_request request;
+  std::optional<started_response> started;  // until it is sent or awaited
+};
+
+/// Lends workspaces. Keeps as many as have been in use at the same time, within a bound.
+class workspaces {
+ public:
+  /// Returns the workspace when it is destroyed.
+  class lent {
+   public:
+    lent(workspaces& all, const server_limits& limits, const server_timeouts& timeouts, transport& use)
+        : all_(&all), work_(all.take(limits, timeouts)) {
+      work_->parser.reset();
+      work_->input.attach(use);
+      work_->output.attach(use);
+    }
+    lent(const lent&) = delete;
+    lent& operator=(const lent&) = delete;
+    ~lent() {
+      work_->started.reset();
+      work_->output.detach();
+      work_->input.detach();
+      all_->give_back(std::move(work_));
+    }
+    workspace& operator*() const noexcept { return *work_; }
+
+   private:
+    workspaces* all_;
+    std::unique_ptr<workspace> work_;
+  };
+
+  workspaces() { free_.reserve(most_kept); }
+
+ private:
+  static constexpr std::size_t most_kept = 256;
+  std::unique_ptr<workspace> take(const server_limits& limits, const server_timeouts& timeouts) {
+    if (free_.empty()) return std::make_unique<workspace>(limits, timeouts);
+    std::unique_ptr<workspace> work = std::move(free_.back());
+    free_.pop_back();
+    return work;
+  }
+  void give_back(std::unique_ptr<workspace> work) noexcept {
+    if (free_.size() < most_kept) free_.push_back(std::move(work));
+  }
+  std::vector<std::unique_ptr<workspace>> free_;
+};
+
+}  // namespace gyre::http
