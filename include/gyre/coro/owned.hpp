@@ -26,10 +26,12 @@ class owned {
   }
   ~owned() {
     if (handle_ == none()) return;
+    // Forgets the target: clang 19 destroys a std::optional in a coroutine twice in one shape (docs/compilers.md).
+    const Handle ended = release();
     if constexpr (std::is_member_function_pointer_v<decltype(Release)>)
-      ((*handle_).*Release)();
+      ((*ended).*Release)();
     else
-      Release(handle_);
+      Release(ended);
   }
 
   [[nodiscard]] Handle get() const noexcept { return handle_; }
