@@ -63,7 +63,8 @@ class middleware {
     return *this;
   }
   ~middleware() {
-    if (model_ != nullptr && --model_->owners == 0) delete model_;
+    auto* const ended = std::exchange(model_, nullptr);
+    if (ended != nullptr && --ended->owners == 0) delete ended;
   }
 
   /// Answers the request, directly or through `next`. Cancel: as the callable does. Errors: whatever it throws.

@@ -40,11 +40,12 @@ class [[nodiscard]] buffer_lease {
     return *this;
   }
   ~buffer_lease() {
-    if (owner_ == nullptr) return;
+    void* const owner = std::exchange(owner_, nullptr);
+    if (owner == nullptr) return;
     if (index_ == io::buffer_pool::none)
-      delete[] static_cast<std::byte*>(owner_);
+      delete[] static_cast<std::byte*>(owner);
     else
-      static_cast<io::buffer_pool*>(owner_)->release(index_);
+      static_cast<io::buffer_pool*>(owner)->release(index_);
   }
 
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {data_, size_}; }

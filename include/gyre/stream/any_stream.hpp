@@ -30,7 +30,7 @@ class GYRE_API any_stream {
     return *this;
   }
   ~any_stream() {
-    if (*this) delete stream_;
+    if (*this) delete std::exchange(stream_, &none);
   }
 
   /// Reads at least one byte. Returns the count, or 0 at the end.

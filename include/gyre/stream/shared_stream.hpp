@@ -23,7 +23,8 @@ class shared_stream {
     return *this;
   }
   ~shared_stream() {
-    if (state_ != nullptr && --state_->owners == 0) delete state_;
+    auto* const ended = std::exchange(state_, nullptr);
+    if (ended != nullptr && --ended->owners == 0) delete ended;
   }
 
   [[nodiscard]] any_stream& operator*() const noexcept {

@@ -101,7 +101,7 @@ class future {
     return *this;
   }
   ~future() {
-    if (state_ != nullptr) state_->release();
+    if (auto* const ended = std::exchange(state_, nullptr)) ended->release();
   }
 
   /// Waits for the value.

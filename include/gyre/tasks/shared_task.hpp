@@ -43,7 +43,8 @@ class shared_task {
     return *this;
   }
   ~shared_task() {
-    if (state_ != nullptr && --state_->references == 0) delete state_;
+    auto* const ended = std::exchange(state_, nullptr);
+    if (ended != nullptr && --ended->references == 0) delete ended;
   }
 
   struct [[nodiscard("co_await it")]] result_op : join_op {
