@@ -75,7 +75,7 @@ def contract_problems(name, lines):
         if found and not private and not re.match(r"(operator|get_return_object)", found.group(2)):
             if not any("Cancel:" in c for c in comment + class_comment) and not repeated(lines, number, found.group(2)):
                 if comment or not line.startswith("template"):
-                    problems.append(f"{name}:{number}: {found.group(2)} gives an awaitable; "
+                    problems.append(f"{name}:{number}: {found.group(2)} returns an awaitable; "
                                     'its comment needs "Cancel:"')
         if stripped and not stripped.startswith(("template", "requires", "[[", "GYRE")):
             comment = []
