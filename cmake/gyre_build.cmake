@@ -27,7 +27,7 @@ if(GYRE_WARNINGS_AS_ERRORS)
     target_compile_options(gyre_build INTERFACE -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-stringop-overflow
                            -Wno-array-bounds -Wno-dangling-else)
     if(GYRE_UNITY_BUILD)
-      target_compile_options(gyre_build INTERFACE -Wno-subobject-linkage)  # a file in a unity file is no header
+      target_compile_options(gyre_build INTERFACE -Wno-subobject-linkage)  # a file in a unity file is not a header
     endif()
   endif()
 endif()

@@ -52,6 +52,6 @@ gyre::task<> serve(unsigned short port) {
 
 int main(int argc, char** argv) {
   unsigned port = 9000;
-  if (argc > 1) std::sscanf(argv[1], "%u", &port);  // NOLINT(cert-err34-c): what is no number leaves it as it is
+  if (argc > 1) std::sscanf(argv[1], "%u", &port);  // NOLINT(cert-err34-c): what is not a number leaves it as it is
   return gyre::run_main(serve(static_cast<unsigned short>(port)));
 }

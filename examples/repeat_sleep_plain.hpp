@@ -38,7 +38,7 @@ class listener {
     addrinfo* found = nullptr;
     if (colon == std::string::npos ||
         ::getaddrinfo(where.substr(0, colon).c_str(), where.substr(colon + 1).c_str(), &hints, &found) != 0)
-      throw std::runtime_error(where + " is no address");
+      throw std::runtime_error(where + " is not an address");
     const int on = 1;
     socket_ = ::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     ::setsockopt(socket_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -191,7 +191,7 @@ inline void serve(listener& from, int peer) {
     if (!head) break;
     const std::string line = head->substr(0, head->find('\r'));
     const std::size_t version = line.rfind(" HTTP/1.");
-    answer a{400, "this is no request\n"};
+    answer a{400, "this is not a request\n"};
     if (version != std::string::npos)
       a = line.starts_with("GET ") && version > 4 ? answer_to(std::string_view(line).substr(4, version - 4))
                                                   : answer{404, "there is only GET\n"};

@@ -43,7 +43,7 @@ bool is_utf8(std::string_view text) {
 gyre::task<std::string> read_json(http::request& request) {
   request.body().set_limit(65'536);
   std::string text = co_await request.json_text();
-  if (text.empty() || !is_utf8(text)) throw http::status_error(400, "this is no JSON in UTF-8");
+  if (text.empty() || !is_utf8(text)) throw http::status_error(400, "this is not JSON in UTF-8");
   co_return text;
 }
 

@@ -79,7 +79,7 @@ class addresses {
     hints.ai_flags = flags;
     if (colon == std::string::npos ||
         ::getaddrinfo(host.empty() ? nullptr : host.c_str(), where.substr(colon + 1).c_str(), &hints, &first_) != 0)
-      throw std::runtime_error(where + " is no address");
+      throw std::runtime_error(where + " is not an address");
   }
   addresses(const addresses&) = delete;
   addresses& operator=(const addresses&) = delete;

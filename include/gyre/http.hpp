@@ -3,7 +3,8 @@
 // Must not depend on: TLS, programs.
 //
 //   server           serves HTTP on a port, or on any stream
-//   server_limits    the limits and timeouts that the server enforces on clients
+//   server_limits    the limits and time-outs that the server enforces on clients
+//   shared_connection_count  counts the connections of several servers together
 //   router           finds the handler of a request by its method and path
 //   handler          a callable that answers requests, of any type
 //   middleware       wrappers around handlers
@@ -34,7 +35,7 @@
 //   compress           compresses responses for clients that accept it
 //   cors               the pages of other origins that may use this server from a browser
 //   authentication     authentication of clients: Basic and Bearer
-//   request_id         a number for each request
+//   request_id         an ID for each request
 //   rate_limit         limits the requests of one client
 //   handler_timeout    a limit on the time that handlers take
 //   access_log         one line for each request
@@ -73,6 +74,7 @@
 #include <gyre/http/server.hpp>
 #include <gyre/http/server_limits.hpp>
 #include <gyre/http/server_sent_events.hpp>
+#include <gyre/http/shared_connection_count.hpp>
 #include <gyre/http/static_files.hpp>
 #include <gyre/http/status.hpp>
 #include <gyre/http/status_error.hpp>

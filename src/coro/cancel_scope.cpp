@@ -9,9 +9,8 @@ void throw_cancelled() { throw cancelled{}; }
 
 void cancel_scope::stop_out_of_order() noexcept {
   misuse(
-      "a cancel scope (of a timeout, a shield or a group) was closed while a scope inside it is still open; scopes of "
-      "a "
-      "task must be closed in the reverse order of their opening, and an async_scope before its loop ends");
+      "a cancel scope (of a timeout, a shield or a group) was closed while a scope inside it is still open; "
+      "scopes of a task must be closed in the reverse order of their opening, and an async_scope before its loop ends");
 }
 
 void cancel_scope::mark() noexcept {

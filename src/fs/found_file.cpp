@@ -1,4 +1,4 @@
-// src/fs/found_file.cpp: openat2(2), tried first with cached lookups only.
+// src/fs/found_file.cpp: opens files below a directory by openat2(2), tried first in caches only.
 #include <gyre/fs/found_file.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/tasks/to_thread.hpp>

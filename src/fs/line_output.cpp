@@ -1,4 +1,4 @@
-// src/fs/line_output.cpp: O_NONBLOCK belongs to the open file, which others may share; see standard_streams.cpp.
+// src/fs/line_output.cpp: writes lines without blocking the loop; see standard_streams.cpp on O_NONBLOCK.
 #include <gyre/fs/line_output.hpp>
 #include <gyre/io/io_error.hpp>
 

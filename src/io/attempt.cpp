@@ -91,7 +91,7 @@ bool was_short(const request& r, long count) noexcept {
 }  // namespace
 
 bool reads(opcode code) noexcept {
-  return code == opcode::accept || code == opcode::receive || code == opcode::accept_many ||
+  return code == opcode::accept || code == opcode::receive_into || code == opcode::accept_many ||
          code == opcode::receive_many || code == opcode::receive_message || code == opcode::receive_messages_many ||
          code == opcode::wait_readable;
 }
@@ -116,7 +116,7 @@ long receive_now(descriptor& d, void* into, std::size_t size) noexcept {
 }
 
 bool attempt(request& r) noexcept {
-  if (r.code == opcode::receive) {
+  if (r.code == opcode::receive_into) {
     const long outcome = receive_now(*r.target, r.address, r.length);
     if (outcome == -EAGAIN) return false;
     r.result = static_cast<int>(outcome);

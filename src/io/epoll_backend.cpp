@@ -42,7 +42,7 @@ epoll_backend::~epoll_backend() {
   if (files_.outstanding()) settle_files();
   while (!completed_.empty()) {
     auto& r = static_cast<request&>(completed_.pop_front());
-    if (is_multishot(r))
+    if (is_multishot(r.code))
       static_cast<multishot&>(r).listed = false;
     else
       no_longer_in_flight(r);
@@ -74,7 +74,7 @@ void epoll_backend::settle(request* r) noexcept {
   parking_place(*r) = nullptr;
   r->result = -ECANCELED;
   no_longer_in_flight(*r);
-  if (is_multishot(*r)) {
+  if (is_multishot(r->code)) {
     auto& m = static_cast<multishot&>(*r);
     m.deliver(m, -ECANCELED, multishot::no_buffer);
   }
@@ -135,7 +135,7 @@ void epoll_backend::submit(request& r) noexcept {
   }
   parking_place(r) = &r;
   const int error = d.attached ? 0 : add(d);
-  if (is_multishot(r)) {
+  if (is_multishot(r.code)) {
     ++endless_;
     submit_multishot(static_cast<multishot&>(r), error);
     return;
@@ -179,7 +179,7 @@ void epoll_backend::cancel(request& r) noexcept {
   }
   if (parking_place(r) != &r) return;  // done, and about to be handed out: success beats cancel
   r.cancel_requested = true;
-  if (is_multishot(r)) {
+  if (is_multishot(r.code)) {
     --endless_;
     cancel_multishot(static_cast<multishot&>(r));
     return;

@@ -91,10 +91,6 @@ class epoll_backend final : public backend {
   offloaded_calls files_{*this};
 };
 
-inline bool is_multishot(const request& r) noexcept {
-  return r.code == opcode::receive_many || r.code == opcode::receive_messages_many || r.code == opcode::accept_many;
-}
-
 /// The parking place for a request of this direction.
 inline request*& parking_place(const request& r) noexcept {
   return reads(r.code) ? r.target->reader : r.target->writer;

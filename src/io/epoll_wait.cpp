@@ -78,7 +78,7 @@ bool epoll_backend::must_look() noexcept {
 void epoll_backend::hand_out(ready_list& ready) noexcept {
   while (!completed_.empty()) {
     auto& r = static_cast<request&>(completed_.pop_front());
-    if (!is_multishot(r)) no_longer_in_flight(r);
+    if (!is_multishot(r.code)) no_longer_in_flight(r);
     ready.push_back(r);
   }
 }
@@ -142,7 +142,7 @@ void epoll_backend::handle(descriptor& d, std::uint32_t events) noexcept {
   if (can_write) d.writable = true;
   request* const writer = d.writer;
   if (can_read && d.reader != nullptr) {
-    if (is_multishot(*d.reader))
+    if (is_multishot(d.reader->code))
       pump_if_parked(static_cast<multishot&>(*d.reader));
     else
       go_on(*d.reader);

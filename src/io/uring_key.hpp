@@ -28,11 +28,8 @@ enum : std::uint8_t {
   state_cancel_failed = 32,        ///< a cancel was answered, but the request has not ended
 };
 
-[[nodiscard]] inline bool gives_many(const request& r) noexcept {
-  return r.code == opcode::receive_many || r.code == opcode::receive_messages_many || r.code == opcode::accept_many;
-}
 [[nodiscard]] inline std::uint64_t key_of(const request& r) noexcept {
-  return reinterpret_cast<std::uintptr_t>(&r) | (gives_many(r) || r.code == opcode::raw ? key_multishot : 0);
+  return reinterpret_cast<std::uintptr_t>(&r) | (is_multishot(r.code) || r.code == opcode::raw ? key_multishot : 0);
 }
 [[nodiscard]] inline request* request_of(std::uint64_t key) noexcept {
   // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel keeps it as a number

@@ -32,7 +32,7 @@ bool says_nothing_of_room(const request& r, int result) noexcept {
 void learn(const request& r, int result, std::uint32_t flags) noexcept {
   descriptor& d = *r.target;
   switch (r.code) {
-    case opcode::receive:
+    case opcode::receive_into:
     case opcode::receive_message:
       d.readable = (flags & uring::cqe_sock_nonempty) != 0;
       return;
@@ -99,7 +99,7 @@ void uring_backend::end(request& r, int result, ready_list& ready) noexcept {
     return;
   }
   set_idle(r);
-  if (!gives_many(r)) return ready.push_back(r);
+  if (!is_multishot(r.code)) return ready.push_back(r);
   if (!r.cancel_requested) --endless_;
   hand_over(static_cast<multishot&>(r), result, multishot::no_buffer, ready);
 }
@@ -287,7 +287,7 @@ void uring_backend::set_aside(request& r) noexcept {
   set_idle(r);
   if ((r.code == opcode::accept || r.code == opcode::open) && r.result >= 0) ::close(r.result);
   r.result = -ECANCELED;
-  if (!gives_many(r)) return;
+  if (!is_multishot(r.code)) return;
   auto& m = static_cast<multishot&>(r);
   m.deliver(m, -ECANCELED, multishot::no_buffer);
 }

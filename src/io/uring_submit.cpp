@@ -31,7 +31,7 @@ void uring_backend::submit(request& r) noexcept {
   r.backend_state = 0;
   ++in_flight_;
   ++r.target->in_flight;
-  if (gives_many(r)) [[unlikely]]
+  if (is_multishot(r.code)) [[unlikely]]
     ++endless_;
   if (must_offload(r.code) || better_offload(r)) [[unlikely]]
     return offload(r);
@@ -70,7 +70,7 @@ void uring_backend::fill(uring::submission& entry, const request& r) noexcept {
       return uring::prepare_accept_multishot(entry, d.fd, accepted_flags);
     case opcode::connect:
       return uring::prepare_connect(entry, d.fd, r.address, r.length);
-    case opcode::receive:
+    case opcode::receive_into:
       return uring::prepare_receive(entry, d.fd, r.address, r.length, 0, poll_first_unless(d.readable));
     case opcode::receive_many:  // without poll_first, an empty buffer group fails even when there is nothing to receive
       if (!capabilities_.multishot_receive)
@@ -101,7 +101,7 @@ void uring_backend::fill(uring::submission& entry, const request& r) noexcept {
 void uring_backend::cancel(request& r) noexcept {
   if (r.where != phase::in_flight || r.cancel_requested) return;
   r.cancel_requested = true;
-  if (gives_many(r)) --endless_;
+  if (is_multishot(r.code)) --endless_;
   if ((r.backend_state & state_starved) != 0)
     starved_cancelled_ = true;
   else if ((r.backend_state & state_offloaded) != 0)

@@ -124,9 +124,8 @@ void event_loop::wait_for_posters() const noexcept {
 
 void event_loop::stop_without_loop() noexcept {
   misuse(
-      "an object of a loop was used on a thread without a loop: use it in the task that run() runs, and reach that "
-      "loop from "
-      "other threads by loop.post(), run_coroutine_threadsafe() or a shared_channel");
+      "an object of a loop was used on a thread without a loop: use it in the task that run() runs, "
+      "and reach that loop from other threads by loop.post(), run_coroutine_threadsafe() or a shared_channel");
 }
 
 void event_loop::post(io::completion& item) noexcept {

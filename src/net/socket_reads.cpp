@@ -5,7 +5,7 @@
 
 #include "cancelled_read.hpp"
 #include "last_error.hpp"
-#include "transfer_outcome.hpp"
+#include "transfer_error.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,4 +1,4 @@
-// src/process/child_launch.cpp: between clone and exec.
+// src/process/child_launch.cpp: starts a child: what happens between clone and exec.
 //
 // The child shares the parent's memory, and the parent's thread waits until the child has become the program,
 // as with vfork. Like vfork, it costs the same in a large process as in a small one. The child makes only

@@ -8,7 +8,7 @@
 #include <gyre/tasks/race.hpp>
 #include <gyre/tasks/timeout.hpp>
 
-#include "heard_pipe.hpp"
+#include "captured_output.hpp"
 
 #include <poll.h>
 
@@ -42,7 +42,7 @@ class conversation {
       : child_(child), here_(child), said_(std::move(text)), output_(child.output, limit), error_(child.error, limit) {
     if (!said_.empty() && !child.input.is_open() && child.has_object())
       throw io_error(std::make_error_code(std::errc::bad_file_descriptor), "communicate",
-                     "standard input of " + child.program + ", which is no pipe or was closed");
+                     "standard input of " + child.program + ", which is not a pipe or was closed");
   }
 
   task<process_result> have() {
@@ -129,8 +129,8 @@ class conversation {
   process_state& child_;
   const process_state::listener here_;
   const std::string said_;
-  heard_pipe output_;
-  heard_pipe error_;
+  captured_output output_;
+  captured_output error_;
   bool left_open_ = false;
 };
 

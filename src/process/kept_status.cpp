@@ -1,4 +1,4 @@
-// src/process/kept_status.cpp: PIDFD_GET_INFO, which is missing in the headers of older systems.
+// src/process/kept_status.cpp: asks for a kept exit status; older headers lack PIDFD_GET_INFO.
 #include "kept_status.hpp"
 
 #include <poll.h>

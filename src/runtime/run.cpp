@@ -3,7 +3,7 @@
 #include <gyre/io/printable.hpp>
 #include <gyre/runtime/run.hpp>
 
-#include "signals.hpp"
+#include "termination_watch.hpp"
 
 #include <sys/resource.h>
 

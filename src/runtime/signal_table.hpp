@@ -23,7 +23,7 @@ enum class signal_rank : std::uint8_t {
 /// place. When that handler calls this one, the call goes to the action that was replaced. A child of fork has no
 /// owners, and has the replaced actions.
 ///
-/// Returns 0 or an errno: EINVAL for a number that is no signal or cannot be caught, EBUSY when the rank is taken.
+/// Returns 0 or an errno: EINVAL for a number that is not a signal or cannot be caught, EBUSY when the rank is taken.
 /// Thread: any.
 [[nodiscard]] int take_signal(int number, signal_rank rank, signal_owner& owner) noexcept;
 

@@ -91,7 +91,7 @@ task<http_answer> http_test_state::read_answer(std::string method) {
     http::framing body;
     if (parser.error() != http::parse_error::none ||
         http::understand_response(parser, method, body) != http::parse_error::none)
-      throw std::runtime_error("this is no HTTP: " + received);
+      throw std::runtime_error("this is not HTTP: " + received);
     http_answer answer;
     answer.status = parser.status();
     answer.reason = parser.reason();

@@ -1,4 +1,4 @@
-// tests/compile_fail/spawning_an_operation.cpp: an operation is no task.
+// tests/compile_fail/spawning_an_operation.cpp: an operation is not a task.
 // expect: as_task makes a task of an operation
 #include <gyre/tasks.hpp>
 

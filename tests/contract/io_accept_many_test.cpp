@@ -107,7 +107,7 @@ TEST_P(io_accept_many, lets_others_have_their_turn_in_a_flood) {
   many m(backend, io::opcode::accept_many, ours);
   submit(m);
   char byte = 0;
-  one_shot r(io::opcode::receive, other, &byte, 1);
+  one_shot r(io::opcode::receive_into, other, &byte, 1);
   submit(r);
   say(c.peer, "x");
   for (int i = 0; i < 3 && !r.done(); ++i) backend.turn(now() + 100 * milliseconds);

@@ -35,7 +35,7 @@ TEST_P(io_connect, connects) {
   EXPECT_EQ(hear(accepted), "hello");
   say(accepted, "you");
   char buffer[8];
-  one_shot receiving(io::opcode::receive, ours, buffer, sizeof(buffer));
+  one_shot receiving(io::opcode::receive_into, ours, buffer, sizeof(buffer));
   EXPECT_EQ(perform(receiving), 3);
 }
 
@@ -124,7 +124,7 @@ TEST_P(io_connect, connects_over_a_unix_socket) {
   const owned_fd accepted = accept_from(server.fd);
   say(accepted, "hi");
   char buffer[8];
-  one_shot receiving(io::opcode::receive, ours, buffer, sizeof(buffer));
+  one_shot receiving(io::opcode::receive_into, ours, buffer, sizeof(buffer));
   EXPECT_EQ(perform(receiving), 2);
 }
 

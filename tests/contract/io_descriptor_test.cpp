@@ -27,7 +27,7 @@ TEST_P(io_descriptor, a_number_that_is_used_again_at_once_is_another_descriptor)
     ASSERT_EQ(second.ours.get(), number);
     endpoint ours(backend, std::move(second.ours));
     char buffer[16];
-    one_shot r(io::opcode::receive, ours, buffer, sizeof(buffer));
+    one_shot r(io::opcode::receive_into, ours, buffer, sizeof(buffer));
     submit(r);
     backend.turn();
     say(second.peer, "new");
@@ -43,7 +43,7 @@ TEST_P(io_descriptor, a_descriptor_object_can_be_used_for_another_socket) {
     d.fd = c.ours.get();
     backend->attach(d);
     char buffer[16];
-    one_shot r(io::opcode::receive, d, buffer, sizeof(buffer));
+    one_shot r(io::opcode::receive_into, d, buffer, sizeof(buffer));
     submit(r);
     if (i % 2 == 0) backend.turn();
     say(c.peer, "hello");
@@ -58,7 +58,7 @@ TEST_P(io_descriptor, attaching_twice_and_detaching_twice_do_no_harm) {
   endpoint ours(backend, std::move(c.ours));
   backend->attach(ours);
   char byte = 0;
-  one_shot r(io::opcode::receive, ours, &byte, 1);
+  one_shot r(io::opcode::receive_into, ours, &byte, 1);
   submit(r);
   say(c.peer, "x");
   ASSERT_TRUE(backend.turn_until([&] { return r.done(); }));
@@ -72,7 +72,7 @@ TEST_P(io_descriptor, nothing_comes_from_a_detached_descriptor_of_which_a_duplic
   {
     const auto ours = std::make_unique<endpoint>(backend, std::move(c.ours));
     char byte = 0;
-    one_shot r(io::opcode::receive, *ours, &byte, 1);
+    one_shot r(io::opcode::receive_into, *ours, &byte, 1);
     submit(r);
     backend.turn();
     backend->cancel(r);
@@ -131,7 +131,7 @@ TEST_P(io_descriptor, events_after_the_end_of_a_multishot_do_not_reach_it) {
   say(c.peer, "event");
   backend.settle();
   char buffer[16];
-  one_shot r(io::opcode::receive, ours, buffer, sizeof(buffer));
+  one_shot r(io::opcode::receive_into, ours, buffer, sizeof(buffer));
   EXPECT_EQ(perform(r), 5);
 }
 
@@ -158,7 +158,7 @@ TEST_P(io_descriptor, can_go_from_one_backend_to_another) {
   connection c = unix_connection();
   endpoint ours(backend, std::move(c.ours));
   char buffer[16];
-  one_shot first(io::opcode::receive, ours, buffer, sizeof(buffer));
+  one_shot first(io::opcode::receive_into, ours, buffer, sizeof(buffer));
   say(c.peer, "one");
   EXPECT_EQ(perform(first), 3);
   backend->detach(ours);
@@ -167,7 +167,7 @@ TEST_P(io_descriptor, can_go_from_one_backend_to_another) {
   turning_backend other(GetParam());
   ASSERT_TRUE(other);
   other->attach(ours);
-  one_shot second(io::opcode::receive, ours, buffer, sizeof(buffer));
+  one_shot second(io::opcode::receive_into, ours, buffer, sizeof(buffer));
   ++second.submissions;
   other->submit(second);
   ASSERT_TRUE(other.turn_until([&] { return second.done(); }));
@@ -188,7 +188,7 @@ TEST_P(io_descriptor, what_is_in_flight_when_the_backend_dies_is_not_used_any_mo
                      {backend, owned_fd(::dup(streaming.ours.get()))},
                      {backend, owned_fd(::dup(server.fd.get()))}};
   std::string buffer(64, '.');
-  one_shot receiving(io::opcode::receive, ends[0], buffer.data(), buffer.size());
+  one_shot receiving(io::opcode::receive_into, ends[0], buffer.data(), buffer.size());
   one_shot sending(io::opcode::send, ends[1], "more", 4);
   one_shot waiting(io::opcode::wait_readable, ends[1]);
   many stream(backend, io::opcode::receive_many, ends[2]);

@@ -140,7 +140,7 @@ TEST_P(io_receive_many_limits, waits_for_a_buffer_and_loses_nothing) {
   ASSERT_TRUE(backend.turn_until([&] { return m.kept.size() == 2; }));
   backend.settle();
   EXPECT_EQ(m.kept.size(), 2U);
-  EXPECT_FALSE(m.ended()) << "an empty pool is no end: " << m.last_result;
+  EXPECT_FALSE(m.ended()) << "an empty pool is not an end: " << m.last_result;
   EXPECT_EQ(backend->in_flight(), 1U);
   while (m.bytes.size() < bytes.size()) {
     m.release_kept();

@@ -1,4 +1,4 @@
-// tests/contract/io_receive_test.cpp: opcode::receive, on every backend.
+// tests/contract/io_receive_test.cpp: opcode::receive_into, on every backend.
 #include "tests/contract/io_contract_fixture.hpp"
 
 namespace gyre::contract {
@@ -8,7 +8,7 @@ class io_receive : public io_contract {
  protected:
   std::string buffer = std::string(64, '.');
 
-  one_shot into(io::descriptor& d) { return {io::opcode::receive, d, buffer.data(), buffer.size()}; }
+  one_shot into(io::descriptor& d) { return {io::opcode::receive_into, d, buffer.data(), buffer.size()}; }
   std::string received(const one_shot& r) { return buffer.substr(0, static_cast<std::size_t>(std::max(0, r.result))); }
 };
 
@@ -169,7 +169,7 @@ TEST_P(io_receive, keeps_the_order_of_a_long_stream_in_random_pieces) {
   buffer.resize(4096);
   while (all.size() < bytes.size()) {
     sent += say(c.peer, std::string_view(bytes).substr(sent, random() % 5000));
-    one_shot r(io::opcode::receive, ours, buffer.data(), 1 + random() % buffer.size());
+    one_shot r(io::opcode::receive_into, ours, buffer.data(), 1 + random() % buffer.size());
     if (sent > all.size()) {
       ASSERT_GT(perform(r), 0);
       all += received(r);

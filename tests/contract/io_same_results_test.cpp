@@ -33,7 +33,7 @@ void conversation(scribe& s, connection c, bool ends_with_reset) {
   endpoint ours(s.backend(), std::move(c.ours));
   std::string buffer(8, '.');
   const auto receive = [&](const char* what) {
-    one_shot r(io::opcode::receive, ours, buffer.data(), buffer.size());
+    one_shot r(io::opcode::receive_into, ours, buffer.data(), buffer.size());
     s.perform(what, r);
     s.note(what, buffer.substr(0, static_cast<std::size_t>(std::max(0, r.result))));
   };
@@ -101,7 +101,7 @@ void failures(scribe& s) {
   io::descriptor closed{.fd = -1};
   char buffer[8];
   for (io::descriptor* d : {static_cast<io::descriptor*>(&fresh), &closed})
-    for (const io::opcode code : {io::opcode::accept, io::opcode::receive, io::opcode::send}) {
+    for (const io::opcode code : {io::opcode::accept, io::opcode::receive_into, io::opcode::send}) {
       one_shot r(code, *d, buffer, sizeof(buffer));
       s.perform(d == &fresh ? "unconnected" : "closed", r);
     }

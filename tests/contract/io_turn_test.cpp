@@ -41,7 +41,7 @@ TEST_P(io_turn, a_completion_ends_the_wait) {
   connection c = unix_connection();
   endpoint ours(backend, std::move(c.ours));
   char byte = 0;
-  one_shot r(io::opcode::receive, ours, &byte, 1);
+  one_shot r(io::opcode::receive_into, ours, &byte, 1);
   submit(r);
   backend.turn();
   say(c.peer, "x");
@@ -56,7 +56,7 @@ TEST_P(io_turn, what_has_completed_already_ends_the_wait) {
   submit(sent);
   while (!sent.done()) backend.turn(io::wait_forever);
   char byte = 0;
-  one_shot r(io::opcode::receive, ours, &byte, 1);
+  one_shot r(io::opcode::receive_into, ours, &byte, 1);
   submit(r);
   backend->cancel(r);
   while (!r.done()) backend.turn(io::wait_forever);
@@ -72,7 +72,7 @@ TEST_P(io_turn, completions_come_also_when_nobody_ever_waits) {
   endpoint ours(backend, std::move(c.ours));
   endpoint other(backend, std::move(d.ours));
   char byte = 0;
-  one_shot r(io::opcode::receive, ours, &byte, 1);
+  one_shot r(io::opcode::receive_into, ours, &byte, 1);
   submit(r);
   backend.turn();
   say(c.peer, "x");
@@ -143,7 +143,7 @@ TEST_P(io_turn, its_descriptor_falls_silent_when_nothing_is_left_to_do) {
   endpoint ours(backend, std::move(c.ours));
   for (int i = 0; i < 10; ++i) {
     char byte = 0;
-    one_shot r(io::opcode::receive, ours, &byte, 1);
+    one_shot r(io::opcode::receive_into, ours, &byte, 1);
     submit(r);
     backend.turn();
     say(c.peer, "x");

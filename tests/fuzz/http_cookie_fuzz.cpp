@@ -32,7 +32,7 @@ void check_reading(std::string_view value) {
   const std::vector<http::cookie> all = all_of(value);
   std::string again;
   for (const http::cookie& each : all) {
-    demand(http::is_token(each.name), "a name that is no token");
+    demand(http::is_token(each.name), "a name that is not a token");
     demand(each.value.find_first_of(" \t\r\n\",;\\") == std::string_view::npos, "a value that holds what separates");
     const auto first =
         std::find_if(all.begin(), all.end(), [&](const http::cookie& one) { return one.name == each.name; });
@@ -64,7 +64,7 @@ void check_writing(std::string_view text) {
   } catch (const std::invalid_argument&) {
     return;
   }
-  demand(http::is_field_value(set), "a cookie that is no field value");
+  demand(http::is_field_value(set), "a cookie that is not a field value");
   const auto attributes = 1 + (cookie.path.empty() ? 0 : 1) + (cookie.domain.empty() ? 0 : 1) + (cookie.secure ? 1 : 0);
   demand(std::count(set.begin(), set.end(), ';') == attributes, "a cookie that falls apart");
   demand(http::find_cookie(set, cookie.name) == cookie.value, "a cookie that does not come back");

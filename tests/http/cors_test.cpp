@@ -117,7 +117,7 @@ TEST(cors, a_preflight_is_answered_without_the_handler) {
     for (const auto& [name, value] : refused.fields) EXPECT_FALSE(name.starts_with("Access-Control")) << name;
     EXPECT_EQ(calls, 0);
     const auto plain = co_await app.request("OPTIONS", "/");
-    EXPECT_EQ(plain.body, "data") << "an OPTIONS that is no preflight is the handler's";
+    EXPECT_EQ(plain.body, "data") << "an OPTIONS that is not a preflight is the handler's";
     EXPECT_EQ(calls, 1);
   });
 }

@@ -67,8 +67,8 @@ TEST(head_writer, chunks_are_read_back) {
 
 TEST(head_writer, what_would_split_a_message_is_refused) {
   using writer = http::head_writer;
-  EXPECT_EQ(refused([](writer& w) { w.field("A b", "c"); }), "field \"A b\": the name is no token");
-  EXPECT_EQ(refused([](writer& w) { w.field("", "c"); }), "field \"\": the name is no token");
+  EXPECT_EQ(refused([](writer& w) { w.field("A b", "c"); }), "field \"A b\": the name is not a token");
+  EXPECT_EQ(refused([](writer& w) { w.field("", "c"); }), "field \"\": the name is not a token");
   for (const char* bad : {"a\r\nB: c", "a\nb", "a\rb", " a", "a ", "a\x7f"})
     EXPECT_NE(refused([bad](writer& w) { w.field("A", bad); }), "") << bad;
   EXPECT_NE(refused([](writer& w) { w.field("A", std::string_view("a\0b", 3)); }), "");

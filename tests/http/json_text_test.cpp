@@ -32,7 +32,7 @@ TEST(json_text, every_byte_that_is_no_part_of_a_character_is_replaced) {
   const std::string replaced = "\\ufffd";
   EXPECT_EQ(json("\x80"), '"' + replaced + '"');     // a continuation alone
   EXPECT_EQ(json("\xc3"), '"' + replaced + '"');     // cut off
-  EXPECT_EQ(json("\xc3("), '"' + replaced + "(\"");  // the next byte is no continuation
+  EXPECT_EQ(json("\xc3("), '"' + replaced + "(\"");  // the next byte is not a continuation
   EXPECT_EQ(json("\xe2\x82("), '"' + replaced + replaced + "(\"");
   EXPECT_EQ(json("\xff"
                  "a"),

@@ -218,8 +218,8 @@ TEST(router, refuses_patterns_that_cannot_be_meant) {
   EXPECT_NE(refusal_of("/a{b}").find("whole segment"), std::string::npos);
   EXPECT_NE(refusal_of("/{a}{b}").find("no braces"), std::string::npos);
   EXPECT_NE(refusal_of("/a?b").find("a query"), std::string::npos);
-  EXPECT_EQ(refusal_of("/a", "G T"), "route \"/a\": the method is no token");
-  EXPECT_EQ(refusal_of("/a", ""), "route \"/a\": the method is no token");
+  EXPECT_EQ(refusal_of("/a", "G T"), "route \"/a\": the method is not a token");
+  EXPECT_EQ(refusal_of("/a", ""), "route \"/a\": the method is not a token");
   EXPECT_EQ(refusal_of("/a", std::string(33, 'M')), "route \"/a\": the method is longer than 32 bytes");
 }
 

@@ -30,7 +30,7 @@ class attempt_test : public ::testing::Test {
 
 TEST_F(attempt_test, knows_the_direction_of_every_operation) {
   for (const opcode code :
-       {opcode::accept, opcode::accept_many, opcode::receive, opcode::receive_many, opcode::wait_readable})
+       {opcode::accept, opcode::accept_many, opcode::receive_into, opcode::receive_many, opcode::wait_readable})
     EXPECT_TRUE(reads(code));
   for (const opcode code : {opcode::connect, opcode::send, opcode::send_message, opcode::wait_writable})
     EXPECT_FALSE(reads(code));
@@ -38,7 +38,7 @@ TEST_F(attempt_test, knows_the_direction_of_every_operation) {
 
 TEST_F(attempt_test, a_full_buffer_leaves_the_descriptor_readable) {
   say(c.peer, "12345678");
-  attempted r(opcode::receive, d, buffer, sizeof(buffer));
+  attempted r(opcode::receive_into, d, buffer, sizeof(buffer));
   EXPECT_TRUE(attempt(r));
   EXPECT_EQ(r.result, 8);
   EXPECT_TRUE(d.readable);
@@ -48,7 +48,7 @@ TEST_F(attempt_test, a_full_buffer_leaves_the_descriptor_readable) {
 
 TEST_F(attempt_test, a_short_receive_tells_that_nothing_is_left) {
   say(c.peer, "123");
-  attempted r(opcode::receive, d, buffer, sizeof(buffer));
+  attempted r(opcode::receive_into, d, buffer, sizeof(buffer));
   EXPECT_TRUE(attempt(r));
   EXPECT_EQ(r.result, 3);
   EXPECT_FALSE(d.readable);
@@ -58,7 +58,7 @@ TEST_F(attempt_test, a_short_receive_after_a_hang_up_tells_nothing) {
   say(c.peer, "123");
   c.peer.close();
   d.hangup = true;
-  attempted r(opcode::receive, d, buffer, sizeof(buffer));
+  attempted r(opcode::receive_into, d, buffer, sizeof(buffer));
   EXPECT_TRUE(attempt(r));
   EXPECT_EQ(r.result, 3);
   EXPECT_TRUE(d.readable);
@@ -68,7 +68,7 @@ TEST_F(attempt_test, a_short_receive_after_a_hang_up_tells_nothing) {
 }
 
 TEST_F(attempt_test, never_touches_where_and_never_completes) {
-  attempted r(opcode::receive, d, buffer, sizeof(buffer));
+  attempted r(opcode::receive_into, d, buffer, sizeof(buffer));
   r.complete = [](completion&) noexcept { FAIL(); };
   EXPECT_FALSE(attempt(r));
   say(c.peer, "x");
@@ -136,7 +136,7 @@ TEST_F(attempt_test, a_descriptor_that_is_not_open_is_an_error_for_every_operati
   message m;
   const sockaddr_in nowhere{};
   for (descriptor* each : {&closed, &gone})
-    for (const opcode code : {opcode::accept, opcode::connect, opcode::receive, opcode::send, opcode::send_message,
+    for (const opcode code : {opcode::accept, opcode::connect, opcode::receive_into, opcode::send, opcode::send_message,
                               opcode::wait_readable, opcode::wait_writable}) {
       const void* const data = code == opcode::send_message ? static_cast<const void*>(&m)
                                : code == opcode::connect    ? static_cast<const void*>(&nowhere)

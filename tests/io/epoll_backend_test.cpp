@@ -64,7 +64,7 @@ TEST_F(epoll_backend_test, looks_at_the_kernel_at_least_every_eighth_turn) {
   endpoint one(backend, std::move(busy.ours));
   endpoint two(backend, std::move(waiting.ours));
   char byte = 0;
-  one_shot r(io::opcode::receive, two, &byte, 1);
+  one_shot r(io::opcode::receive_into, two, &byte, 1);
   ++r.submissions;
   backend->submit(r);
   backend.settle();
@@ -122,7 +122,7 @@ TEST_F(epoll_backend_in_a_child, works_without_epoll_pwait2) {
     connection c = unix_connection();
     endpoint ours(backend, std::move(c.ours));
     char byte = 0;
-    one_shot r(io::opcode::receive, ours, &byte, 1);
+    one_shot r(io::opcode::receive_into, ours, &byte, 1);
     ++r.submissions;
     backend->submit(r);
     backend.turn();
@@ -159,7 +159,7 @@ TEST_F(epoll_backend_in_a_child, a_descriptor_that_cannot_be_registered_is_the_e
     connection c = unix_connection();
     endpoint ours(backend, std::move(c.ours));
     char byte = 0;
-    one_shot r(io::opcode::receive, ours, &byte, 1);
+    one_shot r(io::opcode::receive_into, ours, &byte, 1);
     ++r.submissions;
     backend->submit(r);
     many m(backend, io::opcode::receive_many, ours);

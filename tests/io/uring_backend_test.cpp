@@ -29,7 +29,7 @@ struct pair_receiving {
   connection c = unix_connection();
   io::descriptor d = over(c.ours);
   char byte = 0;
-  one_shot r{opcode::receive, d, &byte, 1};
+  one_shot r{opcode::receive_into, d, &byte, 1};
 };
 
 // ---- system calls

@@ -64,7 +64,7 @@ TEST_F(uring_enter_error, of_a_kernel_short_of_memory_delays_operations_and_lose
     const connection c = unix_connection();
     io::descriptor target = over(c.ours);
     char buffer[16];
-    one_shot receiving(io::opcode::receive, target, buffer, sizeof(buffer));
+    one_shot receiving(io::opcode::receive_into, target, buffer, sizeof(buffer));
     fail(error, 5);
     d->backend->submit(receiving);
     say(c.peer, "hello");
@@ -92,7 +92,7 @@ TEST_F(uring_enter_error, with_a_full_queue_makes_the_next_operation_wait_for_ro
   for (const connection& each : connections) targets.push_back(over(each.ours));
   fail(ENOMEM, 10);
   for (std::size_t i = 0; i < 200; ++i) {
-    all.push_back(std::make_unique<one_shot>(io::opcode::receive, targets[i], &buffer[i], 1));
+    all.push_back(std::make_unique<one_shot>(io::opcode::receive_into, targets[i], &buffer[i], 1));
     d->backend->submit(*all.back());
     say(connections[i].peer, "x");
   }
@@ -141,7 +141,7 @@ TEST_F(uring_enter_error, at_the_end_of_a_backend_gives_up_after_a_while) {
     const connection c = unix_connection();
     io::descriptor target = over(c.ours);
     char buffer[16];
-    one_shot receiving(io::opcode::receive, target, buffer, sizeof(buffer));
+    one_shot receiving(io::opcode::receive_into, target, buffer, sizeof(buffer));
     d->backend->submit(receiving);
     d->turn();
     fail(EAGAIN, for_ever);

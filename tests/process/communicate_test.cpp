@@ -16,7 +16,7 @@ TEST(process_communicate, gives_the_status_and_nothing_more_the_second_time) {
     EXPECT_EQ(second.status, first.status);
     EXPECT_FALSE(second.pipes_left_open);
     const std::string error = co_await error_of(child.communicate("text"));
-    EXPECT_EQ(error, "communicate standard input of /bin/sh, which is no pipe or was closed: Bad file descriptor");
+    EXPECT_EQ(error, "communicate standard input of /bin/sh, which is not a pipe or was closed: Bad file descriptor");
   });
 }
 

@@ -112,7 +112,7 @@ TEST(stream_reader, a_line_one_byte_over_the_limit_is_an_error_with_either_end_a
     }
     ends two;
     co_await two.say_and_end("12345\r");
-    EXPECT_NE(co_await error_of(two.reader.read_line(5)), "") << "nothing follows, so that it is no terminator";
+    EXPECT_NE(co_await error_of(two.reader.read_line(5)), "") << "nothing follows, so that it is not a terminator";
   });
 }
 

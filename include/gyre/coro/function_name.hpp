@@ -1,4 +1,4 @@
-// gyre/coro/function_name.hpp: a short, readable form of a function's signature. For authors of operations.
+// gyre/coro/function_name.hpp: a short, readable form of a function's signature.
 #pragma once
 
 #include <gyre/attributes.hpp>

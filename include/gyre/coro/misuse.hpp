@@ -10,6 +10,12 @@ namespace gyre {
 /// Prints the reason and ends the program. A rule of the library was broken, and continuing would corrupt memory.
 [[noreturn]] GYRE_API void misuse(const char* sentence) noexcept;
 
+/// The same for `operation` on an `object` ("a stream") that is closed or was moved from.
+[[noreturn]] GYRE_API void misuse_of_closed(const char* operation, const char* object) noexcept;
+
+/// The same for an `object` ("a mutex") that was destroyed while a task waits for it.
+[[noreturn]] GYRE_API void misuse_of_awaited(const char* object) noexcept;
+
 /// Always false. For the static_assert of an overload that rejects its argument and names the remedy in its message.
 template <class...>
 inline constexpr bool misused = false;
@@ -25,19 +31,13 @@ inline constexpr bool may_be_destroyed_twice =
     false;
 #endif
 
-/// The same for `operation` on an `object` ("a stream") that is closed or was moved from.
-[[noreturn]] GYRE_API void misuse_of_closed(const char* operation, const char* object) noexcept;
-
-/// The same for an `object` ("a mutex") that was destroyed while a task waits for it.
-[[noreturn]] GYRE_API void misuse_of_awaited(const char* object) noexcept;
-
 /// Expensive checks on hot paths run only in debug builds and under a sanitizer.
 #if !defined(NDEBUG) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool checks_everything = true;
 #elif defined(__has_feature)
 constexpr bool checks_everything = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
 #else
-constexpr bool checks_everything = false;
+    constexpr bool checks_everything = false;
 #endif
 
 }  // namespace gyre

@@ -13,7 +13,7 @@ struct open_options {
   bool truncate = false;   ///< empties the file; needs write
   bool append = false;     ///< every write goes to the current end, even one at an offset; includes write
   bool exclusive = false;  ///< fails if the path exists, even as a symbolic link; needs create
-  bool directory = false;  ///< fails if the path is no directory
+  bool directory = false;  ///< fails if the path is not a directory
 
   std::uint32_t permissions = 0666;  ///< for a new file, less the umask of the process
 };

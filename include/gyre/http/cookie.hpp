@@ -22,8 +22,8 @@ struct cookie {
 };
 
 /// Parses a Cookie field: each call removes the next cookie from `rest` and returns it. Nothing at the end. Text that
-/// is no cookie-pair of RFC 6265 §4.1.1 is skipped. A semicolon separates cookies even between quotes, so that nobody
-/// can hide a cookie in the value of another. Allocates nothing.
+/// is not a cookie-pair of RFC 6265 §4.1.1 is skipped. A semicolon separates cookies even between quotes, so that
+/// nobody can hide a cookie in the value of another. Allocates nothing.
 [[nodiscard]] GYRE_API std::optional<cookie> next_cookie(std::string_view& rest) noexcept;
 
 /// The value of the first cookie with this name. Browsers send the one with the longest path first. Names are
@@ -35,7 +35,7 @@ struct cookie {
 [[nodiscard]] GYRE_API std::optional<std::string_view> find_cookie(std::span<const field> fields,
                                                                    std::string_view name) noexcept;
 
-/// All cookies in all Cookie fields of a request, in order. Text that is no cookie-pair is skipped. A name may occur
+/// All cookies in all Cookie fields of a request, in order. Text that is not a cookie-pair is skipped. A name may occur
 /// twice. A forward range. Lifetime: the fields outlive it. Allocates nothing.
 class cookie_range {
  public:
@@ -94,7 +94,7 @@ struct set_cookie {
 
 /// Formats the value of a Set-Cookie field: "SID=31d4; Path=/; Secure; HttpOnly".
 ///
-/// Errors: std::invalid_argument `cookie "a b": the name is no token`, for anything that clients would understand
+/// Errors: std::invalid_argument `cookie "a b": the name is not a token`, for anything that clients would understand
 /// differently or would not keep. This includes values with white space, commas, semicolons, quotes or backslashes,
 /// paths that do not begin with "/", SameSite=None without Secure, a "__Host-" name with a domain, and a name and value
 /// of more than 4096 bytes together.

@@ -14,7 +14,7 @@ namespace gyre::http {
 
 /// Appends heads and chunk framing to a buffer. Allocates nothing once the buffer has grown to its size.
 ///
-/// Rejects text that could be understood as something else: a name that is no token, a value that contains a line end.
+/// Rejects text that could be understood as something else: a name that is not a token, a value with a line end.
 /// Thread: one at a time.
 class GYRE_API head_writer {
  public:
@@ -25,7 +25,7 @@ class GYRE_API head_writer {
   /// "GET /target HTTP/1.1". Errors: std::invalid_argument for an invalid method or target.
   void request_line(std::string_view method, std::string_view target);
 
-  /// Errors: std::invalid_argument `field "A b": the name is no token`.
+  /// Errors: std::invalid_argument `field "A b": the name is not a token`.
   void field(std::string_view name, std::string_view value);
   void field(std::string_view name, std::uint64_t value);
   void fields(std::span<const http::field> all);

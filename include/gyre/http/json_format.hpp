@@ -11,7 +11,7 @@ namespace gyre::http {
 /// one or both of
 ///
 ///   static std::string write(const T& value);
-///   static T read(std::string_view text);  // throws a std::exception when the text is no such value
+///   static T read(std::string_view text);  // throws a std::exception when the text is not such a value
 ///
 /// With it `response::json(value)` and `co_await request.json<T>()` work.
 template <class T>

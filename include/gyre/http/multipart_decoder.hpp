@@ -22,7 +22,7 @@ enum class multipart_error : std::uint8_t {
   bad_boundary,  ///< not 1 to 70 of the characters that RFC 2046 §5.1.1 allows
   preamble_too_large,
   bad_delimiter,     ///< something other than white space after a delimiter
-  bad_header,        ///< a line that is no field, or does not end with CR LF
+  bad_header,        ///< a line that is not a field, or does not end with CR LF
   bad_disposition,   ///< Content-Disposition is missing, repeated, malformed, not form-data, or has no name
   bad_content_type,  ///< repeated
   unknown_encoding,  ///< a Content-Transfer-Encoding that would change the data: RFC 7578 §4.7

@@ -60,7 +60,7 @@ class GYRE_API request {
   /// The decoded text that "{name}" in the pattern of the route matched.
   /// Errors: std::out_of_range when the pattern has no parameter with this name.
   [[nodiscard]] std::string_view path_parameter(std::string_view name) const;
-  /// The same as a number. Errors: status_error with 404 when the text is no number, because no such resource exists.
+  /// The same as a number. Errors: status_error with 404 when the text is not a number: no such resource exists.
   template <number_from_text T>
   [[nodiscard]] T path_parameter(std::string_view name) const {
     const auto value = value_from_text<T>(path_parameter(name));
@@ -78,7 +78,7 @@ class GYRE_API request {
   [[nodiscard]] std::span<const form_field> query_parameters();
   /// The first field with this name. Errors: same as query_parameters().
   [[nodiscard]] std::optional<std::string_view> query_parameter(std::string_view name);
-  /// The same as a number. Errors: same as query_parameters(); status_error with 400 when the text is no number.
+  /// The same as a number. Errors: same as query_parameters(); status_error with 400 when the text is not a number.
   template <number_from_text T>
   [[nodiscard]] std::optional<T> query_parameter(std::string_view name) {
     const auto text = query_parameter(name);

@@ -22,7 +22,7 @@ struct request_id_options {
 [[nodiscard]] GYRE_API bool is_request_id(std::string_view text) noexcept;
 
 /// Gives each request an ID: its attribute "request_id", and a field of the response. An exception other than
-/// status_error becomes 500 without that field. Errors: std::invalid_argument for a field whose name is no token.
+/// status_error becomes 500 without that field. Errors: std::invalid_argument for a field whose name is not a token.
 [[nodiscard]] GYRE_API middleware request_id(request_id_options options = {});
 
 }  // namespace gyre::http

@@ -45,7 +45,7 @@ struct response_state;
 class GYRE_API response {
  public:
   /// Errors, here and in all functions below: std::invalid_argument for a status outside of 200 to 999, a field name
-  /// that is no token, or a field value that contains a line end.
+  /// that is not a token, or a field value that contains a line end.
   explicit response(int status = 200);
   // The body is copied, or moved in when it is a std::string.
   static response text(std::string_view body);
@@ -135,7 +135,7 @@ class GYRE_API response {
   /// Before the switch, the server skips up to 64 KiB of a body that the handler has not read, and answers 400 if it
   /// cannot. No other response may answer CONNECT with 2xx: it becomes 501. Exceptions of `f` go to the loop's
   /// exception handler. RFC 9110 §7.8, §9.3.6.
-  /// Errors: same as the constructor, for a protocol that is no field value.
+  /// Errors: same as the constructor, for a protocol that is not a field value.
   template <class F>
   static response switch_protocols(std::string_view protocol, F f) {
     static_assert(

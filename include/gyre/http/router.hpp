@@ -34,9 +34,9 @@ class GYRE_API router : public prompt_handler<router> {
   /// A part of the router whose routes share a prefix and middleware. Lifetime: as the router.
   class group;
 
-  /// Errors: std::invalid_argument for a method that is no token, a pattern that does not begin with "/", a parameter
-  /// without a name, two parameters with the same name, or a rest that is not last; std::logic_error for a route that
-  /// exists already.
+  /// Errors: std::invalid_argument for a method that is not a token, a pattern that does not begin with "/", a
+  /// parameter without a name, two parameters with the same name, or a rest that is not last; std::logic_error for a
+  /// route that exists already.
   router& add(std::string_view method, std::string_view pattern, handler h);
   router& get(std::string_view pattern, handler h) { return add("GET", pattern, std::move(h)); }
   router& post(std::string_view pattern, handler h) { return add("POST", pattern, std::move(h)); }

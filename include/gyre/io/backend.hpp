@@ -49,7 +49,8 @@ class backend {
   /// Makes the current `wait`, or the next one, return. Thread: any; signal handlers.
   virtual void wake() noexcept = 0;
 
-  /// Begin and end the use of a descriptor. detach is allowed only when nothing is in flight on it.
+  /// Begin and end the use of a descriptor. `submit` attaches a descriptor that is not attached. Its owner must detach
+  /// it before it ends or closes the descriptor, and only when nothing is in flight on it.
   virtual void attach(descriptor& d) noexcept = 0;
   virtual void detach(descriptor& d) noexcept = 0;
 

@@ -13,7 +13,7 @@ enum class opcode : std::uint8_t {
   accept,        ///< one connection: result is the new descriptor, close-on-exec and non-blocking
   accept_many,   ///< multishot: one delivery per connection
   connect,       ///< address/length: a socket address, read before submit returns or kept by the caller
-  receive,       ///< address/length: the destination; result: count, 0 at end of stream
+  receive_into,  ///< address/length: the destination; result: count, 0 at end of stream
   receive_many,  ///< multishot: bytes arrive in buffers of the backend's pool
   send,          ///< address/length: bytes; result: count, may be short
   send_message,  ///< address: an io::message; result: count, may be short
@@ -44,6 +44,11 @@ enum class opcode : std::uint8_t {
 
   raw,  ///< an io::raw_request: a ring entry, passed unchanged; a backend without a ring returns EOPNOTSUPP
 };
+
+/// True when a request with this code is a multishot: one submission, many deliveries.
+[[nodiscard]] constexpr bool is_multishot(opcode code) noexcept {
+  return code == opcode::receive_many || code == opcode::receive_messages_many || code == opcode::accept_many;
+}
 
 /// True when a request with this code is a file_request.
 [[nodiscard]] constexpr bool concerns_file(opcode code) noexcept {

@@ -1,4 +1,4 @@
-// gyre/loop/call_member.hpp: a member function as the function pointer of a base. For authors of awaitables.
+// gyre/loop/call_member.hpp: a member function as the function pointer of a base. For authors of operations.
 #pragma once
 
 #include <type_traits>

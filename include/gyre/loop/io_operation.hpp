@@ -12,6 +12,9 @@ namespace gyre {
 /// Base of operations that consist of one request. Derived fills in the request, and provides
 ///   std::expected<T, std::error_code> take_result()   throws only `cancelled`
 ///   void fail(std::error_code)                        throws, with the operation's name and object
+/// An operation may be moved until it starts. So one that owns its io::descriptor sets `target` in `start` or in its
+/// move constructor, and calls backend().detach(descriptor) when it has ended. On epoll, a second io::descriptor of the
+/// same file descriptor fails with EEXIST; readiness_op shows the remedy, a duplicate.
 /// Cancel: asks the kernel to stop. The await returns when the kernel has answered, with the result achieved by then.
 template <class Derived>
 class io_operation : public operation<Derived, io::request> {

@@ -101,6 +101,8 @@ auto value_or_throw(Op& op) {
 /// or, for an operation that cannot fail, as
 ///   T await_resume()    returns the result, or throws `cancelled`
 ///
+/// Optional members: fully_succeeded() for `a && b`; give_back() for a result that must not be lost (granted.hpp).
+///
 /// try_now and start may throw (std::bad_alloc), and the await then throws the same. A function that throws must leave
 /// everything unchanged: nothing refers to the operation, and the operation holds nothing. `Completion` is the
 /// operation's entry in the ready queue. An operation with an io::request uses that request, which is either queued or

@@ -27,7 +27,7 @@ inline constexpr std::size_t datagram_control_room = 24;
 struct GYRE_API datagram_state : private io::descriptor {
   /// How a send waits for room: in the backend, or in the socket itself, as Unix sockets need it.
   ///
-  /// The kernel does not report when a Unix socket that is no peer has room again, so the send is retried after a
+  /// The kernel does not report when a Unix socket that is not a peer has room again, so the send is retried after a
   /// moment. A ring must not send to a peer without room: the kernel (6.18) takes the bytes before it looks for room,
   /// and its second attempt sends an empty datagram. So the ring only reports when there is room.
   enum class waiting : std::uint8_t { in_backend, by_itself };

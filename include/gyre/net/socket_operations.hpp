@@ -48,7 +48,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_read_op : public operation<so
  public:
   socket_read_op(socket_state& socket, std::span<std::byte> buffer, bool exactly) noexcept
       : buffer_(buffer), exactly_(exactly) {
-    code = io::opcode::receive;
+    code = io::opcode::receive_into;
     target = &socket.descriptor();
   }
   socket_read_op(socket_read_op&&) noexcept = default;

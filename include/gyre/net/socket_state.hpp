@@ -80,9 +80,9 @@ struct GYRE_API socket_state : private io::descriptor {
 
   /// How the waiting reader gets its bytes.
   enum class reading : std::uint8_t {
-    leases,  // a socket_receive_op, which takes a buffer of `received`
-    copies,  // a socket_read_op, which copies out of `received`, perhaps from more than one buffer
-    // Its own request is in flight, or has ended and is about to report that. `received` stays idle.
+    leases,  // queued: a socket_receive_op, which takes a buffer of `received`
+    copies,  // queued: a socket_read_op, which copies out of `received`, perhaps from more than one buffer
+    // Requested: its own request is in flight, or has ended and is about to report that. `received` stays idle.
     directly,
     cancelled,  // no longer waits, and is about to report that
   };
@@ -142,7 +142,7 @@ struct GYRE_API socket_state : private io::descriptor {
   socket_state* next_peer = nullptr;
   socket_state** peer_link = nullptr;
 
-  address peer;  // empty when it is no internet address
+  address peer;  // empty when it is not an internet address
 
  private:
   explicit socket_state(int number) noexcept;

@@ -93,8 +93,8 @@ class GYRE_API socket_stream {
   /// comes in between.
   ///
   /// Lifetime: `file`, a descriptor such as fs::file's, stays open until the await returns.
-  /// Cancel: same as write_all. Errors: same as write_all; EINVAL when the descriptor is no file that can be sent. See
-  /// sendfile(2).
+  /// Cancel: same as write_all. Errors: same as write_all; EINVAL when the descriptor is not a file that can be sent.
+  /// See sendfile(2).
   [[nodiscard("co_await it")]] send_file_op send_file(int file, std::uint64_t offset, std::size_t count) noexcept {
     return {*socket_, file, offset, count};
   }
@@ -103,7 +103,7 @@ class GYRE_API socket_stream {
   /// shutdown(2), RFC 9293 §3.6.
   ///
   /// Cancel: done or not done, never half. Errors: io_error. When the peer has already left, shutdown(2) fails with
-  /// ENOTCONN; that is no error here, because nobody is left to tell.
+  /// ENOTCONN; that is not an error here, because nobody is left to tell.
   [[nodiscard("co_await it")]] socket_shutdown_op shutdown_write() noexcept { return socket_shutdown_op(*socket_); }
 
   /// Makes reads end after the bytes that have arrived, as if the peer had finished. See shutdown(2).

@@ -45,7 +45,7 @@ class GYRE_API peer_text {
 };
 
 /// The tasks that serve the connections of one listener. They fail independently. Exceptions are reported to the loop's
-/// handler, except a reset by the peer, which is no fault of this program.
+/// handler, except a reset by the peer, which is not the fault of this program.
 ///
 /// A stop request ends the region in which the server accepts. A forced stop ends the drain: it cancels all of them.
 /// For authors of operations.

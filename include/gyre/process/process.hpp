@@ -61,7 +61,7 @@ class GYRE_API process {
 
   /// Writes `text` to the input of the child and closes it, reads its output and error streams to their ends, and waits
   /// for the child to end. A stream that is not a pipe is not touched. A child that does not read its input to the end
-  /// is no error.
+  /// is not an error.
   ///
   /// The limits of process_options count from this call. One task may communicate at a time; a later call returns the
   /// output since the previous one.

@@ -18,7 +18,7 @@ namespace gyre {
 /// started are killed, too: at a time-out, at a cancel, and when the program has ended.
 ///
 /// Cancel: the program is killed.
-/// Errors: same as process::start and communicate. A program that fails is no error: see `status`.
+/// Errors: same as process::start and communicate. A program that fails is not an error: see `status`.
 [[nodiscard]] GYRE_API task<process_result> run_process(std::vector<std::string> arguments, process_options options,
                                                         std::string input = {});
 /// The same without options. An overload, because g++ 12 destroys default arguments of this kind twice in a co_await.

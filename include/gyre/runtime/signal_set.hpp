@@ -47,7 +47,7 @@ class GYRE_API [[nodiscard("co_await it")]] signal_op : public operation<signal_
 /// Thread: one thread at a time; the signals of the process may be delivered to any thread.
 class GYRE_API signal_set {
  public:
-  /// Errors: std::system_error with std::errc::invalid_argument for a number that is no signal or cannot be caught;
+  /// Errors: std::system_error with std::errc::invalid_argument for a number that is not a signal or cannot be caught;
   /// device_or_resource_busy for a signal that another signal_set of the process has; too_many_files_open.
   signal_set(std::initializer_list<int> numbers);
   ~signal_set();

@@ -101,7 +101,7 @@ class site_server {
 
  private:
   // A killed server may hold the address for some milliseconds after its end: the kernel closes the descriptors of an
-  // io_uring asynchronously. That is no fault of the user who starts the next server.
+  // io_uring asynchronously. That is not the fault of the user who starts the next server.
   template <class F>
   static gyre::task<std::unique_ptr<gyre::http::server>> when_address_is_free(F& listen) {
     const gyre::time_point until = gyre::now() + std::chrono::milliseconds(500);

@@ -1,4 +1,4 @@
-// src/http/files/directory_contents.cpp: one system call per name, and three sort orders.
+// src/http/files/directory_contents.cpp: reads a directory, one system call per name, and sorts it.
 #include "directory_contents.hpp"
 
 #include <gyre/fs/directory_stream.hpp>

@@ -1,4 +1,4 @@
-// src/http/files/file_answer.cpp: conditions first, then ranges: RFC 9110 §13.2.2.
+// src/http/files/file_answer.cpp: evaluates conditions, then ranges: RFC 9110 §13.2.2.
 #include <gyre/http/byte_range.hpp>
 #include <gyre/http/http_date.hpp>
 #include <gyre/http/precondition.hpp>

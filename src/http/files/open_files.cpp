@@ -1,4 +1,4 @@
-// src/http/files/open_files.cpp: one fstat(2) per request instead of open, fstat and close.
+// src/http/files/open_files.cpp: keeps files open: one fstat(2) per request, not open, fstat, close.
 #include <gyre/http/head_writer.hpp>
 #include <gyre/io/wall_clock.hpp>
 

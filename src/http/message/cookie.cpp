@@ -62,12 +62,12 @@ bool is_readable_date(unix_seconds when) noexcept {
 
 // Returns why clients would reject or misread this cookie, or null when it is fine.
 const char* find_fault(const set_cookie& it) noexcept {
-  if (!is_token(it.name)) return "the name is no token";
+  if (!is_token(it.name)) return "the name is not a token";
   if (!is_cookie_value(it.value)) return "the value holds what separates, white space, or what is not ASCII: encode it";
   if (it.name.size() + it.value.size() > most_of_a_pair) return "name and value are longer than 4096 bytes";
   if (!it.path.empty() && !is_path(it.path)) return "the path does not begin with a slash, or holds what it may not";
   if (it.path.size() > most_of_an_attribute) return "the path is longer than 1024 bytes";
-  if (!it.domain.empty() && !is_domain(it.domain)) return "the domain is no name of a host";
+  if (!it.domain.empty() && !is_domain(it.domain)) return "the domain is not the name of a host";
   if (it.max_age && *it.max_age < 0) return "the age is negative";
   if (it.expires && !is_readable_date(*it.expires)) return "it expires in a year that clients do not read";
   if (it.same_site == same_site_policy::none && !it.secure) return "SameSite=None wants Secure";

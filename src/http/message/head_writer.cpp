@@ -26,13 +26,13 @@ void head_writer::status_line(int status) {
 }
 
 void head_writer::request_line(std::string_view method, std::string_view target) {
-  if (!is_token(method)) refuse("method", method, "it is no token");
+  if (!is_token(method)) refuse("method", method, "it is not a token");
   if (target.empty() || !is_target(target)) refuse("target", target, "it holds what must be encoded, or nothing");
   out_->append(method).append(" ").append(target).append(" HTTP/1.1\r\n");
 }
 
 void head_writer::field(std::string_view name, std::string_view value) {
-  if (!is_token(name)) refuse("field", name, "the name is no token");
+  if (!is_token(name)) refuse("field", name, "the name is not a token");
   if (!is_field_value(value)) refuse("field", name, "the value holds a control character, or white space around it");
   out_->append(name).append(": ").append(value).append(line_end);
 }

@@ -28,7 +28,7 @@ std::string_view describe(parse_error error) noexcept {
     case parse_error::none:
       return "nothing is wrong";
     case parse_error::bad_method:
-      return "the method is no token";
+      return "the method is not a token";
     case parse_error::method_too_long:
       return "the method is too long";
     case parse_error::bad_target:
@@ -46,7 +46,7 @@ std::string_view describe(parse_error error) noexcept {
     case parse_error::folded_line:
       return "a field goes on in the next line";
     case parse_error::bad_field_name:
-      return "the name of a field is no token";
+      return "the name of a field is not a token";
     case parse_error::space_before_colon:
       return "white space stands between the name of a field and the colon";
     case parse_error::bad_field_value:

@@ -1,4 +1,4 @@
-// src/http/middleware/brotli_encoder.cpp: RFC 7932.
+// src/http/middleware/brotli_encoder.cpp: encodes with brotli. RFC 7932.
 #include "content_encoder.hpp"
 
 #include <brotli/encode.h>

@@ -28,12 +28,13 @@ void check_origin(std::string_view origin) {
                     origin.size() > scheme + 3 && origin.find_first_of("/?# *", scheme + 3) == std::string_view::npos &&
                     is_field_value(origin);
   if (origin != star && !fits)
-    throw std::invalid_argument("cors: \"" + std::string(origin) + "\" is no origin such as \"https://example.org\"");
+    throw std::invalid_argument("cors: \"" + std::string(origin) +
+                                "\" is not an origin such as \"https://example.org\"");
 }
 
 void check_names(const name_list& all) {
   for (const std::string& each : all)
-    if (!is_token(each)) throw std::invalid_argument("cors: \"" + each + "\" is no token");
+    if (!is_token(each)) throw std::invalid_argument("cors: \"" + each + "\" is not a token");
 }
 
 // A list of at least one token. With credentials "*" would mean a name "*", so the answer repeats the

@@ -1,4 +1,4 @@
-// src/http/middleware/gzip_encoder.cpp: zlib. RFC 1952.
+// src/http/middleware/gzip_encoder.cpp: encodes with zlib. RFC 1952.
 #include "content_encoder.hpp"
 
 #include <zlib.h>

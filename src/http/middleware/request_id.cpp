@@ -36,7 +36,7 @@ bool is_request_id(std::string_view text) noexcept {
 }
 
 middleware request_id(request_id_options options) {
-  if (!is_token(options.field)) throw std::invalid_argument("request_id: the name of the field is no token");
+  if (!is_token(options.field)) throw std::invalid_argument("request_id: the name of the field is not a token");
   return numbering{std::move(options)};
 }
 

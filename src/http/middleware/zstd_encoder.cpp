@@ -1,4 +1,4 @@
-// src/http/middleware/zstd_encoder.cpp: RFC 8878, with windows of at most 8 MiB: RFC 9659.
+// src/http/middleware/zstd_encoder.cpp: encodes with zstd. RFC 8878; windows of at most 8 MiB: RFC 9659.
 #include "content_encoder.hpp"
 
 #include <zstd.h>

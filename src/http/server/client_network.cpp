@@ -1,4 +1,4 @@
-// src/http/server/client_network.cpp: RFC 1918, RFC 6598, RFC 3927, RFC 4193, RFC 4291.
+// src/http/server/client_network.cpp: networks of clients. RFC 1918, RFC 6598, RFC 3927, RFC 4193, RFC 4291.
 #include "client_network.hpp"
 
 #include <array>

@@ -72,7 +72,7 @@ task<> connection::run() {
     const transfer outcome = co_await transport_.receive(received, patience);
     idle_ = false;
     if (outcome != transfer::done) co_return;
-    const std::uint64_t before = requests_;
+    const std::uint64_t requests_before = requests_;
     const workspaces::lent work(server_.work, server_.options.limits, limits, transport_);
     const reset_of_cut_off after(*this, *work);
     (*work).input.append(received.text());
@@ -84,7 +84,7 @@ task<> connection::run() {
       const transfer sent = co_await (*work).output.flush();
       if (sent != transfer::done) step = next_step::reset;
     }
-    if (requests_ != before)
+    if (requests_ != requests_before)
       idle_until.reset();
     else if (server_.draining)
       co_return;

@@ -46,7 +46,7 @@ class connection final : private message_input::continue_sender {
   };
   /// Why `serve_arrived` has stopped.
   enum class stop : std::uint8_t {
-    at_end_of_input,  // the rest is no complete head
+    at_end_of_input,  // the rest is not a complete head
     at_bad_request,   // workspace::error tells the reason
     at_slow_answer,   // workspace::started takes time
     at_full_output,

@@ -73,12 +73,12 @@ task<transfer> message_output::write(std::string_view bytes) {
 // Returns false when it has to be sent.
 bool message_output::append_file(int file, std::uint64_t offset, std::uint64_t count) {
   if (count > gathered_at_most || failed()) return false;
-  const std::size_t before = buffer_.size();
+  const std::size_t size_before = buffer_.size();
   const auto size = static_cast<std::size_t>(count);
   bool whole = false;
-  buffer_.resize_and_overwrite(before + size, [&](char* memory, std::size_t) noexcept {
-    whole = io::read_cached(file, memory + before, size, offset) == static_cast<std::ptrdiff_t>(size);
-    return whole ? before + size : before;
+  buffer_.resize_and_overwrite(size_before + size, [&](char* memory, std::size_t) noexcept {
+    whole = io::read_cached(file, memory + size_before, size, offset) == static_cast<std::ptrdiff_t>(size);
+    return whole ? size_before + size : size_before;
   });
   return whole;
 }

@@ -1,4 +1,4 @@
-// src/http/server/path_segments.cpp: the rare cases: percent signs, and more than 16 segments.
+// src/http/server/path_segments.cpp: the rare paths: percent signs, and more than 16 segments.
 #include "path_segments.hpp"
 
 #include "message/characters.hpp"

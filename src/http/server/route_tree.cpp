@@ -82,7 +82,7 @@ route_list& place_of(route_node& root, std::string_view pattern, std::vector<std
       node = node->parameter.get();
     } else {
       if (segment.find_first_of("{}?#") != std::string_view::npos)
-        refuse(pattern, "a parameter is a whole segment, \"{name}\", and a query is no part of a pattern");
+        refuse(pattern, "a parameter is a whole segment, \"{name}\", and a query is not part of a pattern");
       node = &child_of(*node, segment);
     }
   }
@@ -101,7 +101,7 @@ void for_each_route(route_node& node, const F& f) {
 
 void router::tree::add(std::string_view method, std::string_view pattern, handler&& answer,
                        const std::vector<middleware>& inner) {
-  if (method != "*" && !is_token(method)) refuse(pattern, "the method is no token");
+  if (method != "*" && !is_token(method)) refuse(pattern, "the method is not a token");
   if (method.size() > head_parser::longest_method) refuse(pattern, "the method is longer than 32 bytes");
   if (!answer) refuse(pattern, "it has no handler");
   auto added = std::make_unique<route>();

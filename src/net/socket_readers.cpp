@@ -1,4 +1,4 @@
-// src/net/stream_reading.cpp: readers of a connected socket. One place decides: two reads are never in flight.
+// src/net/socket_readers.cpp: readers of a connected socket. One place decides: two reads are never in flight.
 #include <gyre/io/missed_end.hpp>
 #include <gyre/net/socket_operations.hpp>
 #include <gyre/net/socket_state.hpp>

@@ -1,4 +1,4 @@
-// src/runtime/signals.hpp: SIGINT and SIGTERM request a stop, and the second signal forces it.
+// src/runtime/termination_watch.hpp: SIGINT and SIGTERM request a stop, and the second signal forces it.
 #pragma once
 
 #include <gyre/loop/stop_observer.hpp>

@@ -1,4 +1,4 @@
-// src/net/socket_operations.cpp: writes to a connected socket, and closes it.
+// src/net/socket_writes.cpp: writes to a connected socket, and closes it.
 #include <gyre/coro/misuse.hpp>
 #include <gyre/io/attempt.hpp>
 #include <gyre/net/descriptor_passing.hpp>
@@ -7,7 +7,7 @@
 
 #include "last_error.hpp"
 #include "note_written.hpp"
-#include "transfer_outcome.hpp"
+#include "transfer_error.hpp"
 
 #include <sys/socket.h>
 

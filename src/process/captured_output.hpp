@@ -1,4 +1,4 @@
-// src/process/heard_pipe.hpp: collects the output that a child writes to a pipe.
+// src/process/captured_output.hpp: collects the output that a child writes to a pipe.
 #pragma once
 
 #include <gyre/coro/task.hpp>
@@ -10,9 +10,9 @@
 namespace gyre {
 
 /// Lifetime: the file must outlive it.
-class heard_pipe {
+class captured_output {
  public:
-  heard_pipe(fs::file& from, std::size_t limit) noexcept : from_(from), limit_(limit), at_end_(!from.is_open()) {}
+  captured_output(fs::file& from, std::size_t limit) noexcept : from_(from), limit_(limit), at_end_(!from.is_open()) {}
 
   /// Reads to the end.
   /// Cancel: no byte is lost, and listen() can be called again. Errors: io_error;

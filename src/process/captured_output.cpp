@@ -1,5 +1,5 @@
-// src/process/heard_pipe.cpp: reads a pipe into a string.
-#include "heard_pipe.hpp"
+// src/process/captured_output.cpp: reads a pipe into a string.
+#include "captured_output.hpp"
 
 #include <gyre/io/io_error.hpp>
 
@@ -34,7 +34,7 @@ class room_behind {
 
 }  // namespace
 
-task<> heard_pipe::listen() {
+task<> captured_output::listen() {
   while (!at_end_) {
     {
       room_behind room(text);
@@ -46,7 +46,7 @@ task<> heard_pipe::listen() {
   }
 }
 
-void heard_pipe::take_what_is_there() {
+void captured_output::take_what_is_there() {
   if (at_end_) return;
   int waiting = 0;
   (void)::ioctl(from_.native_descriptor(), FIONREAD, &waiting);
@@ -64,7 +64,7 @@ void heard_pipe::take_what_is_there() {
   stop_beyond_limit();
 }
 
-void heard_pipe::stop_beyond_limit() const {
+void captured_output::stop_beyond_limit() const {
   if (text.size() > limit_)
     throw io_error(std::make_error_code(std::errc::file_too_large), "communicate", from_.path());
 }

@@ -1,4 +1,4 @@
-// src/net/transfer_outcome.hpp: reports the outcome of a read or a write on a connected socket.
+// src/net/transfer_error.hpp: reports the outcome of a read or a write on a connected socket.
 #pragma once
 
 #include <gyre/io/io_error.hpp>

@@ -1,10 +1,10 @@
-// src/runtime/signals.cpp: SIGINT and SIGTERM request a stop, and the second signal forces it.
+// src/runtime/termination_watch.cpp: SIGINT and SIGTERM request a stop, and the second signal forces it.
 #include <gyre/io/printable.hpp>
 #include <gyre/loop/deadline.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/tasks/task_state.hpp>
 
-#include "signals.hpp"
+#include "termination_watch.hpp"
 
 #include <signal.h>
 #include <unistd.h>
