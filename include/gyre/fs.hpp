@@ -1,6 +1,7 @@
 // gyre/fs.hpp: files and directories.
 //
-// Must not depend on: sockets. No call of these headers blocks the loop: the ring or a thread of io::blocking_pool performs it.
+// Must not depend on: sockets. No call of these headers blocks the loop: the ring performs it, or a
+// thread of io::blocking_pool.
 //
 //   file             an open file, pipe or terminal
 //   open_options     the options for opening it

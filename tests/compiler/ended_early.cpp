@@ -1,5 +1,5 @@
 // tests/compiler/ended_early.cpp: an object that a coroutine ends before its own end is destroyed once. clang 19
-// destroys the value of a std::optional that was reset a second time in this shape. docs/compilers.md has the safe forms.
+// destroys the value of a std::optional that was reset a second time in this shape. See docs/compilers.md.
 #include <gyre/coro/owned.hpp>
 #include <gyre/loop/sleep.hpp>
 #include <gyre/runtime/run.hpp>
