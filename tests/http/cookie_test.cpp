@@ -108,7 +108,7 @@ TEST(format_set_cookie, every_attribute_is_written) {
 }
 
 TEST(format_set_cookie, names_and_values_that_would_be_read_otherwise_are_refused) {
-  for (const char* bad : {"", "a b", "a=b", "a;b", "a\r\nb", "\xc3\xa9"}) expect_refused({.name = bad}, "no token");
+  for (const char* bad : {"", "a b", "a=b", "a;b", "a\r\nb", "\xc3\xa9"}) expect_refused({.name = bad}, "not a token");
   for (const char* bad : {"a b", "a;b", "a,b", "\"a\"", "a\\b", "a\r\nSet-Cookie: b", "\t", "\x7f", "\xc3\xa9"})
     expect_refused({.name = "a", .value = bad}, "the value holds");
   expect_refused({.name = "a", .value = std::string_view("b\0", 2)}, "the value holds");
