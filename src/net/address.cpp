@@ -8,6 +8,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -128,6 +129,7 @@ std::array<std::uint8_t, 16> address::bytes_v6() const noexcept {
 
 address address::network_v6(std::size_t bytes) const noexcept {
   address copy = *this;
+  bytes = std::min(bytes, sizeof(in6_addr));
   if (is_v6()) std::memset(copy.raw_ + offsetof(sockaddr_in6, sin6_addr) + bytes, 0, sizeof(in6_addr) - bytes);
   return copy;
 }

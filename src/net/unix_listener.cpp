@@ -63,7 +63,7 @@ unix_listener unix_listener::bind(const unix_address& local, const unix_listen_o
     std::string name = local.string();
     bind_to(socket, local, options);
     bool listens = false;
-    const scope_exit remove_unless([&]() noexcept {
+    const scope_exit remove_file_unless_listening([&]() noexcept {
       if (!listens && !local.is_abstract()) ::unlink(path_of(local));
     });
     if (::listen(socket.get(), options.backlog) < 0) throw last_error();

@@ -47,10 +47,10 @@ void process::detach() noexcept {
   if (state_ != nullptr) state_.release()->detach();
 }
 
-GYRE_CORO_WRAPPER task<exit_status> process::wait() { return wait_for_end(child("wait").wait()); }
+GYRE_CORO_WRAPPER task<exit_status> process::wait() { return wait_for_end(child("wait").add_waiter()); }
 
 GYRE_CORO_WRAPPER task<process_result> process::communicate(std::string text, std::size_t limit) {
-  return converse(child("communicate").wait(), std::move(text), limit);
+  return converse(child("communicate").add_waiter(), std::move(text), limit);
 }
 
 }  // namespace gyre

@@ -56,10 +56,10 @@ class process_state : private io::request, private cancellable {
   /// False after abandon() and detach(), which close the streams.
   [[nodiscard]] bool has_object() const noexcept { return !without_object_; }
 
-  /// Held by a waiting task. Keeps the state alive after the process object is destroyed.
   void waiter_left() noexcept;
+  /// Held by a waiting task. Keeps the state alive after the process object is destroyed.
   using waiter = owned<process_state*, &process_state::waiter_left>;
-  [[nodiscard]] waiter wait() noexcept {
+  [[nodiscard]] waiter add_waiter() noexcept {
     ++waiters_;
     return waiter(*this);
   }

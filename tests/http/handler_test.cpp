@@ -21,6 +21,10 @@ struct prompt : http::prompt_handler<prompt> {
   static gyre::task<response> later() { co_return response::text("later"); }
 };
 
+struct derived : prompt {
+  gyre::task<response> operator()(http::request&) { co_return response::text("called"); }
+};
+
 gyre::task<response> in_brackets(http::request& r, http::next_handler next) {
   response made = co_await next(r);
   made.set_body("[" + std::string(made.body().value()) + "]");
@@ -37,6 +41,12 @@ TEST(handler, starts_a_prompt_handler_and_waits_for_its_response) {
   http::router routes;
   routes.any("/{path...}", prompt());
   EXPECT_EQ(answers(std::move(routes), {"GET /now", "GET /later"}), (lines{"200 now", "200 later"}));
+}
+
+TEST(handler, starts_what_derives_from_a_prompt_handler) {
+  http::router routes;
+  routes.get("/", derived());
+  EXPECT_EQ(answers(std::move(routes), {"GET /"}), lines{"200 now"});
 }
 
 TEST(handler, gives_middleware_the_response_of_a_prompt_handler) {

@@ -215,6 +215,7 @@ TEST(address, the_host_has_sixteen_bytes_and_a_network) {
   EXPECT_EQ(address().bytes_v6(), address("[::]:1").bytes_v6());
   EXPECT_EQ(address("[2001:db8:1:2:3::4]:80").network_v6(8), address("[2001:db8:1:2::]:80"));
   EXPECT_EQ(address("1.2.3.4:80").network_v6(8), address("1.2.3.4:80"));
+  EXPECT_EQ(address("[::4]:80").network_v6(17), address("[::4]:80"));
 }
 
 TEST(address, what_it_prints_it_reads) {

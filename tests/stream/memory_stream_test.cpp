@@ -100,6 +100,26 @@ TEST(memory_stream, an_end_that_is_destroyed_ends_the_other) {
   });
 }
 
+TEST(memory_stream, an_end_that_is_replaced_wakes_the_reader_of_the_other_before_its_writer) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::memory_pair pair(4);
+    std::string order;
+    auto reader = gyre::spawn([&]() -> gyre::task<> {
+      co_await read_all(pair.second);
+      order += "reader ";
+    });
+    auto writer = gyre::spawn([&]() -> gyre::task<> {
+      (void)co_await error_of(pair.second.write_all(bytes("more than four")));
+      order += "writer ";
+    });
+    co_await gyre::sleep(1ms);
+    pair.first = gyre::memory_stream();
+    co_await reader;
+    co_await writer;
+    EXPECT_EQ(order, "reader writer ");
+  });
+}
+
 TEST(memory_stream, a_write_that_was_cut_off_spoils_later_ones) {
   run_virtual([]() -> gyre::task<> {
     gyre::memory_pair pair(4);

@@ -349,6 +349,8 @@ TEST(task_handle, dropped_while_its_task_runs_is_told_of_in_debug_builds) {
     {
       const auto dropped = gyre::spawn(value_after(1ms, 1), {.name = "forgotten"});
     }
+    auto replaced = gyre::spawn(value_after(1ms, 1), {.name = "replaced"});
+    replaced = gyre::task_handle<int>();
     gyre::spawn(value_after(1ms, 1), {.name = "let go"}).detach();
     auto body = [](gyre::task_group& group) -> gyre::task<> {
       group.spawn(value_after(1ms, 1), {.name = "of a group"});
@@ -362,6 +364,8 @@ TEST(task_handle, dropped_while_its_task_runs_is_told_of_in_debug_builds) {
         << printed;
   else
     EXPECT_EQ(printed, "");
+  EXPECT_EQ(printed.contains("the handle of a running task was dropped (replaced, "), gyre::checks_everything)
+      << printed;
   EXPECT_EQ(printed.find("let go"), std::string::npos) << printed;
   EXPECT_EQ(printed.find("of a group"), std::string::npos) << printed;
 }

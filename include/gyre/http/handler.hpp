@@ -49,22 +49,17 @@ class started_response {
 template <class Derived>
 class prompt_handler {
  public:
-  /// Starts the handler and waits for its response.
+  /// Starts the handler at the call, and waits for its response.
   ///
   /// Lifetime: this and the request outlive the await. Cancel: as the handler does. Errors: whatever it throws.
   [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r) {
-    return answer(static_cast<Derived&>(*this), r);
+    return static_cast<Derived&>(*this).start(r).wait();
   }
   /// The same, if `start` is const. Cancel: as above.
-  [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r) const {
-    return answer(static_cast<const Derived&>(*this), r);
-  }
-
- private:
-  template <class Self>
-  static task<response> answer(Self& self, request& r) {
-    started_response started = self.start(r);
-    co_return co_await std::move(started).wait();
+  [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r) const
+    requires requires(const Derived& d) { d.start(r); }
+  {
+    return static_cast<const Derived&>(*this).start(r).wait();
   }
 };
 
@@ -87,10 +82,10 @@ class handler {
   handler(F /*function*/) {  // NOLINT(google-explicit-constructor)
     static_assert(misused<F>, "a handler is called with a http::request&, and returns a task<response> or a response");
   }
-  /// Answers a request.
+  /// Answers a request: starts at the call, and waits for the response.
   ///
   /// Lifetime: the request outlives the await. Cancel: as the callable does. Errors: whatever it throws.
-  [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r) { return called()(r); }
+  [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r) { return start(r).wait(); }
   /// Starts to answer a request. Waits for nothing.
   /// Lifetime: the request outlives the result. Errors: whatever the callable throws before it waits for something.
   [[nodiscard]] started_response start(request& r) { return called().start(r); }
@@ -100,7 +95,7 @@ class handler {
   [[nodiscard]] const std::source_location& made_at() const noexcept { return made_at_; }
 
  private:
-  struct interface : prompt_handler<interface> {
+  struct interface {
     virtual ~interface() = default;
     virtual started_response start(request& r) = 0;
   };
@@ -108,7 +103,7 @@ class handler {
   struct model final : interface {
     explicit model(F&& f) : function(std::move(f)) {}
     started_response start(request& r) override {
-      if constexpr (std::derived_from<F, prompt_handler<F>>)
+      if constexpr (requires { []<class D>(prompt_handler<D>&) {}(function); })
         return function.start(r);
       else
         return function(r);

@@ -10,8 +10,8 @@
 
 namespace gyre {
 
-/// Received bytes, at the place where the kernel stored them. Empty at the end of the stream. A range: functions that
-/// take std::span<const std::byte> take a lease.
+/// Received bytes, at the place where the kernel stored them. Empty at the end of the stream. Functions that take
+/// std::span<const std::byte> take a named lease.
 ///
 /// Lifetime: the destructor gives the buffer back to its loop's pool. A loop that ends while one of its leases is held
 /// stops the program with a message. All connections share the pool. While many leases are held, arriving data is
@@ -49,10 +49,11 @@ class [[nodiscard]] buffer_lease {
   }
 
   [[nodiscard]] std::span<std::byte> bytes() const noexcept { return {data_, size_}; }
+  // NOLINTNEXTLINE(google-explicit-constructor): socket.send_to(datagram.payload, peer)
+  operator std::span<const std::byte>() const& noexcept { return bytes(); }
+  operator std::span<const std::byte>() const&& = delete;  // the bytes would be gone  // NOLINT
   [[nodiscard]] std::string_view text() const noexcept { return {reinterpret_cast<const char*>(data_), size_}; }
   [[nodiscard]] std::byte* data() const noexcept { return data_; }
-  [[nodiscard]] std::byte* begin() const noexcept { return data_; }
-  [[nodiscard]] std::byte* end() const noexcept { return data_ + size_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   explicit operator bool() const noexcept { return size_ != 0; }

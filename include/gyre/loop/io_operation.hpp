@@ -29,7 +29,7 @@ class io_operation : public operation<Derived, io::request> {
   bool try_now() noexcept { return false; }
 
   void start() noexcept {
-    this->complete = call_member<&io_operation::on_complete>;
+    this->complete = call_member<&Derived::on_complete>;
     event_loop::current().backend().submit(*this);
   }
   void on_cancel() noexcept { event_loop::current().backend().cancel(*this); }

@@ -152,7 +152,7 @@ class operation : public operation_base, public Completion {
   void on_complete() noexcept { proceed(*this); }
 
  protected:
-  /// Calls `proceed` from the ready queue.
+  /// Calls `proceed` from the ready queue, and never an on_complete() of Derived.
   void finish_soon() noexcept {
     Completion::complete = call_member<&operation::on_complete>;
     if constexpr (checks_everything)

@@ -46,7 +46,8 @@ class GYRE_API address {
   [[nodiscard]] address with_port(std::uint16_t port) const noexcept;
   /// The host as the bytes of an IPv6 address: "::ffff:127.0.0.1" for IPv4, "::" when empty.
   [[nodiscard]] std::array<std::uint8_t, 16> bytes_v6() const noexcept;
-  /// The same with only the first `bytes` bytes of an IPv6 host; the others are zero. Same as *this without IPv6.
+  /// The same with only the first `bytes` bytes of an IPv6 host, at most 16; the others are zero. Same as *this for
+  /// IPv4.
   [[nodiscard]] address network_v6(std::size_t bytes) const noexcept;
   /// The index of the interface that an IPv6 address belongs to; 0 means none.
   [[nodiscard]] std::uint32_t scope_id() const noexcept;

@@ -24,6 +24,14 @@ class memory_pipe;
 class GYRE_API memory_stream {
  public:
   memory_stream() noexcept = default;
+  memory_stream(memory_stream&&) noexcept = default;
+  memory_stream& operator=(memory_stream&& other) noexcept {
+    memory_stream moved(std::move(other));
+    std::swap(in_, moved.in_);
+    std::swap(out_, moved.out_);
+    return *this;
+  }
+
   /// Reads the available data, at least one byte. Returns the count, or 0 at the end of the stream.
   ///
   /// Lifetime: `buffer` must stay valid until the await returns. Cancel: nothing was taken.

@@ -27,12 +27,6 @@ class task_handle {
   task_handle() noexcept = default;
   /// Takes over one reference to `state`.
   explicit task_handle(task_state& state) noexcept : state_(&state) {}
-  task_handle(task_handle&&) noexcept = default;
-  task_handle& operator=(task_handle&&) noexcept = default;
-  ~task_handle() {
-    if constexpr (checks_everything)
-      if (state_) state_->note_dropped_handle();
-  }
 
   struct [[nodiscard("co_await it")]] result_op : join_op {
     using join_op::join_op;
@@ -77,7 +71,9 @@ class task_handle {
   [[nodiscard]] std::string_view name() const noexcept { return state().name(); }
 
   /// Gives up the task. An exception that it throws goes to the loop's handler.
-  void detach() noexcept { state_.reset(); }
+  void detach() noexcept {
+    if (task_state* const left = state_.release()) left->release();
+  }
 
   /// Returns the result of a task that has ended, as `co_await` does. Stops the program while the task runs.
   T result() { return state().template outcome<T>(); }
@@ -91,7 +87,11 @@ class task_handle {
   }
 
  private:
-  owned<task_state*, &task_state::release> state_;
+  static void drop(task_state* dropped) noexcept {
+    if constexpr (checks_everything) dropped->note_dropped_handle();
+    dropped->release();
+  }
+  owned<task_state*, drop> state_;
 };
 
 /// Awaits the task of `handle`, and cancels it when this await is cancelled. timeout, race and gather use this for
