@@ -10,6 +10,8 @@
 namespace gyre {
 
 class mutex;
+class mutex_lock_op;
+class mutex_guard_op;
 
 /// Holds a mutex until the guard is destroyed.
 class [[nodiscard("dropped at once, it unlocks at once")]] mutex_guard {
@@ -33,42 +35,6 @@ class [[nodiscard("dropped at once, it unlocks at once")]] mutex_guard {
   mutex* mutex_ = nullptr;
 };
 
-/// The operation of lock(): waits until this task owns the mutex.
-class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_lock_op : public queued_operation<mutex_lock_op> {
- public:
-  explicit mutex_lock_op(mutex& wanted) noexcept : mutex_(&wanted) {}
-  bool try_now() noexcept;
-  [[nodiscard]] bool is_free() const noexcept;
-  wait_queue& waits_in() noexcept;
-  void give_back() noexcept;
-  void start() noexcept;
-
-  must_be_awaited called{"lock() of a mutex"};  ///< for the check of debug builds
-
- private:
-  mutex* mutex_;
-};
-
-/// The operation of scoped_lock(): the same, but returns a guard.
-class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_guard_op
-    : public queued_operation<mutex_guard_op, mutex_guard> {
- public:
-  static constexpr bool result_is_granted = true;
-  explicit mutex_guard_op(mutex& wanted) noexcept : mutex_(&wanted) {}
-  bool try_now() noexcept;
-  [[nodiscard]] bool is_free() const noexcept;
-  wait_queue& waits_in() noexcept;
-  mutex_guard take_value() noexcept { return mutex_guard(*mutex_); }
-  void give_back() noexcept { (void)take_value(); }
-  void start() noexcept;
-  mutex_guard await_resume();
-
-  must_be_awaited called{"scoped_lock() of a mutex"};  ///< for the check of debug builds
-
- private:
-  mutex* mutex_;
-};
-
 /// Admits one task at a time, in the order of arrival. Required where a code region that contains an await must not be
 /// entered twice. Code without an await needs no mutex, because tasks of a loop do not run at the same time.
 ///
@@ -82,12 +48,12 @@ class GYRE_API mutex {
   /// Waits until this task owns the mutex. Unlock it with `unlock`.
   ///
   /// Cancel: the mutex was not taken. A lock that came first wins over the cancel, and must be unlocked.
-  [[nodiscard("co_await it")]] mutex_lock_op lock() noexcept { return mutex_lock_op(*this); }
+  [[nodiscard("co_await it")]] mutex_lock_op lock() noexcept;
 
   /// Waits the same way and returns a guard: `auto guard = co_await mutex.scoped_lock();`
   ///
   /// Cancel: same as lock().
-  [[nodiscard("co_await it")]] mutex_guard_op scoped_lock() noexcept { return mutex_guard_op(*this); }
+  [[nodiscard("co_await it")]] mutex_guard_op scoped_lock() noexcept;
 
   /// Returns true when the mutex was free; it is then this task's.
   [[nodiscard]] bool try_lock() noexcept {
@@ -101,7 +67,8 @@ class GYRE_API mutex {
   [[nodiscard]] bool is_locked() const noexcept { return locked_; }
 
  private:
-  friend class mutex_lock_op;
+  template <class Derived, class T>
+  friend class mutex_wait_op;
   friend class mutex_guard_op;
   friend class mutex_guard;
   friend class condition_wait_op;
@@ -136,25 +103,49 @@ inline mutex_guard::mutex_guard(mutex_guard&& other) noexcept : mutex_(std::exch
 inline void mutex_guard::unlock() noexcept {
   if (mutex_ != nullptr) std::exchange(mutex_, nullptr)->unlock();
 }
-inline void mutex_lock_op::start() noexcept {
-  mutex_->check_waiter(*this);
-  queued_operation::start();
-}
-inline bool mutex_lock_op::try_now() noexcept { return mutex_->try_lock(); }
-inline bool mutex_lock_op::is_free() const noexcept { return !mutex_->locked_; }
-inline wait_queue& mutex_lock_op::waits_in() noexcept { return mutex_->waiters_; }
-inline void mutex_lock_op::give_back() noexcept { mutex_->unlock(); }
-inline void mutex_guard_op::start() noexcept {
-  mutex_->check_waiter(*this);
-  queued_operation::start();
-}
-inline mutex_guard mutex_guard_op::await_resume() {
-  if constexpr (checks_everything)
-    if (fully_succeeded()) mutex_->set_holder(mutex::number_of(event_loop::current().running_task()));
-  return queued_operation::await_resume();
-}
-inline bool mutex_guard_op::try_now() noexcept { return mutex_->try_lock(); }
-inline bool mutex_guard_op::is_free() const noexcept { return !mutex_->locked_; }
-inline wait_queue& mutex_guard_op::waits_in() noexcept { return mutex_->waiters_; }
+
+/// The common part of lock() and scoped_lock().
+template <class Derived, class T = void>
+class mutex_wait_op : public queued_operation<Derived, T> {
+ public:
+  explicit mutex_wait_op(mutex& wanted) noexcept : mutex_(&wanted) {}
+  bool try_now() noexcept { return mutex_->try_lock(); }
+  [[nodiscard]] bool is_free() const noexcept { return !mutex_->locked_; }
+  wait_queue& waits_in() noexcept { return mutex_->waiters_; }
+  void give_back() noexcept { mutex_->unlock(); }
+  void start() noexcept {
+    mutex_->check_waiter(*this);
+    queued_operation<Derived, T>::start();
+  }
+
+ protected:
+  mutex* mutex_;
+};
+
+/// The operation of lock(): waits until this task owns the mutex.
+class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_lock_op : public mutex_wait_op<mutex_lock_op> {
+ public:
+  using mutex_wait_op::mutex_wait_op;
+  must_be_awaited called{"lock() of a mutex"};  ///< for the check of debug builds
+};
+
+/// The operation of scoped_lock(): the same, but returns a guard.
+class [[nodiscard("co_await it"), gnu::warn_unused]] mutex_guard_op
+    : public mutex_wait_op<mutex_guard_op, mutex_guard> {
+ public:
+  static constexpr bool result_is_granted = true;
+  using mutex_wait_op::mutex_wait_op;
+  mutex_guard take_value() noexcept { return mutex_guard(*mutex_); }
+  mutex_guard await_resume() {
+    if constexpr (checks_everything)
+      if (fully_succeeded()) mutex_->set_holder(mutex::number_of(event_loop::current().running_task()));
+    return queued_operation::await_resume();
+  }
+
+  must_be_awaited called{"scoped_lock() of a mutex"};  ///< for the check of debug builds
+};
+
+inline mutex_lock_op mutex::lock() noexcept { return mutex_lock_op(*this); }
+inline mutex_guard_op mutex::scoped_lock() noexcept { return mutex_guard_op(*this); }
 
 }  // namespace gyre

@@ -12,6 +12,8 @@
 namespace gyre {
 
 class counting_semaphore;
+class semaphore_acquire_op;
+class semaphore_permit_op;
 
 /// Gives its permit back when it is destroyed.
 class [[nodiscard("dropped at once, it gives the permit back at once")]] semaphore_permit {
@@ -29,40 +31,6 @@ class [[nodiscard("dropped at once, it gives the permit back at once")]] semapho
   owned<counting_semaphore*, &give_back> owner_;
 };
 
-/// The operation of acquire(): waits for a permit.
-class [[nodiscard("co_await it"), gnu::warn_unused]] semaphore_acquire_op
-    : public queued_operation<semaphore_acquire_op> {
- public:
-  explicit semaphore_acquire_op(counting_semaphore& wanted) noexcept : semaphore_(&wanted) {}
-  bool try_now() noexcept;
-  [[nodiscard]] bool is_free() const noexcept;
-  wait_queue& waits_in() noexcept;
-  void give_back() noexcept;
-
-  must_be_awaited called{"acquire() of a semaphore"};  ///< for the check of debug builds
-
- private:
-  counting_semaphore* semaphore_;
-};
-
-/// The operation of scoped_acquire(): the same, but returns an object that gives the permit back.
-class [[nodiscard("co_await it"), gnu::warn_unused]] semaphore_permit_op
-    : public queued_operation<semaphore_permit_op, semaphore_permit> {
- public:
-  static constexpr bool result_is_granted = true;
-  explicit semaphore_permit_op(counting_semaphore& wanted) noexcept : semaphore_(&wanted) {}
-  bool try_now() noexcept;
-  [[nodiscard]] bool is_free() const noexcept;
-  wait_queue& waits_in() noexcept;
-  semaphore_permit take_value() noexcept { return semaphore_permit(*semaphore_); }
-  void give_back() noexcept { (void)take_value(); }
-
-  must_be_awaited called{"scoped_acquire() of a semaphore"};  ///< for the check of debug builds
-
- private:
-  counting_semaphore* semaphore_;
-};
-
 /// A number of permits that tasks take and give back. Waiting tasks are served in the order of arrival.
 ///
 /// Thread: belongs to one loop. Lifetime: must outlive the tasks that wait for it.
@@ -73,12 +41,12 @@ class GYRE_API counting_semaphore {
   /// Waits for a permit. Give it back with `release`.
   ///
   /// Cancel: no permit was taken. A permit that came first wins over the cancel, and must be released.
-  [[nodiscard("co_await it")]] semaphore_acquire_op acquire() noexcept { return semaphore_acquire_op(*this); }
+  [[nodiscard("co_await it")]] semaphore_acquire_op acquire() noexcept;
 
   /// Waits the same way and returns the permit as an object: `auto permit = co_await slots.scoped_acquire();`
   ///
   /// Cancel: same as acquire().
-  [[nodiscard("co_await it")]] semaphore_permit_op scoped_acquire() noexcept { return semaphore_permit_op(*this); }
+  [[nodiscard("co_await it")]] semaphore_permit_op scoped_acquire() noexcept;
 
   /// Returns true when a permit was free; it is then this task's.
   [[nodiscard]] bool try_acquire() noexcept {
@@ -100,8 +68,8 @@ class GYRE_API counting_semaphore {
   [[nodiscard]] std::size_t available() const noexcept { return available_; }
 
  private:
-  friend class semaphore_acquire_op;
-  friend class semaphore_permit_op;
+  template <class Derived, class T>
+  friend class semaphore_wait_op;
   void hand_on(std::size_t count) noexcept;
   wait_queue_of<"a counting_semaphore"> waiters_;
   std::size_t available_;
@@ -121,12 +89,40 @@ class GYRE_API bounded_semaphore : public counting_semaphore {
 };
 
 inline void semaphore_permit::give_back(counting_semaphore* owner) noexcept { owner->release(); }
-inline bool semaphore_acquire_op::try_now() noexcept { return semaphore_->try_acquire(); }
-inline bool semaphore_acquire_op::is_free() const noexcept { return semaphore_->available_ > 0; }
-inline wait_queue& semaphore_acquire_op::waits_in() noexcept { return semaphore_->waiters_; }
-inline void semaphore_acquire_op::give_back() noexcept { semaphore_->release(); }
-inline bool semaphore_permit_op::try_now() noexcept { return semaphore_->try_acquire(); }
-inline bool semaphore_permit_op::is_free() const noexcept { return semaphore_->available_ > 0; }
-inline wait_queue& semaphore_permit_op::waits_in() noexcept { return semaphore_->waiters_; }
+
+/// The common part of acquire() and scoped_acquire().
+template <class Derived, class T = void>
+class semaphore_wait_op : public queued_operation<Derived, T> {
+ public:
+  explicit semaphore_wait_op(counting_semaphore& wanted) noexcept : semaphore_(&wanted) {}
+  bool try_now() noexcept { return semaphore_->try_acquire(); }
+  [[nodiscard]] bool is_free() const noexcept { return semaphore_->available_ > 0; }
+  wait_queue& waits_in() noexcept { return semaphore_->waiters_; }
+  void give_back() noexcept { semaphore_->release(); }
+
+ protected:
+  counting_semaphore* semaphore_;
+};
+
+/// The operation of acquire(): waits for a permit.
+class [[nodiscard("co_await it"), gnu::warn_unused]] semaphore_acquire_op
+    : public semaphore_wait_op<semaphore_acquire_op> {
+ public:
+  using semaphore_wait_op::semaphore_wait_op;
+  must_be_awaited called{"acquire() of a semaphore"};  ///< for the check of debug builds
+};
+
+/// The operation of scoped_acquire(): the same, but returns an object that gives the permit back.
+class [[nodiscard("co_await it"), gnu::warn_unused]] semaphore_permit_op
+    : public semaphore_wait_op<semaphore_permit_op, semaphore_permit> {
+ public:
+  static constexpr bool result_is_granted = true;
+  using semaphore_wait_op::semaphore_wait_op;
+  semaphore_permit take_value() noexcept { return semaphore_permit(*semaphore_); }
+  must_be_awaited called{"scoped_acquire() of a semaphore"};  ///< for the check of debug builds
+};
+
+inline semaphore_acquire_op counting_semaphore::acquire() noexcept { return semaphore_acquire_op(*this); }
+inline semaphore_permit_op counting_semaphore::scoped_acquire() noexcept { return semaphore_permit_op(*this); }
 
 }  // namespace gyre
