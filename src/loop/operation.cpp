@@ -2,8 +2,6 @@
 #include <gyre/loop/operation.hpp>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 
 namespace gyre {
 
@@ -16,28 +14,25 @@ event_loop& loop_of(const char* object) noexcept {
   event_loop* const loop = event_loop::current_or_null();
   if (loop != nullptr) [[likely]]
     return *loop;
-  std::fprintf(stderr,
-               "gyre: %s was made or destroyed without its loop: make it in the task that run() runs, and destroy or "
-               "close it before that ends\n",
-               object);
-  std::abort();
+  misuse(
+      "%s was made or destroyed without its loop: make it in the task that run() runs, and destroy or "
+      "close it before that ends",
+      object);
 }
 
 void stop_without_loop(const char* operation) noexcept {
-  std::fprintf(stderr,
-               "gyre: %s was called on a thread without a loop: call it in a task, or hand the task to a loop with "
-               "run_coroutine_threadsafe(loop, task)\n",
-               operation);
-  std::abort();
+  misuse(
+      "%s was called on a thread without a loop: call it in a task, or hand the task to a loop with "
+      "run_coroutine_threadsafe(loop, task)",
+      operation);
 }
 
 void stop_on_other_loop(const char* operation, const char* object) noexcept {
   if (const event_loop* const loop = event_loop::current_or_null(); loop != nullptr && loop->is_of_parent()) return;
-  std::fprintf(stderr,
-               "gyre: %s on %s that belongs to the loop of another thread: use it in a task of its own loop, which "
-               "run_coroutine_threadsafe starts from elsewhere\n",
-               operation, object);
-  std::abort();
+  misuse(
+      "%s on %s that belongs to the loop of another thread: use it in a task of its own loop, which "
+      "run_coroutine_threadsafe starts from elsewhere",
+      operation, object);
 }
 
 void check_woken_on_own_loop(const task_context& task) noexcept {
@@ -48,12 +43,11 @@ void check_woken_on_own_loop(const task_context& task) noexcept {
   const task_description about = task.kind != nullptr ? task.kind->describe(task) : task_description{};
   const bool has_name = about.name_length > 0;
   const std::source_location place = task.innermost != nullptr ? task.innermost->where : std::source_location();
-  std::fprintf(stderr,
-               "gyre: task %.*s, which waits at %s:%u, was woken by the thread of another loop: use a shared type "
-               "(shared_channel) between loops, or call post on its loop\n",
-               has_name ? static_cast<int>(about.name_length) : 9, has_name ? about.name : "(no name)",
-               place.file_name(), place.line());
-  std::abort();
+  misuse(
+      "task %.*s, which waits at %s:%u, was woken by the thread of another loop: use a shared type "
+      "(shared_channel) between loops, or call post on its loop",
+      has_name ? static_cast<int>(about.name_length) : 9, has_name ? about.name : "(no name)", place.file_name(),
+      place.line());
 }
 
 }  // namespace gyre

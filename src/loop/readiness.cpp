@@ -11,10 +11,7 @@
 
 namespace gyre {
 
-readiness_op::~readiness_op() {
-  if (where == io::phase::in_flight)
-    misuse("a coroutine was destroyed while it waits for a descriptor; cancel and await it first");
-}
+readiness_op::~readiness_op() { expect_ended(*this, "while it waits for a descriptor"); }
 
 bool readiness_op::try_now() noexcept { return io::attempt(*this); }
 

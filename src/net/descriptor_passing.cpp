@@ -23,9 +23,7 @@ send_descriptors_op::send_descriptors_op(socket_state& socket, std::span<const s
 void send_descriptors_op::point_at_rest() noexcept {
   const std::span<const std::byte> rest = bytes_.subspan(done());
   rest_ = {rest.data(), rest.size()};
-  message_ = {};
-  message_.buffers = &rest_;
-  message_.buffer_count = 1;
+  message_ = {.buffers = &rest_, .buffer_count = 1};
   address = &message_;
   if (done() > 0) return;  // the descriptors went with the first byte
   auto* const header = reinterpret_cast<cmsghdr*>(control_);
@@ -60,18 +58,13 @@ void receive_descriptors_op::for_each_descriptor(F f) const noexcept {
 }
 
 receive_descriptors_op::~receive_descriptors_op() {
-  if (where == io::phase::in_flight)
-    misuse("a coroutine was destroyed in the middle of receive_descriptors; cancel and await it first");
+  expect_ended(*this, "in the middle of receive_descriptors");
   if (holds_descriptors_) for_each_descriptor([](int fd) noexcept { ::close(fd); });
 }
 
 void receive_descriptors_op::prepare() noexcept {
   piece_ = {buffer_.data(), buffer_.size()};
-  message_ = {};
-  message_.buffers = &piece_;
-  message_.buffer_count = 1;
-  message_.control = control_;
-  message_.control_length = sizeof(control_);
+  message_ = {.buffers = &piece_, .buffer_count = 1, .control = control_, .control_length = sizeof(control_)};
   address = &message_;
 }
 

@@ -23,10 +23,7 @@ bool byte_is_in_memory(int file, std::uint64_t offset) noexcept {
 
 }  // namespace
 
-send_file_op::~send_file_op() {
-  if (call_.where == io::phase::in_flight)
-    misuse("a coroutine was destroyed in the middle of send_file; cancel and await it first");
-}
+send_file_op::~send_file_op() { expect_ended(call_, "in the middle of send_file"); }
 
 void send_file_op::prepare_call(std::size_t most) noexcept {
   call_.code = io::opcode::send_file;

@@ -7,9 +7,6 @@
 
 #include <signal.h>
 
-#include <array>
-#include <cstdio>
-
 namespace gyre {
 
 process process::start(const std::vector<std::string>& arguments, const process_options& options) {
@@ -26,13 +23,9 @@ process process::start_shell(std::string_view command, const process_options& op
 void process::abandon(process_state* state) noexcept { state->abandon(); }
 
 process_state& process::child(const char* operation) const noexcept {
-  if (state_ == nullptr) [[unlikely]] {
-    constexpr const char* rule =
-        "on a process that was moved from or detached: use the object that it was moved to, or do it first";
-    std::array<char, 200> sentence;
-    std::snprintf(sentence.data(), sentence.size(), "%s %s", operation, rule);
-    misuse(sentence.data());
-  }
+  if (state_ == nullptr) [[unlikely]]
+    misuse("%s on a process that was moved from or detached: use the object that it was moved to, or do it first",
+           operation);
   return *state_;
 }
 

@@ -37,8 +37,7 @@ owned_fd make_bell() {
 class signal_watch : private signal_owner {
  public:
   explicit signal_watch(std::initializer_list<int> numbers);
-  signal_watch(const signal_watch&) = delete;
-  signal_watch& operator=(const signal_watch&) = delete;
+  signal_watch& operator=(signal_watch&&) = delete;
   ~signal_watch();
 
   /// Returns the lowest of the signals that have arrived, or 0.
@@ -106,10 +105,7 @@ void signal_watch::wait(signal_op& op) noexcept {
   waiter_ = &op;
 }
 
-signal_op::~signal_op() {
-  if (where == io::phase::in_flight)
-    misuse("a coroutine was destroyed while it waits for a signal; cancel and await it first");
-}
+signal_op::~signal_op() { expect_ended(*this, "while it waits for a signal"); }
 
 bool signal_op::try_now() noexcept {
   number_ = watch_->take();

@@ -8,8 +8,6 @@
 #include <gyre/sync/event.hpp>
 #include <gyre/tasks/spawn.hpp>
 
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <span>
 #include <stdexcept>
@@ -156,20 +154,18 @@ struct writer_state : private timer {
       ++state.waits;
       state.awaited = operation;
     }
-    wait_under_way(const wait_under_way&) = delete;
-    wait_under_way& operator=(const wait_under_way&) = delete;
+    wait_under_way& operator=(wait_under_way&&) = delete;
     ~wait_under_way() { --state_.waits; }
 
    private:
     writer_state& state_;
   };
   void expect_nobody_waits() const noexcept {
-    if (waits == 0) return;
-    std::fprintf(stderr,
-                 "gyre: a stream_writer was destroyed while a task waits in its %s: let that task end before, or "
-                 "cancel it and await its end\n",
-                 awaited);
-    std::abort();
+    if (waits > 0)
+      misuse(
+          "a stream_writer was destroyed while a task waits in its %s: let that task end before, or cancel it and "
+          "await its end",
+          awaited);
   }
   void check() const {
     if (failure) std::rethrow_exception(failure);

@@ -7,8 +7,9 @@
 
 namespace gyre {
 
-/// Prints the reason and ends the program. A rule of the library was broken, and continuing would corrupt memory.
-[[noreturn]] GYRE_API void misuse(const char* sentence) noexcept;
+/// Prints the reason, formatted as by printf, and ends the program. A rule of the library was broken, and continuing
+/// would corrupt memory.
+[[noreturn, gnu::format(printf, 1, 2)]] GYRE_API void misuse(const char* sentence, ...) noexcept;
 
 /// The same for `operation` on an `object` ("a stream") that is closed or was moved from.
 [[noreturn]] GYRE_API void misuse_of_closed(const char* operation, const char* object) noexcept;

@@ -25,10 +25,7 @@ class file_operation : public operation<Derived, io::file_request> {
  public:
   file_operation(file_operation&&) noexcept = default;
   file_operation& operator=(file_operation&&) = delete;
-  ~file_operation() {
-    if (this->where == io::phase::in_flight)
-      misuse("a coroutine was destroyed in the middle of an operation on a file; cancel and await it first");
-  }
+  ~file_operation() { expect_ended(*this, "in the middle of an operation on a file"); }
 
   bool try_now() noexcept { return false; }
 

@@ -23,10 +23,7 @@ enum class extent : std::uint8_t {
 class GYRE_API file_transfer_base : public operation<file_transfer_base, io::file_request> {
  public:
   file_transfer_base(file_transfer_base&&) noexcept = default;
-  ~file_transfer_base() {
-    if (where == io::phase::in_flight)
-      misuse("a coroutine was destroyed in the middle of a read or write of a file; cancel and await it first");
-  }
+  ~file_transfer_base() { expect_ended(*this, "in the middle of a read or write of a file"); }
 
   bool try_now() noexcept;
   void start() noexcept;

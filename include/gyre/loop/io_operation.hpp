@@ -21,10 +21,7 @@ class io_operation : public operation<Derived, io::request> {
  public:
   io_operation(io_operation&&) noexcept = default;
   io_operation& operator=(io_operation&&) = delete;
-  ~io_operation() {
-    if (this->where == io::phase::in_flight)
-      misuse("a coroutine was destroyed while the kernel still uses one of its buffers; cancel and await it first");
-  }
+  ~io_operation() { expect_ended(*this, "while the kernel still uses one of its buffers"); }
 
   bool try_now() noexcept { return false; }
 

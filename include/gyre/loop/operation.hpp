@@ -30,6 +30,12 @@ GYRE_API void check_woken_on_own_loop(const task_context& task) noexcept;
 /// Stops the program: `operation` ("spawn") was called on a thread without a loop.
 [[noreturn]] GYRE_API void stop_without_loop(const char* operation) noexcept;
 
+/// For the destructor of an operation. Stops the program when its request is in flight, because the coroutine was
+/// destroyed; `when` continues the sentence: "in the middle of a read".
+inline void expect_ended(const io::request& call, const char* when) noexcept {
+  if (call.where == io::phase::in_flight) misuse("a coroutine was destroyed %s; cancel and await it first", when);
+}
+
 /// The loop of this thread, for a function that starts something; `operation` names it ("spawn"). Stops the program
 /// when there is none.
 [[nodiscard]] inline event_loop& loop_for(const char* operation) noexcept {

@@ -33,10 +33,7 @@ class [[nodiscard("co_await it")]] raw_op : public operation<raw_op<Each>, io::r
   }
   raw_op(raw_op&&) noexcept = default;
   raw_op& operator=(raw_op&&) = delete;
-  ~raw_op() {
-    if (this->where == io::phase::in_flight)
-      misuse("a coroutine was destroyed in the middle of a raw operation; cancel and await it first");
-  }
+  ~raw_op() { expect_ended(*this, "in the middle of a raw operation"); }
 
   bool try_now() noexcept {
     if ((this->entry.flags & io::refused_entry_flags) == 0) return false;

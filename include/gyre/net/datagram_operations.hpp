@@ -103,10 +103,7 @@ class GYRE_API datagram_receive_base : public operation<datagram_receive_base, i
  public:
   datagram_receive_base(datagram_receive_base&& from) noexcept
       : datagram_receive_base(datagram_state::of(from), from.buffer_) {}
-  ~datagram_receive_base() {
-    if (where == io::phase::in_flight)
-      misuse("a coroutine was destroyed in the middle of a receive_from; cancel and await it first");
-  }
+  ~datagram_receive_base() { expect_ended(*this, "in the middle of a receive_from"); }
   bool try_now() noexcept;
   void start() noexcept;
   void on_cancel() noexcept;

@@ -52,10 +52,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_read_op : public operation<so
     target = &socket.descriptor();
   }
   socket_read_op(socket_read_op&&) noexcept = default;
-  ~socket_read_op() {
-    if (where == io::phase::in_flight)
-      misuse("a coroutine was destroyed in the middle of a read; cancel and await it first");
-  }
+  ~socket_read_op() { expect_ended(*this, "in the middle of a read"); }
 
   bool try_now() noexcept;
   void start() noexcept;
