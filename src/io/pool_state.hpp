@@ -17,8 +17,7 @@ class pool_state {
  public:
   explicit pool_state(std::size_t most_threads);
   ~pool_state();
-  pool_state(const pool_state&) = delete;
-  pool_state& operator=(const pool_state&) = delete;
+  pool_state& operator=(pool_state&&) = delete;
 
   /// Takes the next job out of the queue. Returns null when there is none, or when as many run as are allowed.
   [[nodiscard]] blocking_job* take_job() noexcept;
@@ -47,11 +46,6 @@ class pool_state {
   bool closing = false;
 
  private:
-  struct job_queue : node_list<blocking_job> {
-    using node_list::link_last;
-    using node_list::unlink;
-  };
-
   void run_jobs() noexcept;
   [[nodiscard]] bool may_run() const noexcept {
     return running < limit() && queued.load(std::memory_order_relaxed) > 0;
@@ -68,8 +62,8 @@ class pool_state {
   static thread_local pool_state* own_;
   static thread_local std::size_t jobs_waited_for_;
 
-  job_queue nested_jobs_;
-  job_queue jobs_;
+  node_list<blocking_job> nested_jobs_;
+  node_list<blocking_job> jobs_;
   pool_state* next_pool_ = nullptr;  // in the list of all pools of the process
   pool_state* previous_pool_ = nullptr;
 };

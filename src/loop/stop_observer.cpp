@@ -9,16 +9,11 @@
 namespace gyre {
 namespace {
 
-struct loop_list : node_list<stop_observers> {
-  using node_list::link_last;
-  using node_list::unlink;
-};
-
 constinit std::atomic<stop_level> process_level{stop_level::none};
 constinit std::atomic<bool> process_has_interest{false};
 
 constinit std::mutex stop_lock;  // for everything below; never taken in a signal handler
-constinit loop_list stop_loops;
+constinit node_list<stop_observers> stop_loops;
 constinit stop_level announced_level = stop_level::none;  // announced to all loops
 constinit stop_authority* deciding_authority = nullptr;
 constinit stop_observers* deciding_loop = nullptr;

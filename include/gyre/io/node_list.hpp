@@ -9,13 +9,11 @@ template <class Node>
 class node_list {
  public:
   node_list() noexcept = default;
-  node_list(const node_list&) = delete;
-  node_list& operator=(const node_list&) = delete;
+  node_list& operator=(node_list&&) = delete;
 
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
   [[nodiscard]] Node* first() const noexcept { return first_; }
 
- protected:
   void link_last(Node& node) noexcept {
     node.previous = last_;
     node.next = nullptr;

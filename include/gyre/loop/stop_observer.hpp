@@ -57,8 +57,7 @@ struct stop_authority {
 class GYRE_API stop_observers {
  public:
   stop_observers() noexcept = default;
-  stop_observers(const stop_observers&) = delete;
-  stop_observers& operator=(const stop_observers&) = delete;
+  stop_observers& operator=(stop_observers&&) = delete;
 
   /// Notifies `observer` of the current level, and of each later one.
   void add(stop_observer& observer) noexcept;
@@ -86,10 +85,6 @@ class GYRE_API stop_observers {
  private:
   friend class event_loop;
   friend class node_list<stop_observers>;
-  struct observer_list : node_list<stop_observer> {
-    using node_list::link_last;
-    using node_list::unlink;
-  };
   struct bell : io::completion {
     stop_observers* owner = nullptr;
     void on_complete() noexcept { owner->answer(); }
@@ -121,7 +116,7 @@ class GYRE_API stop_observers {
   int servers_ = 0;
   int waiters_ = 0;
   std::size_t size_ = 0;
-  observer_list list_;
+  node_list<stop_observer> list_;
   bell bell_;
 };
 

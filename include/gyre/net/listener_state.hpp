@@ -45,11 +45,6 @@ struct GYRE_API listener_state : private io::multishot, private timer {
   static constexpr unsigned most_refused_in_a_row = 16;  // connections lost in accept, before a pause
   static constexpr io::monotonic_time between_messages = 1'000'000'000;
 
-  struct waiter_line : node_list<accept_base> {
-    using node_list::link_last;
-    using node_list::unlink;
-  };
-
   listener_state() noexcept;
   ~listener_state() = default;
   void arm() noexcept;
@@ -80,7 +75,7 @@ struct GYRE_API listener_state : private io::multishot, private timer {
   bool finishing_ = false;  // and paused for ever
   bool stopped_ = false;
   bool abandoned_ = false;
-  waiter_line waiters_;
+  node_list<accept_base> waiters_;
   std::size_t failing_ = 0;  // accepts that have been resumed with a failure and will read failure_
 };
 

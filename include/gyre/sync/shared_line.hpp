@@ -23,8 +23,10 @@ struct shared_waiter {
 };
 
 /// First-in, first-out line of waiters.
-class GYRE_API shared_line : public node_list<shared_waiter> {
+class GYRE_API shared_line : private node_list<shared_waiter> {
  public:
+  using node_list::empty;
+  using node_list::first;
   void push_back(shared_waiter& waiter) noexcept {
     link_last(waiter);
     waiter.stands_in = this;
@@ -44,7 +46,7 @@ class GYRE_API shared_lock {
  public:
   shared_lock();
   ~shared_lock();
-  shared_lock(const shared_lock&) = delete;
+  shared_lock& operator=(shared_lock&&) = delete;
   void lock() noexcept;
   void unlock() noexcept;
 
@@ -58,7 +60,7 @@ class shared_lock_guard {
  public:
   explicit shared_lock_guard(shared_lock& wanted GYRE_LIFETIMEBOUND) noexcept : lock_(wanted) { lock_.lock(); }
   ~shared_lock_guard() { lock_.unlock(); }
-  shared_lock_guard(const shared_lock_guard&) = delete;
+  shared_lock_guard& operator=(shared_lock_guard&&) = delete;
 
  private:
   shared_lock& lock_;
@@ -70,7 +72,7 @@ class GYRE_API sleeping_thread {
   /// Errors: std::logic_error, which names `operation`, on the thread of a loop; std::bad_alloc.
   sleeping_thread(shared_waiter& waiter, const char* operation);
   ~sleeping_thread();
-  sleeping_thread(const sleeping_thread&) = delete;
+  sleeping_thread& operator=(sleeping_thread&&) = delete;
   /// Sleeps until the waiter is woken. `lock` is that of the line, and the caller must not hold it.
   void sleep(shared_lock& lock) noexcept;
 

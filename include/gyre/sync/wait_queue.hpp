@@ -28,8 +28,10 @@ struct wait_node {
 /// First-in, first-out queue of waiting operations. Intrusive: it owns and allocates nothing. See wait_queue_of.
 ///
 /// Lifetime: must outlive the tasks that wait in it. Thread: belongs to one loop.
-class GYRE_API wait_queue : public node_list<wait_node> {
+class GYRE_API wait_queue : private node_list<wait_node> {
  public:
+  using node_list::empty;
+  using node_list::first;
   void push_back(wait_node& node) noexcept {
     link_last(node);
     node.stands_in = this;
