@@ -9,6 +9,7 @@
 //   stream_listener  the functions of every listener: accept, serve, stop, finish; serve_options
 //   tcp_listener     listens on a port; listen_options
 //   unix_listener    listens at a path or an abstract name; unix_listen_options
+//   datagram_socket  the functions of every datagram socket: send_to, send, receive_from, receive, cancel
 //   udp_socket       datagrams over IP; udp_options
 //   unix_datagram    datagrams between processes of one machine
 //   datagram_operations  the results of receiving datagrams: received_datagram, datagram_lease

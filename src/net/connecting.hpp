@@ -4,6 +4,9 @@
 #include <gyre/loop/io_operation.hpp>
 #include <gyre/net/interface_name.hpp>
 
+#include <sys/socket.h>
+
+#include <cerrno>
 #include <cstdint>
 #include <expected>
 #include <string>
@@ -16,8 +19,7 @@ class connecting_socket {
  public:
   /// Errors: std::system_error.
   explicit connecting_socket(int family);
-  connecting_socket(const connecting_socket&) = delete;
-  connecting_socket& operator=(const connecting_socket&) = delete;
+  connecting_socket& operator=(connecting_socket&&) = delete;
   ~connecting_socket();
 
   [[nodiscard]] io::descriptor& get() noexcept { return descriptor_; }
@@ -49,6 +51,17 @@ class [[nodiscard("co_await it")]] connect_op : public io_operation<connect_op> 
   std::string name_;
 };
 
+/// getsockname or getpeername.
+using name_call = int (*)(int, sockaddr*, socklen_t*);
+/// The name of a socket. Errors: io_error with this operation.
+template <class Address>
+[[nodiscard]] Address name_of_socket(int fd, name_call call, const char* operation) {
+  sockaddr_storage name{};
+  socklen_t length = sizeof(name);
+  if (call(fd, reinterpret_cast<sockaddr*>(&name), &length) < 0)
+    throw io_error({errno, std::generic_category()}, operation, {});
+  return Address::from_raw(&name, length);
+}
 /// Sets a socket option before bind, listen or connect. Errors: std::system_error.
 void set_socket_option(int fd, int level, int option, int value);
 /// Restricts the socket to this network interface. Empty: no effect. Errors: std::system_error.

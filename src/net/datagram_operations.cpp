@@ -177,13 +177,12 @@ datagram_receive_base::datagram_receive_base(datagram_state& socket, std::span<s
 
 void datagram_receive_base::prepare() noexcept {
   piece_ = {buffer_.data(), buffer_.size()};
-  message_ = {};
-  message_.name = name_;
-  message_.name_length = sizeof(name_);
-  message_.buffers = &piece_;
-  message_.buffer_count = 1;
-  message_.control = control_;
-  message_.control_length = sizeof(control_);
+  message_ = {.name = name_,
+              .name_length = sizeof(name_),
+              .buffers = &piece_,
+              .buffer_count = 1,
+              .control = control_,
+              .control_length = sizeof(control_)};
   address = &message_;
 }
 

@@ -26,20 +26,8 @@ bool is_shortage(int error) noexcept {
 // True for an error of the new connection and not of the listener, see accept(2): the network of its peer is gone, or a
 // firewall or a security module forbids the connection. (Backends handle ECONNABORTED and EPROTO themselves.)
 bool concerns_one_connection(int error) noexcept {
-  switch (error) {
-    case ECONNRESET:
-    case ENOPROTOOPT:
-    case EPERM:
-    case ENETDOWN:
-    case ENETUNREACH:
-    case EHOSTDOWN:
-    case EHOSTUNREACH:
-    case ENONET:
-    case ETIMEDOUT:
-      return true;
-    default:
-      return false;
-  }
+  return error == ECONNRESET || error == ENOPROTOOPT || error == EPERM || error == ENETDOWN || error == ENETUNREACH ||
+         error == EHOSTDOWN || error == EHOSTUNREACH || error == ENONET || error == ETIMEDOUT;
 }
 
 }  // namespace

@@ -187,9 +187,7 @@ void socket_write_vector_op::point_at_rest() noexcept {
     skip = 0;
     if (count == std::size(window_)) break;
   }
-  message_ = {};
-  message_.buffers = window_;
-  message_.buffer_count = count;
+  message_ = {.buffers = window_, .buffer_count = count};
   address = &message_;
 }
 

@@ -38,14 +38,15 @@ owned_fd new_socket(const address& where, const udp_options& options) {
   return socket;
 }
 
-using name_call = int (*)(int, sockaddr*, socklen_t*);
-
-address ask(int fd, name_call call, const char* operation) {
-  sockaddr_storage name{};
-  socklen_t length = sizeof(name);
-  if (call(fd, reinterpret_cast<sockaddr*>(&name), &length) < 0)
-    throw io_error({errno, std::generic_category()}, operation, {});
-  return address::from_raw(&name, length);
+// `name_it` is bind or connect.
+datagram_state& make(int (*name_it)(int, const sockaddr*, socklen_t), const address& name, const udp_options& options) {
+  try {
+    owned_fd socket = new_socket(name, options);
+    if (name_it(socket.get(), raw(name), name.size()) < 0) throw last_error();
+    return *new datagram_state(socket.release());
+  } catch (const std::system_error& error) {
+    throw io_error(error.code(), "udp", name.string());
+  }
 }
 
 template <class Value>
@@ -70,13 +71,7 @@ void change_group(int fd, const address& group, std::uint32_t interface, bool jo
 }  // namespace
 
 udp_socket udp_socket::bind(const address& local, const udp_options& options) {
-  try {
-    owned_fd socket = new_socket(local, options);
-    if (::bind(socket.get(), raw(local), local.size()) < 0) throw last_error();
-    return udp_socket(*new datagram_state(socket.release()));
-  } catch (const std::system_error& error) {
-    throw io_error(error.code(), "udp", local.string());
-  }
+  return udp_socket(make(&::bind, local, options));
 }
 
 udp_socket udp_socket::bind(std::string_view local, const udp_options& options) {
@@ -84,13 +79,7 @@ udp_socket udp_socket::bind(std::string_view local, const udp_options& options) 
 }
 
 udp_socket udp_socket::connected(const address& peer, const udp_options& options) {
-  try {
-    owned_fd socket = new_socket(peer, options);
-    if (::connect(socket.get(), raw(peer), peer.size()) < 0) throw last_error();
-    return udp_socket(*new datagram_state(socket.release()));
-  } catch (const std::system_error& error) {
-    throw io_error(error.code(), "udp", peer.string());
-  }
+  return udp_socket(make(&::connect, peer, options));
 }
 
 udp_socket udp_socket::from_fd(int fd) {
@@ -142,10 +131,10 @@ task<std::size_t> udp_socket::send_segments(std::span<const std::byte> bytes, st
 }
 
 address udp_socket::local_address() const {
-  return ask(open_descriptor("local_address"), &::getsockname, "local_address");
+  return name_of_socket<address>(open_descriptor("local_address"), &::getsockname, "local_address");
 }
 address udp_socket::peer_address() const {
-  return ask(open_descriptor("peer_address"), &::getpeername, "peer_address");
+  return name_of_socket<address>(open_descriptor("peer_address"), &::getpeername, "peer_address");
 }
 
 void udp_socket::join_group(const address& group, std::uint32_t interface) {

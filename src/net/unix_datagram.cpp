@@ -50,7 +50,7 @@ unix_datagram_pair unix_datagram::pair() {
 
 unix_datagram::~unix_datagram() {
   if (socket_ == &datagram_state::closed) return;
-  socket_->abandon();
+  socket_.reset();
   remove_file(local_);
 }
 

@@ -11,15 +11,9 @@
 namespace gyre {
 namespace {
 
-using name_call = int (*)(int, sockaddr*, socklen_t*);
-
 unix_address ask(const socket_state& socket, name_call call, const char* operation) {
   socket.expect_open(operation);
-  sockaddr_storage name{};
-  socklen_t length = sizeof(name);
-  if (call(socket.fd, reinterpret_cast<sockaddr*>(&name), &length) < 0)
-    throw io_error({errno, std::generic_category()}, operation, {});
-  return unix_address::from_raw(&name, length);
+  return name_of_socket<unix_address>(socket.fd, call, operation);
 }
 
 }  // namespace
@@ -31,8 +25,6 @@ task<unix_stream> unix_stream::connect(unix_address peer) {
     connect_op connecting(socket, peer.data(), peer.size(), name);
     co_await std::move(connecting);
     co_return unix_stream(socket_state::create(socket.release()));
-  } catch (const io_error&) {
-    throw;
   } catch (const std::system_error& error) {
     throw io_error(error.code(), "connect", name);
   }
