@@ -32,8 +32,10 @@
 namespace gyre {
 
 /// Adapts gyre to the stand-alone Asio.
-struct asio_library {
+struct asio_library : asio_aborting<asio::system_error, asio::error::operation_aborted> {
   using error_code = asio::error_code;
+  using system_executor = asio::system_executor;
+  using executor_of_plain_function = typename asio::associated_executor<nothing_stored>::type;
   using io_context = asio::io_context;
   using signal = asio::cancellation_signal;
   using work_guard = asio::executor_work_guard<asio::io_context::executor_type>;
@@ -48,16 +50,6 @@ struct asio_library {
     [[nodiscard]] cancellation_slot_type get_cancellation_slot() const noexcept { return slot; }
     cancellation_slot_type slot;
   };
-
-  /// The executor when nobody has chosen one: the one associated with a plain function object, in old and new versions.
-  template <class Executor>
-  static constexpr bool is_default_executor =
-      std::is_same_v<Executor, asio::system_executor> ||
-      std::is_same_v<Executor, typename asio::associated_executor<nothing_stored>::type>;
-
-  template <class Initiation>
-    requires(!is_default_executor<typename Initiation::executor_type>)
-  using executor_of = typename Initiation::executor_type;
 
   static const void* address_of(const asio::execution_context& context) noexcept { return &context; }
   /// Null when the executor does not expose its context.
@@ -77,18 +69,6 @@ struct asio_library {
     asio::post(executor, std::move(f));
   }
   static void emit(signal& s) { s.emit(asio::cancellation_type::all); }
-  static bool is_aborted(const std::exception_ptr& failure) noexcept {
-    try {
-      std::rethrow_exception(failure);
-    } catch (const asio::system_error& error) {
-      return error.code() == asio::error::operation_aborted;
-    } catch (...) {  // only examined here; the caller throws it
-      return false;
-    }
-  }
-  static std::exception_ptr aborted() {
-    return std::make_exception_ptr(asio::system_error(asio::error::operation_aborted));
-  }
   template <class Handler>
   static auto make_work_guard(const Handler& handler) {
     return asio::make_work_guard(handler);
@@ -155,20 +135,8 @@ auto async_run(event_loop& loop, F f, Token&& token, std::source_location where 
 }  // namespace gyre
 
 template <class R, class... Results>
-class asio::async_result<gyre::use_gyre_t, R(Results...)> {
- public:
-  template <class Initiation, class... Args>
-  static auto initiate(Initiation&& initiation, gyre::use_gyre_t token, Args&&... args) {
-    return gyre::asio_awaitable<gyre::asio_library, Results...>::make(token, std::forward<Initiation>(initiation),
-                                                                      std::forward<Args>(args)...);
-  }
-};
+class asio::async_result<gyre::use_gyre_t, R(Results...)>
+    : public gyre::asio_awaitable<gyre::asio_library, Results...> {};
 template <class Executor, class R, class... Results>
-class asio::async_result<gyre::use_gyre_on_t<Executor>, R(Results...)> {
- public:
-  template <class Initiation, class... Args>
-  static auto initiate(Initiation&& initiation, gyre::use_gyre_on_t<Executor> token, Args&&... args) {
-    return gyre::asio_awaitable<gyre::asio_library, Results...>::make(
-        std::move(token), std::forward<Initiation>(initiation), std::forward<Args>(args)...);
-  }
-};
+class asio::async_result<gyre::use_gyre_on_t<Executor>, R(Results...)>
+    : public gyre::asio_awaitable<gyre::asio_library, Results...> {};

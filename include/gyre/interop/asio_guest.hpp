@@ -23,8 +23,7 @@ class asio_guest : private guest_loop {
  public:
   using io_context = typename Library::io_context;
 
-  asio_guest(const asio_guest&) = delete;
-  asio_guest& operator=(const asio_guest&) = delete;
+  asio_guest& operator=(asio_guest&&) = delete;
   /// Makes an io_context of its own.
   explicit asio_guest(std::source_location where = std::source_location::current())
       : asio_guest(std::make_unique<io_context>(1), nullptr, where) {}

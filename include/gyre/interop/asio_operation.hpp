@@ -38,7 +38,7 @@ template <class Initiation>
 /// nobody knows it.
 template <class Library, class Initiation>
 [[nodiscard]] constexpr const auto& initiation_with_executor(const Initiation& initiation) noexcept {
-  if constexpr (requires { typename Library::template executor_of<Initiation>; }) {
+  if constexpr (requires { requires !is_default_executor<Library, typename Initiation::executor_type>; }) {
     return initiation;
   } else if constexpr (requires { initiation.initiation_; }) {
     return initiation_with_executor<Library>(initiation.initiation_);
@@ -230,11 +230,11 @@ class [[nodiscard("co_await it")]] asio_op
   bool asked_ = false;
 };
 
-/// The result of async_result of either Asio: the awaitable for one initiating function with one signature.
+/// Base of async_result of either Asio: makes the awaitable for one initiating function with one signature.
 template <class Library, class... Results>
 struct asio_awaitable {
   template <class Initiation, class... Args>
-  static auto make(use_gyre_t /*token*/, Initiation&& initiation, Args&&... args) {
+  static auto initiate(Initiation&& initiation, use_gyre_t /*token*/, Args&&... args) {
     using function = std::decay_t<Initiation>;
     const auto& begun_by = initiation_with_executor<Library>(initiation);
     if constexpr (requires { begun_by.get_executor(); }) {
@@ -246,8 +246,8 @@ struct asio_awaitable {
           {}, std::forward<Initiation>(initiation), {std::forward<Args>(args)...});
     }
   }
-  template <class Executor, class Initiation, class... Args>
-  static auto make(use_gyre_on_t<Executor> token, Initiation&& initiation, Args&&... args) {
+  template <class Initiation, class Executor, class... Args>
+  static auto initiate(Initiation&& initiation, use_gyre_on_t<Executor> token, Args&&... args) {
     return asio_op<Library, Executor, std::decay_t<Initiation>, std::tuple<std::decay_t<Args>...>, Results...>(
         std::move(token.executor), std::forward<Initiation>(initiation), {std::forward<Args>(args)...});
   }

@@ -16,6 +16,27 @@ namespace gyre {
 
 struct nothing_stored {};
 
+/// True for the executor when nobody has chosen one: the one associated with a plain function object, in old and new
+/// versions.
+template <class Library, class Executor>
+inline constexpr bool is_default_executor = std::is_same_v<Executor, typename Library::system_executor> ||
+                                            std::is_same_v<Executor, typename Library::executor_of_plain_function>;
+
+/// Base of the adapters: the exception of an operation that was aborted.
+template <class SystemError, auto OperationAborted>
+struct asio_aborting {
+  static bool is_aborted(const std::exception_ptr& failure) noexcept {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const SystemError& error) {
+      return error.code() == OperationAborted;
+    } catch (...) {  // only examined here; the caller throws it
+      return false;
+    }
+  }
+  static std::exception_ptr aborted() { return std::make_exception_ptr(SystemError(OperationAborted)); }
+};
+
 /// The result type of an await, from the values after the error. No value is void, a single value is itself, and
 /// several are a std::tuple, because they have no names.
 template <class... Values>

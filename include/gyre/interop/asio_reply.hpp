@@ -1,6 +1,7 @@
 // gyre/interop/asio_reply.hpp: passes the outcome of a gyre task to a completion handler of Asio. For asio.hpp.
 #pragma once
 
+#include <gyre/interop/asio_outcome.hpp>
 #include <gyre/tasks/run_coroutine_threadsafe.hpp>
 
 #include <concepts>
@@ -46,7 +47,7 @@ class asio_reply {
       const guard until_posted(work_);  // otherwise the context may be destroyed during the call
       call it{std::move(*handler_), std::move(work_), std::move(failure), std::move(value)};
       handler_.reset();
-      if constexpr (Library::template is_default_executor<typename guard::executor_type>)
+      if constexpr (is_default_executor<Library, typename guard::executor_type>)
         it();
       else
         Library::post(executor, std::move(it));

@@ -18,8 +18,7 @@ class asio_runner {
   /// Errors: std::system_error when no thread can be started.
   explicit asio_runner(std::source_location where = std::source_location::current())
       : where_(where), context_(1), work_(context_.get_executor()), thread_(&run, this) {}
-  asio_runner(const asio_runner&) = delete;
-  asio_runner& operator=(const asio_runner&) = delete;
+  asio_runner& operator=(asio_runner&&) = delete;
   ~asio_runner() {
     context_.stop();
     thread_.join();

@@ -35,8 +35,10 @@
 namespace gyre {
 
 /// Adapts gyre to Boost.Asio.
-struct boost_asio_library {
+struct boost_asio_library : asio_aborting<boost::system::system_error, boost::asio::error::operation_aborted> {
   using error_code = boost::system::error_code;
+  using system_executor = boost::asio::system_executor;
+  using executor_of_plain_function = typename boost::asio::associated_executor<nothing_stored>::type;
   using io_context = boost::asio::io_context;
   using work_guard = boost::asio::executor_work_guard<boost::asio::io_context::executor_type>;
   using stream_descriptor = boost::asio::posix::stream_descriptor;
@@ -76,16 +78,6 @@ struct boost_asio_library {
   static void clear_slot(const Handler& /*has none*/) {}
 #endif
 
-  /// The executor when nobody has chosen one: the one associated with a plain function object, in old and new versions.
-  template <class Executor>
-  static constexpr bool is_default_executor =
-      std::is_same_v<Executor, boost::asio::system_executor> ||
-      std::is_same_v<Executor, typename boost::asio::associated_executor<nothing_stored>::type>;
-
-  template <class Initiation>
-    requires(!is_default_executor<typename Initiation::executor_type>)
-  using executor_of = typename Initiation::executor_type;
-
   static const void* address_of(const boost::asio::execution_context& context) noexcept { return &context; }
   /// Null when the executor does not expose its context.
   template <class Executor>
@@ -102,18 +94,6 @@ struct boost_asio_library {
   template <class Executor, class F>
   static void post(const Executor& executor, F f) {
     boost::asio::post(executor, std::move(f));
-  }
-  static bool is_aborted(const std::exception_ptr& failure) noexcept {
-    try {
-      std::rethrow_exception(failure);
-    } catch (const boost::system::system_error& error) {
-      return error.code() == boost::asio::error::operation_aborted;
-    } catch (...) {  // only examined here; the caller throws it
-      return false;
-    }
-  }
-  static std::exception_ptr aborted() {
-    return std::make_exception_ptr(boost::system::system_error(boost::asio::error::operation_aborted));
   }
   template <class Handler>
   static auto make_work_guard(const Handler& handler) {
@@ -147,20 +127,8 @@ auto boost_async_run(event_loop& loop, F f, Token&& token,
 }  // namespace gyre
 
 template <class R, class... Results>
-class boost::asio::async_result<gyre::use_gyre_t, R(Results...)> {
- public:
-  template <class Initiation, class... Args>
-  static auto initiate(Initiation&& initiation, gyre::use_gyre_t token, Args&&... args) {
-    return gyre::asio_awaitable<gyre::boost_asio_library, Results...>::make(token, std::forward<Initiation>(initiation),
-                                                                            std::forward<Args>(args)...);
-  }
-};
+class boost::asio::async_result<gyre::use_gyre_t, R(Results...)>
+    : public gyre::asio_awaitable<gyre::boost_asio_library, Results...> {};
 template <class Executor, class R, class... Results>
-class boost::asio::async_result<gyre::use_gyre_on_t<Executor>, R(Results...)> {
- public:
-  template <class Initiation, class... Args>
-  static auto initiate(Initiation&& initiation, gyre::use_gyre_on_t<Executor> token, Args&&... args) {
-    return gyre::asio_awaitable<gyre::boost_asio_library, Results...>::make(
-        std::move(token), std::forward<Initiation>(initiation), std::forward<Args>(args)...);
-  }
-};
+class boost::asio::async_result<gyre::use_gyre_on_t<Executor>, R(Results...)>
+    : public gyre::asio_awaitable<gyre::boost_asio_library, Results...> {};

@@ -12,8 +12,7 @@ class GYRE_API service_thread {
   service_thread(void (*function)(void*), void* argument);
   /// Waits for the function, unless `join` already has.
   ~service_thread();
-  service_thread(const service_thread&) = delete;
-  service_thread& operator=(const service_thread&) = delete;
+  service_thread& operator=(service_thread&&) = delete;
 
   /// Blocks until the function has returned. Idempotent. Thread: the one that made it.
   void join() noexcept;
