@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <limits>
 
@@ -260,14 +261,9 @@ bool stays_open(const seen_fields& seen, int minor_version) noexcept {
 
 bool parse_length(std::string_view text, std::uint64_t& out) noexcept {
   constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
-  if (text.empty()) return false;
   std::uint64_t value = 0;
-  for (const char c : text) {
-    if (!is_digit(c)) return false;
-    const auto digit = static_cast<std::uint64_t>(c - '0');
-    if (value > (most - digit) / 10) return false;
-    value = value * 10 + digit;
-  }
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value > most) return false;
   out = value;
   return true;
 }

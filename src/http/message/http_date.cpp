@@ -56,7 +56,9 @@ class reader {
     ok_ = ok_ && rest_.starts_with(text);
     if (ok_) rest_.remove_prefix(text.size());
   }
-  int number(std::size_t digits) noexcept {
+  /// Reads a number of so many digits after `before`.
+  int number(std::string_view before, std::size_t digits) noexcept {
+    expect(before);
     ok_ = ok_ && rest_.size() >= digits;
     int value = 0;
     for (std::size_t i = 0; ok_ && i < digits; ++i) {
@@ -67,7 +69,8 @@ class reader {
     return value;
   }
   template <std::size_t N>
-  int word(const std::string_view (&words)[N]) noexcept {
+  int word(std::string_view before, const std::string_view (&words)[N]) noexcept {
+    expect(before);
     for (std::size_t i = 0; ok_ && i < N; ++i)
       if (rest_.starts_with(words[i])) {
         rest_.remove_prefix(words[i].size());
@@ -93,11 +96,9 @@ struct clock_time {
 
 clock_time read_time(reader& in) noexcept {
   clock_time t;
-  t.hour = in.number(2);
-  in.expect(":");
-  t.minute = in.number(2);
-  in.expect(":");
-  t.second = in.number(2);
+  t.hour = in.number(" ", 2);
+  t.minute = in.number(":", 2);
+  t.second = in.number(":", 2);
   return t;
 }
 
@@ -111,14 +112,10 @@ std::optional<unix_seconds> assemble(const reader& in, civil date, clock_time t)
 std::optional<unix_seconds> parse_fixed(std::string_view text) noexcept {
   reader in(text);
   civil date;
-  (void)in.word(days);
-  in.expect(", ");
-  date.day = in.number(2);
-  in.expect(" ");
-  date.month = in.word(months) + 1;
-  in.expect(" ");
-  date.year = in.number(4);
-  in.expect(" ");
+  (void)in.word("", days);
+  date.day = in.number(", ", 2);
+  date.month = in.word(" ", months) + 1;
+  date.year = in.number(" ", 4);
   const clock_time t = read_time(in);
   in.expect(" GMT");
   return assemble(in, date, t);
@@ -128,14 +125,10 @@ std::optional<unix_seconds> parse_fixed(std::string_view text) noexcept {
 std::optional<unix_seconds> parse_rfc850(std::string_view text, unix_seconds now) noexcept {
   reader in(text);
   civil date;
-  (void)in.word(long_days);
-  in.expect(", ");
-  date.day = in.number(2);
-  in.expect("-");
-  date.month = in.word(months) + 1;
-  in.expect("-");
-  date.year = in.number(2);
-  in.expect(" ");
+  (void)in.word("", long_days);
+  date.day = in.number(", ", 2);
+  date.month = in.word("-", months) + 1;
+  date.year = in.number("-", 2);
   const clock_time t = read_time(in);
   in.expect(" GMT");
   const std::int64_t present = date_of(now / seconds_a_day).year;
@@ -148,20 +141,12 @@ std::optional<unix_seconds> parse_rfc850(std::string_view text, unix_seconds now
 std::optional<unix_seconds> parse_asctime(std::string_view text) noexcept {
   reader in(text);
   civil date;
-  (void)in.word(days);
+  (void)in.word("", days);
+  date.month = in.word(" ", months) + 1;
   in.expect(" ");
-  date.month = in.word(months) + 1;
-  in.expect(" ");
-  if (in.next_is(' ')) {
-    in.expect(" ");
-    date.day = in.number(1);
-  } else {
-    date.day = in.number(2);
-  }
-  in.expect(" ");
+  date.day = in.next_is(' ') ? in.number(" ", 1) : in.number("", 2);
   const clock_time t = read_time(in);
-  in.expect(" ");
-  date.year = in.number(4);
+  date.year = in.number(" ", 4);
   return assemble(in, date, t);
 }
 
@@ -181,23 +166,19 @@ std::array<char, 29> format_date(unix_seconds when) noexcept {
   std::array<char, 29> text{};
   char* out = text.data();
   const auto put = [&out](std::string_view part) { out = std::copy(part.begin(), part.end(), out); };
-  const auto number = [&out](std::int64_t value, int digits) {
+  const auto number = [&](std::string_view before, std::int64_t value, int digits) {
+    put(before);
     for (int i = digits - 1; i >= 0; --i, value /= 10) out[i] = static_cast<char>('0' + value % 10);
     out += digits;
   };
   put(days[((day % 7) + 11) % 7]);  // 1970-01-01 was a Thursday
-  put(", ");
-  number(date.day, 2);
+  number(", ", date.day, 2);
   put(" ");
   put(months[date.month - 1]);
-  put(" ");
-  number(date.year, 4);
-  put(" ");
-  number(second / 3600, 2);
-  put(":");
-  number(second / 60 % 60, 2);
-  put(":");
-  number(second % 60, 2);
+  number(" ", date.year, 4);
+  number(" ", second / 3600, 2);
+  number(":", second / 60 % 60, 2);
+  number(":", second % 60, 2);
   put(" GMT");
   return text;
 }

@@ -5,7 +5,6 @@
 #include <gyre/io/printable.hpp>
 
 #include "characters.hpp"
-#include "hidden_characters.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -88,7 +87,23 @@ std::size_t cut_between_characters(std::string_view text, std::size_t most) noex
   return most;  // not UTF-8
 }
 
-// Replaces each by '_'. Removing them could join the bytes around them into a new hidden character.
+// Controls (C0, DEL, C1), and characters that are invisible or reorder the text around them: bidirectional
+// controls, line and paragraph separators, zero-width spaces, annotations, tags. Joiners (U+200C, U+200D) are not
+// hidden: some scripts and emoji need them.
+constexpr bool is_hidden_character(char32_t code) noexcept {
+  struct range {
+    char32_t first;
+    char32_t last;
+  };
+  constexpr range hidden[] = {{0x00, 0x1f},     {0x7f, 0x9f},     {0xad, 0xad},     {0x61c, 0x61c},
+                              {0x180e, 0x180e}, {0x200b, 0x200b}, {0x200e, 0x200f}, {0x2028, 0x202e},
+                              {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe'0000, 0xe'007f}};
+  for (const range& each : hidden)
+    if (code >= each.first && code <= each.last) return true;
+  return false;
+}
+
+// Replaces hidden characters by '_'. Removing them could join the bytes around them into a new hidden character.
 void replace_hidden(std::string& name) {
   std::string clean;
   clean.reserve(name.size());
@@ -189,31 +204,31 @@ int status_for(multipart_error error) noexcept {
   }
 }
 
+namespace {
+
+struct multipart_description {
+  multipart_error error;
+  std::string_view text;
+};
+constexpr multipart_description multipart_descriptions[] = {
+    {multipart_error::none, "nothing is wrong"},
+    {multipart_error::bad_boundary, "the boundary of the parts is malformed"},
+    {multipart_error::preamble_too_large, "there is too much before the first part"},
+    {multipart_error::bad_delimiter, "something stands behind a delimiter of parts"},
+    {multipart_error::bad_header, "a field of a part is malformed"},
+    {multipart_error::bad_disposition, "the Content-Disposition of a part is not there or malformed"},
+    {multipart_error::bad_content_type, "the Content-Type of a part is repeated"},
+    {multipart_error::unknown_encoding, "the Content-Transfer-Encoding of a part is unknown"},
+    {multipart_error::header_too_large, "the fields of a part are too large"},
+    {multipart_error::too_many_parts, "there are too many parts"},
+    {multipart_error::missing_end, "the body ends before its last delimiter"},
+};
+
+}  // namespace
+
 std::string_view describe(multipart_error error) noexcept {
-  switch (error) {
-    case multipart_error::none:
-      return "nothing is wrong";
-    case multipart_error::bad_boundary:
-      return "the boundary of the parts is malformed";
-    case multipart_error::preamble_too_large:
-      return "there is too much before the first part";
-    case multipart_error::bad_delimiter:
-      return "something stands behind a delimiter of parts";
-    case multipart_error::bad_header:
-      return "a field of a part is malformed";
-    case multipart_error::bad_disposition:
-      return "the Content-Disposition of a part is not there or malformed";
-    case multipart_error::bad_content_type:
-      return "the Content-Type of a part is repeated";
-    case multipart_error::unknown_encoding:
-      return "the Content-Transfer-Encoding of a part is unknown";
-    case multipart_error::header_too_large:
-      return "the fields of a part are too large";
-    case multipart_error::too_many_parts:
-      return "there are too many parts";
-    case multipart_error::missing_end:
-      return "the body ends before its last delimiter";
-  }
+  for (const multipart_description& each : multipart_descriptions)
+    if (each.error == error) return each.text;
   return "unknown";
 }
 
