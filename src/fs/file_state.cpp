@@ -9,9 +9,24 @@
 #include <cerrno>
 
 namespace gyre::fs {
-
 namespace {
+
 constinit operation_base nobody_uses;
+
+// Asks only for cached attributes, so that no file server is contacted. Returns an errno. Objects that are
+// not files (inotify) have type 0.
+int find_type(int fd, unsigned& type) noexcept {
+  struct statx found{};
+  struct stat asked{};
+  if (::statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &found) == 0)
+    type = found.stx_mode & unsigned{S_IFMT};
+  else if (::fstat(fd, &asked) == 0)  // where a filter denies statx
+    type = asked.st_mode & unsigned{S_IFMT};
+  else
+    return errno;
+  return 0;
+}
+
 }  // namespace
 
 // Not constinit: clang cannot construct a std::string of libstdc++ 12 at compile time.
@@ -34,24 +49,6 @@ file_state& file_state::adopt(int number, std::string_view path) {
   }
   return *state;
 }
-
-namespace {
-
-// Asks only for cached attributes, so that no file server is contacted. Returns an errno. Objects that are
-// not files (inotify) have type 0.
-int find_type(int fd, unsigned& type) noexcept {
-  struct statx found{};
-  struct stat asked{};
-  if (::statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &found) == 0)
-    type = found.stx_mode & unsigned{S_IFMT};
-  else if (::fstat(fd, &asked) == 0)  // where a filter denies statx
-    type = asked.st_mode & unsigned{S_IFMT};
-  else
-    return errno;
-  return 0;
-}
-
-}  // namespace
 
 // Returns an errno.
 int file_state::classify() noexcept {

@@ -8,11 +8,8 @@
 #include <cerrno>
 
 namespace gyre::fs {
-namespace {
 
 constexpr std::size_t most_at_once = std::size_t{1} << 30U;
-
-}  // namespace
 
 // Points the request at the remaining bytes.
 void file_transfer_base::point_at_rest() noexcept {

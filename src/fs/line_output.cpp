@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <climits>
 #include <ctime>
+#include <optional>
 #include <string>
 
 namespace gyre::fs {
@@ -28,8 +29,7 @@ class without_sigpipe {
     ::sigpending(&pending);
     was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
   }
-  without_sigpipe(const without_sigpipe&) = delete;
-  without_sigpipe& operator=(const without_sigpipe&) = delete;
+  without_sigpipe& operator=(without_sigpipe&&) = delete;
   void take_away() noexcept {
     const timespec at_once{};
     while (!was_pending_ && ::sigtimedwait(&pipe_, nullptr, &at_once) < 0 && errno == EINTR) {
@@ -84,19 +84,13 @@ std::ptrdiff_t line_output::write_some(std::string_view bytes) noexcept {
 }
 
 std::ptrdiff_t line_output::write(std::string_view bytes) noexcept {
-  const bool may_signal = kind_ == kind::own || kind_ == kind::shared_pipe;
-  if (!may_signal) {
-    std::ptrdiff_t n = 0;
-    do n = write_some(bytes);
-    while (n < 0 && errno == EINTR);
-    return n < 0 ? -errno : n;
-  }
-  without_sigpipe guard;
+  std::optional<without_sigpipe> guard;
+  if (kind_ == kind::own || kind_ == kind::shared_pipe) guard.emplace();
   std::ptrdiff_t n = 0;
   do n = write_some(bytes);
   while (n < 0 && errno == EINTR);
   const int error = n < 0 ? errno : 0;
-  if (error == EPIPE) guard.take_away();
+  if (error == EPIPE && guard) guard->take_away();
   return n < 0 ? -error : n;
 }
 

@@ -11,7 +11,6 @@
 #include <span>
 
 namespace gyre::io {
-namespace {
 
 // Limits for one descriptor, before the others get their turn.
 constexpr int most_receives = 32;
@@ -19,8 +18,6 @@ constexpr int most_accepts = 64;
 
 // The final result, if it is known before the multishot's turn comes. Stored in `result`.
 constexpr int undecided = 0;
-
-}  // namespace
 
 void epoll_backend::submit_multishot(multishot& m, int error) noexcept {
   m.result = -error;

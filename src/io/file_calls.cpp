@@ -126,19 +126,6 @@ long call(const file_request& r) noexcept {
   }
 }
 
-}  // namespace
-
-int perform(const file_request& r) noexcept {
-  long result = 0;
-  do result = call(r);
-  while (result < 0 && errno == EINTR && r.code != opcode::close);
-  // An interrupted close has closed the descriptor all the same.
-  if (result < 0 && errno == EINTR) return 0;
-  return result < 0 ? -errno : static_cast<int>(result);
-}
-
-namespace {
-
 sigset_t pipe_signal() noexcept {
   sigset_t set;
   ::sigemptyset(&set);
@@ -152,6 +139,15 @@ bool block_pipe_signal() noexcept {
 }
 
 }  // namespace
+
+int perform(const file_request& r) noexcept {
+  long result = 0;
+  do result = call(r);
+  while (result < 0 && errno == EINTR && r.code != opcode::close);
+  // An interrupted close has closed the descriptor all the same.
+  if (result < 0 && errno == EINTR) return 0;
+  return result < 0 ? -errno : static_cast<int>(result);
+}
 
 // SIGPIPE is sent to the thread that makes the call. It is blocked in that thread from the first such call on, which
 // saves three system calls per call. A SIGPIPE raised by a call is consumed. sendfile(2) may raise it and still return

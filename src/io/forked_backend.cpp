@@ -11,8 +11,7 @@ namespace {
 [[noreturn]] void stop_forked_child() noexcept {
   std::fputs(
       "gyre: a forked child uses the event loop of its parent; give it a loop of its own with gyre::run, or exec a "
-      "program "
-      "(processes: gyre::process)\n",
+      "program (processes: gyre::process)\n",
       stderr);
   std::abort();
 }

@@ -27,77 +27,67 @@ int number_in(const char* path, const char* label) noexcept {
 
 bool concerns_ring(const char* step) noexcept { return std::strstr(step, "io_uring") == step; }
 
-void describe_denial(const char* step, char* out, std::size_t size) noexcept {
+// Each returns a constant, or text that it has written to `room`.
+using cause_room = char[160];
+
+const char* cause_of_denial(const char* step, cause_room& room) noexcept {
   const int seccomp = number_in("/proc/self/status", "\nSeccomp:");
-  if (!concerns_ring(step)) {
-    std::snprintf(out, size, "%s",
-                  seccomp == 2 ? "a seccomp filter denies it; allow it in the container's profile"
-                               : "no seccomp filter does that: a security module (SELinux)?");
-    return;
-  }
+  if (!concerns_ring(step))
+    return seccomp == 2 ? "a seccomp filter denies it; allow it in the container's profile"
+                        : "no seccomp filter does that: a security module (SELinux)?";
   const int disabled = number_in("/proc/sys/kernel/io_uring_disabled", "");
-  if (disabled == 2 || (disabled == 1 && ::geteuid() != 0)) {
-    std::snprintf(out, size, "kernel.io_uring_disabled is %d; sysctl kernel.io_uring_disabled=0 allows it", disabled);
-  } else if (seccomp == 2) {
-    std::snprintf(out, size,
-                  "a seccomp filter denies it; allow io_uring_setup, _enter and _register in the container's profile");
-  } else {
-    std::snprintf(out, size, "neither the sysctl nor a seccomp filter does that: a security module (SELinux)?");
-  }
+  if (disabled != 2 && (disabled != 1 || ::geteuid() == 0))
+    return seccomp == 2
+               ? "a seccomp filter denies it; allow io_uring_setup, _enter and _register in the container's profile"
+               : "neither the sysctl nor a seccomp filter does that: a security module (SELinux)?";
+  std::snprintf(room, sizeof(room), "kernel.io_uring_disabled is %d; sysctl kernel.io_uring_disabled=0 allows it",
+                disabled);
+  return room;
 }
 
-void describe_absence(const char* step, char* out, std::size_t size) noexcept {
+const char* cause_of_absence(const char* step) noexcept {
   const bool filtered = number_in("/proc/self/status", "\nSeccomp:") == 2;
-  if (!concerns_ring(step)) {
-    std::snprintf(
-        out, size, "%s",
-        filtered ? "a seccomp filter answers so; allow it in the container's profile" : "the kernel has no such call");
-    return;
-  }
-  std::snprintf(
-      out, size, "%s",
-      filtered ? "a seccomp filter answers so, or the kernel (gVisor) has no io_uring" : "the kernel has no io_uring");
+  if (!concerns_ring(step))
+    return filtered ? "a seccomp filter answers so; allow it in the container's profile"
+                    : "the kernel has no such call";
+  return filtered ? "a seccomp filter answers so, or the kernel (gVisor) has no io_uring"
+                  : "the kernel has no io_uring";
 }
 
-void describe_memory(char* out, std::size_t size) noexcept {
+const char* cause_of_shortage(cause_room& room) noexcept {
   rlimit limit{};
-  if (::getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    std::snprintf(out, size, "RLIMIT_MEMLOCK is %llu KiB a user, too little for a ring; raise it (ulimit -l)",
-                  static_cast<unsigned long long>(limit.rlim_cur / 1024));
-  else
-    std::snprintf(out, size, "no memory for a ring");
+  if (::getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return "no memory for a ring";
+  std::snprintf(room, sizeof(room), "RLIMIT_MEMLOCK is %llu KiB a user, too little for a ring; raise it (ulimit -l)",
+                static_cast<unsigned long long>(limit.rlim_cur / 1024));
+  return room;
 }
 
-void describe_cause(const uring::refusal& refused, char* out, std::size_t size) noexcept {
+const char* cause_of(const uring::refusal& refused, cause_room& room) noexcept {
   switch (refused.error) {
     case EPERM:
     case EACCES:
-      return describe_denial(refused.step, out, size);
+      return cause_of_denial(refused.step, room);
     case ENOSYS:
-      return describe_absence(refused.step, out, size);
+      return cause_of_absence(refused.step);
     case ENOMEM:
-      return describe_memory(out, size);
+      return cause_of_shortage(room);
     case EINVAL:
     case ENOTSUP:
-      std::snprintf(out, size, "the kernel is older than 6.1, or the sizes asked for are out of range");
-      return;
+      return "the kernel is older than 6.1, or the sizes asked for are out of range";
     case EMFILE:
-      std::snprintf(out, size, "this process is out of descriptors; raise the limit (ulimit -n)");
-      return;
+      return "this process is out of descriptors; raise the limit (ulimit -n)";
     case ENFILE:
-      std::snprintf(out, size, "the machine is out of descriptors; raise sysctl fs.file-max");
-      return;
+      return "the machine is out of descriptors; raise sysctl fs.file-max";
     default:
-      std::snprintf(out, size, "it does not do what it should; please report it with the kernel's version");
-      return;
+      return "it does not do what it should; please report it with the kernel's version";
   }
 }
 
 }  // namespace
 
 void describe_refusal(const uring::refusal& refused, char* out, std::size_t size) noexcept {
-  char cause[160];
-  describe_cause(refused, cause, sizeof(cause));
+  cause_room room;
+  const char* const cause = cause_of(refused, room);
   const char* const name = ::strerrorname_np(refused.error);
   std::snprintf(out, size, "%s failed with %s: %s", refused.step, name == nullptr ? "unknown error" : name, cause);
 }

@@ -16,11 +16,8 @@
 #include <system_error>
 
 namespace gyre {
-namespace {
 
 constexpr std::array termination_signals{SIGINT, SIGTERM};
-
-}  // namespace
 
 termination_watch::termination_watch(event_loop& loop, std::chrono::nanoseconds after_drain)
     : loop_(loop), after_drain_(after_drain) {

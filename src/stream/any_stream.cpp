@@ -3,11 +3,8 @@
 #include <gyre/stream/any_stream.hpp>
 
 namespace gyre {
-namespace {
 
 constexpr const char* name_of_any = "an any_stream";
-
-}  // namespace
 
 struct any_stream::no_stream final : interface {
   [[noreturn]] GYRE_CORO_WRAPPER task<std::size_t> read_some(std::span<std::byte> /*buffer*/) override {
@@ -25,8 +22,7 @@ struct any_stream::no_stream final : interface {
 
 union any_stream::no_stream::forever {
   constexpr forever() noexcept : instance() {}
-  forever(const forever&) = delete;
-  forever& operator=(const forever&) = delete;
+  forever& operator=(forever&&) = delete;
   ~forever() {}  // NOLINT(modernize-use-equals-default): that one would be deleted
   no_stream instance;
 

@@ -38,14 +38,23 @@ std::string text_of_request(const std::string& method, const std::string& target
   return text + "\r\n" + body;
 }
 
-}  // namespace
-
 // A connection that is left alone sees its end in a later turn of the loop, when the client may
 // be gone. So it shares the server.
-namespace {
 task<> serve(std::shared_ptr<http::server> server, any_stream connection) {
   co_await server->serve_connection(std::move(connection));
 }
+
+http::server_options nowhere(http::server_options options) {
+  options.listen.clear();
+  return options;
+}
+
+http::server_options with_routes(http::handler routes) {
+  http::server_options options;
+  options.routes = std::move(routes);
+  return options;
+}
+
 }  // namespace
 
 struct http_test_state {
@@ -143,18 +152,6 @@ std::string_view http_answer::field(std::string_view name) const noexcept {
     if (http::equal_ignoring_case(each, name)) return value;
   return {};
 }
-
-namespace {
-http::server_options nowhere(http::server_options options) {
-  options.listen.clear();
-  return options;
-}
-http::server_options with_routes(http::handler routes) {
-  http::server_options options;
-  options.routes = std::move(routes);
-  return options;
-}
-}  // namespace
 
 http_test_client::http_test_client(http::handler routes) : http_test_client(with_routes(std::move(routes))) {}
 http_test_client::http_test_client(http::server_options options)

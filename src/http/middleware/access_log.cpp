@@ -11,11 +11,8 @@
 #include <new>
 
 namespace gyre::http {
-namespace {
 
 constexpr io::monotonic_time retry_after = 50'000'000;
-
-}  // namespace
 
 // Timers fire at the beginning of a turn, so a timer that is due at once gathers all lines of the current turn.
 struct access_log::state : timer {
