@@ -34,8 +34,7 @@ struct frame_pool::thread_end {
     for (std::size_t i = 0; i < classes; ++i)
       bins_[i].limit = static_cast<std::uint32_t>(max_cached_bytes / capacity_of(i));
   }
-  thread_end(const thread_end&) = delete;
-  thread_end& operator=(const thread_end&) = delete;
+  thread_end& operator=(thread_end&&) = delete;
   ~thread_end() { empty(); }
 
   // Afterwards, blocks freed on this thread go straight to the heap.

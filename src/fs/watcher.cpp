@@ -39,8 +39,7 @@ class use {
     if (std::exchange(in_use, true))
       misuse("two tasks use one watcher at the same time: let one task read, and hand on the changes");
   }
-  use(const use&) = delete;
-  use& operator=(const use&) = delete;
+  use& operator=(use&&) = delete;
   ~use() { *in_use_ = false; }
 
  private:

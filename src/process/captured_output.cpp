@@ -19,8 +19,7 @@ namespace {
 class room_behind {
  public:
   explicit room_behind(std::string& text) : text_(text), used_(text.size()) { text.resize(used_ + piece); }
-  room_behind(const room_behind&) = delete;
-  room_behind& operator=(const room_behind&) = delete;
+  room_behind& operator=(room_behind&&) = delete;
   ~room_behind() { text_.resize(used_); }
 
   [[nodiscard]] std::span<char> span() const noexcept { return {text_.data() + used_, piece}; }

@@ -32,8 +32,7 @@ started_process start_program(const std::vector<std::string>& arguments, const p
 class process_state : private io::request, private cancellable {
  public:
   process_state() noexcept;
-  process_state(const process_state&) = delete;
-  process_state& operator=(const process_state&) = delete;
+  process_state& operator=(process_state&&) = delete;
 
   /// Errors: io_error. There may be a child even after an error; abandon() handles that.
   void start(const std::vector<std::string>& arguments, const process_options& options);
@@ -69,8 +68,7 @@ class process_state : private io::request, private cancellable {
    public:
     /// Stops the program if there is another listener.
     explicit listener(process_state& state) noexcept;
-    listener(const listener&) = delete;
-    listener& operator=(const listener&) = delete;
+    listener& operator=(listener&&) = delete;
     ~listener();
 
    private:

@@ -24,8 +24,7 @@ class termination_watch : private signal_owner, private stop_authority, private 
   /// `after_drain`: see run_options.
   /// Errors: std::logic_error when another loop of the process handles them; std::system_error.
   termination_watch(event_loop& loop, std::chrono::nanoseconds after_drain);
-  termination_watch(const termination_watch&) = delete;
-  termination_watch& operator=(const termination_watch&) = delete;
+  termination_watch& operator=(termination_watch&&) = delete;
   ~termination_watch();
 
   /// The task to cancel. Null means none yet, or no longer.

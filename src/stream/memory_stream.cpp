@@ -116,8 +116,7 @@ class memory_pipe {
         misuse(
             "two tasks read from one memory_stream at the same time: let one task read, and hand on what it has read");
     }
-    use(const use&) = delete;
-    use& operator=(const use&) = delete;
+    use& operator=(use&&) = delete;
     ~use() { --*count_; }
 
    private:

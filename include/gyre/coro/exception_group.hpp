@@ -36,8 +36,7 @@ class GYRE_API exception_group : public std::exception {
 class GYRE_API exception_collector {
  public:
   exception_collector() noexcept = default;
-  exception_collector(const exception_collector&) = delete;
-  exception_collector& operator=(const exception_collector&) = delete;
+  exception_collector& operator=(exception_collector&&) = delete;
   ~exception_collector();
 
   /// Adds a failure. An exception object that was already added is listed once. Returns false when there was no memory

@@ -8,8 +8,7 @@ template <class F>
 class scope_exit {
  public:
   explicit scope_exit(F function) noexcept : function_(function) {}
-  scope_exit(const scope_exit&) = delete;
-  scope_exit& operator=(const scope_exit&) = delete;
+  scope_exit& operator=(scope_exit&&) = delete;
   ~scope_exit() { function_(); }
 
  private:

@@ -14,8 +14,7 @@ class GYRE_API directory_stream {
   /// Opens `directory` again: duplicated descriptors would share their position in it.
   /// Errors: io_error "list the directory".
   explicit directory_stream(int directory);
-  directory_stream(const directory_stream&) = delete;
-  directory_stream& operator=(const directory_stream&) = delete;
+  directory_stream& operator=(directory_stream&&) = delete;
   ~directory_stream();
 
   /// Goes to the next entry. Returns its name, or null at the end. The functions below are about this entry.

@@ -42,8 +42,7 @@ class GYRE_API access_log final : public exchange_observer {
   /// The caller keeps ownership of the descriptor. A pipe or terminal is opened a second time, so that it does not
   /// become non-blocking for others. Errors: io_error "open the access log: Bad file descriptor".
   explicit access_log(int descriptor, const access_log_options& options = {});
-  access_log(const access_log&) = delete;
-  access_log& operator=(const access_log&) = delete;
+  access_log& operator=(access_log&&) = delete;
   /// Writes the remaining lines, as far as the descriptor accepts them.
   ~access_log() override;
 

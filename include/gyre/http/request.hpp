@@ -32,8 +32,7 @@ class served_request;
 /// Thread: that of its connection.
 class GYRE_API request {
  public:
-  request(const request&) = delete;
-  request& operator=(const request&) = delete;
+  request& operator=(request&&) = delete;
 
   [[nodiscard]] std::string_view method() const noexcept { return now_.method; }
   /// The target as it was sent.

@@ -36,8 +36,7 @@ GYRE_API void append_event(std::string& out, const server_event& what);
 class GYRE_API event_writer {
  public:
   explicit event_writer(body_writer& out) noexcept : out_(&out) {}
-  event_writer(const event_writer&) = delete;
-  event_writer& operator=(const event_writer&) = delete;
+  event_writer& operator=(event_writer&&) = delete;
 
   /// Sends an event: `co_await events.send({.event = "tick", .data = text, .id = number})`. Waits while the page does
   /// not accept earlier events.

@@ -16,8 +16,7 @@ class GYRE_API shared_connection_count {
  public:
   shared_connection_count();
   ~shared_connection_count();
-  shared_connection_count(const shared_connection_count&) = delete;
-  shared_connection_count& operator=(const shared_connection_count&) = delete;
+  shared_connection_count& operator=(shared_connection_count&&) = delete;
 
   /// Counts a connection. Returns false, without counting it, when there are `at_most` already.
   [[nodiscard]] bool add(std::size_t at_most) noexcept;

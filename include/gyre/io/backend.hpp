@@ -23,8 +23,7 @@ inline constexpr monotonic_time do_not_wait = 0;
 class backend {
  public:
   virtual ~backend() = default;
-  backend(const backend&) = delete;
-  backend& operator=(const backend&) = delete;
+  backend& operator=(backend&&) = delete;
 
   /// Starts a request (a multishot one when its code ends in _many). Never completes it inside the call, and never
   /// fails: an error becomes the request's result.

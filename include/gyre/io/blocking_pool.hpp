@@ -33,8 +33,7 @@ class GYRE_API blocking_pool {
   explicit blocking_pool(std::size_t max_threads);
   /// Waits for running jobs and runs the queued ones before it returns. Must not run on a thread of the pool.
   ~blocking_pool();
-  blocking_pool(const blocking_pool&) = delete;
-  blocking_pool& operator=(const blocking_pool&) = delete;
+  blocking_pool& operator=(blocking_pool&&) = delete;
 
   /// Queues a job, which must stay valid until `run` has been called for it. When no thread at all can be started, the
   /// job runs on the calling thread: slow, but nothing is lost.

@@ -27,8 +27,7 @@ class GYRE_API buffer_pool {
   /// Errors: std::bad_alloc.
   buffer_pool(std::uint32_t count, std::uint32_t size);
   ~buffer_pool();
-  buffer_pool(const buffer_pool&) = delete;
-  buffer_pool& operator=(const buffer_pool&) = delete;
+  buffer_pool& operator=(buffer_pool&&) = delete;
 
   [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
   [[nodiscard]] std::uint32_t buffer_size() const noexcept { return size_; }

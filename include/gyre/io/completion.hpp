@@ -17,8 +17,7 @@ struct completion {
 class ready_list {
  public:
   ready_list() noexcept = default;
-  ready_list(const ready_list&) = delete;
-  ready_list& operator=(const ready_list&) = delete;
+  ready_list& operator=(ready_list&&) = delete;
 
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 

@@ -19,8 +19,7 @@ class GYRE_API guest_loop {
 
  protected:
   guest_loop() noexcept = default;
-  guest_loop(const guest_loop&) = delete;
-  guest_loop& operator=(const guest_loop&) = delete;
+  guest_loop& operator=(guest_loop&&) = delete;
   ~guest_loop() = default;
 
   /// An implementation of `wait` for a guest that has nothing else to wait for.

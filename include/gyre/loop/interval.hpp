@@ -55,8 +55,7 @@ class GYRE_API interval {
       : period_(whole_nanoseconds(period)), missed_(missed), next_(after_now()) {
     if (period_ <= std::chrono::nanoseconds::zero()) misuse("an interval needs a period of more than zero");
   }
-  interval(const interval&) = delete;
-  interval& operator=(const interval&) = delete;
+  interval& operator=(interval&&) = delete;
   ~interval() {
     if (waiting_ != nullptr)
       misuse("an interval was destroyed while a task waits for its tick: let that task end before");

@@ -46,8 +46,7 @@ struct GYRE_API task_local_binding {
 class GYRE_API lent_bindings {
  public:
   explicit lent_bindings(task_local_binding* chain) noexcept;
-  lent_bindings(const lent_bindings&) = delete;
-  lent_bindings& operator=(const lent_bindings&) = delete;
+  lent_bindings& operator=(lent_bindings&&) = delete;
   ~lent_bindings();
 
  private:
@@ -68,8 +67,7 @@ template <class T>
 class task_local {
  public:
   task_local() noexcept = default;
-  task_local(const task_local&) = delete;
-  task_local& operator=(const task_local&) = delete;
+  task_local& operator=(task_local&&) = delete;
 
   /// Returns the bound value, or null. Works outside of tasks too. Lifetime: as long as it is bound.
   [[nodiscard]] const T* get() const noexcept {
@@ -87,8 +85,7 @@ class task_local {
   /// stopped otherwise.
   class [[nodiscard("dropped at once, it ends at once")]] scope {
    public:
-    scope(const scope&) = delete;
-    scope& operator=(const scope&) = delete;
+    scope& operator=(scope&&) = delete;
     ~scope() { task_local_binding::unbind(*task_, *made_); }
 
    private:

@@ -35,8 +35,7 @@ struct timer {
 class GYRE_API timer_wheel {
  public:
   explicit timer_wheel(io::monotonic_time now) noexcept : elapsed_(tick_of(now)) {}
-  timer_wheel(const timer_wheel&) = delete;
-  timer_wheel& operator=(const timer_wheel&) = delete;
+  timer_wheel& operator=(timer_wheel&&) = delete;
 
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }

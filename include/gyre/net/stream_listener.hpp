@@ -60,8 +60,7 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
   class GYRE_API accepting {
    public:
     explicit accepting(served_connections& connections) noexcept;
-    accepting(const accepting&) = delete;
-    accepting& operator=(const accepting&) = delete;
+    accepting& operator=(accepting&&) = delete;
     ~accepting() { connections_.accepting_ = nullptr; }
 
    private:

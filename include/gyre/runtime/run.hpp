@@ -44,8 +44,7 @@ class GYRE_API run_scope {
   /// Errors: same as event_loop().
   explicit run_scope(const run_options& options);
   ~run_scope();
-  run_scope(const run_scope&) = delete;
-  run_scope& operator=(const run_scope&) = delete;
+  run_scope& operator=(run_scope&&) = delete;
 
   /// Runs the loop until `task` has ended.
   void run_to_end(task_state& task);

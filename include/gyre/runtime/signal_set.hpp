@@ -51,8 +51,7 @@ class GYRE_API signal_set {
   /// device_or_resource_busy for a signal that another signal_set of the process has; too_many_files_open.
   signal_set(std::initializer_list<int> numbers);
   ~signal_set();
-  signal_set(const signal_set&) = delete;
-  signal_set& operator=(const signal_set&) = delete;
+  signal_set& operator=(signal_set&&) = delete;
 
   /// Waits for one of the signals and returns its number. Several that are pending are returned in the order of their
   /// numbers. A signal that comes again before it is returned is returned once, as usual in Unix. One task waits at a

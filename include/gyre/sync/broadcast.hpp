@@ -96,7 +96,7 @@ class broadcast {
     if (capacity == 0) misuse("a broadcast needs room for one item");
     items_.reserve(capacity);
   }
-  broadcast(const broadcast&) = delete;
+  broadcast& operator=(broadcast&&) = delete;
 
   [[nodiscard]] broadcast_subscription<T> subscribe() noexcept { return broadcast_subscription<T>(*this); }
 

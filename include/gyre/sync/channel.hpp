@@ -70,7 +70,7 @@ class channel {
 
   /// Holds at most `capacity` items that were not taken yet; 0 means none.
   explicit channel(std::size_t capacity) noexcept : capacity_(capacity) {}
-  channel(const channel&) = delete;
+  channel& operator=(channel&&) = delete;
 
   /// Sends an item, and waits for room, or with capacity 0 for a receiver.
   ///

@@ -18,8 +18,7 @@ class fifo_storage {
   using value_type = T;
 
   fifo_storage() noexcept = default;
-  fifo_storage(const fifo_storage&) = delete;
-  fifo_storage& operator=(const fifo_storage&) = delete;
+  fifo_storage& operator=(fifo_storage&&) = delete;
   ~fifo_storage() {
     clear();
     deallocate(slots_);

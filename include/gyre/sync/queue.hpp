@@ -89,7 +89,7 @@ class basic_queue {
   explicit basic_queue(std::size_t capacity) noexcept : capacity_(capacity) {
     if (capacity == 0) misuse("a queue needs room for one item; for none see channel");
   }
-  basic_queue(const basic_queue&) = delete;
+  basic_queue& operator=(basic_queue&&) = delete;
 
   /// Adds an item. Waits for room first when the queue is full.
   ///

@@ -80,7 +80,7 @@ template <class T>
 class watch {
  public:
   explicit watch(T initial) : value_(std::move(initial)) {}
-  watch(const watch&) = delete;
+  watch& operator=(watch&&) = delete;
 
   /// Watches for changes from now on.
   [[nodiscard]] watcher<T> subscribe() noexcept { return watcher<T>(*this); }

@@ -26,8 +26,7 @@ class GYRE_API thread_pool {
   /// Waits, without running the loop, until all calls have ended, including queued ones. Must not run on a thread of
   /// the pool.
   ~thread_pool() = default;
-  thread_pool(const thread_pool&) = delete;
-  thread_pool& operator=(const thread_pool&) = delete;
+  thread_pool& operator=(thread_pool&&) = delete;
 
   [[nodiscard]] std::size_t max_threads() const noexcept { return jobs_.max_threads(); }
   /// The number of threads that currently run calls or wait for them.

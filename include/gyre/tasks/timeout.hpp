@@ -29,8 +29,7 @@ class timeout_scope : private timer {
     scope_.set_limited();
     arm(until);
   }
-  timeout_scope(const timeout_scope&) = delete;
-  timeout_scope& operator=(const timeout_scope&) = delete;
+  timeout_scope& operator=(timeout_scope&&) = delete;
   ~timeout_scope() { event_loop::current().timers().disarm(*this); }
 
   /// Moves the deadline to `duration` from now; no effect once it has expired.

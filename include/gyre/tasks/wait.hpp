@@ -84,8 +84,7 @@ class GYRE_API ending_order {
  public:
   /// Errors: std::bad_alloc.
   explicit ending_order(const std::vector<task_state*>& tasks);
-  ending_order(const ending_order&) = delete;
-  ending_order& operator=(const ending_order&) = delete;
+  ending_order& operator=(ending_order&&) = delete;
   ~ending_order() = default;
 
   /// Waits until a task has ended that was not returned yet, and returns its position. There must be such a task.

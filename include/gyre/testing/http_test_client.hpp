@@ -42,8 +42,7 @@ class GYRE_API http_test_client {
   explicit http_test_client(http::handler routes);
   /// Uses the limits, time-outs and observer of `options`, and ignores `options.listen`.
   explicit http_test_client(http::server_options options);
-  http_test_client(const http_test_client&) = delete;
-  http_test_client& operator=(const http_test_client&) = delete;
+  http_test_client& operator=(http_test_client&&) = delete;
   ~http_test_client();
 
   /// Sends a request on a connection that is reused as long as the application keeps it open. Adds Host and, with a

@@ -18,8 +18,7 @@ class GYRE_API watchdog {
   /// Errors: std::system_error when no thread can be started.
   watchdog(task_state& task, std::chrono::milliseconds limit);
   ~watchdog();
-  watchdog(const watchdog&) = delete;
-  watchdog& operator=(const watchdog&) = delete;
+  watchdog& operator=(watchdog&&) = delete;
 
   /// True when the limit has passed and the task has been cancelled.
   [[nodiscard]] bool has_barked() const noexcept;

@@ -41,8 +41,7 @@ class listing_cache : private timer {
   listing_cache() : used_(std::make_shared<std::size_t>(0)) {
     fire = [](timer& t) noexcept { static_cast<listing_cache&>(t).drop_old(); };
   }
-  listing_cache(const listing_cache&) = delete;
-  listing_cache& operator=(const listing_cache&) = delete;
+  listing_cache& operator=(listing_cache&&) = delete;
   ~listing_cache() { clear(); }
 
   /// Returns everything that was in the directory when it was called.

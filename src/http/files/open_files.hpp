@@ -49,8 +49,7 @@ class open_files : private timer {
   open_files() noexcept {
     fire = [](timer& t) noexcept { static_cast<open_files&>(t).drop_old(); };
   }
-  open_files(const open_files&) = delete;
-  open_files& operator=(const open_files&) = delete;
+  open_files& operator=(open_files&&) = delete;
   ~open_files() { clear(); }
 
   /// Returns the file at `path` of the tree with that number, as it is now, or null when it has to be looked up.

@@ -37,8 +37,7 @@ class connection::told_at_end {
  public:
   told_at_end(const connection& c, const workspace& work, const progress& p) noexcept
       : connection_(c), work_(work), progress_(p) {}
-  told_at_end(const told_at_end&) = delete;
-  told_at_end& operator=(const told_at_end&) = delete;
+  told_at_end& operator=(told_at_end&&) = delete;
   ~told_at_end() {
     if (connection_.server_.options.observer != nullptr) connection_.tell_observer(work_, progress_);
   }

@@ -25,8 +25,7 @@ class exchange_scope : private end_watch, private timer {
     end_watch::ended = [](end_watch& w) noexcept { static_cast<exchange_scope&>(w).end_is_seen(); };
     wake_at(0, [](timer& t) noexcept { static_cast<exchange_scope&>(t).begin_to_watch(); });
   }
-  exchange_scope(const exchange_scope&) = delete;
-  exchange_scope& operator=(const exchange_scope&) = delete;
+  exchange_scope& operator=(exchange_scope&&) = delete;
   ~exchange_scope() { close(); }
 
   /// Ends the scope: it cancels nothing that follows. Idempotent.

@@ -28,8 +28,7 @@ task<transfer> message_input::receive() {
   struct waiting {
     bool& flag;
     explicit waiting(bool& f) noexcept : flag(f) { f = true; }
-    waiting(const waiting&) = delete;
-    waiting& operator=(const waiting&) = delete;
+    waiting& operator=(waiting&&) = delete;
     ~waiting() { flag = false; }
   } const here(receives_);
   const transfer outcome = co_await transport_->receive(lease_, std::max(body_limit_ - waited_, {}));

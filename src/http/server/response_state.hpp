@@ -34,8 +34,7 @@ struct response_state {
   response_state* next_free = nullptr;
 
   response_state() = default;
-  response_state(const response_state&) = delete;
-  response_state& operator=(const response_state&) = delete;
+  response_state& operator=(response_state&&) = delete;
   ~response_state() { clear(); }
 
   void clear() noexcept;

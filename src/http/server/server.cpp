@@ -65,8 +65,7 @@ server_options&& checked(server_options&& options) {
 class use_on_loop {
  public:
   explicit use_on_loop(server_state& server) noexcept : server_(server) { ++server.users; }
-  use_on_loop(const use_on_loop&) = delete;
-  use_on_loop& operator=(const use_on_loop&) = delete;
+  use_on_loop& operator=(use_on_loop&&) = delete;
   ~use_on_loop() {
     if (--server_.users > 0) return;
     server_.files.clear();
@@ -88,8 +87,7 @@ class counted_connection {
     taken_ = count_.add(limits.connections);
     if (!taken_ && by_peer_) count_.remove(peer);
   }
-  counted_connection(const counted_connection&) = delete;
-  counted_connection& operator=(const counted_connection&) = delete;
+  counted_connection& operator=(counted_connection&&) = delete;
   ~counted_connection() {
     if (!taken_) return;
     count_.remove();
@@ -117,8 +115,7 @@ task<> refuse_service(server_state& server, connection& client) {
   struct counted {
     std::size_t& count;
     explicit counted(std::size_t& c) noexcept : count(++c) {}
-    counted(const counted&) = delete;
-    counted& operator=(const counted&) = delete;
+    counted& operator=(counted&&) = delete;
     ~counted() { --count; }
   } const here(server.refused);
   co_await client.refuse_service();
@@ -159,8 +156,7 @@ class idle_closer : private timer {
     deadline = deadline_after(server.options.timeouts.last_request);
     if (deadline != io::wait_forever) event_loop::current().timers().arm(*this);
   }
-  idle_closer(const idle_closer&) = delete;
-  idle_closer& operator=(const idle_closer&) = delete;
+  idle_closer& operator=(idle_closer&&) = delete;
   ~idle_closer() { event_loop::current().timers().disarm(*this); }
 
  private:
@@ -185,8 +181,7 @@ class drain_of_connection : private stop_observer {
     end_.fire = [](timer& t) noexcept { static_cast<limit&>(t).owner->group_.cancel(); };
     event_loop::current().stops().add(*this);
   }
-  drain_of_connection(const drain_of_connection&) = delete;
-  drain_of_connection& operator=(const drain_of_connection&) = delete;
+  drain_of_connection& operator=(drain_of_connection&&) = delete;
   ~drain_of_connection() {
     event_loop::current().stops().remove(*this);
     for (limit* each : {&idle_, &end_}) event_loop::current().timers().disarm(*each);

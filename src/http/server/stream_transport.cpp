@@ -74,8 +74,7 @@ task<transfer> stream_transport::receive(buffer_lease& into, std::chrono::nanose
     struct receiving {
       bool& flag;
       explicit receiving(bool& f) noexcept : flag(f) { flag = true; }
-      receiving(const receiving&) = delete;
-      receiving& operator=(const receiving&) = delete;
+      receiving& operator=(receiving&&) = delete;
       ~receiving() { flag = false; }
     } const here(receiving_);
     changed_.clear();

@@ -17,8 +17,7 @@ class transfer_deadline : private timer {
   explicit transfer_deadline(socket_stream& stream) noexcept : stream_(stream) {
     fire = [](timer& t) noexcept { static_cast<transfer_deadline&>(t).look(); };
   }
-  transfer_deadline(const transfer_deadline&) = delete;
-  transfer_deadline& operator=(const transfer_deadline&) = delete;
+  transfer_deadline& operator=(transfer_deadline&&) = delete;
   ~transfer_deadline() { event_loop::current().timers().disarm(*this); }
 
   /// Covers a transfer from its beginning to its end, however it ends.
@@ -31,8 +30,7 @@ class transfer_deadline : private timer {
         : deadline_(deadline) {
       deadline.begin(limit, enough);
     }
-    during(const during&) = delete;
-    during& operator=(const during&) = delete;
+    during& operator=(during&&) = delete;
     ~during() { deadline_.active_ = false; }
     [[nodiscard]] bool expired() const noexcept { return deadline_.expired_; }
 

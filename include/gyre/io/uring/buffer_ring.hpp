@@ -18,8 +18,7 @@ namespace gyre::uring {
 class buffer_ring {
  public:
   buffer_ring() noexcept = default;
-  buffer_ring(const buffer_ring&) = delete;
-  buffer_ring& operator=(const buffer_ring&) = delete;
+  buffer_ring& operator=(buffer_ring&&) = delete;
   ~buffer_ring() {
     if (buffers_ != nullptr) ::munmap(buffers_, bytes());
   }
