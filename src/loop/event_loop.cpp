@@ -155,7 +155,8 @@ void event_loop::run_until(const bool& done) {
 }
 
 void event_loop::run_ready() noexcept {
-  for (left_in_turn_ = ready_per_turn_; left_in_turn_ > 0 && !ready_.empty(); --left_in_turn_) {
+  most_in_turn_ = ready_per_turn_;
+  for (int n = 0; n < most_in_turn_ && !ready_.empty(); ++n) {
     inline_budget_ = inline_per_resumption;
     io::completion& item = ready_.pop_front();
     __builtin_prefetch(ready_.front());
@@ -257,19 +258,19 @@ void event_loop::wait_in_virtual_time() noexcept {
 // one. Other threads get some seconds of wall time. A silent program that sleeps for ever would tell nobody why.
 void event_loop::wait_for_other_threads() noexcept {
   constexpr io::monotonic_time patience = 5'000'000'000;
-  if (expected_posts_ > 0 || backend_->in_flight() > 0 || tasks_ == 0 || stops_.signals_wake_a_task())
+  if (expected_posts_ > 0 || backend_->in_flight() > 0 || tasks() == 0 || stops_.signals_wake_a_task())
     return wait_for_events();
   const io::monotonic_time end = clock() + patience;
   wait_until(end);
   if (!ready_.empty() || !mailbox_->posted.empty() || clock() < end) return;
-  std::fprintf(stderr, "gyre: deadlock: nothing can wake %zu task%s of this loop, whose time is virtual:\n", tasks_,
-               tasks_ == 1 ? "" : "s");
+  std::fprintf(stderr, "gyre: deadlock: nothing can wake %zu task%s of this loop, whose time is virtual:\n", tasks(),
+               tasks() == 1 ? "" : "s");
   print_waiting_tasks(root_);
   std::abort();
 }
 
 bool event_loop::has_nothing_to_do() const noexcept {
-  return tasks_ == 0 && expected_posts_ == 0 && ready_.empty() && mailbox_->posted.empty();
+  return tasks() == 0 && expected_posts_ == 0 && ready_.empty() && mailbox_->posted.empty();
 }
 
 // A loop driven together with this one may still have code that releases them.

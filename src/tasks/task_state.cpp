@@ -1,5 +1,6 @@
 // src/tasks/task_state.cpp: the life of a spawned task.
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/loop/task_local.hpp>
 #include <gyre/tasks/join_op.hpp>
 #include <gyre/tasks/task_cancelled.hpp>
@@ -24,37 +25,37 @@ struct task_state::task_name {
   [[nodiscard]] std::string_view text() const noexcept { return {reinterpret_cast<const char*>(this + 1), length}; }
 };
 
-// Every member is written once, after the last call: writes are half the cost of spawn.
-task_state::task_state(frame_base& frame, event_loop& loop, task_owner* owner, std::source_location where,
-                       task_name* name, task_local_binding* seen) noexcept
-    : outermost(&frame), spawned_at(where), loop_(&loop), owner_(owner), name_(name), place_(loop.task_began()) {
-  static constexpr task_kind spawned{&coroutine_ended, &describe};
-  kind = &spawned;
-  complete = &begin;
-  locals = seen;
-}
+const task_kind task_state::kind_of_spawned{&coroutine_ended, &describe};
 
-task_state& task_state::create(frame_base& frame, cancel_scope& parent, task_owner* owner, const spawn_options& options,
-                               std::source_location where) {
-  event_loop& loop = event_loop::current();
-  task_name* const name = options.name.empty() ? nullptr : task_name::create(options.name);
-  void* memory = nullptr;
-  try {
-    memory = frame_pool::allocate(sizeof(task_state));
-  } catch (...) {
-    if (name != nullptr) name->destroy();
-    throw;
-  }
+// Every member is written once, after the last call: writes are half the cost of spawn.
+task_state::task_state(frame_base& frame, event_loop& loop, cancel_scope& parent, task_owner* owner,
+                       std::source_location where, task_name* name, task_local_binding* seen) noexcept
+    : io::completion{.complete = &begin},
+      task_context{.scope = &root, .locals = seen, .kind = &kind_of_spawned, .open = 1},
+      outermost(&frame),
+      root(*this, parent),
+      spawned_at(where),
+      loop_(&loop),
+      owner_(owner),
+      name_(name),
+      place_(loop.task_began()) {}
+
+task_state& task_state::create(frame_base& frame, event_loop& loop, cancel_scope& parent, task_owner* owner,
+                               const spawn_options& options, std::source_location where) {
+  owned<task_name*, &task_name::destroy> name(options.name.empty() ? nullptr : task_name::create(options.name));
+  void* const memory = frame_pool::allocate(sizeof(task_state));
   const task_context* const spawning = loop.running_task();
   task_local_binding* const seen =
       task_local_binding::share(spawning != nullptr ? spawning->locals : task_local_binding::visible());
-  auto* const state = ::new (memory) task_state(frame, loop, owner, where, name, seen);
+  auto* const state = ::new (memory) task_state(frame, loop, parent, owner, where, name.release(), seen);
   frame.context = state;
-  state->root.open(*state, &parent);
-  if (options.eager && !state->cancel_pending)
-    state->begin_at_once();
-  else
+  if (options.eager && !state->cancel_pending) [[unlikely]] {
+    task_context* const interrupted = loop.running_task();
+    begin(*state);
+    loop.set_running_task(interrupted);
+  } else {
     loop.schedule(*state);
+  }
   return *state;
 }
 
@@ -69,14 +70,6 @@ void task_state::begin(io::completion& c) noexcept {
   state.finish();
 }
 
-// Runs inside spawn, on top of the spawning task.
-void task_state::begin_at_once() noexcept {
-  event_loop& loop = *loop_;
-  task_context* const spawning = loop.running_task();
-  begin(*this);
-  loop.set_running_task(spawning);
-}
-
 // Called by the outermost coroutine as it ends. Its frame must not be destroyed before it has suspended.
 void task_state::coroutine_ended(task_context& context) noexcept {
   auto& state = static_cast<task_state&>(context);
@@ -86,41 +79,32 @@ void task_state::coroutine_ended(task_context& context) noexcept {
 
 void task_state::finish() noexcept {
   done_ = true;
-  innermost = nullptr;
-  if (outermost->failure) failure_ = std::move(outermost->failure);
+  if (outermost->failure) [[unlikely]] {
+    failure_ = std::move(outermost->failure);
+    value_ = value_place::none;
+  }
   root.close_with_task();
   place_ = loop_->task_ended();
   if (owner_ != nullptr) owner_->child_ended(*owner_, *this);
-  tell_watchers();
+  bool passed_on = false;  // the running task's reference, to the first watcher; the others get their own
+  while (task_watcher* const first = watchers_) {
+    watchers_ = first->next_;
+    if (watchers_ != nullptr) watchers_->link_ = &watchers_;
+    first->link_ = &first->next_;
+    if (std::exchange(passed_on, true)) add_reference();
+    if (first->ended_ == &join_op::task_ended) [[likely]]  // a call in line, for the most frequent watcher
+      static_cast<join_op*>(first)->finish_soon();
+    else
+      first->ended_(*first);
+  }
   // The frame holds the arguments, such as the stream of a connection. Destroying it releases them,
   // however long the handle is kept.
-  if (value_ == value_place::none || failure_) destroy_frame();
-  release();
+  if (value_ == value_place::none) destroy_frame();
+  if (!passed_on) release();
 }
 
 void task_state::destroy_frame() noexcept {
   if (outermost != nullptr) std::exchange(outermost, nullptr)->handle().destroy();
-}
-
-// In the order in which they were added: the list has the latest first.
-void task_state::tell_watchers() noexcept {
-  task_watcher* each = std::exchange(watchers_, nullptr);
-  if (each == nullptr) return;
-  if (each->next_ == nullptr) [[likely]] {
-    each->link_ = nullptr;
-    return each->ended_(*each);
-  }
-  task_watcher* in_order = nullptr;
-  while (each != nullptr) {
-    task_watcher* const following = std::exchange(each->next_, in_order);
-    each->link_ = nullptr;
-    in_order = each;
-    each = following;
-  }
-  while (in_order != nullptr) {
-    task_watcher& first = *std::exchange(in_order, in_order->next_);
-    first.ended_(first);
-  }
 }
 
 void task_state::stop_without_value() const noexcept {
@@ -163,32 +147,19 @@ bool task_state::was_cancelled() const noexcept {
   }
 }
 
-[[gnu::noinline]] void task_state::report_failure() const noexcept {
-  if (!was_cancelled()) event_loop::report({failure(), name(), spawned_at});
+[[gnu::noinline]] void task_state::drop_failure() noexcept {
+  if (!observed_ && !was_cancelled()) event_loop::report({failure(), name(), spawned_at});
+  failure_ = nullptr;
 }
 
 void task_state::free() noexcept {
-  if (!observed_ && failure()) [[unlikely]]
-    report_failure();
   destroy_frame();
+  if (failure_) [[unlikely]]
+    drop_failure();
   task_local_binding::release(locals);
   if (name_ != nullptr) name_->destroy();
-  this->~task_state();
+  // No destructor, because the members hold nothing any more: finish() has closed `root`.
   frame_pool::deallocate(this, sizeof(task_state));
-}
-
-inline void task_watcher::join_the_others() noexcept {
-  hold();
-  next_ = task_->watchers_;
-  link_ = &task_->watchers_;
-  if (next_ != nullptr) next_->link_ = &next_;
-  task_->watchers_ = this;
-}
-
-void task_watcher::watch(const char* operation) noexcept {
-  if (!task_->is_on_running_loop()) [[unlikely]]
-    return watch_on_other_loop(operation);
-  join_the_others();
 }
 
 [[gnu::noinline]] void task_watcher::watch_on_other_loop(const char* operation) noexcept {
@@ -197,16 +168,14 @@ void task_watcher::watch(const char* operation) noexcept {
 }
 
 void task_watcher::stop_watching() noexcept {
-  if (link_ == nullptr) return;
+  if (!watches()) return;
   *link_ = next_;
-  if (next_ != nullptr) next_->link_ = link_;
-  link_ = nullptr;
+  (next_ == nullptr ? task_->watchers_end_ : next_->link_) = link_;
+  link_ = &next_;
+  task_->add_reference();
 }
 
-void join_op::start() noexcept {
-  if (waiter->context == &watched()) misuse("a task awaits its own handle, and would wait for ever");
-  watch("co_await");
-}
+void join_op::stop_awaiting_itself() noexcept { misuse("a task awaits its own handle, and would wait for ever"); }
 
 void join_op::on_cancel() noexcept {
   if (!watches()) return;  // the task has ended: success beats cancel

@@ -20,6 +20,15 @@ enum class shielding : bool { none, shielded };
 class GYRE_API cancel_scope {
  public:
   explicit cancel_scope(shielding shield = shielding::none) noexcept : shielded_(shield == shielding::shielded) {}
+  /// Opens the first scope of `task`, whose `scope` and `open` say so already. `parent`, a scope of another task or of a
+  /// loop, owns that task. Writes each member once, because every spawn does this.
+  cancel_scope(task_context& task, cancel_scope& parent) noexcept
+      : parent_(&parent), next_(parent.children_), link_(&parent.children_), task_(&task) {
+    if (next_ != nullptr) next_->link_ = &next_;
+    parent.children_ = this;
+    if (parent.cancelled_) [[unlikely]]
+      cancelled_ = task.cancel_pending = true;
+  }
   cancel_scope(const cancel_scope&) = delete;
   cancel_scope& operator=(const cancel_scope&) = delete;
   ~cancel_scope() { close(); }
@@ -68,7 +77,6 @@ class GYRE_API cancel_scope {
     unlink();
     if (children_ != nullptr || task_->scope != this) [[unlikely]]
       stop_out_of_order();
-    task_->scope = nullptr;
     task_ = nullptr;
   }
 
@@ -117,7 +125,7 @@ class GYRE_API cancel_scope {
   cancel_scope* next_ = nullptr;
   cancel_scope** link_ = nullptr;  // the pointer to this scope in the parent's list; null when in no list
   task_context* task_ = nullptr;
-  bool shielded_;
+  bool shielded_ = false;
   bool cancelled_ = false;
   bool limited_ = false;
   unsigned cancel_requests_ = 0;

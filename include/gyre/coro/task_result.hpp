@@ -27,8 +27,7 @@ class task_result {
   }
   /// Returns the value without moving it. There must be one.
   [[nodiscard]] T& value() noexcept { return value_; }
-
- protected:
+  /// Moves the value out. To be called once.
   T take_value() { return std::move(value_); }
 
  private:
@@ -44,8 +43,6 @@ class task_result<T&> {
  public:
   void return_value(T& value) noexcept { value_ = &value; }
   [[nodiscard]] T& value() noexcept { return *value_; }
-
- protected:
   T& take_value() { return *value_; }
 
  private:
@@ -57,8 +54,6 @@ class task_result<void> {
  public:
   void return_void() noexcept {}
   void value() noexcept {}
-
- protected:
   void take_value() noexcept {}
 };
 

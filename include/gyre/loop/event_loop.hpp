@@ -105,7 +105,7 @@ class GYRE_API event_loop {
 
   /// Ends the turn: after the running task, the loop checks the timers and the kernel before it runs the other ready
   /// tasks.
-  void end_turn() noexcept { left_in_turn_ = 0; }
+  void end_turn() noexcept { most_in_turn_ = 0; }
 
   /// True when other tasks are about to run in this turn and the backend submits their requests in one system call. An
   /// operation should then join them instead of making its own call.
@@ -155,13 +155,10 @@ class GYRE_API event_loop {
 
   // Called for each spawned task. shutdown() waits until none is left.
   /// Returns a number, from 1, that no other task of this loop has.
-  std::uint64_t task_began() noexcept { return ++tasks_ + ended_tasks_; }
+  std::uint64_t task_began() noexcept { return ++begun_tasks_; }
   /// Returns the task's position in the order of ends.
-  std::uint64_t task_ended() noexcept {
-    --tasks_;
-    return ++ended_tasks_;
-  }
-  [[nodiscard]] std::size_t tasks() const noexcept { return tasks_; }
+  std::uint64_t task_ended() noexcept { return ++ended_tasks_; }
+  [[nodiscard]] std::size_t tasks() const noexcept { return begun_tasks_ - ended_tasks_; }
 
   /// Drives the loop of another library as well, from the next turn on. An event of that loop wakes this loop, too.
   ///
@@ -210,7 +207,7 @@ class GYRE_API event_loop {
   task_context* running_task_ = nullptr;
   int inline_budget_ = inline_per_resumption;
   int ready_per_turn_;
-  int left_in_turn_ = 0;  // ready tasks that may still run
+  int most_in_turn_ = 0;  // ready tasks that may run in this turn; 0 after end_turn()
   io::monotonic_time busy_poll_;
   bool virtual_;
   bool shut_down_ = false;
@@ -221,9 +218,9 @@ class GYRE_API event_loop {
   io::backend_owner backend_;
   timer_wheel timers_;
   cancel_scope root_;
-  std::size_t tasks_ = 0;
+  std::uint64_t begun_tasks_ = 0;
+  std::uint64_t ended_tasks_ = 0;
   std::size_t expected_posts_ = 0;
-  std::uint64_t ended_tasks_ = 0;  // not adjacent to tasks_: reading both at once would stall on the write of one
   std::uint64_t waits_ = 0;
   guest_loop* guest_ = nullptr;
   exception_handler handler_;

@@ -10,13 +10,19 @@ class GYRE_API [[nodiscard("co_await it")]] join_op : public operation<join_op>,
  public:
   explicit join_op(task_state& task) noexcept : task_watcher(task, &task_ended) {}
   bool try_now() noexcept { return keep_if_ended(); }
-  void start() noexcept;
+  void start() noexcept {
+    if (waiter->context == &watched()) [[unlikely]]
+      stop_awaiting_itself();
+    watch("co_await");
+  }
   void on_cancel() noexcept;
   void await_resume() const {
     if (!watched().done()) throw_cancelled();
   }
 
  private:
+  friend struct task_state;
+  [[noreturn]] static void stop_awaiting_itself() noexcept;
   static void task_ended(task_watcher& watcher) noexcept { static_cast<join_op&>(watcher).finish_soon(); }
 };
 

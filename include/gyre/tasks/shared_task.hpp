@@ -86,9 +86,9 @@ class shared_task {
     }
     task_state& running_task() {
       if (!started) {
-        task_state& task = task_state::create(std::move(work), event_loop::current().root_scope(), nullptr, {}, where);
+        event_loop& loop = event_loop::current();
+        task_state& task = task_state::create(std::move(work), loop, loop.root_scope(), nullptr, {}, where);
         task.mark_observed();
-        task.add_reference();
         running = task_reference(task);
         started = true;
       }

@@ -27,8 +27,8 @@ template <class T>
 [[nodiscard("a dropped handle lets the task run on in the background: say so with detach()")]] task_handle<T> spawn(
     task<T> started GYRE_LIFETIMEBOUND, const spawn_options& options = {},
     std::source_location where = std::source_location::current()) {
-  task_state& state = task_state::create(std::move(started), loop_for("spawn").root_scope(), nullptr, options, where);
-  state.add_reference();
+  event_loop& loop = loop_for("spawn");
+  task_state& state = task_state::create(std::move(started), loop, loop.root_scope(), nullptr, options, where);
   return task_handle<T>(state);
 }
 

@@ -85,9 +85,8 @@ class GYRE_API child_tasks : public task_owner {
 
   template <class T>
   task_state& start(task<T> child, const spawn_options& options, std::source_location where) {
-    task_state& state = task_state::create(std::move(child), scope_, this, options, where);
+    task_state& state = task_state::create(std::move(child), event_loop::current(), scope_, this, options, where);
     state.mark_observed();
-    state.add_reference();
     ++running_;
     return state;
   }

@@ -11,6 +11,7 @@
 #include <source_location>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace gyre {
 
@@ -27,8 +28,8 @@ struct task_owner {
   void (*child_ended)(task_owner&, task_state&) noexcept = nullptr;
 };
 
-/// Notified once when a task ends, unless it has stopped watching. Keeps the task's state while it watches and
-/// afterwards.
+/// Notified once when a task ends, unless it has stopped watching. Keeps the task's state from then on. While it
+/// watches, the running task keeps the state.
 ///
 /// Lifetime: movable only until it watches. Thread: belongs to the loop of the task.
 class GYRE_API task_watcher {
@@ -47,19 +48,19 @@ class GYRE_API task_watcher {
   /// Idempotent.
   void stop_watching() noexcept;
   /// True after `watch` while the task has not ended.
-  [[nodiscard]] bool watches() const noexcept { return link_ != nullptr; }
+  [[nodiscard]] bool watches() const noexcept { return link_ != nullptr && link_ != &next_; }
   [[nodiscard]] task_state& watched() const noexcept { return *task_; }
 
  private:
   friend struct task_state;
-  void hold() noexcept;
   void join_the_others() noexcept;
   void watch_on_other_loop(const char* operation) noexcept;
   task_state* task_;
   void (*ended_)(task_watcher&) noexcept;
   task_watcher* next_ = nullptr;
-  task_watcher** link_ = nullptr;  // null: not in the task's list
-  bool holds_ = false;             // it holds a reference to the task
+  // The pointer to this watcher in the task's list. &next_ when it has left the list; it then holds a reference to the
+  // task. Null before it watches.
+  task_watcher** link_ = nullptr;
 };
 
 /// Shared by the running task, its handle and its watchers. Freed by the last of them.
@@ -71,17 +72,18 @@ struct GYRE_API task_state final : io::completion, task_context {
   bool done_ = false;
   bool observed_ = false;
   value_place value_ = value_place::frame;
-  std::uint32_t references_ = 1;  // includes one held by the running task
+  std::uint32_t references_ = 2;  // one held by the running task, one by the caller of create
 
  public:
-  /// Takes over the outermost frame of a task; `scope` becomes the task's outermost scope, below `parent`.
-  static task_state& create(frame_base& frame, cancel_scope& parent, task_owner* owner, const spawn_options& options,
-                            std::source_location where);
+  /// Takes over the outermost frame of a task; `root` becomes the task's outermost scope, below `parent`. The caller
+  /// owns one reference.
+  static task_state& create(frame_base& frame, event_loop& loop, cancel_scope& parent, task_owner* owner,
+                            const spawn_options& options, std::source_location where);
 
   template <class T>
-  static task_state& create(task<T>&& started, cancel_scope& parent, task_owner* owner, const spawn_options& options,
-                            std::source_location where) {
-    task_state& state = create(started.frame(), parent, owner, options, where);
+  static task_state& create(task<T>&& started, event_loop& loop, cancel_scope& parent, task_owner* owner,
+                            const spawn_options& options, std::source_location where) {
+    task_state& state = create(started.frame(), loop, parent, owner, options, where);
     (void)std::move(started).release();  // only now: without memory the task still frees its frame
     if constexpr (std::is_void_v<T>) state.value_ = value_place::none;
     return state;
@@ -141,7 +143,7 @@ struct GYRE_API task_state final : io::completion, task_context {
   T take() {
     if (failure()) [[unlikely]]
       std::rethrow_exception(failure());
-    if constexpr (!std::is_void_v<T>) return promise<T>().take();
+    if constexpr (!std::is_void_v<T>) return promise<T>().take_value();
   }
 
   frame_base* outermost;  ///< null after the end of a task without a value
@@ -151,38 +153,42 @@ struct GYRE_API task_state final : io::completion, task_context {
  private:
   friend class task_watcher;
   struct task_name;
-  task_state(frame_base& frame, event_loop& loop, task_owner* owner, std::source_location where, task_name* name,
-             task_local_binding* seen) noexcept;
-  [[gnu::always_inline]] ~task_state() = default;
+  task_state(frame_base& frame, event_loop& loop, cancel_scope& parent, task_owner* owner, std::source_location where,
+             task_name* name, task_local_binding* seen) noexcept;
+  static const task_kind kind_of_spawned;
   static void begin(io::completion& c) noexcept;
-  void begin_at_once() noexcept;
   static void coroutine_ended(task_context& context) noexcept;
   static task_description describe(const task_context& context) noexcept;
   void finish() noexcept;
-  void tell_watchers() noexcept;
-  void report_failure() const noexcept;
+  void drop_failure() noexcept;
   void free() noexcept;
   [[noreturn]] void stop_without_value() const noexcept;
 
-  event_loop* loop_ = nullptr;
-  task_owner* owner_ = nullptr;
-  task_watcher* watchers_ = nullptr;
-  task_name* name_ = nullptr;  // null: no name
+  event_loop* loop_;
+  task_owner* owner_;
+  task_name* name_;                   // null: no name
+  task_watcher* watchers_ = nullptr;  // in the order in which they were added
+  task_watcher** watchers_end_ = &watchers_;
   std::exception_ptr failure_;
-  std::uint64_t place_ = 0;  // in the order of the starts of the loop's tasks; after the end, of their ends
+  std::uint64_t place_;  // in the order of the starts of the loop's tasks; after the end, of their ends
 };
 
-inline void task_watcher::hold() noexcept {
-  if (!holds_) task_->add_reference();
-  holds_ = true;
+inline void task_watcher::join_the_others() noexcept {
+  link_ = std::exchange(task_->watchers_end_, &next_);
+  *link_ = this;
+}
+inline void task_watcher::watch(const char* operation) noexcept {
+  if (!task_->is_on_running_loop()) [[unlikely]]
+    return watch_on_other_loop(operation);
+  join_the_others();
 }
 inline bool task_watcher::keep_if_ended() noexcept {
   if (!task_->done()) return false;
-  hold();
+  if (std::exchange(link_, &next_) == nullptr) task_->add_reference();
   return true;
 }
 inline task_watcher::~task_watcher() {
-  if (!holds_) return;
+  if (link_ == nullptr) return;
   if (watches()) stop_watching();
   task_->release();
 }
