@@ -6,6 +6,7 @@ import socket
 import subprocess
 import threading
 import time
+from pathlib import Path
 
 from support import BIN
 
@@ -39,6 +40,37 @@ class Server:
                 return
             time.sleep(0.01)
         raise AssertionError("it goes on accepting")
+
+    def fill(self, peer):
+        """Sends until the server waits for this peer to read: it sleeps, and nothing moves for longer than the kernel
+        delays an acknowledgement."""
+        peer.setblocking(False)
+        before, same = None, 0
+        for _ in range(2000):
+            try:
+                while peer.send(b"x" * (1 << 20)) > 0:
+                    same = 0
+            except BlockingIOError:
+                pass
+            now = self.queued_for(peer)
+            same = same + 1 if self.sleeps() and now == before and "00000000" not in now else 0
+            if same == 20:
+                peer.settimeout(20)
+                return
+            before = now
+            time.sleep(0.01)
+        raise AssertionError("it goes on reading")
+
+    def queued_for(self, peer):
+        """The bytes that both ends have sent and that have not been acknowledged."""
+        ends = {f"0100007F:{port:04X}" for port in (self.address[1], peer.getsockname()[1])}
+        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        return [row[4].partition(":")[0] for row in rows if {row[1], row[2]} == ends]
+
+    def sleeps(self):
+        """Whether all threads of the server sleep."""
+        stats = [stat.read_text() for stat in Path(f"/proc/{self.process.pid}/task").glob("*/stat")]
+        return all(stat.rpartition(")")[2].split()[0] == "S" for stat in stats)
 
     def stop(self, number=signal.SIGTERM):
         """Sends a signal. Returns the exit code and the output since the start."""
