@@ -7,6 +7,7 @@
 #include "programs/common/option_checks.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>

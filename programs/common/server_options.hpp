@@ -4,11 +4,13 @@
 #include <gyre/net/tcp_listener.hpp>
 #include <gyre/runtime/run.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <chrono>
 #include <cstddef>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace programs {
 

@@ -5,6 +5,7 @@
 #include <gyre/tasks/timeout.hpp>
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <vector>

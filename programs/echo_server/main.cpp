@@ -1,6 +1,8 @@
 // programs/echo_server/main.cpp: sends back whatever it receives.
 #include "programs/common/server_options.hpp"
 
+#include <CLI/CLI.hpp>
+
 namespace {
 
 gyre::task<> echo(gyre::tcp_stream peer) {

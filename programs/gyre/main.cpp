@@ -5,6 +5,8 @@
 
 #include <gyre/version.hpp>
 
+#include <CLI/CLI.hpp>
+
 int main(int argc, char** argv) {
   CLI::App app("The gyre command.", "gyre");
   app.set_version_flag("--version", std::string("gyre ") + gyre::version_string);

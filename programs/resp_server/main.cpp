@@ -2,6 +2,8 @@
 #include "programs/common/option_checks.hpp"
 #include "programs/resp_server/server.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <chrono>
 

@@ -7,6 +7,7 @@
 #include "programs/gyre/serve/allowed_hosts.hpp"
 
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>

@@ -3,11 +3,14 @@
 
 #include <gyre/http/server_limits.hpp>
 
-#include <CLI/CLI.hpp>
-
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace programs {
 
