@@ -17,6 +17,7 @@ Readers do not see HTML comments. Four kinds of them, each beside a listing, det
 """
 
 import asyncio
+import functools
 import os
 import re
 import signal
@@ -35,6 +36,19 @@ FENCE = re.compile(r"(?:^<!-- check_docs: file: (?P<file>\S+) -->\n|^<!-- check_
                    r"^```(?P<language>\w*)\n(?P<code>.*?)^```\n?"
                    r"(?:^<!-- check_docs: after\n(?P<after>.*?)^-->\n?|"
                    r"^<!-- check_docs: server: (?P<server>.*?) -->\n?)?", re.M | re.S)
+
+
+COMPILER = ["clang++-19", "-std=c++23", "-O1", "-pthread", f"-I{ROOT / 'include'}"]
+SCRATCH = tempfile.TemporaryDirectory()
+
+
+@functools.cache
+def precompiled():
+    """The prefix of every listing, which takes longer to compile than the listing."""
+    header, result = Path(SCRATCH.name, "prefix.hpp"), Path(SCRATCH.name, "prefix.pch")
+    header.write_text(PREFIX)
+    subprocess.run([*COMPILER, "-x", "c++-header", str(header), "-o", str(result)], check=True)
+    return result
 
 
 def linked_with():
@@ -112,8 +126,8 @@ def check_fence(where, code, file=None, server=None):
         code, server = (text.replace(named.group(1), str(port)) for text in (code, server))
     with tempfile.TemporaryDirectory() as scratch:
         source, program = Path(scratch, "fence.cpp"), Path(scratch, "fence")
-        source.write_text(PREFIX + code)
-        command = ["clang++-19", "-std=c++23", "-O1", f"-I{ROOT / 'include'}", str(source)]
+        source.write_text(code)
+        command = [*COMPILER, "-include-pch", str(precompiled()), str(source)]
         command += ["-o", str(program), str(LIBRARY), *linked_with()] if runs else ["-fsyntax-only"]
         built = subprocess.run(command, capture_output=True, text=True)
         if built.returncode != 0:
@@ -172,6 +186,7 @@ def main():
         if comments != used:
             problems.append(f"{file.relative_to(ROOT)}: a check_docs comment that is beside no listing")
         problems += broken_links(file)
+    precompiled()  # before the threads
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for found in pool.map(lambda piece: check_fence(*piece), pieces):
             problems += found
