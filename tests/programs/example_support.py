@@ -33,10 +33,10 @@ class Program:
         self.process.stdout.close()
 
     def connect(self):
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
 
     def socket(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
     def request(self, method, target, body=None, headers={}, **options):
         """Returns (status, headers, body)."""

@@ -23,12 +23,12 @@ class Upstream(http.server.ThreadingHTTPServer):
         def body(self):
             if "chunked" not in self.headers.get("Transfer-Encoding", ""):
                 return self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            data = b""
+            pieces = []
             while size := int(self.rfile.readline(), 16):
-                data += self.rfile.read(size)
+                pieces.append(self.rfile.read(size))
                 self.rfile.readline()
             self.rfile.readline()
-            return data
+            return b"".join(pieces)
 
         def answer(self, body, *fields, status=200):
             self.send_response(status)
