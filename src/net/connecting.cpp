@@ -1,4 +1,4 @@
-// src/net/connecting.cpp: a socket that is being connected.
+// src/net/connecting.cpp: a socket that is being connected, and calls that sockets of every kind share.
 #include "connecting.hpp"
 #include "last_error.hpp"
 

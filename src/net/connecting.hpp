@@ -1,4 +1,4 @@
-// src/net/connecting.hpp: a socket that is being connected.
+// src/net/connecting.hpp: a socket that is being connected, and calls that sockets of every kind share.
 #pragma once
 
 #include <gyre/loop/io_operation.hpp>
