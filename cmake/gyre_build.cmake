@@ -42,3 +42,22 @@ if(GYRE_SANITIZE)
   target_link_options(gyre_build INTERFACE -fsanitize=${GYRE_SANITIZE})
   target_compile_definitions(gyre_build INTERFACE GYRE_NO_FRAME_POOL)  # every frame from the heap, for sanitizers
 endif()
+
+# gyre_precompile_for(owner target...): the targets, whose options are equal, share one precompiled header of the
+# library, which takes longer to compile than most programs. The release build has none, to find missing includes; nor
+# has a build of a single program.
+function(gyre_precompile_for owner)
+  if(NOT GYRE_UNITY_BUILD OR NOT GYRE_BUILD_TESTS)
+    return()
+  endif()
+  foreach(target ${owner} ${ARGN})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+      target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp)  # ccache compares the text of headers
+    endif()
+    if(target STREQUAL owner)
+      target_precompile_headers(${target} PRIVATE <gyre/gyre.hpp> <gyre/http.hpp>)
+    else()
+      target_precompile_headers(${target} REUSE_FROM ${owner})
+    endif()
+  endforeach()
+endfunction()
