@@ -21,8 +21,8 @@ gyre::task<std::vector<std::byte>> read_to_end(gyre::tcp_stream& from) {
   co_return all;
 }
 
-// Fills the socket until every write waits. The kernel acknowledges the last bytes some 40 ms late, which makes room for
-// a small write again. So the socket stays full only if nothing was in flight before the write that found no room.
+// Fills the socket until every write waits. The kernel acknowledges the last bytes some 40 ms late, which makes room
+// for a small write again. So the socket stays full only if nothing was in flight before the write that found no room.
 gyre::task<std::size_t> fill_socket(gyre::tcp_stream& stream) {
   const auto chunk = pattern(65'536);
   const int fd = stream.native_descriptor();
