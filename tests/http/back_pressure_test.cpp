@@ -265,6 +265,56 @@ TEST(back_pressure, appending_more_than_64_KiB_at_once_reaches_a_client_that_has
                  });
 }
 
+// The rest of a piece leaves when the client takes it, although the handler writes no further one.
+TEST(back_pressure, a_piece_that_had_to_wait_for_the_client_arrives_without_another_one) {
+  constexpr std::size_t kibibyte = 1024;
+  for (const bool in_memory : {false, true}) {
+    for (const bool appends : {false, true}) {
+      std::size_t written = 0;
+      gyre::event go_on;
+      auto produce = [&](http::body_writer& out) -> gyre::task<> {
+        do {
+          const std::string text((in_memory ? 1 : 15) * kibibyte, 'x');
+          written += text.size();
+          if (appends)
+            out.append(text);
+          else
+            co_await out.write(text);
+          co_await gyre::sleep(1ms);
+        } while (out.waiting() == 0 && written < (in_memory ? 4 : 16'000) * kibibyte);
+        co_await go_on.wait();
+      };
+      auto expect_all = [&](auto& client) -> gyre::task<> {
+        co_await client.send("GET / HTTP/1.0\r\nHost: a\r\n\r\n");
+        co_await until_it_stops(written);
+        std::size_t size = 0;
+        auto receive_all = [&]() -> gyre::task<> {
+          while (size < written) {
+            (void)co_await client.receive();
+            size = client.received().size() - (client.received().find("\r\n\r\n") + 4);
+          }
+        };
+        EXPECT_TRUE(co_await gyre::as_expected(gyre::timeout(5s, receive_all))) << appends << in_memory;
+        EXPECT_EQ(size, written);
+        go_on.set();
+        (void)co_await client.rest();
+      };
+      const auto routes = [&](http::request&) { return response::stream(produce); };
+      if (in_memory) {
+        run_in_memory(options_for(routes), [&](memory_server& here) -> gyre::task<> {
+          auto client = here.connect(1000);
+          co_await expect_all(client);
+        });
+      } else {
+        run_on_sockets(options_for(routes), [&](socket_server& here) -> gyre::task<> {
+          auto client = co_await connect_with_little_room(here);
+          co_await expect_all(client);
+        });
+      }
+    }
+  }
+}
+
 TEST(back_pressure, pipelined_answers_without_a_body_wait_for_the_client) {
   for (const std::string_view method : {"HEAD", "GET"}) {
     for (const bool observed : {false, true}) {

@@ -107,6 +107,33 @@ task<http_answer> get(http_test_client& app, std::string target, std::string cod
   co_return co_await ask(app, "GET", std::move(target), std::move(codings));
 }
 
+task<gyre_test::memory_client> connect(gyre_test::memory_server& here) { co_return here.connect(); }
+task<gyre_test::tcp_client> connect(gyre_test::socket_server& here) { co_return co_await here.connect(); }
+
+/// Each event must arrive before the handler is allowed to make the next one.
+template <class Server>
+task<> expect_events_when_they_happen(Server& here, std::string coding, gyre::event& go_on) {
+  auto client = co_await connect(here);
+  co_await client.send("GET / HTTP/1.0\r\nHost: a\r\nAccept-Encoding: " + coding + "\r\n\r\n");
+  const auto arrived = [&] {
+    const std::size_t head = client.received().find("\r\n\r\n");
+    return head == std::string::npos ? gyre_test::decoded{} : decode(coding, client.received().substr(head + 4));
+  };
+  std::string expected;
+  for (int i = 0; i < 3; ++i) {
+    expected += "tick " + std::to_string(i) + "\ntock\n";
+    bool more = true;
+    while (more && arrived().text.size() < expected.size()) more = co_await client.receive();
+    EXPECT_EQ(arrived().text, expected) << coding;
+    EXPECT_FALSE(arrived().failed) << coding;
+    go_on.set();
+  }
+  const std::string received = co_await client.rest();
+  const auto all = decode(coding, received.substr(received.find("\r\n\r\n") + 4));
+  EXPECT_TRUE(all.ended) << coding;
+  EXPECT_EQ(all.text, expected);
+}
+
 }  // namespace
 
 TEST(compress, every_coding_gives_the_same_back) {
@@ -245,42 +272,34 @@ TEST(compress, a_body_shorter_than_announced_is_cut_off) {
   });
 }
 
-// Over a socket: a server on any other stream sends compressed pieces with the next flush.
 TEST(compress, an_event_arrives_when_it_happens) {
   for (const std::string_view coding : http::available_codings()) {
-    gyre::event go_on;
-    const auto tick = [&](http::body_writer& out) -> task<> {
-      for (int i = 0; i < 3; ++i) {
-        co_await out.write("tick " + std::to_string(i) + "\n");
-        co_await out.write("tock\n");
-        co_await go_on.wait();
-        go_on.clear();
-      }
-    };
-    http::router routes;
-    routes.use(http::compress());
-    routes.get("/", [tick](http::request&) { return http::response::stream(tick, "text/plain"); });
-    gyre_test::run_on_sockets(gyre_test::options_for(std::move(routes)), [&](gyre_test::socket_server& here) -> task<> {
-      auto client = co_await here.connect();
-      co_await client.send("GET / HTTP/1.0\r\nHost: a\r\nAccept-Encoding: " + std::string(coding) + "\r\n\r\n");
-      const auto arrived = [&] {
-        const std::size_t head = client.received().find("\r\n\r\n");
-        return head == std::string::npos ? gyre_test::decoded{} : decode(coding, client.received().substr(head + 4));
+    for (const bool appends : {false, true}) {
+      gyre::event go_on;
+      const auto tick = [&](http::body_writer& out) -> task<> {
+        for (int i = 0; i < 3; ++i) {
+          const std::string text = "tick " + std::to_string(i) + "\n";
+          if (appends)
+            out.append(text);
+          else
+            co_await out.write(text);
+          out.append("tock\n");
+          co_await go_on.wait();
+          go_on.clear();
+        }
       };
-      std::string expected;
-      for (int i = 0; i < 3; ++i) {
-        expected += "tick " + std::to_string(i) + "\ntock\n";
-        bool more = true;
-        while (more && arrived().text.size() < expected.size()) more = co_await client.receive();
-        EXPECT_EQ(arrived().text, expected) << coding;
-        EXPECT_FALSE(arrived().failed) << coding;
-        go_on.set();
-      }
-      const std::string received = co_await client.rest();
-      const auto all = decode(coding, received.substr(received.find("\r\n\r\n") + 4));
-      EXPECT_TRUE(all.ended) << coding;
-      EXPECT_EQ(all.text, expected);
-    });
+      const auto options = [tick] {
+        http::router routes;
+        routes.use(http::compress());
+        routes.get("/", [tick](http::request&) { return http::response::stream(tick, "text/plain"); });
+        return gyre_test::options_for(std::move(routes));
+      };
+      const auto expect_events = [&](auto& here) -> task<> {
+        co_await expect_events_when_they_happen(here, std::string(coding), go_on);
+      };
+      gyre_test::run_on_sockets(options(), expect_events);
+      gyre_test::run_in_memory(options(), expect_events);
+    }
   }
 }
 

@@ -45,7 +45,7 @@ task<> body_writer::write(std::string_view piece) {
 
 std::size_t body_writer::waiting() const noexcept {
   if (filter_ != nullptr) return filter_->waiting();
-  return output_->failed() ? 0 : output_->buffer().size();
+  return output_->failed() ? 0 : output_->waiting();
 }
 
 void body_writer::append(std::string_view piece) {

@@ -34,6 +34,7 @@ void message_output::attach(transport& to) noexcept {
 }
 
 task<transfer> message_output::flush() {
+  if (in_background_ > 0) co_await background_ended();
   if (failed() || buffer_.empty()) co_return state_;
   begin_transfer();
   const transfer outcome = co_await transport_->write(buffer_, {}, limit_);
@@ -57,6 +58,7 @@ task<transfer> message_output::write(std::string_view bytes) {
     if (!settle(before::more_output)) (void)co_await flush();
     co_return state_;
   }
+  if (in_background_ > 0) co_await background_ended();
   while (!failed() && (!bytes.empty() || !buffer_.empty())) {
     const std::string_view next = bytes.substr(0, piece);
     begin_transfer();
@@ -120,7 +122,7 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
 }
 
 void message_output::send_now(write_hint hint) noexcept {
-  if (failed() || buffer_.empty()) return;
+  if (failed() || buffer_.empty() || in_background_ > 0) return;
   const std::ptrdiff_t sent = transport_->write_now(buffer_, hint);
   if (sent < 0) {  // the next write reports it; data appended until then is dropped
     state_ = transfer::failed;
@@ -132,13 +134,13 @@ void message_output::send_now(write_hint hint) noexcept {
 }
 
 bool message_output::send_when_waiting() {
-  if (!transport_->writes_now()) return false;
-  if (scheduled_ != nullptr) return true;
-  scheduled_ = new flusher;
-  scheduled_->output = this;
-  scheduled_->complete = &flush_now;
-  event_loop::current().schedule(*scheduled_);
-  return true;
+  if (scheduled_ == nullptr) {
+    scheduled_ = new flusher;
+    scheduled_->output = this;
+    scheduled_->complete = &flush_now;
+    event_loop::current().schedule(*scheduled_);
+  }
+  return transport_->writes_now();
 }
 
 void message_output::flush_now(io::completion& c) noexcept {
@@ -146,8 +148,49 @@ void message_output::flush_now(io::completion& c) noexcept {
   if (message_output* const output = self->output; output != nullptr) {
     output->scheduled_ = nullptr;
     output->send_now(write_hint::none);
+    output->begin_background();
   }
   delete self;
+}
+
+void message_output::begin_background() noexcept {
+  if (background_ == nullptr || buffer_.empty() || failed() || in_background_ > 0) return;
+  try {
+    background_->start(send_in_background(), {.name = "sending a part of a response"}, std::source_location::current())
+        .release();
+  } catch (...) {  // no memory: the next write or flush sends the bytes
+  }
+}
+
+// Takes the buffer, because more may be appended meanwhile. Another call may have sent everything before this began.
+task<> message_output::send_in_background() {
+  while (!buffer_.empty() && !failed() && in_background_ == 0) {
+    struct sending {
+      message_output& output;
+      std::string bytes = std::exchange(output.buffer_, {});
+      transfer outcome = transfer::failed;  // also when it is cancelled
+      explicit sending(message_output& from) : output(from) { output.in_background_ = bytes.size(); }
+      sending(const sending&) = delete;
+      sending& operator=(const sending&) = delete;
+      ~sending() {
+        output.end_transfer(outcome, bytes.size());
+        output.in_background_ = 0;
+        output.background_ended_.set();
+      }
+    } here(*this);
+    background_ended_.clear();
+    here.outcome = co_await transport_->write(here.bytes, {}, limit_);
+  }
+}
+
+// A call that is cancelled here may have left a part of a piece in the buffer.
+task<> message_output::background_ended() {
+  try {
+    while (in_background_ > 0) co_await background_ended_.wait();
+  } catch (...) {  // cancelled
+    state_ = transfer::failed;
+    throw;
+  }
 }
 
 }  // namespace gyre::http

@@ -4,6 +4,8 @@
 #include <gyre/coro/frame_pool.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/io/completion.hpp>
+#include <gyre/sync/event.hpp>
+#include <gyre/tasks/task_group.hpp>
 
 #include "transport.hpp"
 
@@ -27,6 +29,7 @@ enum class before : std::uint8_t {
 /// are written from where they are.
 ///
 /// `settle` alone decides when the gathered bytes leave. A response does not wait because the next one takes long.
+/// While a body is produced, a child task sends the bytes that the connection does not take at once.
 /// Errors: after the first error, everything is dropped. A cancelled write counts as an error: the bytes after it
 /// would be taken for the rest of it.
 class message_output {
@@ -70,11 +73,15 @@ class message_output {
   }
 
   [[nodiscard]] bool has_unsent() const noexcept { return !buffer_.empty(); }
+  /// Bytes that the connection has not taken.
+  [[nodiscard]] std::size_t waiting() const noexcept { return buffer_.size() + in_background_; }
   [[nodiscard]] transfer state() const noexcept { return state_; }
   [[nodiscard]] bool failed() const noexcept { return state_ != transfer::done; }
   /// True if the file caused the failure, not the client.
   [[nodiscard]] bool file_failed() const noexcept { return file_failed_; }
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
+
+  class background_sending;
 
  private:
   // While it is in the ready queue, it must outlive the connection.
@@ -87,8 +94,11 @@ class message_output {
   [[nodiscard]] bool append_file(int file, std::uint64_t offset, std::uint64_t count);
   // A broken connection is recorded, and every later write fails.
   void send_now(write_hint hint) noexcept;
-  // Returns false when the transport takes nothing at once.
+  // Returns false when the transport takes nothing at once: a caller that can wait flushes then.
   [[nodiscard]] bool send_when_waiting();
+  void begin_background() noexcept;
+  task<> send_in_background();
+  task<> background_ended();
   [[nodiscard]] bool had_its_share(std::uint64_t bytes) noexcept;
   static void flush_now(io::completion& c) noexcept;
   // A transfer counts as failed until it has ended. So a cancelled one has failed, and
@@ -107,6 +117,25 @@ class message_output {
   bool file_failed_ = false;
   std::uint64_t sent_ = 0;
   std::uint64_t since_others_ran_ = 0;
+  background_sending* background_ = nullptr;
+  std::size_t in_background_ = 0;  // bytes that the child task is writing
+  event background_ended_;
+};
+
+/// Owns the child task. `all_ended` and then `close` are called before it is destroyed.
+class message_output::background_sending : public child_tasks {
+ public:
+  background_sending(task_context& task, message_output& output) noexcept
+      : child_tasks(task, [](child_tasks&, task_state&) noexcept {}), output_(output) {
+    output_.background_ = this;
+  }
+  background_sending(const background_sending&) = delete;
+  background_sending& operator=(const background_sending&) = delete;
+  ~background_sending() { output_.background_ = nullptr; }
+  using child_tasks::close;
+
+ private:
+  message_output& output_;
 };
 
 }  // namespace gyre::http

@@ -4,6 +4,7 @@
 #include "response_sender.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <stdexcept>
 
 namespace gyre::http {
@@ -121,7 +122,17 @@ task<bool> response_sender::produce() {
     const transfer sent = co_await output_.flush();
     if (sent != transfer::done) co_return false;
   }
-  co_await response_.producer->produce(writer);
+  message_output::background_sending background(co_await this_task_context{}, output_);
+  std::exception_ptr failure;
+  try {
+    co_await response_.producer->produce(writer);
+  } catch (...) {  // thrown again; nothing follows a response that was cut off
+    failure = std::current_exception();
+    background.scope().cancel();
+  }
+  if (background.running() > 0) co_await background.all_ended();
+  background.close();
+  if (failure) std::rethrow_exception(failure);
   if (response_.length && writer.written() != *response_.length)
     throw std::logic_error("the body of the response is shorter than was announced");
   if (output_.failed()) co_return false;

@@ -49,7 +49,7 @@ task<> event_writer::send_bytes(std::string_view bytes) {
   const mutex_guard turn = co_await turn_.scoped_lock();
   sent_ = true;
   co_await out_->write(bytes);
-  co_await out_->flush();  // not every connection flushes when its task waits
+  co_await out_->flush();  // a slow client slows the sender down
 }
 
 task<> event_writer::send(server_event what) {
