@@ -67,6 +67,23 @@ inline constexpr std::array<bool, 256> token_characters = [] {
   const __m128i fragment = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('#'));
   return _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(low, deleted), fragment));
 }
+/// Returns a mask of the bytes, out of sixteen, that are letters, digits or hyphens. Nearly all names consist of these.
+[[nodiscard]] inline unsigned usual_name_characters(__m128i bytes) noexcept {
+  // Moves the range to the lowest values of a signed comparison.
+  const auto between = [](__m128i all, char first, char last) {
+    return _mm_cmplt_epi8(_mm_add_epi8(all, _mm_set1_epi8(static_cast<char>(-128 - first))),
+                          _mm_set1_epi8(static_cast<char>(last - first + 1 - 128)));
+  };
+  const __m128i letters = between(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), 'a', 'z');
+  const __m128i others = _mm_or_si128(between(bytes, '0', '9'), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('-')));
+  return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(letters, others)));
+}
+/// True if all sixteen bytes are letters, digits, hyphens or dots.
+[[nodiscard]] inline bool are_usual_host_characters(const char* sixteen) noexcept {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(sixteen));
+  const int dots = _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('.')));
+  return (usual_name_characters(bytes) | static_cast<unsigned>(dots)) == 0xffff;
+}
 /// True if all sixteen bytes are allowed in a value.
 [[nodiscard]] inline bool are_value_characters(const char* sixteen) noexcept {
   return no_value_characters(_mm_loadu_si128(reinterpret_cast<const __m128i*>(sixteen))) == 0;
@@ -86,6 +103,12 @@ template <bool (*may_stand)(char) noexcept>
 }
 [[nodiscard]] inline bool are_target_characters(const char* sixteen) noexcept {
   return all_sixteen<is_target_character>(sixteen);
+}
+[[nodiscard]] inline bool is_usual_host_character(char c) noexcept {
+  return (c >= '0' && c <= '9') || (to_lower(c) >= 'a' && to_lower(c) <= 'z') || c == '-' || c == '.';
+}
+[[nodiscard]] inline bool are_usual_host_characters(const char* sixteen) noexcept {
+  return all_sixteen<is_usual_host_character>(sixteen);
 }
 #endif
 
@@ -135,6 +158,11 @@ template <bool (*sixteen_may)(const char*) noexcept>
 [[nodiscard]] inline bool is_value(std::string_view text) noexcept { return all_may_stand<are_value_characters>(text); }
 [[nodiscard]] inline bool is_target(std::string_view text) noexcept {
   return all_may_stand<are_target_characters>(text);
+}
+
+/// True for letters, digits, hyphens and dots, of which nearly all hosts consist.
+[[nodiscard]] inline bool is_usual_host(std::string_view text) noexcept {
+  return all_may_stand<are_usual_host_characters>(text);
 }
 
 /// True if a token is `name`, which is in lower case. Setting the bit that distinguishes lower from upper case is

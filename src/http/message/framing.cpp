@@ -209,7 +209,13 @@ bool parse_host(std::string_view host, unsigned& port) noexcept {
   return end > 0 && host[end] == ':' && parse_port(host.substr(end + 1), port);
 }
 
+// Nearly all hosts are letters, digits, hyphens and dots, sometimes with a port, which is valid if it is short.
 bool is_host(std::string_view host) noexcept {
+  std::size_t colon = host.size();
+  while (colon > 0 && is_digit(host[colon - 1])) --colon;
+  const std::size_t digits = host.size() - colon;
+  const bool has_port = colon > 1 && host[colon - 1] == ':' && digits < longest_port;
+  if (is_usual_host(has_port ? host.substr(0, colon - 1) : host)) return true;
   unsigned ignored = no_port;
   return parse_host(host, ignored);
 }

@@ -43,22 +43,24 @@ bool may_stand(char c, encode_for where) noexcept {
 }  // namespace
 
 target_parts split_target(std::string_view target) noexcept {
+  if (target.starts_with('/')) {
+    const std::size_t mark = std::min(target.find('?'), target.size());
+    return {.path = target.substr(0, mark), .query = target.substr(std::min(mark + 1, target.size()))};
+  }
   target_parts parts;
   if (target.empty() || target == "*") {
     parts.path = target;
     return parts;
   }
-  if (target.front() != '/') {
-    const std::size_t scheme = target.find("://");
-    if (scheme == std::string_view::npos) {  // the form of CONNECT
-      parts.authority = target;
-      return parts;
-    }
-    target.remove_prefix(scheme + 3);
-    const std::size_t end = std::min(target.find_first_of("/?"), target.size());
-    parts.authority = target.substr(0, end);
-    target.remove_prefix(end);
+  const std::size_t scheme = target.find("://");
+  if (scheme == std::string_view::npos) {  // the form of CONNECT
+    parts.authority = target;
+    return parts;
   }
+  target.remove_prefix(scheme + 3);
+  const std::size_t end = std::min(target.find_first_of("/?"), target.size());
+  parts.authority = target.substr(0, end);
+  target.remove_prefix(end);
   const std::size_t mark = target.find('?');
   parts.path = target.substr(0, mark);
   if (parts.path.empty()) parts.path = "/";

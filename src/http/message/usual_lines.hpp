@@ -35,16 +35,6 @@ template <int (*those_that_may_not)(__m128i) noexcept>
   return find_first<no_target_characters>(at, end, is_target_character);
 }
 
-/// Returns a mask of the bytes, out of sixteen, that are letters, digits or hyphens. Nearly all names consist of these.
-[[nodiscard]] inline unsigned usual_name_characters(__m128i bytes) noexcept {
-  const auto between = [](__m128i all, char first, char last) {
-    return _mm_and_si128(_mm_cmpgt_epi8(all, _mm_set1_epi8(static_cast<char>(first - 1))),
-                         _mm_cmplt_epi8(all, _mm_set1_epi8(static_cast<char>(last + 1))));
-  };
-  const __m128i letters = between(_mm_or_si128(bytes, _mm_set1_epi8(0x20)), 'a', 'z');
-  const __m128i others = _mm_or_si128(between(bytes, '0', '9'), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('-')));
-  return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(letters, others)));
-}
 /// Returns the position of the colon after a name.
 [[nodiscard]] inline const char* end_of_name(const char* at, const char* end) noexcept {
   const char* const begin = at;
@@ -109,8 +99,7 @@ template <int (*those_that_may_not)(__m128i) noexcept>
   while (begin != line_end && is_space(*begin)) ++begin;
   const char* value_end = line_end;
   while (value_end != begin && is_space(value_end[-1])) --value_end;
-  out.name = {at, name_end};
-  out.value = {begin, value_end};
+  out = {.name = {at, name_end}, .value = {begin, value_end}};
   return line_end + 2;
 }
 

@@ -14,8 +14,8 @@ namespace gyre::http {
 
 void body_reader::start(message_input& input, const framing& body, std::uint64_t limit) noexcept {
   input_ = &input;
-  chunks_.reset();
   kind_ = body.body;
+  if (kind_ == body_kind::chunked) chunks_.reset();
   left_ = kind_ == body_kind::none ? 0 : kind_ == body_kind::sized ? body.length : unknown;
   received_ = consumed_ = 0;
   limit_ = limit;

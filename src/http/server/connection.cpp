@@ -42,7 +42,7 @@ class connection::reset_of_cut_off {
 };
 
 connection::connection(server_state& server, transport& carrier, const address& peer) noexcept
-    : next(server.connections), server_(server), transport_(carrier), peer_(peer) {
+    : next(server.connections), server_(server), transport_(carrier), socket_(carrier.as_socket()), peer_(peer) {
   if (next != nullptr) next->link = &next;
   link = &server.connections;
   server.connections = this;
@@ -69,7 +69,11 @@ task<> connection::run() {
       if (patience <= patience.zero()) co_return;
     }
     idle_ = true;
-    const transfer outcome = co_await transport_.receive(received, patience);
+    transfer outcome = transfer::done;
+    if (socket_ != nullptr)
+      outcome = co_await socket_->receive_here(received, patience);
+    else
+      outcome = co_await transport_.receive(received, patience);
     idle_ = false;
     if (outcome != transfer::done) co_return;
     const std::uint64_t requests_before = requests_;

@@ -8,7 +8,7 @@
 #include "exchange_scope.hpp"
 #include "response_sender.hpp"
 #include "server_state.hpp"
-#include "transport.hpp"
+#include "socket_transport.hpp"
 #include "workspace.hpp"
 
 #include <chrono>
@@ -81,6 +81,7 @@ class connection final : private message_input::continue_sender {
 
   server_state& server_;
   transport& transport_;
+  socket_transport* const socket_;  // the same, or null
   const address& peer_;
   workspace* work_ = nullptr;  // set while a request is being answered
   std::uint64_t requests_ = 0;

@@ -8,19 +8,6 @@
 
 namespace gyre::http {
 
-void message_input::attach(http::transport& from) noexcept {
-  constexpr std::size_t kept = std::size_t{64} << 10U;
-  transport_ = &from;
-  gathered_.clear();
-  if (gathered_.capacity() > kept) std::string().swap(gathered_);
-  begin_ = 0;
-  lease_.release();
-  broken = false;
-  waited_ = {};
-  arrived_ = 0;
-  late_ = false;
-}
-
 task<transfer> message_input::receive() {
   lease_.release();
   if (waited_ >= body_limit_ && std::exchange(late_, true)) co_return transfer::timed_out;

@@ -21,7 +21,17 @@ class message_input {
   explicit message_input(std::chrono::nanoseconds body_limit) noexcept : body_limit_(body_limit) {}
 
   /// Starts serving a connection; nothing of the previous connection is left.
-  void attach(http::transport& from) noexcept;
+  void attach(http::transport& from) noexcept {
+    constexpr std::size_t kept = std::size_t{64} << 10U;
+    transport_ = &from;
+    gathered_.clear();
+    if (gathered_.capacity() > kept) std::string().swap(gathered_);
+    begin_ = 0;
+    broken = false;
+    waited_ = {};
+    arrived_ = 0;
+    late_ = false;
+  }
 
   /// The connection does not need it any more: gives borrowed buffers back.
   void detach() noexcept { lease_.release(); }

@@ -83,9 +83,9 @@ void response_state::clear() noexcept {
   drop_body();
 }
 
-// Only the source's own members are reset: most bodies have nothing to close.
-void response_state::drop_body() noexcept {
-  switch (std::exchange(source, body_source::none)) {
+// Only the source's own members are reset.
+void response_state::close_body() noexcept {
+  switch (source) {
     case body_source::none:
     case body_source::value:
     case body_source::borrowed:
@@ -101,8 +101,6 @@ void response_state::drop_body() noexcept {
       delete std::exchange(protocol, nullptr);
       break;
   }
-  length.reset();
-  ends_by_itself = false;
 }
 
 response_state& response_state::make() {

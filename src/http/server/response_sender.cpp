@@ -16,6 +16,7 @@ bool response_sender::begin() {
                      .fields = response_.fields,
                      .length = {},
                      .body = {}};
+  const std::string_view bytes = is_in_memory() ? response_.bytes() : std::string_view();
   const bool successful_connect = how_.connect && response_.status >= 200 && response_.status < 300;
   const bool bodyless = is_bodyless(response_.status) || successful_connect;
   const bool empty = response_.status == 205;  // by definition: RFC 9110 §15.3.6
@@ -28,7 +29,7 @@ bool response_sender::begin() {
         break;
       case body_source::value:
       case body_source::borrowed:
-        head.length = response_.bytes().size();
+        head.length = bytes.size();
         break;
       case body_source::file:
         head.length = response_.length;
@@ -50,9 +51,9 @@ bool response_sender::begin() {
     head.connection = connection_field::keep_alive;
   // Requires Connection: upgrade, RFC 9110 §7.8.
   head.upgrade = !response_.fields.empty() && !find_line(response_.fields, "Upgrade").empty();
-  if (has_body_ && is_in_memory() && response_.bytes().size() <= message_output::gathered_at_most) {
-    head.body = response_.bytes();
-    body_bytes_ = head.body.size();
+  if (has_body_ && is_in_memory() && bytes.size() <= message_output::gathered_at_most) {
+    head.body = bytes;
+    body_bytes_ = bytes.size();
     has_all_ = true;
   }
   append_head(output_.buffer(), head);

@@ -38,7 +38,12 @@ struct response_state {
   ~response_state() { clear(); }
 
   void clear() noexcept;
-  void drop_body() noexcept;
+  void drop_body() noexcept {
+    if (source > body_source::borrowed) close_body();  // most bodies have nothing to close
+    source = body_source::none;
+    length.reset();
+    ends_by_itself = false;
+  }
   /// The body, if it is in memory.
   [[nodiscard]] std::string_view bytes() const noexcept {
     return source == body_source::value ? std::string_view(value) : borrowed;
@@ -50,6 +55,9 @@ struct response_state {
 
   static response_state& make();
   static void recycle(response_state& state) noexcept;
+
+ private:
+  void close_body() noexcept;
 };
 
 /// Returns the first of these lines with that name, including its line end, or an empty view.

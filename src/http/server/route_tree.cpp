@@ -37,6 +37,7 @@ route_node& child_of(route_node& node, std::string_view text) {
   if (place != node.children.end() && (*place)->text == text) return **place;
   auto added = std::make_unique<route_node>();
   added->text = text;
+  added->has_percent = text.find('%') != std::string_view::npos;
   return **node.children.insert(place, std::move(added));
 }
 
@@ -168,10 +169,14 @@ bool find_node(const route_node& node, std::size_t depth, std::size_t begin, rou
 
 }  // namespace
 
+// A segment with a percent sign has to be decoded, even if a text is the same.
 const route_list* find_spelled_out(const route_node& root, std::string_view path) noexcept {
-  if (path.find('%') != std::string_view::npos) return nullptr;
+  if (!path.starts_with('/')) return nullptr;
   const route_node* node = &root;
-  while (!path.empty() && node != nullptr) node = find_child(*node, take_segment(path));
+  while (!path.empty() && node != nullptr) {
+    node = find_child(*node, take_segment(path));
+    if (node != nullptr && node->has_percent) return nullptr;
+  }
   return node == nullptr || node->routes.empty() ? nullptr : &node->routes;
 }
 

@@ -29,6 +29,7 @@ using route_list = std::vector<std::unique_ptr<route>>;
 
 struct route_node {
   std::string text;                                   // the segment's text, decoded
+  bool has_percent = false;                           // in the text
   std::vector<std::unique_ptr<route_node>> children;  // literal segments, by size and text
   std::unique_ptr<route_node> parameter;
   route_list routes;  // for paths that end here

@@ -161,6 +161,11 @@ destination lead_to(handler& last, router::tree& all, served_request& r) {
   return {all.chain, &last, nullptr};
 }
 
+void note_route(served_request& r, const route& found, std::string_view rest) noexcept {
+  r.found_handler(found.answer.made_at());
+  r.found_route(found.pattern, rest);
+}
+
 // `search` has found the routes, unless the path is spelled out.
 destination lead_to_one_of(const route_list& at_path, const route_search* search, router::tree& all,
                            served_request& r) {
@@ -168,18 +173,17 @@ destination lead_to_one_of(const route_list& at_path, const route_search* search
   handler* const last = found != nullptr ? &found->answer : nullptr;
   if (found == nullptr) found = route_asked_about(at_path, r);  // the middleware of its group answers
   if (found == nullptr) return {all.chain, nullptr, &at_path};
-  r.found_handler(found->answer.made_at());
-  r.found_route(found->pattern, search != nullptr ? search->rest : std::string_view());
+  note_route(r, *found, search != nullptr ? search->rest : std::string_view());
   for (std::size_t i = 0; search != nullptr && i < search->count; ++i)
     r.add_path_value(found->names[i], {search->values[i].text, search->values[i].size});
   return {found->chain, last, &at_path};
 }
 
-destination find_destination(router::tree& all, served_request& r) {
+// `at_path` are the routes at a path that is spelled out.
+destination find_destination(router::tree& all, const route_list* at_path, served_request& r) {
   const std::string_view path = r.path();
+  if (at_path != nullptr) return lead_to_one_of(*at_path, nullptr, all, r);
   if (!path.starts_with('/')) return lead_to(all.no_route, all, r);
-  if (const route_list* const at_path = find_spelled_out(all.root, path))
-    return lead_to_one_of(*at_path, nullptr, all, r);
   route_search search(path);
   if (find_routes(all.root, search)) return lead_to_one_of(*search.found, &search, all, r);
   return lead_to(all.not_found ? all.not_found : all.no_route, all, r);
@@ -194,13 +198,26 @@ task<response> answer_others(request& r, const std::vector<const middleware*>& c
   co_return co_await pass(r, chain, last);
 }
 
-}  // namespace
-
-started_response router::start(request& r) {
-  const destination to = find_destination(routes(), served_request::of(r));
+// Not part of start(), which would need a large frame for it.
+[[gnu::noinline]] started_response start_other(request& r, router::tree& all, const route_list* at_path) {
+  const destination to = find_destination(all, at_path, served_request::of(r));
   if (to.last == nullptr) return answer_others(r, to.around, allowed_methods(*to.at_path));
   if (to.around.empty()) return to.last->start(r);
   return pass(r, to.around, *to.last);
+}
+
+}  // namespace
+
+// Most paths are spelled out in the pattern of a route for their method.
+started_response router::start(request& r) {
+  tree& all = routes();
+  const route_list* const at_path = find_spelled_out(all.root, r.path());
+  if (route* const found = at_path == nullptr ? nullptr : route_of(*at_path, r.method())) {
+    note_route(served_request::of(r), *found, {});
+    if (found->chain.empty()) return found->answer.start(r);
+    return pass(r, found->chain, found->answer);
+  }
+  return start_other(r, all, at_path);
 }
 
 }  // namespace gyre::http

@@ -5,6 +5,7 @@
 #include "served_request.hpp"
 #include "server_state.hpp"
 
+#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,16 +25,17 @@ void join_upgrades(std::span<const field> fields, std::string& out) {
 void served_request::begin(server_state& server, const address& peer, const head_parser& head, const framing& body,
                            message_input& input) {
   server_ = &server;
-  const target_parts parts = split_target(head.target());
-  now_ = {.method = head.method(),
-          .target = head.target(),
-          .parts = parts,
-          .host = parts.authority.empty() ? body.host : parts.authority,
-          .upgrade = body.upgrade,
-          .fields = head.fields(),
-          .minor_version = head.minor_version(),
-          .peer = &peer,
-          .handled_at = server.options.routes.made_at()};
+  // In place: assigning a temporary would copy all of it once more.
+  ::new (&now_) contents{.method = head.method(),
+                         .target = head.target(),
+                         .parts = split_target(head.target()),
+                         .host = body.host,
+                         .upgrade = body.upgrade,
+                         .fields = head.fields(),
+                         .minor_version = head.minor_version(),
+                         .peer = &peer,
+                         .handled_at = server.options.routes.made_at()};
+  if (!now_.parts.authority.empty()) now_.host = now_.parts.authority;
   lists_.path_values.clear();
   lists_.decoded.clear();
   lists_.query_fields.clear();

@@ -248,16 +248,11 @@ server_state::server_state(server_options&& chosen)
       where(name_of(listener, options)),
       count(options.counted_with != nullptr ? *options.counted_with : own_count_) {}
 
-std::string_view server_state::common_fields() {
-  const io::monotonic_time turn = event_loop::current().recent();
-  if (turn == turn_) return common_fields_;
-  turn_ = turn;
-  if (const unix_seconds now = io::wall_clock().tv_sec; now != second_) {
-    second_ = now;
-    common_fields_.assign("Date: ").append(date_.text(second_)).append("\r\n");
-    if (!options.name.empty()) head_writer(common_fields_).field("Server", options.name);
-  }
-  return common_fields_;
+void server_state::renew_common_fields(io::monotonic_time now) {
+  const timespec time = io::wall_clock();
+  next_second_ = now + (1'000'000'000 - time.tv_nsec);
+  common_fields_.assign("Date: ").append(date_.text(time.tv_sec)).append("\r\n");
+  if (!options.name.empty()) head_writer(common_fields_).field("Server", options.name);
 }
 
 server::server(server_options options) : state_(new server_state(std::move(options))) {}

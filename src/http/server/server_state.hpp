@@ -5,6 +5,7 @@
 #include <gyre/http/server.hpp>
 #include <gyre/http/shared_connection_count.hpp>
 #include <gyre/io/backend.hpp>
+#include <gyre/loop/event_loop.hpp>
 #include <gyre/net/unix_listener.hpp>
 
 #include "files/listing_cache.hpp"
@@ -25,7 +26,11 @@ struct server_state {
   explicit server_state(server_options&& chosen);
 
   /// "Date: ...\r\n", followed by the Server field if there is one. Lifetime: valid until the next call.
-  [[nodiscard]] std::string_view common_fields();
+  [[nodiscard]] std::string_view common_fields() {
+    const io::monotonic_time now = event_loop::current().recent();
+    if (now >= next_second_) renew_common_fields(now);
+    return common_fields_;
+  }
 
   server_options options;
   any_listener listener;
@@ -41,10 +46,11 @@ struct server_state {
   bool draining = false;
 
  private:
+  void renew_common_fields(io::monotonic_time now);
+
   shared_connection_count own_count_;
   date_cache date_;
-  unix_seconds second_ = -1;
-  io::monotonic_time turn_ = -1;  // the turn of the loop in which the clock was last read
+  io::monotonic_time next_second_ = 0;  // when the clock of the loop shows this, the date has changed
   std::string common_fields_;
 };
 

@@ -26,12 +26,7 @@ bool is_of_connection(std::error_code reason) noexcept {
 }  // namespace
 
 task<transfer> socket_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
-  const transfer_deadline::during waiting(receiving_, limit);
-  auto got = co_await as_expected(stream_.receive());
-  if (!got) co_return waiting.expired() ? transfer::timed_out : transfer::failed;
-  if (got->empty()) co_return transfer::ended;
-  into = *std::move(got);
-  co_return transfer::done;
+  co_return co_await receive_here(into, limit);
 }
 
 GYRE_CORO_WRAPPER task<transfer> socket_transport::write(std::string_view first, std::string_view second,

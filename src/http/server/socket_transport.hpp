@@ -3,6 +3,8 @@
 
 #include <gyre/net/socket_stream.hpp>
 
+#include <utility>
+
 #include "transfer_deadline.hpp"
 #include "transport.hpp"
 
@@ -13,7 +15,11 @@ class socket_transport final : public transport {
   /// Lifetime: `stream` must outlive this.
   explicit socket_transport(socket_stream& stream) noexcept : stream_(stream), receiving_(stream), sending_(stream) {}
 
+  class receiving;
+  /// Same as receive(), without a coroutine of its own.
+  [[nodiscard("co_await it")]] receiving receive_here(buffer_lease& into, std::chrono::nanoseconds limit) noexcept;
   task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) override;
+  [[nodiscard]] socket_transport* as_socket() noexcept override { return this; }
   task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) override;
   task<send_file_result> send_file(int file, std::uint64_t offset, std::size_t count,
                                    std::chrono::nanoseconds limit) override;
@@ -33,5 +39,38 @@ class socket_transport final : public transport {
   transfer_deadline receiving_;
   transfer_deadline sending_;
 };
+
+// Movable until it begins, because g++ 12 moves what is awaited.
+class [[nodiscard("co_await it")]] socket_transport::receiving : public socket_receive_op {
+ public:
+  receiving(socket_transport& carrier, buffer_lease& into, std::chrono::nanoseconds limit) noexcept
+      : socket_receive_op(carrier.stream_.receive()), carrier_(carrier), into_(into), limit_(limit) {}
+  bool await_ready() noexcept {
+    carrier_.receiving_.begin(limit_, 0);
+    return socket_receive_op::await_ready();
+  }
+  transfer await_resume() {
+    carrier_.receiving_.end();
+    socket_state& socket = carrier_.stream_.socket();
+    if (socket.received.has_bytes()) [[likely]] {  // as take_result(), without its result
+      into_ = socket.received.take();
+      socket.reader_took();
+      return transfer::done;
+    }
+    const auto got = take_result();
+    if (!got) return carrier_.receiving_.expired() ? transfer::timed_out : transfer::failed;
+    return transfer::ended;
+  }
+
+ private:
+  socket_transport& carrier_;
+  buffer_lease& into_;
+  std::chrono::nanoseconds limit_;
+};
+
+inline socket_transport::receiving socket_transport::receive_here(buffer_lease& into,
+                                                                  std::chrono::nanoseconds limit) noexcept {
+  return {*this, into, limit};
+}
 
 }  // namespace gyre::http

@@ -31,14 +31,14 @@ class transfer_deadline : private timer {
       deadline.begin(limit, enough);
     }
     during& operator=(during&&) = delete;
-    ~during() { deadline_.active_ = false; }
-    [[nodiscard]] bool expired() const noexcept { return deadline_.expired_; }
+    ~during() { deadline_.end(); }
+    [[nodiscard]] bool expired() const noexcept { return deadline_.expired(); }
 
    private:
     transfer_deadline& deadline_;
   };
 
- private:
+  /// For an operation that is movable until it begins; others use `during`.
   void begin(std::chrono::nanoseconds limit, std::uint64_t enough) noexcept {
     expired_ = false;
     if (limit == std::chrono::nanoseconds::max()) return;
@@ -53,6 +53,10 @@ class transfer_deadline : private timer {
     deadline = wanted_;
     loop.timers().arm(*this);
   }
+  void end() noexcept { active_ = false; }
+  [[nodiscard]] bool expired() const noexcept { return expired_; }
+
+ private:
   void look() noexcept {
     if (!active_) return;
     event_loop& loop = event_loop::current();

@@ -11,10 +11,8 @@
 #include "served_request.hpp"
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace gyre::http {
 
@@ -35,6 +33,7 @@ struct workspace {
   message_output output;
   served_request request;
   std::optional<started_response> started;  // until it is sent or awaited
+  workspace* next_free = nullptr;
 };
 
 /// Lends workspaces. Keeps as many as have been in use at the same time, within a bound.
@@ -44,7 +43,7 @@ class workspaces {
   class lent {
    public:
     lent(workspaces& all, const server_limits& limits, const server_timeouts& timeouts, transport& use)
-        : all_(&all), work_(all.take(limits, timeouts)) {
+        : all_(all), work_(&all.take(limits, timeouts)) {
       work_->parser.reset();
       work_->input.attach(use);
       work_->output.attach(use);
@@ -55,29 +54,40 @@ class workspaces {
       work_->started.reset();
       work_->output.detach();
       work_->input.detach();
-      all_->give_back(std::move(work_));
+      all_.give_back(*work_);
     }
     workspace& operator*() const noexcept { return *work_; }
 
    private:
-    workspaces* all_;
-    std::unique_ptr<workspace> work_;
+    workspaces& all_;
+    workspace* const work_;
   };
 
-  workspaces() { free_.reserve(most_kept); }
+  workspaces() = default;
+  workspaces(const workspaces&) = delete;
+  workspaces& operator=(const workspaces&) = delete;
+  ~workspaces() {
+    while (free_ != nullptr) delete std::exchange(free_, free_->next_free);
+  }
 
  private:
   static constexpr std::size_t most_kept = 256;
-  std::unique_ptr<workspace> take(const server_limits& limits, const server_timeouts& timeouts) {
-    if (free_.empty()) return std::make_unique<workspace>(limits, timeouts);
-    std::unique_ptr<workspace> work = std::move(free_.back());
-    free_.pop_back();
-    return work;
+  workspace& take(const server_limits& limits, const server_timeouts& timeouts) {
+    if (free_ == nullptr) [[unlikely]]
+      return *new workspace(limits, timeouts);
+    --count_;
+    return *std::exchange(free_, free_->next_free);
   }
-  void give_back(std::unique_ptr<workspace> work) noexcept {
-    if (free_.size() < most_kept) free_.push_back(std::move(work));
+  void give_back(workspace& work) noexcept {
+    if (count_ == most_kept) {
+      delete &work;
+      return;
+    }
+    ++count_;
+    work.next_free = std::exchange(free_, &work);
   }
-  std::vector<std::unique_ptr<workspace>> free_;
+  workspace* free_ = nullptr;
+  std::size_t count_ = 0;
 };
 
 }  // namespace gyre::http
