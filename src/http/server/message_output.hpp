@@ -28,7 +28,7 @@ enum class before : std::uint8_t {
 /// Gathers small pieces, so that a batch of responses goes out in one write. Large pieces
 /// are written from where they are.
 ///
-/// `settle` alone decides when the gathered bytes leave. A response does not wait because the next one takes long.
+/// This class alone decides when the gathered bytes leave. A response does not wait because the next one takes long.
 /// While a body is produced, a child task sends the bytes that the connection does not take at once.
 /// Errors: after the first error, everything is dropped. A cancelled write counts as an error: the bytes after it
 /// would be taken for the rest of it.
