@@ -20,8 +20,8 @@ enum class shielding : bool { none, shielded };
 class GYRE_API cancel_scope {
  public:
   explicit cancel_scope(shielding shield = shielding::none) noexcept : shielded_(shield == shielding::shielded) {}
-  /// Opens the first scope of `task`, whose `scope` and `open` say so already. `parent`, a scope of another task or of a
-  /// loop, owns that task. Writes each member once, because every spawn does this.
+  /// Opens the first scope of `task`, whose `scope` and `open` say so already. `parent`, a scope of another task or of
+  /// a loop, owns that task. Writes each member once, because every spawn does this.
   cancel_scope(task_context& task, cancel_scope& parent) noexcept
       : parent_(&parent), next_(parent.children_), link_(&parent.children_), task_(&task) {
     if (next_ != nullptr) next_->link_ = &next_;
