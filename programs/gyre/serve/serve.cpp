@@ -100,11 +100,11 @@ class site_server {
   [[nodiscard]] bool worker_failed() const noexcept { return worker_failed_; }
 
  private:
-  // A killed server may hold the address for some milliseconds after its end: the kernel closes the descriptors of an
-  // io_uring asynchronously. That is not the fault of the user who starts the next server.
+  // A killed server may hold the address for some milliseconds after its end, and longer on a busy machine: the kernel
+  // closes the descriptors of an io_uring asynchronously. That is not the fault of the user who starts the next server.
   template <class F>
   static gyre::task<std::unique_ptr<gyre::http::server>> when_address_is_free(F& listen) {
-    const gyre::time_point until = gyre::now() + std::chrono::milliseconds(500);
+    const gyre::time_point until = gyre::now() + std::chrono::seconds(2);
     for (;;) {
       try {
         co_return listen();
