@@ -9,10 +9,10 @@
 #include <gyre/http/response.hpp>
 
 #include <concepts>
+#include <optional>
 #include <source_location>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 namespace gyre::http {
 
@@ -27,20 +27,21 @@ concept request_function = requires(F& f, request& r) {
 /// The result of starting a handler: the response if it is already there, otherwise the task that produces it.
 class started_response {
  public:
-  started_response(response made) noexcept : result_(std::move(made)) {}          // NOLINT(google-explicit-constructor)
-  started_response(task<response> later) noexcept : result_(std::move(later)) {}  // NOLINT(google-explicit-constructor)
+  started_response(response made) noexcept : now_(std::move(made)) {}            // NOLINT(google-explicit-constructor)
+  started_response(task<response> later) noexcept : later_(std::move(later)) {}  // NOLINT(google-explicit-constructor)
 
   /// The response that is already there, or null.
-  [[nodiscard]] response* now() noexcept { return std::get_if<response>(&result_); }
+  [[nodiscard]] response* now() noexcept { return now_ ? &*now_ : nullptr; }
   /// The response in either case. Cancel: as the handler does. Errors: whatever it throws.
   [[nodiscard]] GYRE_CORO_WRAPPER task<response> wait() && {
-    if (auto* const later = std::get_if<task<response>>(&result_)) return std::move(*later);
-    return give(std::move(std::get<response>(result_)));
+    if (later_) return *std::move(later_);
+    return give(*std::move(now_));
   }
 
  private:
   static task<response> give(response made) { co_return made; }
-  std::variant<response, task<response>> result_;
+  std::optional<response> now_;  // one of them has a value
+  std::optional<task<response>> later_;
 };
 
 /// Base of handlers whose response is often there at once: `class router : public prompt_handler<router>`. For authors
