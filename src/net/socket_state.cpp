@@ -106,8 +106,11 @@ void socket_state::remove_writer(socket_write_base& op) noexcept {
   op.queued_ = false;
 }
 
-void socket_state::cancel_all() noexcept {
+void socket_state::cancel_reader() noexcept {
   if (waiting_reader != nullptr) waiting_reader->cancel(*waiting_reader);
+}
+
+void socket_state::cancel_writers() noexcept {
   socket_write_base* const first = first_writer();
   if (first == nullptr) return;
   while (first->next_writer_ != first) first->next_writer_->cancel(*first->next_writer_);

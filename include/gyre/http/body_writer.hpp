@@ -80,6 +80,7 @@ class GYRE_API body_writer {
   friend class response_sender;
   enum class form : std::uint8_t { chunked, plain, discarded };
   void count(std::uint64_t bytes);
+  void expect_whole() const;
   task<> filter_file(int file, std::uint64_t offset, std::uint64_t count);
 
   message_output* output_ = nullptr;
@@ -87,6 +88,7 @@ class GYRE_API body_writer {
   std::uint64_t written_ = 0;
   std::uint64_t announced_ = any_length;
   form form_ = form::chunked;
+  bool cut_off_ = false;  // a piece was left in the middle: nothing may follow
 };
 
 }  // namespace gyre::http

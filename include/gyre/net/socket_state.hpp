@@ -58,7 +58,12 @@ struct GYRE_API socket_state : private io::descriptor {
   /// The stream is gone: closes the descriptor, at once or when the kernel has released it, and frees this.
   void abandon() noexcept;
   /// Ends every operation that waits on this socket with operation_canceled.
-  void cancel_all() noexcept;
+  void cancel_all() noexcept {
+    cancel_reader();
+    cancel_writers();
+  }
+  void cancel_reader() noexcept;
+  void cancel_writers() noexcept;
   /// Resumes a waiting close() when nothing is in flight any more.
   void note_quiet() noexcept;
   [[nodiscard]] bool quiet() const noexcept { return in_flight == 0 && !received.listed; }

@@ -127,6 +127,7 @@ task<> compressing_producer::produce(body_writer& out) {
   compressing_filter filter(out, *encoder, on_thread_from_);
   body_writer writer(filter, announced_.value_or(body_writer::any_length));
   co_await inner_->produce(writer);
+  co_await writer.write({});  // throws if the body was cut off
   if (announced_ && writer.written() != *announced_)
     throw std::logic_error("the body of the response is shorter than was announced");
   co_await filter.finish();

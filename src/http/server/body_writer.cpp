@@ -29,17 +29,25 @@ void body_writer::count(std::uint64_t bytes) {
   written_ += bytes;
 }
 
+void body_writer::expect_whole() const {
+  if (output_ != nullptr) check(output_->state());
+  if (cut_off_) check(transfer::failed);
+}
+
 task<> body_writer::write(std::string_view piece) {
+  expect_whole();
   count(piece.size());
+  if (filter_ == nullptr && piece.empty()) co_return;
+  cut_off_ = true;  // until the piece is whole
   if (filter_ != nullptr) {
     co_await filter_->write(piece);
+    cut_off_ = false;
     co_return;
   }
-  check(output_->state());
-  if (piece.empty()) co_return;
   if (form_ == form::chunked) append_chunk_size(output_->buffer(), piece.size());
   check(co_await output_->write(piece));
   if (form_ == form::chunked) output_->buffer().append("\r\n");
+  cut_off_ = false;
   if (!output_->settle(before::waiting_for_handler)) check(co_await output_->flush());
 }
 
@@ -53,12 +61,18 @@ void body_writer::append(std::string_view piece) {
   if (waiting() >= waiting_at_most)
     throw io_error(std::make_error_code(std::errc::no_buffer_space), "append", "the response's body");
   count(piece.size());
-  if (piece.empty()) return;
-  if (filter_ != nullptr) return filter_->append(piece);
+  if (piece.empty() || cut_off_) return;
+  cut_off_ = true;  // until the piece is whole
+  if (filter_ != nullptr) {
+    filter_->append(piece);
+    cut_off_ = false;
+    return;
+  }
   if (output_->failed()) return;
   if (form_ == form::chunked) append_chunk_size(output_->buffer(), piece.size());
   output_->buffer().append(piece);
   if (form_ == form::chunked) output_->buffer().append("\r\n");
+  cut_off_ = false;
   (void)output_->settle(before::waiting_for_handler);
 }
 
@@ -67,16 +81,19 @@ GYRE_CORO_WRAPPER task<> body_writer::send_file(const fs::file& file, std::uint6
 }
 
 task<> body_writer::send_file(int file, std::uint64_t offset, std::uint64_t size) {
+  expect_whole();
   count(size);
   if (size == 0) co_return;
+  cut_off_ = true;  // until the part is whole
   if (filter_ != nullptr) {
     co_await filter_file(file, offset, size);
+    cut_off_ = false;
     co_return;
   }
-  check(output_->state());
   if (form_ == form::chunked) append_chunk_size(output_->buffer(), size);
   check(co_await output_->send_file(file, offset, size));
   if (form_ == form::chunked) output_->buffer().append("\r\n");
+  cut_off_ = false;
   if (!output_->settle(before::waiting_for_handler)) check(co_await output_->flush());
 }
 
@@ -103,6 +120,7 @@ task<> body_writer::filter_file(int file, std::uint64_t offset, std::uint64_t si
 }
 
 task<> body_writer::flush() {
+  expect_whole();
   if (filter_ != nullptr) {
     co_await filter_->flush();
     co_return;

@@ -144,7 +144,10 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   if (!p.complete) p.complete = co_await send_body(work, sender, p);
   if (!p.complete) co_return next_step::reset;
   in_response_ = false;
-  if (skips_later && needs_skip(work)) co_await skip_body(work, p);
+  if (skips_later && needs_skip(work)) {
+    (void)work.output.settle(before::waiting_for_client);
+    co_await skip_body(work, p);
+  }
   if (!sender.closes() && !work.input.broken) co_return next_step::go_on;
   const transfer flushed = co_await work.output.flush();
   if (flushed != transfer::done) co_return next_step::reset;

@@ -183,14 +183,8 @@ task<> message_output::send_in_background() {
   }
 }
 
-// A call that is cancelled here may have left a part of a piece in the buffer.
 task<> message_output::background_ended() {
-  try {
-    while (in_background_ > 0) co_await background_ended_.wait();
-  } catch (...) {  // cancelled
-    state_ = transfer::failed;
-    throw;
-  }
+  while (in_background_ > 0) co_await background_ended_.wait();
 }
 
 }  // namespace gyre::http

@@ -134,9 +134,9 @@ task<bool> response_sender::produce() {
   if (background.running() > 0) co_await background.all_ended();
   background.close();
   if (failure) std::rethrow_exception(failure);
+  if (output_.failed() || writer.cut_off_) co_return false;
   if (response_.length && writer.written() != *response_.length)
     throw std::logic_error("the body of the response is shorter than was announced");
-  if (output_.failed()) co_return false;
   if (chunked_) output_.buffer().append("0\r\n\r\n");
   co_return count.complete = true;
 }

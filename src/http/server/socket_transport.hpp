@@ -13,7 +13,10 @@ namespace gyre::http {
 class socket_transport final : public transport {
  public:
   /// Lifetime: `stream` must outlive this.
-  explicit socket_transport(socket_stream& stream) noexcept : stream_(stream), receiving_(stream), sending_(stream) {}
+  explicit socket_transport(socket_stream& stream) noexcept
+      : stream_(stream),
+        receiving_(stream, &socket_state::cancel_reader),
+        sending_(stream, &socket_state::cancel_writers) {}
 
   class receiving;
   /// Same as receive(), without a coroutine of its own.

@@ -14,7 +14,9 @@ namespace gyre::http {
 /// itself when it fires too early. So a transfer costs only a few stores.
 class transfer_deadline : private timer {
  public:
-  explicit transfer_deadline(socket_stream& stream) noexcept : stream_(stream) {
+  using cancelling = void (socket_state::*)() noexcept;
+  /// `ends` cancels the transfers of one direction.
+  transfer_deadline(socket_stream& stream, cancelling ends) noexcept : stream_(stream), ends_(ends) {
     fire = [](timer& t) noexcept { static_cast<transfer_deadline&>(t).look(); };
   }
   transfer_deadline& operator=(transfer_deadline&&) = delete;
@@ -68,7 +70,7 @@ class transfer_deadline : private timer {
       return;
     }
     expired_ = true;
-    stream_.cancel();
+    (stream_.socket().*ends_)();
   }
   bool peer_takes_enough() noexcept {
     const std::uint64_t now = stream_.socket().taken_by_peer();
@@ -77,6 +79,7 @@ class transfer_deadline : private timer {
   }
 
   socket_stream& stream_;
+  const cancelling ends_;
   io::monotonic_time wanted_ = 0;
   io::monotonic_time limit_ = 0;
   std::uint64_t enough_ = 0;
