@@ -85,23 +85,26 @@ TEST(cut_off, a_write_that_is_cancelled_behind_earlier_pieces_is_the_last) {
   }
 }
 
-TEST(cut_off, a_write_that_is_cancelled_while_it_lets_others_run_is_the_last) {
-  auto produce = [&](http::body_writer& out) -> gyre::task<> {
-    const std::string large(std::size_t{40} << 20U, 'b');
-    auto writing = gyre::spawn(out.write(large));
-    for (int turn = 0; turn < 4 && !writing.done(); ++turn) co_await gyre::yield_turn();
-    const bool too_late = writing.done();
-    writing.cancel();
-    co_await writing.wait();
-    EXPECT_FALSE(too_late);
-    EXPECT_THROW(co_await out.write("tail"), gyre::io_error);
-  };
-  run_virtual([&]() -> gyre::task<> {
-    auto routes = [&](http::request&) { return http::response::stream(produce); };
-    const std::string all = co_await late_response(routes, std::size_t{64} << 20U);
-    EXPECT_FALSE(all.contains("tail"));
-    EXPECT_FALSE(all.ends_with("0\r\n\r\n"));
-  });
+TEST(cut_off, a_write_that_is_cancelled_in_any_turn_is_the_last) {
+  for (int turns = 1; turns <= 8; ++turns) {
+    bool too_late = false;
+    auto produce = [&](http::body_writer& out) -> gyre::task<> {
+      const std::string large(std::size_t{40} << 20U, 'b');
+      auto writing = gyre::spawn(out.write(large));
+      for (int n = 0; n < turns; ++n) co_await gyre::yield_turn();
+      too_late = writing.done();
+      writing.cancel();
+      co_await writing.wait();
+      EXPECT_THROW(co_await out.write("tail"), gyre::io_error) << turns;
+    };
+    run_virtual([&]() -> gyre::task<> {
+      auto routes = [&](http::request&) { return http::response::stream(produce); };
+      const std::string all = co_await late_response(routes, std::size_t{64} << 20U);
+      EXPECT_FALSE(too_late) << turns;
+      EXPECT_FALSE(all.contains("tail")) << turns;
+      EXPECT_FALSE(all.ends_with("0\r\n\r\n")) << turns;
+    });
+  }
 }
 
 TEST(cut_off, a_body_that_comes_too_slowly_does_not_cut_the_response_off) {
