@@ -35,7 +35,7 @@ class started_response {
   /// The response in either case. Cancel: as the handler does. Errors: whatever it throws.
   [[nodiscard]] GYRE_CORO_WRAPPER task<response> wait() && {
     if (later_) return *std::move(later_);
-    return give(*std::move(now_));
+    return give(std::move(*now()));
   }
 
  private:
