@@ -5,11 +5,14 @@
 #include "decoding.hpp"
 #include "tests/http/socket_server.hpp"
 
+#include <arpa/inet.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <random>
 #include <string>
 #include <string_view>
@@ -80,6 +83,19 @@ gyre::task<tcp_client> connect_with_little_room(socket_server& here) {
   const int room = 65'536;
   ::setsockopt(client.stream().native_descriptor(), SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
   co_return client;
+}
+
+/// Makes the kernel keep little for the connections that the server accepts from now on.
+void limit_send_buffers(socket_server& here, int size) {
+  const std::string where = here.server().where();
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int fd = std::stoi(entry.path().filename());
+    sockaddr_in local{};
+    socklen_t length = sizeof(local);
+    if (::getsockname(fd, reinterpret_cast<sockaddr*>(&local), &length) != 0 || local.sin_family != AF_INET) continue;
+    if (where.ends_with(":" + std::to_string(ntohs(local.sin_port))))
+      ::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+  }
 }
 
 /// Waits until `count` has begun to grow and then stays the same.
@@ -312,6 +328,46 @@ TEST(back_pressure, a_piece_that_had_to_wait_for_the_client_arrives_without_anot
         });
       }
     }
+  }
+}
+
+// The socket takes a part of the gathered answers at once. Nothing is sent for the request that runs, so nothing else
+// would make the rest leave.
+TEST(back_pressure, earlier_answers_leave_while_the_handler_of_the_next_request_runs) {
+  for (const bool streams : {false, true}) {
+    gyre::event go_on;
+    http::router routes;
+    routes.get("/", says(std::string(10'000, 'x')));
+    routes.get("/slow", [&](http::request&) -> gyre::task<response> {
+      if (!streams) co_await go_on.wait();
+      auto produce = [&](http::body_writer& out) -> gyre::task<> {
+        co_await go_on.wait();
+        co_await out.write("the end");
+      };
+      co_return response::stream(produce);
+    });
+    run_on_sockets(options_for(std::move(routes)), [&](socket_server& here) -> gyre::task<> {
+      limit_send_buffers(here, 4096);
+      for (int earlier = 10; earlier < 20; ++earlier) {
+        auto client = co_await here.connect();
+        std::string requests;
+        for (int i = 0; i < earlier; ++i) requests += hello_request;
+        co_await client.send(requests + "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n");
+        auto receive_all = [&]() -> gyre::task<> {
+          for (int i = 0; i < earlier; ++i) {
+            const http_answer answer = co_await client.answer();
+            EXPECT_EQ(answer.body.size(), 10'000U);
+          }
+        };
+        const auto all = co_await gyre::as_expected(gyre::timeout(5s, receive_all));
+        EXPECT_TRUE(all) << earlier << streams;
+        go_on.set();
+        if (!all) co_return;
+        const http_answer last = co_await client.answer();
+        EXPECT_EQ(last.body, "the end");
+        go_on.clear();
+      }
+    });
   }
 }
 

@@ -2,7 +2,7 @@
 // the response is produced.
 #include <gyre/http/body_reader.hpp>
 
-#include "tests/http/http_client.hpp"
+#include "tests/http/socket_server.hpp"
 
 using namespace gyre_test;
 using http::response;
@@ -261,4 +261,36 @@ TEST(request_body_timing, a_handler_whose_time_is_over_is_answered_with_503_also
     const auto rest = co_await client.rest();
     EXPECT_EQ(rest, "");
   });
+}
+
+// Everything has arrived before the server looks: it has had no reason to wait, and has sent nothing.
+TEST(request_body_timing, one_that_is_cut_off_does_not_take_the_earlier_answers_with_it) {
+  http::router routes;
+  routes.get("/", says("earlier"));
+  routes.post("/", echo);
+  run_on_sockets(options_for(std::move(routes)), [](socket_server& here) -> gyre::task<> {
+    auto client = co_await here.connect();
+    co_await client.send(get + get + post + "Content-Length: 10\r\n\r\n01234");
+    co_await client.stream().shutdown_write();
+    for (int i = 0; i < 2; ++i) {
+      const auto answer = co_await client.answer();
+      EXPECT_EQ(answer.body, "earlier");
+    }
+    const auto rest = co_await client.rest();
+    EXPECT_EQ(rest, "");
+  });
+}
+
+TEST(request_body_timing, the_end_of_a_streamed_answer_does_not_wait_for_a_body_that_nobody_reads) {
+  auto produce = [](http::body_writer& out) -> gyre::task<> { co_await out.write("no"); };
+  run_on_sockets(options_for([&](http::request&) { return response::stream(produce); }),
+                 [](socket_server& here) -> gyre::task<> {
+                   auto client = co_await here.connect();
+                   co_await client.send(post + "Content-Length: 5\r\n\r\n01");
+                   auto read_answer = [&]() -> gyre::task<> { (void)co_await client.answer(); };
+                   EXPECT_TRUE(co_await gyre::as_expected(gyre::timeout(5s, read_answer)));
+                   co_await client.send("234" + get);
+                   const auto next = co_await client.answer();
+                   EXPECT_EQ(next.body, "no");
+                 });
 }

@@ -126,7 +126,11 @@ task<connection::next_step> connection::serve_with_waits(workspace& work, stop r
     }
     if (reached == stop::at_bad_request) co_return co_await refuse(work, status_for(work.error));
     if (reached == stop::at_slow_answer) {
-      const next_step step = co_await answer(work);
+      next_step step = next_step::reset;
+      if (work.output.has_unsent())
+        step = co_await answer_while_sending(work);
+      else
+        step = co_await answer(work);
       if (step != next_step::go_on) co_return step;
       work.begin_next_request();
       continue;

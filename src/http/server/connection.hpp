@@ -60,7 +60,9 @@ class connection final : private message_input::continue_sender {
   [[nodiscard]] bool is_simple(const workspace& work, const response_state& r) const noexcept;
   [[nodiscard]] sending how_to_send(const workspace& work, bool close);
   task<next_step> serve_with_waits(workspace& work, stop reached);
-  task<next_step> answer(workspace& work);
+  task<next_step> answer_while_sending(workspace& work);
+  // Its frame would not fit the pool if it were embedded in the frame of a caller.
+  [[gnu::noinline]] task<next_step> answer(workspace& work);
   task<next_step> send(workspace& work, response& r, progress& p);
   task<bool> send_body(workspace& work, response_sender& sender, progress& p);
   [[nodiscard]] static bool needs_skip(workspace& work) noexcept;

@@ -7,6 +7,8 @@
 #include "handler_failure.hpp"
 #include "protocol_switch.hpp"
 
+#include <exception>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -22,6 +24,23 @@ bool takes_time(const response_state& answer) noexcept {
 }
 
 }  // namespace
+
+// The client may take the rest of earlier responses while the handler runs.
+task<connection::next_step> connection::answer_while_sending(workspace& work) {
+  message_output::background_sending background(co_await this_task_context{}, work.output);
+  next_step step = next_step::reset;
+  std::exception_ptr failure;
+  try {
+    step = co_await answer(work);
+  } catch (...) {  // thrown again, also a cancel
+    failure = std::current_exception();
+  }
+  if (step == next_step::reset) background.scope().cancel();
+  if (background.running() > 0) co_await background.all_ended();
+  background.close();
+  if (failure) std::rethrow_exception(failure);
+  co_return step;
+}
 
 task<connection::next_step> connection::answer(workspace& work) {
   progress p{.clock = stopwatch(server_.options.observer != nullptr)};
@@ -62,7 +81,10 @@ task<connection::next_step> connection::answer(workspace& work) {
   }
   if (made) co_return co_await send(work, *made, p);
   p.status = client_has_left;
-  co_return next_step::close;
+  scope.close();
+  // It may have finished sending, and still read the answers to its earlier requests.
+  const transfer flushed = co_await work.output.flush();
+  co_return flushed == transfer::done ? next_step::close : next_step::reset;
 }
 
 // Called while the exception is being handled. Returns nothing when the client has left, or when there is no memory for
@@ -145,7 +167,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   if (!p.complete) co_return next_step::reset;
   in_response_ = false;
   if (skips_later && needs_skip(work)) {
-    (void)work.output.settle(before::waiting_for_client);
+    if (!work.output.settle(before::waiting_for_client)) (void)co_await work.output.flush();
     co_await skip_body(work, p);
   }
   if (!sender.closes() && !work.input.broken) co_return next_step::go_on;

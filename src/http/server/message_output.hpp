@@ -15,6 +15,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 namespace gyre::http {
 
@@ -29,7 +30,7 @@ enum class before : std::uint8_t {
 /// are written from where they are.
 ///
 /// This class alone decides when the gathered bytes leave. A response does not wait because the next one takes long.
-/// While a body is produced, a child task sends the bytes that the connection does not take at once.
+/// While a handler runs or a body is produced, a child task sends the bytes that the connection does not take at once.
 /// Errors: after the first error, everything is dropped. A cancelled write counts as an error: the bytes after it
 /// would be taken for the rest of it.
 class message_output {
@@ -122,20 +123,22 @@ class message_output {
   event background_ended_;
 };
 
-/// Owns the child task. `all_ended` and then `close` are called before it is destroyed.
+/// Owns the child task. `all_ended` and then `close` are called before it is destroyed. They nest: the innermost one
+/// starts the next child.
 class message_output::background_sending : public child_tasks {
  public:
   background_sending(task_context& task, message_output& output) noexcept
-      : child_tasks(task, [](child_tasks&, task_state&) noexcept {}), output_(output) {
-    output_.background_ = this;
-  }
+      : child_tasks(task, [](child_tasks&, task_state&) noexcept {}),
+        output_(output),
+        outer_(std::exchange(output.background_, this)) {}
   background_sending(const background_sending&) = delete;
   background_sending& operator=(const background_sending&) = delete;
-  ~background_sending() { output_.background_ = nullptr; }
+  ~background_sending() { output_.background_ = outer_; }
   using child_tasks::close;
 
  private:
   message_output& output_;
+  background_sending* const outer_;
 };
 
 }  // namespace gyre::http
