@@ -29,7 +29,8 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))
 
 from curves import Curves
 from rounds import in_turn
-from run import BIN, LOAD_CORE, ROOT, SERVER_CORE, Server, build_tokio, load, there
+from measure import BIN, LOAD_CORE, ROOT, SERVER_CORE, Server, load, there
+from run import build_tokio
 from table import Table
 
 PICTURES = ROOT / "build/bench/articles"

@@ -20,6 +20,12 @@ namespace bare {
   std::exit(1);
 }
 
+/// The size of receive buffers: BENCH_BUFFER, for loads of large messages.
+inline std::size_t buffer_size(std::size_t otherwise) {
+  const char* const wanted = std::getenv("BENCH_BUFFER");
+  return wanted == nullptr ? otherwise : static_cast<std::size_t>(std::atol(wanted));
+}
+
 /// Listens on the HOST:PORT after --listen, and prints "listening on HOST:PORT (NAME)".
 inline int listen_as_told(int argc, char** argv, const char* name) {
   std::string where = "127.0.0.1:0";

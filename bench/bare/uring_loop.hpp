@@ -13,7 +13,6 @@
 namespace bare {
 
 constexpr unsigned buffers = 64;  // few, so that they stay in the cache
-constexpr unsigned buffer_size = 4096;
 
 template <class Protocol>
 struct uring_connection {
@@ -41,7 +40,7 @@ class uring_server {
     registration.ring_entries = buffers;
     if (io_uring_register_buf_ring(&ring_, &registration, 0) < 0) fail("io_uring_register_buf_ring");
     io_uring_buf_ring_init(provided_);
-    memory_.resize(std::size_t{buffers} * buffer_size);
+    memory_.resize(std::size_t{buffers} * buffer_size_);
     for (unsigned i = 0; i < buffers; ++i) give_back(i);
     io_uring_buf_ring_advance(provided_, static_cast<int>(pending_));
     pending_ = 0;
@@ -65,9 +64,9 @@ class uring_server {
   }
 
  private:
-  char* data(unsigned id) { return memory_.data() + std::size_t{id} * buffer_size; }
+  char* data(unsigned id) { return memory_.data() + std::size_t{id} * buffer_size_; }
   void give_back(unsigned id) {
-    io_uring_buf_ring_add(provided_, data(id), buffer_size, static_cast<unsigned short>(id), buffers - 1,
+    io_uring_buf_ring_add(provided_, data(id), buffer_size_, static_cast<unsigned short>(id), buffers - 1,
                           static_cast<int>(pending_++));
   }
   io_uring_sqe* entry() {
@@ -118,6 +117,7 @@ class uring_server {
   int listener_;
   io_uring ring_{};
   io_uring_buf_ring* provided_ = nullptr;
+  unsigned buffer_size_ = static_cast<unsigned>(bare::buffer_size(4096));
   std::vector<char> memory_;
   unsigned pending_ = 0;
   std::string scratch_;

@@ -5,7 +5,7 @@
 
 #include <asio.hpp>
 
-#include <array>
+#include <vector>
 
 namespace peers {
 
@@ -17,7 +17,7 @@ template <class Protocol>
 awaitable<void> serve(tcp::socket socket) {
   Protocol protocol;
   std::string scratch;
-  std::array<char, 4096> buffer;
+  std::vector<char> buffer(bare::buffer_size(4096));
   try {
     for (;;) {
       const std::size_t n = co_await socket.async_read_some(asio::buffer(buffer), use_awaitable);

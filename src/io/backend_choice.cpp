@@ -39,7 +39,7 @@ findings probe() noexcept {
   findings result;
   uring::refusal refused;
   try {
-    const uring_backend trial(backend_options{.buffer_count = 64}, nullptr, refused);
+    const uring_backend trial(backend_options{.buffer_count = 64, .large_buffer_count = 0}, nullptr, refused);
     result.found = trial.capabilities();
   } catch (const std::bad_alloc&) {
     refused = {ENOMEM, "allocating a backend"};
@@ -121,6 +121,9 @@ backend_owner make_uring_by_name(const backend_options& options, const char* who
 const char* wrong_size(const backend_options& options) noexcept {
   if (options.buffer_count < 1 || options.buffer_count > 32'768) return "buffer_count: expected 1 to 32768";
   if (options.buffer_size < 256 || options.buffer_size > (1U << 30U)) return "buffer_size: expected 256 bytes to 1 GiB";
+  if (options.large_buffer_count > 32'768) return "large_buffer_count: expected 0 to 32768";
+  if (options.large_buffer_size < 256 || options.large_buffer_size > (1U << 30U))
+    return "large_buffer_size: expected 256 bytes to 1 GiB";
   if (options.submission_entries < 1 || options.submission_entries > 32'768)
     return "submission_entries: expected 1 to 32768";
   if (options.completion_entries < 1 || options.completion_entries > 65'536)

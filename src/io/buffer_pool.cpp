@@ -7,22 +7,22 @@
 
 namespace gyre::io {
 
-buffer_pool::buffer_pool(std::uint32_t count, std::uint32_t size)
-    : memory_(nullptr), slots_(new slot[count]), count_(count), size_(size) {
+buffer_pool::buffer_pool(amount common, amount large)
+    : slots_(new slot[std::size_t{common.count} + large.count]), common_(common), large_(large) {
   // Mapped rather than allocated: a page costs nothing until a connection has received into it.
-  void* const memory =
-      ::mmap(nullptr, std::size_t{count} * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const memory = ::mmap(nullptr, bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) {
     delete[] slots_;
     throw std::bad_alloc();
   }
   memory_ = static_cast<std::byte*>(memory);
+  large_memory_ = memory_ + common_bytes();
   // In this order, so that the first buffer taken is the first in memory.
-  for (std::uint32_t index = count; index-- > 0;) release(index);
+  for (std::uint32_t index = common.count + large.count; index-- > 0;) release(index);
 }
 
 buffer_pool::~buffer_pool() {
-  ::munmap(memory_, std::size_t{count_} * size_);
+  ::munmap(memory_, bytes());
   delete[] slots_;
 }
 

@@ -21,7 +21,8 @@ bool connects_locally(const request& r) noexcept {
 }
 
 epoll_backend::epoll_backend(const backend_options& options, uring::refusal& refused)
-    : backend(options.buffer_count, options.buffer_size) {
+    : backend({.count = options.buffer_count, .size = options.buffer_size},
+              {.count = options.large_buffer_count, .size = options.large_buffer_size}) {
   refused = open();
 }
 
@@ -48,6 +49,7 @@ epoll_backend::~epoll_backend() {
       no_longer_in_flight(r);
   }
   while (!turn_.empty()) settle(&turn_.pop_front());
+  while (!large_.empty()) settle(&large_.pop_front());
   for (descriptor* d : registered_) {
     if (d == nullptr) continue;
     settle(d->reader);

@@ -5,6 +5,7 @@
 #include <gyre/io/backend_choice.hpp>
 #include <gyre/io/uring/capabilities.hpp>
 
+#include "large_turn.hpp"
 #include "multishot_line.hpp"
 #include "offloaded_calls.hpp"
 
@@ -65,6 +66,7 @@ class epoll_backend final : public backend {
   // epoll_multishot.cpp: requests with many results
   void submit_multishot(multishot& m, int error) noexcept;
   void cancel_multishot(multishot& m) noexcept;
+  [[nodiscard]] static int most_in_a_turn(opcode code) noexcept;
   void serve_line() noexcept;
   void pump_if_parked(multishot& m) noexcept;
   void pump(multishot& m) noexcept;
@@ -80,6 +82,7 @@ class epoll_backend final : public backend {
   ready_list later_;                     // connects to a Unix socket whose backlog is full; no event will come
   multishot_line turn_;                  // can continue at once
   multishot_line starved_;               // need a buffer, and the pool is empty
+  large_turn large_;                     // the same for large receives
   std::vector<descriptor*> registered_;  // indexed by number
   std::size_t registered_count_ = 0;
   event_batch* batch_ = nullptr;  // events being handled; detach removes a descriptor's events from it

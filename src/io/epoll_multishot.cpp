@@ -12,9 +12,11 @@
 
 namespace gyre::io {
 
-// Limits for one descriptor, before the others get their turn.
-constexpr int most_receives = 32;
-constexpr int most_accepts = 64;
+// The limit for one descriptor, before the others get their turn.
+int epoll_backend::most_in_a_turn(opcode code) noexcept {
+  if (code == opcode::accept_many) return 64;
+  return code == opcode::receive_large_many ? large_turn::most_receives : 32;
+}
 
 // The final result, if it is known before the multishot's turn comes. Stored in `result`.
 constexpr int undecided = 0;
@@ -29,7 +31,10 @@ void epoll_backend::submit_multishot(multishot& m, int error) noexcept {
 
 void epoll_backend::cancel_multishot(multishot& m) noexcept {
   if (m.result == undecided) m.result = -ECANCELED;
-  if (m.stands == multishot::place::in_turn) return;  // or it is the one whose delivery requested the cancel
+  if (m.stands == multishot::place::in_turn) {  // or it is the one whose delivery requested the cancel
+    if (m.code == opcode::receive_large_many) large_.note_cancel();
+    return;
+  }
   if (m.stands == multishot::place::starved) starved_.remove(m);
   m.stands = multishot::place::in_turn;
   turn_.push_back(m);
@@ -37,6 +42,7 @@ void epoll_backend::cancel_multishot(multishot& m) noexcept {
 
 // Serves multishots that had to stop although more was available.
 void epoll_backend::serve_line() noexcept {
+  large_.serve([this](multishot& m) { pump(m); });
   // Starved ones first. Each goes to the tail after its turn, so none overtakes another while they need buffers.
   while (!starved_.empty() && buffers().available() > 0) pump(starved_.pop_front());
   multishot_line now = turn_.take_all();
@@ -50,14 +56,16 @@ void epoll_backend::pump_if_parked(multishot& m) noexcept {
 void epoll_backend::pump(multishot& m) noexcept {
   const descriptor& d = *m.target;
   const bool accepts = m.code == opcode::accept_many;
+  const bool large = m.code == opcode::receive_large_many;
+  const int most = most_in_a_turn(m.code);
   m.stands = multishot::place::in_turn;
   for (int n = 0; m.result == undecided; ++n) {
     if (!d.readable) {
       m.stands = multishot::place::parked;
       return;
     }
-    if (n == (accepts ? most_accepts : most_receives)) {
-      turn_.push_back(m);
+    if (n == most || (large && large_.is_over())) {
+      large ? large_.push_back(m) : turn_.push_back(m);
       return;
     }
     if (!(accepts ? accept_one(m) : receive_one(m))) return;
@@ -90,14 +98,20 @@ bool epoll_backend::accept_one(multishot& m) noexcept {
 // Returns false when the multishot has ended or waits for a buffer.
 bool epoll_backend::receive_one(multishot& m) noexcept {
   descriptor& d = *m.target;
-  const std::uint32_t buffer = buffers().take();
+  const bool large = m.code == opcode::receive_large_many;
+  const std::uint32_t buffer = large ? buffers().take_large() : buffers().take();
   if (buffer == buffer_pool::none) {
+    if (large) {
+      end(m, -ENOBUFS);
+      return false;
+    }
     m.stands = multishot::place::starved;
     starved_.push_back(m);
     return false;
   }
   const ssize_t count = fill_buffer(m, buffer);
   if (count > 0) {
+    if (large) large_.count(static_cast<int>(count));
     deliver(m, static_cast<int>(count), buffer);
     return true;
   }
@@ -116,7 +130,7 @@ bool epoll_backend::receive_one(multishot& m) noexcept {
 ssize_t epoll_backend::fill_buffer(const multishot& m, std::uint32_t buffer) noexcept {
   ++system_calls_;
   std::byte* const data = buffers().data(buffer);
-  const std::size_t size = buffers().buffer_size();
+  const std::size_t size = m.code == opcode::receive_large_many ? buffers().large_size() : buffers().buffer_size();
   if (m.code == opcode::receive_messages_many)
     return receive_message_into(static_cast<const message_multishot&>(m), std::span(data, size));
   return receive_now(*m.target, data, size);

@@ -49,7 +49,7 @@ monotonic_time epoll_backend::prepare_wait(monotonic_time deadline, ready_list& 
   const monotonic_time until = begin_wait(deadline);
   look(do_not_wait);
   end_wait(ready);
-  return ready.empty() && turn_.empty() && !delivered_ && !rang_ ? until : do_not_wait;
+  return ready.empty() && turn_.empty() && large_.empty() && !delivered_ && !rang_ ? until : do_not_wait;
 }
 
 // Does the work that needs no event. Returns the time until which the caller may wait.
@@ -61,7 +61,7 @@ monotonic_time epoll_backend::begin_wait(monotonic_time deadline) noexcept {
     if (!later_.empty()) deadline = std::min(deadline, monotonic_now() + connect_retry_interval);
   }
   if (files_.outstanding()) files_.take_ended(completed_);
-  return !completed_.empty() || !turn_.empty() || delivered_ ? do_not_wait : deadline;
+  return !completed_.empty() || !turn_.empty() || !large_.empty() || delivered_ ? do_not_wait : deadline;
 }
 
 void epoll_backend::end_wait(ready_list& ready) noexcept {

@@ -18,7 +18,7 @@ namespace {
 
 class backend_of_parent final : public backend {
  public:
-  backend_of_parent() : backend(1, 4096) {}
+  backend_of_parent() : backend({.count = 1, .size = 4096}, {.count = 0, .size = 1}) {}
 
   void submit(request& /*r*/) noexcept override { stop_forked_child(); }
   void cancel(request& /*r*/) noexcept override {}

@@ -72,6 +72,7 @@ void receive_queue::drop_all() noexcept {
 
 void receive_queue::deliver_buffer(multishot& m, int result, std::uint32_t buffer) noexcept {
   auto& self = static_cast<receive_queue&>(m);
+  if (result == -ENOBUFS && self.code == opcode::receive_large_many) return self.do_without_large();
   if (result <= 0) {
     // A cancel means that the queue was full or the socket is being closed. Neither is an end of the stream.
     if (result != -ECANCELED && self.end_ == open) self.end_ = result;
@@ -80,7 +81,8 @@ void receive_queue::deliver_buffer(multishot& m, int result, std::uint32_t buffe
   buffer_pool& pool = self.performer_->buffers();
   if (self.end_ != open) [[unlikely]]
     return pool.release(buffer);
-  if (self.apart_ != nullptr || pool.scarce()) [[unlikely]] {
+  self.adapt(static_cast<std::uint32_t>(result));
+  if (self.apart_ != nullptr || (pool.scarce() && !pool.is_large(buffer))) [[unlikely]] {
     if (self.set_apart(buffer, static_cast<std::size_t>(result))) return;
   }
   buffer_pool::slot& slot = pool.at(buffer);
@@ -91,7 +93,40 @@ void receive_queue::deliver_buffer(multishot& m, int result, std::uint32_t buffe
   else
     pool.at(self.last_).next = buffer;
   self.last_ = buffer;
-  if (++self.count_ >= most_buffers && self.where == phase::in_flight) self.performer_->cancel(self);
+  self.count_ += self.weight_of(buffer);
+  if (self.count_ >= most_buffers && self.where == phase::in_flight) self.performer_->cancel(self);
+}
+
+// One full buffer suffices to change to large ones: they cost nothing while the stream is idle. The way back is slower,
+// because the rest of a large message is often small.
+void receive_queue::adapt(std::uint32_t size) noexcept {
+  constexpr std::int8_t patience = 8;
+  const buffer_pool& pool = performer_->buffers();
+  const bool was_large = code == opcode::receive_large_many;
+  if (wanted_ != code) return;  // it changes already
+  if (was_large ? size > pool.buffer_size() : size < pool.buffer_size()) {
+    streak_ = std::min<std::int8_t>(streak_, 0);
+    return;
+  }
+  if (!was_large && pool.large_size() <= pool.buffer_size()) return;
+  if (++streak_ < (was_large ? patience : 1)) return;
+  change_to(was_large ? opcode::receive_many : opcode::receive_large_many, 0);
+}
+
+void receive_queue::change_to(opcode wanted, std::int8_t streak) noexcept {
+  wanted_ = wanted;
+  streak_ = streak;
+  if (where == phase::in_flight) performer_->cancel(*this);
+}
+
+// The large ones are all in use. A stream that goes on filling its buffers tries again, but not with each of them.
+void receive_queue::do_without_large() noexcept {
+  constexpr std::int8_t pause = 32;
+  change_to(opcode::receive_many, -pause);
+}
+
+std::uint32_t receive_queue::weight_of(std::uint32_t buffer) const noexcept {
+  return performer_->buffers().is_large(buffer) ? weight_of_large : 1;
 }
 
 // Copies the bytes, and returns the buffer to the pool at once. Returns false when memory ran out;
@@ -120,7 +155,7 @@ void receive_queue::end_without_memory() noexcept {
 void receive_queue::pop(std::uint32_t index) noexcept {
   first_ = performer_->buffers().at(index).next;
   consumed_ = 0;
-  --count_;
+  count_ -= weight_of(index);
 }
 
 buffer_lease receive_queue::take() noexcept {

@@ -36,7 +36,8 @@ constexpr std::uint32_t first_share = 64;  // buffers that the kernel gets initi
 }  // namespace
 
 uring_backend::uring_backend(const backend_options& options, const uring::capabilities* known, uring::refusal& refused)
-    : backend(options.buffer_count, options.buffer_size) {
+    : backend({.count = options.buffer_count, .size = options.buffer_size},
+              {.count = options.large_buffer_count, .size = options.large_buffer_size}) {
   refused = open(options, known);
 }
 
@@ -114,12 +115,13 @@ void uring_backend::wait_for_memory() noexcept {
 
 void uring_backend::wait(monotonic_time deadline, ready_list& ready) noexcept {
   bool something = starved_cancelled_ && end_cancelled_starved(ready);
+  large_.serve([&](multishot& m) { receive_large(m, ready); });
   refill_buffers();
   if (!starved_.empty()) rearm_starved(buffers().with_kernel());
   if (!doorbell_armed_) [[unlikely]]
     arm_doorbell();
   if (offloaded_.outstanding()) something |= take_offloaded(ready);
-  something = something || ring_.ready() > 0;
+  something = something || ring_.ready() > 0 || !large_.empty() || !ready.empty();
   if (deadline != do_not_wait && !something)
     sleep(deadline);
   else if (must_look())
@@ -153,7 +155,7 @@ monotonic_time uring_backend::prepare_wait(monotonic_time deadline, ready_list& 
     enter(0);
     reap(ready);
   }
-  if (!ready.empty() || rang_) return do_not_wait;
+  if (!ready.empty() || !large_.empty() || rang_) return do_not_wait;
   // A completion caused by a write to another eventfd is not signalled at once, and newer kernels (6.18) lose it.
   constexpr monotonic_time look_again = 100'000'000;
   return in_flight_ == 0 ? deadline : std::min(deadline, monotonic_now() + look_again);

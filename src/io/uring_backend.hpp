@@ -6,6 +6,7 @@
 #include <gyre/io/raw_request.hpp>
 #include <gyre/io/uring.hpp>
 
+#include "large_turn.hpp"
 #include "multishot_line.hpp"
 #include "offloaded_calls.hpp"
 
@@ -36,7 +37,7 @@ class uring_backend final : public backend {
   void attach(descriptor& d) noexcept override { d.attached = true; }
   void detach(descriptor& d) noexcept override { d.attached = false; }
   [[nodiscard]] std::string_view name() const noexcept override { return "io_uring"; }
-  [[nodiscard]] std::uint64_t system_calls() const noexcept override { return ring_.enters(); }
+  [[nodiscard]] std::uint64_t system_calls() const noexcept override { return ring_.enters() + direct_calls_; }
 
   /// The features of the kernel that this backend uses.
   [[nodiscard]] const uring::capabilities& capabilities() const noexcept { return capabilities_; }
@@ -69,6 +70,9 @@ class uring_backend final : public backend {
   [[nodiscard]] bool resumes(request& r, int& result) noexcept;
   void received(multishot& m, int result, std::uint32_t flags, ready_list& ready) noexcept;
   void receive_messages_now(multishot& m, ready_list& ready) noexcept;
+  void large_arrived(multishot& m, int result, ready_list& ready) noexcept;
+  void receive_large(multishot& m, ready_list& ready) noexcept;
+  [[nodiscard]] int fill_large_buffer(multishot& m, ready_list& ready) noexcept;
   void raw_completed(raw_request& r, int result, std::uint32_t flags, ready_list& ready) noexcept;
   void accepted(multishot& m, int result, bool last, ready_list& ready) noexcept;
   static inline void hand_over(multishot& m, int result, std::uint32_t buffer, ready_list& ready) noexcept;
@@ -112,10 +116,12 @@ class uring_backend final : public backend {
   bool rang_ = false;               // the doorbell was rung since prepare_wait began
   bool ran_out_ = false;            // the provided group ran out of buffers since the last refill
   bool starved_cancelled_ = false;  // a receive may have been cancelled while some were starved
+  std::uint64_t direct_calls_ = 0;  // for large receives
   unsigned calls_since_look_ = 0;
   unsigned shortages_ = 0;                // pauses for lack of kernel memory since the last successful call
   std::uint32_t wanted_with_kernel_ = 0;  // few, so that they stay in the cache; doubled when they run out
   multishot_line starved_;                // receives that stopped because there was no buffer left
+  large_turn large_;                      // large receives that had to stop although more was available
   offloaded_calls offloaded_{*this};
 };
 

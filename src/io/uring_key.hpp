@@ -26,6 +26,7 @@ enum : std::uint8_t {
   state_offloaded = 8,             ///< not in the kernel: a thread of the pool performs it
   state_may_have_missed_end = 16,  ///< see io/missed_end.hpp
   state_cancel_failed = 32,        ///< a cancel was answered, but the request has not ended
+  state_in_hand = 64,              ///< not in the kernel: the backend is receiving for it
 };
 
 [[nodiscard]] inline std::uint64_t key_of(const request& r) noexcept {

@@ -1,4 +1,6 @@
 // src/io/uring_reap.cpp: takes completions out of the ring. Resumes nothing: stores results and links requests.
+#include <gyre/io/attempt.hpp>
+
 #include "uring_backend.hpp"
 #include "uring_key.hpp"
 
@@ -84,6 +86,8 @@ inline void uring_backend::link_completion(const uring::completion& c, ready_lis
     finish(r, c.result, c.flags, ready);
   else if (r.code == opcode::receive_many || r.code == opcode::receive_messages_many)
     received(static_cast<multishot&>(r), c.result, c.flags, ready);
+  else if (r.code == opcode::receive_large_many)
+    large_arrived(static_cast<multishot&>(r), c.result, ready);
   else if (r.code == opcode::raw)
     raw_completed(static_cast<raw_request&>(r), c.result, c.flags, ready);
   else
@@ -237,6 +241,47 @@ void uring_backend::receive_messages_now(multishot& m, ready_list& ready) noexce
   m.cancel_requested ? end(m, -ECANCELED, ready) : queue(m);
 }
 
+// The ring only reports readiness. So a buffer is taken when there is something to put into it, and a few buffers that
+// stay in the cache serve all streams. The call costs little beside the copy of so many bytes.
+void uring_backend::large_arrived(multishot& m, int result, ready_list& ready) noexcept {
+  if (result < 0) {
+    if (!resumes(m, result)) end(m, result, ready);
+    return;
+  }
+  m.target->readable = true;
+  if ((result & (POLLHUP | POLLERR | POLLRDHUP)) != 0) m.target->hangup = true;
+  receive_large(m, ready);
+}
+
+// Receives until nothing is left, or the others must have their turn.
+void uring_backend::receive_large(multishot& m, ready_list& ready) noexcept {
+  constexpr int more_may_come = 1;
+  int outcome = more_may_come;
+  m.backend_state |= state_in_hand;
+  for (int n = 0; outcome > 0 && m.target->readable && n < large_turn::most_receives && !large_.is_over(); ++n)
+    outcome = m.cancel_requested ? -ECANCELED : fill_large_buffer(m, ready);
+  if (m.cancel_requested) outcome = -ECANCELED;
+  if (outcome > 0 && m.target->readable) return large_.push_back(m);
+  m.backend_state &= static_cast<std::uint8_t>(~state_in_hand);
+  outcome > 0 || outcome == -EAGAIN ? queue(m) : end(m, outcome, ready);
+}
+
+// Returns the number of bytes, 0 at the end of the stream, or -errno.
+int uring_backend::fill_large_buffer(multishot& m, ready_list& ready) noexcept {
+  const std::uint32_t buffer = buffers().take_large();
+  if (buffer == buffer_pool::none) return -ENOBUFS;
+  ++direct_calls_;
+  const auto count = static_cast<int>(receive_now(*m.target, buffers().data(buffer), buffers().large_size()));
+  if (count <= 0) {
+    buffers().release(buffer);
+    return count;
+  }
+  large_.count(count);
+  buffers().at(buffer).length = static_cast<std::uint32_t>(count);
+  hand_over(m, count, buffer, ready);
+  return count;
+}
+
 void uring_backend::accepted(multishot& m, int result, bool last, ready_list& ready) noexcept {
   if (passes_by_itself(result)) {
     if (!last) return;
@@ -314,6 +359,7 @@ bool uring_backend::drain() noexcept {
   constexpr monotonic_time step = 10'000'000;
   constexpr int most_steps = 100;  // a second
   while (!starved_.empty()) set_aside(starved_.pop_front());
+  while (!large_.empty()) set_aside(large_.pop_front());
   if (offloaded_.outstanding()) settle_offloaded();
   for (int n = 0; in_flight_ > 0 && n < most_steps; ++n) {
     // A full queue has room again when the kernel has consumed its entries, which may never happen.

@@ -76,6 +76,8 @@ void uring_backend::fill(uring::submission& entry, const request& r) noexcept {
       if (!capabilities_.multishot_receive)
         return uring::prepare_receive_selected(entry, d.fd, buffer_group, uring::recvsend_poll_first);
       return uring::prepare_receive_multishot(entry, d.fd, buffer_group, uring::recvsend_poll_first);
+    case opcode::receive_large_many:
+      return uring::prepare_poll(entry, d.fd, POLLIN);
     case opcode::send:
       return uring::prepare_send(entry, d.fd, r.address, r.length, MSG_NOSIGNAL, poll_first_unless(d.writable));
     case opcode::send_message:
@@ -102,7 +104,9 @@ void uring_backend::cancel(request& r) noexcept {
   if (r.where != phase::in_flight || r.cancel_requested) return;
   r.cancel_requested = true;
   if (is_multishot(r.code)) --endless_;
-  if ((r.backend_state & state_starved) != 0)
+  if ((r.backend_state & state_in_hand) != 0)
+    large_.note_cancel();
+  else if ((r.backend_state & state_starved) != 0)
     starved_cancelled_ = true;
   else if ((r.backend_state & state_offloaded) != 0)
     offloaded_.cancel(static_cast<file_request&>(r));

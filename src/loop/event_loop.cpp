@@ -99,8 +99,7 @@ event_loop::~event_loop() {
   wait_for_posters();
   delete mailbox_;
   // Leases would return their buffers to freed memory.
-  const io::buffer_pool& pool = backend_->buffers();
-  if (pool.available() + pool.with_kernel() < pool.count())
+  if (backend_->buffers().in_use())
     misuse("a buffer_lease outlives its loop: copy the bytes that are needed later, and let go of the lease before");
 }
 

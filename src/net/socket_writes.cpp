@@ -20,7 +20,9 @@ namespace gyre {
 
 namespace {
 constexpr int after_cut_off = -1;  // a value of error_
-}
+// Copying so much costs the kernel more than a system call, and the memory it comes from is still in the cache.
+constexpr std::size_t large = 8192;
+}  // namespace
 
 // Points the request at the remaining bytes.
 void socket_write_base::prepare() noexcept {
@@ -62,7 +64,7 @@ bool socket_write_base::try_now() noexcept {
 }
 
 bool socket_write_base::transfer_now() noexcept {
-  if (total_ > 0 && socket_state::submits_writes()) return false;
+  if (total_ > 0 && total_ < large && socket_state::submits_writes()) return false;
   while (done_ < total_ && target->writable) {
     prepare();
     if (!io::attempt(*this)) return false;

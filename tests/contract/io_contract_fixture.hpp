@@ -27,10 +27,12 @@ inline io::monotonic_time now() noexcept {
   return io::monotonic_time{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
-/// A kind of backend, and how to wait: in the backend, or in its user, which polls the backend's descriptor.
+/// A kind of backend, and how to wait: in the backend, or in its user, which polls the backend's descriptor. Some
+/// suites run with both sizes of receive buffers.
 struct backend_way {
   io::backend_kind kind;
   bool polled = false;
+  io::opcode receives = io::opcode::receive_many;
   operator io::backend_kind() const noexcept {
     return kind;
   }  // NOLINT(google-explicit-constructor): most want only that
@@ -52,7 +54,12 @@ class turning_backend {
 
   /// A small ring, because rings count towards the user's locked memory and many tests make one.
   static io::backend_options small() {
-    return {.submission_entries = 64, .completion_entries = 1024, .buffer_count = 64, .buffer_size = 1024};
+    return {.submission_entries = 64,
+            .completion_entries = 1024,
+            .buffer_count = 64,
+            .buffer_size = 1024,
+            .large_buffer_count = 8,
+            .large_buffer_size = 4096};
   }
 
   explicit operator bool() const noexcept { return static_cast<bool>(owner_); }
@@ -210,7 +217,7 @@ struct many : io::multishot {
   static void keep(io::multishot& m, int result, std::uint32_t buffer) noexcept {
     auto& self = static_cast<many&>(m);
     const bool carries_data = result > 0 || (result == 0 && m.code == io::opcode::accept_many);
-    EXPECT_EQ(buffer != no_buffer, carries_data && m.code == io::opcode::receive_many);
+    EXPECT_EQ(buffer != no_buffer, carries_data && m.code != io::opcode::accept_many);
     if (buffer != no_buffer) self.take(buffer, static_cast<std::size_t>(result));
     if (carries_data)
       self.results.push_back(result);
@@ -236,9 +243,17 @@ inline const auto every_backend =
     ::testing::Values(backend_way{io::backend_kind::io_uring}, backend_way{io::backend_kind::epoll},
                       backend_way{io::backend_kind::io_uring, true}, backend_way{io::backend_kind::epoll, true});
 
+inline const auto every_backend_and_size =
+    ::testing::Values(backend_way{io::backend_kind::io_uring}, backend_way{io::backend_kind::epoll},
+                      backend_way{io::backend_kind::io_uring, true}, backend_way{io::backend_kind::epoll, true},
+                      backend_way{io::backend_kind::io_uring, false, io::opcode::receive_large_many},
+                      backend_way{io::backend_kind::epoll, false, io::opcode::receive_large_many},
+                      backend_way{io::backend_kind::io_uring, true, io::opcode::receive_large_many},
+                      backend_way{io::backend_kind::epoll, true, io::opcode::receive_large_many});
+
 inline std::string backend_name(const ::testing::TestParamInfo<backend_way>& info) {
   return std::string(info.param.kind == io::backend_kind::io_uring ? "io_uring" : "epoll") +
-         (info.param.polled ? "_polled" : "");
+         (info.param.polled ? "_polled" : "") + (info.param.receives == io::opcode::receive_large_many ? "_large" : "");
 }
 
 /// Returns "" when this backend can be tested here, otherwise the reason why not.

@@ -1,5 +1,5 @@
-// tests/contract/io_receive_many_limits_test.cpp: opcode::receive_many when it is cancelled, when the pool is empty,
-// and when one connection receives more than the others.
+// tests/contract/io_receive_many_limits_test.cpp: receive_many and receive_large_many when they are cancelled, and
+// when one connection receives more than the others.
 #include "tests/contract/io_contract_fixture.hpp"
 
 #include <memory>
@@ -7,16 +7,7 @@
 namespace gyre::contract {
 namespace {
 
-class io_receive_many_limits : public io_contract {
- protected:
-  /// The smallest number of buffers that is of interest.
-  void begin_with_two_buffers() {
-    io::backend_options options = turning_backend::small();
-    options.buffer_count = 2;
-    options.buffer_size = 256;
-    begin(options);
-  }
-};
+class io_receive_many_limits : public io_contract {};
 
 // ---- cancelling
 
@@ -24,7 +15,7 @@ TEST_P(io_receive_many_limits, cancelled_at_once_loses_no_byte) {
   connection c = tcp_connection();
   endpoint ours(backend, std::move(c.ours));
   say(c.peer, "kept");
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   submit(m);
   backend->cancel(m);
   EXPECT_EQ(m.last_result, 1) << "delivered inside cancel";
@@ -38,7 +29,7 @@ TEST_P(io_receive_many_limits, cancelled_at_once_loses_no_byte) {
 TEST_P(io_receive_many_limits, cancelled_while_waiting_takes_nothing_from_then_on) {
   connection c = tcp_connection();
   endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   submit(m);
   backend.settle();
   stop(m);
@@ -53,7 +44,7 @@ TEST_P(io_receive_many_limits, cancelled_while_waiting_takes_nothing_from_then_o
 TEST_P(io_receive_many_limits, what_was_delivered_before_the_cancel_stays_delivered) {
   connection c = tcp_connection();
   endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   submit(m);
   say(c.peer, "first");
   ASSERT_TRUE(backend.collect_something());
@@ -68,7 +59,7 @@ TEST_P(io_receive_many_limits, what_was_delivered_before_the_cancel_stays_delive
 TEST_P(io_receive_many_limits, a_cancel_after_the_end_does_nothing) {
   connection c = tcp_connection();
   endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   submit(m);
   c.peer.close();
   ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
@@ -83,7 +74,7 @@ TEST_P(io_receive_many_limits, a_delivery_may_cancel) {
   endpoint ours(backend, std::move(c.ours));
   const std::string bytes = random_bytes(20'000, 21);
   say(c.peer, bytes);
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   m.on_delivery = [&](int result) {
     if (result > 0) backend->cancel(m);
   };
@@ -101,8 +92,8 @@ TEST_P(io_receive_many_limits, a_delivery_may_cancel_another) {
   connection b = unix_connection();
   endpoint one(backend, std::move(a.ours));
   endpoint two(backend, std::move(b.ours));
-  many first(backend, io::opcode::receive_many, one);
-  many second(backend, io::opcode::receive_many, two);
+  many first(backend, GetParam().receives, one);
+  many second(backend, GetParam().receives, two);
   const auto cancel_both = [&](int result) {
     if (result <= 0) return;
     backend->cancel(first);
@@ -126,118 +117,6 @@ TEST_P(io_receive_many_limits, a_delivery_may_cancel_another) {
   EXPECT_EQ(second.bytes.size() + hear(two.socket()).size(), 100U);
 }
 
-// ---- buffers
-
-TEST_P(io_receive_many_limits, waits_for_a_buffer_and_loses_nothing) {
-  begin_with_two_buffers();
-  connection c = tcp_connection();
-  endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
-  m.keeps_buffers = true;
-  submit(m);
-  const std::string bytes = random_bytes(10'000, 22);
-  say(c.peer, bytes);
-  ASSERT_TRUE(backend.turn_until([&] { return m.kept.size() == 2; }));
-  backend.settle();
-  EXPECT_EQ(m.kept.size(), 2U);
-  EXPECT_FALSE(m.ended()) << "an empty pool is not an end: " << m.last_result;
-  EXPECT_EQ(backend->in_flight(), 1U);
-  while (m.bytes.size() < bytes.size()) {
-    m.release_kept();
-    const std::size_t before = m.bytes.size();
-    ASSERT_TRUE(backend.turn_until([&] { return m.bytes.size() > before; })) << before;
-    ASSERT_LE(m.kept.size(), 2U);
-  }
-  m.release_kept();
-  EXPECT_EQ(m.bytes, bytes);
-  c.peer.close();
-  ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
-  EXPECT_EQ(m.last_result, 0);
-}
-
-TEST_P(io_receive_many_limits, an_idle_wait_for_a_buffer_does_not_spin) {
-  begin_with_two_buffers();
-  connection c = tcp_connection();
-  endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
-  m.keeps_buffers = true;
-  submit(m);
-  say(c.peer, random_bytes(2'000, 23));
-  ASSERT_TRUE(backend.turn_until([&] { return m.kept.size() == 2; }));
-  backend.settle();
-  const std::uint64_t calls = backend->system_calls();
-  const io::monotonic_time end = now() + 20 * milliseconds;
-  while (now() < end) backend.turn(end);
-  EXPECT_LE(backend->system_calls() - calls, 8U);
-  m.release_kept();
-  m.keeps_buffers = false;
-  ASSERT_TRUE(backend.turn_until([&] { return m.bytes.size() == 2'000; }));
-  stop(m);
-}
-
-TEST_P(io_receive_many_limits, can_be_cancelled_while_it_waits_for_a_buffer) {
-  begin_with_two_buffers();
-  connection c = tcp_connection();
-  endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
-  m.keeps_buffers = true;
-  submit(m);
-  const std::string bytes = random_bytes(3'000, 24);
-  say(c.peer, bytes);
-  ASSERT_TRUE(backend.turn_until([&] { return m.kept.size() == 2; }));
-  backend.settle();
-  stop(m);
-  EXPECT_EQ(m.last_result, -ECANCELED);
-  m.release_kept();
-  backend.settle();
-  EXPECT_EQ(m.bytes + hear(ours.socket()), bytes);
-}
-
-TEST_P(io_receive_many_limits, shares_few_buffers_between_all_that_want_one) {
-  begin_with_two_buffers();
-  constexpr std::size_t count = 6;
-  std::vector<owned_fd> peers;
-  std::vector<std::unique_ptr<endpoint>> ends;
-  std::vector<std::unique_ptr<many>> requests;
-  for (std::size_t i = 0; i < count; ++i) {
-    connection c = tcp_connection();
-    peers.push_back(std::move(c.peer));
-    ends.push_back(std::make_unique<endpoint>(backend, std::move(c.ours)));
-    requests.push_back(std::make_unique<many>(backend, io::opcode::receive_many, *ends.back()));
-    requests.back()->keeps_buffers = true;
-    submit(*requests.back());
-  }
-  for (std::size_t i = 0; i < count; ++i) say(peers[i], random_bytes(5'000, static_cast<std::uint32_t>(30 + i)));
-  const auto everything_arrived = [&] {
-    return std::all_of(requests.begin(), requests.end(), [](const auto& m) { return m->bytes.size() == 5'000; });
-  };
-  std::size_t rounds = 0;
-  for (; !everything_arrived() && rounds < 2'000; ++rounds) {
-    backend.turn(now() + 50 * milliseconds);
-    for (auto& m : requests) m->release_kept();
-  }
-  EXPECT_TRUE(everything_arrived());
-  for (std::size_t i = 0; i < count; ++i)
-    EXPECT_EQ(requests[i]->bytes, random_bytes(5'000, static_cast<std::uint32_t>(30 + i)));
-  for (auto& m : requests) stop(*m);
-}
-
-TEST_P(io_receive_many_limits, an_end_is_seen_after_a_wait_for_buffers) {
-  begin_with_two_buffers();
-  connection c = tcp_connection();
-  endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
-  m.keeps_buffers = true;
-  submit(m);
-  say(c.peer, std::string(512, 'x'));  // exactly the size of the pool
-  ASSERT_TRUE(backend.turn_until([&] { return m.kept.size() == 2; }));
-  c.peer.close();
-  backend.settle();
-  m.release_kept();
-  ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
-  EXPECT_EQ(m.last_result, 0);
-}
-
 // ---- fairness
 
 TEST_P(io_receive_many_limits, one_that_always_has_data_leaves_the_others_their_turn) {
@@ -247,8 +126,8 @@ TEST_P(io_receive_many_limits, one_that_always_has_data_leaves_the_others_their_
   ::setsockopt(loud.peer.get(), SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size));
   endpoint one(backend, std::move(loud.ours));
   endpoint two(backend, std::move(quiet.ours));
-  many noise(backend, io::opcode::receive_many, one);
-  many word(backend, io::opcode::receive_many, two);
+  many noise(backend, GetParam().receives, one);
+  many word(backend, GetParam().receives, two);
   submit(noise);
   submit(word);
   const std::size_t stuffed = fill(loud.peer);
@@ -269,7 +148,7 @@ TEST_P(io_receive_many_limits, one_that_always_has_data_leaves_the_others_their_
 TEST_P(io_receive_many_limits, goes_on_before_its_completion_has_been_called) {
   connection c = unix_connection();
   endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   submit(m);
   const std::size_t stuffed = fill(c.peer);
   const io::monotonic_time begun = now();
@@ -282,7 +161,7 @@ TEST_P(io_receive_many_limits, goes_on_before_its_completion_has_been_called) {
   stop(m);
 }
 
-INSTANTIATE_TEST_SUITE_P(backends, io_receive_many_limits, every_backend, backend_name);
+INSTANTIATE_TEST_SUITE_P(backends, io_receive_many_limits, every_backend_and_size, backend_name);
 
 }  // namespace
 }  // namespace gyre::contract

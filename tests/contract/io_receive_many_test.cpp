@@ -1,5 +1,5 @@
 // tests/contract/io_receive_many_test.cpp: opcode::receive_many, on every backend: deliveries and ends.
-// io_receive_many_limits_test.cpp has cancels and the empty pool.
+// io_receive_many_limits_test.cpp has cancels, io_receive_many_buffers_test.cpp the empty pool.
 #include "tests/contract/io_contract_fixture.hpp"
 
 #include <memory>
@@ -28,7 +28,7 @@ class io_receive_many : public io_contract {
 TEST_P(io_receive_many, receives_what_comes_and_goes_on) {
   connection c = tcp_connection();
   endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   submit(m);
   backend.settle();
   EXPECT_TRUE(m.results.empty());
@@ -50,7 +50,7 @@ TEST_P(io_receive_many, receives_what_was_there_before) {
   say(c.peer, "early");
   endpoint ours(backend, std::move(c.ours));
   backend.settle();
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   submit(m);
   ASSERT_TRUE(backend.turn_until([&] { return m.bytes == "early"; }));
   stop(m);
@@ -59,7 +59,7 @@ TEST_P(io_receive_many, receives_what_was_there_before) {
 TEST_P(io_receive_many, works_without_attach) {
   connection c = unix_connection();
   endpoint ours(backend, std::move(c.ours), false);
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   submit(m);
   backend.turn();
   say(c.peer, "x");
@@ -71,7 +71,7 @@ TEST_P(io_receive_many, holds_no_buffer_while_nothing_comes) {
   connection c = tcp_connection();
   endpoint ours(backend, std::move(c.ours));
   const std::uint32_t before = backend->buffers().available();
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   submit(m);
   backend.settle();
   EXPECT_EQ(backend->buffers().available(), before);
@@ -85,7 +85,7 @@ TEST_P(io_receive_many, holds_no_buffer_while_nothing_comes) {
 TEST_P(io_receive_many, keeps_the_order_of_a_mebibyte_over_tcp) {
   connection c = tcp_connection();
   endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   submit(m);
   stream_through(c.peer, m, random_bytes(1 << 20, 11), 12);
   stop(m);
@@ -94,7 +94,7 @@ TEST_P(io_receive_many, keeps_the_order_of_a_mebibyte_over_tcp) {
 TEST_P(io_receive_many, keeps_the_order_of_a_mebibyte_over_a_unix_socket) {
   connection c = unix_connection();
   endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   submit(m);
   stream_through(c.peer, m, random_bytes(1 << 20, 13), 14);
   stop(m);
@@ -103,7 +103,7 @@ TEST_P(io_receive_many, keeps_the_order_of_a_mebibyte_over_a_unix_socket) {
 TEST_P(io_receive_many, keeps_the_order_when_it_is_cancelled_again_and_again) {
   connection c = tcp_connection();
   endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   const std::string bytes = random_bytes(1 << 18, 15);
   std::mt19937 random(16);
   std::size_t sent = 0;
@@ -123,7 +123,7 @@ TEST_P(io_receive_many, keeps_the_order_when_it_is_cancelled_again_and_again) {
 TEST_P(io_receive_many, ends_with_zero_after_the_last_bytes) {
   connection c = tcp_connection();
   endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   submit(m);
   backend.turn();
   const std::string bytes = random_bytes(5000, 17);
@@ -140,7 +140,7 @@ TEST_P(io_receive_many, ends_with_zero_after_the_last_bytes) {
 TEST_P(io_receive_many, ends_with_zero_when_the_peer_shuts_down_and_sending_goes_on) {
   connection c = unix_connection();
   endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   submit(m);
   backend.turn();
   say(c.peer, "end");
@@ -156,7 +156,7 @@ TEST_P(io_receive_many, ends_with_zero_when_the_peer_shuts_down_and_sending_goes
 TEST_P(io_receive_many, ends_with_the_error_after_the_last_bytes) {
   connection c = tcp_connection();
   endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   submit(m);
   backend.turn();
   say(c.peer, "word");
@@ -169,7 +169,7 @@ TEST_P(io_receive_many, ends_with_the_error_after_the_last_bytes) {
 TEST_P(io_receive_many, ends_with_zero_after_a_shutdown_of_its_own_side) {
   connection c = tcp_connection();
   endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   submit(m);
   backend.turn();
   ::shutdown(ours.fd, SHUT_RD);
@@ -179,12 +179,12 @@ TEST_P(io_receive_many, ends_with_zero_after_a_shutdown_of_its_own_side) {
 
 TEST_P(io_receive_many, reports_what_is_not_connected_and_what_is_not_open) {
   endpoint ours(backend, new_socket(AF_INET));
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   submit(m);
   ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
   EXPECT_EQ(m.last_result, -ENOTCONN);
   io::descriptor closed{.fd = -1};
-  many n(backend, io::opcode::receive_many, closed);
+  many n(backend, GetParam().receives, closed);
   submit(n);
   ASSERT_TRUE(backend.turn_until([&] { return n.ended(); }));
   EXPECT_EQ(n.last_result, -EBADF);
@@ -193,7 +193,7 @@ TEST_P(io_receive_many, reports_what_is_not_connected_and_what_is_not_open) {
 TEST_P(io_receive_many, is_not_stranded_behind_urgent_data) {
   connection c = tcp_connection();
   endpoint ours(backend, std::move(c.ours));
-  many m(backend, io::opcode::receive_many, ours);
+  many m(backend, GetParam().receives, ours);
   submit(m);
   backend.turn();
   say(c.peer, "abc");
@@ -213,7 +213,7 @@ TEST_P(io_receive_many, serves_many_connections_at_once) {
     connection c = unix_connection();
     peers.push_back(std::move(c.peer));
     ends.push_back(std::make_unique<endpoint>(backend, std::move(c.ours)));
-    requests.push_back(std::make_unique<many>(backend, io::opcode::receive_many, *ends.back()));
+    requests.push_back(std::make_unique<many>(backend, GetParam().receives, *ends.back()));
     submit(*requests.back());
   }
   for (int round = 0; round < 5; ++round)
@@ -231,7 +231,7 @@ TEST_P(io_receive_many, serves_many_connections_at_once) {
   for (auto& m : requests) stop(*m);
 }
 
-INSTANTIATE_TEST_SUITE_P(backends, io_receive_many, every_backend, backend_name);
+INSTANTIATE_TEST_SUITE_P(backends, io_receive_many, every_backend_and_size, backend_name);
 
 }  // namespace
 }  // namespace gyre::contract

@@ -67,11 +67,11 @@ class backend {
   /// True when requests that are submitted in the same turn share one system call.
   [[nodiscard]] bool batches() const noexcept { return batches_; }
 
-  /// The pool into which receive_many receives.
+  /// The pool into which receive_many and receive_large_many receive.
   [[nodiscard]] buffer_pool& buffers() noexcept { return buffers_; }
 
  protected:
-  backend(std::uint32_t buffer_count, std::uint32_t buffer_size) : buffers_(buffer_count, buffer_size) {}
+  backend(buffer_pool::amount common, buffer_pool::amount large) : buffers_(common, large) {}
 
   /// While there are completions to hand out, only one call of `wait` in this many asks the kernel for more.
   static constexpr unsigned calls_per_look = 8;

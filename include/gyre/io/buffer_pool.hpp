@@ -5,10 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace gyre::io {
 
-/// A fixed number of receive buffers of one size. An idle connection holds none.
+/// A fixed number of receive buffers, and a few large ones for streams that move much. An idle connection holds none.
 ///
 /// The backend takes buffers as data arrives, and the consumer of the data gives them back with `release`. A delivered
 /// buffer can be linked into a list by its index (`next`), so queues of received data need no extra memory.
@@ -23,28 +24,35 @@ class GYRE_API buffer_pool {
     std::uint32_t length = 0;   ///< bytes received into it
   };
 
-  /// Units: `count` buffers (a power of two, at most 32768) of `size` bytes each. Memory is touched only when used.
+  struct amount {
+    std::uint32_t count;
+    std::uint32_t size;  ///< bytes of each
+  };
+
+  /// `common.count` is a power of two, at most 32768. `large.count` may be 0. Memory is touched only when used.
   /// Errors: std::bad_alloc.
-  buffer_pool(std::uint32_t count, std::uint32_t size);
+  explicit buffer_pool(amount common, amount large = {.count = 0, .size = 0});
   ~buffer_pool();
   buffer_pool& operator=(buffer_pool&&) = delete;
 
-  [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
-  [[nodiscard]] std::uint32_t buffer_size() const noexcept { return size_; }
+  [[nodiscard]] std::uint32_t count() const noexcept { return common_.count; }
+  [[nodiscard]] std::uint32_t buffer_size() const noexcept { return common_.size; }
+  [[nodiscard]] std::uint32_t large_count() const noexcept { return large_.count; }
+  [[nodiscard]] std::uint32_t large_size() const noexcept { return large_.size; }
   /// The number of buffers in the free list. Those handed to the kernel are not counted.
-  [[nodiscard]] std::uint32_t available() const noexcept { return available_; }
-  [[nodiscard]] std::byte* data(std::uint32_t index) const noexcept { return memory_ + std::size_t{index} * size_; }
+  [[nodiscard]] std::uint32_t available() const noexcept { return common_free_.length; }
+  [[nodiscard]] std::uint32_t large_available() const noexcept { return large_free_.length; }
+  /// Large buffers have the indices after those of the common ones.
+  [[nodiscard]] bool is_large(std::uint32_t index) const noexcept { return index >= common_.count; }
+  [[nodiscard]] std::byte* data(std::uint32_t index) const noexcept {
+    if (is_large(index)) return large_memory_ + std::size_t{index - common_.count} * large_.size;
+    return memory_ + std::size_t{index} * common_.size;
+  }
   [[nodiscard]] slot& at(std::uint32_t index) const noexcept { return slots_[index]; }
 
   /// Takes the free buffer that was released last (its cache lines are warm). Returns `none` when there is none.
-  [[nodiscard]] std::uint32_t take() noexcept {
-    const std::uint32_t index = free_;
-    if (index != none) {
-      free_ = slots_[index].next;
-      --available_;
-    }
-    return index;
-  }
+  [[nodiscard]] std::uint32_t take() noexcept { return take_from(common_free_); }
+  [[nodiscard]] std::uint32_t take_large() noexcept { return take_from(large_free_); }
 
   /// For a backend that hands buffers to the kernel before data has arrived: same as `take`, and counts the buffer as
   /// the kernel's.
@@ -56,27 +64,43 @@ class GYRE_API buffer_pool {
   /// Records that the kernel has returned one of its buffers. The caller now owns it, as after `take`.
   void kernel_gave_back() noexcept { --with_kernel_; }
   [[nodiscard]] std::uint32_t with_kernel() const noexcept { return with_kernel_; }
-  /// True when more than three quarters of the buffers hold unread data. The rest is reserved for the next data of any
-  /// connection.
-  [[nodiscard]] bool scarce() const noexcept {
-    const std::uint64_t held = count_ - available_ - with_kernel_;
-    return held * 4 > std::uint64_t{count_} * 3;
-  }
+  /// True when somebody holds a buffer: it is neither free nor the kernel's.
+  [[nodiscard]] bool in_use() const noexcept { return held() > 0 || large_free_.length < large_.count; }
+  /// True when more than three quarters of the common buffers hold unread data. The rest is reserved for the next data
+  /// of any connection.
+  [[nodiscard]] bool scarce() const noexcept { return std::uint64_t{held()} * 4 > std::uint64_t{common_.count} * 3; }
 
   /// Gives a buffer back.
   void release(std::uint32_t index) noexcept {
-    slots_[index].next = free_;
-    free_ = index;
-    ++available_;
+    free_list& list = is_large(index) ? large_free_ : common_free_;
+    slots_[index].next = std::exchange(list.first, index);
+    ++list.length;
   }
 
  private:
-  std::byte* memory_;
+  struct free_list {
+    std::uint32_t first = none;
+    std::uint32_t length = 0;
+  };
+  [[nodiscard]] std::uint32_t take_from(free_list& list) noexcept {
+    const std::uint32_t index = list.first;
+    if (index != none) {
+      list.first = slots_[index].next;
+      --list.length;
+    }
+    return index;
+  }
+  [[nodiscard]] std::uint32_t held() const noexcept { return common_.count - common_free_.length - with_kernel_; }
+  [[nodiscard]] std::size_t common_bytes() const noexcept { return std::size_t{common_.count} * common_.size; }
+  [[nodiscard]] std::size_t bytes() const noexcept { return common_bytes() + std::size_t{large_.count} * large_.size; }
+
+  std::byte* memory_ = nullptr;
+  std::byte* large_memory_ = nullptr;  // behind the common buffers, in the same mapping
   slot* slots_;
-  std::uint32_t count_;
-  std::uint32_t size_;
-  std::uint32_t free_ = none;
-  std::uint32_t available_ = 0;
+  amount common_;
+  amount large_;
+  free_list common_free_;
+  free_list large_free_;
   std::uint32_t with_kernel_ = 0;
 };
 

@@ -13,13 +13,17 @@ namespace gyre::io {
 
 /// A multishot receive and the list of pool buffers that it has filled. Holds no buffer while no data is waiting.
 ///
-/// Bounded: it stops receiving while `most_buffers` buffers wait to be read, and resumes when they have been read.
+/// Adapts: a stream that fills a buffer receives into large ones, until their bytes would have fitted the others for a
+/// while. Nothing is held for a stream that is idle.
+/// Bounded: it stops receiving while `most_buffers` buffers wait to be read (a large one counts as several), and goes
+/// on when they have been read.
 /// While the buffers of the pool are scarce, arriving data is copied into separate memory, and one buffer's worth is
 /// enough to stop. So any number of unread queues leave buffers for the others.
 /// Lifetime: must not move or be destroyed while its request is in flight.
 class GYRE_API receive_queue : public multishot {
  public:
   static constexpr std::uint32_t most_buffers = 16;
+  static constexpr std::uint32_t weight_of_large = 8;
   static constexpr int open = 1;
 
   receive_queue(descriptor& source, backend& performer) noexcept;
@@ -29,7 +33,9 @@ class GYRE_API receive_queue : public multishot {
 
   /// Starts receiving, if it has stopped and the stream has not ended.
   void arm() noexcept {
-    if (where == phase::idle && end_ == open) performer_->submit(*this);
+    if (where != phase::idle || end_ != open) return;
+    code = wanted_;
+    performer_->submit(*this);
   }
   [[nodiscard]] bool armed() const noexcept { return where == phase::in_flight; }
   [[nodiscard]] bool belongs_to(const backend& performer) const noexcept { return performer_ == &performer; }
@@ -52,6 +58,10 @@ class GYRE_API receive_queue : public multishot {
 
  private:
   static void deliver_buffer(multishot& m, int result, std::uint32_t buffer) noexcept;
+  void adapt(std::uint32_t size) noexcept;
+  void change_to(opcode wanted, std::int8_t streak) noexcept;
+  void do_without_large() noexcept;
+  [[nodiscard]] std::uint32_t weight_of(std::uint32_t buffer) const noexcept;
   void pop(std::uint32_t index) noexcept;
   void drop_all() noexcept;
   void end_without_memory() noexcept;
@@ -68,8 +78,10 @@ class GYRE_API receive_queue : public multishot {
   std::uint32_t first_ = buffer_pool::none;
   std::uint32_t last_ = buffer_pool::none;
   std::uint32_t consumed_ = 0;  // bytes of the first buffer that have been copied out
-  std::uint32_t count_ = 0;
+  std::uint32_t count_ = 0;     // as compared with most_buffers
   int end_ = open;
+  opcode wanted_ = opcode::receive_many;  // from the next arm() on
+  std::int8_t streak_ = 0;                // results that speak for the other size of buffers
 };
 
 }  // namespace gyre::io

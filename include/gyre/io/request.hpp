@@ -15,6 +15,8 @@ enum class opcode : std::uint8_t {
   connect,       ///< address/length: a socket address, read before submit returns or kept by the caller
   receive_into,  ///< address/length: the destination; result: count, 0 at end of stream
   receive_many,  ///< multishot: bytes arrive in buffers of the backend's pool
+  /// multishot: the same with large buffers, each taken when data has arrived. Ends with -ENOBUFS when none is free.
+  receive_large_many,
   send,          ///< address/length: bytes; result: count, may be short
   send_message,  ///< address: an io::message; result: count, may be short
   /// address: an io::message, whose lengths and flags are filled in; result: count. A datagram that did not fit is
@@ -47,7 +49,8 @@ enum class opcode : std::uint8_t {
 
 /// True when a request with this code is a multishot: one submission, many deliveries.
 [[nodiscard]] constexpr bool is_multishot(opcode code) noexcept {
-  return code == opcode::receive_many || code == opcode::receive_messages_many || code == opcode::accept_many;
+  return code == opcode::receive_many || code == opcode::receive_large_many || code == opcode::receive_messages_many ||
+         code == opcode::accept_many;
 }
 
 /// True when a request with this code is a file_request.

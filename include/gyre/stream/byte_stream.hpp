@@ -1,6 +1,7 @@
 // gyre/stream/byte_stream.hpp: the concepts of byte streams.
 #pragma once
 
+#include <gyre/io/buffer_lease.hpp>
 #include <gyre/tasks/as_task.hpp>
 
 #include <concepts>
@@ -14,6 +15,11 @@ template <class S>
 concept readable_stream = requires(S& s, std::span<std::byte> buffer) {
   requires std::convertible_to<await_result<decltype(s.read_some(buffer))>, std::size_t>;
 };
+
+/// `co_await s.receive()` lends the bytes that have arrived, where they are; empty at the end of the stream.
+template <class S>
+concept lending_stream =
+    readable_stream<S> && requires(S& s) { requires std::same_as<await_result<decltype(s.receive())>, buffer_lease>; };
 
 /// `co_await s.write_all(bytes)` returns when all bytes have been written.
 template <class S>

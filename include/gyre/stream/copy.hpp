@@ -13,19 +13,28 @@
 
 namespace gyre {
 
-/// Reads `from` to its end and writes everything to `to`. Returns the number of bytes. Never reads more than one buffer
-/// of 16 KiB ahead of the writes.
+/// Reads `from` to its end and writes everything to `to`. Returns the number of bytes. Sockets lend their buffers, so
+/// nothing is copied in between. Other streams are read in pieces of 16 KiB at most, one ahead of the writes.
 ///
 /// Lifetime: both streams must outlive the await.
 /// Cancel: bytes that were read and not written are lost; `to` may have a cut-off write.
 /// Errors: the exceptions of the streams.
 template <readable_stream From, writable_stream To>
 [[nodiscard]] task<std::uint64_t> copy(From& from, To& to) {
-  std::array<std::byte, 16 * 1024> buffer;
   std::uint64_t total = 0;
-  while (const std::size_t n = co_await from.read_some(std::span<std::byte>(buffer))) {
-    co_await to.write_all(std::span<const std::byte>(buffer).first(n));
-    total += n;
+  if constexpr (lending_stream<From>) {
+    for (;;) {
+      const buffer_lease piece = co_await from.receive();
+      if (piece.empty()) break;
+      co_await to.write_all(piece.bytes());
+      total += piece.size();
+    }
+  } else {
+    std::array<std::byte, 16 * 1024> buffer;
+    while (const std::size_t n = co_await from.read_some(std::span<std::byte>(buffer))) {
+      co_await to.write_all(std::span<const std::byte>(buffer).first(n));
+      total += n;
+    }
   }
   co_return total;
 }

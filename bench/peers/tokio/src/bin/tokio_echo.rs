@@ -3,7 +3,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
 async fn serve(mut peer: TcpStream) {
-    let mut buffer = [0u8; 4096];
+    let size = std::env::var("BENCH_BUFFER").map_or(4096, |wanted| wanted.parse().unwrap());
+    let mut buffer = vec![0u8; size];
     loop {
         match peer.read(&mut buffer).await {
             Ok(n) if n > 0 => {
