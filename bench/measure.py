@@ -116,8 +116,10 @@ def servers(work, only):
     return there(found, only)
 
 
-def load(port, work, connections, depth, seconds):
-    done = subprocess.run([str(BIN / "load"), str(port), work, str(connections), str(depth), str(seconds)],
+def load(port, work, connections, depth, seconds, rate=0):
+    """As fast as the server answers, or `rate` batches a second."""
+    command = [str(BIN / "load"), str(port), work, str(connections), str(depth), str(seconds)]
+    done = subprocess.run(command + ([str(rate)] if rate else []),
                           capture_output=True, text=True, timeout=seconds + 30,
                           preexec_fn=lambda: os.sched_setaffinity(0, {LOAD_CORE}))
     if done.returncode != 0:

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Runs servers in turn under the same load and prints a table, ratio to the first of them first (see bench/rounds.py).
 
-usage: bench/run.py [echo|bulk|resp|http|counts|memory|primitives|files|micro|all] [--rounds N] [--seconds S]
+usage: bench/run.py [echo|bulk|resp|http|partial|counts|memory|primitives|files|micro|all] [--rounds N] [--seconds S]
                     [--only WORD]
 The server runs on one core, the load on another. See bench/README.md.
 """
 
 import argparse
+import concurrent.futures
 import os
 import platform
 import resource
@@ -21,6 +22,8 @@ from pathlib import Path
 import http_servers
 import primitives
 from measure import BIN, CORES, ROOT, SERVER_CORE, Server, load, measure, print_table, servers, there
+from partial import partial
+
 
 def throughput(work, arguments):
     with tempfile.TemporaryDirectory() as scratch:
@@ -40,7 +43,25 @@ def bulk(arguments):
                 echo = servers("echo", arguments.only)
                 rows = measure(f"echo:{size << 10}", connections, 1, arguments, scratch, echo)
                 print_table(f"echo {size} KiB, {connections} connections", rows)
+    fairness(arguments)
     del os.environ["BENCH_BUFFER"]
+
+
+def fairness(arguments):
+    """What one connection with large messages costs 50 with small ones on the same loop."""
+    print(f"\necho 106 bytes, 50 connections, alone and beside one with messages of 1 MiB\n"
+          f"{'':16}{'p50 us':>10}{'beside':>10}{'p99 us':>10}{'beside':>10}")
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, command in servers("echo", arguments.only).items():
+            with Server(name, command, scratch) as server:
+                alone = load(server.port, "echo", 50, 1, 2)
+                with concurrent.futures.ThreadPoolExecutor() as other:
+                    large = other.submit(load, server.port, f"echo:{1 << 20}", 1, 1, 3)
+                    time.sleep(0.5)
+                    beside = load(server.port, "echo", 50, 1, 2)
+                    large.result()
+            print(f"{name:16}{alone['p50_us']:>10.0f}{beside['p50_us']:>10.0f}{alone['p99_us']:>10.0f}"
+                  f"{beside['p99_us']:>10.0f}", flush=True)
 
 
 def http(arguments):
@@ -119,8 +140,8 @@ def build_tokio():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="?", default="all",
-                        choices=["echo", "bulk", "resp", "http", "counts", "memory", "primitives", "files", "micro",
-                                 "all"])
+                        choices=["echo", "bulk", "resp", "http", "partial", "counts", "memory", "primitives",
+                                 "files", "micro", "all"])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.6)
     parser.add_argument("--only", action="append", default=[], help="servers whose name contains this word")
@@ -139,6 +160,8 @@ def main():
         bulk(arguments)
     if arguments.name in ("http", "all"):
         http(arguments)
+    if arguments.name in ("partial", "all"):
+        partial(arguments)
     if arguments.name in ("counts", "all"):
         counts(arguments)
     if arguments.name in ("memory", "all"):

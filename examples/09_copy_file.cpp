@@ -3,50 +3,32 @@
 
 #include <cstdio>
 #include <string>
-#include <vector>
 
 using namespace std::chrono_literals;
 namespace fs = gyre::fs;
 
 namespace {
 
-struct progress {
-  std::uint64_t done = 0;
-  std::uint64_t total = 0;
+void print(const fs::copy_progress& progress) {
+  const std::uint64_t percent = progress.size == 0 ? 100 : progress.copied * 100 / progress.size;
+  const std::string bar(percent * 40 / 100, '#');
+  std::fprintf(stderr, "\r[%-40s] %3u%%", bar.c_str(), static_cast<unsigned>(percent));
+}
 
-  void print() const {
-    const std::uint64_t percent = total == 0 ? 100 : done * 100 / total;
-    const std::string bar(percent * 40 / 100, '#');
-    std::fprintf(stderr, "\r[%-40s] %3u%%", bar.c_str(), static_cast<unsigned>(percent));
-  }
-};
-
-gyre::task<> show(const progress& how_far) {
+gyre::task<> show(const fs::copy_progress& progress) {
   for (;;) {
-    how_far.print();
+    print(progress);
     co_await gyre::sleep(100ms);
   }
 }
 
-gyre::task<> copy(fs::file& from, fs::file& to, progress& how_far) {
-  std::vector<std::byte> buffer(1 << 20);
-  while (const std::size_t n = co_await from.read_some(buffer)) {
-    co_await to.write_all(std::span<const std::byte>(buffer).first(n));
-    how_far.done += n;
-  }
-  co_await to.sync();
-}
-
 gyre::task<int> copy_file(std::string source, std::string target) {
-  auto from = co_await fs::file::open(source);
-  auto to = co_await fs::file::open(target, fs::for_writing);
-  const fs::status known = co_await from.stat();
-  progress how_far{.total = known.size};
+  fs::copy_progress progress;
   // The race ends with the copy; the display is cancelled then.
-  auto copying = copy(from, to, how_far);
-  auto showing = show(how_far);
+  auto copying = fs::copy(source, target, {.progress = &progress});
+  auto showing = show(progress);
   co_await gyre::race(std::move(copying), std::move(showing));
-  how_far.print();
+  print(progress);
   std::fprintf(stderr, "\n");
   co_return 0;
 }

@@ -16,7 +16,7 @@ BANNED = {"functional", "memory", "stop_token", "mutex", "thread", "future", "io
           "filesystem"}
 
 # The cost of including a header, in preprocessed lines, by the most expensive standard header that it needs.
-BUDGET = [("chrono", 41_500), ("system_error", 29_000), ("vector", 29_000), ("string", 24_000),
+BUDGET = [("chrono", 41_600), ("system_error", 29_000), ("vector", 29_000), ("string", 24_000),
           ("string_view", 19_000), ("", 19_000)]
 FOLDER_BUDGET = {"coro": 9_000}
 # Headers of other libraries may be missing. They have no budget, because programs that include them use them anyway.

@@ -1,10 +1,13 @@
-// bench/load/load.cpp: a closed-loop load on one thread: each connection sends a batch, waits for all answers, repeats.
+// bench/load/load.cpp: a load on one thread: each connection sends a batch, waits for all answers, repeats.
 //
-// load PORT echo[:BYTES]|resp|http:/PATH CONNECTIONS DEPTH SECONDS: prints one line of JSON.
+// load PORT echo[:BYTES]|resp|http:/PATH CONNECTIONS DEPTH SECONDS [RATE]: prints one line of JSON. With RATE, so many
+// batches are sent per second, evenly, by the connections in turn. A latency then begins when the batch was due, also
+// when its connection was still waiting for the previous answers.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +31,9 @@ struct connection {
   int fd = -1;
   std::size_t received = 0;
   bool checked = false;
-  clock_type::time_point sent_at;
+  bool waits = false;  // for answers
+  clock_type::time_point due;
+  std::deque<clock_type::time_point> overdue;  // batches that wait for their turn
 };
 
 [[noreturn]] void fail(const char* what) {
@@ -81,8 +87,8 @@ std::size_t http_response_size(int port, const std::string& request) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 6) {
-    std::fprintf(stderr, "usage: load PORT echo[:BYTES]|resp|http:/PATH CONNECTIONS DEPTH SECONDS\n");
+  if (argc != 6 && argc != 7) {
+    std::fprintf(stderr, "usage: load PORT echo[:BYTES]|resp|http:/PATH CONNECTIONS DEPTH SECONDS [RATE]\n");
     return 2;
   }
   const int port = std::atoi(argv[1]);
@@ -95,6 +101,8 @@ int main(int argc, char** argv) {
   const auto count = static_cast<std::size_t>(std::atoi(argv[3]));
   const int depth = std::atoi(argv[4]);
   const std::chrono::duration<double> length(std::atof(argv[5]));
+  const double rate = argc == 7 ? std::atof(argv[6]) : 0;
+  ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
   const bool http = std::strncmp(argv[2], "http:", 5) == 0;
   const std::string get =
       http ? std::string("GET ") + (argv[2] + 5) + " HTTP/1.1\r\nHost: 127.0.0.1:" + argv[1] + "\r\n\r\n" : "";
@@ -108,8 +116,9 @@ int main(int argc, char** argv) {
 
   const int ep = ::epoll_create1(0);
   std::vector<connection> connections(count);
-  const auto send_batch = [&](connection& c) {
-    c.sent_at = clock_type::now();
+  const auto send_batch = [&](connection& c, clock_type::time_point due) {
+    c.due = due;
+    c.waits = true;
     if (::send(c.fd, request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size()))
       fail("send");
   };
@@ -118,8 +127,6 @@ int main(int argc, char** argv) {
     epoll_event event{.events = EPOLLIN, .data = {.ptr = &c}};
     ::epoll_ctl(ep, EPOLL_CTL_ADD, c.fd, &event);
   }
-  for (connection& c : connections) send_batch(c);
-
   std::array<epoll_event, 256> events;
   static char buffer[65'536];
   std::vector<float> latencies;
@@ -127,8 +134,25 @@ int main(int argc, char** argv) {
   std::size_t batches = 0;
   const auto begin = clock_type::now();
   auto now = begin;
+  const auto time_of = [&](std::size_t batch) {
+    return begin + std::chrono::duration_cast<clock_type::duration>(
+                       std::chrono::duration<double>(static_cast<double>(batch) / rate));
+  };
+  std::size_t next = 0;  // batch, when there is a rate
+  if (rate <= 0)
+    for (connection& c : connections) send_batch(c, begin);
   while (now - begin < length) {
-    const int ready = ::epoll_wait(ep, events.data(), static_cast<int>(events.size()), 1000);
+    for (; rate > 0 && time_of(next) <= now; ++next) {
+      connection& c = connections[next % count];
+      if (c.waits)
+        c.overdue.push_back(time_of(next));
+      else
+        send_batch(c, time_of(next));
+    }
+    const auto left = rate > 0 ? time_of(next) - clock_type::now() : clock_type::duration(std::chrono::seconds(1));
+    const timespec until{.tv_sec = left.count() <= 0 ? 0 : left.count() / 1'000'000'000,
+                         .tv_nsec = left.count() <= 0 ? 0 : left.count() % 1'000'000'000};
+    const int ready = ::epoll_pwait2(ep, events.data(), static_cast<int>(events.size()), &until, nullptr);
     for (int i = 0; i < ready; ++i) {
       auto& c = *static_cast<connection*>(events[static_cast<std::size_t>(i)].data.ptr);
       const ssize_t n = ::recv(c.fd, buffer, sizeof(buffer), MSG_DONTWAIT);
@@ -145,10 +169,17 @@ int main(int argc, char** argv) {
       }
       c.received = 0;
       c.checked = true;
+      c.waits = false;
       ++batches;
+      const auto ended = clock_type::now();
       if (latencies.size() < latencies.capacity())
-        latencies.push_back(std::chrono::duration<float, std::micro>(clock_type::now() - c.sent_at).count());
-      send_batch(c);
+        latencies.push_back(std::chrono::duration<float, std::micro>(ended - c.due).count());
+      if (rate <= 0) {
+        send_batch(c, ended);
+      } else if (!c.overdue.empty()) {
+        send_batch(c, c.overdue.front());
+        c.overdue.pop_front();
+      }
     }
     now = clock_type::now();
   }

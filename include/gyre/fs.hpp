@@ -10,9 +10,11 @@
 //   directory        the entries of a directory, in batches
 //   standard_streams the standard input and output, and pipes, as files
 //   whole_file       a file read or written as a whole
+//   copy             a file copied by the kernel
 //   watcher          reports changes in directories
 #pragma once
 
+#include <gyre/fs/copy.hpp>
 #include <gyre/fs/directory.hpp>
 #include <gyre/fs/file.hpp>
 #include <gyre/fs/open_options.hpp>

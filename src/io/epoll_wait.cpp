@@ -72,7 +72,7 @@ void epoll_backend::end_wait(ready_list& ready) noexcept {
 // When there is something to hand out already, the kernel is asked only now and then.
 bool epoll_backend::must_look() noexcept {
   if (registered_count_ == 0) return false;
-  return completed_.empty() || ++calls_since_look_ >= calls_per_look;
+  return completed_.empty() || large_.has_moved() || ++calls_since_look_ >= calls_per_look;
 }
 
 void epoll_backend::hand_out(ready_list& ready) noexcept {

@@ -20,6 +20,8 @@ class large_turn {
   /// True when the share of this turn has been used up.
   [[nodiscard]] bool is_over() const noexcept { return left_ <= 0; }
   void count(int bytes) noexcept { left_ -= bytes; }
+  /// True when bytes were moved in this turn. That took so long that the kernel should be asked for small ones.
+  [[nodiscard]] bool has_moved() const noexcept { return left_ < share; }
   void push_back(multishot& m) noexcept { line_.push_back(m); }
   multishot& pop_front() noexcept { return line_.pop_front(); }
   /// One of the line may have been cancelled: it ends in the next turn, whatever its place.
@@ -42,7 +44,7 @@ class large_turn {
   static constexpr int share = 128 * 1024;
 
   multishot_line line_;
-  int left_ = 0;
+  int left_ = share;
   bool some_cancelled_ = false;
 };
 

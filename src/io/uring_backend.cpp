@@ -174,7 +174,8 @@ void uring_backend::sleep(monotonic_time deadline) noexcept {
 // When there is something to hand out already, the kernel is entered only if it asks for that, and now and then.
 bool uring_backend::must_look() noexcept {
   constexpr std::uint32_t asks = uring::sq_taskrun | uring::sq_cq_overflow;
-  return ring_.unsubmitted() > 0 || (ring_.queue_flags() & asks) != 0 || ++calls_since_look_ >= calls_per_look;
+  return ring_.unsubmitted() > 0 || (ring_.queue_flags() & asks) != 0 || large_.has_moved() ||
+         ++calls_since_look_ >= calls_per_look;
 }
 
 void uring_backend::arm_doorbell() noexcept {

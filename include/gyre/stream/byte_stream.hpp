@@ -1,7 +1,6 @@
 // gyre/stream/byte_stream.hpp: the concepts of byte streams.
 #pragma once
 
-#include <gyre/io/buffer_lease.hpp>
 #include <gyre/tasks/as_task.hpp>
 
 #include <concepts>
@@ -9,6 +8,8 @@
 #include <span>
 
 namespace gyre {
+
+class buffer_lease;
 
 /// `co_await s.read_some(buffer)` returns the number of bytes that were read, or 0 at the end of the stream.
 template <class S>

@@ -3,6 +3,7 @@
 
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/task.hpp>
+#include <gyre/io/buffer_lease.hpp>
 #include <gyre/stream/byte_stream.hpp>
 #include <gyre/tasks/gather.hpp>
 

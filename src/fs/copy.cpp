@@ -1,0 +1,122 @@
+// src/fs/copy.cpp: copies a file with the calls that let the kernel do it.
+#include <gyre/fs/copy.hpp>
+#include <gyre/fs/file.hpp>
+#include <gyre/io/io_error.hpp>
+#include <gyre/tasks/to_thread.hpp>
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+namespace gyre::fs {
+namespace {
+
+// The functions of this namespace block, and return -errno on failure.
+
+constexpr std::size_t most_in_a_piece = std::size_t{16} << 20U;
+
+long result_of(long returned) noexcept { return returned < 0 ? -errno : returned; }
+
+// For file systems that cannot copy in the kernel, such as /proc.
+long copy_through_memory(int from, int to, off_t position, std::size_t most) {
+  constexpr std::size_t size = std::size_t{256} << 10U;
+  const auto buffer = std::make_unique_for_overwrite<std::byte[]>(size);
+  const long got = result_of(::pread(from, buffer.get(), std::min(size, most), position));
+  for (long written = 0; written < got;) {
+    const long n =
+        result_of(::pwrite(to, buffer.get() + written, static_cast<std::size_t>(got - written), position + written));
+    if (n < 0) return n;
+    written += n;
+  }
+  return got;
+}
+
+bool is_not_possible(long result) noexcept {
+  return result == -EXDEV || result == -EINVAL || result == -ENOSYS || result == -EOPNOTSUPP || result == -EPERM;
+}
+
+long copy_in_kernel(int from, int to, off_t position, std::size_t most) {
+  loff_t source = position;
+  loff_t target = position;
+  return result_of(::copy_file_range(from, &source, to, &target, most, 0));
+}
+
+/// The state of a copy after a piece.
+struct piece {
+  off_t position = 0;  // all before it has been copied
+  bool last = false;
+  int error = 0;
+};
+
+// The size of the target, which may end with a hole.
+piece end_at(int to, off_t size) {
+  if (::ftruncate(to, size) < 0) return {.position = size, .error = errno};
+  return {.position = size, .last = true};
+}
+
+// Skips a hole, then copies data.
+piece copy_piece(int from, int to, off_t position) {
+  off_t data = ::lseek(from, position, SEEK_DATA);
+  if (data < 0 && errno == ENXIO) return end_at(to, std::max(position, ::lseek(from, 0, SEEK_END)));
+  if (data < 0) data = position;  // the file system does not know holes
+  const off_t hole = ::lseek(from, data, SEEK_HOLE);
+  const auto most = hole > data ? std::min(most_in_a_piece, static_cast<std::size_t>(hole - data)) : most_in_a_piece;
+  long copied = copy_in_kernel(from, to, data, most);
+  // Some file systems report the end although they only could not copy: copy_file_range(2), BUGS.
+  if (copied == 0 || is_not_possible(copied)) copied = copy_through_memory(from, to, data, most);
+  if (copied == 0) return end_at(to, data);
+  if (copied < 0) return {.position = data, .error = static_cast<int>(-copied)};
+  return {.position = data + copied};
+}
+
+}  // namespace
+
+task<std::uint64_t> copy(std::string from, std::string to, copy_options options) {
+  const auto fail = [&](int reason) {
+    throw io_error(std::error_code(reason, std::generic_category()), "copy", from + " to " + to);
+  };
+  file source = co_await file::open(from);
+  struct stat known{};
+  if (::fstat(source.native_descriptor(), &known) < 0) fail(errno);
+  if (S_ISDIR(known.st_mode)) fail(EISDIR);
+  if (!S_ISREG(known.st_mode)) fail(EINVAL);
+  // Not truncated: it may be the same file.
+  const open_options how{.write = true,
+                         .create = true,
+                         .exclusive = options.exclusive,
+                         .permissions = static_cast<std::uint32_t>(known.st_mode & 0777U)};
+  file target = co_await file::open(to, how);
+  struct stat other{};
+  if (::fstat(target.native_descriptor(), &other) < 0) fail(errno);
+  if (!S_ISREG(other.st_mode) || (other.st_dev == known.st_dev && other.st_ino == known.st_ino)) fail(EINVAL);
+  co_await target.resize(0);
+  copy_progress ignored;
+  copy_progress& progress = options.progress != nullptr ? *options.progress : ignored;
+  progress = {.copied = 0, .size = static_cast<std::uint64_t>(known.st_size)};
+
+  const int in = source.native_descriptor();
+  const int out = target.native_descriptor();
+  piece done;
+  auto share = [&] {
+    if (::ioctl(out, FICLONE, in) == 0) done = end_at(out, ::lseek(in, 0, SEEK_END));
+  };
+  co_await to_thread(io::blocking_pool::for_files(), share);
+  auto next = [&] { done = copy_piece(in, out, done.position); };
+  while (!done.last && done.error == 0) {
+    co_await to_thread(io::blocking_pool::for_files(), next);
+    progress.copied = static_cast<std::uint64_t>(done.position);
+  }
+  if (done.error != 0) fail(done.error);
+  progress.copied = static_cast<std::uint64_t>(done.position);
+  co_await target.close();
+  co_return static_cast<std::uint64_t>(done.position);
+}
+
+}  // namespace gyre::fs
