@@ -13,7 +13,7 @@ namespace gyre::io {
 /// served, until its share of bytes is used up.
 class large_turn {
  public:
-  /// Of one descriptor, before the next.
+  /// The limit for one descriptor before the next has its turn.
   static constexpr int most_receives = 2;
 
   [[nodiscard]] bool empty() const noexcept { return line_.empty(); }

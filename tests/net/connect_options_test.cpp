@@ -23,7 +23,7 @@ TEST(connect_options, the_local_port_can_be_chosen_too) {
   run_test([]() -> gyre::task<> {
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
     gyre::connect_options options;
-    options.local = gyre::tcp_listener::bind("127.0.0.1:0").local_address();  // a port that was free just now
+    options.local = gyre::tcp_listener::bind(own_loopback()).local_address();  // a port that was free just now
     auto client = co_await gyre::tcp_stream::connect(listener.local_address(), options);
     EXPECT_EQ(client.local_address(), options.local);
   });

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstddef>
 #include <numeric>
@@ -17,6 +19,14 @@
 namespace gyre_test {
 
 using namespace std::chrono_literals;
+
+/// A loopback address that no other process of the test run uses, with any port. For tests that free a port and rely on
+/// nobody taking it meanwhile.
+inline std::string own_loopback() {
+  const auto pid = static_cast<unsigned>(::getpid());
+  return "127." + std::to_string(1 + (pid >> 16U) % 250) + "." + std::to_string((pid >> 8U) & 255U) + "." +
+         std::to_string(1 + (pid & 255U) % 254) + ":0";
+}
 
 struct connected_pair {
   gyre::tcp_stream client;

@@ -55,7 +55,7 @@ class full_listener {
 TEST(open_connection, talks_to_start_server_line_by_line) {
   run_test([]() -> gyre::task<> {
     // The port comes from a previous bind, because start_server does not report its address.
-    const gyre::address where = gyre::tcp_listener::bind("127.0.0.1:0").local_address();
+    const gyre::address where = gyre::tcp_listener::bind(own_loopback()).local_address();
     auto server = gyre::spawn(gyre::start_server(upper_case_server, where.string()));
     co_await gyre::yield();
     co_await gyre::yield();
@@ -98,7 +98,7 @@ TEST(happy_eyeballs, families_take_turns_beginning_with_the_first) {
 TEST(happy_eyeballs, goes_on_at_once_when_an_address_refuses) {
   run_test([]() -> gyre::task<> {
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-    const gyre::address nobody = gyre::tcp_listener::bind("127.0.0.1:0").local_address();
+    const gyre::address nobody = gyre::tcp_listener::bind(own_loopback()).local_address();
     const auto begin = gyre::now();
     const std::vector<gyre::address> both = {nobody, listener.local_address()};
     const gyre::happy_eyeballs_options patient{.attempt_delay = 1h};
@@ -121,8 +121,8 @@ TEST(happy_eyeballs, goes_on_after_the_delay_when_an_address_says_nothing) {
 
 TEST(happy_eyeballs, when_all_fail_throws_what_the_first_said) {
   run_test([]() -> gyre::task<> {
-    const gyre::address one = gyre::tcp_listener::bind("127.0.0.1:0").local_address();
-    const gyre::address two = gyre::tcp_listener::bind("127.0.0.1:0").local_address();
+    const gyre::address one = gyre::tcp_listener::bind(own_loopback()).local_address();
+    const gyre::address two = gyre::tcp_listener::bind(own_loopback()).local_address();
     const std::vector<gyre::address> both = {one, two};
     const std::vector<gyre::address> none;
     EXPECT_EQ(co_await error_of(gyre::connect_to_first(both)), "connect " + one.string() + ": Connection refused");

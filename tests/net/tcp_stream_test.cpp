@@ -13,7 +13,7 @@ using namespace gyre_test;
 
 TEST(tcp_stream, connect_to_a_port_nobody_listens_on_names_it) {
   run_test([]() -> gyre::task<> {
-    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto listener = gyre::tcp_listener::bind(own_loopback());
     const gyre::address nobody = listener.local_address();
     listener.stop();
     co_await settle();

@@ -33,6 +33,7 @@ class connection::reset_of_cut_off {
   reset_of_cut_off(const reset_of_cut_off&) = delete;
   reset_of_cut_off& operator=(const reset_of_cut_off&) = delete;
   ~reset_of_cut_off() {
+    if (served_.handed_over_ != nullptr) return;
     if (served_.in_response_ || output_.failed() || output_.has_unsent()) served_.transport_.reset_at_end();
   }
 
@@ -50,6 +51,10 @@ connection::connection(server_state& server, transport& carrier, const address& 
 }
 
 connection::~connection() {
+  if (handed_over_ != nullptr) {  // there was no memory for serve_with_waits
+    const workspaces::lent back(server_.work, *std::exchange(handed_over_, nullptr));
+    const reset_of_cut_off after(*this, *back);
+  }
   *link = next;
   if (next != nullptr) next->link = link;
   --server_.open;
@@ -77,17 +82,7 @@ task<> connection::run() {
     idle_ = false;
     if (outcome != transfer::done) co_return;
     const std::uint64_t requests_before = requests_;
-    const workspaces::lent work(server_.work, server_.options.limits, limits, transport_);
-    const reset_of_cut_off after(*this, *work);
-    (*work).input.append(received.text());
-    received.release();
-    const stop reached = serve_arrived(*work);
-    if (reached != stop::at_end_of_input || !(*work).input.empty()) {
-      step = co_await serve_with_waits(*work, reached);
-    } else if (!(*work).output.settle(before::waiting_for_client)) {  // sends nearly all responses
-      const transfer sent = co_await (*work).output.flush();
-      if (sent != transfer::done) step = next_step::reset;
-    }
+    if (!serve_at_once(received)) step = co_await serve_with_waits();
     if (requests_ != requests_before)
       idle_until.reset();
     else if (server_.draining)
@@ -97,6 +92,19 @@ task<> connection::run() {
   }
   if (step == next_step::reset) transport_.reset_at_end();
   if (step == next_step::linger) co_await finish();
+}
+
+// Serves what needs no wait. Returns false when serve_with_waits has to go on: it takes over the workspace.
+bool connection::serve_at_once(buffer_lease& received) {
+  workspaces::lent work(server_.work, server_.options.limits, server_.options.timeouts, transport_);
+  const reset_of_cut_off after(*this, *work);
+  (*work).input.append(received.text());
+  received.release();
+  reached_ = serve_arrived(*work);
+  const bool all = reached_ == stop::at_end_of_input && (*work).input.empty();
+  if (all && (*work).output.settle(before::waiting_for_client)) return true;  // sends nearly all responses
+  handed_over_ = &work.release();
+  return false;
 }
 
 // Answers the requests that have arrived, as long as none of them takes time.
@@ -115,7 +123,11 @@ connection::stop connection::serve_arrived(workspace& work) {
 }
 
 // Serves requests until all received bytes are used up.
-task<connection::next_step> connection::serve_with_waits(workspace& work, stop reached) {
+task<connection::next_step> connection::serve_with_waits() {
+  const workspaces::lent lent(server_.work, *std::exchange(handed_over_, nullptr));
+  const reset_of_cut_off after(*this, *lent);
+  workspace& work = *lent;
+  stop reached = reached_;
   std::uint64_t requests = requests_;
   std::optional<time_point> head_due;
   bool late = false;  // as message_input::late_

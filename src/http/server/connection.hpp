@@ -55,11 +55,13 @@ class connection final : private message_input::continue_sender {
   class told_at_end;
   class reset_of_cut_off;
 
+  [[nodiscard]] bool serve_at_once(buffer_lease& received);
   [[nodiscard]] stop serve_arrived(workspace& work);
   [[nodiscard]] bool answer_at_once(workspace& work);
   [[nodiscard]] bool is_simple(const workspace& work, const response_state& r) const noexcept;
   [[nodiscard]] sending how_to_send(const workspace& work, bool close);
-  task<next_step> serve_with_waits(workspace& work, stop reached);
+  // noinline: otherwise idle connections would hold the frame, as a part of their own.
+  [[gnu::noinline]] task<next_step> serve_with_waits();
   task<next_step> answer_while_sending(workspace& work);
   // Its frame would not fit the pool if it were embedded in the frame of a caller.
   [[gnu::noinline]] task<next_step> answer(workspace& work);
@@ -70,7 +72,7 @@ class connection final : private message_input::continue_sender {
   static task<> skip_body(workspace& work, progress& p);
   task<next_step> refuse(workspace& work, int status);
   task<next_step> switch_protocols(workspace& work, protocol_handler& protocol);
-  task<> finish();
+  [[gnu::noinline]] task<> finish();
   task<transfer> send_continue() override;
 
   void begin_request(workspace& work);
@@ -85,7 +87,9 @@ class connection final : private message_input::continue_sender {
   transport& transport_;
   socket_transport* const socket_;  // the same, or null
   const address& peer_;
-  workspace* work_ = nullptr;  // set while a request is being answered
+  workspace* work_ = nullptr;         // set while a request is being answered
+  workspace* handed_over_ = nullptr;  // by serve_at_once to serve_with_waits
+  stop reached_ = stop::at_end_of_input;
   std::uint64_t requests_ = 0;
   bool idle_ = false;
   bool in_response_ = false;  // the head may have been sent, and the end of the response has not been produced

@@ -109,7 +109,7 @@ class counted_connection {
   bool taken_ = false;
 };
 
-task<> refuse_service(server_state& server, connection& client) {
+[[gnu::noinline]] task<> refuse_service(server_state& server, connection& client) {
   constexpr std::size_t most = 128;  // connections answered at a time; others are closed without an answer
   if (server.refused >= most) co_return;
   struct counted {
@@ -121,28 +121,17 @@ task<> refuse_service(server_state& server, connection& client) {
   co_await client.refuse_service();
 }
 
-task<> serve_connection(server_state& server, connection& client, const counted_connection& counted) {
+// An idle connection keeps this coroutine and that of run(): a third would cost a hundred bytes.
+template <class Stream>
+task<> serve_connection(server_state& server, Stream peer) {
+  socket_transport carrier(peer);
+  const address& from = peer.socket().peer;  // of a Unix socket: empty
+  const counted_connection counted(server, from);
+  connection client(server, carrier, from);
   if (counted.taken())
     co_await client.run();
   else
     co_await refuse_service(server, client);
-}
-
-task<> serve_connection(server_state& server, transport& carrier, const address& peer) {
-  const counted_connection counted(server, peer);
-  connection client(server, carrier, peer);
-  co_await serve_connection(server, client, counted);
-}
-
-task<> serve_connection(server_state& server, tcp_stream peer) {
-  const address from = peer.peer_address();
-  socket_transport carrier(peer);
-  co_await serve_connection(server, carrier, from);
-}
-task<> serve_connection(server_state& server, unix_stream peer) {
-  const address none;
-  socket_transport carrier(peer);
-  co_await serve_connection(server, carrier, none);
 }
 
 // Closes idle connections after a while. A timer needs no memory, unlike a task.
@@ -284,7 +273,10 @@ task<> server::serve_connection(any_stream stream, address peer) {
     connection client(state(), carrier, peer);
     const drain_of_connection stopping(state(), group, client);
     group.spawn(carrier.read(), {.name = "reading for an HTTP connection"});
-    co_await http::serve_connection(state(), client, counted);
+    if (counted.taken())
+      co_await client.run();
+    else
+      co_await refuse_service(state(), client);
     group.cancel();
   };
   co_await task_group::scope(both);

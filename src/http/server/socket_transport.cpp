@@ -36,7 +36,7 @@ GYRE_CORO_WRAPPER task<transfer> socket_transport::write(std::string_view first,
 }
 
 task<transfer> socket_transport::write_one(std::string_view bytes, std::chrono::nanoseconds limit) {
-  const transfer_deadline::during waiting(sending_, limit, taken_within_limit);
+  const send_deadline waiting(stream_, limit, taken_within_limit, taken_);
   const auto written = co_await as_expected(stream_.write_all(bytes));
   co_return written ? transfer::done : waiting.expired() ? transfer::timed_out : transfer::failed;
 }
@@ -44,7 +44,7 @@ task<transfer> socket_transport::write_one(std::string_view bytes, std::chrono::
 // A separate coroutine: with g++, a frame for both cases would be larger than the frames that the pool keeps.
 task<transfer> socket_transport::write_both(std::string_view first, std::string_view second,
                                             std::chrono::nanoseconds limit) {
-  const transfer_deadline::during waiting(sending_, limit, taken_within_limit);
+  const send_deadline waiting(stream_, limit, taken_within_limit, taken_);
   const std::array<io::const_buffer, 2> both{
       {{.data = first.data(), .size = first.size()}, {.data = second.data(), .size = second.size()}}};
   const auto written = co_await as_expected(stream_.write_all(std::span<const io::const_buffer>(both)));
@@ -53,7 +53,7 @@ task<transfer> socket_transport::write_both(std::string_view first, std::string_
 
 task<send_file_result> socket_transport::send_file(int file, std::uint64_t offset, std::size_t count,
                                                    std::chrono::nanoseconds limit) {
-  const transfer_deadline::during waiting(sending_, limit, taken_within_limit);
+  const send_deadline waiting(stream_, limit, taken_within_limit, taken_);
   const auto outcome = co_await as_expected(stream_.send_file(file, offset, count));
   send_file_result result;
   if (outcome)

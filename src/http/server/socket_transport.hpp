@@ -3,6 +3,7 @@
 
 #include <gyre/net/socket_stream.hpp>
 
+#include <cstdint>
 #include <utility>
 
 #include "transfer_deadline.hpp"
@@ -13,10 +14,7 @@ namespace gyre::http {
 class socket_transport final : public transport {
  public:
   /// Lifetime: `stream` must outlive this.
-  explicit socket_transport(socket_stream& stream) noexcept
-      : stream_(stream),
-        receiving_(stream, &socket_state::cancel_reader),
-        sending_(stream, &socket_state::cancel_writers) {}
+  explicit socket_transport(socket_stream& stream) noexcept : stream_(stream), receiving_(stream) {}
 
   class receiving;
   /// Same as receive(), without a coroutine of its own.
@@ -39,8 +37,8 @@ class socket_transport final : public transport {
   task<transfer> write_both(std::string_view first, std::string_view second, std::chrono::nanoseconds limit);
 
   socket_stream& stream_;
-  transfer_deadline receiving_;
-  transfer_deadline sending_;
+  receive_deadline receiving_;
+  std::uint64_t taken_ = 0;  // see send_deadline
 };
 
 // Movable until it begins, because g++ 12 moves what is awaited.
@@ -49,7 +47,7 @@ class [[nodiscard("co_await it")]] socket_transport::receiving : public socket_r
   receiving(socket_transport& carrier, buffer_lease& into, std::chrono::nanoseconds limit) noexcept
       : socket_receive_op(carrier.stream_.receive()), carrier_(carrier), into_(into), limit_(limit) {}
   bool await_ready() noexcept {
-    carrier_.receiving_.begin(limit_, 0);
+    carrier_.receiving_.begin(limit_);
     return socket_receive_op::await_ready();
   }
   transfer await_resume() {

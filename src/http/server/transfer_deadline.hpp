@@ -1,54 +1,32 @@
-// src/http/server/transfer_deadline.hpp: a time limit that is renewed for each transfer and rarely expires.
+// src/http/server/transfer_deadline.hpp: time limits of the transfers of a connection, which rarely expire.
 #pragma once
 
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/net/socket_stream.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <utility>
 
 namespace gyre::http {
 
-/// Interrupts the waits on a socket when the limit has passed. The timer stays armed between transfers, and postpones
+/// Cancels the reader of a socket when the limit has passed. The timer stays armed between transfers, and postpones
 /// itself when it fires too early. So a transfer costs only a few stores.
-class transfer_deadline : private timer {
+class receive_deadline : private timer {
  public:
-  using cancelling = void (socket_state::*)() noexcept;
-  /// `ends` cancels the transfers of one direction.
-  transfer_deadline(socket_stream& stream, cancelling ends) noexcept : stream_(stream), ends_(ends) {
-    fire = [](timer& t) noexcept { static_cast<transfer_deadline&>(t).look(); };
+  explicit receive_deadline(socket_stream& stream) noexcept : stream_(stream) {
+    fire = [](timer& t) noexcept { static_cast<receive_deadline&>(t).look(); };
   }
-  transfer_deadline& operator=(transfer_deadline&&) = delete;
-  ~transfer_deadline() { event_loop::current().timers().disarm(*this); }
+  receive_deadline& operator=(receive_deadline&&) = delete;
+  ~receive_deadline() { event_loop::current().timers().disarm(*this); }
 
-  /// Covers a transfer from its beginning to its end, however it ends.
-  class during {
-   public:
-    during(transfer_deadline& deadline, std::chrono::nanoseconds limit) noexcept : during(deadline, limit, 0) {}
-    /// For a write: the limit starts anew whenever the peer takes `enough` bytes within it. Only bytes acknowledged by
-    /// the peer count: the local kernel takes megabytes at once, and then nothing for a long time.
-    during(transfer_deadline& deadline, std::chrono::nanoseconds limit, std::uint64_t enough) noexcept
-        : deadline_(deadline) {
-      deadline.begin(limit, enough);
-    }
-    during& operator=(during&&) = delete;
-    ~during() { deadline_.end(); }
-    [[nodiscard]] bool expired() const noexcept { return deadline_.expired(); }
-
-   private:
-    transfer_deadline& deadline_;
-  };
-
-  /// For an operation that is movable until it begins; others use `during`.
-  void begin(std::chrono::nanoseconds limit, std::uint64_t enough) noexcept {
+  void begin(std::chrono::nanoseconds limit) noexcept {
     expired_ = false;
     if (limit == std::chrono::nanoseconds::max()) return;
     event_loop& loop = event_loop::current();
     const io::monotonic_time now = loop.recent();
-    limit_ = limit.count() < io::wait_forever - now ? limit.count() : io::wait_forever - now;
-    enough_ = enough;
-    wanted_ = now + limit_;
+    wanted_ = now + std::min<io::monotonic_time>(limit.count(), io::wait_forever - now);
     active_ = true;
     if (armed() && deadline <= wanted_) return;
     loop.timers().disarm(*this);
@@ -62,15 +40,49 @@ class transfer_deadline : private timer {
   void look() noexcept {
     if (!active_) return;
     event_loop& loop = event_loop::current();
-    const io::monotonic_time now = loop.now();
-    if (now >= wanted_ && enough_ > 0 && peer_takes_enough()) wanted_ = now + limit_;
-    if (now < wanted_) {
+    if (loop.now() < wanted_) {
       deadline = wanted_;
       loop.timers().arm(*this);
       return;
     }
     expired_ = true;
-    (stream_.socket().*ends_)();
+    stream_.socket().cancel_reader();
+  }
+
+  socket_stream& stream_;
+  io::monotonic_time wanted_ = 0;
+  bool active_ = false;
+  bool expired_ = false;
+};
+
+/// Cancels the writers of a socket when the peer takes less than `enough` bytes within the limit. Only bytes that the
+/// peer has acknowledged count: the local kernel takes megabytes at once, and then nothing for a long time. Covers a
+/// transfer from its beginning to its end, however it ends.
+class send_deadline : private timer {
+ public:
+  /// `taken` is kept from one transfer of the connection to the next.
+  send_deadline(socket_stream& stream, std::chrono::nanoseconds limit, std::uint64_t enough,
+                std::uint64_t& taken) noexcept
+      : stream_(stream), enough_(enough), taken_(taken) {
+    if (limit == std::chrono::nanoseconds::max()) return;
+    fire = [](timer& t) noexcept { static_cast<send_deadline&>(t).look(); };
+    const io::monotonic_time now = event_loop::current().recent();
+    limit_ = std::min<io::monotonic_time>(limit.count(), io::wait_forever - now);
+    arm_from(now);
+  }
+  send_deadline& operator=(send_deadline&&) = delete;
+  ~send_deadline() { event_loop::current().timers().disarm(*this); }
+  [[nodiscard]] bool expired() const noexcept { return expired_; }
+
+ private:
+  void arm_from(io::monotonic_time now) noexcept {
+    deadline = now + std::min(limit_, io::wait_forever - now);
+    event_loop::current().timers().arm(*this);
+  }
+  void look() noexcept {
+    if (peer_takes_enough()) return arm_from(event_loop::current().now());
+    expired_ = true;
+    stream_.socket().cancel_writers();
   }
   bool peer_takes_enough() noexcept {
     const std::uint64_t now = stream_.socket().taken_by_peer();
@@ -79,12 +91,9 @@ class transfer_deadline : private timer {
   }
 
   socket_stream& stream_;
-  const cancelling ends_;
-  io::monotonic_time wanted_ = 0;
+  const std::uint64_t enough_;
+  std::uint64_t& taken_;  // bytes taken by the peer of all that was written, when last looked at
   io::monotonic_time limit_ = 0;
-  std::uint64_t enough_ = 0;
-  std::uint64_t taken_ = 0;  // bytes taken by the peer of all that was written, when last looked at
-  bool active_ = false;
   bool expired_ = false;
 };
 

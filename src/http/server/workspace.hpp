@@ -48,19 +48,23 @@ class workspaces {
       work_->input.attach(use);
       work_->output.attach(use);
     }
+    /// Takes over what release() gave up.
+    lent(workspaces& all, workspace& work) noexcept : all_(all), work_(&work) {}
     lent(const lent&) = delete;
     lent& operator=(const lent&) = delete;
     ~lent() {
+      if (work_ == nullptr) return;
       work_->started.reset();
       work_->output.detach();
       work_->input.detach();
       all_.give_back(*work_);
     }
     workspace& operator*() const noexcept { return *work_; }
+    [[nodiscard]] workspace& release() noexcept { return *std::exchange(work_, nullptr); }
 
    private:
     workspaces& all_;
-    workspace* const work_;
+    workspace* work_;
   };
 
   workspaces() = default;
