@@ -15,6 +15,7 @@ void look_for_missed_end(multishot& m, backend& performer) noexcept {
   // The other backends never set the mark.
   if (m.where != phase::in_flight || (m.backend_state & state_may_have_missed_end) == 0) return;
   end_was_not_missed(m);
+  performer.count_direct_call();
   pollfd socket{.fd = m.target->fd, .events = POLLRDHUP, .revents = 0};
   if (::poll(&socket, 1, 0) > 0) performer.cancel(m);  // when it is submitted again, it finds the end
 }

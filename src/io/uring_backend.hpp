@@ -116,7 +116,6 @@ class uring_backend final : public backend {
   bool rang_ = false;               // the doorbell was rung since prepare_wait began
   bool ran_out_ = false;            // the provided group ran out of buffers since the last refill
   bool starved_cancelled_ = false;  // a receive may have been cancelled while some were starved
-  std::uint64_t direct_calls_ = 0;  // for large receives
   unsigned calls_since_look_ = 0;
   unsigned shortages_ = 0;                // pauses for lack of kernel memory since the last successful call
   std::uint32_t wanted_with_kernel_ = 0;  // few, so that they stay in the cache; doubled when they run out

@@ -270,7 +270,7 @@ void uring_backend::receive_large(multishot& m, ready_list& ready) noexcept {
 int uring_backend::fill_large_buffer(multishot& m, ready_list& ready) noexcept {
   const std::uint32_t buffer = buffers().take_large();
   if (buffer == buffer_pool::none) return -ENOBUFS;
-  ++direct_calls_;
+  count_direct_call();
   const auto count = static_cast<int>(receive_now(*m.target, buffers().data(buffer), buffers().large_size()));
   if (count <= 0) {
     buffers().release(buffer);

@@ -5,6 +5,8 @@
 #include <gyre/net/socket_state.hpp>
 #include <gyre/net/unix_address.hpp>
 
+#include "note_written.hpp"
+
 #include <fcntl.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -79,6 +81,7 @@ std::uint64_t socket_state::taken_by_peer() const noexcept {
 std::ptrdiff_t socket_state::write_now(std::string_view bytes, bool more) noexcept {
   if (first_writer() != nullptr) return 0;
   const auto sent = ::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+  if (sent > 0) note_written(*this);
   if (sent >= 0) return sent;
   const bool may_succeed_later = errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ENOMEM;
   return may_succeed_later ? 0 : -1;

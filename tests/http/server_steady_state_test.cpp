@@ -107,6 +107,27 @@ long allocations_of_a_busy_server(http::handler routes, const std::string& reque
   return result;
 }
 
+/// Counts the system calls of the backend for requests that come one at a time, those for their client included.
+void expect_few_calls_for_each_request(http::handler routes, const std::string& request) {
+  gyre::run([&]() -> gyre::task<> {
+    http::server server(options_for(std::move(routes)));
+    auto serving = gyre::spawn(server.run());
+    gyre::io::backend& backend = gyre::event_loop::current().backend();
+    auto client = co_await gyre::tcp_stream::connect(server.where());
+    std::array<char, 4096> answer{};
+    std::uint64_t before = 0;
+    for (int i = 0; i < 250; ++i) {
+      if (i == 50) before = backend.system_calls();
+      co_await client.write_all(request);
+      (void)co_await client.read_some(answer);
+    }
+    const double calls = static_cast<double>(backend.system_calls() - before) / 200;
+    EXPECT_LE(calls, backend.name() == "io_uring" ? 2.1 : 4.1);
+    serving.cancel();
+    co_await serving.wait();
+  });
+}
+
 gyre::task<response> hello(http::request&) { co_return response::text("hello"); }
 
 response show_name(http::request& r) { return response::text(r.path_parameter("name")); }
@@ -149,6 +170,10 @@ TEST(busy_http_server, takes_nothing_from_the_heap_for_a_body_in_chunks) {
 
 TEST(busy_http_server, takes_nothing_from_the_heap_for_fields_of_the_answer) {
   EXPECT_EQ(allocations_of_a_busy_server(echo, post, 1), 0);
+}
+
+TEST(busy_http_server, makes_no_additional_system_call_for_a_request_that_comes_alone) {
+  expect_few_calls_for_each_request(hello, get);
 }
 
 }  // namespace

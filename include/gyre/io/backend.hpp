@@ -58,6 +58,8 @@ class backend {
 
   /// The number of system calls made so far by the backend itself.
   [[nodiscard]] virtual std::uint64_t system_calls() const noexcept = 0;
+  /// Counts a call that was made on its behalf.
+  void count_direct_call() noexcept { ++direct_calls_; }
 
   /// The number of requests that were submitted and have not completed.
   [[nodiscard]] std::size_t in_flight() const noexcept { return in_flight_; }
@@ -76,6 +78,7 @@ class backend {
   /// While there are completions to hand out, only one call of `wait` in this many asks the kernel for more.
   static constexpr unsigned calls_per_look = 8;
 
+  std::uint64_t direct_calls_ = 0;  // of a backend that otherwise makes none
   std::size_t in_flight_ = 0;
   std::size_t endless_ = 0;
   bool batches_ = false;
