@@ -177,7 +177,7 @@ def ab(arguments):
                  "libevent": 136_996, "uvloop": 100_427}
     show("106 bytes echoed, ab -k -c1000", "requests/s",
          compare(commands, apache_bench(60_000 * arguments.seconds), arguments.rounds), published, "ab.svg")
-    # What ab itself needs for a request is most of the time; so the same again with a load that needs less.
+    # ab itself takes most of the time of a request; so the same again with a load that needs less.
     show("106 bytes echoed, 1000 connections, bench/load", "requests/s",
          compare(commands, round_trips("echo:106", 1000, arguments.seconds), arguments.rounds), published, "load.svg")
 

@@ -1,6 +1,7 @@
 // src/fs/copy.cpp: copies a file with the calls that let the kernel do it.
 #include <gyre/fs/copy.hpp>
 #include <gyre/fs/file.hpp>
+#include <gyre/io/file_bytes.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/tasks/to_thread.hpp>
 
@@ -18,7 +19,7 @@
 namespace gyre::fs {
 namespace {
 
-// The functions of this namespace block, and return -errno on failure.
+// These functions block. Results that are counts are -errno on failure.
 
 constexpr std::size_t most_in_a_piece = std::size_t{16} << 20U;
 
@@ -28,7 +29,7 @@ long result_of(long returned) noexcept { return returned < 0 ? -errno : returned
 long copy_through_memory(int from, int to, off_t position, std::size_t most) {
   constexpr std::size_t size = std::size_t{256} << 10U;
   const auto buffer = std::make_unique_for_overwrite<std::byte[]>(size);
-  const long got = result_of(::pread(from, buffer.get(), std::min(size, most), position));
+  const long got = io::read_at(from, buffer.get(), std::min(size, most), static_cast<std::uint64_t>(position));
   for (long written = 0; written < got;) {
     const long n =
         result_of(::pwrite(to, buffer.get() + written, static_cast<std::size_t>(got - written), position + written));
