@@ -23,6 +23,7 @@
 namespace gyre {
 
 constinit thread_local event_loop* event_loop::current_ = nullptr;
+constinit thread_local int event_loop::inline_budget_ = 0;
 constinit unsigned event_loop::forks_ = 0;
 
 struct alignas(64) event_loop::mailbox {
@@ -86,12 +87,14 @@ event_loop::event_loop(const loop_options& options)
   if (registered != 0) throw std::system_error(registered, std::generic_category(), "event_loop: pthread_atfork");
   mailbox_ = new mailbox;
   replaced_ = std::exchange(current_, this);
+  inline_budget_ = inline_per_resumption;
   stops_.join(*this);
 }
 
 event_loop::~event_loop() {
   shutdown();
   current_ = replaced_;
+  inline_budget_ = 0;
   if (is_of_parent()) {  // its resources belong to the parent
     (void)backend_.release();
     return;
@@ -126,6 +129,8 @@ void event_loop::stop_without_loop() noexcept {
       "an object of a loop was used on a thread without a loop: use it in the task that run() runs, "
       "and reach that loop from other threads by loop.post(), run_coroutine_threadsafe() or a shared_channel");
 }
+
+void event_loop::stop_scheduling() noexcept { stop_without_loop(); }
 
 void event_loop::post(io::completion& item) noexcept {
   mailbox_->posting.fetch_add(1, std::memory_order_relaxed);

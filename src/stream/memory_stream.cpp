@@ -23,7 +23,7 @@ class memory_pipe {
   task<std::size_t> read_some(std::span<std::byte> out) {
     if (out.empty()) co_return std::size_t{0};
     const use reading(*this, readers_, "read_some");
-    if (!event_loop::current().may_continue_inline()) co_await yield();  // as a socket does
+    if (!event_loop::may_continue_inline()) co_await yield();  // as a socket does
     while (is_empty() && !ended_) co_await readable_.wait();
     if (reset_ && is_empty()) throw_reset("read_some");
     co_return take_out(out);
@@ -32,7 +32,7 @@ class memory_pipe {
   // Bytes taken before a cancel are put back in front of all others, as on a socket.
   task<std::size_t> read_exactly(std::span<std::byte> out) {
     const use reading(*this, readers_, "read_exactly");
-    if (!event_loop::current().may_continue_inline()) co_await yield();
+    if (!event_loop::may_continue_inline()) co_await yield();
     returned_.reserve(out.size());
     std::size_t done = 0;
     try {

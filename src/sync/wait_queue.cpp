@@ -11,16 +11,14 @@ void wait_queue::stop_for_destroyed(const char* object) noexcept { misuse_of_awa
 
 bool wait_queue::grant_one() noexcept {
   if (empty()) return false;
-  wait_node& node = *first();
-  remove(node);
-  node.grant(node);
+  grant(*first());
   return true;
 }
 
 void wait_queue::refuse_all() noexcept {
   while (!empty()) {
     first()->refused = true;
-    grant_one();
+    grant(*first());
   }
 }
 

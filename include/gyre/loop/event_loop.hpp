@@ -85,6 +85,13 @@ class GYRE_API event_loop {
 
   /// Appends to the ready queue: `complete` is called in this turn or the next, never inside this call.
   void schedule(io::completion& item) noexcept { ready_.push_back(item); }
+  /// The same on the loop of this thread. Stops the program when the thread has none.
+  static void schedule_here(io::completion& item) noexcept {
+    event_loop* const loop = current_;
+    if (loop == nullptr) [[unlikely]]
+      return stop_scheduling();  // a tail call: what wakes tasks needs no stack frame
+    loop->schedule(item);
+  }
 
   /// The current time of this loop. Units: nanoseconds of CLOCK_MONOTONIC, or of the virtual clock.
   [[nodiscard]] io::monotonic_time now() const noexcept { return virtual_ ? virtual_now_ : clock(); }
@@ -100,8 +107,13 @@ class GYRE_API event_loop {
   [[nodiscard]] const io::backend_choice& choice() const noexcept { return choice_; }
 
   /// False when operations that completed immediately have used up the budget of this resumption. The next one then
-  /// goes through the ready queue, so that other tasks run.
-  [[nodiscard]] bool may_continue_inline() noexcept { return inline_budget_-- > 0; }
+  /// goes through the ready queue, so that other tasks run. Always false on a thread without a loop.
+  [[nodiscard]] static bool may_continue_inline() noexcept {
+    if (inline_budget_ == 0) [[unlikely]]
+      return false;
+    --inline_budget_;
+    return true;
+  }
 
   /// Ends the turn: after the running task, the loop checks the timers and the kernel before it runs the other ready
   /// tasks.
@@ -183,6 +195,7 @@ class GYRE_API event_loop {
 
  private:
   [[noreturn]] static void stop_without_loop() noexcept;
+  static void stop_scheduling() noexcept;
   static void report_posted_failure() noexcept;  // reports the exception that is being handled
   static io::monotonic_time clock() noexcept;
   static void after_fork_in_child() noexcept;
@@ -201,11 +214,11 @@ class GYRE_API event_loop {
   static constexpr int inline_per_resumption = 64;
 
   GYRE_API static constinit thread_local event_loop* current_;
-  GYRE_API static constinit unsigned forks_;  // number of forks from the first process to this one
+  GYRE_API static constinit thread_local int inline_budget_;  // of the thread: it is read without looking for the loop
+  GYRE_API static constinit unsigned forks_;                  // number of forks from the first process to this one
 
   io::ready_list ready_;
   task_context* running_task_ = nullptr;
-  int inline_budget_ = inline_per_resumption;
   int ready_per_turn_;
   int most_in_turn_ = 0;  // ready tasks that may run in this turn; 0 after end_turn()
   io::monotonic_time busy_poll_;

@@ -118,7 +118,7 @@ class operation : public operation_base, public Completion {
  public:
   bool await_ready() noexcept(noexcept(std::declval<Derived&>().try_now())) {
     done_ = self().try_now();
-    return done_ && event_loop::current().may_continue_inline();
+    return done_ && event_loop::may_continue_inline();
   }
 
   template <class Promise>
@@ -127,12 +127,8 @@ class operation : public operation_base, public Completion {
     frame_base& frame = caller.promise();
     waiter = &frame;
     frame.context->innermost = &frame;
-    if (done_) {  // the budget is used up: the result goes through the ready queue, too late to cancel
-      // So many system calls have taken long enough that the loop checks the kernel before it runs another task.
-      if constexpr (std::is_base_of_v<io::request, Completion>) event_loop::current().end_turn();
-      finish_soon();
-      return;
-    }
+    if (done_) [[unlikely]]
+      return finish_after_others();
     frame.context->leaf = this;
     accept_cancel();
     if constexpr (noexcept(self().start())) {
@@ -163,11 +159,19 @@ class operation : public operation_base, public Completion {
     Completion::complete = call_member<&operation::on_complete>;
     if constexpr (checks_everything)
       if (waiter != nullptr) check_woken_on_own_loop(*waiter->context);
-    event_loop::current().schedule(*this);
+    event_loop::schedule_here(*this);
   }
 
  private:
   Derived& self() noexcept { return static_cast<Derived&>(*this); }
+
+  // The budget is used up: the result goes through the ready queue, too late to cancel. Not in line, so that
+  // await_suspend is.
+  [[gnu::noinline]] void finish_after_others() noexcept {
+    // So many system calls have taken long enough that the loop checks the kernel before it runs another task.
+    if constexpr (std::is_base_of_v<io::request, Completion>) event_loop::current().end_turn();
+    finish_soon();
+  }
 
   bool done_ = false;
 };

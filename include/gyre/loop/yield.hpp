@@ -15,7 +15,7 @@ class [[nodiscard("co_await it")]] yield_op : private io::completion {
     frame_base& frame = caller.promise();
     frame.context->innermost = waiter_ = &frame;
     complete = call_member<&yield_op::on_complete>;
-    event_loop::current().schedule(*this);
+    event_loop::schedule_here(*this);
   }
   static constexpr void await_resume() noexcept {}
 

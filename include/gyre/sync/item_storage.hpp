@@ -52,7 +52,7 @@ class fifo_storage {
  private:
   [[nodiscard]] T* slot(std::size_t number) const noexcept { return slots_ + (number & (capacity_ - 1)); }
   static void deallocate(T* memory) noexcept { ::operator delete(memory, std::align_val_t(alignof(T))); }
-  void grow() {
+  [[gnu::noinline]] void grow() {  // rare: not in line, so that push is
     const std::size_t larger = capacity_ == 0 ? 4 : capacity_ * 2;
     T* const memory = static_cast<T*>(::operator new(larger * sizeof(T), std::align_val_t(alignof(T))));
     const std::size_t count = size();

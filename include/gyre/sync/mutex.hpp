@@ -95,7 +95,10 @@ inline void mutex::unlock() noexcept {
     stop_not_locked();
   holder_ = 0;  // always: the library may be a release build when the program is not
   // Passes it to the next waiter at once, so that a task that comes in between does not get ahead.
-  if (waiters_.empty() || !waiters_.grant_one()) locked_ = false;
+  if (wait_node* const next = waiters_.first(); next != nullptr)
+    waiters_.grant(*next);
+  else
+    locked_ = false;
 }
 inline mutex_guard::mutex_guard(mutex_guard&& other) noexcept : mutex_(std::exchange(other.mutex_, nullptr)) {
   if (mutex_ != nullptr) mutex_->set_holder(0);

@@ -38,6 +38,11 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] oneshot_receive_op
  public:
   static constexpr bool result_is_granted = true;
   explicit oneshot_receive_op(oneshot_state<T>& awaited) noexcept : state_(&awaited) {}
+  // A value that is there needs no copy in the operation: await_resume takes it from the state.
+  bool await_ready() {
+    if (state_->value && event_loop::may_continue_inline()) return true;
+    return queued_operation<oneshot_receive_op<T>, T>::await_ready();
+  }
   bool try_now() noexcept(moves_safely) {
     if (!state_->receiver.empty())
       misuse("two tasks wait for the value of one oneshot: let one task wait, and hand on what it gets");
@@ -49,7 +54,12 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] oneshot_receive_op
     return this->refused = state_->sender_gone;
   }
   wait_queue& waits_in() noexcept { return state_->receiver; }
-  T take_value() noexcept(moves_safely) { return *std::move(value_); }
+  T take_value() noexcept(moves_safely) {
+    if (value_) return *std::move(value_);
+    T value = *std::move(state_->value);
+    state_->value.reset();
+    return value;
+  }
   void give_back() noexcept
     requires moves_safely
   {
@@ -73,12 +83,8 @@ class oneshot_sender {
 
   /// Sends the value. To be called once. Returns false, and leaves the value unchanged, when the receiver is gone.
   bool send(T&& value) {
-    if (state_ == nullptr)
-      misuse("send on a oneshot_sender that has sent its value or was moved from: a oneshot takes one value only");
-    if (state_->receiver_gone) {
-      delete state_.release();
-      return false;
-    }
+    if (is_closed()) [[unlikely]]
+      return send_to_nobody();
     if (wait_node* const waiting = state_->receiver.first(); waiting != nullptr) {
       static_cast<oneshot_receive_op<T>&>(*waiting).value_.emplace(std::move(value));
       state_->receiver.grant_one();
@@ -97,6 +103,12 @@ class oneshot_sender {
   [[nodiscard]] bool is_closed() const noexcept { return state_ == nullptr || state_->receiver_gone; }
 
  private:
+  [[gnu::noinline, gnu::cold]] bool send_to_nobody() {
+    if (state_ == nullptr)
+      misuse("send on a oneshot_sender that has sent its value or was moved from: a oneshot takes one value only");
+    delete state_.release();
+    return false;
+  }
   static void leave(oneshot_state<T>* state) noexcept {
     state->sender_gone = true;
     if (state->receiver_gone)

@@ -41,6 +41,11 @@ class GYRE_API wait_queue : private node_list<wait_node> {
     node.stands_in = nullptr;
   }
 
+  /// Removes and wakes a waiter that stands in this queue.
+  void grant(wait_node& node) noexcept {
+    remove(node);
+    node.grant(node);
+  }
   /// Removes and wakes the first waiter. Returns false when no task waits.
   bool grant_one() noexcept;
   /// The same for all current waiters.
@@ -100,7 +105,7 @@ class queued_operation : public operation<Derived>, public wait_node {
   bool await_ready() noexcept(noexcept(std::declval<Derived&>().try_now())) {
     if constexpr (requires(Derived& op) { op.called.awaited(); }) self().called.awaited();
     if constexpr (is_held)
-      return event_loop::current().may_continue_inline() && self().try_now();
+      return event_loop::may_continue_inline() && self().try_now();
     else
       return operation<Derived>::await_ready();
   }
@@ -160,13 +165,13 @@ class queued_operation : public operation<Derived>, public wait_node {
     else
       this->finish_soon();
   }
-  void try_again_soon() noexcept {
+  [[gnu::noinline]] void try_again_soon() noexcept {  // rare: not in line, so that await_suspend is
     static_assert(noexcept(self().try_now()), "it is called from the ready queue, where nobody can catch");
     io::completion::complete = call_member<&queued_operation::try_again>;
     tries_again_ = true;
     if constexpr (checks_everything)
       if (this->waiter != nullptr) check_woken_on_own_loop(*this->waiter->context);
-    event_loop::current().schedule(*this);
+    event_loop::schedule_here(*this);
   }
 
   void try_again() noexcept {

@@ -23,7 +23,7 @@ class child_tasks;
 class GYRE_API children_wait_op : public operation<children_wait_op> {
  public:
   bool try_now() noexcept;
-  bool await_ready() noexcept { return event_loop::current().may_continue_inline() && try_now(); }
+  bool await_ready() noexcept { return event_loop::may_continue_inline() && try_now(); }
   void start() noexcept;
   void on_cancel() noexcept;
   void on_complete() noexcept;
