@@ -2,6 +2,7 @@
 #include <gyre/sync/broadcast.hpp>
 #include <gyre/sync/future.hpp>
 #include <gyre/sync/oneshot.hpp>
+#include <gyre/sync/semaphore.hpp>
 #include <gyre/sync/watch.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>
 
@@ -26,6 +27,25 @@ TEST(oneshot, brings_a_value_whether_it_was_sent_before_or_after) {
     co_await gyre::yield();
     EXPECT_TRUE(late.sender.send(2));
     EXPECT_EQ(co_await receiver, 2);
+  });
+}
+
+// A receive that finds its value, but must let other tasks run first because its task has used up its budget.
+TEST(oneshot, a_value_that_was_received_does_not_need_the_oneshot_any_more) {
+  run_virtual([]() -> gyre::task<> {
+    constexpr int most_ready_awaits = 64;  // one more than these goes through the ready queue
+    for (int ready_awaits = 0; ready_awaits <= most_ready_awaits; ++ready_awaits) {
+      auto pair = std::make_unique<gyre::oneshot<std::string>>();
+      gyre::counting_semaphore permits(most_ready_awaits);
+      EXPECT_TRUE(pair->sender.send("a value that is too long to be kept in the string itself"));
+      auto receiving = gyre::spawn([&]() -> gyre::task<std::string> {
+        for (int i = 0; i < ready_awaits; ++i) co_await permits.acquire();
+        co_return co_await pair->receiver.receive();
+      });
+      co_await gyre::yield();
+      pair.reset();
+      EXPECT_EQ(co_await receiving, "a value that is too long to be kept in the string itself");
+    }
   });
 }
 
