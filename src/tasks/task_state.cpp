@@ -28,11 +28,11 @@ struct task_state::task_name {
 const task_kind task_state::kind_of_spawned{&coroutine_ended, &describe};
 
 // Every member is written once, after the last call: writes are half the cost of spawn.
-task_state::task_state(frame_base& frame, event_loop& loop, cancel_scope& parent, task_owner* owner,
+task_state::task_state(frame_base* frame, event_loop& loop, cancel_scope& parent, task_owner* owner,
                        std::source_location where, task_name* name, task_local_binding* seen) noexcept
     : io::completion{.complete = &begin},
       task_context{.scope = &root, .locals = seen, .kind = &kind_of_spawned, .open = 1},
-      outermost(&frame),
+      outermost(frame),
       root(*this, parent),
       spawned_at(where),
       loop_(&loop),
@@ -40,14 +40,29 @@ task_state::task_state(frame_base& frame, event_loop& loop, cancel_scope& parent
       name_(name),
       place_(loop.task_began()) {}
 
+namespace {
+task_local_binding* seen_by_new_task(const event_loop& loop) noexcept {
+  const task_context* const spawning = loop.running_task();
+  return task_local_binding::share(spawning != nullptr ? spawning->locals : task_local_binding::visible());
+}
+}  // namespace
+
+task_state::task_state(std::size_t size, const task_kind& own_kind, event_loop& loop, cancel_scope& parent,
+                       task_owner* owner, const spawn_options& options, std::source_location where)
+    : task_state(nullptr, loop, parent, owner, where, options.name.empty() ? nullptr : task_name::create(options.name),
+                 nullptr) {
+  locals = seen_by_new_task(loop);
+  kind = &own_kind;
+  value_ = value_place::none;
+  size_ = static_cast<std::uint32_t>(size);
+}
+
 task_state& task_state::create(frame_base& frame, event_loop& loop, cancel_scope& parent, task_owner* owner,
                                const spawn_options& options, std::source_location where) {
   owned<task_name*, &task_name::destroy> name(options.name.empty() ? nullptr : task_name::create(options.name));
   void* const memory = frame_pool::allocate(sizeof(task_state));
-  const task_context* const spawning = loop.running_task();
-  task_local_binding* const seen =
-      task_local_binding::share(spawning != nullptr ? spawning->locals : task_local_binding::visible());
-  auto* const state = ::new (memory) task_state(frame, loop, parent, owner, where, name.release(), seen);
+  auto* const state =
+      ::new (memory) task_state(&frame, loop, parent, owner, where, name.release(), seen_by_new_task(loop));
   frame.context = state;
   if (options.eager && !state->cancel_pending) [[unlikely]] {
     task_context* const interrupted = loop.running_task();
@@ -78,11 +93,34 @@ void task_state::coroutine_ended(task_context& context) noexcept {
 }
 
 void task_state::finish() noexcept {
-  done_ = true;
   if (outermost->failure) [[unlikely]] {
     failure_ = std::move(outermost->failure);
     value_ = value_place::none;
   }
+  conclude();
+}
+
+void task_state::run(task<>&& coroutine) noexcept {
+  outermost = &coroutine.frame();
+  outermost->context = this;
+  const auto begun = std::move(coroutine).release();
+  loop_->set_running_task(this);
+  begun.resume();
+}
+
+std::exception_ptr task_state::leave_coroutine() noexcept {
+  std::exception_ptr failure = std::move(outermost->failure);
+  destroy_frame();
+  return failure;
+}
+
+void task_state::end(std::exception_ptr failure) noexcept {
+  failure_ = std::move(failure);
+  conclude();
+}
+
+void task_state::conclude() noexcept {
+  done_ = true;
   root.close_with_task();
   place_ = loop_->task_ended();
   if (owner_ != nullptr) owner_->child_ended(*owner_, *this);
@@ -159,7 +197,7 @@ void task_state::free() noexcept {
   task_local_binding::release(locals);
   if (name_ != nullptr) name_->destroy();
   // No destructor, because the members hold nothing any more: finish() has closed `root`.
-  frame_pool::deallocate(this, sizeof(task_state));
+  frame_pool::deallocate(this, size_);
 }
 
 [[gnu::noinline]] void task_watcher::watch_on_other_loop(const char* operation) noexcept {

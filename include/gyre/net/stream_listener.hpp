@@ -70,14 +70,19 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
   };
 
   /// Runs `handler(peer)` in a task of its own. If the task cannot be started (no memory, or `handler` throws), the
-  /// connection is closed and the exception is reported.
+  /// connection is closed and the exception is reported. A handler may instead make the task itself, by
+  /// `make_task(peer, parent, owner, options, where)`, which returns a task_state& with a reference for the caller.
   template <class Handler, class Stream>
   void serve(Handler& handler, Stream&& peer, std::source_location where) noexcept {
     const peer_text name(peer.socket().peer);
     try {
       Stream mine = std::move(peer);
       add(mine.socket());
-      const task_reference started(start(handler(std::move(mine)), {.name = name.view()}, where));
+      const spawn_options options{.name = name.view()};
+      if constexpr (requires { handler.make_task(std::move(mine), scope(), this, options, where); })
+        const task_reference made(adopt(handler.make_task(std::move(mine), scope(), this, options, where)));
+      else
+        const task_reference started(start(handler(std::move(mine)), options, where));
     } catch (...) {
       report(std::current_exception(), name.view(), where);
     }
@@ -96,6 +101,11 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
   }
   /// Waits until all have ended; cancels them after `limit`. Cancel: not before `limit`; it is awaited shielded.
   static task<> drain(served_connections& connections, std::chrono::nanoseconds limit);
+  /// Calls `f(socket)` for the socket of each connection. `f` must not resume a task, nor close a socket.
+  template <class F>
+  void for_each_socket(F f) noexcept {
+    for (socket_state* each = peers_; each != nullptr; each = each->next_peer) f(*each);
+  }
   /// Lets each connection see the end of its stream once it has consumed what had arrived.
   void finish_reading() noexcept;
   /// After the drain: throws `failure` if there is one, and `cancelled` when the server was cancelled.

@@ -85,10 +85,13 @@ class GYRE_API child_tasks : public task_owner {
 
   template <class T>
   task_state& start(task<T> child, const spawn_options& options, std::source_location where) {
-    task_state& state = task_state::create(std::move(child), event_loop::current(), scope_, this, options, where);
-    state.mark_observed();
+    return adopt(task_state::create(std::move(child), event_loop::current(), scope_, this, options, where));
+  }
+  /// Takes a task whose owner is this, and which has not begun.
+  task_state& adopt(task_state& child) noexcept {
+    child.mark_observed();
     ++running_;
-    return state;
+    return child;
   }
 
   /// Runs `start_all()`, which starts children. If that throws because there was no memory for one of them, the running

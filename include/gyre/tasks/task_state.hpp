@@ -64,7 +64,11 @@ class GYRE_API task_watcher {
 };
 
 /// Shared by the running task, its handle and its watchers. Freed by the last of them.
-struct GYRE_API task_state final : io::completion, task_context {
+///
+/// A derived class is a task that is a coroutine only at times. In between it waits without a frame: it sets `leaf` and
+/// `innermost` itself, and is called by what it waits for. It has its own task_kind. Its members hold nothing any more
+/// when it calls end(): no destructor runs.
+struct GYRE_API task_state : io::completion, task_context {
  private:
   enum class value_place : std::uint8_t { none, frame, taken };  // the frame stays while it holds the value
 
@@ -73,6 +77,7 @@ struct GYRE_API task_state final : io::completion, task_context {
   bool observed_ = false;
   value_place value_ = value_place::frame;
   std::uint32_t references_ = 2;  // one held by the running task, one by the caller of create
+  std::uint32_t size_ = sizeof(task_state);
 
  public:
   /// Takes over the outermost frame of a task; `root` becomes the task's outermost scope, below `parent`. The caller
@@ -146,20 +151,37 @@ struct GYRE_API task_state final : io::completion, task_context {
     if constexpr (!std::is_void_v<T>) return promise<T>().take_value();
   }
 
-  frame_base* outermost;  ///< null after the end of a task without a value
+  frame_base* outermost;  ///< null while a derived task is no coroutine, and after the end of a task without a value
   cancel_scope root;
   std::source_location spawned_at;
+
+ protected:
+  /// For a derived class of this size, whose memory comes from the frame pool. The caller schedules its beginning, and
+  /// owns one reference. Errors: std::bad_alloc.
+  task_state(std::size_t size, const task_kind& kind, event_loop& loop, cancel_scope& parent, task_owner* owner,
+             const spawn_options& options, std::source_location where);
+  ~task_state() = default;
+
+  /// Becomes a coroutine, and runs it until it waits. When it has ended, `ended` of the kind is called; the task then
+  /// calls leave_coroutine() from the ready queue. To be called from the ready queue.
+  void run(task<>&& coroutine) noexcept;
+  /// Destroys the coroutine that has ended. Returns the exception that left it.
+  [[nodiscard]] std::exception_ptr leave_coroutine() noexcept;
+  /// The end of a task that is no coroutine. Frees it when nobody else refers to it. To be called from the ready queue.
+  void end(std::exception_ptr failure) noexcept;
+  [[nodiscard]] event_loop& loop() const noexcept { return *loop_; }
+  static task_description describe(const task_context& context) noexcept;
 
  private:
   friend class task_watcher;
   struct task_name;
-  task_state(frame_base& frame, event_loop& loop, cancel_scope& parent, task_owner* owner, std::source_location where,
+  task_state(frame_base* frame, event_loop& loop, cancel_scope& parent, task_owner* owner, std::source_location where,
              task_name* name, task_local_binding* seen) noexcept;
   static const task_kind kind_of_spawned;
   static void begin(io::completion& c) noexcept;
   static void coroutine_ended(task_context& context) noexcept;
-  static task_description describe(const task_context& context) noexcept;
   void finish() noexcept;
+  void conclude() noexcept;
   void drop_failure() noexcept;
   void free() noexcept;
   [[noreturn]] void stop_without_value() const noexcept;

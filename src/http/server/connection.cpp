@@ -1,4 +1,4 @@
-// src/http/server/connection.cpp: the life of a connection: wait, parse, answer, repeat.
+// src/http/server/connection.cpp: parses and answers the requests that have arrived, and waits for their rest.
 #include <gyre/http/status.hpp>
 #include <gyre/loop/deadline.hpp>
 
@@ -42,59 +42,20 @@ class connection::reset_of_cut_off {
   const message_output& output_;
 };
 
-connection::connection(server_state& server, transport& carrier, const address& peer) noexcept
-    : next(server.connections), server_(server), transport_(carrier), socket_(carrier.as_socket()), peer_(peer) {
-  if (next != nullptr) next->link = &next;
-  link = &server.connections;
-  server.connections = this;
-  ++server.open;
-}
-
 connection::~connection() {
-  if (handed_over_ != nullptr) {  // there was no memory for serve_with_waits
-    const workspaces::lent back(server_.work, *std::exchange(handed_over_, nullptr));
-    const reset_of_cut_off after(*this, *back);
-  }
-  *link = next;
-  if (next != nullptr) next->link = link;
-  --server_.open;
+  if (handed_over_ == nullptr) return;  // there was memory for serve_with_waits
+  const workspaces::lent back(server_.work, *std::exchange(handed_over_, nullptr));
+  const reset_of_cut_off after(*this, *back);
 }
 
-task<> connection::run() {
-  next_step step = next_step::go_on;
-  const server_timeouts& limits = server_.options.timeouts;
-  std::optional<time_point> idle_until;  // set once bytes have arrived that are not a request
-  while (step == next_step::go_on) {
-    buffer_lease received;
-    std::chrono::nanoseconds patience = server_.draining ? limits.last_request
-                                        : requests_ == 0 ? limits.head
-                                                         : limits.idle;
-    if (idle_until) {
-      patience = std::min<std::chrono::nanoseconds>(patience, *idle_until - now());
-      if (patience <= patience.zero()) co_return;
-    }
-    idle_ = true;
-    transfer outcome = transfer::done;
-    if (socket_ != nullptr)
-      outcome = co_await socket_->receive_here(received, patience);
-    else
-      outcome = co_await transport_.receive(received, patience);
-    idle_ = false;
-    if (outcome != transfer::done) co_return;
-    const std::uint64_t requests_before = requests_;
-    if (!serve_at_once(received)) step = co_await serve_with_waits();
-    if (requests_ != requests_before)
-      idle_until.reset();
-    else if (server_.draining)
-      co_return;
-    else if (!idle_until)
-      idle_until = now() + std::min(patience, longest_wait);
-  }
+task<> connection::serve_rest(bool& goes_on) {
+  const next_step step = co_await serve_with_waits();
   if (step == next_step::reset) transport_.reset_at_end();
   if (step == next_step::linger) co_await finish();
+  goes_on = step == next_step::go_on;
 }
 
-// Serves what needs no wait. Returns false when serve_with_waits has to go on: it takes over the workspace.
+// serve_with_waits takes over the workspace when this returns false.
 bool connection::serve_at_once(buffer_lease& received) {
   workspaces::lent work(server_.work, server_.options.limits, server_.options.timeouts, transport_);
   const reset_of_cut_off after(*this, *work);
@@ -122,7 +83,6 @@ connection::stop connection::serve_arrived(workspace& work) {
   }
 }
 
-// Serves requests until all received bytes are used up.
 task<connection::next_step> connection::serve_with_waits() {
   const workspaces::lent lent(server_.work, *std::exchange(handed_over_, nullptr));
   const reset_of_cut_off after(*this, *lent);
@@ -228,6 +188,14 @@ task<connection::next_step> connection::refuse(workspace& work, int status) {
 }
 
 task<> connection::refuse_service() {
+  constexpr std::size_t most = 128;  // connections answered at a time; others are closed without an answer
+  if (server_.refused >= most) co_return;
+  struct counted {
+    std::size_t& count;
+    explicit counted(std::size_t& c) noexcept : count(++c) {}
+    counted& operator=(counted&&) = delete;
+    ~counted() { --count; }
+  } const here(server_.refused);
   const workspaces::lent work(server_.work, server_.options.limits, server_.options.timeouts, transport_);
   next_step step = next_step::close;
   {

@@ -1,4 +1,4 @@
-// src/http/server/connection.hpp: serves the requests of one connection in order.
+// src/http/server/connection.hpp: serves the requests of one connection in order, while it is not idle.
 #pragma once
 
 #include <gyre/coro/task.hpp>
@@ -8,7 +8,7 @@
 #include "exchange_scope.hpp"
 #include "response_sender.hpp"
 #include "server_state.hpp"
-#include "socket_transport.hpp"
+#include "transport.hpp"
 #include "workspace.hpp"
 
 #include <chrono>
@@ -19,22 +19,21 @@ namespace gyre::http {
 
 class connection final : private message_input::continue_sender {
  public:
-  connection(server_state& server, transport& carrier, const address& peer) noexcept;
+  /// `requests` of the connection have been answered before.
+  connection(server_state& server, transport& carrier, const address& peer, std::uint64_t requests = 0) noexcept
+      : server_(server), transport_(carrier), peer_(peer), requests_(requests) {}
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
   ~connection();
 
-  /// Returns when the connection is finished. The transport may be closed then.
-  task<> run();
-  /// Answers 503 to a connection over the limit.
+  /// Serves what needs no wait. Returns false when serve_rest has to go on; it has to follow. Errors: std::bad_alloc.
+  [[nodiscard]] bool serve_at_once(buffer_lease& received);
+  /// Serves requests until all received bytes are used up. Sets `goes_on` when the connection may wait for others.
+  /// The transport may be closed when that does not happen.
+  task<> serve_rest(bool& goes_on);
+  /// Answers 503 to a connection over the limit, unless too many are being answered.
   task<> refuse_service();
-  /// Ends the connection if it is waiting for a request.
-  void interrupt_if_idle() noexcept {
-    if (idle_) transport_.interrupt();
-  }
-
-  connection* next = nullptr;
-  connection** link = nullptr;
+  [[nodiscard]] std::uint64_t requests() const noexcept { return requests_; }
 
  private:
   /// How the connection continues after a request.
@@ -55,13 +54,11 @@ class connection final : private message_input::continue_sender {
   class told_at_end;
   class reset_of_cut_off;
 
-  [[nodiscard]] bool serve_at_once(buffer_lease& received);
   [[nodiscard]] stop serve_arrived(workspace& work);
   [[nodiscard]] bool answer_at_once(workspace& work);
   [[nodiscard]] bool is_simple(const workspace& work, const response_state& r) const noexcept;
   [[nodiscard]] sending how_to_send(const workspace& work, bool close);
-  // noinline: otherwise idle connections would hold the frame, as a part of their own.
-  [[gnu::noinline]] task<next_step> serve_with_waits();
+  task<next_step> serve_with_waits();
   task<next_step> answer_while_sending(workspace& work);
   // Its frame would not fit the pool if it were embedded in the frame of a caller.
   [[gnu::noinline]] task<next_step> answer(workspace& work);
@@ -85,13 +82,11 @@ class connection final : private message_input::continue_sender {
 
   server_state& server_;
   transport& transport_;
-  socket_transport* const socket_;  // the same, or null
   const address& peer_;
   workspace* work_ = nullptr;         // set while a request is being answered
   workspace* handed_over_ = nullptr;  // by serve_at_once to serve_with_waits
   stop reached_ = stop::at_end_of_input;
-  std::uint64_t requests_ = 0;
-  bool idle_ = false;
+  std::uint64_t requests_;
   bool in_response_ = false;  // the head may have been sent, and the end of the response has not been produced
 };
 

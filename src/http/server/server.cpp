@@ -9,10 +9,10 @@
 #include <gyre/loop/deadline.hpp>
 #include <gyre/tasks/task_group.hpp>
 
-#include "client_network.hpp"
-#include "connection.hpp"
+#include "counted_connection.hpp"
 #include "server_state.hpp"
-#include "socket_transport.hpp"
+#include "socket_connection.hpp"
+#include "stream_connection.hpp"
 #include "stream_transport.hpp"
 
 #include <exception>
@@ -76,72 +76,21 @@ class use_on_loop {
   server_state& server_;
 };
 
-// Counts a connection for the server and for its address, as long as it is served.
-class counted_connection {
- public:
-  counted_connection(const server_state& server, const address& peer) noexcept : count_(server.count), peer_(peer) {
-    const server_limits& limits = server.options.limits;
-    const std::size_t of_peer = most_of(peer, limits);
-    by_peer_ = of_peer < limits.connections;
-    if (by_peer_ && !count_.add(peer, of_peer)) return;
-    taken_ = count_.add(limits.connections);
-    if (!taken_ && by_peer_) count_.remove(peer);
+// Makes the tasks of connections over sockets.
+struct socket_connections {
+  server_state& server;
+  template <class Stream>
+  task_state& make_task(Stream&& peer, cancel_scope& parent, task_owner* owner, const spawn_options& options,
+                        std::source_location where) {
+    return socket_connection::create(server, std::move(peer), parent, owner, options, where);
   }
-  counted_connection& operator=(counted_connection&&) = delete;
-  ~counted_connection() {
-    if (!taken_) return;
-    count_.remove();
-    if (by_peer_) count_.remove(peer_);
-  }
-  /// False when there are too many.
-  [[nodiscard]] bool taken() const noexcept { return taken_; }
-
- private:
-  static std::size_t most_of(const address& peer, const server_limits& limits) noexcept {
-    if (peer.empty()) return limits.connections;
-    if (limits.connections_per_address) return *limits.connections_per_address;
-    return is_of_internet(peer) ? server_limits::default_connections_per_address : limits.connections;
-  }
-
-  shared_connection_count& count_;
-  const address& peer_;
-  bool by_peer_ = false;
-  bool taken_ = false;
 };
-
-[[gnu::noinline]] task<> refuse_service(server_state& server, connection& client) {
-  constexpr std::size_t most = 128;  // connections answered at a time; others are closed without an answer
-  if (server.refused >= most) co_return;
-  struct counted {
-    std::size_t& count;
-    explicit counted(std::size_t& c) noexcept : count(++c) {}
-    counted& operator=(counted&&) = delete;
-    ~counted() { --count; }
-  } const here(server.refused);
-  co_await client.refuse_service();
-}
-
-// An idle connection keeps this coroutine and that of run(): a third would cost a hundred bytes.
-template <class Stream>
-task<> serve_connection(server_state& server, Stream peer) {
-  socket_transport carrier(peer);
-  const address& from = peer.socket().peer;  // of a Unix socket: empty
-  const counted_connection counted(server, from);
-  connection client(server, carrier, from);
-  if (counted.taken())
-    co_await client.run();
-  else
-    co_await refuse_service(server, client);
-}
 
 // Closes idle connections after a while. A timer needs no memory, unlike a task.
 class idle_closer : private timer {
  public:
-  explicit idle_closer(server_state& server) noexcept : server_(server) {
-    fire = [](timer& t) noexcept {
-      for (connection* each = static_cast<idle_closer&>(t).server_.connections; each != nullptr; each = each->next)
-        each->interrupt_if_idle();
-    };
+  idle_closer(server_state& server, served_connections& accepted) noexcept : server_(server), accepted_(accepted) {
+    fire = [](timer& t) noexcept { static_cast<idle_closer&>(t).close(); };
     deadline = deadline_after(server.options.timeouts.last_request);
     if (deadline != io::wait_forever) event_loop::current().timers().arm(*this);
   }
@@ -149,18 +98,24 @@ class idle_closer : private timer {
   ~idle_closer() { event_loop::current().timers().disarm(*this); }
 
  private:
+  void close() noexcept {
+    accepted_.for_each_socket(&socket_connection::end_if_idle);
+    for (stream_connection* each = server_.connections; each != nullptr; each = each->next) each->interrupt_if_idle();
+  }
+
   server_state& server_;
+  served_connections& accepted_;
 };
 
-task<> drain(server_state& server, task<> connections_ended) {
-  const idle_closer idle(server);
+task<> drain(server_state& server, served_connections& accepted, task<> connections_ended) {
+  const idle_closer idle(server, accepted);
   co_await std::move(connections_ended);
 }
 
 // Drains a connection that the program accepted: it observes stop requests on its own.
 class drain_of_connection : private stop_observer {
  public:
-  drain_of_connection(server_state& server, task_group& group, connection& client) noexcept
+  drain_of_connection(server_state& server, task_group& group, stream_connection& client) noexcept
       : server_(server), group_(group), client_(client) {
     told = [](stop_observer& observer, stop_level level) noexcept {
       static_cast<drain_of_connection&>(observer).hear(level);
@@ -195,7 +150,7 @@ class drain_of_connection : private stop_observer {
 
   server_state& server_;
   task_group& group_;
-  connection& client_;
+  stream_connection& client_;
   limit idle_;
   limit end_;
 };
@@ -206,11 +161,12 @@ task<> run_on(server_state& server, Listener& listener) {
   const use_on_loop here(server);
   const std::source_location where = co_await started_by_program_at();
   served_connections connections(co_await this_task_context{}, server.options.observe_stop);
-  auto serve = [&server] GYRE_CORO_WRAPPER(stream peer) { return serve_connection(server, std::move(peer)); };
+  socket_connections serve{server};
   // Created early: there may be no memory left when the server drains.
   constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
   auto last = shield(served_connections::serve_the_last(connections, listener, serve, no_limit, where));
-  auto draining = shield(drain(server, served_connections::drain(connections, server.options.timeouts.drain)));
+  auto draining =
+      shield(drain(server, connections, served_connections::drain(connections, server.options.timeouts.drain)));
   std::exception_ptr failure;
   try {
     const served_connections::accepting accepting_here(connections);
@@ -270,13 +226,13 @@ task<> server::serve_connection(any_stream stream, address peer) {
   stream_transport carrier(here);
   auto both = [&](task_group& group) -> task<> {
     const counted_connection counted(state(), peer);
-    connection client(state(), carrier, peer);
+    stream_connection client(state(), carrier, peer);
     const drain_of_connection stopping(state(), group, client);
     group.spawn(carrier.read(), {.name = "reading for an HTTP connection"});
     if (counted.taken())
       co_await client.run();
     else
-      co_await refuse_service(state(), client);
+      co_await client.refuse_service();
     group.cancel();
   };
   co_await task_group::scope(both);

@@ -1,6 +1,7 @@
 // src/http/server/server_state.hpp: state shared by the connections of a server.
 #pragma once
 
+#include <gyre/coro/context.hpp>
 #include <gyre/http/http_date.hpp>
 #include <gyre/http/server.hpp>
 #include <gyre/http/shared_connection_count.hpp>
@@ -18,7 +19,7 @@
 
 namespace gyre::http {
 
-class connection;
+class stream_connection;
 
 using any_listener = std::variant<std::monostate, tcp_listener, unix_listener>;
 
@@ -38,12 +39,13 @@ struct server_state {
   workspaces work;
   open_files files;
   listing_cache listings;
-  std::size_t users = 0;              // active uses on a loop; the last one releases what belongs to that loop
-  connection* connections = nullptr;  // list of open connections
+  std::size_t users = 0;                     // active uses on a loop; the last one releases what belongs to that loop
+  stream_connection* connections = nullptr;  // list of the connections over other streams than sockets
   std::size_t open = 0;
   std::size_t refused = 0;  // connections that are being refused with a response
   shared_connection_count& count;
   bool draining = false;
+  frame_base idle_place;  // of the connections without a coroutine: shows where they wait
 
  private:
   void renew_common_fields(io::monotonic_time now);

@@ -26,7 +26,7 @@ bool is_of_connection(std::error_code reason) noexcept {
 }  // namespace
 
 task<transfer> socket_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
-  co_return co_await receive_here(into, limit);
+  co_return co_await receiving(*this, into, limit);
 }
 
 GYRE_CORO_WRAPPER task<transfer> socket_transport::write(std::string_view first, std::string_view second,

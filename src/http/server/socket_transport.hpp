@@ -13,14 +13,12 @@ namespace gyre::http {
 
 class socket_transport final : public transport {
  public:
-  /// Lifetime: `stream` must outlive this.
-  explicit socket_transport(socket_stream& stream) noexcept : stream_(stream), receiving_(stream) {}
+  /// `taken` is what taken_by_peer() of the previous transport of this stream returned, or 0. Lifetime: `stream` must
+  /// outlive this.
+  socket_transport(socket_stream& stream, std::uint64_t taken) noexcept
+      : stream_(stream), receiving_(stream), taken_(taken) {}
 
-  class receiving;
-  /// Same as receive(), without a coroutine of its own.
-  [[nodiscard("co_await it")]] receiving receive_here(buffer_lease& into, std::chrono::nanoseconds limit) noexcept;
   task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) override;
-  [[nodiscard]] socket_transport* as_socket() noexcept override { return this; }
   task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) override;
   task<send_file_result> send_file(int file, std::uint64_t offset, std::size_t count,
                                    std::chrono::nanoseconds limit) override;
@@ -31,14 +29,17 @@ class socket_transport final : public transport {
   void interrupt() noexcept override { stream_.cancel(); }
   [[nodiscard]] bool is_broken() const noexcept override { return stream_.socket().received.end() < 0; }
   void watch_end(end_watch* watch) noexcept override { stream_.socket().watch_end(watch); }
+  /// Bytes that the peer had taken when a time limit of a write last asked for them.
+  [[nodiscard]] std::uint64_t taken_by_peer() const noexcept { return taken_; }
 
  private:
+  class receiving;
   task<transfer> write_one(std::string_view bytes, std::chrono::nanoseconds limit);
   task<transfer> write_both(std::string_view first, std::string_view second, std::chrono::nanoseconds limit);
 
   socket_stream& stream_;
   receive_deadline receiving_;
-  std::uint64_t taken_ = 0;  // see send_deadline
+  std::uint64_t taken_;  // see send_deadline
 };
 
 // Movable until it begins, because g++ 12 moves what is awaited.
@@ -68,10 +69,5 @@ class [[nodiscard("co_await it")]] socket_transport::receiving : public socket_r
   buffer_lease& into_;
   std::chrono::nanoseconds limit_;
 };
-
-inline socket_transport::receiving socket_transport::receive_here(buffer_lease& into,
-                                                                  std::chrono::nanoseconds limit) noexcept {
-  return {*this, into, limit};
-}
 
 }  // namespace gyre::http

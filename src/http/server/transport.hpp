@@ -13,8 +13,6 @@
 
 namespace gyre::http {
 
-class socket_transport;
-
 enum class transfer : std::uint8_t {
   done,
   ended,      // the peer has finished sending
@@ -49,8 +47,6 @@ class transport {
 
   /// Waits for bytes. Cancel: nothing is lost.
   virtual task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) = 0;
-  /// The socket that carries the connection, or null.
-  [[nodiscard]] virtual socket_transport* as_socket() noexcept { return nullptr; }
   /// Writes one or two ranges. Cancel: the data may be cut off.
   virtual task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) = 0;
   /// Sends a part of a file. Cancel: the data may be cut off.
