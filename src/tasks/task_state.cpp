@@ -92,6 +92,28 @@ void task_state::coroutine_ended(task_context& context) noexcept {
   state.loop_->schedule(state);
 }
 
+[[gnu::always_inline]] inline void task_state::conclude() noexcept {
+  done_ = true;
+  root.close_with_task();
+  place_ = loop_->task_ended();
+  if (owner_ != nullptr) owner_->child_ended(*owner_, *this);
+  bool passed_on = false;  // the running task's reference, to the first watcher; the others get their own
+  while (task_watcher* const first = watchers_) {
+    watchers_ = first->next_;
+    if (watchers_ != nullptr) watchers_->link_ = &watchers_;
+    first->link_ = &first->next_;
+    if (std::exchange(passed_on, true)) add_reference();
+    if (first->ended_ == &join_op::task_ended) [[likely]]  // a call in line, for the most frequent watcher
+      static_cast<join_op*>(first)->finish_soon();
+    else
+      first->ended_(*first);
+  }
+  // The frame holds the arguments, such as the stream of a connection. Destroying it releases them,
+  // however long the handle is kept.
+  if (value_ == value_place::none) destroy_frame();
+  if (!passed_on) release();
+}
+
 void task_state::finish() noexcept {
   if (outermost->failure) [[unlikely]] {
     failure_ = std::move(outermost->failure);
@@ -117,28 +139,6 @@ std::exception_ptr task_state::leave_coroutine() noexcept {
 void task_state::end(std::exception_ptr failure) noexcept {
   failure_ = std::move(failure);
   conclude();
-}
-
-void task_state::conclude() noexcept {
-  done_ = true;
-  root.close_with_task();
-  place_ = loop_->task_ended();
-  if (owner_ != nullptr) owner_->child_ended(*owner_, *this);
-  bool passed_on = false;  // the running task's reference, to the first watcher; the others get their own
-  while (task_watcher* const first = watchers_) {
-    watchers_ = first->next_;
-    if (watchers_ != nullptr) watchers_->link_ = &watchers_;
-    first->link_ = &first->next_;
-    if (std::exchange(passed_on, true)) add_reference();
-    if (first->ended_ == &join_op::task_ended) [[likely]]  // a call in line, for the most frequent watcher
-      static_cast<join_op*>(first)->finish_soon();
-    else
-      first->ended_(*first);
-  }
-  // The frame holds the arguments, such as the stream of a connection. Destroying it releases them,
-  // however long the handle is kept.
-  if (value_ == value_place::none) destroy_frame();
-  if (!passed_on) release();
 }
 
 void task_state::destroy_frame() noexcept {
@@ -197,7 +197,10 @@ void task_state::free() noexcept {
   task_local_binding::release(locals);
   if (name_ != nullptr) name_->destroy();
   // No destructor, because the members hold nothing any more: finish() has closed `root`.
-  frame_pool::deallocate(this, size_);
+  if (size_ == sizeof(task_state)) [[likely]]  // a constant finds its list in the pool without computing
+    frame_pool::deallocate(this, sizeof(task_state));
+  else
+    frame_pool::deallocate(this, size_);
 }
 
 [[gnu::noinline]] void task_watcher::watch_on_other_loop(const char* operation) noexcept {
