@@ -1,4 +1,4 @@
-// tests/http/idle_connection_test.cpp: connections that wait for a request are no coroutines, and behave as if they were.
+// tests/http/idle_connection_test.cpp: connections that wait for a request are no coroutines, and behave as others do.
 #include <gyre/http/server.hpp>
 #include <gyre/http/shared_connection_count.hpp>
 #include <gyre/loop/waiting_tasks.hpp>

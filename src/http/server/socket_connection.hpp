@@ -1,4 +1,4 @@
-// src/http/server/socket_connection.hpp: a connection over a socket, which is a coroutine only while a request takes time.
+// src/http/server/socket_connection.hpp: a connection over a socket; a coroutine only while a request takes time.
 #pragma once
 
 #include <gyre/coro/task.hpp>
