@@ -74,7 +74,8 @@ struct pause : gyre::io::completion {
 /// A closed-loop client on a separate thread. Each round sends one request on every connection, then reads all replies.
 class client {
  public:
-  explicit client(const gyre::address& server) {
+  /// `pauses` must outlive the turn of the loop in which the last pause ends.
+  client(const gyre::address& server, pause& pauses) : pause_(pauses) {
     for (int& fd : sockets_) {
       fd = ::socket(AF_INET, SOCK_STREAM, 0);
       EXPECT_EQ(::connect(fd, static_cast<const sockaddr*>(server.data()), server.size()), 0);
@@ -110,7 +111,7 @@ class client {
 
  private:
   std::array<int, connections> sockets_{};
-  pause pause_;
+  pause& pause_;
 };
 
 /// The cost of the requests of 50 connections to an echo server that has already served some.
@@ -121,9 +122,10 @@ costs costs_of_a_busy_server() {
     auto serving = gyre::spawn(listener.serve(echo));
     gyre::event_loop& loop = gyre::event_loop::current();
     counting = true;
+    pause pauses;
     std::thread thread([&, server = listener.local_address()] {
       {
-        client load(server);
+        client load(server, pauses);
         for (int i = 0; i < 20; ++i) load.round(loop);
         result = load.costs_of(200, loop);
       }
