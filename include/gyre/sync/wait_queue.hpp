@@ -41,7 +41,7 @@ class GYRE_API wait_queue : private node_list<wait_node> {
     node.stands_in = nullptr;
   }
 
-  /// Removes and wakes a waiter that stands in this queue.
+  /// Removes and wakes a waiter of this queue.
   void grant(wait_node& node) noexcept {
     remove(node);
     node.grant(node);
