@@ -43,6 +43,12 @@ def bulk(arguments):
                 echo = servers("echo", arguments.only)
                 rows = measure(f"echo:{size << 10}", connections, 1, arguments, scratch, echo)
                 print_table(f"echo {size} KiB, {connections} connections", rows)
+        values = {name: command for name, command in servers("resp", arguments.only).items()
+                  if name.startswith("gyre") or name == "redis-server"}
+        for work in ("set", "get"):
+            for connections in (1, 50):
+                rows = measure(f"{work}:65536", connections, 1, arguments, scratch, values)
+                print_table(f"{work.upper()} of 64 KiB, {connections} connections", rows)
     fairness(arguments)
     del os.environ["BENCH_BUFFER"]
 

@@ -1,13 +1,18 @@
 // bench/load/load.cpp: a load on one thread: each connection sends a batch, waits for all answers, repeats.
 //
-// load PORT echo[:BYTES]|resp|http:/PATH CONNECTIONS DEPTH SECONDS [RATE]: prints one line of JSON. With RATE, so many
-// batches are sent per second, evenly, by the connections in turn. A latency then begins when the batch was due, also
-// when its connection was still waiting for the previous answers.
+// load PORT echo[:BYTES]|resp|set:BYTES|get:BYTES|http:/PATH CONNECTIONS DEPTH SECONDS [RATE]: prints one line of JSON.
+// With RATE, so many batches are sent per second, evenly, by the connections in turn. A latency then begins when the
+// batch was due, also when its connection was still waiting for the previous answers.
+//
+// set and get keep the load from being the limit: they send a large batch without copying it (sendfile), and compare
+// only the first answer of each connection. The kernel drops the others, which are counted.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -65,6 +70,40 @@ std::size_t receive_some(int fd, char* buffer, std::size_t size) {
   return static_cast<std::size_t>(n);
 }
 
+// Sends the bytes, which are also in a file. A large batch is sent from there.
+void send_all(int fd, const std::string& bytes, int file) {
+  constexpr std::size_t large = 16'384;
+  off_t at = 0;
+  if (file >= 0 && bytes.size() >= large)
+    while (static_cast<std::size_t>(at) < bytes.size())
+      if (::sendfile(fd, file, &at, bytes.size() - static_cast<std::size_t>(at)) <= 0) fail("sendfile");
+  const std::size_t left = bytes.size() - static_cast<std::size_t>(at);
+  if (left != 0 && ::send(fd, bytes.data(), left, MSG_NOSIGNAL) != static_cast<ssize_t>(left)) fail("send");
+}
+
+int file_with(const std::string& bytes) {
+  const int fd = ::memfd_create("batch", MFD_CLOEXEC);
+  if (fd < 0 || ::write(fd, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) fail("memfd");
+  return fd;
+}
+
+// A value whose pieces differ, so that none is taken for another.
+std::string make_value(std::size_t size) {
+  std::string value(size, 'v');
+  for (std::size_t i = 0; i < size; ++i) value[i] = static_cast<char>('a' + (i + i / 251) % 26);
+  return value;
+}
+
+std::string bulk(const std::string& bytes) { return "$" + std::to_string(bytes.size()) + "\r\n" + bytes + "\r\n"; }
+
+void store(int port, const std::string& set) {
+  const int fd = connect_to(port);
+  char reply[5];
+  send_all(fd, set, -1);
+  if (::recv(fd, reply, sizeof(reply), MSG_WAITALL) != 5 || std::memcmp(reply, "+OK\r\n", 5) != 0) fail("SET");
+  ::close(fd);
+}
+
 // Sends one request, and returns the size of the whole response. Its date changes, but its length does not.
 std::size_t http_response_size(int port, const std::string& request) {
   const int fd = connect_to(port);
@@ -88,7 +127,8 @@ std::size_t http_response_size(int port, const std::string& request) {
 
 int main(int argc, char** argv) {
   if (argc != 6 && argc != 7) {
-    std::fprintf(stderr, "usage: load PORT echo[:BYTES]|resp|http:/PATH CONNECTIONS DEPTH SECONDS [RATE]\n");
+    std::fprintf(
+        stderr, "usage: load PORT echo[:BYTES]|resp|set:BYTES|get:BYTES|http:/PATH CONNECTIONS DEPTH SECONDS [RATE]\n");
     return 2;
   }
   const int port = std::atoi(argv[1]);
@@ -104,13 +144,25 @@ int main(int argc, char** argv) {
   const double rate = argc == 7 ? std::atof(argv[6]) : 0;
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
   const bool http = std::strncmp(argv[2], "http:", 5) == 0;
+  const bool set = std::strncmp(argv[2], "set:", 4) == 0;
+  const bool get_value = std::strncmp(argv[2], "get:", 4) == 0;
+  const std::string value = set || get_value ? make_value(std::strtoull(argv[2] + 4, nullptr, 10)) : "";
+  const std::string set_request = "*3\r\n$3\r\nSET\r\n$5\r\nbench\r\n" + bulk(value);
+  if (get_value) store(port, set_request);
   const std::string get =
       http ? std::string("GET ") + (argv[2] + 5) + " HTTP/1.1\r\nHost: 127.0.0.1:" + argv[1] + "\r\n\r\n" : "";
-  const std::string request = repeat(http   ? get
-                                     : echo ? std::string(static_cast<std::size_t>(echo_size), 'g')
-                                            : "PING\r\n",
+  const std::string request = repeat(http        ? get
+                                     : echo      ? std::string(static_cast<std::size_t>(echo_size), 'g')
+                                     : set       ? set_request
+                                     : get_value ? "*2\r\n$3\r\nGET\r\n$5\r\nbench\r\n"
+                                                 : "PING\r\n",
                                      depth);
-  const std::string expected = http ? "" : echo ? request : repeat("+PONG\r\n", depth);
+  const std::string expected = http        ? ""
+                               : echo      ? request
+                               : set       ? repeat("+OK\r\n", depth)
+                               : get_value ? repeat(bulk(value), depth)
+                                           : repeat("+PONG\r\n", depth);
+  const int request_file = set ? file_with(request) : -1;
   const std::size_t expected_size =
       http ? http_response_size(port, get) * static_cast<std::size_t>(depth) : expected.size();
 
@@ -119,8 +171,7 @@ int main(int argc, char** argv) {
   const auto send_batch = [&](connection& c, clock_type::time_point due) {
     c.due = due;
     c.waits = true;
-    if (::send(c.fd, request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size()))
-      fail("send");
+    send_all(c.fd, request, request_file);
   };
   for (connection& c : connections) {
     c.fd = connect_to(port);
@@ -155,7 +206,9 @@ int main(int argc, char** argv) {
     const int ready = ::epoll_pwait2(ep, events.data(), static_cast<int>(events.size()), &until, nullptr);
     for (int i = 0; i < ready; ++i) {
       auto& c = *static_cast<connection*>(events[static_cast<std::size_t>(i)].data.ptr);
-      const ssize_t n = ::recv(c.fd, buffer, sizeof(buffer), MSG_DONTWAIT);
+      const bool drop = c.checked && get_value;
+      const std::size_t most = drop ? expected_size - c.received + 1 : sizeof(buffer);
+      const ssize_t n = ::recv(c.fd, buffer, most, drop ? MSG_DONTWAIT | MSG_TRUNC : MSG_DONTWAIT);
       if (n <= 0) fail("recv: the server has closed a connection");
       if (!http && !c.checked && std::memcmp(buffer, expected.data() + c.received, static_cast<std::size_t>(n)) != 0) {
         std::fprintf(stderr, "load: a wrong reply\n");
