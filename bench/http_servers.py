@@ -15,11 +15,12 @@ http {{
   access_log off; sendfile on; tcp_nopush off; keepalive_requests 1000000000;
   default_type text/plain; server_tokens off;
   open_file_cache max=100;
-  client_body_temp_path {scratch}/a; proxy_temp_path {scratch}/b; fastcgi_temp_path {scratch}/c;
+  proxy_temp_path {scratch}/b; fastcgi_temp_path {scratch}/c;
   uwsgi_temp_path {scratch}/d; scgi_temp_path {scratch}/e;
   server {{
     listen 127.0.0.1:{port} backlog=4096; root {files};
     location = / {{ return 200 "Hello, World!"; }}
+    dav_methods PUT; client_max_body_size 0; client_body_temp_path {bodies}/nginx;
   }}
 }}
 """
@@ -28,7 +29,8 @@ http {{
 def nginx(scratch, port, files):
     """The command of an nginx that is set up in `scratch`."""
     configuration = Path(scratch, "nginx.conf")
-    configuration.write_text(NGINX.format(scratch=scratch, port=port, files=files))
+    bodies = files if Path(files).is_dir() else scratch  # a received file is renamed, not copied
+    configuration.write_text(NGINX.format(scratch=scratch, port=port, files=files, bodies=bodies))
     return ["nginx", "-p", str(scratch), "-e", "stderr", "-c", str(configuration)]
 
 
@@ -56,6 +58,6 @@ def make_files(folder):
 def build_peers():
     if shutil.which("go"):
         BUILT.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["go", "build", "-o", str(BUILT / "go_http"), str(ROOT / "bench/peers/go/go_http.go")],
-                       check=False,
-                       timeout=600)
+        for name in ("go_http", "go_upload"):
+            subprocess.run(["go", "build", "-o", str(BUILT / name), str(ROOT / f"bench/peers/go/{name}.go")],
+                           check=False, timeout=600)

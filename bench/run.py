@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs servers in turn under the same load and prints a table, ratio to the first of them first (see bench/rounds.py).
 
-usage: bench/run.py [echo|bulk|resp|http|partial|counts|memory|primitives|files|micro|all] [--rounds N] [--seconds S]
-                    [--only WORD]
+usage: bench/run.py [echo|bulk|resp|http|partial|upload|counts|memory|primitives|files|micro|all] [--rounds N]
+                    [--seconds S] [--only WORD]
 The server runs on one core, the load on another. See bench/README.md.
 """
 
@@ -23,6 +23,7 @@ import http_servers
 import primitives
 from measure import BIN, CORES, ROOT, SERVER_CORE, Server, load, measure, print_table, servers, there
 from partial import partial
+from upload import upload
 
 
 def throughput(work, arguments):
@@ -146,8 +147,8 @@ def build_tokio():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="?", default="all",
-                        choices=["echo", "bulk", "resp", "http", "partial", "counts", "memory", "primitives",
-                                 "files", "micro", "all"])
+                        choices=["echo", "bulk", "resp", "http", "partial", "upload", "counts", "memory",
+                                 "primitives", "files", "micro", "all"])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.6)
     parser.add_argument("--only", action="append", default=[], help="servers whose name contains this word")
@@ -168,6 +169,8 @@ def main():
         http(arguments)
     if arguments.name in ("partial", "all"):
         partial(arguments)
+    if arguments.name in ("upload", "all"):
+        upload(arguments)
     if arguments.name in ("counts", "all"):
         counts(arguments)
     if arguments.name in ("memory", "all"):
