@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs servers in turn under the same load and prints a table, ratio to the first of them first (see bench/rounds.py).
 
-usage: bench/run.py [echo|bulk|resp|http|partial|upload|counts|memory|primitives|files|micro|all] [--rounds N]
-                    [--seconds S] [--only WORD]
+usage: bench/run.py [echo|bulk|proxy|resp|http|partial|upload|counts|memory|primitives|files|micro|all]
+                    [--rounds N] [--seconds S] [--only WORD]
 The server runs on one core, the load on another. See bench/README.md.
 """
 
@@ -23,6 +23,7 @@ import http_servers
 import primitives
 from measure import BIN, CORES, ROOT, SERVER_CORE, Server, load, measure, print_table, servers, there
 from partial import partial
+from proxy import proxy
 from upload import upload
 
 
@@ -147,7 +148,7 @@ def build_tokio():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="?", default="all",
-                        choices=["echo", "bulk", "resp", "http", "partial", "upload", "counts", "memory",
+                        choices=["echo", "bulk", "proxy", "resp", "http", "partial", "upload", "counts", "memory",
                                  "primitives", "files", "micro", "all"])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.6)
@@ -165,6 +166,8 @@ def main():
             throughput(work, arguments)
     if arguments.name in ("bulk", "all"):
         bulk(arguments)
+    if arguments.name in ("proxy", "all"):
+        proxy(arguments)
     if arguments.name in ("http", "all"):
         http(arguments)
     if arguments.name in ("partial", "all"):

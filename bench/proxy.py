@@ -1,0 +1,202 @@
+"""Proxies that move bulk: 1 GiB through TCP and HTTP proxies, with the processor time that they need for it.
+
+The proxy runs on one core. The client and the origin run on the other, and let the kernel drop what they receive. On
+loopback they are the limit in many rows, so the processor time of the proxy says more than the rate.
+"""
+
+import json
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from measure import BIN, LOAD_CORE, SERVER_CORE
+from partial import processor_time
+from rounds import Ratio, in_turn
+
+SIZE = 1 << 30
+WORK = (("get", 1), ("put", 1), ("get", 16))  # what, and over how many connections
+
+HAPROXY = """
+global
+  nbthread 1
+  maxconn 1000
+  {tuning}
+defaults
+  mode {mode}
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+  {options}
+listen proxy
+  bind 127.0.0.1:{port}
+  server origin 127.0.0.1:{upstream}
+"""
+
+NGINX = """
+{module}
+user root; daemon off; worker_processes 1; pid {scratch}/nginx.pid; error_log stderr crit;
+events {{ worker_connections 1000; }}
+{body}
+"""
+
+NGINX_HTTP = """http {{
+  access_log off; client_max_body_size 0; client_body_buffer_size 64k;
+  proxy_request_buffering off; proxy_max_temp_file_size 0;
+  proxy_buffers 16 64k; proxy_buffer_size 64k; proxy_busy_buffers_size 128k;
+  client_body_temp_path {scratch}/a; proxy_temp_path {scratch}/b; fastcgi_temp_path {scratch}/c;
+  uwsgi_temp_path {scratch}/d; scgi_temp_path {scratch}/e;
+  server {{
+    listen 127.0.0.1:{port};
+    location / {{ proxy_pass http://127.0.0.1:{upstream}; proxy_http_version 1.1; }}
+  }}
+}}"""
+
+STREAM_MODULE = Path("/usr/lib/nginx/modules/ngx_stream_module.so")
+NGINX_STREAM = """stream {{
+  proxy_buffer_size 64k;
+  server {{ listen 127.0.0.1:{port}; proxy_pass 127.0.0.1:{upstream}; }}
+}}"""
+
+
+def haproxy(mode, options="", tuning=""):
+    def command(port, upstream, scratch):
+        configuration = Path(scratch, f"haproxy-{port}.cfg")
+        configuration.write_text(HAPROXY.format(mode=mode, options=options, tuning=tuning, port=port,
+                                                upstream=upstream))
+        return ["haproxy", "-db", "-f", str(configuration)]
+    return command
+
+
+def nginx(body, module=""):
+    def command(port, upstream, scratch):
+        configuration = Path(scratch, f"nginx-{port}.conf")
+        filled = body.format(scratch=scratch, port=port, upstream=upstream)
+        configuration.write_text(NGINX.format(module=module, scratch=scratch, body=filled))
+        return ["nginx", "-p", str(scratch), "-e", "stderr", "-c", str(configuration)]
+    return command
+
+
+def gyre(program, backend):
+    def command(port, upstream, _):
+        listen, origin = f"127.0.0.1:{port}", f"127.0.0.1:{upstream}"
+        arguments = [listen, origin] if program == "tcp_proxy" else ["--listen", listen, "--upstream", origin]
+        return ["env", f"GYRE_BACKEND={backend}", str(BIN / program), *arguments]
+    return command
+
+
+def proxies(kind):
+    """name -> a function that makes the command."""
+    program = "tcp_proxy" if kind == "TCP" else "reverse_proxy"
+    found = {f"gyre {backend}": gyre(program, backend) for backend in ("io_uring", "epoll")}
+    if shutil.which("haproxy"):
+        # The kernel's default for pipes is 64 KiB, and HAProxy's for buffers 16 KiB.
+        splices = "option splice-auto"
+        buffers, pipes = "tune.bufsize 65536", "tune.pipesize 262144"
+        found |= {"haproxy": haproxy(kind.lower()), "haproxy 64 KiB": haproxy(kind.lower(), tuning=buffers),
+                  "haproxy splice": haproxy(kind.lower(), splices, pipes)}
+    if shutil.which("nginx") and kind == "HTTP":
+        found["nginx"] = nginx(NGINX_HTTP)
+    if shutil.which("nginx") and kind == "TCP" and STREAM_MODULE.exists():
+        found["nginx"] = nginx(NGINX_STREAM, f"load_module {STREAM_MODULE};")
+    return found
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Proxy:
+    """A running proxy, ended when the block is left."""
+
+    def __init__(self, make_command, upstream, scratch):
+        self.port = free_port()
+        self.process = subprocess.Popen(make_command(self.port, upstream, scratch), stdout=subprocess.DEVNULL,
+                                        preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CORE}))
+
+    def __enter__(self):
+        for _ in range(200):
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return self
+            except OSError:
+                time.sleep(0.02)
+        raise SystemExit(f"bench: {self.process.args} did not start")
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.wait(15)
+
+    def processes(self):
+        """Its own and its children: nginx serves in one."""
+        return [self.process.pid,
+                *Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()]
+
+
+def transfer(what, port, size, connections):
+    """Returns the seconds. The checking forms print their checksums."""
+    done = subprocess.run([str(BIN / "transfer"), what, str(port), str(size), str(connections)], capture_output=True,
+                          text=True, timeout=600, preexec_fn=lambda: os.sched_setaffinity(0, {LOAD_CORE}))
+    if done.returncode != 0:
+        raise SystemExit(f"bench: the transfer failed: {done.stdout}{done.stderr}")
+    *checksums, figures = done.stdout.splitlines()
+    for line in checksums:
+        print(f"{'':16}{line}", flush=True)
+    return json.loads(figures)["seconds"]
+
+
+def start_origin():
+    origin = subprocess.Popen([str(BIN / "transfer"), "origin"], stdout=subprocess.PIPE, text=True,
+                              preexec_fn=lambda: os.sched_setaffinity(0, {LOAD_CORE}))
+    return origin, int(origin.stdout.readline().rsplit(":", 1)[1])
+
+
+def proxy(arguments):
+    origin, upstream = start_origin()
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            for kind in ("TCP", "HTTP"):
+                compare(kind, upstream, arguments, scratch)
+            if not arguments.only:
+                check(upstream, scratch)
+    finally:
+        origin.terminate()
+        origin.wait()
+
+
+def compare(kind, upstream, arguments, scratch):
+    candidates = {name: make for name, make in proxies(kind).items()
+                  if not arguments.only or any(word in name for word in arguments.only)}
+    rows = {work: {name: [] for name in candidates} for work in WORK}
+    for name, make in in_turn(candidates.items(), arguments.rounds):
+        with Proxy(make, upstream, scratch) as running:
+            for what, connections in WORK:
+                before = processor_time(running)
+                seconds = transfer(what, running.port, SIZE // connections, connections)
+                used = processor_time(running) - before
+                rows[what, connections][name].append({"rate": 1 / seconds, "cpu": used / 1e9})
+    for (what, connections), runs in rows.items():
+        base = next(iter(runs))
+        print(f"\n{kind} proxy, {what} 1 GiB, {connections} connection{'s' if connections > 1 else ''}\n"
+              f"{'':16}{'ratio':>22}{'GiB/s':>8}{'cpu s/GiB':>11}{'cpu ratio':>22}")
+        for name, each in sorted(runs.items(), key=lambda row: -statistics.median(run["rate"] for run in row[1])):
+            ratios = [Ratio([run[key] for run in each], [run[key] for run in runs[base]]) for key in ("rate", "cpu")]
+            rate, cpu = (statistics.median(run[key] for run in each) for key in ("rate", "cpu"))
+            print(f"{name:16}{str(ratios[0]):>22}{rate:>8.2f}{cpu:>11.3f}{str(ratios[1]):>22}", flush=True)
+
+
+def check(upstream, scratch):
+    """10 GiB each way through gyre, with checksums on both sides."""
+    print("\nchecksums of 10 GiB through the proxies of gyre")
+    for program in ("tcp_proxy", "reverse_proxy"):
+        for backend in ("io_uring", "epoll"):
+            print(f"{program} {backend}", flush=True)
+            with Proxy(gyre(program, backend), upstream, scratch) as running:
+                for what in ("get-check", "put-check"):
+                    transfer(what, running.port, 10 << 30, 1)
