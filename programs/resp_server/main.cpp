@@ -39,8 +39,5 @@ int main(int argc, char** argv) {
   if (keys != 0) options.keys.max_bytes = keys;
   if (const std::size_t all = all_clients != 0 ? all_clients : options.keys.max_bytes.value_or(0); all != 0)
     options.limits.all_clients = all;
-  gyre::run_options run = options.server.run();
-  // A value of 64 KiB and the head of its request fit into one buffer. The request is parsed there, without a copy.
-  run.loop.backend.large_buffer_size = 80U << 10U;
-  return gyre::run_main(resp::serve(options), run);
+  return gyre::run_main(resp::serve(options), options.server.run());
 }

@@ -13,7 +13,7 @@ using namespace gyre_test;
 namespace {
 
 constexpr std::size_t common = 4096;
-constexpr std::size_t large = 65'536;
+constexpr std::size_t large = 262'144;
 
 const gyre::io::buffer_pool& pool() { return gyre::event_loop::current().backend().buffers(); }
 std::uint32_t large_in_use() { return pool().large_count() - pool().large_available(); }
