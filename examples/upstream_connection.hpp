@@ -3,6 +3,7 @@
 
 #include <gyre/gyre.hpp>
 #include <gyre/http.hpp>
+#include <gyre/io/bulk_size.hpp>
 
 #include <sys/socket.h>
 
@@ -70,6 +71,8 @@ class upstream_connection {
         throw bad_answer("the connection ended within the response");
       at_end_ = true;
     }
+    drop_used();
+    if (received_.empty()) std::string().swap(received_);  // an idle connection holds no buffer
     co_return std::string_view();
   }
 
@@ -93,9 +96,12 @@ class upstream_connection {
   // Waits for more bytes. Returns false at the end of the stream. Uses read_some() rather than receive(), which reads
   // ahead: bytes that arrive on an idle connection must not go unnoticed.
   gyre::task<bool> receive() {
-    constexpr std::size_t most = std::size_t{16} << 10U;
+    constexpr std::size_t least = std::size_t{16} << 10U;
+    constexpr std::size_t most = gyre::io::bulk_size;
     const std::size_t before = received_.size();
-    received_.resize(before + most);
+    // The rest of a large body is passed on in large pieces.
+    const std::size_t room = at_end_ || left_ <= least ? least : most;
+    received_.resize_and_overwrite(before + room, [](char*, std::size_t size) noexcept { return size; });
     std::size_t size = 0;
     try {
       size = co_await stream_.read_some(std::span<char>(received_).subspan(before));

@@ -13,7 +13,7 @@ using namespace gyre_test;
 namespace {
 
 constexpr std::size_t common = 4096;
-constexpr std::size_t large = 262'144;
+constexpr std::size_t large = gyre::io::bulk_size;
 
 const gyre::io::buffer_pool& pool() { return gyre::event_loop::current().backend().buffers(); }
 std::uint32_t large_in_use() { return pool().large_count() - pool().large_available(); }

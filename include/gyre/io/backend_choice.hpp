@@ -3,6 +3,7 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/io/backend.hpp>
+#include <gyre/io/bulk_size.hpp>
 
 #include <cstdint>
 
@@ -20,8 +21,8 @@ struct backend_options {
   std::uint32_t buffer_count = 1024;        ///< a power of two, at most 32768
   std::uint32_t buffer_size = 4096;         ///< bytes, at least 256
   /// Streams that fill their buffers receive into large ones. While none is free, they use the others.
-  std::uint32_t large_buffer_count = 32;      ///< at most 32768; 0: none
-  std::uint32_t large_buffer_size = 262'144;  ///< bytes, at least 256
+  std::uint32_t large_buffer_count = 32;        ///< at most 32768; 0: none
+  std::uint32_t large_buffer_size = bulk_size;  ///< bytes, at least 256
 };
 
 /// The decision and its reason, for the log and for `gyre doctor`.

@@ -15,7 +15,7 @@
 namespace gyre {
 
 /// Reads `from` to its end and writes everything to `to`. Returns the number of bytes. Sockets lend their buffers, so
-/// nothing is copied in between. Other streams are read in pieces of 16 KiB at most, one ahead of the writes.
+/// nothing is copied in between. Other streams are read in pieces of 16 KiB at most.
 ///
 /// Lifetime: both streams must outlive the await.
 /// Cancel: bytes that were read and not written are lost; `to` may have a cut-off write.

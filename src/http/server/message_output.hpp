@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro/frame_pool.hpp>
+#include <gyre/io/bulk_size.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/io/completion.hpp>
 #include <gyre/sync/event.hpp>
@@ -36,8 +37,8 @@ enum class before : std::uint8_t {
 class message_output {
  public:
   static constexpr std::size_t gathered_at_most = std::size_t{16} << 10U;
-  // The client must take this much within the time limit.
-  static constexpr std::size_t piece = transport::taken_within_limit;
+  // A larger range is written in pieces of this size.
+  static constexpr std::size_t piece = io::bulk_size;
 
   explicit message_output(std::chrono::nanoseconds limit) noexcept : limit_(limit) {}
   message_output(const message_output&) = delete;
