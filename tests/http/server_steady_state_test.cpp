@@ -217,6 +217,11 @@ TEST(busy_http_server, takes_nothing_from_the_heap_for_hello_at_pipeline_depth_1
   EXPECT_EQ(allocations_of_a_busy_server(hello, get, 16), 0);
 }
 
+TEST(busy_http_server, takes_nothing_from_the_heap_for_requests_that_take_several_turns) {
+  EXPECT_EQ(allocations_of_a_busy_server(hello, get, 100), 0);
+  EXPECT_EQ(allocations_of_a_busy_server([](http::request&) { return response::text("hello"); }, get, 100), 0);
+}
+
 TEST(busy_http_server, takes_nothing_from_the_heap_for_a_route_with_a_parameter) {
   http::router routes;
   routes.get("/hello/{name}", show_name);

@@ -1,6 +1,7 @@
 // src/http/server/connection.cpp: parses and answers the requests that have arrived, and waits for their rest.
 #include <gyre/http/status.hpp>
 #include <gyre/loop/deadline.hpp>
+#include <gyre/loop/yield.hpp>
 
 #include "connection.hpp"
 #include "connection_progress.hpp"
@@ -19,6 +20,10 @@ std::string_view behind_empty_lines(std::string_view received) noexcept {
   while (received.starts_with("\r\n")) received.remove_prefix(2);
   return received;
 }
+
+// A client that pipelines must not monopolize the loop. A further request counts as two operations of the budget of
+// this resumption, and the bytes it came with as one. So others run after at most 32 requests.
+bool may_serve_another() noexcept { return event_loop::may_continue_inline() && event_loop::may_continue_inline(); }
 
 }  // namespace
 
@@ -70,7 +75,7 @@ bool connection::serve_at_once(buffer_lease& received) {
 
 // Answers the requests that have arrived, as long as none of them takes time.
 connection::stop connection::serve_arrived(workspace& work) {
-  for (;;) {
+  for (bool arrival_counted = false;; arrival_counted = true) {
     const std::string_view head = work.input.head();
     const parse_state state = head.empty() ? parse_state::incomplete : work.parser.parse(head);
     if (state == parse_state::incomplete) return stop::at_end_of_input;
@@ -80,6 +85,8 @@ connection::stop connection::serve_arrived(workspace& work) {
     if (work.input.empty()) return stop::at_end_of_input;
     work.begin_next_request();
     if (!work.output.settle(before::more_output)) return stop::at_full_output;
+    if (!arrival_counted) (void)event_loop::may_continue_inline();
+    if (!may_serve_another()) return stop::at_end_of_budget;
   }
 }
 
@@ -105,14 +112,17 @@ task<connection::next_step> connection::serve_with_waits() {
         step = co_await answer(work);
       if (step != next_step::go_on) co_return step;
       work.begin_next_request();
-      continue;
+      if (work.input.empty() || may_serve_another()) continue;
+      reached = stop::at_end_of_budget;
     }
     const before what = reached == stop::at_full_output ? before::more_output : before::waiting_for_client;
     if (!work.output.settle(what)) {
       const transfer sent = co_await work.output.flush();
       if (sent != transfer::done) co_return next_step::reset;
+    } else if (reached == stop::at_end_of_budget) {  // otherwise flush() has let others run
+      co_await yield_turn();
     }
-    if (reached == stop::at_full_output) continue;
+    if (reached == stop::at_full_output || reached == stop::at_end_of_budget) continue;
     const std::string_view head = work.input.head();
     if (behind_empty_lines(head).empty()) work.input.consume(head.size());
     if (work.input.empty()) co_return next_step::go_on;

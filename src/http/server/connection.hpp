@@ -49,6 +49,7 @@ class connection final : private message_input::continue_sender {
     at_bad_request,   // workspace::error tells the reason
     at_slow_answer,   // workspace::started takes time
     at_full_output,
+    at_end_of_budget,  // others run before the next request
   };
   struct progress;
   class told_at_end;

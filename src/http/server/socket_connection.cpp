@@ -128,6 +128,7 @@ bool socket_connection::begin_idling() noexcept {
   limit_wait();
   if (socket.received.readable()) {
     if (loop().may_continue_inline()) return false;
+    loop().end_turn();
     call_from_ready_queue<&socket_connection::serve_received>();
     return true;
   }
