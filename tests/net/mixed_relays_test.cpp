@@ -1,0 +1,225 @@
+// tests/net/mixed_relays_test.cpp: copy_bidirectional and copy_to_end between streams of several kinds, with pauses,
+// cancels, time-outs and every kind of end. No byte is lost or doubled, and a part never looks like the whole.
+// CONTRIBUTING.md says how to run it for longer.
+#include <gyre/stream/copy.hpp>
+
+#include <gyre/net/unix_stream.hpp>
+#include <gyre/stream/memory_stream.hpp>
+
+#include "tests/net/connected_pair.hpp"
+#include "tests/net/stream_flow.hpp"
+
+#include <array>
+#include <concepts>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+using namespace gyre_test;
+
+namespace {
+
+template <class Stream>
+struct ends {
+  Stream outer;  // of the client or the server
+  Stream inner;  // of the relay
+};
+
+template <class Stream>
+gyre::task<ends<Stream>> connect(choices& choose) {
+  if constexpr (std::same_as<Stream, gyre::tcp_stream>) {
+    auto pair = co_await connect_pair();
+    for (gyre::tcp_stream* each : {&pair.client, &pair.server})
+      if (choose.one_in(3)) each->set_send_buffer_size(10'000);
+    co_return ends<Stream>{std::move(pair.client), std::move(pair.server)};
+  } else if constexpr (std::same_as<Stream, gyre::unix_stream>) {
+    auto pair = gyre::unix_stream::pair();
+    co_return ends<Stream>{std::move(pair.first), std::move(pair.second)};
+  } else {
+    gyre::memory_pair pair(choose.between(1'000, 100'000));
+    co_return ends<Stream>{std::move(pair.first), std::move(pair.second)};
+  }
+}
+
+/// One direction through the relay, from `to` of its source to `from` of its sink.
+template <class Source, class Sink>
+struct direction {
+  direction(unsigned number, Source& source, Sink& sink) : seed(number), choose(number), to(&source), from(&sink) {
+    total = choose.between(0, 10) * 20'000;
+  }
+
+  unsigned seed;
+  choices choose;
+  Source* to;
+  Sink* from;
+  std::size_t total;
+  std::size_t written = 0;  // or begun to be written
+  std::size_t position = 0;
+  finish end = finish::shut_down;
+  bool ended = false;   // the reader has seen the end
+  bool failed = false;  // the reader has seen an error
+};
+
+template <class Source, class Sink>
+gyre::task<> write(direction<Source, Sink>& all) {
+  std::vector<std::byte> bytes;
+  try {
+    while (all.written < all.total) {
+      bytes.resize(std::min(all.choose.size_up_to(150'000), all.total - all.written));
+      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = byte_at(all.seed, all.written + i);
+      all.written += bytes.size();
+      co_await all.to->write_all(std::span<const std::byte>(bytes));
+      co_await pause(all.choose);
+    }
+    if (all.end == finish::shut_down) co_await all.to->shutdown_write();
+  } catch (const std::system_error&) {  // the relay has ended
+  }
+  if (all.end == finish::shut_down) co_return;
+  if constexpr (std::same_as<Source, gyre::tcp_stream>) all.to->set_reset_on_close(all.end == finish::reset);
+  *all.to = Source();
+}
+
+template <class Source, class Sink>
+gyre::task<> read(direction<Source, Sink>& all) {
+  std::vector<std::byte> buffer(all.choose.one_in(2) ? 100'000 : all.choose.between(2'000, 10'000));
+  try {
+    while (!all.ended) {
+      const std::size_t size = co_await all.from->read_some(std::span<std::byte>(buffer));
+      all.ended = size == 0;
+      for (std::size_t i = 0; i < size; ++i, ++all.position)
+        if (buffer[i] != byte_at(all.seed, all.position) || all.position >= all.written)
+          throw std::runtime_error("byte " + std::to_string(all.position) + " of " + std::to_string(all.total) +
+                                   " is another");
+      co_await pause(all.choose);
+    }
+  } catch (const std::system_error&) {
+    all.failed = true;
+  }
+}
+
+enum class outcome : std::uint8_t { complete, failed, interrupted };
+
+template <class Left, class Right>
+gyre::task<> relay_bytes(choices& choose, Left& left, Right& right, bool both_ways) {
+  if (both_ways || choose.one_in(2)) {
+    (void)co_await gyre::copy_bidirectional(left, right);
+  } else if (choose.one_in(2)) {
+    (void)co_await gyre::copy_to_end(left, right);
+  } else {
+    (void)co_await gyre::copy(left, right);
+    co_await right.shutdown_write();
+  }
+}
+
+/// Relays, and is perhaps interrupted. Closes the two streams of the relay at the end.
+template <class Left, class Right>
+gyre::task<outcome> relay(choices& choose, Left& left, Right& right, bool both_ways) {
+  outcome result = outcome::complete;
+  auto copying = relay_bytes(choose, left, right, both_ways);
+  try {
+    switch (choose.below(4)) {
+      case 0: {
+        auto limited = gyre::timeout(std::chrono::microseconds(choose.below(10'000)), std::move(copying));
+        co_await std::move(limited);
+        break;
+      }
+      case 1: {
+        auto task = gyre::spawn(std::move(copying));
+        for (std::size_t n = choose.below(8); n > 0; --n) co_await pause(choose);
+        task.cancel();
+        co_await task;
+        break;
+      }
+      default:
+        co_await std::move(copying);
+    }
+  } catch (const gyre::timed_out&) {
+    result = outcome::interrupted;
+  } catch (const gyre::task_cancelled&) {
+    result = outcome::interrupted;
+  } catch (const std::system_error&) {
+    result = outcome::failed;
+    right.abort();  // copy() leaves that to its caller
+  }
+  left = Left();
+  right = Right();
+  co_return result;
+}
+
+template <class Source, class Sink>
+void expect_consistent(const direction<Source, Sink>& all, outcome result, const char* name) {
+  const auto place = std::string(name) + ": " + std::to_string(all.position) + " of " + std::to_string(all.total);
+  if (result == outcome::complete) {
+    EXPECT_TRUE(all.ended) << place;
+    EXPECT_EQ(all.position, all.total) << place;
+  }
+  // The reader of a connection that was cut off gets an error, unless it was the relay's program that closed it.
+  if (result == outcome::failed && all.ended) EXPECT_EQ(all.position, all.total) << place;
+}
+
+template <class Left, class Right>
+gyre::task<> run_relay(unsigned seed) {
+  choices choose(seed);
+  auto left = co_await connect<Left>(choose);
+  auto right = co_await connect<Right>(choose);
+  const bool both_ways = choose.one_in(2);
+  direction<Left, Right> there(seed, left.outer, right.outer);
+  direction<Right, Left> back(seed + 1'000'000, right.outer, left.outer);
+  if (!both_ways) there.end = static_cast<finish>(choose.below(std::same_as<Left, gyre::tcp_stream> ? 3 : 2));
+  auto copying = gyre::spawn(relay(choose, left.inner, right.inner, both_ways));
+  std::vector<gyre::task_handle<void>> users;
+  users.push_back(gyre::spawn(write(there)));
+  users.push_back(gyre::spawn(read(there)));
+  if (both_ways) {
+    users.push_back(gyre::spawn(write(back)));
+    users.push_back(gyre::spawn(read(back)));
+  }
+  for (auto& each : users) co_await each;
+  if (!both_ways) right.outer = Right();
+  const outcome result = co_await copying;
+  const bool is_reset = there.end == finish::reset;
+  if (!(is_reset && result == outcome::complete)) expect_consistent(there, result, "there");
+  if (is_reset && result != outcome::interrupted && there.ended) EXPECT_EQ(there.position, there.total);
+  if (both_ways) expect_consistent(back, result, "back");
+  EXPECT_FALSE(gyre::event_loop::current().backend().buffers().in_use());
+}
+
+gyre::run_options loop_for(unsigned seed) {
+  choices choose(seed);
+  gyre::run_options options;
+  options.loop.backend.buffer_count = 16U << choose.below(7);
+  options.loop.backend.buffer_size = 512U << choose.below(4);
+  const std::array<std::uint32_t, 4> larges{0, 1, 3, 64};
+  options.loop.backend.large_buffer_count = larges[choose.below(4)];
+  options.loop.backend.large_buffer_size = 1024U << choose.below(7);
+  const std::array<int, 4> turns{1, 2, 5, 128};
+  options.loop.ready_per_turn = turns[choose.below(4)];
+  return options;
+}
+
+template <class Left, class Right>
+void run_relays() {
+  for_each_seed(40, [](unsigned seed) {
+    auto body = [seed]() -> gyre::task<> { co_await run_relay<Left, Right>(seed); };
+    gyre::run(body, loop_for(seed));
+  });
+}
+
+}  // namespace
+
+TEST(mixed_relays, between_tcp_streams_pass_on_each_byte_once_and_in_its_place) {
+  run_relays<gyre::tcp_stream, gyre::tcp_stream>();
+}
+
+TEST(mixed_relays, between_unix_and_tcp_streams_pass_on_each_byte_once_and_in_its_place) {
+  run_relays<gyre::unix_stream, gyre::tcp_stream>();
+}
+
+TEST(mixed_relays, between_streams_in_memory_and_tcp_streams_pass_on_each_byte_once_and_in_its_place) {
+  run_relays<gyre::memory_stream, gyre::tcp_stream>();
+}
+
+TEST(mixed_relays, between_tcp_streams_and_streams_in_memory_pass_on_each_byte_once_and_in_its_place) {
+  run_relays<gyre::tcp_stream, gyre::memory_stream>();
+}
