@@ -1,0 +1,140 @@
+"""The example tcp_proxy passes on connections, their bytes and their ends."""
+
+import hashlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import threading
+import unittest
+
+from support import BIN
+
+SIZE = 10 << 20
+
+
+def send_and_finish(peer, data):
+    peer.sendall(data)
+    peer.shutdown(socket.SHUT_WR)
+
+
+def checksum_to_end(peer):
+    digest = hashlib.sha256()
+    while part := peer.recv(1 << 18):
+        digest.update(part)
+    return digest.hexdigest()
+
+
+class TcpProxy(unittest.TestCase):
+    def start(self, upstream):
+        """Starts the proxy for a port of this machine. Returns its own port."""
+        self.proxy = subprocess.Popen([str(BIN / "tcp_proxy"), "127.0.0.1:0", f"127.0.0.1:{upstream}"],
+                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.proxy.stdout.close)
+        self.addCleanup(self.proxy.stderr.close)
+        self.addCleanup(self.proxy.wait)
+        self.addCleanup(self.proxy.kill)
+        line = self.proxy.stdout.readline()
+        found = re.fullmatch(r"listening on 127\.0\.0\.1:(\d+)\n", line)
+        self.assertIsNotNone(found, line)
+        return int(found.group(1))
+
+    def connect(self, port):
+        peer = socket.create_connection(("127.0.0.1", port), timeout=60)
+        self.addCleanup(peer.close)
+        return peer
+
+    def pair(self):
+        """The two ends of a connection through the proxy: (client, server)."""
+        if not hasattr(self, "listener"):
+            self.listener = socket.create_server(("127.0.0.1", 0))
+            self.listener.settimeout(20)
+            self.addCleanup(self.listener.close)
+            self.port = self.start(self.listener.getsockname()[1])
+        client = self.connect(self.port)
+        server = self.listener.accept()[0]
+        server.settimeout(60)
+        self.addCleanup(server.close)
+        return client, server
+
+    def test_passes_on_10_mib_both_ways_at_the_same_time(self):
+        client, server = self.pair()
+        there, back = os.urandom(SIZE), os.urandom(SIZE)
+        sending = [threading.Thread(target=send_and_finish, args=each) for each in ((client, there), (server, back))]
+        seen = {}
+        sending.append(threading.Thread(target=lambda: seen.update(there=checksum_to_end(server))))
+        for each in sending:
+            each.start()
+        seen["back"] = checksum_to_end(client)
+        for each in sending:
+            each.join()
+        self.assertEqual(seen["there"], hashlib.sha256(there).hexdigest())
+        self.assertEqual(seen["back"], hashlib.sha256(back).hexdigest())
+
+    def test_the_end_of_one_direction_leaves_the_other(self):
+        client, server = self.pair()
+        send_and_finish(client, b"question")
+        self.assertEqual(server.recv(100), b"question")
+        self.assertEqual(server.recv(100), b"")
+        for _ in range(3):
+            server.sendall(b"answer")
+            self.assertEqual(client.recv(100), b"answer")
+        server.close()
+        self.assertEqual(client.recv(100), b"")
+
+    def test_connections_are_independent(self):
+        pairs = [self.pair() for _ in range(20)]
+        for number, (client, server) in enumerate(pairs):
+            client.sendall(str(number).encode())
+            self.assertEqual(server.recv(100), str(number).encode())
+        pairs[0][0].close()
+        self.assertEqual(pairs[0][1].recv(100), b"")
+        pairs[1][1].sendall(b"still here")
+        self.assertEqual(pairs[1][0].recv(100), b"still here")
+
+    def test_a_reset_is_passed_on_as_a_reset(self):
+        client, server = self.pair()
+        client.sendall(b"x")
+        self.assertEqual(server.recv(100), b"x")
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
+        client.close()
+        with self.assertRaises(ConnectionResetError):
+            server.recv(100)
+
+    def test_a_refusal_closes_the_client_and_is_logged(self):
+        with socket.socket() as silent:  # bound, so that nobody else gets the port, and not listening
+            silent.bind(("127.0.0.1", 0))
+            nobody = silent.getsockname()[1]
+            port = self.start(nobody)
+            try:  # the reset may come so early that it ends the connect
+                self.assertEqual(self.connect(port).recv(100), b"")
+            except ConnectionResetError:
+                pass
+            line = self.proxy.stderr.readline()
+        self.assertIn(f"connect 127.0.0.1:{nobody}: Connection refused", line)
+
+    def test_a_signal_ends_it(self):
+        client, server = self.pair()
+        self.proxy.send_signal(signal.SIGTERM)
+        client.close()
+        server.close()
+        self.assertEqual(self.proxy.wait(20), 0)
+
+    def test_a_second_signal_ends_it_with_connections_under_way(self):
+        client, server = self.pair()
+        self.proxy.send_signal(signal.SIGTERM)
+        with self.assertRaises(subprocess.TimeoutExpired):
+            self.proxy.wait(0.3)
+        self.proxy.send_signal(signal.SIGTERM)
+        self.assertEqual(self.proxy.wait(20), 128 + signal.SIGTERM)
+        self.assertEqual(client.recv(100), b"")
+        self.assertEqual(server.recv(100), b"")
+
+    def test_arguments_that_are_missing_are_named(self):
+        done = subprocess.run([str(BIN / "tcp_proxy")], capture_output=True, text=True, timeout=20)
+        self.assertEqual((done.returncode, done.stderr), (2, "usage: tcp_proxy LISTEN UPSTREAM\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
