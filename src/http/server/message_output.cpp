@@ -140,7 +140,7 @@ bool message_output::send_when_waiting() {
     scheduled_->complete = &flush_now;
     event_loop::current().schedule(*scheduled_);
   }
-  return transport_->writes_now();
+  return transport_->writes_now() || background_ != nullptr;
 }
 
 void message_output::flush_now(io::completion& c) noexcept {

@@ -119,13 +119,10 @@ task<bool> response_sender::produce() {
   writer_counter count(*this, writer);
   writer.form_ = chunked_ ? body_writer::form::chunked : body_writer::form::plain;
   if (response_.length) writer.announced_ = *response_.length;
-  if (!output_.settle(before::waiting_for_handler)) {
-    const transfer sent = co_await output_.flush();
-    if (sent != transfer::done) co_return false;
-  }
   message_output::background_sending background(co_await this_task_context{}, output_);
   std::exception_ptr failure;
   try {
+    (void)output_.settle(before::waiting_for_handler);  // the head leaves with the first pieces
     co_await response_.producer->produce(writer);
   } catch (...) {  // thrown again; nothing follows a response that was cut off
     failure = std::current_exception();
