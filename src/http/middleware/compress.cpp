@@ -1,4 +1,5 @@
 // src/http/middleware/compress.cpp: decides which responses are compressed, and sets their fields.
+#include <gyre/coro/cancelled.hpp>
 #include <gyre/http/compress.hpp>
 #include <gyre/http/media_type.hpp>
 #include <gyre/http/negotiation.hpp>
@@ -12,6 +13,9 @@
 #include "server/vary.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <coroutine>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -66,6 +70,56 @@ void weaken_tag(response& r) {
   if (tag && tag->starts_with('"')) r.set_field("ETag", "W/" + std::string(*tag));
 }
 
+// Compresses a body that is in memory.
+class whole_body {
+ public:
+  whole_body(std::string_view body, std::string_view coding, const encoder_options& how) noexcept
+      : body_(body), coding_(coding), how_(how) {}
+
+  // Ends early when the output is no longer smaller than the body. Thread: any. Errors: std::bad_alloc; `cancelled`
+  // soon after stop().
+  void operator()() {
+    constexpr std::size_t between_looks = std::size_t{64} << 10U;  // a millisecond of gzip
+    const std::unique_ptr<content_encoder> encoder = make_encoder(coding_, how_);
+    std::string_view rest = body_;
+    do {
+      if (stopped_.load(std::memory_order_relaxed)) throw cancelled();
+      const std::string_view piece = rest.substr(0, between_looks);
+      rest.remove_prefix(piece.size());
+      encoder->encode(piece, rest.empty() ? encode_until::end : encode_until::more, out_);
+    } while (!rest.empty() && out_.size() < body_.size());
+  }
+  // Thread: any, also while another one compresses.
+  void stop() noexcept { stopped_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] std::string& out() noexcept { return out_; }
+
+ private:
+  std::string_view body_;
+  std::string_view coding_;
+  encoder_options how_;
+  std::string out_;
+  std::atomic<bool> stopped_ = false;
+};
+
+// Compresses on a thread. A cancel stops the thread at its next look, and the await waits for that.
+class [[nodiscard("co_await it")]] whole_body_op : public to_thread_op<std::reference_wrapper<whole_body>> {
+ public:
+  explicit whole_body_op(whole_body& work)
+      : to_thread_op(io::blocking_pool::for_calls(), std::ref(work)), work_(work) {}
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> caller) noexcept {
+    to_thread_op::await_suspend(caller);
+    cancel = call_member<&whole_body_op::on_cancel>;
+  }
+  void on_cancel() noexcept {
+    work_.stop();
+    to_thread_op::on_cancel();
+  }
+
+ private:
+  whole_body& work_;
+};
+
 class compressor {
  public:
   explicit compressor(compress_options&& options) : options_(std::move(options)) {
@@ -118,14 +172,13 @@ class compressor {
 
   // Returns false when the body does not become smaller.
   task<bool> compress_value(response& made, std::string_view body, std::string_view coding) const {
-    std::string compressed;
-    auto work = [&] { make_encoder(coding, how(body.size()))->encode(body, encode_until::end, compressed); };
+    whole_body work(body, coding, how(body.size()));
     if (body.size() < options_.on_thread_from)
       work();
     else
-      co_await to_thread(work);
-    if (compressed.size() >= body.size()) co_return false;
-    made.set_body(std::move(compressed));
+      co_await whole_body_op(work);
+    if (work.out().size() >= body.size()) co_return false;
+    made.set_body(std::move(work.out()));
     co_return true;
   }
 

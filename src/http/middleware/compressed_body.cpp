@@ -29,8 +29,8 @@ compressing_filter::~compressing_filter() {
   if (scheduled_ != nullptr) scheduled_->filter = nullptr;
 }
 
-task<> compressing_filter::encode(std::string_view piece, encode_until until) {
-  if (piece.size() < on_thread_from_) {
+task<> compressing_filter::encode(std::string_view piece, encode_until until, bool on_thread) {
+  if (!on_thread) {
     // A body that shrinks to nearly nothing never waits for the client, so it yields to other tasks here.
     constexpr std::size_t in_one_turn = std::size_t{64} << 10U;
     encoded_in_turn_ += piece.size();
@@ -66,9 +66,10 @@ task<> compressing_filter::write(std::string_view piece) {
   else
     co_await out_.write({});
   if (piece.empty()) co_return;
+  const bool on_thread = piece.size() >= on_thread_from_;
   while (!piece.empty()) {
     const std::string_view next = piece.substr(0, slice);
-    co_await encode(next, encode_until::more);
+    co_await encode(next, encode_until::more, on_thread);
     piece.remove_prefix(next.size());
     co_await send_ready();
   }
@@ -84,7 +85,7 @@ void compressing_filter::append(std::string_view piece) {
 
 task<> compressing_filter::flush() {
   const busy_scope busy(*this);
-  co_await encode({}, encode_until::flushed);
+  co_await encode({}, encode_until::flushed, false);
   pending_ = false;
   co_await send_ready();
   co_await out_.flush();
@@ -92,7 +93,7 @@ task<> compressing_filter::flush() {
 
 task<> compressing_filter::finish() {
   const busy_scope busy(*this);
-  co_await encode({}, encode_until::end);
+  co_await encode({}, encode_until::end, false);
   pending_ = false;
   co_await send_ready();
 }

@@ -41,7 +41,7 @@ class compressing_filter final : public body_filter {
     compressing_filter* filter;
   };
   class busy_scope;
-  task<> encode(std::string_view piece, encode_until until);
+  task<> encode(std::string_view piece, encode_until until, bool on_thread);
   task<> send_ready();
   void append_ready();
   void flush_when_waiting();
