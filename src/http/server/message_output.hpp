@@ -96,7 +96,7 @@ class message_output {
   [[nodiscard]] bool append_file(int file, std::uint64_t offset, std::uint64_t count);
   // A broken connection is recorded, and every later write fails.
   void send_now(write_hint hint) noexcept;
-  // Returns false when neither the transport nor a child task would take the bytes: a caller that can wait flushes then.
+  // Returns false when neither the transport nor a child task takes the bytes: a caller that can wait flushes then.
   [[nodiscard]] bool send_when_waiting();
   void begin_background() noexcept;
   task<> send_in_background();
