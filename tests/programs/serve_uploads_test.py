@@ -2,7 +2,9 @@
 
 import gzip
 import os
+import signal
 import socket
+import struct
 import unittest
 
 from serve_support import WithTree, ask, multipart, upload
@@ -142,6 +144,41 @@ class Uploads(WithTree):
                              f"Content-Length: {len(body)}\r\n\r\n".encode())
                 self.assertIn(b" 413 ", peer.recv(4096))
             self.assertEqual(list(self.uploads.iterdir()), [])
+
+    def test_files_around_the_size_of_a_block_arrive_whole(self):
+        with Serve(self.root, "--upload", self.uploads) as server:
+            block = 256 << 10
+            for size in (block - 1, block, block + 1, 2 * block, 3 * block - 1, 3_000_000):
+                content = os.urandom(size)
+                self.assertEqual(upload(server.port, f"{size}", content), (201, [f"{size}"]))
+                self.assertEqual((self.uploads / f"{size}").read_bytes(), content)
+
+    def test_one_that_stops_while_a_block_is_written_leaves_nothing(self):
+        with Serve(self.root, "--upload", self.uploads) as server:
+            body, kind = multipart("x", b"y" * 20_000_000)
+            for length in range(200_000, 2_000_000, 50_000):
+                with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+                    peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
+                                 f"Content-Length: {len(body)}\r\n\r\n".encode())
+                    peer.sendall(body[:length])
+                    peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close() resets
+            self.assertEqual(upload(server.port, "after", b"z"), (201, ["after"]))
+            self.assertEqual(os.listdir(self.uploads), ["after"])
+
+    def test_a_server_that_is_forced_to_stop_keeps_no_part_of_an_upload(self):
+        with Serve(self.root, "--upload", self.uploads) as server:
+            body, kind = multipart("x", b"y" * 20_000_000)
+            with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+                peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
+                             f"Content-Length: {len(body)}\r\n\r\n".encode())
+                peer.sendall(body[:10_000_000])
+                server.process.send_signal(signal.SIGTERM)
+                with self.assertRaises(OSError):
+                    while True:  # until the server has taken the first signal
+                        socket.create_connection(("127.0.0.1", server.port), 20).close()
+                server.process.send_signal(signal.SIGTERM)
+                self.assertEqual(server.process.wait(20), 128 + signal.SIGTERM)
+            self.assertEqual(os.listdir(self.uploads), [])
 
     def test_one_that_is_cut_off_leaves_nothing(self):
         with Serve(self.root, "--upload", self.uploads) as server:

@@ -3,11 +3,13 @@
 
 #include "programs/gyre/serve/json_text.hpp"
 
+#include <gyre/coro/exception_group.hpp>
 #include <gyre/fs/file.hpp>
 #include <gyre/http/multipart_reader.hpp>
 #include <gyre/http/negotiation.hpp>
 #include <gyre/http/status_error.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/tasks/gather.hpp>
 #include <gyre/tasks/to_thread.hpp>
 
 #include <fmt/format.h>
@@ -20,6 +22,8 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -151,20 +155,60 @@ class new_file {
   gyre::fs::file file_;
 };
 
-// Each write goes through the ring or a thread, and a client can send pieces of one byte. So pieces are gathered.
-gyre::task<std::string> receive_file(http::multipart_reader& form, const std::string& directory, std::string name) {
-  constexpr std::size_t enough = std::size_t{64} << 10U;
-  new_file out(directory);
-  std::string gathered;
-  for (;;) {
-    const std::string_view piece = co_await form.receive();
-    gathered.append(piece);
-    if (gathered.size() >= enough || (piece.empty() && !gathered.empty())) {
-      (void)co_await out.file().write_all(gathered);
-      gathered.clear();
+// Writes what `source` delivers: a form or a body. Each write goes through the ring or a thread, and a client can send
+// pieces of one byte. So pieces are gathered into blocks, and a block is received while the previous one is written.
+template <class Source>
+class file_writer {
+ public:
+  file_writer(gyre::fs::file& out, Source& source) noexcept : out_(out), source_(source) {}
+
+  // Returns at the end of the source, when everything is written.
+  gyre::task<> run() {
+    block now;
+    block next;
+    co_await fill(now);
+    while (now.size == block_size) {
+      try {
+        co_await gyre::gather(out_.write_all(now.text()), fill(next));
+      } catch (const gyre::exception_group& both) {
+        std::rethrow_exception(*both.begin());
+      }
+      std::swap(now, next);
     }
-    if (piece.empty()) break;
+    if (now.size > 0) (void)co_await out_.write_all(now.text());
   }
+
+ private:
+  // At offsets that are multiples of its size, a block fills whole pages of the page cache.
+  static constexpr std::size_t block_size = std::size_t{256} << 10U;
+  struct block {
+    std::unique_ptr<char[]> bytes;  // the system adds the memory when bytes arrive
+    std::size_t size = 0;
+    [[nodiscard]] std::string_view text() const noexcept { return {bytes.get(), size}; }
+  };
+
+  // The block is full, or the source has ended.
+  gyre::task<> fill(block& into) {
+    if (into.bytes == nullptr) into.bytes = std::make_unique_for_overwrite<char[]>(block_size);
+    into.size = 0;
+    while (into.size < block_size) {
+      if (piece_.empty()) piece_ = co_await source_.receive();
+      if (piece_.empty()) co_return;
+      const std::size_t count = piece_.copy(into.bytes.get() + into.size, block_size - into.size);
+      into.size += count;
+      piece_.remove_prefix(count);
+    }
+  }
+
+  gyre::fs::file& out_;
+  Source& source_;
+  std::string_view piece_;  // received, but not copied yet
+};
+
+gyre::task<std::string> receive_file(http::multipart_reader& form, const std::string& directory, std::string name) {
+  new_file out(directory);
+  file_writer writer(out.file(), form);
+  co_await writer.run();
   auto keep = [&] { return out.keep_as(name); };
   co_return co_await gyre::to_thread(keep);
 }
