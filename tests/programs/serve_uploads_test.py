@@ -147,8 +147,9 @@ class Uploads(WithTree):
 
     def test_files_around_the_size_of_a_block_arrive_whole(self):
         with Serve(self.root, "--upload", self.uploads) as server:
-            block = 256 << 10
-            for size in (block - 1, block, block + 1, 2 * block, 3 * block - 1, 3_000_000):
+            small, large = 16 << 10, 256 << 10
+            blocks = (0, small, small + large, small + 2 * large, small + 11 * large)
+            for size in (each + more for each in blocks for more in (-1, 0, 1) if each + more >= 0):
                 content = os.urandom(size)
                 self.assertEqual(upload(server.port, f"{size}", content), (201, [f"{size}"]))
                 self.assertEqual((self.uploads / f"{size}").read_bytes(), content)

@@ -166,10 +166,10 @@ class file_writer {
   gyre::task<> run() {
     block now;
     block next;
-    co_await fill(now);
-    while (now.size == block_size) {
+    co_await fill(now, small_block);
+    while (now.size == now.capacity) {
       try {
-        co_await gyre::gather(out_.write_all(now.text()), fill(next));
+        co_await gyre::gather(out_.write_all(now.text()), fill(next, large_block));
       } catch (const gyre::exception_group& both) {
         std::rethrow_exception(*both.begin());
       }
@@ -179,22 +179,26 @@ class file_writer {
   }
 
  private:
-  // At offsets that are multiples of its size, a block fills whole pages of the page cache.
-  static constexpr std::size_t block_size = std::size_t{256} << 10U;
+  // Most files are small, so the first block is. All blocks begin and end at multiples of its size, at whole pages.
+  // See decision 0020 for the sizes.
+  static constexpr std::size_t small_block = std::size_t{16} << 10U;
+  static constexpr std::size_t large_block = std::size_t{256} << 10U;
+
   struct block {
-    std::unique_ptr<char[]> bytes;  // the system adds the memory when bytes arrive
+    std::unique_ptr<char[]> bytes;
+    std::size_t capacity = 0;
     std::size_t size = 0;
     [[nodiscard]] std::string_view text() const noexcept { return {bytes.get(), size}; }
   };
 
   // The block is full, or the source has ended.
-  gyre::task<> fill(block& into) {
-    if (into.bytes == nullptr) into.bytes = std::make_unique_for_overwrite<char[]>(block_size);
+  gyre::task<> fill(block& into, std::size_t capacity) {
+    if (into.capacity != capacity) into = {std::make_unique_for_overwrite<char[]>(capacity), capacity};
     into.size = 0;
-    while (into.size < block_size) {
+    while (into.size < capacity) {
       if (piece_.empty()) piece_ = co_await source_.receive();
       if (piece_.empty()) co_return;
-      const std::size_t count = piece_.copy(into.bytes.get() + into.size, block_size - into.size);
+      const std::size_t count = piece_.copy(into.bytes.get() + into.size, capacity - into.size);
       into.size += count;
       piece_.remove_prefix(count);
     }
