@@ -25,7 +25,9 @@ def candidates(folder, only):
              "Go, PUT": ("PUT", "/received", [go, str(folder)]),
              "Go, form": ("POST", "/_upload", [go, str(folder)])}
     for backend in ("io_uring", "epoll"):
-        found[f"gyre {backend}, form"] = ("POST", "/_upload", ["env", f"GYRE_BACKEND={backend}", *ours])
+        command = ["env", f"GYRE_BACKEND={backend}", *ours]
+        found[f"gyre {backend}, form"] = ("POST", "/_upload", command)
+        found[f"gyre {backend}, PUT"] = ("PUT", "/_upload/received", command)
     built = there({name: command for name, (_, _, command) in found.items()}, only)
     return {name: found[name] for name in built}
 

@@ -77,6 +77,7 @@ class Uploads(WithTree):
             body = part.format("large") + "x" * 900_000 + "\r\n--b--\r\n"
             status, _, text = ask(server.port, "/_upload", "POST", kind, body.encode())
             self.assertEqual((status, text), (507, b"the disk is full; nothing was kept\n"))
+            self.assertEqual(self.put(server, "large", b"x" * 1_900_000), (507, b"the disk is full; nothing was kept\n"))
             self.assertEqual(upload(server.port, "small", b"x"), (201, ["small"]))
 
     def test_a_form_that_breaks_off_is_refused_with_what_was_kept(self):
@@ -188,6 +189,66 @@ class Uploads(WithTree):
                 peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
                              f"Content-Length: {len(body)}\r\n\r\n".encode())
                 peer.sendall(body[:500_000])
+            self.assertEqual(ask(server.port, "/_upload")[0], 200)
+            self.assertEqual(list(self.uploads.iterdir()), [])
+
+    def put(self, server, name, content, **fields):
+        """Returns the status and the text of the answer."""
+        status, _, text = ask(server.port, f"/_upload/{name}", "PUT",
+                              {key.replace("_", "-"): value for key, value in fields.items()}, content)
+        return status, text
+
+    def test_a_file_is_put_by_its_name(self):
+        content = os.urandom(3_000_000)
+        with Serve(self.root, "--upload", self.uploads) as server:
+            self.assertEqual(self.put(server, "a%20b.bin", content), (201, b'{"files":["a b.bin"]}\n'))
+            pieces = (content[i:i + 70_001] for i in range(0, len(content), 70_001))
+            self.assertEqual(self.put(server, "chunked", pieces)[0], 201)
+            self.assertEqual(self.put(server, "empty", b"")[0], 201)
+            self.assertEqual((self.uploads / "a b.bin").read_bytes(), content)
+            self.assertEqual((self.uploads / "chunked").read_bytes(), content)
+            self.assertEqual((self.uploads / "empty").read_bytes(), b"")
+
+    def test_a_put_replaces_no_file(self):
+        (self.uploads / "link").symlink_to("nowhere")
+        with Serve(self.root, "--upload", self.uploads) as server:
+            self.assertEqual(self.put(server, "x", b"one")[0], 201)
+            for name in ("x", "link"):
+                self.assertEqual(self.put(server, name, b"two"), (409, b"a file of that name exists\n"))
+            self.assertEqual((self.uploads / "x").read_bytes(), b"one")
+            with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+                peer.sendall(b"PUT /_upload/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
+                             b"Expect: 100-continue\r\n\r\n")
+                self.assertTrue(peer.recv(4096).startswith(b"HTTP/1.1 409 "))
+
+    def test_two_puts_of_one_name_at_the_same_time_give_one_file(self):
+        head = b"PUT /_upload/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n"
+        with Serve(self.root, "--upload", self.uploads) as server:
+            peers = [socket.create_connection(("127.0.0.1", server.port), 20) for _ in range(2)]
+            for peer, first in zip(peers, (b"a", b"b")):
+                peer.sendall(head + first)
+            self.assertEqual(ask(server.port, "/_upload")[0], 200)  # most likely after both have begun
+            answers = []
+            for peer in peers:
+                peer.sendall(b"z")
+                answers.append(peer.recv(4096)[:13])
+                peer.close()
+            self.assertEqual(answers, [b"HTTP/1.1 201 ", b"HTTP/1.1 409 "])
+            self.assertEqual((self.uploads / "x").read_bytes(), b"az")
+            self.assertEqual(os.listdir(self.uploads), ["x"])
+
+    def test_a_put_that_cannot_be_kept_as_it_is_is_refused(self):
+        with Serve(self.root, "--upload", self.uploads, "--max-upload", "100kb") as server:
+            for name in (".hidden", "..%2Fx", "a%2Fb", "%2e%2e", "a%00b", "a%5Cb", "n" * 256, "a%E2%80%AEb"):
+                self.assertEqual(self.put(server, name, b"x")[0], 400, name)
+            self.assertEqual(self.put(server, "x", b"x", Content_Range="bytes 0-0/2")[0], 400)
+            self.assertEqual(self.put(server, "x", b"x", Origin="https://evil.example")[0], 403)
+            self.assertEqual(self.put(server, "x", b"x" * 102_401)[0], 413)
+            self.assertEqual(self.put(server, "", b"x")[0], 405)
+            self.assertEqual(ask(server.port, "/_upload/x")[0], 405)
+            with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
+                peer.sendall(b"PUT /_upload/x HTTP/1.1\r\nHost: localhost\r\nContent-Length: 90000\r\n\r\n" +
+                             b"y" * 80_000)
             self.assertEqual(ask(server.port, "/_upload")[0], 200)
             self.assertEqual(list(self.uploads.iterdir()), [])
 

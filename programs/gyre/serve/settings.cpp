@@ -128,10 +128,9 @@ void add_serve_options(CLI::App& app, serve_settings& settings) {
   app.add_flag("--hidden", settings.hidden, "serve names that begin with a dot")->envname("GYRE_HIDDEN");
   app.add_flag("--spa", settings.spa, "answer pages that are not there with the index of the root")
       ->envname("GYRE_SPA");
-  app.add_option(
-         "--upload", settings.upload,
-         "a directory that takes uploads, from the form at /_upload; when it lies in DIR, no file is sent in place "
-         "of another (a.txt.gz for a.txt)")
+  app.add_option("--upload", settings.upload,
+                 "a directory that takes uploads, from the form at /_upload or by PUT /_upload/NAME; when it lies in "
+                 "DIR, no file is sent in place of another (a.txt.gz for a.txt)")
       ->check(CLI::ExistingDirectory)
       ->envname("GYRE_UPLOAD");
   app.add_option("--max-upload", settings.upload_limit,

@@ -1,14 +1,16 @@
-// programs/gyre/serve/upload.cpp: the upload form, and writing the uploaded files.
+// programs/gyre/serve/upload.cpp: the upload form, PUT, and writing the uploaded files.
 #include "programs/gyre/serve/upload.hpp"
 
 #include "programs/gyre/serve/json_text.hpp"
 
 #include <gyre/coro/exception_group.hpp>
 #include <gyre/fs/file.hpp>
+#include <gyre/fs/status.hpp>
 #include <gyre/http/multipart_reader.hpp>
 #include <gyre/http/negotiation.hpp>
 #include <gyre/http/status_error.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/loop/as_expected.hpp>
 #include <gyre/tasks/gather.hpp>
 #include <gyre/tasks/to_thread.hpp>
 
@@ -116,15 +118,18 @@ class new_file {
   }
   gyre::fs::file& file() noexcept { return file_; }
 
+  // Returns false if a file of that name exists. Blocks.
+  bool link_as(const std::string& name) {
+    const std::string source = fmt::format("/proc/self/fd/{}", file_.native_descriptor());
+    const std::string target = directory_ + "/" + name;
+    if (::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, target.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
+    if (errno != EEXIST) fail("write", target);
+    return false;
+  }
   // Returns the name that the file got. Blocks.
   std::string keep_as(const std::string& wanted) {
-    const std::string source = fmt::format("/proc/self/fd/{}", file_.native_descriptor());
-    for (int number = 1; number <= most_of_a_name; number = next_free(wanted, number)) {
-      const std::string name = numbered(wanted, number);
-      const std::string target = directory_ + "/" + name;
-      if (::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, target.c_str(), AT_SYMLINK_FOLLOW) == 0) return name;
-      if (errno != EEXIST) fail("write", target);
-    }
+    for (int number = 1; number <= most_of_a_name; number = next_free(wanted, number))
+      if (const std::string name = numbered(wanted, number); link_as(name)) return name;
     throw http::status_error(409, "there are too many files of that name");
   }
 
@@ -285,6 +290,42 @@ struct uploads {
   }
 };
 
+// PUT means "this file, by this name", so the name gets no number, and is not made harmless.
+struct single_upload {
+  std::string directory;
+  std::uint64_t limit;
+
+  gyre::task<http::response> operator()(http::request& request) const {
+    if (comes_from_another_site(request)) throw http::status_error(403, "this upload belongs to another site");
+    if (!request.field("Content-Range").empty()) throw http::status_error(400, "a part of a file is not taken");
+    const std::vector<std::string> names{std::string(request.path_parameter("name"))};
+    if (names[0] != http::harmless_file_name(names[0]))
+      throw http::status_error(400, "that is no name for a file here");
+    request.body().set_limit(limit);
+    co_await check_name(names[0]);
+    new_file out(directory);
+    try {
+      file_writer writer(out.file(), request.body());
+      co_await writer.run();
+    } catch (const gyre::io_error& error) {
+      if (is_full(error.code())) throw refusal(507, "the disk is full", {});
+      throw;
+    }
+    auto keep = [&] { return out.link_as(names[0]); };
+    if (!co_await gyre::to_thread(keep)) throw http::status_error(409, taken);
+    co_return http::response::json(json_list(names)).set_status(201);
+  }
+
+ private:
+  static constexpr const char* taken = "a file of that name exists";
+
+  // Before the body is received. A client that waits for 100 Continue need not send it.
+  gyre::task<> check_name(const std::string& name) const {
+    const auto found = co_await gyre::as_expected(gyre::fs::stat_link(directory + "/" + name));
+    if (found) throw http::status_error(409, taken);
+  }
+};
+
 http::response form_page(http::request&) {
   http::response made = http::response::borrowed(page, "text/html; charset=utf-8");
   made.add_field("Content-Security-Policy",
@@ -299,6 +340,7 @@ void add_upload(http::router& routes, const std::string& directory, std::uint64_
   const new_file probe(directory);  // fails at start if files cannot be created there, not at the first upload
   routes.get("/_upload", form_page);
   routes.post("/_upload", uploads{.directory = directory, .limit = limit});
+  routes.put("/_upload/{name}", single_upload{.directory = directory, .limit = limit});
 }
 
 }  // namespace programs
