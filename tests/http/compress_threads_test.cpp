@@ -56,7 +56,7 @@ http::router make_routes() {
   return routes;
 }
 
-/// Keeps threads of to_thread busy until it is told to release them.
+/// Keeps threads of to_thread busy until release() is called.
 class busy_threads {
  public:
   explicit busy_threads(std::size_t free) : count_(gyre::io::blocking_pool::for_calls().max_threads() - free) {}

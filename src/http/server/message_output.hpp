@@ -2,8 +2,8 @@
 #pragma once
 
 #include <gyre/coro/frame_pool.hpp>
-#include <gyre/io/bulk_size.hpp>
 #include <gyre/coro/task.hpp>
+#include <gyre/io/bulk_size.hpp>
 #include <gyre/io/completion.hpp>
 #include <gyre/sync/event.hpp>
 #include <gyre/tasks/task_group.hpp>
