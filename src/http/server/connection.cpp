@@ -21,9 +21,13 @@ std::string_view behind_empty_lines(std::string_view received) noexcept {
   return received;
 }
 
-// A client that pipelines must not monopolize the loop. A further request counts as two operations of the budget of
-// this resumption, and the bytes it came with as one. So others run after at most 32 requests.
-bool may_serve_another() noexcept { return event_loop::may_continue_inline() && event_loop::may_continue_inline(); }
+// A client that pipelines must not monopolize the loop. A further request takes two or three operations of the budget of
+// this resumption, which is 64, so that others run after at most 32 requests.
+bool may_serve_another(int operations) noexcept {
+  for (; operations > 0; --operations)
+    if (!event_loop::may_continue_inline()) return false;
+  return true;
+}
 
 }  // namespace
 
@@ -75,7 +79,7 @@ bool connection::serve_at_once(buffer_lease& received) {
 
 // Answers the requests that have arrived, as long as none of them takes time.
 connection::stop connection::serve_arrived(workspace& work) {
-  for (bool arrival_counted = false;; arrival_counted = true) {
+  for (int operations = 3;; operations = 2) {
     const std::string_view head = work.input.head();
     const parse_state state = head.empty() ? parse_state::incomplete : work.parser.parse(head);
     if (state == parse_state::incomplete) return stop::at_end_of_input;
@@ -85,8 +89,7 @@ connection::stop connection::serve_arrived(workspace& work) {
     if (work.input.empty()) return stop::at_end_of_input;
     work.begin_next_request();
     if (!work.output.settle(before::more_output)) return stop::at_full_output;
-    if (!arrival_counted) (void)event_loop::may_continue_inline();
-    if (!may_serve_another()) return stop::at_end_of_budget;
+    if (!may_serve_another(operations)) return stop::at_end_of_budget;
   }
 }
 
@@ -112,7 +115,7 @@ task<connection::next_step> connection::serve_with_waits() {
         step = co_await answer(work);
       if (step != next_step::go_on) co_return step;
       work.begin_next_request();
-      if (work.input.empty() || may_serve_another()) continue;
+      if (work.input.empty() || may_serve_another(3)) continue;
       reached = stop::at_end_of_budget;
     }
     const before what = reached == stop::at_full_output ? before::more_output : before::waiting_for_client;
