@@ -116,12 +116,14 @@ def servers(work, only):
     return there(found, only)
 
 
-def load(port, work, connections, depth, seconds, rate=0):
-    """As fast as the server answers, or `rate` batches a second."""
+def load(port, work, connections, depth, seconds, rate=0, yields=False):
+    """As fast as the server answers, or `rate` batches a second. With `yields`, another load of the same core runs
+    whenever it can."""
     command = [str(BIN / "load"), str(port), work, str(connections), str(depth), str(seconds)]
     done = subprocess.run(command + ([str(rate)] if rate else []),
                           capture_output=True, text=True, timeout=seconds + 30,
-                          preexec_fn=lambda: os.sched_setaffinity(0, {LOAD_CORE}))
+                          preexec_fn=lambda: (os.sched_setaffinity(0, {LOAD_CORE}), yields and
+                                              os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))))
     if done.returncode != 0:
         raise SystemExit(f"bench: the load failed: {done.stderr}")
     return json.loads(done.stdout)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs servers in turn under the same load and prints a table, ratio to the first of them first (see bench/rounds.py).
 
-usage: bench/run.py [echo|bulk|proxy|resp|http|partial|upload|counts|memory|primitives|files|micro|all]
+usage: bench/run.py [echo|bulk|fairness|proxy|resp|http|partial|upload|counts|memory|primitives|files|micro|all]
                     [--rounds N] [--seconds S] [--only WORD]
 The server runs on one core, the load on another. See bench/README.md.
 """
@@ -13,6 +13,7 @@ import platform
 import resource
 import shutil
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -24,6 +25,7 @@ import primitives
 from measure import BIN, CORES, ROOT, SERVER_CORE, Server, load, measure, print_table, servers, there
 from partial import partial
 from proxy import proxy
+from rounds import in_turn
 from upload import upload
 
 
@@ -55,21 +57,32 @@ def bulk(arguments):
     del os.environ["BENCH_BUFFER"]
 
 
-def fairness(arguments):
-    """What one connection with large messages costs 50 with small ones on the same loop."""
-    print(f"\necho 106 bytes, 50 connections, alone and beside one with messages of 1 MiB\n"
-          f"{'':16}{'p50 us':>10}{'beside':>10}{'p99 us':>10}{'beside':>10}")
+def fairness(arguments, rate=10_000):
+    """What one connection with large messages costs 50 with small ones on the same loop.
+
+    Both loads share a core. So the small requests come at a fixed rate, which leaves the core idle most of the time,
+    and the large messages use only what is left of it."""
+    print(f"\necho 106 bytes, 50 connections, {rate:,} requests/s, alone and beside one with messages of 1 MiB"
+          f"\n{'':16}{'p50 us':>10}{'beside':>10}{'p99 us':>10}{'beside':>10}{'added to p99':>28}{'MiB/s beside':>14}")
+    rows = {}
     with tempfile.TemporaryDirectory() as scratch:
-        for name, command in servers("echo", arguments.only).items():
+        for name, command in in_turn(servers("echo", arguments.only).items(), min(arguments.rounds, 5)):
             with Server(name, command, scratch) as server:
-                alone = load(server.port, "echo", 50, 1, 2)
+                load(server.port, "echo", 50, 1, 0.2)
+                alone = load(server.port, "echo", 50, 1, 1.5, rate)
                 with concurrent.futures.ThreadPoolExecutor() as other:
-                    large = other.submit(load, server.port, f"echo:{1 << 20}", 1, 1, 3)
+                    large = other.submit(load, server.port, f"echo:{1 << 20}", 1, 1, 2.5, yields=True)
                     time.sleep(0.5)
-                    beside = load(server.port, "echo", 50, 1, 2)
-                    large.result()
-            print(f"{name:16}{alone['p50_us']:>10.0f}{beside['p50_us']:>10.0f}{alone['p99_us']:>10.0f}"
-                  f"{beside['p99_us']:>10.0f}", flush=True)
+                    beside = load(server.port, "echo", 50, 1, 1.5, rate)
+                    moved = large.result()
+            rows.setdefault(name, []).append((alone["p50_us"], beside["p50_us"], alone["p99_us"], beside["p99_us"],
+                                              beside["p99_us"] - alone["p99_us"], moved["requests"] / moved["seconds"]))
+    for name, runs in rows.items():
+        columns = list(zip(*runs))
+        p50, p50_beside, p99, p99_beside, added, moved = (statistics.median(each) for each in columns)
+        shown = f"{added:.0f} ({min(columns[4]):.0f} to {max(columns[4]):.0f})"
+        print(f"{name:16}{p50:>10.0f}{p50_beside:>10.0f}{p99:>10.0f}{p99_beside:>10.0f}{shown:>28}{moved:>14.0f}",
+              flush=True)
 
 
 def http(arguments):
@@ -148,8 +161,8 @@ def build_tokio():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="?", default="all",
-                        choices=["echo", "bulk", "proxy", "resp", "http", "partial", "upload", "counts", "memory",
-                                 "primitives", "files", "micro", "all"])
+                        choices=["echo", "bulk", "fairness", "proxy", "resp", "http", "partial", "upload", "counts",
+                                 "memory", "primitives", "files", "micro", "all"])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.6)
     parser.add_argument("--only", action="append", default=[], help="servers whose name contains this word")
@@ -166,6 +179,8 @@ def main():
             throughput(work, arguments)
     if arguments.name in ("bulk", "all"):
         bulk(arguments)
+    if arguments.name == "fairness":
+        fairness(arguments)
     if arguments.name in ("proxy", "all"):
         proxy(arguments)
     if arguments.name in ("http", "all"):

@@ -4,8 +4,8 @@
 // With RATE, so many batches are sent per second, evenly, by the connections in turn. A latency then begins when the
 // batch was due, also when its connection was still waiting for the previous answers.
 //
-// set and get keep the load from being the limit: they send a large batch without copying it (sendfile), and compare
-// only the first answer of each connection. The kernel drops the others, which are counted.
+// set, get and an echo of more than 64 KiB keep the load from being the limit: they send a large batch without copying
+// it (sendfile), and compare only the first answer of each connection. The kernel drops the others, which are counted.
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -162,7 +162,8 @@ int main(int argc, char** argv) {
                                : set       ? repeat("+OK\r\n", depth)
                                : get_value ? repeat(bulk(value), depth)
                                            : repeat("+PONG\r\n", depth);
-  const int request_file = set ? file_with(request) : -1;
+  const bool large_echo = echo && request.size() > 65'536;
+  const int request_file = set || large_echo ? file_with(request) : -1;
   const std::size_t expected_size =
       http ? http_response_size(port, get) * static_cast<std::size_t>(depth) : expected.size();
 
@@ -206,7 +207,7 @@ int main(int argc, char** argv) {
     const int ready = ::epoll_pwait2(ep, events.data(), static_cast<int>(events.size()), &until, nullptr);
     for (int i = 0; i < ready; ++i) {
       auto& c = *static_cast<connection*>(events[static_cast<std::size_t>(i)].data.ptr);
-      const bool drop = c.checked && get_value;
+      const bool drop = c.checked && (get_value || large_echo);
       const std::size_t most = drop ? expected_size - c.received + 1 : sizeof(buffer);
       const ssize_t n = ::recv(c.fd, buffer, most, drop ? MSG_DONTWAIT | MSG_TRUNC : MSG_DONTWAIT);
       if (n <= 0) fail("recv: the server has closed a connection");
