@@ -136,9 +136,10 @@ class proxy {
     http::body_reader& body = request.body();
     const bool chunked = !body.length();
     std::string bytes = request_head(request);
+    std::string_view next = bytes;
     for (;;) {
       try {
-        co_await upstream.stream().write_all(bytes);
+        co_await upstream.stream().write_all(next);
       } catch (const gyre::io_error&) {
         co_return;  // there may be a response all the same: the receiving task finds out
       }
@@ -146,12 +147,17 @@ class proxy {
       limit.reschedule(1h);  // the server has its own limit for the client
       const std::string_view piece = co_await body.receive();
       limit.reschedule(patience_);
+      next = piece;
+      if (!chunked) continue;
       bytes.clear();
       http::head_writer out(bytes);
-      if (chunked && !piece.empty()) out.chunk_begin(piece.size());
-      bytes += piece;
-      if (chunked && !piece.empty()) out.chunk_end();
-      if (chunked && body.at_end()) out.last_chunk();
+      if (!piece.empty()) {
+        out.chunk_begin(piece.size());
+        bytes += piece;
+        out.chunk_end();
+      }
+      if (body.at_end()) out.last_chunk();
+      next = bytes;
     }
     upstream.set_request_sent(true);
   }
