@@ -77,7 +77,8 @@ class Uploads(WithTree):
             body = part.format("large") + "x" * 900_000 + "\r\n--b--\r\n"
             status, _, text = ask(server.port, "/_upload", "POST", kind, body.encode())
             self.assertEqual((status, text), (507, b"the disk is full; nothing was kept\n"))
-            self.assertEqual(self.put(server, "large", b"x" * 1_900_000), (507, b"the disk is full; nothing was kept\n"))
+            answer = self.put(server, "large", b"x" * 1_900_000)
+            self.assertEqual(answer, (507, b"the disk is full; nothing was kept\n"))
             self.assertEqual(upload(server.port, "small", b"x"), (201, ["small"]))
 
     def test_a_form_that_breaks_off_is_refused_with_what_was_kept(self):

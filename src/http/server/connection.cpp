@@ -21,8 +21,8 @@ std::string_view behind_empty_lines(std::string_view received) noexcept {
   return received;
 }
 
-// A client that pipelines must not monopolize the loop. A further request takes two or three operations of the budget of
-// this resumption, which is 64, so that others run after at most 32 requests.
+// A client that pipelines must not monopolize the loop. A further request takes two or three operations of the budget
+// of this resumption, which is 64, so that others run after at most 32 requests.
 bool may_serve_another(int operations) noexcept {
   for (; operations > 0; --operations)
     if (!event_loop::may_continue_inline()) return false;
