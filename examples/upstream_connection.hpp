@@ -71,9 +71,13 @@ class upstream_connection {
         throw bad_answer("the connection ended within the response");
       at_end_ = true;
     }
-    drop_used();
-    if (received_.empty()) std::string().swap(received_);  // an idle connection holds no buffer
     co_return std::string_view();
+  }
+
+  /// Frees the memory of a response that is complete. Its head is no longer valid.
+  void release_buffer() noexcept {
+    drop_used();
+    if (received_.empty()) std::string().swap(received_);
   }
 
   /// True if nothing was received for this request. If the connection is broken then, the server had closed it before.

@@ -25,6 +25,7 @@ class upstream_pool {
   /// Keeps a connection whose response is complete. Closes it if it cannot be reused, or if there are enough.
   void keep(pointer connection) {
     if (!connection->reusable() || idle_.size() >= most || watches_ == nullptr) return;
+    connection->release_buffer();
     auto entry = std::make_shared<idle>(std::move(connection));
     auto watching = watches_->spawn(watch(*this, entry), {.name = "watching an idle connection"});
     idle_.push_back({std::move(entry), std::move(watching)});

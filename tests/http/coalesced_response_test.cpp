@@ -240,3 +240,45 @@ TEST(coalesced_response, an_event_leaves_in_one_send_with_its_frame) {
     co_await here.stop();
   });
 }
+
+namespace {
+
+constexpr std::string_view ok_and_bad = "GET /ok HTTP/1.1\r\nHost: a\r\n\r\nGET /bad HTTP/1.1\r\nHost: a\r\n\r\n";
+
+http::router with_a_producer_that_fails_at_once(std::size_t size) {
+  http::router routes;
+  routes.get("/ok", [size](http::request&) { return response::text(std::string(size, 'h')); });
+  routes.get("/bad", [](http::request&) {
+    const auto fail = [](http::body_writer&) -> gyre::task<> {
+      throw std::runtime_error("a test");
+      co_return;
+    };
+    return response::stream(fail, "text/plain");
+  });
+  return routes;
+}
+
+}  // namespace
+
+TEST(coalesced_response, the_answer_before_a_producer_that_fails_at_once_reaches_the_client_of_a_stream) {
+  for (const std::size_t size : {5U, 20'000U}) {
+    run_virtual([size]() -> gyre::task<> {
+      recorded_server here(options_for(with_a_producer_that_fails_at_once(size)));
+      co_await here.client.send(std::string(ok_and_bad));
+      const std::string all = co_await here.client.rest();
+      EXPECT_NE(all.find(std::string(size, 'h')), std::string::npos);
+      co_await here.serving.wait();
+    });
+  }
+}
+
+TEST(coalesced_response, the_answer_before_a_producer_that_fails_at_once_reaches_the_client_of_a_socket) {
+  for (const std::size_t size : {5U, 20'000U}) {
+    run_on_sockets(options_for(with_a_producer_that_fails_at_once(size)), [size](socket_server& here) -> gyre::task<> {
+      auto client = co_await here.connect();
+      co_await client.send(std::string(ok_and_bad));
+      const auto answer = co_await client.answer();
+      EXPECT_EQ(answer.body, std::string(size, 'h'));
+    });
+  }
+}

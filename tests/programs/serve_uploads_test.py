@@ -242,7 +242,10 @@ class Uploads(WithTree):
         with Serve(self.root, "--upload", self.uploads, "--max-upload", "100kb") as server:
             for name in (".hidden", "..%2Fx", "a%2Fb", "%2e%2e", "a%00b", "a%5Cb", "n" * 256, "a%E2%80%AEb"):
                 self.assertEqual(self.put(server, name, b"x")[0], 400, name)
-            self.assertEqual(self.put(server, "x", b"x", Content_Range="bytes 0-0/2")[0], 400)
+            for part in ("bytes 0-0/2", ""):
+                self.assertEqual(self.put(server, "x", b"x", Content_Range=part)[0], 400)
+            for tag in ("*", '"a"'):
+                self.assertEqual(self.put(server, "x", b"x", If_Match=tag)[0], 412)
             self.assertEqual(self.put(server, "x", b"x", Origin="https://evil.example")[0], 403)
             self.assertEqual(self.put(server, "x", b"x" * 102_401)[0], 413)
             self.assertEqual(self.put(server, "", b"x")[0], 405)

@@ -297,12 +297,13 @@ struct single_upload {
 
   gyre::task<http::response> operator()(http::request& request) const {
     if (comes_from_another_site(request)) throw http::status_error(403, "this upload belongs to another site");
-    if (!request.field("Content-Range").empty()) throw http::status_error(400, "a part of a file is not taken");
+    if (has_field(request, "Content-Range")) throw http::status_error(400, "a part of a file is not taken");
     const std::vector<std::string> names{std::string(request.path_parameter("name"))};
     if (names[0] != http::harmless_file_name(names[0]))
       throw http::status_error(400, "that is no name for a file here");
     request.body().set_limit(limit);
     co_await check_name(names[0]);
+    if (has_field(request, "If-Match")) throw http::status_error(412, "there is no file of that name");
     new_file out(directory);
     try {
       file_writer writer(out.file(), request.body());
@@ -318,6 +319,11 @@ struct single_upload {
 
  private:
   static constexpr const char* taken = "a file of that name exists";
+
+  static bool has_field(const http::request& request, std::string_view name) {
+    const auto is_it = [name](const http::field& each) { return http::equal_ignoring_case(each.name, name); };
+    return std::ranges::any_of(request.fields(), is_it);
+  }
 
   // Before the body is received. A client that waits for 100 Continue need not send it.
   gyre::task<> check_name(const std::string& name) const {

@@ -22,10 +22,8 @@ class message_input {
 
   /// Starts serving a connection; nothing of the previous connection is left.
   void attach(http::transport& from) noexcept {
-    constexpr std::size_t kept = std::size_t{64} << 10U;
     transport_ = &from;
     gathered_.clear();
-    if (gathered_.capacity() > kept) std::string().swap(gathered_);
     begin_ = 0;
     broken = false;
     waited_ = {};
@@ -33,8 +31,12 @@ class message_input {
     late_ = false;
   }
 
-  /// The connection does not need it any more: gives borrowed buffers back.
-  void detach() noexcept { lease_.release(); }
+  /// The connection does not need it any more: gives memory back, but for a buffer of usual size.
+  void detach() noexcept {
+    constexpr std::size_t kept = std::size_t{64} << 10U;
+    lease_.release();
+    if (gathered_.capacity() > kept) std::string().swap(gathered_);
+  }
 
   /// Everything from the beginning of the current message on.
   [[nodiscard]] std::string_view head() const noexcept { return std::string_view(gathered_).substr(begin_); }

@@ -56,6 +56,7 @@ bool response_sender::begin() {
     body_bytes_ = bytes.size();
     has_all_ = true;
   }
+  after_others_ = output_.has_unsent();
   append_head(output_.buffer(), head);
   return (!has_body_ || has_all_) && output_.settle(before::more_output);
 }
@@ -119,6 +120,11 @@ task<bool> response_sender::produce() {
   writer_counter count(*this, writer);
   writer.form_ = chunked_ ? body_writer::form::chunked : body_writer::form::plain;
   if (response_.length) writer.announced_ = *response_.length;
+  // A producer that fails ends the connection. Complete answers to earlier requests must have left by then.
+  if (after_others_) {
+    const transfer sent = co_await output_.flush();
+    if (sent != transfer::done) co_return false;
+  }
   message_output::background_sending background(co_await this_task_context{}, output_);
   std::exception_ptr failure;
   try {

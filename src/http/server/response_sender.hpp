@@ -52,6 +52,7 @@ class response_sender {
   bool has_body_ = false;
   bool has_all_ = false;  // the output has the whole body
   bool chunked_ = false;
+  bool after_others_ = false;  // earlier responses had not left completely when this one began
   std::uint64_t body_bytes_ = 0;
 };
 
