@@ -5,6 +5,7 @@
 #include <gyre/net/unix_stream.hpp>
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/net/random_loop.hpp"
 #include "tests/net/stream_flow.hpp"
 
 #include <array>
@@ -187,19 +188,6 @@ gyre::task<> transfer(unsigned seed, Stream& first, Stream& second) {
   };
   co_await gyre::task_group::scope(body);
   EXPECT_LE(there.descriptors, 2 * there.total);
-}
-
-gyre::run_options loop_for(unsigned seed) {
-  choices choose(seed);
-  gyre::run_options options;
-  options.loop.backend.buffer_count = 16U << choose.below(5);
-  options.loop.backend.buffer_size = 512U << choose.below(4);
-  const std::array<std::uint32_t, 4> larges{0, 1, 3, 64};
-  options.loop.backend.large_buffer_count = larges[choose.below(4)];
-  options.loop.backend.large_buffer_size = 1024U << choose.below(7);
-  const std::array<int, 4> turns{1, 2, 5, 128};
-  options.loop.ready_per_turn = turns[choose.below(4)];
-  return options;
 }
 
 }  // namespace

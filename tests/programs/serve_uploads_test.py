@@ -11,6 +11,12 @@ from serve_support import WithTree, ask, multipart, upload
 from support import BIN, Serve, run
 
 
+def send_a_part(peer, body, kind, size):
+    """Announces a whole form, and sends its first `size` bytes."""
+    peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
+                 f"Content-Length: {len(body)}\r\n\r\n".encode() + body[:size])
+
+
 class Uploads(WithTree):
     def test_a_file_is_written_and_none_is_replaced(self):
         with Serve(self.root, "--upload", self.uploads) as server:
@@ -161,9 +167,7 @@ class Uploads(WithTree):
             body, kind = multipart("x", b"y" * 20_000_000)
             for length in range(200_000, 2_000_000, 50_000):
                 with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
-                    peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
-                                 f"Content-Length: {len(body)}\r\n\r\n".encode())
-                    peer.sendall(body[:length])
+                    send_a_part(peer, body, kind, length)
                     peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close() resets
             self.assertEqual(upload(server.port, "after", b"z"), (201, ["after"]))
             self.assertEqual(os.listdir(self.uploads), ["after"])
@@ -172,9 +176,7 @@ class Uploads(WithTree):
         with Serve(self.root, "--upload", self.uploads) as server:
             body, kind = multipart("x", b"y" * 20_000_000)
             with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
-                peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
-                             f"Content-Length: {len(body)}\r\n\r\n".encode())
-                peer.sendall(body[:10_000_000])
+                send_a_part(peer, body, kind, 10_000_000)
                 server.process.send_signal(signal.SIGTERM)
                 with self.assertRaises(OSError):
                     while True:  # until the server has taken the first signal
@@ -187,9 +189,7 @@ class Uploads(WithTree):
         with Serve(self.root, "--upload", self.uploads) as server:
             body, kind = multipart("x", b"y" * 1_000_000)
             with socket.create_connection(("127.0.0.1", server.port), 20) as peer:
-                peer.sendall(f"POST /_upload HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
-                             f"Content-Length: {len(body)}\r\n\r\n".encode())
-                peer.sendall(body[:500_000])
+                send_a_part(peer, body, kind, 500_000)
             self.assertEqual(ask(server.port, "/_upload")[0], 200)
             self.assertEqual(list(self.uploads.iterdir()), [])
 

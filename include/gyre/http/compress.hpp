@@ -37,7 +37,7 @@ struct compress_options {
 /// Security: the length of a compressed page reveals whether two parts of it are alike. If a page contains a secret (a
 /// token against forged requests) and repeats a part of the request, an attacker can learn the secret, even through TLS
 /// (BREACH). Switch compression off for such pages, or mask their secrets anew each time.
-/// Cancel: a thread that compresses stops within 64 KiB of a body in memory, or 256 KiB of a streamed piece. The
+/// Cancel: a thread that compresses notices it within 64 KiB of a body in memory, or 256 KiB of a streamed piece. The
 /// request waits for that. Errors: std::invalid_argument for unknown codings.
 [[nodiscard]] GYRE_API middleware compress(compress_options options = {});
 

@@ -1,31 +1,25 @@
-// programs/gyre/serve/upload.cpp: the upload form, PUT, and writing the uploaded files.
+// programs/gyre/serve/upload.cpp: takes uploads by the form and by PUT.
 #include "programs/gyre/serve/upload.hpp"
 
+#include "programs/gyre/serve/file_writer.hpp"
 #include "programs/gyre/serve/json_text.hpp"
+#include "programs/gyre/serve/new_file.hpp"
 
-#include <gyre/coro/exception_group.hpp>
-#include <gyre/fs/file.hpp>
 #include <gyre/fs/status.hpp>
+#include <gyre/http/field.hpp>
 #include <gyre/http/multipart_reader.hpp>
 #include <gyre/http/negotiation.hpp>
 #include <gyre/http/status_error.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/as_expected.hpp>
-#include <gyre/tasks/gather.hpp>
 #include <gyre/tasks/to_thread.hpp>
 
 #include <fmt/format.h>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
-#include <exception>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -85,134 +79,6 @@ form.addEventListener("submit", event => {
 });
 </script></body></html>
 )";
-
-[[noreturn]] void fail(const char* operation, const std::string& name) {
-  throw gyre::io_error({errno, std::generic_category()}, operation, name);
-}
-
-// "photo.jpg", "photo (2).jpg". Cut to a valid length: the extension stays, and no character is split.
-std::string numbered(const std::string& wanted, int number) {
-  if (number == 1) return wanted;
-  constexpr std::size_t longest = 255;  // NAME_MAX
-  constexpr std::size_t longest_extension = 32;
-  std::size_t dot = wanted.rfind('.');
-  if (dot == std::string::npos || wanted.size() - dot > longest_extension) dot = wanted.size();
-  const std::string end = fmt::format(" ({}){}", number, wanted.substr(dot));
-  std::string stem = wanted.substr(0, dot);
-  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U; };
-  while (!stem.empty() && stem.size() + end.size() > longest) {
-    while (stem.size() > 1 && continues(stem.back())) stem.pop_back();
-    stem.pop_back();
-  }
-  return stem + end;
-}
-
-// A file without a name until it is complete, so that an interrupted upload leaves nothing
-// behind. See O_TMPFILE in open(2).
-class new_file {
- public:
-  explicit new_file(const std::string& directory) : directory_(directory) {
-    const int fd = ::open(directory.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0644);
-    if (fd < 0) fail("create a file in", directory);
-    file_ = gyre::fs::file::from_fd(fd, directory);
-  }
-  gyre::fs::file& file() noexcept { return file_; }
-
-  // Returns false if a file of that name exists. Blocks.
-  bool link_as(const std::string& name) {
-    const std::string source = fmt::format("/proc/self/fd/{}", file_.native_descriptor());
-    const std::string target = directory_ + "/" + name;
-    if (::linkat(AT_FDCWD, source.c_str(), AT_FDCWD, target.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
-    if (errno != EEXIST) fail("write", target);
-    return false;
-  }
-  // Returns the name that the file got. Blocks.
-  std::string keep_as(const std::string& wanted) {
-    for (int number = 1; number <= most_of_a_name; number = next_free(wanted, number))
-      if (const std::string name = numbered(wanted, number); link_as(name)) return name;
-    throw http::status_error(409, "there are too many files of that name");
-  }
-
- private:
-  static constexpr int most_of_a_name = 10'000;
-
-  bool is_there(const std::string& wanted, int number) const {
-    struct stat found{};
-    return ::lstat((directory_ + "/" + numbered(wanted, number)).c_str(), &found) == 0;
-  }
-  // Returns a number above `taken` whose name is free and whose predecessor's is not. The steps double, then halve: the
-  // ten thousandth file with the same name costs a few look-ups, not ten thousand.
-  int next_free(const std::string& wanted, int taken) const {
-    int free = taken + 1;
-    for (int step = 1; free <= most_of_a_name && is_there(wanted, free); free = taken + step) {
-      taken = free;
-      step *= 2;
-    }
-    free = std::min(free, most_of_a_name + 1);
-    while (free - taken > 1) {
-      const int middle = taken + (free - taken) / 2;
-      (is_there(wanted, middle) ? taken : free) = middle;
-    }
-    return free;
-  }
-
-  std::string directory_;
-  gyre::fs::file file_;
-};
-
-// Writes what `source` delivers: a form or a body. Each write goes through the ring or a thread, and a client can send
-// pieces of one byte. So pieces are gathered into blocks, and a block is received while the previous one is written.
-template <class Source>
-class file_writer {
- public:
-  file_writer(gyre::fs::file& out, Source& source) noexcept : out_(out), source_(source) {}
-
-  // Returns at the end of the source, when everything is written.
-  gyre::task<> run() {
-    block now;
-    block next;
-    co_await fill(now, small_block);
-    while (now.size == now.capacity) {
-      try {
-        co_await gyre::gather(out_.write_all(now.text()), fill(next, large_block));
-      } catch (const gyre::exception_group& both) {
-        std::rethrow_exception(*both.begin());
-      }
-      std::swap(now, next);
-    }
-    if (now.size > 0) (void)co_await out_.write_all(now.text());
-  }
-
- private:
-  // Most files are small, so the first block is. All blocks begin and end at multiples of its size, at whole pages.
-  // See decision 0020 for the sizes.
-  static constexpr std::size_t small_block = std::size_t{16} << 10U;
-  static constexpr std::size_t large_block = std::size_t{256} << 10U;
-
-  struct block {
-    std::unique_ptr<char[]> bytes;
-    std::size_t capacity = 0;
-    std::size_t size = 0;
-    [[nodiscard]] std::string_view text() const noexcept { return {bytes.get(), size}; }
-  };
-
-  // The block is full, or the source has ended.
-  gyre::task<> fill(block& into, std::size_t capacity) {
-    if (into.capacity != capacity) into = {std::make_unique_for_overwrite<char[]>(capacity), capacity};
-    into.size = 0;
-    while (into.size < capacity) {
-      if (piece_.empty()) piece_ = co_await source_.receive();
-      if (piece_.empty()) co_return;
-      const std::size_t count = piece_.copy(into.bytes.get() + into.size, capacity - into.size);
-      into.size += count;
-      piece_.remove_prefix(count);
-    }
-  }
-
-  gyre::fs::file& out_;
-  Source& source_;
-  std::string_view piece_;  // received, but not copied yet
-};
 
 gyre::task<std::string> receive_file(http::multipart_reader& form, const std::string& directory, std::string name) {
   new_file out(directory);
@@ -297,13 +163,14 @@ struct single_upload {
 
   gyre::task<http::response> operator()(http::request& request) const {
     if (comes_from_another_site(request)) throw http::status_error(403, "this upload belongs to another site");
-    if (has_field(request, "Content-Range")) throw http::status_error(400, "a part of a file is not taken");
-    const std::vector<std::string> names{std::string(request.path_parameter("name"))};
-    if (names[0] != http::harmless_file_name(names[0]))
-      throw http::status_error(400, "that is no name for a file here");
+    if (http::find_field(request.fields(), "Content-Range") != nullptr)
+      throw http::status_error(400, "a part of a file is not taken");
+    const std::string name(request.path_parameter("name"));
+    if (name != http::harmless_file_name(name)) throw http::status_error(400, "that is no name for a file here");
     request.body().set_limit(limit);
-    co_await check_name(names[0]);
-    if (has_field(request, "If-Match")) throw http::status_error(412, "there is no file of that name");
+    co_await check_name(name);
+    if (http::find_field(request.fields(), "If-Match") != nullptr)
+      throw http::status_error(412, "there is no file of that name");
     new_file out(directory);
     try {
       file_writer writer(out.file(), request.body());
@@ -312,18 +179,13 @@ struct single_upload {
       if (is_full(error.code())) throw refusal(507, "the disk is full", {});
       throw;
     }
-    auto keep = [&] { return out.link_as(names[0]); };
+    auto keep = [&] { return out.link_as(name); };
     if (!co_await gyre::to_thread(keep)) throw http::status_error(409, taken);
-    co_return http::response::json(json_list(names)).set_status(201);
+    co_return http::response::json(json_list({name})).set_status(201);
   }
 
  private:
   static constexpr const char* taken = "a file of that name exists";
-
-  static bool has_field(const http::request& request, std::string_view name) {
-    const auto is_it = [name](const http::field& each) { return http::equal_ignoring_case(each.name, name); };
-    return std::ranges::any_of(request.fields(), is_it);
-  }
 
   // Before the body is received. A client that waits for 100 Continue need not send it.
   gyre::task<> check_name(const std::string& name) const {
