@@ -15,12 +15,14 @@
 //   waiting_tasks prints the tasks of a loop
 //   interval      a periodic timer
 //   task_local    values that spawned tasks inherit
+//   loop_local    one value per loop
 //   deadline      durations and points of the loop's clock
 //
 // For authors of operations:
 //   operation     the protocol of every awaitable leaf
 //   call_member   a member function as the function pointer of a base
 //   io_operation  awaits one request
+//   loop_group    the loops of one runtime
 //   stop_observer notifies servers of a stop request
 //   timer_wheel   any number of deadlines
 #pragma once
@@ -33,6 +35,8 @@
 #include <gyre/loop/guest_loop.hpp>
 #include <gyre/loop/interval.hpp>
 #include <gyre/loop/io_operation.hpp>
+#include <gyre/loop/loop_group.hpp>
+#include <gyre/loop/loop_local.hpp>
 #include <gyre/loop/operation.hpp>
 #include <gyre/loop/raw_operation.hpp>
 #include <gyre/loop/readiness.hpp>

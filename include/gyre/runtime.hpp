@@ -2,9 +2,11 @@
 //
 // Must not depend on: sockets, protocols.
 //
-//   run         runs a main task on its own loop
+//   run         runs a main task on its own loop, with further loops if requested
+//   runtime     several loops, each on its own thread
 //   signal_set  awaits signals
 #pragma once
 
 #include <gyre/runtime/run.hpp>
+#include <gyre/runtime/runtime.hpp>
 #include <gyre/runtime/signal_set.hpp>

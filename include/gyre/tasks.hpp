@@ -19,6 +19,8 @@
 //   to_thread    runs a blocking function on a thread
 //   thread_pool  the program's own threads for to_thread
 //   run_coroutine_threadsafe  starts a task from another thread and waits for it; blocking_run
+//   on           runs a function on another loop; spawn_on
+//   for_each_loop  runs a function on every loop of the runtime
 //   from_callback  awaits a callback
 //   spawn_then   starts a task and passes its result to a callback
 //   as_task      wraps any awaitable in a task
@@ -34,8 +36,10 @@
 #include <gyre/tasks/current_task.hpp>
 #include <gyre/tasks/first_n.hpp>
 #include <gyre/tasks/for_each_concurrent.hpp>
+#include <gyre/tasks/for_each_loop.hpp>
 #include <gyre/tasks/from_callback.hpp>
 #include <gyre/tasks/gather.hpp>
+#include <gyre/tasks/on.hpp>
 #include <gyre/tasks/race.hpp>
 #include <gyre/tasks/run_coroutine_threadsafe.hpp>
 #include <gyre/tasks/shared_task.hpp>

@@ -85,6 +85,8 @@ std::size_t blocking_pool::threads() const noexcept {
   return state_->threads;
 }
 
+void blocking_pool::remember_processors() noexcept { pool_state::remember_processors(); }
+
 blocking_pool& blocking_pool::for_calls() {
   static blocking_pool& pool = new_pool_of_process(64);
   return pool;

@@ -2,8 +2,10 @@
 #include "pool_state.hpp"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
+#include <array>
 #include <chrono>
 #include <exception>
 #include <new>
@@ -27,6 +29,12 @@ all_pools& pools_of_process() noexcept {
   static auto* const all = new (room) all_pools;
   return *all;
 }
+
+// The processors on which the threads of pools may run; null means those of the thread that starts them.
+struct allowed_processors {
+  std::array<unsigned long, 8192 / (8 * sizeof(unsigned long))> mask{};  // Linux supports no more
+};
+constinit std::atomic<const allowed_processors*> processors{nullptr};
 
 // After a wait for a job, a thread often gets the next one at once. Then polling for a moment costs less than sleeping
 // and being woken. A thread that finds nothing several times stops polling, and tries again now and then.
@@ -106,7 +114,18 @@ bool pool_state::look_for_job() const noexcept {
   return false;
 }
 
+void pool_state::remember_processors() noexcept {
+  auto* const read = new (std::nothrow) allowed_processors;
+  if (read == nullptr) return;
+  if (::sched_getaffinity(0, sizeof(read->mask), reinterpret_cast<cpu_set_t*>(read->mask.data())) == 0)
+    processors = read;  // never freed: a thread may be reading the previous ones
+  else
+    delete read;
+}
+
 void pool_state::run_jobs() noexcept {
+  if (const allowed_processors* const allowed = processors)
+    (void)::sched_setaffinity(0, sizeof(allowed->mask), reinterpret_cast<const cpu_set_t*>(allowed->mask.data()));
   constexpr auto patience = std::chrono::seconds(10);
   own_ = this;
   eagerness eager;

@@ -28,6 +28,9 @@ class pool_state {
   /// The number of threads allowed now. Threads that only wait for jobs of the same pool do not count.
   [[nodiscard]] std::size_t limit() const noexcept { return max_threads + waiting_for_own; }
 
+  /// See blocking_pool.
+  static void remember_processors() noexcept;
+
   /// True if the calling thread belongs to this pool.
   [[nodiscard]] bool is_own_thread() const noexcept { return own_ == this; }
   /// The number of jobs of its own pool that the calling thread waits for. Guarded by the mutex of that pool.

@@ -6,7 +6,7 @@
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/waiting_tasks.hpp>
 
-#include "inbox.hpp"
+#include "mailbox.hpp"
 
 #include <pthread.h>
 #include <sched.h>
@@ -25,12 +25,6 @@ namespace gyre {
 constinit thread_local event_loop* event_loop::current_ = nullptr;
 constinit thread_local int event_loop::inline_budget_ = 0;
 constinit unsigned event_loop::forks_ = 0;
-
-struct alignas(64) event_loop::mailbox {
-  inbox posted;
-  std::atomic<bool> sleeping{false};
-  std::atomic<int> posting{0};  // threads inside `post`; their items may run before they leave it
-};
 
 namespace {
 
@@ -176,12 +170,12 @@ void event_loop::turn(bool may_wait) {
     const io::monotonic_time time = now();
     if (time >= timers_.next_deadline()) timers_.advance(time);
   }
-  if (!may_wait || !ready_.empty())
+  if (!may_wait || !ready_.empty()) {
     backend_->wait(io::do_not_wait, ready_);
-  else if (virtual_)
-    wait_in_virtual_time();
-  else
-    wait_for_events();
+  } else {
+    virtual_ ? wait_in_virtual_time() : wait_for_events();
+    mailbox_->posted.drain(ready_);  // whatever has woken this loop runs in this turn
+  }
   if (guest_ != nullptr) [[unlikely]]
     guest_->poll();
   recent_ = 0;
@@ -271,33 +265,6 @@ void event_loop::wait_for_other_threads() noexcept {
                tasks() == 1 ? "" : "s");
   print_waiting_tasks(root_);
   std::abort();
-}
-
-bool event_loop::has_nothing_to_do() const noexcept {
-  return tasks() == 0 && expected_posts_ == 0 && ready_.empty() && mailbox_->posted.empty();
-}
-
-// A loop driven together with this one may still have code that releases them.
-void event_loop::stop_for_what_outlives_it() const noexcept {
-  if (!has_nothing_to_do() || guest_ != nullptr || backend_->endless() == 0) return;
-  if (backend_->in_flight() > backend_->endless()) return;
-  misuse(
-      "a loop cannot end, because a stream, a listener or a datagram socket that still receives outlives its tasks; "
-      "destroy or close it before the task that run() runs ends");
-}
-
-void event_loop::shutdown() noexcept {
-  if (shut_down_ || is_of_parent()) return;
-  shut_down_ = true;
-  root_.cancel();
-  // Idle twice in a row: the backend may hold completions that it has counted but not handed out.
-  for (bool idle = false; !idle;) {
-    stop_for_what_outlives_it();
-    idle = is_idle();
-    turn(!idle);
-    idle = idle && is_idle();
-  }
-  stops_.leave();
 }
 
 }  // namespace gyre

@@ -39,7 +39,9 @@ int run_to_exit_code(task<T> main, const run_options& options, std::source_locat
   int code = 0;
   try {
     raise_descriptor_limit();
-    run_scope here(options);
+    run_options chosen = options;
+    chosen.handle_signals = options.handle_signals.value_or(true);
+    run_scope here(chosen);
     task_handle<T> handle = spawn(std::move(main), {.name = "main"}, where);
     here.run_to_end(handle.state());
     int result = 0;
@@ -59,10 +61,11 @@ int run_to_exit_code(task<T> main, const run_options& options, std::source_locat
 
 }  // namespace
 
-run_scope::run_scope(const run_options& options) : loop_(options.loop) {
+run_scope::run_scope(const run_options& options)
+    : loop_(options.loop), cores_(loop_, {.threads = options.threads, .loop = options.loop, .pin = options.pin}) {
   if (options.after_drain < std::chrono::nanoseconds::zero())
     throw std::invalid_argument("run: after_drain is negative");
-  if (options.handle_signals) signals_ = new termination_watch(loop_, options.after_drain);
+  if (options.handle_signals.value_or(false)) signals_ = new termination_watch(loop_, options.after_drain);
 }
 
 run_scope::~run_scope() {

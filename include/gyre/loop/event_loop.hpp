@@ -19,6 +19,9 @@
 
 namespace gyre {
 
+class loop_group;
+class loop_values;
+
 struct loop_options {
   io::backend_options backend = {};
 
@@ -81,7 +84,14 @@ class GYRE_API event_loop {
 
   /// Cancels every task and waits until all have ended and no I/O is in flight. Stops the program when a stream, a
   /// listener or a datagram socket outlives all tasks and still receives, because nothing would end that.
+  ///
+  /// In a runtime, the other loops are asked to end too, and this returns when nothing is left to do on any of them.
   void shutdown() noexcept;
+
+  /// The loops that run and end together with this one, in order. Null for a loop outside of a runtime.
+  [[nodiscard]] loop_group* group() const noexcept { return group_; }
+  /// The position of this loop in its runtime, from 0. Thread: any.
+  [[nodiscard]] std::size_t index() const noexcept { return index_; }
 
   /// Appends to the ready queue: `complete` is called in this turn or the next, never inside this call.
   void schedule(io::completion& item) noexcept { ready_.push_back(item); }
@@ -194,6 +204,10 @@ class GYRE_API event_loop {
   [[nodiscard]] std::uint64_t waits() const noexcept { return waits_; }
 
  private:
+  friend class loop_group;
+  friend class loop_local_slot;
+  enum class end_stage : std::uint8_t { tasks, resources };
+
   [[noreturn]] static void stop_without_loop() noexcept;
   static void stop_scheduling() noexcept;
   static void report_posted_failure() noexcept;  // reports the exception that is being handled
@@ -202,7 +216,8 @@ class GYRE_API event_loop {
   void wait_for_posters() const noexcept;
   void run_ready() noexcept;
   [[nodiscard]] bool has_nothing_to_do() const noexcept;
-  [[nodiscard]] bool is_idle() const noexcept { return has_nothing_to_do() && backend_->in_flight() == 0; }
+  [[nodiscard]] bool is_idle(end_stage stage) const noexcept;
+  void settle(end_stage stage) noexcept;
   void stop_for_what_outlives_it() const noexcept;
   void wait_for_events() noexcept;
   [[nodiscard]] bool finds_something_to_do() noexcept;
@@ -236,6 +251,9 @@ class GYRE_API event_loop {
   std::size_t expected_posts_ = 0;
   std::uint64_t waits_ = 0;
   guest_loop* guest_ = nullptr;
+  loop_group* group_ = nullptr;
+  std::size_t index_ = 0;
+  loop_values* values_ = nullptr;  // of loop_local; null while there is none
   exception_handler handler_;
   void* handler_argument_ = nullptr;
   event_loop* replaced_ = nullptr;  // the parent process's loop on this thread

@@ -1,7 +1,8 @@
-// gyre/runtime/run.hpp: runs a program: one loop, one main task.
+// gyre/runtime/run.hpp: runs a program: a main task on the loop of this thread, and further loops if requested.
 #pragma once
 
 #include <gyre/loop/event_loop.hpp>
+#include <gyre/runtime/runtime.hpp>
 #include <gyre/tasks/spawn.hpp>
 
 #include <chrono>
@@ -13,7 +14,14 @@
 namespace gyre {
 
 struct run_options {
-  loop_options loop = {};
+  /// Number of loops, at least 1. The calling thread has the loop with index 0, which runs the main task. Each further
+  /// loop has a thread of its own; see runtime. gyre::usable_cores() is a good value for a server.
+  std::size_t threads = 1;
+
+  loop_options loop = {};  ///< applies to each loop
+
+  /// Binds the thread of each loop to one of the processors that this thread may use. See runtime_options::pin.
+  bool pin = false;
 
   /// Makes this run the program's main run: SIGINT, SIGTERM and request_stop() apply to it.
   ///
@@ -28,7 +36,9 @@ struct run_options {
   /// A process can have only one such run at a time. A signal_set that contains one of the two signals receives it
   /// instead, regardless of its loop and of when it was made: that signal then requests nothing. At the end of the run
   /// the previous behaviour of both signals is restored, and the request is over.
-  bool handle_signals = false;
+  ///
+  /// Defaults to true for run_main and false for run.
+  std::optional<bool> handle_signals = {};
 
   /// How long the program may continue after a stop request once its servers have drained, each within its own limit.
   /// Then everything is cancelled. Defaults to 15 s, which with a drain of 10 s stays below the 30 s that Kubernetes
@@ -38,10 +48,11 @@ struct run_options {
 
 class termination_watch;
 
-/// A loop on this thread for the duration of a `run`, with handling of signals if requested.
+/// A loop on this thread for the duration of a `run`, with the other loops of its runtime, and with handling of signals
+/// if requested.
 class GYRE_API run_scope {
  public:
-  /// Errors: same as event_loop().
+  /// Errors: same as event_loop() and runtime().
   explicit run_scope(const run_options& options);
   ~run_scope();
   run_scope& operator=(run_scope&&) = delete;
@@ -56,13 +67,15 @@ class GYRE_API run_scope {
 
  private:
   event_loop loop_;
+  runtime cores_;
   termination_watch* signals_ = nullptr;  // null: handles no signals
 };
 
 /// Runs `main` on a new loop on this thread. Returns its value, or throws its exception.
 ///
-/// When it ends, tasks that it left running are cancelled and awaited. Thread: any without a loop.
-/// Errors: std::system_error when the requested backend is not available.
+/// When it ends, tasks that it left running, on any loop of the runtime, are cancelled and awaited. Thread: any without
+/// a loop.
+/// Errors: std::system_error when the requested backend is not available, or a thread cannot be started.
 template <class T>
 T run(task<T> main, const run_options& options = {}, std::source_location where = std::source_location::current()) {
   run_scope here(options);
@@ -98,14 +111,13 @@ void run(F&& /*main*/, const run_options& /*options*/ = {}) {
 /// message goes to standard error. It is 130 after SIGINT and 143 after SIGTERM or request_stop() when nothing observed
 /// the request and the main task ended by the cancel. A task that finishes its work despite the cancel counts as
 /// returned. After the second signal, and after run_options::after_drain, it is 130 or 143 in any case.
-GYRE_API int run_main(task<int> main, const run_options& options = {.handle_signals = true},
+GYRE_API int run_main(task<int> main, const run_options& options = {},
                       std::source_location where = std::source_location::current());
-GYRE_API int run_main(task<void> main, const run_options& options = {.handle_signals = true},
+GYRE_API int run_main(task<void> main, const run_options& options = {},
                       std::source_location where = std::source_location::current());
 /// The same for a function without parameters, or a lambda: `int main() { return gyre::run_main(serve); }`.
 template <class F>
-int run_main(F main, const run_options& options = {.handle_signals = true},
-             std::source_location where = std::source_location::current()) {
+int run_main(F main, const run_options& options = {}, std::source_location where = std::source_location::current()) {
   static_assert(task_function<F>,
                 "run_main takes a task<int> or task<>, or a function without parameters that returns one");
   if constexpr (task_function<F>) return run_main(call_in_frame(std::move(main)), options, where);

@@ -1,0 +1,138 @@
+// src/runtime/runtime.cpp: the threads of a runtime.
+#include <gyre/coro/misuse.hpp>
+#include <gyre/loop/stop_observer.hpp>
+#include <gyre/runtime/runtime.hpp>
+
+#include "processor_binding.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <semaphore>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace gyre {
+namespace {
+
+// The second signal cancels the tasks of every loop, not only those below the main task.
+class forced_end : private stop_observer {
+ public:
+  explicit forced_end(event_loop& loop) noexcept : loop_(loop) {
+    told = [](stop_observer& observer, stop_level level) noexcept {
+      if (level == stop_level::forced) static_cast<forced_end&>(observer).loop_.root_scope().cancel();
+    };
+    loop_.stops().add(*this);
+  }
+  forced_end& operator=(forced_end&&) = delete;
+  ~forced_end() { loop_.stops().remove(*this); }
+
+ private:
+  event_loop& loop_;
+};
+
+void name_thread(std::size_t index) noexcept {
+  char name[16];
+  std::snprintf(name, sizeof(name), "gyre-%zu", index);
+  ::pthread_setname_np(::pthread_self(), name);
+}
+
+void check(const runtime_options& options) {
+  if (options.threads > 0 && options.threads <= loop_group::max_loops) return;
+  throw std::invalid_argument("runtime: threads is " + std::to_string(options.threads) + "; it must be from 1 to " +
+                              std::to_string(loop_group::max_loops));
+}
+
+}  // namespace
+
+struct runtime::state {
+  std::optional<processor_binding> binding;  // with runtime_options::pin
+  std::vector<std::thread> threads;
+  pid_t process = ::getpid();
+};
+
+// The starting thread waits for each thread in turn, so that the loop of the n-th thread has the index n.
+struct runtime::beginning {
+  const loop_options& options;
+  std::exception_ptr failure = {};
+  std::binary_semaphore decided{0};  // afterwards the thread does not use this object
+};
+
+runtime::runtime(const runtime_options& options) : state_(nullptr) { start(options); }
+
+runtime::runtime(event_loop& first, const runtime_options& options) : first_(&first), state_(nullptr) {
+  start(options);
+}
+
+void runtime::start(const runtime_options& options) {
+  check(options);
+  auto made = std::make_unique<state>();
+  if (options.pin) made->binding.emplace();
+  made->threads.reserve(options.threads);
+  if (first_ != nullptr) loops_.add(*first_);
+  state_ = made.release();
+  try {
+    if (first_ != nullptr && options.pin) state_->binding->bind(0);
+    while (size() < options.threads) {
+      beginning start{options.loop};
+      state_->threads.emplace_back([this, &start] { run_loop(start); });
+      start.decided.acquire();
+      if (start.failure) std::rethrow_exception(start.failure);
+    }
+  } catch (...) {
+    stop();
+    delete state_;
+    throw;
+  }
+}
+
+void runtime::run_loop(beginning& start) noexcept {
+  std::optional<event_loop> loop;
+  try {
+    name_thread(size());
+    if (state_->binding) state_->binding->bind(size());
+    loop.emplace(start.options);
+    loops_.add(*loop);
+  } catch (...) {  // thrown on the starting thread
+    loop.reset();
+    start.failure = std::current_exception();
+  }
+  const bool runs = loop.has_value();
+  start.decided.release();
+  if (!runs) return;
+  const forced_end forced(*loop);
+  loops_.serve(*loop);
+  loop->shutdown();
+}
+
+runtime::~runtime() {
+  stop();
+  if (state_->process == ::getpid())
+    delete state_;  // in a forked child the threads do not exist, and cannot be destroyed
+}
+
+void runtime::stop() noexcept {
+  if (state_->process != ::getpid()) return;
+  const event_loop* const here = event_loop::current_or_null();
+  if (here != nullptr && here != first_ && here->group() == &loops_)
+    misuse("runtime::stop was called on one of the runtime's own threads, and would wait for itself: stop it from the "
+           "thread that made it");
+  loops_.request_end();
+  if (first_ != nullptr) first_->shutdown();
+  for (std::thread& each : state_->threads) each.join();
+  state_->threads.clear();
+  if (first_ != nullptr && state_->binding) state_->binding->unbind();
+}
+
+event_loop& runtime::loop(std::size_t index) const noexcept {
+  if (index >= size())
+    misuse("runtime::loop(%zu): this runtime has %zu loops; the first one has the index 0", index, size());
+  return loops_[index];
+}
+
+}  // namespace gyre

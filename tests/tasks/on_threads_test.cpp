@@ -1,0 +1,332 @@
+// tests/tasks/on_threads_test.cpp: functions and tasks on another loop of the runtime.
+#include <gyre/tasks/on.hpp>
+
+#include <gyre/gyre.hpp>
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/support/co_assert.hpp"
+#include "tests/support/time_limit.hpp"
+
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Runs `body` on loop 0 of a runtime of two loops.
+template <class F>
+void on_two_loops(F body) {
+  gyre::run(std::move(body), {.threads = 2});
+}
+
+gyre::event_loop& other() {
+  const gyre::event_loop& here = gyre::event_loop::current();
+  return (*here.group())[1 - here.index()];
+}
+
+gyre::task<std::string> word(int number) {
+  co_await gyre::yield();
+  co_return "word " + std::to_string(number);
+}
+
+gyre::task<std::string> seven() { co_return co_await word(7); }
+
+gyre::task<> fail_there() {
+  co_await gyre::yield();
+  throw std::runtime_error("failed there");
+}
+
+GYRE_CORO_WRAPPER gyre::task<> make_no_task() { throw std::logic_error("no task"); }
+
+gyre::task<> sleep_long() { co_await gyre::sleep(1h); }
+
+/// Counts the objects of its kind, and remembers the thread on which the last one was destroyed.
+struct tracked {
+  explicit tracked(std::thread::id& destroyed_on) noexcept : where(&destroyed_on) {}
+  tracked(tracked&& other) noexcept : where(std::exchange(other.where, nullptr)) {}
+  tracked& operator=(tracked&&) = delete;
+  ~tracked() {
+    if (where != nullptr) *where = std::this_thread::get_id();
+  }
+  std::thread::id* where;
+};
+
+gyre::task<> hold(tracked /*argument*/) { co_await gyre::yield(); }
+
+}  // namespace
+
+TEST(on_threads, a_plain_function_runs_on_the_thread_of_the_other_loop) {
+  on_two_loops([]() -> gyre::task<> {
+    const auto there = co_await gyre::on(other(), [] { return std::this_thread::get_id(); });
+    EXPECT_NE(there, std::this_thread::get_id());
+    EXPECT_EQ(co_await gyre::on(other(), [] { return gyre::event_loop::current().index(); }), 1U);
+  });
+}
+
+TEST(on_threads, a_task_runs_on_the_other_loop_and_its_value_returns) {
+  on_two_loops([]() -> gyre::task<> { EXPECT_EQ(co_await gyre::on(other(), seven), "word 7"); });
+}
+
+TEST(on_threads, the_caller_continues_on_its_own_thread) {
+  on_two_loops([]() -> gyre::task<> {
+    const auto here = std::this_thread::get_id();
+    co_await gyre::on(other(), seven);
+    EXPECT_EQ(std::this_thread::get_id(), here);
+  });
+}
+
+TEST(on_threads, a_value_that_can_only_be_moved_is_moved) {
+  on_two_loops([]() -> gyre::task<> {
+    const auto made = co_await gyre::on(other(), [] { return std::make_unique<int>(5); });
+    EXPECT_EQ(*made, 5);
+  });
+}
+
+TEST(on_threads, an_exception_of_a_plain_function_reaches_the_caller) {
+  on_two_loops([]() -> gyre::task<> {
+    EXPECT_THROW(co_await gyre::on(other(), [] { throw std::runtime_error("plain"); }), std::runtime_error);
+  });
+}
+
+TEST(on_threads, an_exception_of_a_task_reaches_the_caller) {
+  on_two_loops([]() -> gyre::task<> {
+    EXPECT_THROW(co_await gyre::on(other(), fail_there), std::runtime_error);
+  });
+}
+
+TEST(on_threads, an_exception_of_a_function_that_makes_no_task_reaches_the_caller) {
+  on_two_loops([]() -> gyre::task<> {
+    EXPECT_THROW(co_await gyre::on(other(), make_no_task), std::logic_error);
+  });
+}
+
+TEST(on_threads, a_plain_function_for_the_own_loop_runs_at_once) {
+  gyre::run([]() -> gyre::task<> {
+    bool others_ran = false;
+    auto neighbour = gyre::spawn([&]() -> gyre::task<> {
+      others_ran = true;
+      co_return;
+    });
+    EXPECT_EQ(co_await gyre::on(gyre::event_loop::current(), [] { return 3; }), 3);
+    EXPECT_FALSE(others_ran);
+    co_await neighbour;
+  });
+}
+
+TEST(on_threads, a_task_for_the_own_loop_runs_there) {
+  gyre::run([]() -> gyre::task<> {
+    EXPECT_EQ(co_await gyre::on(gyre::event_loop::current(), seven), "word 7");
+  });
+}
+
+TEST(on_threads, the_captures_live_until_the_await_has_ended) {
+  on_two_loops([]() -> gyre::task<> {
+    auto text = std::make_shared<std::string>("kept");
+    const std::weak_ptr<std::string> watched = text;
+    auto use = [text = std::move(text)]() -> gyre::task<std::string> {
+      co_await gyre::yield();
+      co_return* text;
+    };
+    EXPECT_EQ(co_await gyre::on(other(), use), "kept");
+    EXPECT_FALSE(watched.expired());
+  });
+}
+
+TEST(on_threads, the_arguments_of_a_task_are_destroyed_on_its_loop_before_the_caller_continues) {
+  on_two_loops([]() -> gyre::task<> {
+    const auto there = co_await gyre::on(other(), [] { return std::this_thread::get_id(); });
+    std::thread::id destroyed_on;
+    auto call = [&]() -> gyre::task<> { co_await hold(tracked(destroyed_on)); };
+    co_await gyre::on(other(), call);
+    EXPECT_EQ(destroyed_on, there);
+  });
+}
+
+TEST(on_threads, a_cancel_reaches_the_task_and_waits_for_its_end) {
+  on_two_loops([]() -> gyre::task<> {
+    bool cleaned_up = false;
+    gyre::event running;
+    gyre::event_loop& home = gyre::event_loop::current();
+    auto sleep_and_clean = [&]() -> gyre::task<> {
+      const gyre::scope_exit end([&] { cleaned_up = true; });
+      home.post([&] { running.set(); });
+      co_await gyre::sleep(1h);
+    };
+    auto caller = gyre::spawn([&]() -> gyre::task<> { co_await gyre::on(other(), sleep_and_clean); });
+    co_await running.wait();
+    caller.cancel();
+    EXPECT_THROW(co_await caller, gyre::task_cancelled);
+    EXPECT_TRUE(cleaned_up);
+  });
+}
+
+TEST(on_threads, a_value_that_comes_despite_the_cancel_wins) {
+  on_two_loops([]() -> gyre::task<> {
+    gyre::event running;
+    gyre::event_loop& home = gyre::event_loop::current();
+    auto stubborn = [&]() -> gyre::task<int> {
+      home.post([&] { running.set(); });
+      try {
+        co_await gyre::sleep(1h);
+      } catch (const gyre::cancelled&) {  // the test is about a task that ignores it
+      }
+      co_return 4;
+    };
+    int value = 0;
+    auto caller =
+        gyre::spawn([&]() -> gyre::task<> { value = co_await gyre::on(other(), stubborn); });
+    co_await running.wait();
+    caller.cancel();
+    co_await caller;
+    EXPECT_EQ(value, 4);
+  });
+}
+
+TEST(on_threads, a_call_that_is_cancelled_before_it_arrives_never_runs) {
+  on_two_loops([]() -> gyre::task<> {
+    bool ran = false;
+    gyre::event_loop& there = other();
+    std::binary_semaphore blocked{0};
+    there.post([&] { blocked.acquire(); });  // the other loop handles nothing meanwhile
+    auto caller = gyre::spawn([&]() -> gyre::task<> { co_await gyre::on(there, [&] { ran = true; }); });
+    co_await gyre::yield();
+    caller.cancel();
+    co_await gyre::yield();
+    blocked.release();
+    EXPECT_THROW(co_await caller, gyre::task_cancelled);
+    EXPECT_FALSE(ran);
+  });
+}
+
+TEST(on_threads, a_time_limit_around_it_ends_the_task) {
+  on_two_loops([]() -> gyre::task<> {
+    EXPECT_THROW(
+        co_await gyre::timeout(5ms, []() -> gyre::task<> { co_await gyre::on(other(), sleep_long); }),
+        gyre::timed_out);
+  });
+}
+
+TEST(on_threads, the_faster_of_two_loops_wins_a_race_and_the_slower_one_is_cancelled) {
+  on_two_loops([]() -> gyre::task<> {
+    const auto first =
+        co_await gyre::race(gyre::on(other(), sleep_long), gyre::on(gyre::event_loop::current(), seven));
+    EXPECT_EQ(first.index, 1U);
+  });
+}
+
+TEST(on_threads, a_task_that_runs_when_its_loop_is_shut_down_counts_as_cancelled) {
+  gyre::runtime there({.threads = 1});
+  gyre::run([&]() -> gyre::task<> {
+    gyre::event running;
+    gyre::event_loop& home = gyre::event_loop::current();
+    auto sleep_there = [&]() -> gyre::task<> {
+      home.post([&] { running.set(); });
+      co_await gyre::sleep(1h);
+    };
+    auto call = gyre::spawn_on(there.loop(0), sleep_there);
+    co_await running.wait();
+    there.stop();
+    EXPECT_THROW(co_await call, gyre::task_cancelled);
+  });
+}
+
+TEST(on_threads, a_task_sees_the_task_local_values_of_the_caller) {
+  static const gyre::task_local<std::string> user;
+  on_two_loops([]() -> gyre::task<> {
+    const auto bound = user.bind("ann");
+    auto look = []() -> gyre::task<std::string> {
+      co_await gyre::yield();
+      co_return* user.get();
+    };
+    EXPECT_EQ(co_await gyre::on(other(), look), "ann");
+    EXPECT_EQ(co_await gyre::on(other(), [] { return *user.get(); }), "ann");
+  });
+}
+
+TEST(on_threads, calls_of_one_task_to_one_loop_run_in_order) {
+  on_two_loops([]() -> gyre::task<> {
+    std::vector<int> seen;  // used only there
+    co_await gyre::task_group::scope([&](gyre::task_group& group) -> gyre::task<> {
+      for (int i = 0; i < 100; ++i)
+        group.spawn([&seen, i]() -> gyre::task<> { co_await gyre::on(other(), [&seen, i] { seen.push_back(i); }); });
+      co_return;
+    });
+    for (int i = 0; i < 100; ++i) CO_ASSERT_EQ(seen[static_cast<std::size_t>(i)], i);
+  });
+}
+
+TEST(on_threads, a_started_task_runs_beside_the_caller_and_gives_its_value_later) {
+  on_two_loops([]() -> gyre::task<> {
+    auto made = gyre::spawn_on(other(), seven);
+    EXPECT_EQ(co_await made, "word 7");
+    auto number = gyre::spawn_on(other(), [] { return 9; });
+    EXPECT_EQ(co_await number, 9);
+  });
+}
+
+TEST(on_threads, a_started_task_can_be_cancelled_from_the_calling_loop) {
+  on_two_loops([]() -> gyre::task<> {
+    auto made = gyre::spawn_on(other(), sleep_long);
+    co_await gyre::yield();
+    made.cancel();
+    EXPECT_THROW(co_await made, gyre::task_cancelled);
+  });
+}
+
+TEST(on_threads, the_end_of_the_main_task_cancels_tasks_that_still_run_on_other_loops) {
+  std::atomic<bool> cleaned_up = false;
+  on_two_loops([&]() -> gyre::task<> {
+    auto sleep_there = [&]() -> gyre::task<> {
+      const gyre::scope_exit end([&] { cleaned_up = true; });
+      co_await gyre::sleep(1h);
+    };
+    gyre::spawn_on(other(), sleep_there).detach();
+    co_await gyre::on(other(), seven);
+  });
+  EXPECT_TRUE(cleaned_up);
+}
+
+TEST(on_threads, a_message_allocates_nothing_and_a_busy_loop_is_not_woken) {
+  on_two_loops([]() -> gyre::task<> {
+    gyre::event_loop& there = other();
+    for (int i = 0; i < 1000; ++i) CO_ASSERT_EQ(co_await gyre::on(there, [i] { return i; }), i);
+  });
+}
+
+TEST(on_threads, every_loop_runs_a_function_and_the_results_come_in_the_order_of_the_loops) {
+  gyre::run(
+      []() -> gyre::task<> {
+        const std::vector<std::size_t> seen =
+            co_await gyre::for_each_loop([] { return gyre::event_loop::current().index(); });
+        EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1, 2}));
+      },
+      {.threads = 3});
+}
+
+TEST(on_threads, the_first_failure_of_a_loop_cancels_the_others) {
+  gyre::run(
+      []() -> gyre::task<> {
+        auto fail_on_one = []() -> gyre::task<> {
+          if (gyre::event_loop::current().index() == 1) throw std::runtime_error("one");
+          co_await gyre::sleep(1h);
+        };
+        EXPECT_THROW(co_await gyre::for_each_loop(fail_on_one), std::runtime_error);
+      },
+      {.threads = 3});
+}
+
+TEST(on_threads, a_loop_outside_of_a_runtime_is_its_only_loop) {
+  gyre::event_loop alone;
+  bool done = false;
+  auto task = gyre::spawn([&]() -> gyre::task<> {
+    const auto seen = co_await gyre::for_each_loop([] { return 1; });
+    EXPECT_EQ(seen.size(), 1U);
+    done = true;
+  });
+  alone.run_until(done);
+}
