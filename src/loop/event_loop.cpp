@@ -234,6 +234,7 @@ void event_loop::leave(const guest_loop& guest) noexcept {
 }
 
 void event_loop::wait_in_virtual_time() noexcept {
+  if (!mailbox_->posted.empty()) return;  // a timer has just posted: time stands still until that is done
   const io::monotonic_time next = timers_.next_deadline();
   if (next == io::wait_forever) return wait_for_other_threads();
   // While a thread works for this loop, its clock runs as fast as wall time. A peer in this machine that has

@@ -15,4 +15,16 @@ inline constexpr bool threads_need_their_affinity =
     false;
 #endif
 
+/// The thread sanitizer lets a forked child of a program with several threads start no thread.
+inline constexpr bool threads_end_at_fork =
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+    true;
+#else
+    false;
+#endif
+#else
+    false;
+#endif
+
 }  // namespace gyre_test
