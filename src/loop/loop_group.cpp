@@ -32,7 +32,8 @@ constexpr int number_of(auto stage) noexcept { return static_cast<int>(stage) + 
 
 }  // namespace
 
-loop_group::loop_group() : state_(new state) {}
+loop_group::loop_group(void (*grow)(void* argument, std::size_t size), void* argument)
+    : grow_(grow), argument_(argument), state_(new state) {}
 loop_group::~loop_group() { delete state_; }
 
 std::size_t loop_group::size() const noexcept { return state_->size.load(std::memory_order_acquire); }
@@ -51,6 +52,8 @@ void loop_group::add(event_loop& loop) {
   loop.index_ = index;
   state_->size.store(index + 1, std::memory_order_release);
 }
+
+void loop_group::grow(std::size_t size) { grow_(argument_, size); }
 
 void loop_group::serve(event_loop& loop) { loop.run_until(state_->members[loop.index()].told); }
 

@@ -2,6 +2,7 @@
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/printable.hpp>
+#include <gyre/net/connection_shares.hpp>
 #include <gyre/net/listener_state.hpp>
 #include <gyre/net/socket_state.hpp>
 
@@ -48,13 +49,30 @@ listener_state::listener_state(int fd, std::string bound, int backlog) noexcept
   event_loop::current().backend().attach(descriptor_);
 }
 
+listener_state::listener_state(loop_share& share, std::string bound) noexcept : name(std::move(bound)), share_(&share) {
+  loop_ = &loop_of(kind);
+}
+
+void listener_state::receive_given(int connection) noexcept {
+  keep(connection);
+  serve_waiters();
+}
+
+void listener_state::receive_end() noexcept {
+  ended_ = true;
+  if (!finishing_) return;  // whoever made the other loop end tells this one too
+  if (failure_ == 0) failure_ = ECANCELED;
+  serve_waiters();
+}
+
 void listener_state::on_time() noexcept {
   paused_ = false;
   arm();
 }
 
 void listener_state::arm() noexcept {
-  if (where == io::phase::idle && !paused_ && !stopped_ && failure_ == 0) event_loop::current().backend().submit(*this);
+  if (share_ == nullptr && where == io::phase::idle && !paused_ && !stopped_ && failure_ == 0)
+    event_loop::current().backend().submit(*this);
 }
 
 void listener_state::on_connection(int number, std::uint32_t /*buffer*/) noexcept {
@@ -89,6 +107,10 @@ void listener_state::keep(int connection) noexcept {
 
 // Returns false when there is no memory for the connection. The connection is then closed.
 bool listener_state::hand_over_to(accept_base& waiter) noexcept {
+  if (waiter.kind_ == accept_base::result::descriptor) {
+    waiter.descriptor_ = owned_fd(accepted_[next_++]);
+    return true;
+  }
   try {
     waiter.socket_ = &socket_state::create(accepted_[next_++]);
     return true;
@@ -100,6 +122,7 @@ bool listener_state::hand_over_to(accept_base& waiter) noexcept {
 
 // This connection is lost. The others wait in the backlog while the listener pauses.
 void listener_state::note_shortage() noexcept {
+  if (share_ != nullptr) release(*share_);
   if (where == io::phase::in_flight) event_loop::current().backend().cancel(*this);
   pause_accepting(ENOMEM);
 }
@@ -134,7 +157,7 @@ void listener_state::serve_waiters() noexcept {
     accept_base& waiter = *waiters_.first();
     if (has_connection() && !hand_over_to(waiter)) continue;
     waiter.unlink();
-    if (waiter.socket_ == nullptr) waiter.note_failure();
+    if (!waiter.has_connection()) waiter.note_failure();
     waiter.finish_soon();
   }
   if (!has_connection()) {
@@ -146,6 +169,10 @@ void listener_state::serve_waiters() noexcept {
 void listener_state::finish() noexcept {
   if (stopped_ || finishing_) return;
   finishing_ = paused_ = true;
+  if (share_ != nullptr) {
+    if (ended_) receive_end();
+    return;
+  }
   event_loop::current().timers().disarm(*this);
   if (where == io::phase::in_flight) event_loop::current().backend().cancel(*this);
   if (descriptor_.in_flight > 0 || listed) return;  // on_complete continues
@@ -179,13 +206,20 @@ void listener_state::stop() noexcept {
   event_loop::current().timers().disarm(*this);
   if (where == io::phase::in_flight) event_loop::current().backend().cancel(*this);
   failure_ = ECANCELED;
-  while (has_connection()) ::close(accepted_[next_++]);
+  close_accepted();
   serve_waiters();
   close_when_quiet();
 }
 
+void listener_state::close_accepted() noexcept {
+  for (; has_connection(); ++next_) {
+    ::close(accepted_[next_]);
+    if (share_ != nullptr) release(*share_);
+  }
+}
+
 void listener_state::close_when_quiet() noexcept {
-  while (has_connection()) ::close(accepted_[next_++]);
+  close_accepted();
   if (descriptor_.in_flight > 0 || listed) return;
   close_descriptor();
   if (abandoned_ && failing_ == 0) delete this;
@@ -219,8 +253,8 @@ bool accept_base::try_now() noexcept {
     listener.serve_waiters();
     listener.arm();
   }
-  if (socket_ == nullptr && listener.failure_ != 0) note_failure();
-  return socket_ != nullptr || failing_;
+  if (!has_connection() && listener.failure_ != 0) note_failure();
+  return has_connection() || failing_;
 }
 
 void accept_base::start() noexcept {
@@ -250,9 +284,16 @@ void accept_base::note_failure() noexcept {
   ++listener_->failing_;
 }
 
+std::error_code accept_base::error() const { return cancelled_ ? cancel_error() : errno_code(listener_->failure_); }
+
 std::expected<socket_state*, std::error_code> accept_base::take_socket() {
   if (socket_ != nullptr) return std::exchange(socket_, nullptr);
-  return std::unexpected(cancelled_ ? cancel_error() : errno_code(listener_->failure_));
+  return std::unexpected(error());
+}
+
+std::expected<owned_fd, std::error_code> accept_base::take_descriptor() {
+  if (descriptor_) return std::move(descriptor_);
+  return std::unexpected(error());
 }
 
 void accept_base::fail(std::error_code reason) const { throw io_error(reason, "accept", listener_->name); }

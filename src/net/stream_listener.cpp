@@ -41,8 +41,8 @@ void served_connections::check(const serve_options& options) {
   if (options.drain < std::chrono::nanoseconds::zero()) throw std::invalid_argument("serve: drain is negative");
 }
 
-served_connections::served_connections(task_context& task, bool observe_stop) noexcept
-    : child_tasks(task, &ended, shielding::shielded), task_(task) {
+served_connections::served_connections(task_context& task, bool observe_stop, loop_share* share) noexcept
+    : child_tasks(task, &ended, shielding::shielded), task_(task), share_(share) {
   told = call_member<&served_connections::on_level>;
   role = observe_stop ? stop_role::server : stop_role::bystander;
   event_loop::current().stops().add(*this);
@@ -113,6 +113,7 @@ peer_text::peer_text(const address& peer) noexcept {
 }
 
 void served_connections::ended(child_tasks& children, task_state& child) noexcept {
+  if (loop_share* const share = static_cast<served_connections&>(children).share_) release(*share);
   if (!child.failure() || child.was_cancelled()) return;
   static_cast<served_connections&>(children).report(child.failure(), child.name(), child.spawned_at);
 }

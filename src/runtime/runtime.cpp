@@ -10,6 +10,7 @@
 
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <semaphore>
 #include <stdexcept>
@@ -42,15 +43,17 @@ void name_thread(std::size_t index) noexcept {
   ::pthread_setname_np(::pthread_self(), name);
 }
 
-void check(const runtime_options& options) {
-  if (options.threads > 0 && options.threads <= loop_group::max_loops) return;
-  throw std::invalid_argument("runtime: threads is " + std::to_string(options.threads) + "; it must be from 1 to " +
+void check_count(std::size_t threads) {
+  if (threads > 0 && threads <= loop_group::max_loops) return;
+  throw std::invalid_argument("runtime: threads is " + std::to_string(threads) + "; it must be from 1 to " +
                               std::to_string(loop_group::max_loops));
 }
 
 }  // namespace
 
 struct runtime::state {
+  loop_options options;
+  std::mutex growing;                        // guards `threads`
   std::optional<processor_binding> binding;  // with runtime_options::pin
   std::vector<std::thread> threads;
   pid_t process = ::getpid();
@@ -58,36 +61,47 @@ struct runtime::state {
 
 // The starting thread waits for each thread in turn, so that the loop of the n-th thread has the index n.
 struct runtime::beginning {
-  const loop_options& options;
   std::exception_ptr failure = {};
   std::binary_semaphore decided{0};  // afterwards the thread does not use this object
 };
 
-runtime::runtime(const runtime_options& options) : state_(nullptr) { start(options); }
+runtime::runtime(const runtime_options& options)
+    : loops_([](void* self, std::size_t size) { static_cast<runtime*>(self)->grow(size); }, this), state_(nullptr) {
+  start(options);
+}
 
-runtime::runtime(event_loop& first, const runtime_options& options) : first_(&first), state_(nullptr) {
+runtime::runtime(event_loop& first, const runtime_options& options)
+    : loops_([](void* self, std::size_t size) { static_cast<runtime*>(self)->grow(size); }, this),
+      first_(&first),
+      state_(nullptr) {
   start(options);
 }
 
 void runtime::start(const runtime_options& options) {
-  check(options);
+  check_count(options.threads);
   auto made = std::make_unique<state>();
+  made->options = options.loop;
   if (options.pin) made->binding.emplace();
-  made->threads.reserve(options.threads);
   if (first_ != nullptr) loops_.add(*first_);
   state_ = made.release();
   try {
     if (first_ != nullptr && options.pin) state_->binding->bind(0);
-    while (size() < options.threads) {
-      beginning start{options.loop};
-      state_->threads.emplace_back([this, &start] { run_loop(start); });
-      start.decided.acquire();
-      if (start.failure) std::rethrow_exception(start.failure);
-    }
+    grow(options.threads);
   } catch (...) {
     stop();
     delete state_;
     throw;
+  }
+}
+
+void runtime::grow(std::size_t size) {
+  check_count(size);
+  const std::scoped_lock lock(state_->growing);
+  while (loops_.size() < size) {
+    beginning start;
+    state_->threads.emplace_back([this, &start] { run_loop(start); });
+    start.decided.acquire();
+    if (start.failure) std::rethrow_exception(start.failure);
   }
 }
 
@@ -96,7 +110,7 @@ void runtime::run_loop(beginning& start) noexcept {
   try {
     name_thread(size());
     if (state_->binding) state_->binding->bind(size());
-    loop.emplace(start.options);
+    loop.emplace(state_->options);
     loops_.add(*loop);
   } catch (...) {  // thrown on the starting thread
     loop.reset();
@@ -120,8 +134,9 @@ void runtime::stop() noexcept {
   if (state_->process != ::getpid()) return;
   const event_loop* const here = event_loop::current_or_null();
   if (here != nullptr && here != first_ && here->group() == &loops_)
-    misuse("runtime::stop was called on one of the runtime's own threads, and would wait for itself: stop it from the "
-           "thread that made it");
+    misuse(
+        "runtime::stop was called on one of the runtime's own threads, and would wait for itself: stop it from the "
+        "thread that made it");
   loops_.request_end();
   if (first_ != nullptr) first_->shutdown();
   for (std::thread& each : state_->threads) each.join();

@@ -94,15 +94,11 @@ TEST(on_threads, an_exception_of_a_plain_function_reaches_the_caller) {
 }
 
 TEST(on_threads, an_exception_of_a_task_reaches_the_caller) {
-  on_two_loops([]() -> gyre::task<> {
-    EXPECT_THROW(co_await gyre::on(other(), fail_there), std::runtime_error);
-  });
+  on_two_loops([]() -> gyre::task<> { EXPECT_THROW(co_await gyre::on(other(), fail_there), std::runtime_error); });
 }
 
 TEST(on_threads, an_exception_of_a_function_that_makes_no_task_reaches_the_caller) {
-  on_two_loops([]() -> gyre::task<> {
-    EXPECT_THROW(co_await gyre::on(other(), make_no_task), std::logic_error);
-  });
+  on_two_loops([]() -> gyre::task<> { EXPECT_THROW(co_await gyre::on(other(), make_no_task), std::logic_error); });
 }
 
 TEST(on_threads, a_plain_function_for_the_own_loop_runs_at_once) {
@@ -119,9 +115,7 @@ TEST(on_threads, a_plain_function_for_the_own_loop_runs_at_once) {
 }
 
 TEST(on_threads, a_task_for_the_own_loop_runs_there) {
-  gyre::run([]() -> gyre::task<> {
-    EXPECT_EQ(co_await gyre::on(gyre::event_loop::current(), seven), "word 7");
-  });
+  gyre::run([]() -> gyre::task<> { EXPECT_EQ(co_await gyre::on(gyre::event_loop::current(), seven), "word 7"); });
 }
 
 TEST(on_threads, the_captures_live_until_the_await_has_ended) {
@@ -130,7 +124,7 @@ TEST(on_threads, the_captures_live_until_the_await_has_ended) {
     const std::weak_ptr<std::string> watched = text;
     auto use = [text = std::move(text)]() -> gyre::task<std::string> {
       co_await gyre::yield();
-      co_return* text;
+      co_return *text;
     };
     EXPECT_EQ(co_await gyre::on(other(), use), "kept");
     EXPECT_FALSE(watched.expired());
@@ -178,8 +172,7 @@ TEST(on_threads, a_value_that_comes_despite_the_cancel_wins) {
       co_return 4;
     };
     int value = 0;
-    auto caller =
-        gyre::spawn([&]() -> gyre::task<> { value = co_await gyre::on(other(), stubborn); });
+    auto caller = gyre::spawn([&]() -> gyre::task<> { value = co_await gyre::on(other(), stubborn); });
     co_await running.wait();
     caller.cancel();
     co_await caller;
@@ -205,16 +198,14 @@ TEST(on_threads, a_call_that_is_cancelled_before_it_arrives_never_runs) {
 
 TEST(on_threads, a_time_limit_around_it_ends_the_task) {
   on_two_loops([]() -> gyre::task<> {
-    EXPECT_THROW(
-        co_await gyre::timeout(5ms, []() -> gyre::task<> { co_await gyre::on(other(), sleep_long); }),
-        gyre::timed_out);
+    EXPECT_THROW(co_await gyre::timeout(5ms, []() -> gyre::task<> { co_await gyre::on(other(), sleep_long); }),
+                 gyre::timed_out);
   });
 }
 
 TEST(on_threads, the_faster_of_two_loops_wins_a_race_and_the_slower_one_is_cancelled) {
   on_two_loops([]() -> gyre::task<> {
-    const auto first =
-        co_await gyre::race(gyre::on(other(), sleep_long), gyre::on(gyre::event_loop::current(), seven));
+    const auto first = co_await gyre::race(gyre::on(other(), sleep_long), gyre::on(gyre::event_loop::current(), seven));
     EXPECT_EQ(first.index, 1U);
   });
 }
@@ -241,7 +232,7 @@ TEST(on_threads, a_task_sees_the_task_local_values_of_the_caller) {
     const auto bound = user.bind("ann");
     auto look = []() -> gyre::task<std::string> {
       co_await gyre::yield();
-      co_return* user.get();
+      co_return *user.get();
     };
     EXPECT_EQ(co_await gyre::on(other(), look), "ann");
     EXPECT_EQ(co_await gyre::on(other(), [] { return *user.get(); }), "ann");

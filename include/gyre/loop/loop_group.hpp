@@ -18,8 +18,8 @@ class GYRE_API loop_group {
  public:
   static constexpr std::size_t max_loops = 1024;
 
-  /// Errors: std::bad_alloc.
-  loop_group();
+  /// `grow(argument, size)` starts further loops; see grow(). Errors: std::bad_alloc.
+  loop_group(void (*grow)(void* argument, std::size_t size), void* argument);
   loop_group& operator=(loop_group&&) = delete;
   ~loop_group();
 
@@ -30,6 +30,10 @@ class GYRE_API loop_group {
   /// Adds a loop. Thread: that of `loop`. Errors: std::length_error for more than max_loops; std::logic_error when the
   /// group has begun to end.
   void add(event_loop& loop);
+
+  /// Starts loops until there are `size`, and returns when they run. No-op when there are as many. Blocks the thread for
+  /// about 0.2 ms a loop. Errors: same as runtime().
+  void grow(std::size_t size);
 
   /// For a thread that only serves a loop: runs it until the group is asked to end.
   void serve(event_loop& loop);
@@ -48,6 +52,8 @@ class GYRE_API loop_group {
 
   struct member;
   struct state;
+  void (*grow_)(void* argument, std::size_t size);
+  void* argument_;
   state* state_;
 };
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
+#include <gyre/coro/owned.hpp>
 
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 namespace gyre {
@@ -53,7 +53,7 @@ class loop_local : private loop_local_slot {
   [[nodiscard]] T& get() const {
     if (void* const found = find()) [[likely]]
       return *static_cast<T*>(found);
-    std::unique_ptr<T> made(new T(make_()));
+    owned<T*, delete_target> made(new T(make_()));
     keep(made.get(), [](void* value) noexcept { delete static_cast<T*>(value); });
     return *made.release();
   }

@@ -5,6 +5,7 @@
 #include <gyre/attributes.hpp>
 #include <gyre/io/backend.hpp>
 #include <gyre/io/node_list.hpp>
+#include <gyre/io/owned_fd.hpp>
 #include <gyre/loop/operation.hpp>
 
 #include <cstddef>
@@ -17,12 +18,15 @@
 namespace gyre {
 
 class accept_base;
+struct loop_share;
 struct socket_state;
 
 /// A listening descriptor, the multishot accept on it, and the connections that nobody has taken yet.
 struct GYRE_API listener_state : private io::multishot, private timer {
   /// `backlog` is the argument of listen(2).
   listener_state(int fd, std::string bound, int backlog) noexcept;
+  /// Has no descriptor: another loop accepts, and gives it the connections of `share`.
+  listener_state(loop_share& share, std::string bound) noexcept;
 
   /// The socket of every listener that was moved from. It looks stopped, and no accept may fail in it. Nothing ever
   /// writes to it.
@@ -35,6 +39,19 @@ struct GYRE_API listener_state : private io::multishot, private timer {
   /// Takes the connections that the kernel has completed, and closes the descriptor after the last one. Accepts get
   /// these, and then fail with operation_canceled.
   void finish() noexcept;
+
+  /// A new socket that listens on the same address with the same options; the kernel spreads connections over both.
+  /// `share_port` must have succeeded. Thread: any, while the listener is neither stopped nor finished.
+  /// Errors: io_error.
+  [[nodiscard]] owned_fd open_beside() const;
+  /// Allows others to listen on the same address. Returns false when the kind of socket does not support that.
+  [[nodiscard]] bool share_port() const noexcept;
+  [[nodiscard]] int backlog() const noexcept { return static_cast<int>(backlog_); }
+
+  // For a listener without a descriptor.
+  /// Takes a connection. `finish` waits for receive_end().
+  void receive_given(int connection) noexcept;
+  void receive_end() noexcept;
 
   std::string name;  // the bound address, for error messages
 
@@ -57,6 +74,7 @@ struct GYRE_API listener_state : private io::multishot, private timer {
   void pause_accepting(int error) noexcept;
   void serve_waiters() noexcept;
   void take_backlog() noexcept;
+  void close_accepted() noexcept;
   void close_descriptor() noexcept;
   void close_when_quiet() noexcept;
   void let_go() noexcept;
@@ -73,8 +91,10 @@ struct GYRE_API listener_state : private io::multishot, private timer {
   unsigned backlog_ = 0;
   bool paused_ = false;
   bool finishing_ = false;  // and paused for ever
+  bool ended_ = false;      // of one without a descriptor: no connection will follow
   bool stopped_ = false;
   bool abandoned_ = false;
+  loop_share* share_ = nullptr;  // of one without a descriptor
   node_list<accept_base> waiters_;
   std::size_t failing_ = 0;  // accepts that have been resumed with a failure and will read failure_
 };
@@ -82,7 +102,9 @@ struct GYRE_API listener_state : private io::multishot, private timer {
 /// The common base of accepting on all kinds of sockets.
 class GYRE_API accept_base : public operation<accept_base> {
  public:
-  explicit accept_base(listener_state& listener) noexcept : listener_(&listener) {}
+  enum class result : bool { socket, descriptor };
+  explicit accept_base(listener_state& listener, result kind = result::socket) noexcept
+      : listener_(&listener), kind_(kind) {}
   accept_base(accept_base&&) noexcept = default;
   ~accept_base();
 
@@ -90,31 +112,44 @@ class GYRE_API accept_base : public operation<accept_base> {
   void start() noexcept;
   void on_cancel() noexcept;
   [[noreturn]] void fail(std::error_code reason) const;
-  [[nodiscard]] bool fully_succeeded() const noexcept { return socket_ != nullptr; }
+  [[nodiscard]] bool fully_succeeded() const noexcept { return has_connection(); }
 
  protected:
   [[nodiscard]] std::expected<socket_state*, std::error_code> take_socket();
+  [[nodiscard]] std::expected<owned_fd, std::error_code> take_descriptor();
 
  private:
   friend struct listener_state;
   friend class node_list<accept_base>;
   void unlink() noexcept;
   void note_failure() noexcept;
+  [[nodiscard]] bool has_connection() const noexcept { return socket_ != nullptr || static_cast<bool>(descriptor_); }
+  [[nodiscard]] std::error_code error() const;
 
   listener_state* listener_;
+  result kind_;
   accept_base* previous = nullptr;  // in the listener's queue
   accept_base* next = nullptr;
-  socket_state* socket_ = nullptr;  // the accepted connection
+  socket_state* socket_ = nullptr;  // the accepted connection, according to the kind
+  owned_fd descriptor_;
   bool waiting_ = false;
   bool cancelled_ = false;
   bool failing_ = false;  // counted by the listener, which outlives it
+};
+
+/// Waits for a connection, and returns its descriptor, which no loop knows yet. For another loop.
+class GYRE_API [[nodiscard("co_await it")]] accept_descriptor_op : public accept_base {
+ public:
+  explicit accept_descriptor_op(listener_state& listener) noexcept : accept_base(listener, result::descriptor) {}
+  std::expected<owned_fd, std::error_code> take_result() { return take_descriptor(); }
+  owned_fd await_resume() { return value_or_throw(*this); }
 };
 
 /// accept(): waits for a connection.
 template <class Stream>
 class [[nodiscard("co_await it")]] accept_op : public accept_base {
  public:
-  using accept_base::accept_base;
+  explicit accept_op(listener_state& listener) noexcept : accept_base(listener) {}
   std::expected<Stream, std::error_code> take_result() {
     const auto socket = take_socket();
     if (!socket) return std::unexpected(socket.error());

@@ -6,6 +6,7 @@
 #include <gyre/coro/owned.hpp>
 #include <gyre/loop/as_expected.hpp>
 #include <gyre/loop/stop_observer.hpp>
+#include <gyre/net/listen_on_loops.hpp>
 #include <gyre/net/listener_state.hpp>
 #include <gyre/net/socket_state.hpp>
 #include <gyre/tasks/as_task.hpp>
@@ -16,14 +17,22 @@
 #include <cstddef>
 #include <exception>
 #include <source_location>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace gyre {
 
 struct serve_options {
+  /// The number of loops of this loop's runtime that serve, beginning with this one. The runtime starts further loops
+  /// when it has fewer. 0 means all loops of the runtime.
+  std::size_t threads = 1;
+  accept_mode accept = accept_mode::reuse_port;  ///< with several loops
+
   /// The maximum number of connections that are served at the same time, at least 1. Further ones wait in the backlog.
+  /// Several loops share it equally.
   std::size_t max_connections = 65'536;
   /// The time in which connections may end on their own when the server drains. Then they are cancelled.
   std::chrono::nanoseconds drain = std::chrono::seconds(10);
@@ -53,7 +62,8 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
  public:
   /// Errors: std::invalid_argument when max_connections is 0, or drain negative.
   static void check(const serve_options& options);
-  served_connections(task_context& task, bool observe_stop) noexcept;
+  /// `share` counts the connections, if it is not null.
+  served_connections(task_context& task, bool observe_stop, loop_share* share = nullptr) noexcept;
   ~served_connections();
 
   /// The region in which the server accepts, opened in its task. A stop request cancels it. One at a time.
@@ -84,6 +94,7 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
       else
         const task_reference started(start(handler(std::move(mine)), options, where));
     } catch (...) {
+      if (share_ != nullptr) release(*share_);
       report(std::current_exception(), name.view(), where);
     }
   }
@@ -122,6 +133,7 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
 
   static constexpr io::monotonic_time between_reports = 1'000'000'000;  // of failures for lack of memory
   task_context& task_;
+  loop_share* share_;
   accepting* accepting_ = nullptr;
   bool stopped_ = false;  // no more connections are accepted
   socket_state* peers_ = nullptr;
@@ -146,6 +158,9 @@ class stream_listener {
   /// Runs `handler(stream)`, a function that returns a task<>, for every connection, each in a task of its own. The
   /// address of the peer is the name of the task.
   ///
+  /// With options.threads, several loops accept and serve. They call the same `handler`, at the same time: objects that
+  /// it refers to must be thread-safe, or a loop_local. The file or port is closed on all loops at the end.
+  ///
   /// Runs until the program is asked to stop (SIGINT and SIGTERM under run_main, request_stop) or the server is
   /// cancelled. Then it drains: it closes the port; clients that had connected before are served, up to
   /// `max_connections`; connections see the end of their stream after they have consumed the bytes that had arrived;
@@ -154,8 +169,9 @@ class stream_listener {
   /// Lifetime: `handler` is kept until then.
   /// Cancel: drains, then throws `cancelled`. When the program is forced to end (see run_options), the drain is over at
   /// once.
-  /// Errors: io_error when accepting fails for good; std::invalid_argument when max_connections is 0 or drain negative.
-  /// Exceptions of handlers go to the loop's exception handler, except resets by the peer. So does std::bad_alloc when
+  /// Errors: io_error when accepting fails for good, or another loop cannot listen; std::invalid_argument when
+  /// max_connections is 0 or drain negative, and for several threads outside of a runtime. An error on one loop ends
+  /// all. Exceptions of handlers go to the loop's exception handler, except resets by the peer. So does std::bad_alloc when
   /// a handler cannot be started. std::bad_alloc is reported at most once a second.
   template <class Handler>
   [[nodiscard]] GYRE_CORO_WRAPPER task<> serve(Handler&& handler, serve_options options = {}) {
@@ -174,6 +190,24 @@ class stream_listener {
   /// and then fails with operation_canceled.
   void finish() noexcept { socket_->finish(); }
 
+  // For authors of servers.
+
+  /// The listening socket. Stops the program when this was moved from.
+  [[nodiscard]] listener_state& state() const noexcept { return *socket_; }
+  /// A listener of the calling thread's loop for the same address. state().share_port() must have returned true.
+  /// Thread: any, as long as this neither stops nor finishes. Errors: io_error.
+  [[nodiscard]] stream_listener beside() const {
+    owned_fd socket = socket_->open_beside();
+    std::string name = socket_->name;
+    return stream_listener(*new listener_state(socket.release(), std::move(name), socket_->backlog()));
+  }
+  /// A listener of the calling thread's loop, which receives the connections of a share. Thread: as above.
+  [[nodiscard]] stream_listener given(connection_shares& shares, std::size_t number) const {
+    auto* const socket = new listener_state(shares[number], socket_->name);
+    shares.attach(number, *socket);
+    return stream_listener(*socket);
+  }
+
  protected:
   explicit stream_listener(listener_state& socket) noexcept : socket_(&socket) {}
 
@@ -184,16 +218,36 @@ class stream_listener {
   task<> serve_with(Handler handler, serve_options options) {
     const std::source_location where = co_await started_by_program_at();
     served_connections::check(options);
-    served_connections connections(co_await this_task_context{}, options.observe_stop);
+    if (options.threads == 1) {
+      auto alone = serve_here(*this, handler, options, nullptr, where);
+      co_return co_await std::move(alone);
+    }
+    std::vector<event_loop*> loops = loops_to_serve_on(options.threads);
+    const std::size_t limit = options.max_connections / loops.size();
+    options.max_connections = limit > 0 ? limit : 1;
+    auto serve_there = [&](stream_listener& listener, loop_share* share) -> task<> {
+      co_await serve_here(listener, handler, options, share, where);
+    };
+    auto all = listen_on_loops(*this, std::move(loops), options.accept, options.max_connections, options.observe_stop,
+                               serve_there, where);
+    co_await std::move(all);
+  }
+
+  // On the loop of `listener`.
+  template <class Handler>
+  static task<> serve_here(stream_listener& listener, Handler& handler, const serve_options& options, loop_share* share,
+                           std::source_location where) {
+    served_connections connections(co_await this_task_context{}, options.observe_stop, share);
     // Made now, because later there may be no memory.
-    auto last = shield(served_connections::serve_the_last(connections, *this, handler, options.max_connections, where));
+    auto last =
+        shield(served_connections::serve_the_last(connections, listener, handler, options.max_connections, where));
     auto draining = shield(served_connections::drain(connections, options.drain));
     std::exception_ptr failure;
     try {
       const served_connections::accepting here(connections);
       for (;;) {
         co_await connections.fewer_than(options.max_connections);
-        Stream peer = co_await accept();
+        Stream peer = co_await listener.accept();
         connections.serve(handler, std::move(peer), where);
       }
     } catch (const cancelled&) {  // the order to drain
@@ -201,7 +255,7 @@ class stream_listener {
       failure = std::current_exception();
     }
     if (!failure && !connections.forced()) co_await std::move(last);
-    stop();
+    listener.stop();
     connections.finish_reading();
     co_await std::move(draining);
     connections.close(failure);

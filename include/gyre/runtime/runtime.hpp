@@ -56,6 +56,7 @@ class GYRE_API runtime {
   struct state;
   struct beginning;
   void start(const runtime_options& options);
+  void grow(std::size_t size);
   void run_loop(beginning& start) noexcept;
 
   loop_group loops_;

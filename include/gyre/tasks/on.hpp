@@ -141,7 +141,7 @@ template <class F>
 
 template <class F>
 task<typename remote_result<F>::type> run_on(event_loop& loop, F function, std::source_location where) {
-  on_op<F> call(loop, std::move(function), where);
+  on_op<F> call(loop, std::forward<F>(function), where);
   co_return co_await call;
 }
 

@@ -1,0 +1,307 @@
+// tests/net/serve_on_loops_threads_test.cpp: one listener whose connections are served on several loops.
+#include <gyre/net/tcp_listener.hpp>
+
+#include <gyre/gyre.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <map>
+#include <semaphore>
+#include <string>
+#include <vector>
+
+#include "tests/support/co_assert.hpp"
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::array both_modes{gyre::accept_mode::reuse_port, gyre::accept_mode::one_acceptor};
+
+std::string index_here() { return std::to_string(gyre::event_loop::current().index()); }
+
+/// Sends the index of its loop, then echoes until the end of the stream.
+gyre::task<> tell_loop_and_echo(gyre::tcp_stream peer) {
+  co_await peer.write_all(index_here());
+  while (auto received = co_await peer.receive()) co_await peer.write_all(received.bytes());
+}
+
+gyre::task<char> first_byte(gyre::tcp_stream& stream) {
+  std::array<char, 1> answer{};
+  co_await stream.read_exactly(std::as_writable_bytes(std::span(answer)));
+  co_return answer[0];
+}
+
+/// Clients that stay connected.
+class clients {
+ public:
+  /// Connects `count` clients one after the other, and waits for the answer of each.
+  gyre::task<> connect(const gyre::address& where, int count) {
+    for (int i = 0; i < count; ++i) {
+      auto stream = co_await gyre::tcp_stream::connect(where);
+      loops.push_back(co_await first_byte(stream));
+      streams.push_back(std::move(stream));
+    }
+  }
+  [[nodiscard]] std::map<char, int> per_loop() const {
+    std::map<char, int> counted;
+    for (const char each : loops) ++counted[each];
+    return counted;
+  }
+  std::vector<gyre::tcp_stream> streams;
+  std::vector<char> loops;
+};
+
+/// Runs `body(address)` beside a server with `options`, which is cancelled at the end.
+template <class Body>
+gyre::task<> beside_server(gyre::serve_options options, Body body) {
+  auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+  auto server = gyre::spawn(listener.serve(tell_loop_and_echo, options));
+  co_await body(listener.local_address());
+  server.cancel();
+  co_await server.wait();
+}
+
+}  // namespace
+
+TEST(serve_on_loops_threads, one_acceptor_gives_every_loop_the_same_number_of_connections) {
+  gyre::run(
+      []() -> gyre::task<> {
+        auto body = [](const gyre::address& where) -> gyre::task<> {
+          clients all;
+          co_await all.connect(where, 64);
+          EXPECT_EQ(all.per_loop(), (std::map<char, int>{{'0', 16}, {'1', 16}, {'2', 16}, {'3', 16}}));
+        };
+        co_await beside_server({.threads = 4, .accept = gyre::accept_mode::one_acceptor}, body);
+      },
+      {.threads = 4});
+}
+
+TEST(serve_on_loops_threads, a_shared_port_spreads_connections_over_the_loops) {
+  gyre::run(
+      []() -> gyre::task<> {
+        auto body = [](const gyre::address& where) -> gyre::task<> {
+          clients all;
+          co_await all.connect(where, 200);
+          EXPECT_EQ(all.per_loop().size(), 2U);
+        };
+        co_await beside_server({.threads = 2}, body);
+      },
+      {.threads = 2});
+}
+
+TEST(serve_on_loops_threads, a_loop_whose_connections_have_ended_gets_the_next_ones) {
+  gyre::run(
+      []() -> gyre::task<> {
+        auto body = [](const gyre::address& where) -> gyre::task<> {
+          clients all;
+          co_await all.connect(where, 20);
+          for (std::size_t i = 0; i < 20; ++i) {
+            if (all.loops[i] != '1') continue;
+            co_await all.streams[i].shutdown_write();
+            EXPECT_EQ((co_await all.streams[i].receive()).bytes().size(), 0U);
+          }
+          // The server's task ends a moment after its client has seen the end.
+          clients later;
+          while (later.per_loop()['1'] < 9 && later.streams.size() < 20) co_await later.connect(where, 1);
+          EXPECT_GE(later.per_loop()['1'], 9);
+        };
+        co_await beside_server({.threads = 2, .accept = gyre::accept_mode::one_acceptor}, body);
+      },
+      {.threads = 2});
+}
+
+TEST(serve_on_loops_threads, zero_threads_are_all_loops_of_the_runtime) {
+  gyre::run(
+      []() -> gyre::task<> {
+        auto body = [](const gyre::address& where) -> gyre::task<> {
+          clients all;
+          co_await all.connect(where, 3);
+          EXPECT_EQ(all.per_loop().size(), 3U);
+        };
+        co_await beside_server({.threads = 0, .accept = gyre::accept_mode::one_acceptor}, body);
+      },
+      {.threads = 3});
+}
+
+TEST(serve_on_loops_threads, the_runtime_starts_loops_that_are_missing) {
+  gyre::run([]() -> gyre::task<> {
+    auto body = [](const gyre::address& where) -> gyre::task<> {
+      clients all;
+      co_await all.connect(where, 2);
+      EXPECT_EQ(all.per_loop().size(), 2U);
+    };
+    co_await beside_server({.threads = 2, .accept = gyre::accept_mode::one_acceptor}, body);
+    EXPECT_EQ(gyre::event_loop::current().group()->size(), 2U);
+  });
+}
+
+TEST(serve_on_loops_threads, several_threads_need_a_runtime) {
+  gyre::event_loop alone;
+  bool done = false;
+  auto body = gyre::spawn([&]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    EXPECT_THROW(co_await listener.serve(tell_loop_and_echo, {.threads = 2}), std::invalid_argument);
+    done = true;
+  });
+  alone.run_until(done);
+}
+
+TEST(serve_on_loops_threads, another_server_cannot_take_the_same_port_by_mistake) {
+  gyre::run(
+      []() -> gyre::task<> {
+        auto body = [](const gyre::address& where) -> gyre::task<> {
+          clients all;
+          co_await all.connect(where, 1);
+          EXPECT_THROW((void)gyre::tcp_listener::bind(where), gyre::io_error);
+        };
+        co_await beside_server({.threads = 2}, body);
+      },
+      {.threads = 2});
+}
+
+TEST(serve_on_loops_threads, a_cancel_drains_all_loops) {
+  for (const auto mode : both_modes)
+    gyre::run(
+        [mode]() -> gyre::task<> {
+          auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+          auto server = gyre::spawn(listener.serve(tell_loop_and_echo, {.threads = 2, .accept = mode}));
+          clients all;
+          co_await all.connect(listener.local_address(), 32);
+          server.cancel();
+          for (auto& each : all.streams) EXPECT_EQ((co_await each.receive()).bytes().size(), 0U);  // no reset
+          EXPECT_THROW(co_await server, gyre::task_cancelled);
+        },
+        {.threads = 2});
+}
+
+TEST(serve_on_loops_threads, a_stop_request_loses_no_connection_that_the_kernel_has_completed) {
+  for (const auto mode : both_modes) {
+    int answered = 0;
+    gyre::run_main(
+        [&, mode]() -> gyre::task<> {
+          auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+          auto server = gyre::spawn(listener.serve(tell_loop_and_echo, {.threads = 2, .accept = mode}));
+          co_await gyre::yield();
+          std::vector<gyre::tcp_stream> streams;
+          for (int i = 0; i < 500; ++i) streams.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+          gyre::request_stop();
+          for (auto& each : streams) {
+            (void)co_await first_byte(each);
+            ++answered;
+          }
+          co_await server;
+        },
+        {.threads = 2});
+    EXPECT_EQ(answered, 500);
+  }
+}
+
+TEST(serve_on_loops_threads, a_blocked_loop_does_not_keep_the_others_from_accepting) {
+  gyre::run(
+      []() -> gyre::task<> {
+        auto body = [](const gyre::address& where) -> gyre::task<> {
+          std::binary_semaphore blocked{0};
+          (*gyre::event_loop::current().group())[1].post([&] { blocked.acquire(); });
+          int answered = 0;
+          std::vector<gyre::tcp_stream> waiting;
+          while (answered < 50) {
+            auto stream = co_await gyre::tcp_stream::connect(where);
+            auto answer = co_await gyre::as_expected(gyre::timeout(20ms, first_byte(stream)));
+            if (answer)
+              ++answered;
+            else
+              waiting.push_back(std::move(stream));  // given to the loop that is blocked
+            CO_ASSERT_TRUE(waiting.size() < 4);
+          }
+          blocked.release();
+          for (auto& each : waiting) EXPECT_EQ(co_await first_byte(each), '1');
+        };
+        co_await beside_server({.threads = 2, .accept = gyre::accept_mode::one_acceptor}, body);
+      },
+      {.threads = 2});
+}
+
+TEST(serve_on_loops_threads, the_limit_of_connections_holds_for_all_loops_together) {
+  static std::atomic<int> now;
+  static std::atomic<int> most;
+  for (const auto mode : both_modes) {
+    now = most = 0;
+    gyre::run(
+        [mode]() -> gyre::task<> {
+          auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+          auto handler = [](gyre::tcp_stream peer) -> gyre::task<> {
+            most = std::max(most.load(), ++now);
+            (void)co_await peer.receive();
+            co_await gyre::yield();
+            --now;
+            co_await peer.write_all("x");
+          };
+          auto server = gyre::spawn(listener.serve(handler, {.threads = 2, .accept = mode, .max_connections = 6}));
+          auto ask = [&]() -> gyre::task<> {
+            auto stream = co_await gyre::tcp_stream::connect(listener.local_address());
+            co_await stream.write_all("?");
+            EXPECT_EQ(co_await first_byte(stream), 'x');
+          };
+          auto all = [&](gyre::task_group& group) -> gyre::task<> {
+            for (int i = 0; i < 100; ++i) group.spawn(ask);
+            co_return;
+          };
+          co_await gyre::task_group::scope(all);
+          server.cancel();
+          co_await server.wait();
+        },
+        {.threads = 2});
+    EXPECT_LE(most, 6);
+    EXPECT_GE(most, 1);
+  }
+}
+
+TEST(serve_on_loops_threads, a_unix_socket_is_served_on_several_loops) {
+  gyre::run(
+      []() -> gyre::task<> {
+        auto listener = gyre::unix_listener::bind(gyre::unix_address("@gyre-serve-on-loops"));
+        auto handler = [](gyre::unix_stream peer) -> gyre::task<> {
+          co_await peer.write_all(index_here());
+          (void)co_await peer.receive();
+        };
+        auto server = gyre::spawn(listener.serve(handler, {.threads = 2}));
+        std::map<char, int> counted;
+        std::vector<gyre::unix_stream> streams;
+        for (int i = 0; i < 10; ++i) {
+          streams.push_back(co_await gyre::unix_stream::connect(listener.local_address()));
+          ++counted[static_cast<char>((co_await streams.back().receive()).bytes()[0])];
+        }
+        EXPECT_EQ(counted, (std::map<char, int>{{'0', 5}, {'1', 5}}));
+        server.cancel();
+        co_await server.wait();
+      },
+      {.threads = 2});
+}
+
+TEST(serve_on_loops_threads, a_handler_that_fails_leaves_the_other_connections_alone) {
+  gyre::run(
+      []() -> gyre::task<> {
+        auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+        co_await gyre::for_each_loop([] {
+          gyre::event_loop::current().set_exception_handler([](const gyre::background_failure&, void*) noexcept {}, {});
+        });
+        auto handler = [](gyre::tcp_stream peer) -> gyre::task<> {
+          const auto received = co_await peer.receive();
+          if (received.bytes()[0] == std::byte{'!'}) throw std::runtime_error("asked to fail");
+          co_await peer.write_all("x");
+        };
+        auto server = gyre::spawn(listener.serve(handler, {.threads = 2}));
+        for (int i = 0; i < 40; ++i) {
+          auto stream = co_await gyre::tcp_stream::connect(listener.local_address());
+          co_await stream.write_all(i % 2 == 0 ? "!" : "?");
+          EXPECT_EQ((co_await stream.receive()).bytes().size(), i % 2 == 0 ? 0U : 1U);
+        }
+        server.cancel();
+        co_await server.wait();
+      },
+      {.threads = 2});
+}
