@@ -4,11 +4,11 @@
 #include <gyre/io/backend_choice.hpp>
 #include <gyre/io/printable.hpp>
 #include <gyre/io/uring.hpp>
+#include <gyre/runtime/usable_cores.hpp>
 #include <gyre/version.hpp>
 
 #include <fmt/format.h>
 
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 
@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -81,13 +82,27 @@ std::string features_text() {
   return text;
 }
 
-std::string cores_text() {
-  cpu_set_t usable;
-  CPU_ZERO(&usable);
-  const int cores = ::sched_getaffinity(0, sizeof(usable), &usable) == 0 ? CPU_COUNT(&usable) : 0;
-  const std::string quota = first_line("/sys/fs/cgroup/cpu.max");
-  return fmt::format("{} usable{}", cores,
-                     quota.empty() || quota.starts_with("max") ? "" : ", cgroup cpu.max " + quota);
+std::string cores_text(const gyre::core_count& count) {
+  const std::string quota =
+      count.quota ? fmt::format("the quota of {} allows {:.4g}", count.quota_group, *count.quota) : "no cgroup quota";
+  return fmt::format("{} usable{}: the affinity mask allows {}, {}", count.cores,
+                     count.limited_by == "GYRE_THREADS" ? " (set by GYRE_THREADS)" : "", count.by_affinity, quota);
+}
+
+// Returns false if the environment is wrong.
+bool report_cores() {
+  try {
+    const gyre::core_count count = gyre::explain_usable_cores();
+    line("cores", cores_text(count));
+    if (count.throttled > 0)
+      line("throttled", fmt::format("in {} periods the quota was used up, and all threads had to wait: use fewer "
+                                    "threads, or raise the quota",
+                                    count.throttled));
+    return true;
+  } catch (const std::invalid_argument& error) {
+    line("cores", error.what());
+    return false;
+  }
 }
 
 }  // namespace
@@ -101,7 +116,7 @@ int doctor() {
 
   line("gyre", gyre::version_string);
   line("kernel", fmt::format("{} {} {}", system.sysname, system.release, system.machine));
-  line("cores", cores_text());
+  const bool counted = report_cores();
   line("sysctl", sysctl_text());
   line("seccomp", seccomp_text(choice));
   line("locked memory", limit_text(RLIMIT_MEMLOCK, "bytes"));
@@ -110,7 +125,7 @@ int doctor() {
   line("GYRE_BACKEND", wish == nullptr ? "not set (auto)" : wish);
   line("backend", made ? made->name() : "none");
   line("reason", choice.reason);
-  return made ? 0 : 1;
+  return made && counted ? 0 : 1;
 }
 
 }  // namespace programs

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   CLI::App* const serve = app.add_subcommand("serve", "Serves a directory over HTTP");
   programs::serve_settings settings;
   programs::add_serve_options(*serve, settings);
+  serve->parse_complete_callback([] {});  // with one, its variables are read only when it is the command
   if (const int code = programs::parse(app, argc, argv); code >= 0) return code;
   if (doctor->parsed()) return programs::doctor();
   if (serve->parsed()) return programs::serve(settings);

@@ -38,7 +38,7 @@ def limit(what, value):
 class Doctor(unittest.TestCase):
     def doctor(self, prepare=None, **environment):
         """Returns the exit code, and the output as a dictionary."""
-        variables = {k: v for k, v in os.environ.items() if k != "GYRE_BACKEND"} | environment
+        variables = {k: v for k, v in os.environ.items() if k not in ("GYRE_BACKEND", "GYRE_THREADS")} | environment
         done = run(BIN / "gyre", "doctor", env=variables, preexec_fn=prepare)
         self.assertEqual(done.stderr, b"")
         lines = dict(line.split(":", 1) for line in done.stdout.decode().splitlines())
@@ -53,7 +53,7 @@ class Doctor(unittest.TestCase):
         self.assertEqual(list(said), ["gyre", "kernel", "cores", "sysctl", "seccomp", "locked memory", "descriptors",
                                       "io_uring features", "GYRE_BACKEND", "backend", "reason"])
         self.assertIn(os.uname().release, said["kernel"])
-        self.assertTrue(said["cores"].startswith(f"{len(os.sched_getaffinity(0))} usable"), said["cores"])
+        self.assertRegex(said["cores"], rf"^\d+ usable: the affinity mask allows {len(os.sched_getaffinity(0))}, ")
         self.assertIn("kernel.io_uring_disabled", said["sysctl"])
         self.assertIn(said["backend"], ("io_uring", "epoll"))
         self.assertEqual(said["GYRE_BACKEND"], "not set (auto)")
@@ -70,6 +70,19 @@ class Doctor(unittest.TestCase):
         code, said = self.doctor(GYRE_BACKEND="fast")
         self.assertEqual((code, said["backend"]), (1, "none"))
         self.assertEqual(said["reason"], "GYRE_BACKEND=fast: expected auto, io_uring or epoll")
+
+    def test_it_counts_the_cores_of_the_affinity_mask(self):
+        one = min(os.sched_getaffinity(0))
+        _, said = self.doctor(lambda: os.sched_setaffinity(0, {one}))
+        self.assertRegex(said["cores"], "^1 usable: the affinity mask allows 1, ")
+
+    def test_the_number_of_cores_can_be_set_in_the_environment(self):
+        code, said = self.doctor(GYRE_THREADS="12")
+        self.assertEqual(code, 0)
+        self.assertRegex(said["cores"], r"^12 usable \(set by GYRE_THREADS\): the affinity mask allows \d+, ")
+        code, said = self.doctor(GYRE_THREADS="many")
+        self.assertEqual(code, 1)
+        self.assertRegex(said["cores"], "^GYRE_THREADS=many: expected a number from 1 to 1024; ")
 
     def test_the_limits_are_those_of_this_process(self):
         _, said = self.doctor(limit(resource.RLIMIT_NOFILE, 123))

@@ -45,6 +45,10 @@ class Operating(WithTree):
         done = run(BIN / "gyre", "serve", self.root, "--threads", "x", timeout=20,
                    env={**os.environ, "GYRE_THREADS": "two"})
         self.assertNotIn(b"environment", done.stderr)
+        done = run(BIN / "gyre", "serve", self.root, "--threads", "0", timeout=20,
+                   env={**os.environ, "GYRE_THREADS": "two"})
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"error: GYRE_THREADS=two: expected a number", done.stderr)
 
     def test_it_says_where_it_listens_and_what_holds_without_colours(self):
         with Serve(self.root, "--threads", 2, "--admin", "127.0.0.1:0") as server:

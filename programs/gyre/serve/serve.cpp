@@ -2,7 +2,6 @@
 #include "programs/gyre/serve/serve.hpp"
 
 #include "programs/common/server_options.hpp"
-#include "programs/common/usable_cores.hpp"
 #include "programs/gyre/serve/admin.hpp"
 #include "programs/gyre/serve/allowed_hosts.hpp"
 #include "programs/gyre/serve/observer.hpp"
@@ -16,6 +15,7 @@
 #include <gyre/loop/stop_request.hpp>
 #include <gyre/net/tcp_listener.hpp>
 #include <gyre/runtime/run.hpp>
+#include <gyre/runtime/usable_cores.hpp>
 #include <gyre/sync/event.hpp>
 #include <gyre/tasks/shield.hpp>
 #include <gyre/tasks/spawn.hpp>
@@ -30,6 +30,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -202,7 +203,12 @@ class site_server {
 
 int serve(const serve_settings& given) {
   serve_settings settings = given;
-  if (settings.threads == 0) settings.threads = usable_cores();
+  try {
+    if (settings.threads == 0) settings.threads = gyre::usable_cores();
+  } catch (const std::invalid_argument& error) {  // GYRE_THREADS, which --threads 0 has not overridden
+    fmt::print(stderr, "error: {}\n", error.what());
+    return 2;
+  }
   if (settings.threads > 1 && settings.listen.starts_with("unix:")) {
     fmt::print(stderr, "error: a Unix socket has one listener: use --threads 1, or a TCP address\n");
     return 2;
