@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 
 #include <cerrno>
+#include <string>
+#include <utility>
 
 namespace gyre {
 namespace {
@@ -59,10 +61,18 @@ owned_fd listener_state::open_beside() const {
   copy_options(descriptor_.fd, socket.get(), local.ss_family);
   constexpr int yes = 1;
   if (::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEPORT, &yes, sizeof(yes)) != 0 ||
-      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&local), length) != 0 ||
-      ::listen(socket.get(), backlog()) != 0)
+      ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&local), length) != 0)
     throw io_error(errno_code(errno), "listen", name);
   return socket;
+}
+
+listener_state& listener_state::listen_beside(owned_fd bound) const {
+  const int backlog = static_cast<int>(backlog_);
+  if (::listen(bound.get(), backlog) != 0) throw io_error(errno_code(errno), "listen", name);
+  std::string same = name;
+  auto* const made = new listener_state(bound.get(), std::move(same), backlog);
+  (void)bound.release();
+  return *made;
 }
 
 }  // namespace gyre

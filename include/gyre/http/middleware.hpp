@@ -43,7 +43,8 @@ concept middleware_function = requires(F& f, request& r, next_handler next) {
 };
 
 /// Owns such a callable. The callable outlives every request that passes through it. Copies share it.
-/// Thread: one loop's at a time.
+/// Thread: any for copies. Several loops may call it at the same time if the callable allows that, as the library's
+/// middleware does.
 class middleware {
  public:
   template <middleware_function F>
@@ -56,7 +57,9 @@ class middleware {
     static_assert(misused<F>,
                   "middleware is called with a http::request& and a next_handler, and returns a task<response>");
   }
-  middleware(const middleware& other) noexcept : model_(other.model_) { ++model_->owners; }
+  middleware(const middleware& other) noexcept : model_(other.model_) {
+    __atomic_fetch_add(&model_->owners, 1, __ATOMIC_RELAXED);
+  }
   middleware(middleware&& other) noexcept : model_(std::exchange(other.model_, nullptr)) {}
   middleware& operator=(middleware other) noexcept {
     std::swap(model_, other.model_);
@@ -64,7 +67,7 @@ class middleware {
   }
   ~middleware() {
     auto* const ended = std::exchange(model_, nullptr);
-    if (ended != nullptr && --ended->owners == 0) delete ended;
+    if (ended != nullptr && __atomic_sub_fetch(&ended->owners, 1, __ATOMIC_ACQ_REL) == 0) delete ended;
   }
 
   /// Answers the request, directly or through `next`. Cancel: as the callable does. Errors: whatever it throws.

@@ -25,7 +25,7 @@ struct rate_limit_options {
 
 /// A token bucket for each key. A request takes one token, and buckets refill at the given rate.
 ///
-/// Thread: one at a time.
+/// Thread: any.
 class GYRE_API token_buckets {
  public:
   /// Errors: std::invalid_argument when rate or burst is too small to ever let a request pass, or when there are no
@@ -51,7 +51,11 @@ class GYRE_API token_buckets {
 
 /// Answers 429 to requests that arrive faster than the rate, counted for each key that `key(request&)` returns. A
 /// request with an empty key is not limited. Use another key than the address behind a proxy, where every request comes
-/// from one address. Errors: same as token_buckets; per request: whatever `key` throws.
+/// from one address.
+///
+/// Copies of the middleware share their buckets. So the limit holds for all loops of a server if they share the router,
+/// or if route_factory copies one middleware into each router. Errors: same as token_buckets; per request: whatever
+/// `key` throws.
 template <class F>
   requires requires(F& key, request& r) {
     { key(r) } -> std::convertible_to<std::string>;

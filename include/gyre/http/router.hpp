@@ -27,7 +27,8 @@ namespace gyre::http {
 /// The handler of GET also answers HEAD. OPTIONS is answered with the list of methods, another method with 405 and that
 /// list, another path with 404.
 /// Using a router that was moved from, for example into a server, stops the program with a message.
-/// Thread: add routes before the first request; then one loop's at a time.
+/// Thread: add routes before the first request. Then several loops may use it at the same time, if the handlers allow
+/// that.
 class GYRE_API router : public prompt_handler<router> {
  public:
   router();

@@ -5,6 +5,7 @@
 #include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/http/handler.hpp>
+#include <gyre/http/route_factory.hpp>
 #include <gyre/http/server_limits.hpp>
 #include <gyre/net/tcp_listener.hpp>
 #include <gyre/stream/any_stream.hpp>
@@ -39,12 +40,21 @@ struct server_options {
   /// The address: "127.0.0.1:8080", ":8080", "[::]:80", or "unix:" and a path. The kernel chooses a port for port 0. An
   /// empty string means that the server does not listen: it only gets connections from serve_connection.
   std::string listen = "127.0.0.1:8080";
+  /// Answers the requests. With several threads, all loops call it at the same time: handlers must share nothing that
+  /// is not thread-safe. A router and the middleware of this library are thread-safe.
   handler routes = {};
+  /// Instead of `routes`: called on each loop, for handlers that share nothing with those of the other loops.
+  route_factory make_routes = {};
+  /// The number of loops of the runtime that serve, beginning with that of server::run. The runtime starts further loops
+  /// when it has fewer; 0 means all of its loops. The limits hold for all loops together. See accept_mode.
+  std::size_t threads = 1;
+  accept_mode accept = accept_mode::reuse_port;  ///< with several threads
   server_limits limits = {};
   server_timeouts timeouts = {};
   listen_options socket = {};
-  std::string name = {};                  ///< value of the Server field; no field is sent when it is empty
-  exchange_observer* observer = nullptr;  ///< must outlive the server
+  std::string name = {};  ///< value of the Server field; no field is sent when it is empty
+  /// Must outlive the server. With several threads, all loops call it at the same time; see loop_local.
+  exchange_observer* observer = nullptr;
   /// Shared connection counter. Servers that share one enforce their limits together. Must outlive them. Defaults to
   /// null: this server counts alone.
   shared_connection_count* counted_with = nullptr;
@@ -55,13 +65,13 @@ struct server_options {
 
 struct server_state;
 
-/// A server on one loop.
+/// A server on one loop, or on several.
 ///
 /// Handlers run in the task of their connection. They are cancelled when their client leaves, when a client that has
 /// closed its sending side has waited for `timeouts.half_closed`, when their time is over, and at the end of a drain.
 /// An exception becomes 500 and goes to the loop's exception handler, which prints it.
 /// Using a moved-from server stops the program with a message.
-/// Thread: belongs to the loop that it runs on.
+/// Thread: belongs to the loop on which it was made.
 class GYRE_API server {
  public:
   /// Listens. Errors: io_error "listen 127.0.0.1:80: Permission denied"; std::invalid_argument without routes, for
@@ -75,7 +85,9 @@ class GYRE_API server {
   ///
   /// Cancel: drains, then throws `cancelled`. When the program is forced to end (see run_options), the drain is over at
   /// once.
-  /// Errors: io_error when accepting fails for good; std::logic_error when the server does not listen.
+  /// With several threads, an error on one loop ends the server on all.
+  /// Errors: io_error when accepting fails for good, or another loop cannot listen; std::logic_error when the server
+  /// does not listen; std::invalid_argument for several threads outside of a runtime; whatever make_routes throws.
   [[nodiscard]] task<> run();
 
   /// Serves one connection of any kind, such as TLS or memory. Returns when it has ended.
@@ -90,7 +102,7 @@ class GYRE_API server {
 
   /// The address that the server listens on, with the port that the kernel chose: "127.0.0.1:34567", "unix:/run/x".
   [[nodiscard]] const std::string& where() const noexcept;
-  /// Number of open connections.
+  /// Number of open connections. With several threads: of all servers that share the counter.
   [[nodiscard]] std::size_t connections() const noexcept;
   /// True once the server has begun to drain.
   [[nodiscard]] bool draining() const noexcept;

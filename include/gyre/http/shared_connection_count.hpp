@@ -21,6 +21,8 @@ class GYRE_API shared_connection_count {
   /// Counts a connection. Returns false, without counting it, when there are `at_most` already.
   [[nodiscard]] bool add(std::size_t at_most) noexcept;
   void remove() noexcept;
+  /// The number of connections.
+  [[nodiscard]] std::size_t size() const noexcept;
   /// The same per IPv4 address, or per /64 network of IPv6. Also returns false when there is no memory to count it.
   [[nodiscard]] bool add(const address& peer, std::size_t at_most) noexcept;
   void remove(const address& peer) noexcept;

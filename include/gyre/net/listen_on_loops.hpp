@@ -45,13 +45,18 @@ template <class Listener, class Serve>
 task<> listen_on_loops(Listener& own, std::vector<event_loop*> loops, accept_mode mode, std::size_t limit,
                        bool observe_stop, Serve serve, std::source_location where) {
   if (mode == accept_mode::reuse_port && own.state().share_port()) {
-    auto serve_beside = [&]() -> task<> {
-      auto listener = own.beside();
+    // Opened here, because this loop may close its own socket before another one begins.
+    std::vector<owned_fd> sockets(loops.size());
+    for (std::size_t i = 1; i < loops.size(); ++i) sockets[i] = own.state().open_beside();
+    auto serve_beside = [&](std::size_t number) -> task<> {
+      auto listener = own.beside(std::move(sockets[number]));
       co_await serve(listener, static_cast<loop_share*>(nullptr));
     };
     auto all = [&](task_group& group) -> task<> {
-      for (std::size_t i = 1; i < loops.size(); ++i)
-        group.spawn(run_on<decltype(serve_beside)&>(*loops[i], serve_beside, where), {.name = "serve"});
+      for (std::size_t i = 1; i < loops.size(); ++i) {
+        auto serve_there = [&serve_beside, i]() -> task<> { co_await serve_beside(i); };
+        group.spawn(run_on(*loops[i], serve_there, where), {.name = "serve"});
+      }
       co_await serve(own, static_cast<loop_share*>(nullptr));
     };
     co_await task_group::scope(all);

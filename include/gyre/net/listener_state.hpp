@@ -40,13 +40,13 @@ struct GYRE_API listener_state : private io::multishot, private timer {
   /// these, and then fail with operation_canceled.
   void finish() noexcept;
 
-  /// A new socket that listens on the same address with the same options; the kernel spreads connections over both.
-  /// `share_port` must have succeeded. Thread: any, while the listener is neither stopped nor finished.
-  /// Errors: io_error.
+  /// A new socket with the same address and options, which does not listen yet. Once it does, the kernel spreads
+  /// connections over both. `share_port` must have succeeded. Errors: io_error.
   [[nodiscard]] owned_fd open_beside() const;
+  /// Makes such a socket a listener of the calling thread's loop. Thread: any. Errors: io_error; std::bad_alloc.
+  [[nodiscard]] listener_state& listen_beside(owned_fd bound) const;
   /// Allows others to listen on the same address. Returns false when the kind of socket does not support that.
   [[nodiscard]] bool share_port() const noexcept;
-  [[nodiscard]] int backlog() const noexcept { return static_cast<int>(backlog_); }
 
   // For a listener without a descriptor.
   /// Takes a connection. `finish` waits for receive_end().

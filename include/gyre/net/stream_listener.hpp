@@ -194,12 +194,10 @@ class stream_listener {
 
   /// The listening socket. Stops the program when this was moved from.
   [[nodiscard]] listener_state& state() const noexcept { return *socket_; }
-  /// A listener of the calling thread's loop for the same address. state().share_port() must have returned true.
-  /// Thread: any, as long as this neither stops nor finishes. Errors: io_error.
-  [[nodiscard]] stream_listener beside() const {
-    owned_fd socket = socket_->open_beside();
-    std::string name = socket_->name;
-    return stream_listener(*new listener_state(socket.release(), std::move(name), socket_->backlog()));
+  /// A listener of the calling thread's loop, from a socket of state().open_beside(). Thread: any, as long as this lives.
+  /// Errors: io_error.
+  [[nodiscard]] stream_listener beside(owned_fd bound) const {
+    return stream_listener(socket_->listen_beside(std::move(bound)));
   }
   /// A listener of the calling thread's loop, which receives the connections of a share. Thread: as above.
   [[nodiscard]] stream_listener given(connection_shares& shares, std::size_t number) const {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <list>
+#include <mutex>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -55,6 +56,7 @@ struct token_buckets::state {
   }
 
   rate_limit_options options;
+  std::mutex mutex;                                                          // guards the buckets
   std::list<bucket> in_order;                                                // most recently used first
   std::unordered_map<std::string_view, std::list<bucket>::iterator> by_key;  // keys are views into the list
 };
@@ -65,6 +67,7 @@ void token_buckets::destroy(state* buckets) noexcept { delete buckets; }
 std::chrono::nanoseconds token_buckets::take(std::string_view key, time_point when) {
   using seconds = std::chrono::duration<double>;
   const rate_limit_options& options = state_->options;
+  const std::scoped_lock lock(state_->mutex);
   bucket& of_key = state_->find(key, when);
   const double passed = std::max(0.0, seconds(when - of_key.filled).count());
   of_key.tokens = std::min(options.burst, of_key.tokens + passed * options.rate);
@@ -78,7 +81,10 @@ std::chrono::nanoseconds token_buckets::take(std::string_view key, time_point wh
       seconds(std::min(longest_retry_after, (1 - of_key.tokens) / options.rate)));
 }
 
-std::size_t token_buckets::size() const noexcept { return state_->by_key.size(); }
+std::size_t token_buckets::size() const noexcept {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->by_key.size();
+}
 
 std::string client_of(const request& r) {
   const address& peer = r.peer();

@@ -53,6 +53,10 @@ void check(const server_timeouts& timeouts) {
 }
 
 server_options&& checked(server_options&& options) {
+  if (options.make_routes) {
+    if (options.routes) throw std::invalid_argument("http::server: give routes or make_routes, not both");
+    options.routes = options.make_routes();
+  }
   if (!options.routes) throw std::invalid_argument("http::server: there are no routes; give a router or a handler");
   check(options.limits);
   check(options.timeouts);
@@ -155,12 +159,38 @@ class drain_of_connection : private stop_observer {
   limit end_;
 };
 
+// The handler of another loop, used by this one too.
+struct shared_routes : prompt_handler<shared_routes> {
+  handler* routes = nullptr;
+  [[nodiscard]] started_response start(request& r) const { return routes->start(r); }
+};
+
+handler routes_for_other_loop(server_options& first) {
+  if (first.make_routes) return first.make_routes();
+  shared_routes shared;
+  shared.routes = &first.routes;
+  return {shared, first.routes.made_at()};
+}
+
+server_options options_for_other_loop(server_state& first) {
+  const server_options& from = first.options;
+  return {.listen = "",
+          .routes = routes_for_other_loop(first.options),
+          .limits = from.limits,
+          .timeouts = from.timeouts,
+          .socket = from.socket,
+          .name = from.name,
+          .observer = from.observer,
+          .counted_with = &first.count,
+          .observe_stop = from.observe_stop};
+}
+
 template <class Listener>
-task<> run_on(server_state& server, Listener& listener) {
+task<> run_here(server_state& server, Listener& listener, loop_share* share) {
   using stream = decltype(listener.accept().await_resume());
   const use_on_loop here(server);
   const std::source_location where = co_await started_by_program_at();
-  served_connections connections(co_await this_task_context{}, server.options.observe_stop);
+  served_connections connections(co_await this_task_context{}, server.options.observe_stop, share);
   socket_connections serve{server};
   // Created early: there may be no memory left when the server drains.
   constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
@@ -185,7 +215,34 @@ task<> run_on(server_state& server, Listener& listener) {
   connections.close(failure);
 }
 
+template <class Stream>
+task<> run_on_loops(server_state& server, stream_listener<Stream>& listener) {
+  const std::source_location where = co_await started_by_program_at();
+  const event_loop& home = event_loop::current();
+  const use_on_loop here(server);
+  auto serve = [&](stream_listener<Stream>& own, loop_share* share) -> task<> {
+    if (&event_loop::current() == &home) {
+      co_await run_here(server, own, share);
+    } else {
+      server_state there(server);
+      co_await run_here(there, own, share);
+    }
+  };
+  constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();  // connections above it get an answer
+  auto all = listen_on_loops(listener, loops_to_serve_on(server.options.threads), server.options.accept, no_limit,
+                             server.options.observe_stop, serve, where);
+  co_await std::move(all);
+}
+
+template <class Stream>
+GYRE_CORO_WRAPPER task<> run_with(server_state& server, stream_listener<Stream>& listener) {
+  if (server.options.threads == 1) return run_here(server, listener, nullptr);
+  return run_on_loops(server, listener);
+}
+
 }  // namespace
+
+server_state::server_state(server_state& first) : server_state(options_for_other_loop(first)) { where = first.where; }
 
 server_state::server_state(server_options&& chosen)
     : options(checked(std::move(chosen))),
@@ -215,8 +272,8 @@ server_state& server::state() const noexcept {
 }
 
 GYRE_CORO_WRAPPER task<> server::run() {
-  if (auto* const tcp = std::get_if<tcp_listener>(&state().listener)) return run_on(state(), *tcp);
-  if (auto* const local = std::get_if<unix_listener>(&state().listener)) return run_on(state(), *local);
+  if (auto* const tcp = std::get_if<tcp_listener>(&state().listener)) return run_with<tcp_stream>(state(), *tcp);
+  if (auto* const local = std::get_if<unix_listener>(&state().listener)) return run_with<unix_stream>(state(), *local);
   throw std::logic_error("http::server::run: it listens nowhere");
 }
 
@@ -239,7 +296,9 @@ task<> server::serve_connection(any_stream stream, address peer) {
 }
 
 const std::string& server::where() const noexcept { return state().where; }
-std::size_t server::connections() const noexcept { return state().open; }
+std::size_t server::connections() const noexcept {
+  return state().options.threads == 1 ? state().open : state().count.size();
+}
 bool server::draining() const noexcept { return state().draining; }
 
 task<> serve(server_options options) {

@@ -25,6 +25,9 @@ using any_listener = std::variant<std::monostate, tcp_listener, unix_listener>;
 
 struct server_state {
   explicit server_state(server_options&& chosen);
+  /// The same server on another loop, with an own handler if the program gave a factory. Listens nowhere.
+  /// Lifetime: `first` must outlive it. Thread: the other loop's.
+  explicit server_state(server_state& first);
 
   /// "Date: ...\r\n", followed by the Server field if there is one. Lifetime: valid until the next call.
   [[nodiscard]] std::string_view common_fields() {

@@ -62,6 +62,11 @@ void shared_connection_count::remove() noexcept {
   --counts_->all;
 }
 
+std::size_t shared_connection_count::size() const noexcept {
+  const std::scoped_lock lock(counts_->mutex);
+  return counts_->all;
+}
+
 bool shared_connection_count::add(const address& peer, std::size_t at_most) noexcept {
   const std::scoped_lock lock(counts_->mutex);
   if (at_most == 0) return false;
