@@ -2,6 +2,7 @@
 #include "programs/common/server_options.hpp"
 
 #include <gyre/io/printable.hpp>
+#include <gyre/runtime/usable_cores.hpp>
 #include <gyre/version.hpp>
 
 #include "programs/common/option_checks.hpp"
@@ -29,14 +30,34 @@ gyre::run_options server_options::run() const {
   gyre::run_options run = run_with(backend);
   run.loop.busy_poll = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double, std::micro>(busy_poll_microseconds));
+  run.threads = loops_for(threads);
   return run;
 }
 
 gyre::serve_options server_options::serve() const {
   gyre::serve_options serve;
+  serve.threads = 0;  // all that run() starts
+  serve.accept = accept;
   serve.max_connections = max_connections;
   serve.drain = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(drain_seconds));
   return serve;
+}
+
+unsigned loops_for(unsigned threads) { return threads != 0 ? threads : gyre::usable_cores(); }
+
+void add_thread_options(CLI::App& app, unsigned& threads, gyre::accept_mode& accept) {
+  app.add_option("--threads", threads, "event loops, each on a thread of its own; 0: one for each usable core")
+      ->check(CLI::Range(0U, 1024U))
+      ->capture_default_str();
+  app.add_option_function<std::string>(
+         "--accept",
+         [&accept](const std::string& mode) {
+           accept = mode == "one_acceptor" ? gyre::accept_mode::one_acceptor : gyre::accept_mode::reuse_port;
+         },
+         "with several threads: reuse_port (the kernel spreads connections) or one_acceptor (each goes to the loop "
+         "that has the fewest)")
+      ->check(CLI::IsMember({"reuse_port", "one_acceptor"}))
+      ->default_str("reuse_port");
 }
 
 void add_backend_option(CLI::App& app, std::string& backend) {

@@ -20,6 +20,8 @@ struct server_options {
   double drain_seconds = 10;
   double busy_poll_microseconds = 0;
   std::size_t max_connections = 65'536;
+  unsigned threads = 1;  // 0: one per core
+  gyre::accept_mode accept = gyre::accept_mode::reuse_port;
 
   [[nodiscard]] gyre::run_options run() const;
   [[nodiscard]] gyre::serve_options serve() const;
@@ -27,6 +29,11 @@ struct server_options {
 
 /// Adds --listen, --backend, --busy-poll, --drain, --max-connections and --version to `app`.
 void add_server_options(CLI::App& app, server_options& options, const char* default_listen);
+
+/// Adds --threads and --accept, for programs whose handlers may run on several loops.
+void add_thread_options(CLI::App& app, unsigned& threads, gyre::accept_mode& accept);
+/// The number of loops for a value of --threads: usable_cores() for 0. Errors: same as usable_cores().
+[[nodiscard]] unsigned loops_for(unsigned threads);
 
 /// Adds --backend alone, for clients.
 void add_backend_option(CLI::App& app, std::string& backend);

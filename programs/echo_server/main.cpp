@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
   CLI::App app("Sends back whatever it receives, on every connection.", "echo_server");
   programs::server_options options;
   programs::add_server_options(app, options, "127.0.0.1:8888");
+  programs::add_thread_options(app, options.threads, options.accept);
   if (const int code = programs::parse(app, argc, argv); code >= 0) return code;
   return gyre::run_main(serve(options), options.run());
 }

@@ -4,6 +4,7 @@
 #include "programs/gyre/serve/site.hpp"
 
 #include <gyre/http/access_log.hpp>
+#include <gyre/loop/event_loop.hpp>
 
 #include <unistd.h>
 
@@ -21,16 +22,21 @@ void observer::answered(const gyre::http::exchange& what) noexcept {
   if (log_) log_->answered(what);
 }
 
-gyre::http::server_options make_server_options(const serve_settings& settings, observer& heard,
-                                               gyre::http::shared_connection_count& counted_with) {
+observers::observers(const serve_settings& settings, std::vector<traffic>& counted)
+    : own_([&settings, &counted] { return observer(settings, counted[gyre::event_loop::current().index()]); }) {}
+
+gyre::http::server_options make_server_options(const serve_settings& settings, observers& heard) {
   gyre::http::server_options options;
   options.listen = settings.listen;
-  options.routes = make_site(settings);
+  options.make_routes = [&settings, &heard] {
+    heard.begin_here();
+    return make_site(settings);
+  };
+  options.threads = settings.threads;
+  options.accept = settings.accept;
   options.limits = settings.limits;
   options.timeouts = settings.timeouts;
-  options.socket.reuse_port = settings.threads > 1;
   options.observer = &heard;
-  options.counted_with = &counted_with;
   return options;
 }
 

@@ -1,12 +1,15 @@
-// programs/gyre/serve/observer.hpp: counts and logs the exchanges of a loop; server options from the settings.
+// programs/gyre/serve/observer.hpp: counts and logs the exchanges of each loop; server options from the settings.
 #pragma once
 
 #include "programs/gyre/serve/settings.hpp"
 #include "programs/gyre/serve/traffic.hpp"
 
 #include <gyre/http/server.hpp>
+#include <gyre/loop/loop_local.hpp>
 
+#include <functional>
 #include <memory>
+#include <vector>
 
 namespace programs {
 
@@ -21,8 +24,22 @@ class observer final : public gyre::http::exchange_observer {
   std::unique_ptr<gyre::http::exchange_observer> log_;
 };
 
-/// Connection limits apply to all servers that share `counted_with`. Lifetime: `heard` must outlive the server.
-[[nodiscard]] gyre::http::server_options make_server_options(const serve_settings& settings, observer& heard,
-                                                             gyre::http::shared_connection_count& counted_with);
+/// One observer per loop, which is destroyed with its loop.
+///
+/// Lifetime: the settings and the counters must outlive the loops. Thread: any that has a loop.
+class observers final : public gyre::http::exchange_observer {
+ public:
+  /// `counted` has an element for each loop.
+  observers(const serve_settings& settings, std::vector<traffic>& counted);
+  /// Makes the observer of this loop, which `answered` then uses. Errors: same as http::access_log.
+  void begin_here() { (void)own_.get(); }
+  void answered(const gyre::http::exchange& what) noexcept override { own_->answered(what); }
+
+ private:
+  gyre::loop_local<observer, std::function<observer()>> own_;
+};
+
+/// Lifetime: both must outlive the server.
+[[nodiscard]] gyre::http::server_options make_server_options(const serve_settings& settings, observers& heard);
 
 }  // namespace programs

@@ -1,22 +1,16 @@
-// programs/gyre/serve/serve.cpp: the main loop of `gyre serve`, its threads, and its output.
+// programs/gyre/serve/serve.cpp: the servers of `gyre serve`, and its output.
 #include "programs/gyre/serve/serve.hpp"
 
 #include "programs/common/server_options.hpp"
 #include "programs/gyre/serve/admin.hpp"
 #include "programs/gyre/serve/allowed_hosts.hpp"
 #include "programs/gyre/serve/observer.hpp"
-#include "programs/gyre/serve/worker.hpp"
 
-#include <gyre/http/shared_connection_count.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/printable.hpp>
 #include <gyre/loop/deadline.hpp>
 #include <gyre/loop/sleep.hpp>
-#include <gyre/loop/stop_request.hpp>
-#include <gyre/net/tcp_listener.hpp>
 #include <gyre/runtime/run.hpp>
-#include <gyre/runtime/usable_cores.hpp>
-#include <gyre/sync/event.hpp>
 #include <gyre/tasks/shield.hpp>
 #include <gyre/tasks/spawn.hpp>
 
@@ -68,37 +62,21 @@ class terminal {
 
 class site_server {
  public:
-  explicit site_server(serve_settings settings) : settings_(std::move(settings)) {}
+  explicit site_server(serve_settings settings)
+      : settings_(std::move(settings)), counted_(settings_.threads), heard_(settings_, counted_) {}
 
   gyre::task<> run() {
-    observer heard(settings_, own_);
-    auto listen = [&] {
-      require_own_port();
-      return std::make_unique<gyre::http::server>(make_server_options(settings_, heard, connections_));
-    };
+    auto listen = [&] { return std::make_unique<gyre::http::server>(make_server_options(settings_, heard_)); };
     const std::unique_ptr<gyre::http::server> server = co_await when_address_is_free(listen);
-    settings_.listen = server->where();
     std::unique_ptr<gyre::http::server> admin;
     auto listen_for_operators = [&] { return std::make_unique<gyre::http::server>(admin_options(*server)); };
     if (!settings_.admin.empty()) admin = co_await when_address_is_free(listen_for_operators);
-    std::exception_ptr failure;
-    try {
-      start_workers();
-      announce(*server, admin.get());
-      if (admin)
-        co_await serve_with(*server, *admin);
-      else
-        co_await server->run();
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    auto ended = end_of_workers();
-    co_await gyre::shield(std::move(ended));
-    if (failure) std::rethrow_exception(failure);
+    announce(*server, admin.get());
+    if (admin)
+      co_await serve_with(*server, *admin);
+    else
+      co_await server->run();
   }
-
-  /// True if one of the threads ended with an error. The error has been printed. Valid after the end.
-  [[nodiscard]] bool worker_failed() const noexcept { return worker_failed_; }
 
  private:
   // A killed server may hold the address for some milliseconds after its end, and longer on a busy machine: the kernel
@@ -116,12 +94,6 @@ class site_server {
     }
   }
 
-  // The listeners of several threads share their port with each other, and also with a second server started by
-  // mistake: each server would then get half of the requests. A listener that does not share detects that.
-  void require_own_port() const {
-    if (settings_.threads > 1) (void)gyre::tcp_listener::bind(settings_.listen);
-  }
-
   // The admin address answers until the end of the drain.
   static gyre::task<> serve_with(gyre::http::server& server, gyre::http::server& admin) {
     auto operators = gyre::spawn(admin.run(), {.name = "admin"});
@@ -137,39 +109,13 @@ class site_server {
     if (!operators.state().was_cancelled()) operators.result();
   }
 
-  // This loop waits for all workers in `end_of_workers`, so they can post to it.
-  void start_workers() {
-    workers_.reserve(settings_.threads);
-    gyre::event_loop& loop = gyre::event_loop::current();
-    for (unsigned i = 1; i < settings_.threads; ++i) {
-      counted_.push_back(std::make_unique<traffic>());
-      auto ended = [this, &loop](bool failed) { loop.post([this, failed] { worker_ended(failed); }); };
-      workers_.push_back(std::make_unique<worker>(settings_, *counted_.back(), connections_, std::move(ended)));
-      ++running_workers_;
-    }
-  }
-
-  // A server with fewer threads than configured is not reliable, so all of them drain.
-  void worker_ended(bool failed) {
-    if (--running_workers_ == 0) all_workers_ended_.set();
-    worker_failed_ = worker_failed_ || failed;
-    if (failed) gyre::request_stop();
-  }
-
-  // Also called after a failure of this thread's server.
-  gyre::task<> end_of_workers() {
-    gyre::request_stop();
-    if (running_workers_ > 0) co_await all_workers_ended_.wait();
-  }
-
   gyre::http::server_options admin_options(const gyre::http::server& server) {
     gyre::http::server_options options;
     options.listen = settings_.admin;
     options.observe_stop = false;
     auto routes = make_admin([&server] { return server.draining(); },
                              [this](traffic& sum) {
-                               sum.add(own_);
-                               for (const auto& each : counted_) sum.add(*each);
+                               for (const traffic& each : counted_) sum.add(each);
                              });
     allowed_hosts hosts(settings_.admin, {});  // in its own network it has names that this server does not know
     if (hosts) hosts = allowed_hosts(settings_.admin, settings_.allowed_hosts);
@@ -190,13 +136,8 @@ class site_server {
   }
 
   serve_settings settings_;
-  traffic own_;
-  gyre::http::shared_connection_count connections_;
-  std::vector<std::unique_ptr<traffic>> counted_;
-  std::vector<std::unique_ptr<worker>> workers_;
-  std::size_t running_workers_ = 0;
-  gyre::event all_workers_ended_;
-  bool worker_failed_ = false;
+  std::vector<traffic> counted_;  // by the index of the loop
+  observers heard_;
 };
 
 }  // namespace
@@ -204,23 +145,19 @@ class site_server {
 int serve(const serve_settings& given) {
   serve_settings settings = given;
   try {
-    if (settings.threads == 0) settings.threads = gyre::usable_cores();
+    settings.threads = loops_for(settings.threads);
   } catch (const std::invalid_argument& error) {  // GYRE_THREADS, which --threads 0 has not overridden
     fmt::print(stderr, "error: {}\n", error.what());
-    return 2;
-  }
-  if (settings.threads > 1 && settings.listen.starts_with("unix:")) {
-    fmt::print(stderr, "error: a Unix socket has one listener: use --threads 1, or a TCP address\n");
     return 2;
   }
   if (settings.spa && settings.index.empty()) {
     fmt::print(stderr, "error: --spa answers with the index of the root: name a file with --index\n");
     return 2;
   }
-  const gyre::run_options options = run_with(settings.backend);
+  gyre::run_options options = run_with(settings.backend);
+  options.threads = settings.threads;
   site_server server(std::move(settings));
-  const int code = gyre::run_main(server.run(), options);
-  return server.worker_failed() ? 1 : code;
+  return gyre::run_main(server.run(), options);
 }
 
 }  // namespace programs

@@ -4,6 +4,7 @@
 #include <gyre/net/address.hpp>
 
 #include "programs/common/option_checks.hpp"
+#include "programs/common/server_options.hpp"
 #include "programs/gyre/serve/allowed_hosts.hpp"
 
 #include <fmt/format.h>
@@ -93,10 +94,9 @@ void add_serve_options(CLI::App& app, serve_settings& settings) {
       ->delimiter(',')
       ->check(check_allowed_host)
       ->envname("GYRE_ALLOW_HOST");
-  app.add_option("--threads", settings.threads, "event loops, each on a thread of its own; 0: one for each core")
-      ->check(CLI::Range(0U, 1024U))
-      ->envname("GYRE_THREADS")
-      ->capture_default_str();
+  add_thread_options(app, settings.threads, settings.accept);
+  app.get_option("--threads")->envname("GYRE_THREADS");
+  app.get_option("--accept")->envname("GYRE_ACCEPT");
   app.add_option("--backend", settings.backend, "auto, io_uring or epoll (auto also obeys GYRE_BACKEND)")
       ->check(CLI::IsMember({"auto", "io_uring", "epoll"}))
       ->capture_default_str();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/http/server_limits.hpp>
+#include <gyre/net/listen_on_loops.hpp>
 
 #include <cstdint>
 #include <string>
@@ -22,6 +23,7 @@ struct serve_settings {
       allowed_hosts;  // names besides addresses and localhost, "*" for any; if empty, see allowed_hosts
   std::string backend = "auto";
   unsigned threads = 1;  // 0: one per core
+  gyre::accept_mode accept = gyre::accept_mode::reuse_port;
   std::string access_log = "text";
   std::vector<std::string> cors;  // origins, "*" for any
   bool compress = false;
