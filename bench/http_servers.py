@@ -9,7 +9,7 @@ BIN = ROOT / "build/release/bin"
 BUILT = ROOT / "build/bench"
 
 NGINX = """
-user root; daemon off; worker_processes 1; pid {scratch}/nginx.pid; error_log stderr crit;
+user root; daemon off; worker_processes {workers}; pid {scratch}/nginx.pid; error_log stderr crit;
 events {{ worker_connections 20000; }}
 http {{
   access_log off; sendfile on; tcp_nopush off; keepalive_requests 1000000000;
@@ -26,11 +26,12 @@ http {{
 """
 
 
-def nginx(scratch, port, files):
+def nginx(scratch, port, files, workers=1):
     """The command of an nginx that is set up in `scratch`."""
     configuration = Path(scratch, "nginx.conf")
     bodies = files if Path(files).is_dir() else scratch  # a received file is renamed, not copied
-    configuration.write_text(NGINX.format(scratch=scratch, port=port, files=files, bodies=bodies))
+    configuration.write_text(NGINX.format(scratch=scratch, port=port, files=files, bodies=bodies,
+                                           workers=workers))
     return ["nginx", "-p", str(scratch), "-e", "stderr", "-c", str(configuration)]
 
 

@@ -24,19 +24,19 @@ SERVER_CORE, LOAD_CORE = CORES[0], CORES[-1]
 class Server:
     """A running server, ended when the block is left."""
 
-    def __init__(self, name, command, scratch, files="/nonexistent"):
+    def __init__(self, name, command, scratch, files="/nonexistent", cores=1, workers=1):
         self.name = name
-        if name in ("redis-server", "nginx"):
+        if command[0] in ("redis-server", "nginx"):
             with socket.socket() as probe:
                 probe.bind(("127.0.0.1", 0))
                 self.port = probe.getsockname()[1]
         if name == "redis-server":
             command = command + ["--port", str(self.port), "--dir", scratch]
-        if name == "nginx":
-            command = http_servers.nginx(scratch, self.port, files)
+        if command[0] == "nginx":
+            command = http_servers.nginx(scratch, self.port, files, workers)
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                        preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CORE}))
-        if name == "nginx":  # which says nothing
+                                        preexec_fn=lambda: os.sched_setaffinity(0, CORES[:cores]))
+        if command[0] == "nginx":  # which says nothing
             self.wait_until_connected()
             return
         for line in self.process.stdout:

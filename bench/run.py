@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs servers in turn under the same load and prints a table, ratio to the first of them first (see bench/rounds.py).
 
-usage: bench/run.py [echo|bulk|fairness|proxy|resp|http|partial|upload|counts|memory|primitives|files|micro|all]
+usage: bench/run.py [echo|bulk|fairness|proxy|resp|http|partial|cores|upload|counts|memory|primitives|files|micro|all]
                     [--rounds N] [--seconds S] [--only WORD]
 The server runs on one core, the load on another. See bench/README.md.
 """
@@ -23,6 +23,7 @@ from pathlib import Path
 import http_servers
 import primitives
 from measure import BIN, CORES, ROOT, SERVER_CORE, Server, load, measure, print_table, servers, there
+from cores import cores
 from partial import partial
 from proxy import proxy
 from rounds import in_turn
@@ -161,7 +162,7 @@ def build_tokio():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="?", default="all",
-                        choices=["echo", "bulk", "fairness", "proxy", "resp", "http", "partial", "upload", "counts",
+                        choices=["echo", "bulk", "fairness", "proxy", "resp", "http", "partial", "cores", "upload", "counts",
                                  "memory", "primitives", "files", "micro", "all"])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.6)
@@ -187,6 +188,8 @@ def main():
         http(arguments)
     if arguments.name in ("partial", "all"):
         partial(arguments)
+    if arguments.name in ("cores", "all"):
+        cores(arguments)
     if arguments.name in ("upload", "all"):
         upload(arguments)
     if arguments.name in ("counts", "all"):

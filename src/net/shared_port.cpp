@@ -41,8 +41,8 @@ void copy_options(int from, int to, int family) noexcept {
 
 }  // namespace
 
-// Also after the bind: the kernel compares the option of both sockets when the second one binds. So the first bind, without
-// the option, has made sure that no other server uses the address.
+// Also works after the bind: the kernel compares the option of both sockets when the second one binds. So the first
+// bind, without the option, has made sure that no other server uses the address.
 bool listener_state::share_port() const noexcept {
   int family = AF_UNSPEC;
   socklen_t size = sizeof(family);

@@ -1,4 +1,4 @@
-// go_http: "Hello, World!" by Go's net/http on one core.
+// go_http: "Hello, World!" by Go's net/http. Argument: the number of cores, defaults to 1.
 package main
 
 import (
@@ -7,11 +7,16 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"runtime"
 )
 
 func main() {
-	runtime.GOMAXPROCS(1)
+	cores := 1
+	if len(os.Args) > 1 {
+		fmt.Sscan(os.Args[1], &cores)
+	}
+	runtime.GOMAXPROCS(cores)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		log.Fatal(err)

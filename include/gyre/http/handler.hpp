@@ -67,8 +67,8 @@ class prompt_handler {
 /// Owns a callable that answers requests: a function, a lambda, a router. The callable outlives every request that it
 /// answers.
 ///
-/// Thread: several loops may call it at the same time if the callable allows that. Empty when moved from, or when made from a null function pointer or an empty
-/// std::function. Calling an empty handler stops the program with a message.
+/// Thread: several loops may call it at the same time if the callable allows that. Empty when moved from, or when made
+/// from a null function pointer or an empty std::function. Calling an empty handler stops the program with a message.
 class handler {
  public:
   handler() noexcept = default;

@@ -45,8 +45,8 @@ struct server_options {
   handler routes = {};
   /// Instead of `routes`: called on each loop, for handlers that share nothing with those of the other loops.
   route_factory make_routes = {};
-  /// The number of loops of the runtime that serve, beginning with that of server::run. The runtime starts further loops
-  /// when it has fewer; 0 means all of its loops. The limits hold for all loops together. See accept_mode.
+  /// The number of loops of the runtime that serve, beginning with that of server::run. The runtime starts loops that
+  /// are missing; 0 means all of its loops. The limits hold for all loops together. See accept_mode.
   std::size_t threads = 1;
   accept_mode accept = accept_mode::reuse_port;  ///< with several threads
   server_limits limits = {};

@@ -55,8 +55,8 @@ class GYRE_API blocking_pool {
   /// The number of threads that currently run jobs or wait for them.
   [[nodiscard]] std::size_t threads() const noexcept;
 
-  /// From now on, threads of all pools may run wherever the calling thread may run now, even when a thread that is bound
-  /// to one processor starts them.
+  /// From now on, threads of all pools may run wherever the calling thread may run now, even when a thread that is
+  /// bound to one processor starts them.
   static void remember_processors() noexcept;
 
   // The pools of the process. Each kind of work has its own threads, so that none delays another. The pools live until

@@ -31,8 +31,8 @@ class GYRE_API loop_group {
   /// group has begun to end.
   void add(event_loop& loop);
 
-  /// Starts loops until there are `size`, and returns when they run. No-op when there are as many. Blocks the thread for
-  /// about 0.2 ms a loop. Errors: same as runtime().
+  /// Starts loops until there are `size`, and returns when they run. No-op when there are as many. Blocks the calling
+  /// thread meanwhile. Errors: same as runtime().
   void grow(std::size_t size);
 
   /// For a thread that only serves a loop: runs it until the group is asked to end.

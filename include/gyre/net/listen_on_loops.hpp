@@ -40,7 +40,8 @@ enum class accept_mode : std::uint8_t {
 ///
 /// All loops call the same `serve`, at the same time; it lives until the last call has ended. With
 /// accept_mode::one_acceptor, a loop is given at most `limit` connections at a time.
-/// Cancel: cancels all calls, and waits until they have ended. Errors: the first exception of a call cancels the others.
+/// Cancel: cancels all calls, and waits until they have ended.
+/// Errors: the first exception of a call cancels the others.
 template <class Listener, class Serve>
 task<> listen_on_loops(Listener& own, std::vector<event_loop*> loops, accept_mode mode, std::size_t limit,
                        bool observe_stop, Serve serve, std::source_location where) {

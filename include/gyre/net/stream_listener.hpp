@@ -171,7 +171,8 @@ class stream_listener {
   /// once.
   /// Errors: io_error when accepting fails for good, or another loop cannot listen; std::invalid_argument when
   /// max_connections is 0 or drain negative, and for several threads outside of a runtime. An error on one loop ends
-  /// all. Exceptions of handlers go to the loop's exception handler, except resets by the peer. So does std::bad_alloc when
+  /// all.
+  /// Exceptions of handlers go to the loop's exception handler, except resets by the peer. So does std::bad_alloc when
   /// a handler cannot be started. std::bad_alloc is reported at most once a second.
   template <class Handler>
   [[nodiscard]] GYRE_CORO_WRAPPER task<> serve(Handler&& handler, serve_options options = {}) {
@@ -194,7 +195,8 @@ class stream_listener {
 
   /// The listening socket. Stops the program when this was moved from.
   [[nodiscard]] listener_state& state() const noexcept { return *socket_; }
-  /// A listener of the calling thread's loop, from a socket of state().open_beside(). Thread: any, as long as this lives.
+  /// A listener of the calling thread's loop, from a socket of state().open_beside().
+  /// Thread: any, as long as this lives.
   /// Errors: io_error.
   [[nodiscard]] stream_listener beside(owned_fd bound) const {
     return stream_listener(socket_->listen_beside(std::move(bound)));

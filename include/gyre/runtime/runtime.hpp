@@ -48,8 +48,8 @@ class GYRE_API runtime {
   /// Stops the program when there is no loop with this index.
   [[nodiscard]] event_loop& loop(std::size_t index) const noexcept;
 
-  /// Cancels all tasks of all loops, and waits until they have ended and the threads are gone. Stops the program when it
-  /// is called on the thread of one of the loops that this runtime started, which would wait for itself. Idempotent.
+  /// Cancels all tasks of all loops, and waits until they have ended and the threads are gone. Stops the program when
+  /// it is called on the thread of a loop that this runtime started, which would wait for itself. Idempotent.
   void stop() noexcept;
 
  private:

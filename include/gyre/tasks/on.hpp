@@ -114,8 +114,8 @@ class [[nodiscard("co_await it")]] on_op : public operation<on_op<F>>, private r
 
 /// Runs `function()` on the thread of `loop`, and returns its result or throws its exception:
 ///
-///   const std::size_t sessions = co_await gyre::on(loop, [&] { return table.size(); });   // a plain function
-///   auto page = co_await gyre::on(loop, [&] { return render(name); });                    // or one that returns a task
+///   const std::size_t sessions = co_await gyre::on(loop, [&] { return table.size(); });
+///   auto page = co_await gyre::on(loop, [&]() -> gyre::task<std::string> { co_return co_await render(name); });
 ///
 /// A plain function runs between two tasks of that loop, and must not block. A task runs there as a child of that loop.
 /// It sees the task_local values of the caller. A plain function for the loop of the caller runs at once. Sending the

@@ -1,4 +1,5 @@
-// gyre/tasks/remote_call.hpp: a function of a task that runs on another loop, and its cancel. For authors of operations.
+// gyre/tasks/remote_call.hpp: a function of a task that runs on another loop, and its cancel.
+// For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>
