@@ -82,6 +82,7 @@ event_loop::event_loop(const loop_options& options)
   mailbox_ = new mailbox;
   replaced_ = std::exchange(current_, this);
   inline_budget_ = inline_per_resumption;
+  shielded_.attach(&root_);
   stops_.join(*this);
 }
 

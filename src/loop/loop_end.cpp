@@ -14,7 +14,9 @@ bool event_loop::has_nothing_to_do() const noexcept {
 
 // Streams in loop_local values may still receive after the last task has ended.
 bool event_loop::is_idle(end_stage stage) const noexcept {
-  return has_nothing_to_do() && backend_->in_flight() <= (stage == end_stage::tasks ? backend_->endless() : 0);
+  if (!has_nothing_to_do()) return false;
+  return stage == end_stage::tasks ? backend_->in_flight() <= backend_->endless()
+                                   : values_ == nullptr && backend_->in_flight() == 0;
 }
 
 // A loop driven together with this one may still have code that releases them.
@@ -30,7 +32,10 @@ void event_loop::stop_for_what_outlives_it() const noexcept {
 void event_loop::settle(end_stage stage) noexcept {
   do {
     for (bool idle = false; !idle;) {
-      if (stage == end_stage::resources) stop_for_what_outlives_it();
+      if (stage == end_stage::resources) {
+        loop_values::destroy_all(values_);  // again in each turn: what still runs may use a loop_local
+        stop_for_what_outlives_it();
+      }
       idle = is_idle(stage);
       turn(!idle);
       idle = idle && is_idle(stage);
@@ -43,8 +48,7 @@ void event_loop::shutdown() noexcept {
   shut_down_ = true;
   if (group_ != nullptr) group_->request_end();
   root_.cancel();
-  if (group_ != nullptr || values_ != nullptr) settle(end_stage::tasks);
-  loop_values::destroy_all(values_);
+  settle(end_stage::tasks);
   settle(end_stage::resources);
   group_ = nullptr;  // it may end before this object
   stops_.leave();

@@ -1,4 +1,5 @@
 // src/loop/loop_group.cpp: loops that end together.
+#include <gyre/coro/misuse.hpp>
 #include <gyre/loop/loop_group.hpp>
 
 #include "mailbox.hpp"
@@ -37,7 +38,11 @@ loop_group::loop_group(void (*grow)(void* argument, std::size_t size), void* arg
 loop_group::~loop_group() { delete state_; }
 
 std::size_t loop_group::size() const noexcept { return state_->size.load(std::memory_order_acquire); }
-event_loop& loop_group::operator[](std::size_t index) const noexcept { return *state_->members[index].loop; }
+event_loop& loop_group::operator[](std::size_t index) const noexcept {
+  if (index >= size())
+    misuse("loop %zu of a runtime was requested, which has %zu loops; the first one has the index 0", index, size());
+  return *state_->members[index].loop;
+}
 bool loop_group::is_ending() const noexcept { return state_->ending; }
 
 void loop_group::add(event_loop& loop) {

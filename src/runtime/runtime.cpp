@@ -144,10 +144,6 @@ void runtime::stop() noexcept {
   if (first_ != nullptr && state_->binding) state_->binding->unbind();
 }
 
-event_loop& runtime::loop(std::size_t index) const noexcept {
-  if (index >= size())
-    misuse("runtime::loop(%zu): this runtime has %zu loops; the first one has the index 0", index, size());
-  return loops_[index];
-}
+event_loop& runtime::loop(std::size_t index) const noexcept { return loops_[index]; }
 
 }  // namespace gyre

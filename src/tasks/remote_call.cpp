@@ -1,6 +1,7 @@
 // src/tasks/remote_call.cpp: the messages of a call to another loop.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/loop/loop_group.hpp>
 #include <gyre/tasks/remote_call.hpp>
 #include <gyre/tasks/task_cancelled.hpp>
 
@@ -37,6 +38,16 @@ bool remote_call::accept() noexcept {
   return !withdrawn_;
 }
 
+void remote_call::inherit_shield() noexcept {
+  const event_loop& home = event_loop::current();
+  if (home.running_task() == nullptr) return;
+  if (&home != target_ && (home.group() == nullptr || home.group() != target_->group())) return;
+  for (const cancel_scope* each = home.running_task()->scope; each != nullptr; each = each->parent())
+    shielded_ = shielded_ || each->is_shielded();
+}
+
+cancel_scope& remote_call::scope_there() const noexcept { return shielded_ ? target_->shielded_ : target_->root_; }
+
 void remote_call::request_cancel() noexcept {
   if (home_ == nullptr || std::exchange(cancel_sent_, true)) return;
   if ((std::atomic_ref(marks_).fetch_or(cancel_mark, std::memory_order_acq_rel) & end_mark) != 0) return;
@@ -63,15 +74,15 @@ void remote_call::answer() noexcept {
 void remote_call::arrived() noexcept { std::exchange(home_, nullptr)->expected_post_arrived(); }
 
 bool remote_call::take_failure(task_state& ended) noexcept {
-  ended.mark_observed();
-  if (!ended.failure()) return false;
-  failure_ = ended.failure();
-  return true;
+  failure_ = ended.take_failure();
+  return failure_ != nullptr;
 }
 
-// The arguments of the task may refer to objects of the caller, so they end before the caller continues.
+// What the task refers to belongs to the caller, and may end on this thread only before the caller continues: the
+// arguments, the exception (take_failure) and the task_local values.
 void remote_call::release_task() noexcept {
   task_->destroy_frame();
+  task_local_binding::release(std::exchange(task_->locals, nullptr));
   std::exchange(task_, nullptr)->release();
 }
 
@@ -82,7 +93,10 @@ void remote_call::rethrow_failure() {
   try {
     std::rethrow_exception(failure);
   } catch (const cancelled&) {
-    if (cancel_sent_) throw;
+    event_loop& here = event_loop::current();
+    // The end of the runtime has reached the other loop first.
+    if (here.group() != nullptr && here.group()->is_ending()) here.root_scope().cancel();
+    if (cancel_sent_ || (here.running_task() != nullptr && here.running_task()->cancel_pending)) throw;
     throw task_cancelled();
   }
 }

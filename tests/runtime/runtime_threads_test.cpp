@@ -121,6 +121,77 @@ TEST(runtime_threads, a_task_that_cleans_up_can_use_a_loop_whose_tasks_have_ende
   EXPECT_EQ(asked, 100);
 }
 
+TEST(runtime_threads, a_task_that_cleans_up_can_run_tasks_on_every_loop) {
+  std::vector<std::size_t> seen;
+  auto clean_up = [&]() -> gyre::task<> {
+    for (std::size_t i = 0; i < 2; ++i)
+      seen.push_back(co_await gyre::on((*gyre::event_loop::current().group())[i], index_here));
+  };
+  auto work = [&]() -> gyre::task<> {
+    bool ends = false;
+    try {
+      co_await gyre::sleep(1h);
+    } catch (const gyre::cancelled&) {  // the clean-up follows, outside of the handler
+      ends = true;
+    }
+    if (ends) co_await gyre::shield(clean_up());
+  };
+  gyre::run(
+      [&]() -> gyre::task<> {
+        gyre::spawn(work).detach();
+        co_await gyre::yield();
+      },
+      {.threads = 2});
+  EXPECT_EQ(seen, (std::vector<std::size_t>{0, 1}));
+}
+
+TEST(runtime_threads, a_shielded_call_to_another_loop_outlives_the_main_task) {
+  bool returned = false;
+  gyre::run(
+      [&]() -> gyre::task<> {
+        gyre::event_loop& home = gyre::event_loop::current();
+        gyre::event_loop& there = (*home.group())[1];
+        gyre::event running;
+        auto flush = [&]() -> gyre::task<> {
+          home.post([&] { running.set(); });
+          for (int i = 0; i < 100; ++i) co_await gyre::yield();
+          co_await gyre::sleep(1ms);
+        };
+        auto shielded = [&returned, &there, flush]() -> gyre::task<> {
+          co_await gyre::shield(gyre::on(there, flush));
+          returned = true;
+        };
+        gyre::spawn(shielded).detach();
+        co_await running.wait();
+      },
+      {.threads = 2});
+  EXPECT_TRUE(returned);
+}
+
+TEST(runtime_threads, the_end_of_the_main_task_makes_no_call_to_another_loop_fail) {
+  static std::atomic<int> failures;
+  failures = 0;
+  for (int round = 0; round < 20; ++round) {
+    gyre::run(
+        []() -> gyre::task<> {
+          auto call_for_ever = []() -> gyre::task<> {
+            auto sleep_there = []() -> gyre::task<> { co_await gyre::sleep(1h); };
+            const std::size_t next = gyre::event_loop::current().index() + 1;
+            co_await gyre::on((*gyre::event_loop::current().group())[next % 3], sleep_there);
+          };
+          auto begin = [&] {
+            gyre::event_loop::current().set_exception_handler(
+                [](const gyre::background_failure&, void*) noexcept { ++failures; }, nullptr);
+            for (int i = 0; i < 10; ++i) gyre::spawn(call_for_ever).detach();
+          };
+          co_await gyre::for_each_loop(begin);
+          co_await gyre::for_each_loop(index_here);
+        },
+        {.threads = 3});
+  }
+  EXPECT_EQ(failures, 0);
+}
+
 TEST(runtime_threads, messages_that_are_on_their_way_at_the_end_arrive) {
   std::atomic<int> arrived = 0;
   gyre::run(
@@ -245,9 +316,8 @@ TEST(runtime_threads, the_second_stop_signal_ends_tasks_on_every_loop) {
           const gyre::scope_exit end([&] { ++ended; });
           co_await gyre::sleep(1h);
         };
-        auto all = [&]() -> gyre::task<> { co_await gyre::for_each_loop(work); };
-        auto shielded = [&]() -> gyre::task<> { co_await gyre::shield(all()); };
-        auto running = gyre::spawn(shielded);  // only a cancel of each loop ends these
+        auto begin = [&] { gyre::spawn(work).detach(); };  // only a cancel of its loop ends it
+        co_await gyre::for_each_loop(begin);
         co_await gyre::for_each_loop(index_here);
         auto signal = [] { ::kill(::getpid(), SIGTERM); };
         gyre::spawn([&]() -> gyre::task<> {
@@ -255,7 +325,7 @@ TEST(runtime_threads, the_second_stop_signal_ends_tasks_on_every_loop) {
           signal();
         }).detach();
         signal();
-        co_await running;
+        while (ended < 2) co_await gyre::shield(gyre::yield());
       },
       {.threads = 2});
   EXPECT_EQ(ended, 2);

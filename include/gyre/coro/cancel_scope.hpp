@@ -91,6 +91,9 @@ class GYRE_API cancel_scope {
   /// True when awaits in this scope fail because it, or a scope around it, has been cancelled.
   [[nodiscard]] bool cancelled() const noexcept { return cancelled_; }
 
+  /// True when a cancel of the scope around it does not reach this scope.
+  [[nodiscard]] bool is_shielded() const noexcept { return shielded_; }
+
   /// True when a time limit cancels this scope. Used by the check that finds waits without an end.
   [[nodiscard]] bool is_limited() const noexcept { return limited_; }
   void set_limited() noexcept { limited_ = true; }

@@ -206,6 +206,7 @@ class GYRE_API event_loop {
  private:
   friend class loop_group;
   friend class loop_local_slot;
+  friend class remote_call;
   enum class end_stage : std::uint8_t { tasks, resources };
 
   [[noreturn]] static void stop_without_loop() noexcept;
@@ -246,6 +247,7 @@ class GYRE_API event_loop {
   io::backend_owner backend_;
   timer_wheel timers_;
   cancel_scope root_;
+  cancel_scope shielded_{shielding::shielded};  // above tasks that run for a shielded task of this runtime
   std::uint64_t begun_tasks_ = 0;
   std::uint64_t ended_tasks_ = 0;
   std::size_t expected_posts_ = 0;

@@ -24,7 +24,7 @@ class GYRE_API loop_group {
   ~loop_group();
 
   [[nodiscard]] std::size_t size() const noexcept;
-  /// `index` must be less than size().
+  /// Stops the program when there is no loop with this index.
   [[nodiscard]] event_loop& operator[](std::size_t index) const noexcept;
 
   /// Adds a loop. Thread: that of `loop`. Errors: std::length_error for more than max_loops; std::logic_error when the

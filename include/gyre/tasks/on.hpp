@@ -31,6 +31,9 @@ class [[nodiscard("co_await it")]] on_op : public operation<on_op<F>>, private r
  public:
   using result_type = typename remote_result<F>::type;
   static_assert(!std::is_reference_v<result_type>, "on gives a value: return a copy or a pointer");
+  static_assert(
+      task_function<F&> || !gyre_awaitable<wrap_void<result_type>>,
+      "on does not await the operation that its function returns: let the function return as_task(operation)");
 
   on_op(event_loop& target, F&& function, std::source_location where)
       : remote_call(target), function_(std::forward<F>(function)), where_(where) {}
@@ -51,6 +54,7 @@ class [[nodiscard("co_await it")]] on_op : public operation<on_op<F>>, private r
   }
   void start() noexcept {
     this->complete = call_member<&on_op::on_message>;
+    if constexpr (task_function<F&>) inherit_shield();
     send(*this, call_member<&on_op::on_answer>);
   }
   void on_cancel() noexcept { request_cancel(); }
@@ -68,7 +72,7 @@ class [[nodiscard("co_await it")]] on_op : public operation<on_op<F>>, private r
     if constexpr (task_function<F&>) {
       child_ended = [](task_owner& owner, task_state& task) noexcept { static_cast<on_op&>(owner).on_task_end(task); };
       try {
-        runs_in(task_state::create(function_(), target(), target().root_scope(), this, {.name = "on"}, where_));
+        runs_in(task_state::create(function_(), target(), scope_there(), this, {.name = "on"}, where_));
         return;
       } catch (...) {
         fail();
@@ -117,8 +121,9 @@ class [[nodiscard("co_await it")]] on_op : public operation<on_op<F>>, private r
 ///   const std::size_t sessions = co_await gyre::on(loop, [&] { return table.size(); });
 ///   auto page = co_await gyre::on(loop, [&]() -> gyre::task<std::string> { co_return co_await render(name); });
 ///
-/// A plain function runs between two tasks of that loop, and must not block. A task runs there as a child of that loop.
-/// It sees the task_local values of the caller. A plain function for the loop of the caller runs at once. Sending the
+/// A plain function runs between two tasks of that loop, and must not block. A task sees the task_local values of the
+/// caller. It is cancelled with the caller and when `loop` ends; a shield of the caller protects it from both when the
+/// two loops belong to one runtime. A plain function for the loop of the caller runs at once. Sending the
 /// function and its result allocates nothing.
 ///
 /// Lifetime: the function object and its captures live on the caller's loop until the await has ended, so captures by
@@ -127,7 +132,7 @@ class [[nodiscard("co_await it")]] on_op : public operation<on_op<F>>, private r
 /// before the await has; the loops of a runtime end together.
 /// Cancel: cancels the task on `loop`, and waits until it has ended. A function that has not begun never runs. A plain
 /// function that has begun is not interrupted. A result that comes despite the cancel wins.
-/// Errors: the exceptions of the function; task_cancelled when the other loop was shut down; std::bad_alloc when
+/// Errors: the exceptions of the function; task_cancelled when the loop of another runtime was shut down; std::bad_alloc when
 /// `loop` has no memory for the task.
 /// asyncio: run_coroutine_threadsafe with wrap_future. Asio: co_spawn(other, f, use_awaitable). Seastar: submit_to.
 template <class F>

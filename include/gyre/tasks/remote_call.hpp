@@ -30,6 +30,9 @@ class GYRE_API remote_call : protected task_owner {
   // On the home loop.
 
   [[nodiscard]] bool is_local() const noexcept { return target_ == event_loop::current_or_null(); }
+  /// To be called before `send` when the function returns a task: if the caller is shielded from the end of its loop, the
+  /// end of the target does not cancel the task either. Only loops that end together can wait for each other like that.
+  void inherit_shield() noexcept;
   /// Sends `message`, whose `complete` runs on the target. It then brings the answer, and `answered` runs at home.
   /// In a forked child that has no thread for the target, the program is stopped with a message.
   void send(io::completion& message, void (*answered)(io::completion&) noexcept) noexcept;
@@ -46,6 +49,8 @@ class GYRE_API remote_call : protected task_owner {
   /// Returns false when the call was cancelled before the message has arrived; the function must not run then.
   /// To be called first.
   [[nodiscard]] bool accept() noexcept;
+  /// The scope above the task that runs the function.
+  [[nodiscard]] cancel_scope& scope_there() const noexcept;
   /// Makes `task` the one that a cancel ends. Its owner must be this call.
   void runs_in(task_state& task) noexcept { task_ = &task; }
   /// Keeps the exception that is being handled.
@@ -74,6 +79,7 @@ class GYRE_API remote_call : protected task_owner {
   task_local_binding* locals_ = nullptr;
   std::exception_ptr failure_;
   unsigned char marks_ = 0;      // accessed through std::atomic_ref by both threads
+  bool shielded_ = false;        // set before the message is sent
   bool withdrawn_ = false;       // the function did not run; written on the target before the answer
   bool cancel_sent_ = false;     // used only at home
   bool cancel_arrived_ = false;  // used only on the target

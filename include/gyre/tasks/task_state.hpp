@@ -129,6 +129,9 @@ struct GYRE_API task_state : io::completion, task_context {
   /// Marks the failure as seen: it is not reported as a background failure.
   void mark_observed() noexcept { observed_ = true; }
 
+  /// After the end: moves the exception out. The task keeps no reference to it, and does not report it.
+  [[nodiscard]] std::exception_ptr take_failure() noexcept { return std::exchange(failure_, nullptr); }
+
   /// After an end with an exception: throws it, `task_cancelled` instead of `cancelled`.
   [[noreturn]] void rethrow() const;
   /// After the end: returns the value, once, or throws the task's exception, every time, `task_cancelled` instead of
