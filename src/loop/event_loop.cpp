@@ -12,6 +12,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
@@ -38,6 +39,11 @@ const loop_options& checked(const loop_options& options) {
   if (options.ready_per_turn > 0) return options;
   throw std::invalid_argument("event_loop: ready_per_turn is " + std::to_string(options.ready_per_turn) +
                               ", and no task would ever run; it must be at least 1");
+}
+
+std::uint32_t next_number() noexcept {
+  static constinit std::atomic<std::uint32_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
 void print_failure(const background_failure& failure, void* /*argument*/) noexcept {
@@ -69,6 +75,7 @@ event_loop::event_loop(const loop_options& options)
     : ready_per_turn_(checked(options).ready_per_turn),
       busy_poll_(options.busy_poll.count()),
       virtual_(options.virtual_time),
+      number_(next_number()),
       virtual_now_(clock()),
       backend_(required_backend(options.backend, choice_)),
       timers_(virtual_now_),
@@ -118,6 +125,8 @@ void event_loop::wait_for_posters() const noexcept {
   for (int n = 0; mailbox_->posting.load(std::memory_order_acquire) > 0; ++n)
     n < most_yields ? (void)::sched_yield() : (void)::nanosleep(&moment, nullptr);
 }
+
+bool event_loop::exists(std::uint32_t number) noexcept { return stop_observers::knows(number); }
 
 void event_loop::stop_without_loop() noexcept {
   misuse(

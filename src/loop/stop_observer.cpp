@@ -187,6 +187,13 @@ void stop_observers::leave() noexcept {
   settle();
 }
 
+bool stop_observers::knows(std::uint32_t loop) noexcept {
+  const std::scoped_lock lock(stop_lock);
+  const stop_observers* each = stop_loops.first();
+  while (each != nullptr && each->loop_->number() != loop) each = each->next;
+  return each != nullptr;
+}
+
 // For a loop that no longer turns on its own.
 void stop_observers::settle() noexcept {
   if (loop_->is_of_parent()) return;

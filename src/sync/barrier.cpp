@@ -4,6 +4,7 @@
 namespace gyre {
 
 bool barrier_wait_op::try_now() noexcept {
+  barrier_->owner_.check("wait");
   refused = barrier_->broken_;
   if (refused) return true;
   position_ = barrier_->waiting();
@@ -19,17 +20,20 @@ bool barrier_wait_op::try_now() noexcept {
 wait_queue& barrier_wait_op::waits_in() noexcept { return barrier_->waiters_; }
 
 std::size_t barrier::waiting() const noexcept {
+  owner_.check("waiting");
   std::size_t count = 0;
   for (const wait_node* each = waiters_.first(); each != nullptr; each = each->next) ++count;
   return count;
 }
 
 void barrier::abort() noexcept {
+  owner_.check("abort");
   broken_ = true;
   waiters_.refuse_all();
 }
 
 void barrier::reset() noexcept {
+  owner_.check("reset");
   broken_ = false;
   waiters_.refuse_all();
 }

@@ -6,6 +6,7 @@
 namespace gyre {
 
 void condition_wait_op::start() noexcept {
+  condition_->owner_.check("wait");
   grant = call_member<&condition_wait_op::on_grant>;
   condition_->waiters_.push_back(*this);
   mutex_ = condition_->mutex_;
@@ -31,6 +32,7 @@ void condition_wait_op::lock_again() noexcept {
 }
 
 void condition_variable::notify(std::size_t count) noexcept {
+  owner_.check("notify");
   for (; count > 0 && !waiters_.empty(); --count) {
     auto& op = static_cast<condition_wait_op&>(*waiters_.first());
     waiters_.remove(op);

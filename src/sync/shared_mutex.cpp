@@ -3,7 +3,10 @@
 
 namespace gyre {
 
-bool shared_mutex_lock_op::try_now() noexcept { return shared_ ? mutex_->try_lock_shared() : mutex_->try_lock(); }
+bool shared_mutex_lock_op::try_now() noexcept {
+  mutex_->owner_.check(shared_ ? "lock_shared" : "lock");
+  return shared_ ? mutex_->try_lock_shared() : mutex_->try_lock();
+}
 bool shared_mutex_lock_op::is_free() const noexcept { return mutex_->is_free(shared_); }
 wait_queue& shared_mutex_lock_op::waits_in() noexcept { return mutex_->waiters_; }
 
@@ -19,17 +22,20 @@ void shared_mutex_lock_op::await_resume() {
 }
 
 bool shared_mutex::try_lock() noexcept {
+  owner_.check("try_lock");
   if (!is_free(false)) return false;
   return written_ = true;
 }
 
 bool shared_mutex::try_lock_shared() noexcept {
+  owner_.check("try_lock_shared");
   if (!is_free(true)) return false;
   ++readers_;
   return true;
 }
 
 void shared_mutex::unlock() noexcept {
+  owner_.check("unlock");
   if (!written_)
     misuse("a shared_mutex was unlocked that no writer has locked: let a guard of scoped_lock() unlock it");
   written_ = false;
@@ -37,6 +43,7 @@ void shared_mutex::unlock() noexcept {
 }
 
 void shared_mutex::unlock_shared() noexcept {
+  owner_.check("unlock_shared");
   if (readers_ == 0)
     misuse("a shared_mutex was unlocked that no reader has locked: let a guard of scoped_lock_shared() unlock it");
   --readers_;

@@ -1,4 +1,4 @@
-// tests/sync/other_loop_test.cpp: debug builds stop when a task is woken by the thread of another loop.
+// tests/sync/other_loop_test.cpp: objects that several threads use. Debug builds stop when one belongs to another loop.
 #include <gyre/sync/barrier.hpp>
 #include <gyre/sync/broadcast.hpp>
 #include <gyre/sync/channel.hpp>
@@ -13,207 +13,307 @@
 #include <gyre/sync/shared_mutex.hpp>
 #include <gyre/sync/watch.hpp>
 
+#include "tests/support/two_loops.hpp"
 #include "tests/support/virtual_run.hpp"
 
+#include <string>
 #include <thread>
+#include <utility>
 
 using namespace gyre_test;
+using gyre::task;
 
-namespace {
-
-/// Runs `wait` in a task named "waiter" on one loop until it waits. Then runs `wake` on the loop of another thread.
-template <class Wait, class Wake>
-void wakes_from_another_loop(const Wait& wait, const Wake& wake) {
-  run_virtual([&]() -> gyre::task<> {
-    auto waiter = gyre::spawn(wait(), {.name = "waiter"});
-    co_await gyre::yield();
-    std::thread([&] { gyre::run(wake()); }).join();
-    co_await waiter;
-  });
-}
-
-const char* const sentence =
-    "task waiter, which waits at .*other_loop_test.cpp:[0-9]+, was woken by the thread of another";
-
-}  // namespace
-
-class woken_on_another_loop_death : public testing::Test {
+class used_on_another_loop_death : public testing::Test {
  protected:
   void SetUp() override {
     if (!gyre::checks_everything) GTEST_SKIP() << "a check of debug builds";
   }
 };
 
-TEST_F(woken_on_another_loop_death, by_a_mutex) {
-  const auto scenario = [] {
-    gyre::mutex mutex;
-    wakes_from_another_loop(
-        [&]() -> gyre::task<> {
-          EXPECT_TRUE(mutex.try_lock());
-          co_await mutex.lock();
-        },
-        [&]() -> gyre::task<> {
-          mutex.unlock();
+TEST_F(used_on_another_loop_death, an_event) {
+  gyre::event happened;
+  const auto first = [&] { happened.clear(); };
+  expect_stop(first, [&] { happened.set(); }, elsewhere("set", "an event"));
+  expect_stop(first, [&] { happened.clear(); }, elsewhere("clear", "an event"));
+  expect_stop(first, [&] { (void)happened.is_set(); }, elsewhere("is_set", "an event"));
+  expect_stop_in_await(first, [&] { return happened.wait(); }, elsewhere("wait", "an event"));
+}
+
+TEST_F(used_on_another_loop_death, an_event_that_is_set_already) {
+  gyre::event happened;
+  expect_stop_in_await([&] { happened.set(); }, [&] { return happened.wait(); }, elsewhere("wait", "an event"));
+}
+
+TEST_F(used_on_another_loop_death, a_mutex) {
+  gyre::mutex mutex;
+  const auto first = [&] { (void)mutex.is_locked(); };
+  const auto lock = [&] { (void)mutex.try_lock(); };
+  expect_stop(first, [&] { (void)mutex.try_lock(); }, elsewhere("try_lock", "a mutex"));
+  expect_stop(lock, [&] { mutex.unlock(); }, elsewhere("unlock", "a mutex"));
+  expect_stop(first, [&] { (void)mutex.is_locked(); }, elsewhere("is_locked", "a mutex"));
+  expect_stop_in_await(first, [&] { return mutex.lock(); }, elsewhere("lock", "a mutex"));
+  expect_stop_in_await(first, [&] { return mutex.scoped_lock(); }, elsewhere("lock", "a mutex"));
+  gyre::mutex_guard guard;
+  const auto take_guard = [&] {
+    (void)mutex.try_lock();
+    guard = gyre::mutex_guard(mutex);
+  };
+  expect_stop(take_guard, [&] { guard.unlock(); }, elsewhere("unlock", "a mutex"));
+}
+
+TEST_F(used_on_another_loop_death, a_shared_mutex) {
+  gyre::shared_mutex mutex;
+  const char* const name = "a shared_mutex";
+  const auto first = [&] { (void)mutex.is_locked(); };
+  expect_stop(first, [&] { (void)mutex.try_lock(); }, elsewhere("try_lock", name));
+  expect_stop(first, [&] { (void)mutex.try_lock_shared(); }, elsewhere("try_lock_shared", name));
+  expect_stop([&] { (void)mutex.try_lock(); }, [&] { mutex.unlock(); }, elsewhere("unlock", name));
+  expect_stop([&] { (void)mutex.try_lock_shared(); }, [&] { mutex.unlock_shared(); }, elsewhere("unlock_shared", name));
+  expect_stop(first, [&] { (void)mutex.readers(); }, elsewhere("readers", name));
+  expect_stop_in_await(first, [&] { return mutex.lock(); }, elsewhere("lock", name));
+  expect_stop_in_await(first, [&] { return mutex.scoped_lock_shared(); }, elsewhere("lock_shared", name));
+}
+
+TEST_F(used_on_another_loop_death, a_condition_variable) {
+  gyre::mutex mutex;
+  gyre::condition_variable condition(mutex);
+  const char* const name = "a condition_variable";
+  expect_stop([&] { condition.notify(); }, [&] { condition.notify_all(); }, elsewhere("notify", name));
+  expect_stop_in_await([&] { condition.notify(); }, [&] { return condition.wait(); }, elsewhere("wait", name));
+}
+
+TEST_F(used_on_another_loop_death, a_semaphore) {
+  gyre::counting_semaphore slots(1);
+  const char* const name = "a counting_semaphore";
+  const auto first = [&] { (void)slots.available(); };
+  expect_stop(first, [&] { (void)slots.try_acquire(); }, elsewhere("try_acquire", name));
+  expect_stop(first, [&] { slots.release(); }, elsewhere("release", name));
+  expect_stop(first, [&] { (void)slots.available(); }, elsewhere("available", name));
+  expect_stop_in_await(first, [&] { return slots.acquire(); }, elsewhere("acquire", name));
+  expect_stop_in_await(first, [&] { return slots.scoped_acquire(); }, elsewhere("acquire", name));
+}
+
+TEST_F(used_on_another_loop_death, a_latch_or_a_barrier) {
+  gyre::latch latch(2);
+  const auto first = [&] { latch.count_down(); };
+  expect_stop(first, [&] { latch.count_down(); }, elsewhere("count_down", "a latch"));
+  expect_stop(first, [&] { (void)latch.try_wait(); }, elsewhere("count", "a latch"));
+  expect_stop_in_await(first, [&] { return latch.wait(); }, elsewhere("wait", "a latch"));
+  gyre::barrier barrier(2);
+  const auto look = [&] { (void)barrier.broken(); };
+  expect_stop(look, [&] { barrier.abort(); }, elsewhere("abort", "a barrier"));
+  expect_stop(look, [&] { barrier.reset(); }, elsewhere("reset", "a barrier"));
+  expect_stop_in_await(look, [&] { return barrier.wait(); }, elsewhere("wait", "a barrier"));
+}
+
+TEST_F(used_on_another_loop_death, a_queue) {
+  gyre::queue<int> queue(4);
+  const auto first = [&] { (void)queue.try_put(1); };
+  expect_stop(first, [&] { (void)queue.try_put(1); }, elsewhere("try_put", "a queue"));
+  expect_stop(first, [&] { (void)queue.try_get(); }, elsewhere("try_get", "a queue"));
+  expect_stop(first, [&] { queue.task_done(); }, elsewhere("task_done", "a queue"));
+  expect_stop(first, [&] { queue.shut_down(); }, elsewhere("shut_down", "a queue"));
+  expect_stop(first, [&] { (void)queue.empty(); }, elsewhere("size", "a queue"));
+  expect_stop_in_await(first, [&] { return queue.put(1); }, elsewhere("put", "a queue"));
+  expect_stop_in_await(first, [&] { return queue.get(); }, elsewhere("get", "a queue"));
+  expect_stop_in_await(first, [&] { return queue.join(); }, elsewhere("join", "a queue"));
+}
+
+TEST_F(used_on_another_loop_death, a_channel) {
+  gyre::channel<int> channel(4);
+  const auto first = [&] { (void)channel.try_send(1); };
+  expect_stop(first, [&] { (void)channel.try_send(1); }, elsewhere("try_send", "a channel"));
+  expect_stop(first, [&] { (void)channel.try_receive(); }, elsewhere("try_receive", "a channel"));
+  expect_stop(first, [&] { channel.close(); }, elsewhere("close", "a channel"));
+  expect_stop(first, [&] { (void)channel.size(); }, elsewhere("size", "a channel"));
+  expect_stop_in_await(first, [&] { return channel.send(1); }, elsewhere("send", "a channel"));
+  expect_stop_in_await(first, [&] { return channel.receive(); }, elsewhere("receive", "a channel"));
+}
+
+TEST_F(used_on_another_loop_death, a_promise_or_a_future) {
+  gyre::promise<int> promise;
+  const auto future = promise.get_future();
+  const auto first = [&] { (void)promise.done(); };
+  expect_stop(first, [&] { (void)promise.set_value(1); }, elsewhere("set_value", "a promise"));
+  expect_stop(first, [&] { (void)promise.get_future(); }, elsewhere("get_future", "a promise"));
+  expect_stop(first, [&] { const auto gone = std::move(promise); }, elsewhere("destructor", "a promise"));
+  expect_stop(first, [&] { (void)future.done(); }, elsewhere("done", "a future"));
+  expect_stop(first, [&] { const auto copy = future; }, elsewhere("copy", "a future"));  // NOLINT
+  expect_stop_in_await(first, [&]() -> auto& { return future; }, elsewhere("co_await", "a future"));
+}
+
+TEST_F(used_on_another_loop_death, a_oneshot) {
+  gyre::oneshot<int> pair;
+  const auto first = [&] { (void)pair.sender.is_closed(); };
+  expect_stop(first, [&] { (void)pair.sender.send(1); }, elsewhere("send", "a oneshot"));
+  expect_stop(first, [&] { (void)pair.receiver.try_receive(); }, elsewhere("try_receive", "a oneshot"));
+  expect_stop(
+      first, [&] { const auto gone = std::move(pair.sender); }, elsewhere("destructor of the sender", "a oneshot"));
+  expect_stop_in_await(first, [&] { return pair.receiver.receive(); }, elsewhere("receive", "a oneshot"));
+}
+
+TEST_F(used_on_another_loop_death, a_watch) {
+  gyre::watch<int> watch(1);
+  auto watcher = watch.subscribe();
+  const auto first = [&] { watch.set(2); };
+  expect_stop(first, [&] { watch.set(3); }, elsewhere("set", "a watch"));
+  expect_stop(first, [&] { watch.close(); }, elsewhere("close", "a watch"));
+  expect_stop(first, [&] { (void)watch.value(); }, elsewhere("value", "a watch"));
+  expect_stop(first, [&] { (void)watch.subscribe(); }, elsewhere("subscribe", "a watch or broadcast"));
+  expect_stop(first, [&] { (void)watcher.value(); }, elsewhere("value", "a watcher"));
+  expect_stop_in_await(first, [&] { return watcher.changed(); }, elsewhere("changed", "a watcher"));
+}
+
+TEST_F(used_on_another_loop_death, a_broadcast) {
+  gyre::broadcast<int> broadcast(1);
+  auto subscription = broadcast.subscribe();
+  const auto first = [&] { broadcast.send(1); };
+  expect_stop(first, [&] { broadcast.send(2); }, elsewhere("send", "a broadcast"));
+  expect_stop(first, [&] { broadcast.close(); }, elsewhere("close", "a broadcast"));
+  expect_stop(first, [&] { (void)broadcast.subscribe(); }, elsewhere("subscribe", "a watch or broadcast"));
+  expect_stop(first, [&] { (void)subscription.try_receive(); }, elsewhere("try_receive", "a subscription"));
+  expect_stop_in_await(first, [&] { return subscription.receive(); }, elsewhere("receive", "a subscription"));
+}
+
+TEST_F(used_on_another_loop_death, in_a_chain_a_time_limit_or_an_as_expected) {
+  gyre::event happened;
+  const auto first = [&] { happened.clear(); };
+  const std::string sentence = elsewhere("wait", "an event");
+  expect_stop_in_await(first, [&] { return happened.wait() && happened.wait(); }, sentence);
+  expect_stop_in_await(first, [&] { return gyre::timeout(1h, happened.wait()); }, sentence);
+  expect_stop_in_await(first, [&] { return gyre::as_expected(happened.wait()); }, sentence);
+}
+
+TEST_F(used_on_another_loop_death, while_a_task_of_its_loop_waits) {
+  gyre::event happened;
+  const auto scenario = [&] {
+    run_virtual([&]() -> task<> {
+      auto waiter = gyre::spawn([&]() -> task<> { co_await happened.wait(); });
+      co_await gyre::yield();
+      std::thread([&] { happened.set(); }).join();
+      co_await waiter;
+    });
+  };
+  EXPECT_DEATH(scenario(), elsewhere("set", "an event"));
+}
+
+TEST_F(used_on_another_loop_death, on_a_thread_without_a_loop) {
+  gyre::queue<int> queue(1);
+  const auto scenario = [&] {
+    run_virtual([&]() -> task<> {
+      queue.shut_down();
+      std::thread([&] { (void)queue.try_put(1); }).join();
+      co_return;
+    });
+  };
+  EXPECT_DEATH(scenario(), elsewhere("try_put", "a queue"));
+}
+
+// ---- objects of other authors, which do not check their loop
+
+namespace {
+
+struct plain_line {
+  struct wait_op : gyre::queued_operation<wait_op> {
+    explicit wait_op(plain_line& line) noexcept : line_(&line) {}
+    static bool try_now() noexcept { return false; }
+    gyre::wait_queue& waits_in() noexcept { return line_->waiters; }
+    plain_line* line_;
+  };
+  gyre::wait_queue_of<"a plain_line"> waiters;
+};
+
+}  // namespace
+
+TEST_F(used_on_another_loop_death, any_object_that_wakes_a_task_of_its_loop) {
+  plain_line line;
+  const auto scenario = [&] {
+    run_virtual([&]() -> task<> {
+      auto waiter = gyre::spawn([&]() -> task<> { co_await plain_line::wait_op(line); }, {.name = "waiter"});
+      co_await gyre::yield();
+      std::thread([&] {
+        gyre::run([&]() -> task<> {
+          line.waiters.grant_all();
           co_return;
         });
+      }).join();
+      co_await waiter;
+    });
   };
-  EXPECT_DEATH(scenario(), sentence);
+  EXPECT_DEATH(scenario(),
+               "task waiter, which waits at .*other_loop_test.cpp:[0-9]+, was woken by the thread of another");
 }
 
-TEST_F(woken_on_another_loop_death, by_a_shared_mutex) {
-  const auto scenario = [] {
-    gyre::shared_mutex mutex;
-    wakes_from_another_loop(
-        [&]() -> gyre::task<> {
-          EXPECT_TRUE(mutex.try_lock());
-          co_await mutex.lock_shared();
-        },
-        [&]() -> gyre::task<> {
-          mutex.unlock();
-          co_return;
-        });
-  };
-  EXPECT_DEATH(scenario(), sentence);
+// ---- uses that are allowed
+
+TEST(use_by_several_threads, of_an_object_that_is_made_and_filled_before_its_loop) {
+  gyre::queue<int> queue(2);
+  EXPECT_TRUE(queue.try_put(1));
+  std::thread([&] { EXPECT_TRUE(queue.try_put(2)); }).join();
+  run_virtual([&]() -> task<> {
+    EXPECT_EQ(co_await queue.get(), 1);
+    EXPECT_EQ(co_await queue.get(), 2);
+  });
 }
 
-TEST_F(woken_on_another_loop_death, by_a_semaphore) {
-  const auto scenario = [] {
-    gyre::counting_semaphore slots(0);
-    wakes_from_another_loop([&]() -> gyre::task<> { co_await slots.acquire(); },
-                            [&]() -> gyre::task<> {
-                              slots.release();
-                              co_return;
-                            });
+TEST(use_by_several_threads, of_an_object_on_one_loop_after_the_other) {
+  static gyre::mutex mutex;
+  static gyre::event happened;
+  const auto use = [] {
+    run_virtual([]() -> task<> {
+      const auto guard = co_await mutex.scoped_lock();
+      happened.set();
+      co_await happened.wait();
+    });
   };
-  EXPECT_DEATH(scenario(), sentence);
+  use();
+  use();
+  std::thread(use).join();
+  EXPECT_TRUE(happened.is_set());
+  std::thread([] { EXPECT_FALSE(mutex.is_locked()); }).join();
+  use();
 }
 
-TEST_F(woken_on_another_loop_death, by_a_condition_variable) {
-  const auto scenario = [] {
-    gyre::mutex mutex;
-    gyre::condition_variable condition(mutex);
-    wakes_from_another_loop(
-        [&]() -> gyre::task<> {
-          const auto guard = co_await mutex.scoped_lock();
-          co_await condition.wait();
-        },
-        [&]() -> gyre::task<> {
-          condition.notify_all();
-          co_return;
-        });
-  };
-  EXPECT_DEATH(scenario(), sentence);
-}
-
-TEST_F(woken_on_another_loop_death, by_an_event_a_latch_or_a_barrier) {
-  const auto by_event = [] {
+TEST(use_by_several_threads, of_an_object_that_a_loop_makes_for_another_one) {
+  run_virtual([]() -> task<> {
     gyre::event happened;
-    wakes_from_another_loop([&]() -> gyre::task<> { co_await happened.wait(); },
-                            [&]() -> gyre::task<> {
-                              happened.set();
-                              co_return;
-                            });
-  };
-  const auto by_latch = [] {
-    gyre::latch latch(1);
-    wakes_from_another_loop([&]() -> gyre::task<> { co_await latch.wait(); },
-                            [&]() -> gyre::task<> {
-                              latch.count_down();
-                              co_return;
-                            });
-  };
-  const auto by_barrier = [] {
-    gyre::barrier barrier(2);
-    const auto arrive = [&]() -> gyre::task<> { (void)co_await barrier.wait(); };
-    wakes_from_another_loop(arrive, arrive);
-  };
-  EXPECT_DEATH(by_event(), sentence);
-  EXPECT_DEATH(by_latch(), sentence);
-  EXPECT_DEATH(by_barrier(), sentence);
+    std::thread([&] {
+      gyre::run([&]() -> task<> {
+        happened.set();
+        co_await happened.wait();
+      });
+    }).join();
+    EXPECT_TRUE(happened.is_set());  // the other loop has ended: now it is this loop's
+    co_return;
+  });
 }
 
-TEST_F(woken_on_another_loop_death, by_a_queue_or_a_channel) {
-  const auto get = [] {
-    gyre::queue<int> queue(1);
-    wakes_from_another_loop([&]() -> gyre::task<> { (void)co_await queue.get(); },
-                            [&]() -> gyre::task<> { co_await queue.put(1); });
-  };
-  const auto put = [] {
-    gyre::queue<int> queue(1);
-    EXPECT_TRUE(queue.try_put(1));
-    wakes_from_another_loop([&]() -> gyre::task<> { co_await queue.put(2); },
-                            [&]() -> gyre::task<> { (void)co_await queue.get(); });
-  };
-  const auto receive = [] {
-    gyre::channel<int> channel(1);
-    wakes_from_another_loop([&]() -> gyre::task<> { (void)co_await channel.receive(); },
-                            [&]() -> gyre::task<> { co_await channel.send(1); });
-  };
-  const auto send = [] {
-    gyre::channel<int> channel(0);
-    wakes_from_another_loop([&]() -> gyre::task<> { co_await channel.send(1); },
-                            [&]() -> gyre::task<> { (void)co_await channel.receive(); });
-  };
-  EXPECT_DEATH(get(), sentence);
-  EXPECT_DEATH(put(), sentence);
-  EXPECT_DEATH(receive(), sentence);
-  EXPECT_DEATH(send(), sentence);
+TEST(use_by_several_threads, of_an_object_that_is_destroyed_after_its_loop_has_ended) {
+  gyre::promise<int> promise;
+  auto future = promise.get_future();
+  gyre::oneshot<int> pair;
+  run_virtual([&]() -> task<> {
+    (void)promise.set_value(1);
+    EXPECT_EQ(co_await future, 1);
+    EXPECT_TRUE(pair.sender.send(2));
+  });
+  std::thread([promise = std::move(promise), future, receiver = std::move(pair.receiver)]() mutable {
+    EXPECT_EQ(future.result(), 1);
+    EXPECT_EQ(receiver.try_receive(), 2);
+  }).join();
 }
 
-TEST_F(woken_on_another_loop_death, by_a_promise_or_a_oneshot) {
-  const auto by_promise = [] {
-    gyre::promise<int> promise;
-    wakes_from_another_loop([&]() -> gyre::task<> { (void)co_await promise.get_future(); },
-                            [&]() -> gyre::task<> {
-                              promise.set_value(1);
-                              co_return;
-                            });
-  };
-  const auto by_oneshot = [] {
-    gyre::oneshot<int> pair;
-    wakes_from_another_loop([&]() -> gyre::task<> { (void)co_await pair.receiver.receive(); },
-                            [&]() -> gyre::task<> {
-                              (void)pair.sender.send(1);
-                              co_return;
-                            });
-  };
-  EXPECT_DEATH(by_promise(), sentence);
-  EXPECT_DEATH(by_oneshot(), sentence);
-}
-
-TEST_F(woken_on_another_loop_death, by_a_watch_or_a_broadcast) {
-  const auto by_watch = [] {
-    gyre::watch<int> watch(1);
-    auto watcher = watch.subscribe();
-    wakes_from_another_loop([&]() -> gyre::task<> { (void)co_await watcher.changed(); },
-                            [&]() -> gyre::task<> {
-                              watch.set(2);
-                              co_return;
-                            });
-  };
-  const auto by_broadcast = [] {
-    gyre::broadcast<int> broadcast(1);
-    auto subscription = broadcast.subscribe();
-    wakes_from_another_loop([&]() -> gyre::task<> { (void)co_await subscription.receive(); },
-                            [&]() -> gyre::task<> {
-                              broadcast.send(1);
-                              co_return;
-                            });
-  };
-  EXPECT_DEATH(by_watch(), sentence);
-  EXPECT_DEATH(by_broadcast(), sentence);
-}
-
-TEST_F(woken_on_another_loop_death, in_a_chain_a_time_limit_or_an_as_expected) {
-  const auto wakes = [](auto wait) {
+TEST(use_by_several_threads, of_an_object_by_functions_that_are_posted_to_its_loop) {
+  run_virtual([]() -> task<> {
+    gyre::event_loop& loop = gyre::event_loop::current();
     gyre::event happened;
-    wakes_from_another_loop([&]() -> gyre::task<> { co_await wait(happened); },
-                            [&]() -> gyre::task<> {
-                              happened.set();
-                              co_return;
-                            });
-  };
-  EXPECT_DEATH(wakes([](gyre::event& e) -> gyre::task<> { co_await (e.wait() && e.wait()); }), sentence);
-  EXPECT_DEATH(wakes([](gyre::event& e) -> gyre::task<> { co_await gyre::timeout(1h, e.wait()); }), sentence);
-  EXPECT_DEATH(wakes([](gyre::event& e) -> gyre::task<> { (void)co_await gyre::as_expected(e.wait()); }), sentence);
+    gyre::queue<int> queue(1);
+    std::thread other([&] {
+      loop.post([&] { happened.set(); });
+      (void)gyre::run_coroutine_threadsafe(loop, [&]() -> task<> { co_await queue.put(1); });
+    });
+    co_await happened.wait();
+    EXPECT_EQ(co_await queue.get(), 1);
+    other.join();
+  });
 }

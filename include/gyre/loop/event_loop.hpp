@@ -75,6 +75,10 @@ class GYRE_API event_loop {
   [[nodiscard]] static event_loop* current_or_null() noexcept { return current_; }
   /// True in a forked child of the process that made the loop; the loop does not run there. Thread: any.
   [[nodiscard]] bool is_of_parent() const noexcept { return made_in_ != forks_; }
+  /// A number, from 1, that no other loop of the process has had.
+  [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+  /// True until the loop with this number has shut down. In a forked child no loop of the parent exists. Thread: any.
+  [[nodiscard]] static bool exists(std::uint32_t number) noexcept;
 
   /// Runs turns until `done` becomes true.
   void run_until(const bool& done);
@@ -241,6 +245,7 @@ class GYRE_API event_loop {
   bool virtual_;
   bool shut_down_ = false;
   unsigned made_in_ = forks_;  // `forks_` in the process that made it
+  std::uint32_t number_;
   io::monotonic_time virtual_now_;
   io::monotonic_time recent_ = 0;  // 0: not read since the loop last waited
   io::backend_choice choice_;      // declared before the backend, whose constructor uses it

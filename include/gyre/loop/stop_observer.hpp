@@ -93,6 +93,7 @@ class GYRE_API stop_observers {
   // For the loop. Its bell is rung only while it is among the loops of the process, or has the authority.
   void join(event_loop& loop) noexcept;
   void leave() noexcept;
+  [[nodiscard]] static bool knows(std::uint32_t loop) noexcept;
   static void before_fork() noexcept;
   static void after_fork() noexcept;
   static void after_fork_in_child() noexcept;

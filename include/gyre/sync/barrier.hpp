@@ -46,7 +46,10 @@ class GYRE_API barrier {
   /// Resets the barrier to its initial state. Waiting tasks get broken_barrier.
   void reset() noexcept;
 
-  [[nodiscard]] bool broken() const noexcept { return broken_; }
+  [[nodiscard]] bool broken() const noexcept {
+    owner_.check("broken");
+    return broken_;
+  }
   [[nodiscard]] std::size_t parties() const noexcept { return parties_; }
   /// The number of waiting tasks.
   [[nodiscard]] std::size_t waiting() const noexcept;
@@ -56,6 +59,7 @@ class GYRE_API barrier {
   wait_queue_of<"a barrier"> waiters_;
   std::size_t parties_;
   bool broken_ = false;
+  owner_loop_of<"a barrier"> owner_;
 };
 
 }  // namespace gyre

@@ -33,7 +33,10 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] broadcast_receive_op
   explicit broadcast_receive_op(broadcast_subscription<T>& to) noexcept : subscription_(&to) {}
   static constexpr bool takes_when_resumed = true;
   static constexpr bool result_is_granted = true;
-  bool try_now() noexcept { return is_free(); }
+  bool try_now() noexcept {
+    subscription_->source().check_loop("receive", "a subscription");
+    return is_free();
+  }
   [[nodiscard]] bool is_free() const noexcept { return subscription_->has_item() || subscription_->source().closed_; }
   wait_queue& waits_in() noexcept { return subscription_->source().receivers_; }
   std::optional<broadcast_item<T>> take_value() { return subscription_->try_receive(); }
@@ -57,6 +60,7 @@ class broadcast_subscription {
 
   /// Takes the next item, if there is one.
   [[nodiscard]] std::optional<broadcast_item<T>> try_receive() {
+    source().check_loop("try_receive", "a subscription");
     if (!has_item()) return std::nullopt;
     const std::uint64_t oldest = source().oldest();
     const std::uint64_t missed = next_ < oldest ? oldest - next_ : 0;
@@ -102,6 +106,7 @@ class broadcast {
 
   /// Sends an item to all subscribers. Stops the program when the broadcast is closed.
   void send(T item) {
+    check_loop("send", "a broadcast");
     if (closed_) misuse("send() to a broadcast that is closed: ask is_closed() first");
     if (items_.size() < capacity_)
       items_.push_back(std::move(item));
@@ -112,14 +117,21 @@ class broadcast {
   }
   /// Closes the broadcast: no more items will come. Remaining items can still be received. Idempotent.
   void close() noexcept {
+    check_loop("close", "a broadcast");
     closed_ = true;
     receivers_.grant_all();
   }
-  [[nodiscard]] bool is_closed() const noexcept { return closed_; }
+  [[nodiscard]] bool is_closed() const noexcept {
+    check_loop("is_closed", "a broadcast");
+    return closed_;
+  }
 
  private:
   friend class broadcast_subscription<T>;
   friend class broadcast_receive_op<T>;
+  void check_loop(const char* operation, const char* object) const noexcept {
+    subscriptions_.owner.check(operation, object);
+  }
   [[nodiscard]] std::uint64_t oldest() const noexcept { return sent_ - items_.size(); }
   [[nodiscard]] const T& at(std::uint64_t number) const noexcept { return items_[number % capacity_]; }
 

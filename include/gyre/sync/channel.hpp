@@ -20,6 +20,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] channel_send_op : public qu
  public:
   channel_send_op(channel<T>& target, T&& item) noexcept : channel_(&target), item_(std::move(item)) {}
   bool try_now() {
+    channel_->owner_.check("send");
     this->refused = channel_->closed_;
     return this->refused || channel_->accept(item_);
   }
@@ -40,6 +41,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] channel_receive_op
  public:
   explicit channel_receive_op(channel<T>& source) noexcept : channel_(&source) {}
   bool try_now() {
+    channel_->owner_.check("receive");
     item_ = channel_->try_receive();
     return item_ || channel_->closed_;
   }
@@ -85,11 +87,15 @@ class channel {
 
   /// Returns true when the item was sent. Returns false, and leaves `item` unchanged, when it would have to wait or the
   /// channel is closed.
-  [[nodiscard]] bool try_send(T& item) { return !closed_ && accept(item); }
+  [[nodiscard]] bool try_send(T& item) {
+    owner_.check("try_send");
+    return !closed_ && accept(item);
+  }
   [[nodiscard]] bool try_send(T&& item) { return try_send(item); }
 
   /// Takes the next item, or returns nothing when there is none now.
   [[nodiscard]] std::optional<T> try_receive() {
+    owner_.check("try_receive");
     std::optional<T> item;
     if (!items_.empty()) item.emplace(items_.pop());
     wait_node* const first = senders_.first();
@@ -106,14 +112,21 @@ class channel {
   /// Closes the channel: it accepts no more items. Its remaining items can still be received. Waiting senders fail.
   /// Idempotent.
   void close() noexcept {
+    owner_.check("close");
     closed_ = true;
     senders_.refuse_all();
     receivers_.grant_all();  // without an item: they wait because it is empty
   }
 
-  [[nodiscard]] bool is_closed() const noexcept { return closed_; }
+  [[nodiscard]] bool is_closed() const noexcept {
+    owner_.check("is_closed");
+    return closed_;
+  }
   /// The number of items that were not taken yet, without those of waiting senders.
-  [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept {
+    owner_.check("size");
+    return items_.size();
+  }
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  private:
@@ -147,6 +160,7 @@ class channel {
   fifo_storage<T> items_;
   std::size_t capacity_;
   bool closed_ = false;
+  owner_loop_of<"a channel"> owner_;
   wait_queue_of<"a channel"> senders_;
   wait_queue_of<"a channel"> receivers_;
 };

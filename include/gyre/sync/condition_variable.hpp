@@ -73,6 +73,7 @@ class GYRE_API condition_variable {
   friend class condition_wait_op;
   mutex* mutex_;
   wait_queue_of<"a condition_variable"> waiters_;
+  owner_loop_of<"a condition_variable"> owner_;
 };
 
 inline void condition_wait_op::await_resume() {

@@ -31,19 +31,30 @@ class event {
 
   /// Wakes all waiting tasks. Until it is cleared, later tasks do not wait.
   void set() noexcept {
+    owner_.check("set");
     set_ = true;
     waiters_.grant_all();
   }
-  void clear() noexcept { set_ = false; }
-  [[nodiscard]] bool is_set() const noexcept { return set_; }
+  void clear() noexcept {
+    owner_.check("clear");
+    set_ = false;
+  }
+  [[nodiscard]] bool is_set() const noexcept {
+    owner_.check("is_set");
+    return set_;
+  }
 
  private:
   friend class event_wait_op;
   wait_queue_of<"an event"> waiters_;
   bool set_ = false;
+  owner_loop_of<"an event"> owner_;
 };
 
-inline bool event_wait_op::try_now() noexcept { return event_->is_set(); }
+inline bool event_wait_op::try_now() noexcept {
+  event_->owner_.check("wait");
+  return event_->set_;
+}
 inline wait_queue& event_wait_op::waits_in() noexcept { return event_->waiters_; }
 
 }  // namespace gyre

@@ -50,6 +50,8 @@ class promise_state {
     return *value_;
   }
   [[nodiscard]] wait_queue& waiters() noexcept { return waiters_; }
+  /// In debug builds, stops the program when this belongs to another loop.
+  void check_loop(const char* operation, const char* object) const noexcept { owner_.check(operation, object); }
 
   void add_reference() noexcept { ++references_; }
   void release() noexcept {
@@ -61,6 +63,7 @@ class promise_state {
   std::exception_ptr failure_;
   wait_queue_of<"a promise"> waiters_;
   std::uint32_t references_ = 1;
+  owner_loop owner_;
 };
 
 /// Waits for the result of a promise.
@@ -68,7 +71,10 @@ template <class T>
 class [[nodiscard("co_await it"), gnu::warn_unused]] future_wait_op : public queued_operation<future_wait_op<T>> {
  public:
   explicit future_wait_op(promise_state<T>& awaited) noexcept : state_(&awaited) {}
-  bool try_now() noexcept { return state_->done(); }
+  bool try_now() noexcept {
+    state_->check_loop("co_await", "a future");
+    return state_->done();
+  }
   wait_queue& waits_in() noexcept { return state_->waiters(); }
   std::add_lvalue_reference_t<const T> await_resume() {
     queued_operation<future_wait_op>::await_resume();
@@ -93,7 +99,9 @@ class future {
   using gyre_awaitable_tag = void;
 
   future(const future& other) noexcept : state_(other.state_) {
-    if (state_ != nullptr) state_->add_reference();
+    if (state_ == nullptr) return;
+    state_->check_loop("copy", "a future");
+    state_->add_reference();
   }
   future(future&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   future& operator=(future other) noexcept {
@@ -101,7 +109,10 @@ class future {
     return *this;
   }
   ~future() {
-    if (auto* const ended = std::exchange(state_, nullptr)) ended->release();
+    auto* const ended = std::exchange(state_, nullptr);
+    if (ended == nullptr) return;
+    ended->check_loop("destructor", "a future");
+    ended->release();
   }
 
   /// Waits for the value.
@@ -110,10 +121,10 @@ class future {
   /// Errors: the exception that the promise was given; sender_dropped when the promise was destroyed without a result.
   future_wait_op<T> operator co_await() const noexcept { return future_wait_op<T>(state()); }
 
-  [[nodiscard]] bool done() const noexcept { return state().done(); }
+  [[nodiscard]] bool done() const noexcept { return used_by("done").done(); }
   /// Returns the value, or throws the exception, of a future that is done. Stops the program when it is not done.
   [[nodiscard]] decltype(auto) result() const {
-    if (!done()) [[unlikely]]
+    if (!used_by("result").done()) [[unlikely]]
       misuse("result() of a future that has no value yet; co_await it, or ask done() first");
     if constexpr (std::is_void_v<T>)
       (void)state_->value();
@@ -128,6 +139,10 @@ class future {
       misuse("a future that was moved from was used: use the object that it was moved to, or a copy");
     return *state_;
   }
+  [[nodiscard]] promise_state<T>& used_by(const char* operation) const noexcept {
+    state().check_loop(operation, "a future");
+    return *state_;
+  }
   explicit future(promise_state<T>& state) noexcept : state_(&state) { state.add_reference(); }
   promise_state<T>* state_;
 };
@@ -140,36 +155,38 @@ class promise {
  public:
   promise() : state_(new promise_state<T>) {}
 
-  [[nodiscard]] future<T> get_future() const noexcept { return future<T>(state()); }
+  [[nodiscard]] future<T> get_future() const noexcept { return future<T>(used_by("get_future")); }
 
   /// Passes the value to all waiting tasks. Returns false, and changes nothing, when a result was given before.
   template <class U = T>
   bool set_value(U&& value)
     requires(!std::is_void_v<T>)
   {
-    return state().give(std::forward<U>(value));
+    return used_by("set_value").give(std::forward<U>(value));
   }
   bool set_value()
     requires std::is_void_v<T>
   {
-    return state().give();
+    return used_by("set_value").give();
   }
   /// Passes an exception to all waiting tasks. Returns false, and changes nothing, when a result was given before. A
   /// null pointer stops the program.
   bool set_exception(std::exception_ptr failure) noexcept {
     if (failure == nullptr) [[unlikely]]
       misuse("set_exception of a promise with a null exception_ptr: give it an exception, or set_value");
-    return state().give_failure(std::move(failure));
+    return used_by("set_exception").give_failure(std::move(failure));
   }
-  [[nodiscard]] bool done() const noexcept { return state().done(); }
+  [[nodiscard]] bool done() const noexcept { return used_by("done").done(); }
 
  private:
-  [[nodiscard]] promise_state<T>& state() const noexcept {
+  [[nodiscard]] promise_state<T>& used_by(const char* operation) const noexcept {
     if (state_ == nullptr) [[unlikely]]
       misuse("a promise that was moved from was used: use the object that it was moved to");
+    state_->check_loop(operation, "a promise");
     return *state_;
   }
   static void drop(promise_state<T>* state) noexcept {
+    state->check_loop("destructor", "a promise");
     if (!state->done()) state->give_failure(std::make_exception_ptr(sender_dropped()));
     state->release();
   }

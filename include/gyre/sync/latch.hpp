@@ -29,6 +29,7 @@ class latch {
 
   /// Counts down. Stops the program when `by` is more than the remaining count.
   void count_down(std::size_t by = 1) noexcept {
+    owner_.check("count_down");
     if (by > count_) misuse("a latch was counted down below 0: make it with a higher count");
     count_ -= by;
     if (count_ == 0) waiters_.grant_all();
@@ -47,16 +48,23 @@ class latch {
     return wait();
   }
 
-  [[nodiscard]] bool try_wait() const noexcept { return count_ == 0; }
-  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+  [[nodiscard]] bool try_wait() const noexcept { return count() == 0; }
+  [[nodiscard]] std::size_t count() const noexcept {
+    owner_.check("count");
+    return count_;
+  }
 
  private:
   friend class latch_wait_op;
   wait_queue_of<"a latch"> waiters_;
   std::size_t count_;
+  owner_loop_of<"a latch"> owner_;
 };
 
-inline bool latch_wait_op::try_now() noexcept { return latch_->try_wait(); }
+inline bool latch_wait_op::try_now() noexcept {
+  latch_->owner_.check("wait");
+  return latch_->count_ == 0;
+}
 inline wait_queue& latch_wait_op::waits_in() noexcept { return latch_->waiters_; }
 
 }  // namespace gyre

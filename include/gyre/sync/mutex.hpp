@@ -57,6 +57,7 @@ class GYRE_API mutex {
 
   /// Returns true when the mutex was free; it is then this task's.
   [[nodiscard]] bool try_lock() noexcept {
+    owner_.check("try_lock");
     if (locked_) return false;
     locked_ = true;
     return true;
@@ -64,7 +65,10 @@ class GYRE_API mutex {
 
   /// Hands the mutex to the task that has waited longest. Stops the program when it is not locked.
   void unlock() noexcept;
-  [[nodiscard]] bool is_locked() const noexcept { return locked_; }
+  [[nodiscard]] bool is_locked() const noexcept {
+    owner_.check("is_locked");
+    return locked_;
+  }
 
  private:
   template <class Derived, class T>
@@ -88,9 +92,11 @@ class GYRE_API mutex {
   wait_queue_of<"a mutex"> waiters_;
   std::uint64_t holder_ = 0;  // for the check: the number of the task whose guard holds it; 0 means unknown
   bool locked_ = false;
+  owner_loop_of<"a mutex"> owner_;
 };
 
 inline void mutex::unlock() noexcept {
+  owner_.check("unlock");
   if (!locked_) [[unlikely]]
     stop_not_locked();
   holder_ = 0;  // always: the library may be a release build when the program is not
@@ -112,7 +118,10 @@ template <class Derived, class T = void>
 class mutex_wait_op : public queued_operation<Derived, T> {
  public:
   explicit mutex_wait_op(mutex& wanted) noexcept : mutex_(&wanted) {}
-  bool try_now() noexcept { return mutex_->try_lock(); }
+  bool try_now() noexcept {
+    mutex_->owner_.check("lock");
+    return mutex_->try_lock();
+  }
   [[nodiscard]] bool is_free() const noexcept { return !mutex_->locked_; }
   wait_queue& waits_in() noexcept { return mutex_->waiters_; }
   void give_back() noexcept { mutex_->unlock(); }

@@ -24,6 +24,7 @@ struct oneshot_state {
   wait_queue_of<"a oneshot"> receiver;
   bool sender_gone = false;
   bool receiver_gone = false;
+  owner_loop_of<"a oneshot"> owner;
 };
 
 template <class T>
@@ -40,10 +41,12 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] oneshot_receive_op
   explicit oneshot_receive_op(oneshot_state<T>& awaited) noexcept : state_(&awaited) {}
   // A value that is there needs no copy in the operation: await_resume takes it from the state.
   bool await_ready() {
+    state_->owner.check("receive");
     if (state_->value && event_loop::may_continue_inline()) return true;
     return queued_operation<oneshot_receive_op<T>, T>::await_ready();
   }
   bool try_now() noexcept(moves_safely) {
+    state_->owner.check("receive");
     if (!state_->receiver.empty())
       misuse("two tasks wait for the value of one oneshot: let one task wait, and hand on what it gets");
     if (state_->value) {
@@ -83,6 +86,7 @@ class oneshot_sender {
 
   /// Sends the value. To be called once. Returns false, and leaves the value unchanged, when the receiver is gone.
   bool send(T&& value) {
+    check("send");
     if (is_closed()) [[unlikely]]
       return send_to_nobody();
     if (wait_node* const waiting = state_->receiver.first(); waiting != nullptr) {
@@ -100,9 +104,15 @@ class oneshot_sender {
     return send(T(value));
   }
   /// True when the receiver is gone, so no task will see the value.
-  [[nodiscard]] bool is_closed() const noexcept { return state_ == nullptr || state_->receiver_gone; }
+  [[nodiscard]] bool is_closed() const noexcept {
+    check("is_closed");
+    return state_ == nullptr || state_->receiver_gone;
+  }
 
  private:
+  void check(const char* operation) const noexcept {
+    if (state_ != nullptr) state_->owner.check(operation);
+  }
   [[gnu::noinline, gnu::cold]] bool send_to_nobody() {
     if (state_ == nullptr)
       misuse("send on a oneshot_sender that has sent its value or was moved from: a oneshot takes one value only");
@@ -110,6 +120,7 @@ class oneshot_sender {
     return false;
   }
   static void leave(oneshot_state<T>* state) noexcept {
+    state->owner.check("destructor of the sender");
     state->sender_gone = true;
     if (state->receiver_gone)
       delete state;
@@ -131,7 +142,10 @@ class oneshot_receiver {
   /// Errors: sender_dropped when the sender is gone without having sent a value.
   [[nodiscard("co_await it")]] oneshot_receive_op<T> receive() noexcept { return oneshot_receive_op<T>(state()); }
   /// Takes the value, if it has arrived.
-  [[nodiscard]] std::optional<T> try_receive() noexcept { return std::exchange(state().value, std::nullopt); }
+  [[nodiscard]] std::optional<T> try_receive() noexcept {
+    state().owner.check("try_receive");
+    return std::exchange(state_->value, std::nullopt);
+  }
 
  private:
   [[nodiscard]] oneshot_state<T>& state() const noexcept {
@@ -140,6 +154,7 @@ class oneshot_receiver {
     return *state_;
   }
   static void leave(oneshot_state<T>* state) noexcept {
+    state->owner.check("destructor of the receiver");
     state->receiver_gone = true;
     if (state->sender_gone) delete state;
   }

@@ -24,6 +24,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] queue_put_op : public queue
   using value_type = typename Storage::value_type;
   queue_put_op(basic_queue<Storage>& queue, value_type&& item) noexcept : target_(&queue), item_(std::move(item)) {}
   bool try_now() {
+    target_->owner_.check("put");
     this->refused = target_->shut_down_;
     return this->refused || target_->accept(item_);
   }
@@ -45,6 +46,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] queue_get_op
   using value_type = typename Storage::value_type;
   explicit queue_get_op(basic_queue<Storage>& queue) noexcept : source_(&queue) {}
   bool try_now() {
+    source_->owner_.check("get");
     item_ = source_->try_get();
     this->refused = !item_ && source_->shut_down_;
     return item_ || this->refused;
@@ -67,7 +69,10 @@ template <class Storage>
 class [[nodiscard("co_await it"), gnu::warn_unused]] queue_join_op : public queued_operation<queue_join_op<Storage>> {
  public:
   explicit queue_join_op(basic_queue<Storage>& queue) noexcept : queue_(&queue) {}
-  bool try_now() noexcept { return queue_->unfinished_ == 0; }
+  bool try_now() noexcept {
+    queue_->owner_.check("join");
+    return queue_->unfinished_ == 0;
+  }
   wait_queue& waits_in() noexcept { return queue_->joiners_; }
 
  private:
@@ -105,11 +110,15 @@ class basic_queue {
 
   /// Returns true when the item was added. Returns false, and leaves `item` unchanged, when the queue is full or shut
   /// down.
-  [[nodiscard]] bool try_put(value_type& item) { return !shut_down_ && accept(item); }
+  [[nodiscard]] bool try_put(value_type& item) {
+    owner_.check("try_put");
+    return !shut_down_ && accept(item);
+  }
   [[nodiscard]] bool try_put(value_type&& item) { return try_put(item); }
 
   /// Takes the next item, or returns nothing when there is none now.
   [[nodiscard]] std::optional<value_type> try_get() {
+    owner_.check("try_get");
     if (items_.empty()) return std::nullopt;
     std::optional<value_type> item(items_.pop());
     if (wait_node* const first = putters_.first(); first != nullptr && !full()) {
@@ -122,6 +131,7 @@ class basic_queue {
 
   /// Records that a taken item has been processed. Stops the program when there was none.
   void task_done() noexcept {
+    owner_.check("task_done");
     if (unfinished_ == 0) misuse("task_done was called more often than items were put into the queue");
     if (--unfinished_ == 0) joiners_.grant_all();
   }
@@ -135,6 +145,7 @@ class basic_queue {
   /// From now on put fails, and so does get when the queue is empty. In mode `immediate` the remaining items are
   /// dropped and count as processed.
   void shut_down(queue_shutdown_mode mode = queue_shutdown_mode::drain) noexcept {
+    owner_.check("shut_down");
     shut_down_ = true;
     putters_.refuse_all();
     if (mode == queue_shutdown_mode::immediate) {
@@ -145,11 +156,17 @@ class basic_queue {
     getters_.refuse_all();  // they wait because it is empty
   }
 
-  [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept {
+    owner_.check("size");
+    return items_.size();
+  }
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
-  [[nodiscard]] bool empty() const noexcept { return items_.empty(); }
-  [[nodiscard]] bool full() const noexcept { return items_.size() >= capacity_; }
-  [[nodiscard]] bool is_shut_down() const noexcept { return shut_down_; }
+  [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+  [[nodiscard]] bool full() const noexcept { return size() >= capacity_; }
+  [[nodiscard]] bool is_shut_down() const noexcept {
+    owner_.check("is_shut_down");
+    return shut_down_;
+  }
 
  private:
   friend class queue_put_op<Storage>;
@@ -189,6 +206,7 @@ class basic_queue {
   std::size_t capacity_;
   std::size_t unfinished_ = 0;
   bool shut_down_ = false;
+  owner_loop_of<"a queue"> owner_;
   wait_queue_of<"a queue"> putters_;
   wait_queue_of<"a queue"> getters_;
   wait_queue_of<"a queue"> joiners_;

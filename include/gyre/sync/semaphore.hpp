@@ -50,6 +50,7 @@ class GYRE_API counting_semaphore {
 
   /// Returns true when a permit was free; it is then this task's.
   [[nodiscard]] bool try_acquire() noexcept {
+    owner_.check("try_acquire");
     if (available_ == 0) return false;
     --available_;
     return true;
@@ -58,6 +59,7 @@ class GYRE_API counting_semaphore {
   /// Adds `count` permits, returned or new ones. The tasks that have waited longest get them. Stops the program when
   /// there would be more of them than std::size_t can count.
   void release(std::size_t count = 1) noexcept {
+    owner_.check("release");
     if (waiters_.empty() && count <= std::numeric_limits<std::size_t>::max() - available_) [[likely]]
       available_ += count;
     else
@@ -65,7 +67,10 @@ class GYRE_API counting_semaphore {
   }
 
   /// The number of free permits. No task waits while there are some.
-  [[nodiscard]] std::size_t available() const noexcept { return available_; }
+  [[nodiscard]] std::size_t available() const noexcept {
+    owner_.check("available");
+    return available_;
+  }
 
  private:
   template <class Derived, class T>
@@ -73,6 +78,7 @@ class GYRE_API counting_semaphore {
   void hand_on(std::size_t count) noexcept;
   wait_queue_of<"a counting_semaphore"> waiters_;
   std::size_t available_;
+  owner_loop_of<"a counting_semaphore"> owner_;
 };
 
 /// A semaphore that never has more permits than its initial number.
@@ -95,7 +101,10 @@ template <class Derived, class T = void>
 class semaphore_wait_op : public queued_operation<Derived, T> {
  public:
   explicit semaphore_wait_op(counting_semaphore& wanted) noexcept : semaphore_(&wanted) {}
-  bool try_now() noexcept { return semaphore_->try_acquire(); }
+  bool try_now() noexcept {
+    semaphore_->owner_.check("acquire");
+    return semaphore_->try_acquire();
+  }
   [[nodiscard]] bool is_free() const noexcept { return semaphore_->available_ > 0; }
   wait_queue& waits_in() noexcept { return semaphore_->waiters_; }
   void give_back() noexcept { semaphore_->release(); }

@@ -109,8 +109,14 @@ class GYRE_API shared_mutex {
   /// Stops the program when no reader holds it.
   void unlock_shared() noexcept;
 
-  [[nodiscard]] bool is_locked() const noexcept { return written_; }
-  [[nodiscard]] std::size_t readers() const noexcept { return readers_; }
+  [[nodiscard]] bool is_locked() const noexcept {
+    owner_.check("is_locked");
+    return written_;
+  }
+  [[nodiscard]] std::size_t readers() const noexcept {
+    owner_.check("readers");
+    return readers_;
+  }
 
  private:
   friend class shared_mutex_lock_op;
@@ -119,6 +125,7 @@ class GYRE_API shared_mutex {
   wait_queue_of<"a shared_mutex"> waiters_;
   std::size_t readers_ = 0;
   bool written_ = false;
+  owner_loop_of<"a shared_mutex"> owner_;
 };
 
 inline void shared_mutex_guard::unlock() noexcept {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/io/node_list.hpp>
+#include <gyre/loop/owner_loop.hpp>
 
 namespace gyre {
 
@@ -44,16 +45,22 @@ class source_links : private node_list<source_link> {
     for (source_link* each = first(); each != nullptr; each = each->next) each->source_ = nullptr;
   }
 
+  owner_loop owner;  ///< of the source and its subscriptions
+
  private:
   friend class source_link;
 };
 
 inline void source_link::link(source_links* source) noexcept {
   source_ = source;
-  if (source != nullptr) source->link_last(*this);
+  if (source == nullptr) return;
+  source->owner.check("subscribe", "a watch or broadcast");
+  source->link_last(*this);
 }
 inline void source_link::unlink() noexcept {
-  if (source_ != nullptr) source_->unlink(*this);
+  if (source_ == nullptr) return;
+  source_->owner.check("destructor", "a watcher or subscription");
+  source_->unlink(*this);
 }
 
 }  // namespace gyre

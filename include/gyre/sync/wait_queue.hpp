@@ -4,8 +4,8 @@
 #include <gyre/attributes.hpp>
 #include <gyre/io/node_list.hpp>
 #include <gyre/loop/operation.hpp>
+#include <gyre/loop/owner_loop.hpp>
 
-#include <cstddef>
 #include <expected>
 #include <system_error>
 #include <type_traits>
@@ -57,15 +57,6 @@ class GYRE_API wait_queue : private node_list<wait_node> {
   wait_queue() noexcept = default;
   ~wait_queue() = default;
   [[noreturn]] static void stop_for_destroyed(const char* object) noexcept;
-};
-
-template <std::size_t Size>
-struct object_name {
-  char text[Size];
-  // NOLINTNEXTLINE(google-explicit-constructor): wait_queue_of<"a mutex">
-  consteval object_name(const char (&name)[Size]) noexcept {
-    for (std::size_t i = 0; i < Size; ++i) text[i] = name[i];
-  }
 };
 
 /// The member of an object for which tasks wait: `wait_queue_of<"a mutex"> waiters_;`. If it is destroyed while a task

@@ -22,6 +22,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] watch_changed_op
  public:
   explicit watch_changed_op(watcher<T>& on_behalf_of) noexcept : watcher_(&on_behalf_of) {}
   bool try_now() noexcept {
+    watcher_->source().check_loop("changed", "a watcher");
     ended_ = !watcher_->has_changed() && watcher_->source().closed_;
     return ended_ || watcher_->has_changed();
   }
@@ -50,10 +51,14 @@ class watcher {
 
   /// Returns the current value, which then counts as seen.
   [[nodiscard]] const T& value() noexcept {
+    source().check_loop("value", "a watcher");
     seen_ = source().version_;
     return source().value_;
   }
-  [[nodiscard]] bool has_changed() const noexcept { return seen_ != source().version_; }
+  [[nodiscard]] bool has_changed() const noexcept {
+    source().check_loop("has_changed", "a watcher");
+    return seen_ != watched_->version_;
+  }
 
  private:
   friend class watch<T>;
@@ -86,28 +91,37 @@ class watch {
   [[nodiscard]] watcher<T> subscribe() noexcept { return watcher<T>(*this); }
 
   void set(T value) {
+    check_loop("set", "a watch");
     value_ = std::move(value);
     note_change();
   }
   /// Changes the value in place: `f(value)`.
   template <class F>
   void modify(F f) {
+    check_loop("modify", "a watch");
     f(value_);
     note_change();
   }
   /// Closes the watch: no more changes will come. Idempotent.
   void close() noexcept {
+    check_loop("close", "a watch");
     closed_ = true;
     while (wait_node* const first = waiters_.first()) {  // the waiters have seen the last value
       static_cast<watch_changed_op<T>&>(*first).ended_ = true;
       waiters_.grant_one();
     }
   }
-  [[nodiscard]] const T& value() const noexcept { return value_; }
+  [[nodiscard]] const T& value() const noexcept {
+    check_loop("value", "a watch");
+    return value_;
+  }
 
  private:
   friend class watcher<T>;
   friend class watch_changed_op<T>;
+  void check_loop(const char* operation, const char* object) const noexcept {
+    watchers_.owner.check(operation, object);
+  }
   void note_change() noexcept {
     ++version_;
     waiters_.grant_all();
