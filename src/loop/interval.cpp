@@ -6,6 +6,7 @@
 namespace gyre {
 
 void interval_tick_op::start() noexcept {
+  interval_->owner_.expect_own("tick");
   if (std::exchange(interval_->waiting_, this) != nullptr)
     misuse("two tasks wait for the tick of one interval at the same time: make an interval for each task");
   fire = call_member<&interval_tick_op::on_time>;
@@ -37,6 +38,7 @@ time_point interval_tick_op::await_resume() {
 }
 
 void interval::reset() noexcept {
+  owner_.expect_own("reset");
   next_ = after_now();
   if (waiting_ == nullptr || !waiting_->armed()) return;
   event_loop::current().timers().disarm(*waiting_);

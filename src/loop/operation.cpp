@@ -35,10 +35,31 @@ void stop_on_other_loop(const char* operation, const char* object) noexcept {
       operation, object);
 }
 
+void stop_destroyed_elsewhere(const char* object) noexcept {
+  if (event_loop::current().takes_objects_of_parent()) return;
+  misuse(
+      "%s was destroyed on the thread of another loop: destroy it in a task of its own loop, or move it into a "
+      "function "
+      "that is passed to post() of that loop",
+      object);
+}
+
+namespace {
+// The scope of the loop that it is below. Null when it is below none.
+const cancel_scope* top_of(const cancel_scope* scope) noexcept {
+  while (scope != nullptr && scope->parent() != nullptr) scope = scope->parent();
+  return scope;
+}
+}  // namespace
+
+void expect_scope_on_own_loop(const cancel_scope& scope, const char* operation, const char* object) noexcept {
+  const event_loop* const here = event_loop::current_or_null();
+  if (here == nullptr || top_of(&scope) != &here->root_scope()) stop_on_other_loop(operation, object);
+}
+
 void check_woken_on_own_loop(const task_context& task) noexcept {
   const event_loop& here = event_loop::current();
-  const cancel_scope* top = task.scope;
-  while (top != nullptr && top->parent() != nullptr) top = top->parent();
+  const cancel_scope* const top = top_of(task.scope);
   if (top == nullptr || top == &here.root_scope() || here.is_of_parent()) return;
   const task_description about = task.kind != nullptr ? task.kind->describe(task) : task_description{};
   const bool has_name = about.name_length > 0;

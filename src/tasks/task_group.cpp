@@ -54,7 +54,10 @@ void child_tasks::collect(exception_collector& failures, const std::exception_pt
   if (!failures.add(failure)) event_loop::report({failure, {}, {}, "a task of a group"});
 }
 
-bool children_wait_op::try_now() noexcept { return children_->running_ < limit_; }
+bool children_wait_op::try_now() noexcept {
+  children_->check_loop("waiting");
+  return children_->running_ < limit_;
+}
 
 // Looks for the first child's scope between the waiting task and the group. If there is one, the waiting task is that
 // child, or the child waits for it.

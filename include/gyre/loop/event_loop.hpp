@@ -75,6 +75,8 @@ class GYRE_API event_loop {
   [[nodiscard]] static event_loop* current_or_null() noexcept { return current_; }
   /// True in a forked child of the process that made the loop; the loop does not run there. Thread: any.
   [[nodiscard]] bool is_of_parent() const noexcept { return made_in_ != forks_; }
+  /// True in a forked child whose thread had a loop in the parent. Objects of that loop may be destroyed on this one.
+  [[nodiscard]] bool takes_objects_of_parent() const noexcept { return is_of_parent() || replaced_ != nullptr; }
   /// A number, from 1, that no other loop of the process has had.
   [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
   /// True until the loop with this number has shut down. In a forked child no loop of the parent exists. Thread: any.

@@ -4,6 +4,7 @@
 #include <gyre/coro/misuse.hpp>
 #include <gyre/loop/deadline.hpp>
 #include <gyre/loop/operation.hpp>
+#include <gyre/loop/owner_loop.hpp>
 
 #include <chrono>
 
@@ -80,6 +81,7 @@ class GYRE_API interval {
 
   std::chrono::nanoseconds period_;
   missed_ticks missed_;
+  owner_loop_of<"an interval"> owner_;
   time_point next_;
   interval_tick_op* waiting_ = nullptr;  // until its task resumes
 };

@@ -23,6 +23,14 @@ namespace gyre {
 /// message.
 GYRE_API void stop_on_other_loop(const char* operation, const char* object) noexcept;
 
+/// Stops the program: `object` ("a stream") was destroyed on the loop of another thread. Returns in a forked child,
+/// which may destroy objects of its parent's loop.
+GYRE_API void stop_destroyed_elsewhere(const char* object) noexcept;
+
+/// Stops the program when `scope`, which an `object` ("a task_group") has opened, is below another loop than the
+/// running one; `operation` was called on the object. Walks up the scopes.
+GYRE_API void expect_scope_on_own_loop(const cancel_scope& scope, const char* operation, const char* object) noexcept;
+
 /// Stops the program when the waiting `task` belongs to a loop other than the running one, because a task must be woken
 /// on the thread of its loop. Walks up the scopes of the task.
 GYRE_API void check_woken_on_own_loop(const task_context& task) noexcept;

@@ -19,7 +19,7 @@ class GYRE_API async_scope : private child_tasks {
   /// Belongs to the loop of this thread.
   async_scope() : child_tasks(loop_for("async_scope").root_scope(), &ended) {}
   ~async_scope() {
-    if (size() > 0) [[unlikely]]
+    if (running() > 0) [[unlikely]]
       misuse("an async_scope was destroyed while its tasks run: co_await scope.join() first");
   }
 
@@ -40,7 +40,10 @@ class GYRE_API async_scope : private child_tasks {
   }
 
   /// Cancels all tasks, including later ones. Await `join` then.
-  void cancel() noexcept { scope().cancel(); }
+  void cancel() noexcept {
+    check_loop("cancel");
+    scope().cancel();
+  }
 
   /// Waits until no task is left; more may be spawned afterwards. Stops the program in one of the tasks, which would
   /// wait for itself.
@@ -50,7 +53,10 @@ class GYRE_API async_scope : private child_tasks {
   [[nodiscard]] children_ended_op join() noexcept { return all_ended(); }
 
   /// The number of tasks that have not ended.
-  [[nodiscard]] std::size_t size() const noexcept { return running(); }
+  [[nodiscard]] std::size_t size() const noexcept {
+    check_loop("size");
+    return running();
+  }
 
  private:
   static void ended(child_tasks& children, task_state& child) noexcept;

@@ -17,12 +17,16 @@ class this_task {
   /// Empty when it was spawned without a name.
   [[nodiscard]] std::string_view name() const noexcept { return state_->name(); }
   /// Cancels the running task: its next await fails.
-  void cancel() noexcept { state_->root.cancel(); }
+  void cancel() noexcept {
+    state_->check_loop("cancel", "a this_task");
+    state_->root.cancel();
+  }
   /// The number of cancels of this task, by its handle or by `cancel`, that were not reverted.
   [[nodiscard]] unsigned cancelling() const noexcept { return state_->root.cancel_requests(); }
   /// Reverts one of them and returns the number that is left. A task that has caught `cancelled` and continues calls
   /// this. asyncio: `current_task().uncancel()`.
   unsigned uncancel() noexcept {
+    state_->check_loop("uncancel", "a this_task");
     state_->root.uncancel();
     return cancelling();
   }

@@ -3,6 +3,7 @@
 
 #include <gyre/coro/frame_pool.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/loop/owner_loop.hpp>
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/spawn.hpp>
 #include <gyre/tasks/task_handle.hpp>
@@ -35,7 +36,9 @@ class shared_task {
   explicit shared_task(F f, std::source_location where = std::source_location::current())
       : shared_task(made_by(std::move(f)), where) {}
   shared_task(const shared_task& other) noexcept : state_(other.state_) {
-    if (state_ != nullptr) ++state_->references;
+    if (state_ == nullptr) return;
+    state_->owner.check("copy");
+    ++state_->references;
   }
   shared_task(shared_task&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   shared_task& operator=(shared_task other) noexcept {
@@ -44,7 +47,9 @@ class shared_task {
   }
   ~shared_task() {
     auto* const ended = std::exchange(state_, nullptr);
-    if (ended != nullptr && --ended->references == 0) delete ended;
+    if (ended == nullptr) return;
+    ended->owner.check("destructor");
+    if (--ended->references == 0) delete ended;
   }
 
   struct [[nodiscard("co_await it")]] result_op : join_op {
@@ -61,9 +66,9 @@ class shared_task {
   /// Lifetime: the reference is valid while a copy of the shared_task exists. Cancel: stops waiting; the task continues
   /// for the others. Errors: the task's exception, to each awaiter; task_cancelled when the end of the loop has
   /// cancelled it; std::bad_alloc.
-  result_op operator co_await() const { return result_op(shared().running_task()); }
+  result_op operator co_await() const { return result_op(shared("co_await").running_task()); }
 
-  [[nodiscard]] bool done() const noexcept { return shared().started && (*state_->running).done(); }
+  [[nodiscard]] bool done() const noexcept { return shared("done").started && (*state_->running).done(); }
 
  private:
   template <class F>
@@ -77,6 +82,7 @@ class shared_task {
     task_reference running;
     std::uint32_t references = 1;
     bool started = false;
+    owner_loop_of<"a shared_task"> owner;
 
     state(task<T>&& lazy, std::source_location made_at) noexcept : work(std::move(lazy)), where(made_at) {}
     static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
@@ -95,9 +101,10 @@ class shared_task {
       return *running;
     }
   };
-  [[nodiscard]] state& shared() const noexcept {
+  [[nodiscard]] state& shared(const char* operation) const noexcept {
     if (state_ == nullptr) [[unlikely]]
       misuse("a shared_task that was moved from was used: use the object that it was moved to, or a copy");
+    state_->owner.check(operation);
     return *state_;
   }
 

@@ -85,6 +85,7 @@ class GYRE_API child_tasks : public task_owner {
 
   template <class T>
   task_state& start(task<T> child, const spawn_options& options, std::source_location where) {
+    check_loop("spawn");
     return adopt(task_state::create(std::move(child), event_loop::current(), scope_, this, options, where));
   }
   /// Takes a task whose owner is this, and which has not begun.
@@ -112,6 +113,10 @@ class GYRE_API child_tasks : public task_owner {
   [[nodiscard]] fewer_children_op fewer_than(std::size_t limit) noexcept { return {*this, limit}; }
 
  protected:
+  /// In debug builds, stops the program when this belongs to another loop.
+  void check_loop(const char* operation) const noexcept {
+    if constexpr (checks_everything) expect_scope_on_own_loop(scope_, operation, "a group of tasks");
+  }
   /// To be called when all have ended: closes the scope. Throws the exception that `launch` has caught.
   void close();
   /// Keeps an exception of a child or its owner. Reports it when there is no memory for that.
@@ -174,10 +179,16 @@ class GYRE_API task_group : private child_tasks {
   }
 
   /// Cancels the body and all children, including later ones. `scope` then returns normally.
-  void cancel() noexcept { child_tasks::scope().cancel(); }
+  void cancel() noexcept {
+    check_loop("cancel");
+    child_tasks::scope().cancel();
+  }
 
   /// The number of children that have not ended.
-  [[nodiscard]] std::size_t size() const noexcept { return running(); }
+  [[nodiscard]] std::size_t size() const noexcept {
+    check_loop("size");
+    return running();
+  }
 
   /// Waits, in the body, until no child is left; more may be spawned afterwards. Stops the program in a child, which
   /// would wait for itself.

@@ -59,24 +59,27 @@ class task_handle {
     state_->root.cancel();
   }
   /// The number of `cancel` calls that were not reverted.
-  [[nodiscard]] unsigned cancelling() const noexcept { return state().root.cancel_requests(); }
+  [[nodiscard]] unsigned cancelling() const noexcept { return used_by("cancelling").root.cancel_requests(); }
   /// Reverts one `cancel` and returns the number that is left. With none left, later awaits of the task do not fail.
   /// The await that the cancel has interrupted still throws, and the task must catch that to continue. See also
   /// current_task.
   unsigned uncancel() noexcept {
-    state().root.uncancel();
+    if (!state().done()) state_->check_loop("uncancel");
+    state_->root.uncancel();
     return cancelling();
   }
-  [[nodiscard]] bool done() const noexcept { return state().done(); }
-  [[nodiscard]] std::string_view name() const noexcept { return state().name(); }
+  [[nodiscard]] bool done() const noexcept { return used_by("done").done(); }
+  [[nodiscard]] std::string_view name() const noexcept { return used_by("name").name(); }
 
   /// Gives up the task. An exception that it throws goes to the loop's handler.
   void detach() noexcept {
-    if (task_state* const left = state_.release()) left->release();
+    if (state_ == nullptr) return;
+    state_->check_handle("detach");
+    state_.release()->release();
   }
 
   /// Returns the result of a task that has ended, as `co_await` does. Stops the program while the task runs.
-  T result() { return state().template outcome<T>(); }
+  T result() { return used_by("result").template outcome<T>(); }
 
   /// True when the handle has a task.
   [[nodiscard]] explicit operator bool() const noexcept { return state_ != nullptr; }
@@ -87,7 +90,12 @@ class task_handle {
   }
 
  private:
+  [[nodiscard]] task_state& used_by(const char* operation) const noexcept {
+    state().check_handle(operation);
+    return *state_;
+  }
   static void drop(task_state* dropped) noexcept {
+    dropped->check_handle("destructor");
     if constexpr (checks_everything) dropped->note_dropped_handle();
     dropped->release();
   }

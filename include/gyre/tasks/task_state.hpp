@@ -121,10 +121,17 @@ struct GYRE_API task_state : io::completion, task_context {
   /// The handle is destroyed without detach(). Prints a line when the task continues without an owner.
   void note_dropped_handle() const noexcept;
   [[nodiscard]] bool is_on_running_loop() const noexcept { return loop_ == event_loop::current_or_null(); }
-  /// Stops the program when the task belongs to another loop: `operation` was called on its handle.
-  void check_loop(const char* operation) const noexcept {
+  /// Stops the program when the task belongs to another loop: `operation` was called on its handle, or on another
+  /// `object` that stands for it.
+  void check_loop(const char* operation, const char* object = "a task_handle") const noexcept {
     if (!is_on_running_loop()) [[unlikely]]
-      stop_on_other_loop(operation, "a task_handle");
+      stop_on_other_loop(operation, object);
+  }
+  /// The same in debug builds only, and only while the task runs. Any thread may use the handle of a task that has
+  /// ended, and all tasks have ended when their loop has.
+  void check_handle(const char* operation) const noexcept {
+    if constexpr (checks_everything)
+      if (!done_) check_loop(operation);
   }
   /// Marks the failure as seen: it is not reported as a background failure.
   void mark_observed() noexcept { observed_ = true; }

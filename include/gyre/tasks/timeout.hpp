@@ -62,6 +62,7 @@ class timeout_scope : private timer {
     scope_.cancel();
   }
   void arm(io::monotonic_time until) noexcept {
+    if constexpr (checks_everything) expect_scope_on_own_loop(scope_, "reschedule", "a timeout_scope");
     if (expired_) return;
     timer_wheel& timers = event_loop::current().timers();
     timers.disarm(*this);
