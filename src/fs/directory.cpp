@@ -21,7 +21,10 @@ class read_directory_op : public file_operation<read_directory_op> {
     address = buffer.data();
     length = static_cast<std::uint32_t>(buffer.size());
   }
-  void prepare() noexcept { file_->expect_open("read_some"); }
+  void prepare() noexcept {
+    file_->expect_open("read_some");
+    file_->expect_own_loop("read_some");
+  }
   std::expected<std::size_t, std::error_code> take_result() {
     if (result < 0) return std::unexpected(error());
     return static_cast<std::size_t>(result);

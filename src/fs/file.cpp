@@ -87,6 +87,7 @@ bool file_close_op::try_now() noexcept {
 }
 
 void file_close_op::start() noexcept {
+  file_->expect_own_loop("close");
   if (file_->in_flight > 0 || file_->reader != nullptr || file_->writer != nullptr)
     misuse("a file was closed while another task reads from it or writes to it: cancel and await that task first");
   event_loop::current().backend().detach(file_->descriptor());

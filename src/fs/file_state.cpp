@@ -41,7 +41,7 @@ file_state& file_state::adopt(int number, std::string_view path) {
     throw;
   }
   state->fd = number;
-  state->loop = event_loop::current_or_null();
+  if (const event_loop* const here = event_loop::current_or_null(); here != nullptr) state->loop = here->number();
   if (const int error = state->classify(); error != 0) {
     ::close(number);
     delete state;
@@ -65,12 +65,21 @@ int file_state::classify() noexcept {
   return flags < 0 || (wanted != flags && ::fcntl(fd, F_SETFL, wanted) < 0) ? errno : 0;
 }
 
+// The backend of a loop that has ended is gone, and so is what it kept about the descriptor.
+void file_state::change_loop(const char* operation) noexcept {
+  if (loop != 0 && event_loop::exists(loop)) return stop_on_other_loop(operation, "a file");
+  attached = false;
+  loop = event_loop::current().number();
+}
+
 void file_state::release() noexcept {
   if (in_flight > 0 || reader != nullptr || writer != nullptr)
     misuse(
         "a file was closed or destroyed while another task reads from it or writes to it: cancel and await that task "
         "first");
-  loop_of("a file").backend().detach(*this);
+  event_loop& running = loop_of("a file");
+  if (loop != running.number() && loop != 0 && event_loop::exists(loop)) stop_destroyed_elsewhere("a file");
+  if (loop == running.number()) running.backend().detach(*this);
   ::close(fd);
   forget();
 }

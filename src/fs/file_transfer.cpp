@@ -59,6 +59,7 @@ void file_transfer_base::stop_for_two_users() const noexcept {
 
 bool file_transfer_base::try_now() noexcept {
   if (refuse() || total_ == 0) return true;
+  if constexpr (checks_everything) file_->expect_own_loop(name_);
   if (file_->waits) return transfer_without_waiting();
   return (reading() ? file_->reads_now : file_->writes_now) && transfer_in_memory();
 }

@@ -28,7 +28,10 @@ status_op::status_op(file_state& file) : path_operation(io::opcode::stat, {}), f
 }
 
 void status_op::prepare() noexcept {
-  if (file_ != nullptr) file_->expect_open("stat");
+  if (file_ != nullptr) {
+    file_->expect_open("stat");
+    file_->expect_own_loop("stat");
+  }
   path_operation::prepare();
   second = raw_;
 }

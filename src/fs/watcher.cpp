@@ -69,6 +69,7 @@ watcher::watcher() : events_(file::from_fd(make_inotify(), "watcher")) {}
 
 task<void> watcher::watch(std::string directory) {
   events_.state().expect_open("watch");
+  events_.state().expect_own_loop("watch");
   const use alone(in_use_);
   const int number = co_await watch_op(events_.state(), directory);
   // The same directory, even by another path, has the same number.
@@ -80,6 +81,8 @@ task<void> watcher::watch(std::string directory) {
 }
 
 task<std::vector<change>> watcher::read_some() {
+  events_.state().expect_open("read_some");
+  events_.state().expect_own_loop("read_some");
   const use alone(in_use_);
   std::array<std::byte, 8192> buffer;  // room for several of the longest events
   for (;;) {

@@ -263,7 +263,11 @@ datagram_lease_base::~datagram_lease_base() {
   if (buffer_ != io::buffer_pool::none) socket_->pool().release(buffer_);
 }
 
-bool datagram_lease_base::try_now() noexcept { return socket_->receiver == nullptr && take_arrival(); }
+bool datagram_lease_base::try_now() noexcept {
+  if (socket_->receiver != nullptr) return false;
+  if constexpr (checks_everything) socket_->expect_usable("receive");
+  return take_arrival();
+}
 
 // Returns true when there is a datagram or an error.
 bool datagram_lease_base::take_arrival() noexcept {

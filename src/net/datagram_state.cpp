@@ -130,6 +130,8 @@ bool datagram_state::stop_retrying() noexcept {
 }
 
 void datagram_state::cancel_all() noexcept {
+  if (this == &closed) return;
+  expect_usable("cancel");
   if (receiver != nullptr) receiver->cancel(*receiver);
   while (last_sender != first_sender) last_sender->cancel(*last_sender);
   if (first_sender != nullptr) first_sender->cancel(*first_sender);
@@ -137,6 +139,11 @@ void datagram_state::cancel_all() noexcept {
 
 void datagram_state::abandon() noexcept {
   io::backend& backend = loop_of(kind).backend();
+  if (pool_ != &backend.buffers()) [[unlikely]] {
+    stop_destroyed_elsewhere(kind);
+    ::close(fd);  // a forked child: the rest of this belongs to the parent's loop
+    return;
+  }
   if (receiver != nullptr || first_sender != nullptr)
     misuse(
         "a datagram socket was destroyed while another task sends or receives with it: cancel and await that task "

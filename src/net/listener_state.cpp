@@ -65,6 +65,11 @@ void listener_state::receive_end() noexcept {
   serve_waiters();
 }
 
+void listener_state::expect_own_loop(const char* operation) const noexcept {
+  if (loop_ != event_loop::current_or_null()) [[unlikely]]
+    stop_on_other_loop(operation, kind);
+}
+
 void listener_state::on_time() noexcept {
   paused_ = false;
   arm();
@@ -168,6 +173,7 @@ void listener_state::serve_waiters() noexcept {
 
 void listener_state::finish() noexcept {
   if (stopped_ || finishing_) return;
+  expect_own_loop("finish");
   finishing_ = paused_ = true;
   if (share_ != nullptr) {
     if (ended_) receive_end();
@@ -202,6 +208,7 @@ void listener_state::close_descriptor() noexcept {
 
 void listener_state::stop() noexcept {
   if (stopped_) return;
+  expect_own_loop("stop");
   stopped_ = true;
   event_loop::current().timers().disarm(*this);
   if (where == io::phase::in_flight) event_loop::current().backend().cancel(*this);
@@ -231,7 +238,11 @@ void listener_state::let_go() noexcept {
 }
 
 void listener_state::abandon() noexcept {
-  static_cast<void>(loop_of(kind));
+  if (&loop_of(kind) != loop_) [[unlikely]] {
+    stop_destroyed_elsewhere(kind);
+    ::close(descriptor_.fd);  // a forked child: the rest of this belongs to the parent's loop
+    return;
+  }
   if (!waiters_.empty())
     misuse("a listener was destroyed while a task waits in its accept: cancel and await that task first");
   stop();
@@ -248,6 +259,7 @@ accept_base::~accept_base() {
 bool accept_base::try_now() noexcept {
   listener_state& listener = *listener_;
   if (listener.waiters_.empty() && listener.has_connection()) {
+    if constexpr (checks_everything) listener.expect_own_loop("accept");
     while (listener.has_connection() && !listener.hand_over_to(*this)) {
     }
     listener.serve_waiters();
@@ -259,8 +271,7 @@ bool accept_base::try_now() noexcept {
 
 void accept_base::start() noexcept {
   listener_state& listener = *listener_;
-  if (listener.loop_ != &event_loop::current()) [[unlikely]]
-    stop_on_other_loop("accept", listener_state::kind);
+  listener.expect_own_loop("accept");
   waiting_ = true;
   listener.waiters_.link_last(*this);
   listener.arm();

@@ -26,7 +26,7 @@ constinit operation_base nobody_reads{{.cancel = [](cancellable&) noexcept {}}};
 
 constinit socket_state socket_state::closed(nobody_reads);
 
-socket_state::socket_state(int number) noexcept : received(*this, loop_of("a stream").backend()) {
+socket_state::socket_state(int number) noexcept : received(*this, loop_of(kind).backend()) {
   fd = number;
   received.complete = &received_something;
 }
@@ -136,7 +136,12 @@ void socket_state::release() noexcept {
 }
 
 void socket_state::abandon() noexcept {
-  event_loop& loop = loop_of("a stream");
+  event_loop& loop = loop_of(kind);
+  if (!is_of_running_loop()) [[unlikely]] {
+    stop_destroyed_elsewhere(kind);
+    ::close(fd);  // a forked child: the rest of this belongs to the parent's loop
+    return;
+  }
   if (waiting_reader != nullptr || last_writer != nullptr)
     misuse("a stream was destroyed while another task reads from it or writes to it: cancel and await that task first");
   closing = true;

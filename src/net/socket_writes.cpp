@@ -201,6 +201,7 @@ std::expected<void, std::error_code> socket_shutdown_op::take_result() {
 // ---- closing
 
 void socket_close_op::start() noexcept {
+  socket_->expect_own_loop("close");
   socket_->closing = true;
   socket_->closer = this;
   socket_->cancel_all();

@@ -5,6 +5,7 @@
 #include <gyre/coro/owned.hpp>
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/io/request.hpp>
+#include <gyre/loop/owner_loop.hpp>
 #include <gyre/process/process.hpp>
 
 #include <chrono>
@@ -75,6 +76,7 @@ class process_state : private io::request, private cancellable {
     process_state& state_;
   };
 
+  owner_loop_of<"a process"> owner;
   int id = -1;
   std::string program;
   std::chrono::nanoseconds time_limit{};

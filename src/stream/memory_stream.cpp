@@ -1,7 +1,7 @@
 // src/stream/memory_stream.cpp: bounded pipes in memory.
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/io/io_error.hpp>
-#include <gyre/loop/operation.hpp>
+#include <gyre/loop/owner_loop.hpp>
 #include <gyre/loop/yield.hpp>
 #include <gyre/stream/memory_stream.hpp>
 #include <gyre/sync/event.hpp>
@@ -80,11 +80,13 @@ class memory_pipe {
 
   // Called when the writing end resets the connection, or when the reading end does not want the remaining bytes.
   void reset() noexcept {
+    owner_.expect_own("abort");
     reset_ = true;
     end_now();
     writable_.set();
   }
   void drop_and_reset() noexcept {
+    owner_.expect_own("abort");
     size_ = 0;
     returned_.clear();
     returned_from_ = 0;
@@ -93,11 +95,13 @@ class memory_pipe {
 
   // Called when the writing or the reading end is destroyed. Returns true when the other end is gone, too.
   bool writer_left() noexcept {
+    owner_.expect_own("destructor");
     stop_if_used(writers_);
     end_now();
     return std::exchange(writer_gone_, true) || reader_gone_;
   }
   bool reader_left() noexcept {
+    owner_.expect_own("destructor");
     stop_if_used(readers_);
     reader_gone_ = true;
     writable_.set();
@@ -109,8 +113,7 @@ class memory_pipe {
   class use {
    public:
     use(memory_pipe& pipe, unsigned& count, const char* operation) noexcept : count_(&count) {
-      if (pipe.thread_ != this_thread() && std::exchange(pipe.thread_, this_thread()) != nullptr)
-        stop_on_other_loop(operation, "a memory_stream");
+      pipe.owner_.expect_own(operation);
       ++count;
       if (count > 1 && &count == &pipe.readers_)
         misuse(
@@ -123,11 +126,6 @@ class memory_pipe {
     unsigned* count_;
   };
 
-  // Identifies the current thread. A pair may be created before its loop.
-  static const void* this_thread() noexcept {
-    static thread_local char here;
-    return &here;
-  }
   static void stop_if_used(unsigned count) noexcept {
     if (count > 0)
       misuse(
@@ -197,7 +195,7 @@ class memory_pipe {
   std::size_t returned_from_ = 0;
   unsigned readers_ = 0;
   unsigned writers_ = 0;
-  const void* thread_ = nullptr;  // the first thread that used it
+  owner_loop_of<"a memory_stream"> owner_;
 };
 
 void memory_stream::leave_as_reader(memory_pipe* pipe) noexcept {

@@ -62,7 +62,8 @@ std::string stream_reader::take(std::size_t count) {
 
 // Buffered bytes need no wait, so without a budget a burst of lines would keep all other tasks from running. A read
 // costs as much as several operations: the tasks that handle a line use some for each, and must keep up.
-bool stream_reader::budget_is_used_up() const noexcept {
+bool stream_reader::budget_is_used_up(const char* operation) const noexcept {
+  owner_.check(operation);
   if (yields_) stop_for_second_task();
   if (buffered() == 0 && !ended_) return false;
   constexpr int cost = 4;
@@ -102,13 +103,13 @@ task<bool> stream_reader::fill(const char* operation) {
 }
 
 task<std::string> stream_reader::read(std::size_t most) {
-  if (budget_is_used_up()) co_await let_others_run();
+  if (budget_is_used_up("read")) co_await let_others_run();
   if (buffered() == 0 && most > 0) co_await fill("read");
   co_return take(most);
 }
 
 task<std::string> stream_reader::read_exactly(std::size_t count) {
-  if (budget_is_used_up()) co_await let_others_run();
+  if (budget_is_used_up("read_exactly")) co_await let_others_run();
   while (buffered() < count) {
     const bool more = co_await fill("read_exactly");
     if (!more) throw_ended("read_exactly", buffered());
@@ -130,7 +131,7 @@ task<std::string> stream_reader::read_until_any(std::vector<std::string> separat
     if (each.empty()) throw std::system_error(std::make_error_code(std::errc::invalid_argument), "read_until: empty");
     longest = std::max(longest, each.size());
   }
-  if (budget_is_used_up()) co_await let_others_run();
+  if (budget_is_used_up("read_until")) co_await let_others_run();
   for (std::size_t searched = 0;;) {
     const std::string_view text = rest();
     std::size_t end = std::string_view::npos;
@@ -147,7 +148,7 @@ task<std::string> stream_reader::read_until_any(std::vector<std::string> separat
 
 // The terminator does not count towards the limit. Neither does a '\r' that may be the first half of one.
 task<std::optional<std::string>> stream_reader::read_line(std::size_t limit) {
-  if (budget_is_used_up()) co_await let_others_run();
+  if (budget_is_used_up("read_line")) co_await let_others_run();
   for (std::size_t searched = 0;;) {
     const std::string_view text = rest();
     const std::size_t found = text.find('\n', searched);
@@ -169,7 +170,7 @@ task<std::optional<std::string>> stream_reader::read_line(std::size_t limit) {
 }
 
 task<std::string> stream_reader::read_all(std::size_t limit) {
-  if (budget_is_used_up()) co_await let_others_run();
+  if (budget_is_used_up("read_all")) co_await let_others_run();
   for (bool more = true; more;) {
     if (buffered() > limit) throw_too_long("read_all", limit);
     more = co_await fill("read_all");

@@ -3,6 +3,7 @@
 #include <gyre/coro/misuse.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/deadline.hpp>
+#include <gyre/loop/owner_loop.hpp>
 #include <gyre/loop/timeout_op.hpp>
 #include <gyre/stream/stream_writer.hpp>
 #include <gyre/sync/event.hpp>
@@ -187,6 +188,7 @@ struct writer_state : private timer {
   const char* awaited = "";        // the operation awaited last
   int waits = 0;                   // number of tasks in drain, flush, write_eof and wait_closed
   int references = 1;
+  owner_loop_of<"a stream_writer"> owner;
   bool sending = false;
   bool closed = false;
   bool end_told = false;
@@ -195,10 +197,14 @@ struct writer_state : private timer {
 
 stream_writer::stream_writer(shared_stream stream) : state_(new writer_state(std::move(stream))) {}
 
-void stream_writer::linger(writer_state* state) noexcept { state->linger(); }
+void stream_writer::linger(writer_state* state) noexcept {
+  state->owner.check("destructor");
+  state->linger();
+}
 
 writer_state& stream_writer::used_by(const char* operation) const noexcept {
   if (state_ == nullptr) misuse_of_closed(operation, "a stream_writer");
+  state_->owner.check(operation);
   return *state_;
 }
 

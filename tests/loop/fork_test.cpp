@@ -170,6 +170,15 @@ TEST_F(forked_child, destroys_what_belongs_to_its_parents_loop_and_the_parent_do
     });
     EXPECT_TRUE(child.ended) << child.signal;
     EXPECT_EQ(child.text, "destroyed");
+    const child_outcome child_with_loop = in_child_process([&] {
+      gyre::run([&]() -> gyre::task<> {
+        const gyre::tcp_stream gone = std::move(pair.client);
+        co_return;
+      });
+      return std::string("destroyed");
+    });
+    EXPECT_TRUE(child_with_loop.ended) << child_with_loop.signal;
+    EXPECT_EQ(child_with_loop.text, "destroyed");
     co_await pair.client.write_all("ping");
     EXPECT_EQ(co_await reading, "ping");
   });

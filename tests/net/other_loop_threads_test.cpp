@@ -1,8 +1,7 @@
 // tests/net/other_loop_threads_test.cpp: using an object of one loop in a task of another thread's loop stops the
 // program with a message.
 #include "tests/net/connected_pair.hpp"
-
-#include <fcntl.h>
+#include "tests/support/two_loops.hpp"
 
 #include <array>
 #include <string>
@@ -23,12 +22,6 @@ void use_elsewhere(Make make, Use use) {
     std::thread([&] { gyre::run([&]() -> task<> { co_await use(object); }); }).join();
     co_return;
   });
-}
-
-std::string elsewhere(const char* operation, const char* object) {
-  return std::string(operation) + " on " + object +
-         " that belongs to the loop of another thread: use it in a task of its own loop, which "
-         "run_coroutine_threadsafe starts";
 }
 
 }  // namespace
@@ -71,38 +64,106 @@ TEST(other_loop_threads, a_task_that_waits_for_a_datagram_socket_of_another_loop
                elsewhere("receive", socket));
 }
 
-TEST(other_loop_threads, a_task_that_waits_for_a_file_of_another_loop_stops_the_program) {
-  const auto make = [] {
-    gyre::pipe_descriptors ends = gyre::open_pipe();
-    return std::pair(gyre::fs::file::from_fd(ends.reader.release(), "pipe"), std::move(ends.writer));
-  };
-  EXPECT_DEATH(use_elsewhere(make, [](auto& p) -> task<> { (void)co_await p.first.read_some(std::span(room)); }),
-               elsewhere("read_some", "a file"));
-}
-
 TEST(other_loop_threads, a_task_that_waits_for_a_listener_of_another_loop_stops_the_program) {
   const auto make = [] { return gyre::tcp_listener::bind("127.0.0.1:0"); };
   EXPECT_DEATH(use_elsewhere(make, [](auto& l) -> task<> { (void)co_await l.accept(); }),
                elsewhere("accept", "a listener"));
 }
 
-TEST(other_loop_threads, a_memory_stream_that_two_loops_use_stops_the_program) {
-  const auto use_both = [] {
-    gyre::run([]() -> task<> {
-      gyre::memory_pair pair;
-      (void)co_await pair.first.write_all(room);
-      std::thread([&] {
-        gyre::run([&]() -> task<> { (void)co_await pair.second.read_some(std::span(room)); });
-      }).join();
-    });
+TEST(other_loop_threads, a_stream_that_is_closed_cancelled_or_shut_down_by_another_loop_stops_the_program) {
+  const char* const stream = "a TCP or Unix stream";
+  const auto make = [] { return gyre::unix_stream::pair(); };
+  EXPECT_DEATH(use_elsewhere(make, [](auto& p) -> task<> { co_await p.first.close(); }), elsewhere("close", stream));
+  const auto cancel = [](auto& p) -> task<> {
+    p.first.cancel();
+    co_return;
   };
-  EXPECT_DEATH(use_both(), elsewhere("read_some", "a memory_stream"));
+  EXPECT_DEATH(use_elsewhere(make, cancel), elsewhere("cancel", stream));
+  const auto shut_down = [](auto& p) -> task<> {
+    p.first.shutdown_read();
+    co_return;
+  };
+  EXPECT_DEATH(use_elsewhere(make, shut_down), elsewhere("shutdown_read", stream));
+  const auto abort = [](auto& p) -> task<> {
+    p.first.abort();
+    co_return;
+  };
+  EXPECT_DEATH(use_elsewhere(make, abort), elsewhere("abort", stream));
 }
 
-TEST(other_loop_threads, a_file_that_was_opened_without_a_loop_belongs_to_the_one_that_uses_it) {
-  gyre::fs::file null = gyre::fs::file::from_fd(::open("/dev/zero", O_RDWR | O_CLOEXEC), "zero");
-  run_test([&]() -> task<> {
-    gyre::fs::file mine = std::move(null);
-    EXPECT_EQ(co_await mine.read_some(std::span(room)), room.size());
-  });
+TEST(other_loop_threads, a_listener_that_another_loop_stops_stops_the_program) {
+  const auto make = [] { return gyre::tcp_listener::bind("127.0.0.1:0"); };
+  const auto stop = [](auto& listener) -> task<> {
+    listener.stop();
+    co_return;
+  };
+  EXPECT_DEATH(use_elsewhere(make, stop), elsewhere("stop", "a listener"));
+  const auto finish = [](auto& listener) -> task<> {
+    listener.finish();
+    co_return;
+  };
+  EXPECT_DEATH(use_elsewhere(make, finish), elsewhere("finish", "a listener"));
+}
+
+TEST(other_loop_threads, a_datagram_socket_that_another_loop_cancels_stops_the_program) {
+  const auto make = [] { return gyre::udp_socket::bind("127.0.0.1:0"); };
+  const auto cancel = [](auto& socket) -> task<> {
+    socket.cancel();
+    co_return;
+  };
+  EXPECT_DEATH(use_elsewhere(make, cancel), elsewhere("cancel", "a datagram socket"));
+}
+
+TEST(other_loop_threads, an_object_that_another_loop_destroys_stops_the_program) {
+  const auto destroy = [](auto& object) -> task<> {
+    const auto gone = std::move(object);
+    co_return;
+  };
+  const std::string sentence = " was destroyed on the thread of another loop: destroy it in a task of its own loop";
+  EXPECT_DEATH(use_elsewhere([] { return gyre::unix_stream::pair().first; }, destroy),
+               "a TCP or Unix stream" + sentence);
+  EXPECT_DEATH(use_elsewhere([] { return gyre::tcp_listener::bind("127.0.0.1:0"); }, destroy), "a listener" + sentence);
+  EXPECT_DEATH(use_elsewhere([] { return gyre::udp_socket::bind("127.0.0.1:0"); }, destroy),
+               "a datagram socket" + sentence);
+}
+
+TEST(other_loop_threads, operations_that_need_not_wait_stop_debug_builds) {
+  if (!gyre::checks_everything) GTEST_SKIP() << "a check of debug builds";
+  const char* const stream = "a TCP or Unix stream";
+  const auto make = [] { return gyre::unix_stream::pair(); };
+  EXPECT_DEATH(use_elsewhere(make, [](auto& p) -> task<> { co_await p.first.write_all("x"); }),
+               elsewhere("write_all", stream));
+  EXPECT_DEATH(use_elsewhere(make, [](auto& p) -> task<> { co_await p.first.shutdown_write(); }),
+               elsewhere("shutdown_write", stream));
+  const auto bind = [] { return gyre::udp_socket::bind("127.0.0.1:0"); };
+  EXPECT_DEATH(use_elsewhere(bind, [](auto& s) -> task<> { co_await s.send_to("x", s.local_address()); }),
+               elsewhere("send_to", "a datagram socket"));
+}
+
+TEST(other_loop_threads, bytes_and_connections_that_wait_already_stop_debug_builds) {
+  if (!gyre::checks_everything) GTEST_SKIP() << "a check of debug builds";
+  const auto take_bytes = [] {
+    run_test([]() -> task<> {
+      auto pair = gyre::unix_stream::pair();
+      auto reader = gyre::spawn([&]() -> task<> { (void)co_await pair.first.receive(); });
+      co_await settle();
+      co_await pair.second.write_all("x");
+      co_await reader;
+      co_await pair.second.write_all("y");  // the queue of the first end stays armed, and takes it
+      co_await settle();
+      std::thread([&] { gyre::run([&]() -> task<> { (void)co_await pair.first.receive(); }); }).join();
+    });
+  };
+  EXPECT_DEATH(take_bytes(), elsewhere("receive", "a TCP or Unix stream"));
+  const auto take_connection = [] {
+    run_test([]() -> task<> {
+      auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+      auto first = co_await gyre::tcp_stream::connect(listener.local_address());
+      (void)co_await listener.accept();
+      auto second = co_await gyre::tcp_stream::connect(listener.local_address());
+      co_await settle();
+      std::thread([&] { gyre::run([&]() -> task<> { (void)co_await listener.accept(); }); }).join();
+    });
+  };
+  EXPECT_DEATH(take_connection(), elsewhere("accept", "a listener"));
 }

@@ -41,7 +41,10 @@ class GYRE_API [[nodiscard("co_await it")]] file_op : public file_operation<file
     flags = call_flags;
     offset = call_offset;
   }
-  void prepare() noexcept { file_->expect_open(name_); }
+  void prepare() noexcept {
+    file_->expect_open(name_);
+    file_->expect_own_loop(name_);
+  }
   std::expected<void, std::error_code> take_result() { return done_or_error(); }
   [[noreturn]] void fail(std::error_code reason) const;
 

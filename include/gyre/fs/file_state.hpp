@@ -6,9 +6,9 @@
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/operation.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace gyre::fs {
 
@@ -28,12 +28,10 @@ struct GYRE_API file_state : private io::descriptor {
       misuse_of_closed(function, "a file");
   }
   /// Stops the program when this file belongs to another loop than the running one. A file that was opened without a
-  /// loop belongs to the first one that uses it.
+  /// loop, or whose loop has ended, belongs to the next one that uses it.
   void expect_own_loop(const char* operation) noexcept {
-    const event_loop* const running = &event_loop::current();
-    if (loop == running) [[likely]]
-      return;
-    if (std::exchange(loop, running) != nullptr) stop_on_other_loop(operation, "a file");
+    if (loop != event_loop::current().number()) [[unlikely]]
+      change_loop(operation);
   }
 
   /// Closes the descriptor and frees this. Nothing may be in flight.
@@ -52,7 +50,7 @@ struct GYRE_API file_state : private io::descriptor {
   bool writes_now = true;            // the same for a write to the cache
   operation_base* reader = nullptr;  // reads at the position
   operation_base* writer = nullptr;  // writes at the position
-  const event_loop* loop = nullptr;  // the loop it belongs to
+  std::uint32_t loop = 0;            // number of the loop it belongs to; 0 means none
   std::string path;
 
  private:
@@ -60,6 +58,7 @@ struct GYRE_API file_state : private io::descriptor {
   explicit file_state(operation_base& nobody) noexcept : waits(true), reader(&nobody), writer(&nobody) {}
   ~file_state() = default;
   [[nodiscard]] int classify() noexcept;
+  void change_loop(const char* operation) noexcept;
 };
 
 }  // namespace gyre::fs

@@ -80,7 +80,7 @@ class GYRE_API body_writer {
   friend class response_sender;
   enum class form : std::uint8_t { chunked, plain, discarded };
   void count(std::uint64_t bytes);
-  void expect_whole() const;
+  void expect_whole(const char* operation) const;
   task<> filter_file(int file, std::uint64_t offset, std::uint64_t count);
 
   message_output* output_ = nullptr;

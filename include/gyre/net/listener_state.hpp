@@ -64,6 +64,7 @@ struct GYRE_API listener_state : private io::multishot, private timer {
 
   listener_state() noexcept;
   ~listener_state() = default;
+  void expect_own_loop(const char* operation) const noexcept;
   void arm() noexcept;
   void on_connection(int number, std::uint32_t buffer) noexcept;
   void on_complete() noexcept;

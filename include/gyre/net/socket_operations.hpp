@@ -18,7 +18,11 @@ namespace gyre {
 class GYRE_API [[nodiscard("co_await it")]] socket_receive_op : public operation<socket_receive_op> {
  public:
   explicit socket_receive_op(socket_state& socket) noexcept : socket_(&socket) {}
-  bool try_now() noexcept { return socket_->waiting_reader == nullptr && socket_->received.readable(); }
+  bool try_now() noexcept {
+    if (socket_->waiting_reader != nullptr || !socket_->received.readable()) return false;
+    if constexpr (checks_everything) socket_->expect_own_loop("receive");
+    return true;
+  }
   void start() noexcept;
   void on_cancel() noexcept;
   buffer_lease await_resume();

@@ -118,7 +118,11 @@ class GYRE_API socket_stream {
   }
 
   /// Ends every operation that waits on this stream, in any task, with io_error operation_canceled.
-  void cancel() noexcept { socket_->cancel_all(); }
+  void cancel() noexcept {
+    if (!is_open()) return;
+    socket_->expect_own_loop("cancel");
+    socket_->cancel_all();
+  }
 
   /// Ends the connection at once. Bytes that the peer has not received are dropped, and a TCP peer gets a reset.
   /// Waiting and later operations fail with connection_reset or broken_pipe. The descriptor stays open until the stream

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro/misuse.hpp>
+#include <gyre/loop/owner_loop.hpp>
 #include <gyre/stream/any_stream.hpp>
 
 #include <cstdint>
@@ -15,7 +16,9 @@ class shared_stream {
  public:
   explicit shared_stream(any_stream stream) : state_(new state{std::move(stream)}) {}
   shared_stream(const shared_stream& other) noexcept : state_(other.state_) {
-    if (state_ != nullptr) ++state_->owners;
+    if (state_ == nullptr) return;
+    state_->loop.check("copy");
+    ++state_->owners;
   }
   shared_stream(shared_stream&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
   shared_stream& operator=(shared_stream other) noexcept {
@@ -24,7 +27,9 @@ class shared_stream {
   }
   ~shared_stream() {
     auto* const ended = std::exchange(state_, nullptr);
-    if (ended != nullptr && --ended->owners == 0) delete ended;
+    if (ended == nullptr) return;
+    ended->loop.check("destructor");
+    if (--ended->owners == 0) delete ended;
   }
 
   [[nodiscard]] any_stream& operator*() const noexcept {
@@ -41,6 +46,7 @@ class shared_stream {
   struct state {
     any_stream stream;
     std::uint32_t owners = 1;
+    owner_loop_of<"a shared_stream"> loop = {};
   };
   state* state_;
 };

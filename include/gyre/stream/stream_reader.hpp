@@ -3,6 +3,7 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/coro/task.hpp>
+#include <gyre/loop/owner_loop.hpp>
 #include <gyre/stream/shared_stream.hpp>
 
 #include <cstddef>
@@ -67,15 +68,18 @@ class GYRE_API stream_reader {
   [[nodiscard]] task<std::string> read_all(std::size_t limit);
 
   /// True when the stream has ended and the buffer is empty.
-  [[nodiscard]] bool at_eof() const noexcept { return ended_ && buffered() == 0; }
+  [[nodiscard]] bool at_eof() const noexcept { return buffered() == 0 && ended_; }
   /// The number of bytes that were read from the stream and are still in the buffer.
-  [[nodiscard]] std::size_t buffered() const noexcept { return buffer_.size() - begin_ - room_; }
+  [[nodiscard]] std::size_t buffered() const noexcept {
+    owner_.check("buffered");
+    return buffer_.size() - begin_ - room_;
+  }
 
  private:
   [[nodiscard]] std::string_view rest() const noexcept { return std::string_view(buffer_).substr(begin_, buffered()); }
   [[nodiscard]] std::string take(std::size_t count);
   [[nodiscard]] task<bool> fill(const char* operation);
-  [[nodiscard]] bool budget_is_used_up() const noexcept;
+  [[nodiscard]] bool budget_is_used_up(const char* operation) const noexcept;
   [[nodiscard]] task<> let_others_run();
   void expect_idle() const noexcept;
 
@@ -84,6 +88,7 @@ class GYRE_API stream_reader {
   std::size_t begin_ = 0;
   std::size_t room_ = 0;  // free space at the end of the buffer, during a read
   bool ended_ = false;
+  owner_loop_of<"a stream_reader"> owner_;
   bool yields_ = false;  // a task lets others run before it reads
 };
 

@@ -77,6 +77,7 @@ task<> body_reader::ask_for_it() {
 }
 
 task<std::string_view> body_reader::receive_at_most(std::size_t most) {
+  if (input_ != nullptr) input_->owner.check("receive");
   if (left_ != 0 && input_->receives())
     misuse("two tasks read the body of one request at the same time: let one task read, and hand on what it has read");
   if (kind_ == body_kind::sized) check_limit(received_ + left_);

@@ -29,13 +29,16 @@ void body_writer::count(std::uint64_t bytes) {
   written_ += bytes;
 }
 
-void body_writer::expect_whole() const {
-  if (output_ != nullptr) check(output_->state());
+void body_writer::expect_whole(const char* operation) const {
+  if (output_ != nullptr) {
+    output_->check_loop(operation);
+    check(output_->state());
+  }
   if (cut_off_) check(transfer::failed);
 }
 
 task<> body_writer::write(std::string_view piece) {
-  expect_whole();
+  expect_whole("write");
   count(piece.size());
   if (filter_ == nullptr && piece.empty()) co_return;
   cut_off_ = true;  // until the piece is whole
@@ -57,6 +60,7 @@ std::size_t body_writer::waiting() const noexcept {
 }
 
 void body_writer::append(std::string_view piece) {
+  if (output_ != nullptr) output_->check_loop("append");
   if (filter_ == nullptr) output_->make_room(waiting_at_most);
   if (waiting() >= waiting_at_most)
     throw io_error(std::make_error_code(std::errc::no_buffer_space), "append", "the response's body");
@@ -81,7 +85,7 @@ GYRE_CORO_WRAPPER task<> body_writer::send_file(const fs::file& file, std::uint6
 }
 
 task<> body_writer::send_file(int file, std::uint64_t offset, std::uint64_t size) {
-  expect_whole();
+  expect_whole("send_file");
   count(size);
   if (size == 0) co_return;
   cut_off_ = true;  // until the part is whole
@@ -120,7 +124,7 @@ task<> body_writer::filter_file(int file, std::uint64_t offset, std::uint64_t si
 }
 
 task<> body_writer::flush() {
-  expect_whole();
+  expect_whole("flush");
   if (filter_ != nullptr) {
     co_await filter_->flush();
     co_return;

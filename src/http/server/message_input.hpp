@@ -4,6 +4,7 @@
 #include <gyre/attributes.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/io/buffer_lease.hpp>
+#include <gyre/loop/owner_loop.hpp>
 
 #include "transport.hpp"
 
@@ -87,6 +88,7 @@ class message_input {
   continue_sender* on_continue = nullptr;
   /// True while a task waits in receive().
   [[nodiscard]] bool receives() const noexcept { return receives_; }
+  owner_loop_of<"the body of a request"> owner;
   bool broken = false;  // a body ended early or was malformed: no further message can follow
 
  private:

@@ -5,6 +5,7 @@
 #include <gyre/coro/task.hpp>
 #include <gyre/io/bulk_size.hpp>
 #include <gyre/io/completion.hpp>
+#include <gyre/loop/owner_loop.hpp>
 #include <gyre/sync/event.hpp>
 #include <gyre/tasks/task_group.hpp>
 
@@ -74,6 +75,9 @@ class message_output {
     if (buffer_.size() >= most) send_now(write_hint::more_follows);
   }
 
+  /// In debug builds, stops the program when this belongs to another loop.
+  void check_loop(const char* operation) const noexcept { owner_.check(operation); }
+
   [[nodiscard]] bool has_unsent() const noexcept { return !buffer_.empty(); }
   /// Bytes that the connection has not taken.
   [[nodiscard]] std::size_t waiting() const noexcept { return buffer_.size() + in_background_; }
@@ -117,6 +121,7 @@ class message_output {
   flusher* scheduled_ = nullptr;
   transfer state_ = transfer::done;
   bool file_failed_ = false;
+  owner_loop_of<"a body_writer"> owner_;
   std::uint64_t sent_ = 0;
   std::uint64_t since_others_ran_ = 0;
   background_sending* background_ = nullptr;

@@ -68,7 +68,10 @@ server_options&& checked(server_options&& options) {
 // A server's open files belong to the loop, which may end before the server does.
 class use_on_loop {
  public:
-  explicit use_on_loop(server_state& server) noexcept : server_(server) { ++server.users; }
+  use_on_loop(server_state& server, const char* operation) noexcept : server_(server) {
+    server.owner.expect_own(operation);
+    ++server.users;
+  }
   use_on_loop& operator=(use_on_loop&&) = delete;
   ~use_on_loop() {
     if (--server_.users > 0) return;
@@ -188,7 +191,7 @@ server_options options_for_other_loop(server_state& first) {
 template <class Listener>
 task<> run_here(server_state& server, Listener& listener, loop_share* share) {
   using stream = decltype(listener.accept().await_resume());
-  const use_on_loop here(server);
+  const use_on_loop here(server, "run");
   const std::source_location where = co_await started_by_program_at();
   served_connections connections(co_await this_task_context{}, server.options.observe_stop, share);
   socket_connections serve{server};
@@ -219,7 +222,7 @@ template <class Stream>
 task<> run_on_loops(server_state& server, stream_listener<Stream>& listener) {
   const std::source_location where = co_await started_by_program_at();
   const event_loop& home = event_loop::current();
-  const use_on_loop here(server);
+  const use_on_loop here(server, "run");
   auto serve = [&](stream_listener<Stream>& own, loop_share* share) -> task<> {
     if (&event_loop::current() == &home) {
       co_await run_here(server, own, share);
@@ -278,7 +281,7 @@ GYRE_CORO_WRAPPER task<> server::run() {
 }
 
 task<> server::serve_connection(any_stream stream, address peer) {
-  const use_on_loop user(state());
+  const use_on_loop user(state(), "serve_connection");
   any_stream here = std::move(stream);  // closed when this returns, not when the task object is destroyed
   stream_transport carrier(here);
   auto both = [&](task_group& group) -> task<> {
@@ -297,9 +300,13 @@ task<> server::serve_connection(any_stream stream, address peer) {
 
 const std::string& server::where() const noexcept { return state().where; }
 std::size_t server::connections() const noexcept {
+  state().owner.check("connections");
   return state().options.threads == 1 ? state().open : state().count.size();
 }
-bool server::draining() const noexcept { return state().draining; }
+bool server::draining() const noexcept {
+  state().owner.check("draining");
+  return state().draining;
+}
 
 task<> serve(server_options options) {
   server here(std::move(options));

@@ -7,6 +7,7 @@
 #include <gyre/http/shared_connection_count.hpp>
 #include <gyre/io/backend.hpp>
 #include <gyre/loop/event_loop.hpp>
+#include <gyre/loop/owner_loop.hpp>
 #include <gyre/net/unix_listener.hpp>
 
 #include "files/listing_cache.hpp"
@@ -45,6 +46,7 @@ struct server_state {
   std::size_t users = 0;                     // active uses on a loop; the last one releases what belongs to that loop
   stream_connection* connections = nullptr;  // list of the connections over other streams than sockets
   std::size_t open = 0;
+  owner_loop_of<"an http::server"> owner;
   std::size_t refused = 0;  // connections that are being refused with a response
   shared_connection_count& count;
   bool draining = false;

@@ -1,0 +1,88 @@
+// tests/http/other_loop_threads_test.cpp: servers and bodies that the loops of several threads use.
+#include <gyre/http/body_reader.hpp>
+#include <gyre/http/body_writer.hpp>
+#include <gyre/http/server.hpp>
+
+#include "tests/http/http_client.hpp"
+#include "tests/support/two_loops.hpp"
+
+#include <string>
+#include <thread>
+#include <utility>
+
+using namespace gyre_test;
+using http::response;
+
+namespace {
+
+/// Runs `body` on the loop of another thread, and waits for its end without a turn of this loop.
+template <class Body>
+void elsewhere_run(Body body) {
+  std::thread([&] { gyre::run([&]() -> gyre::task<> { co_await body(); }); }).join();
+}
+
+/// A server without a listener that serves a connection.
+template <class While>
+void while_a_server_serves(While act) {
+  run_virtual([&]() -> gyre::task<> {
+    http::server_options options = options_for([](http::request&) { return response::text("x"); });
+    options.listen = "";
+    http::server server(std::move(options));
+    gyre::memory_pair pair;
+    auto serving = gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second))));
+    co_await gyre::yield();
+    act(server);
+    serving.cancel();
+    co_await serving.wait();
+  });
+}
+
+void answer(http::handler handler, const std::string& request) {
+  run_virtual([&]() -> gyre::task<> {
+    http_test_client app(options_for(std::move(handler)));
+    (void)co_await app.exchange_bytes(request);
+  });
+}
+
+}  // namespace
+
+TEST(other_loop_http_death, a_server_that_serves_on_two_loops) {
+  const auto serve_elsewhere = [](http::server& server) {
+    elsewhere_run([&]() -> gyre::task<> {
+      gyre::memory_pair pair;
+      co_await server.serve_connection(gyre::any_stream(std::move(pair.second)));
+    });
+  };
+  EXPECT_DEATH(while_a_server_serves(serve_elsewhere), elsewhere("serve_connection", "an http::server"));
+}
+
+TEST(other_loop_http_death, a_server_whose_connections_another_thread_counts) {
+  if (!gyre::checks_everything) GTEST_SKIP() << "a check of debug builds";
+  const auto count = [](http::server& server) { std::thread([&] { (void)server.connections(); }).join(); };
+  EXPECT_DEATH(while_a_server_serves(count), elsewhere("connections", "an http::server"));
+  const auto look = [](http::server& server) { std::thread([&] { (void)server.draining(); }).join(); };
+  EXPECT_DEATH(while_a_server_serves(look), elsewhere("draining", "an http::server"));
+}
+
+TEST(other_loop_http_death, a_body_of_a_request) {
+  if (!gyre::checks_everything) GTEST_SKIP() << "a check of debug builds";
+  const auto read_elsewhere = [](http::request& request) -> gyre::task<response> {
+    std::array<std::byte, 1> one;
+    (void)co_await request.body().read_some(one);
+    elsewhere_run([&]() -> gyre::task<> { (void)co_await request.body().receive(); });
+    co_return response::text("x");
+  };
+  EXPECT_DEATH(answer(read_elsewhere, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nabcd"),
+               elsewhere("receive", "the body of a request"));
+}
+
+TEST(other_loop_http_death, a_writer_of_a_response) {
+  if (!gyre::checks_everything) GTEST_SKIP() << "a check of debug builds";
+  const auto write_elsewhere = [](http::request&) {
+    return response::stream([](http::body_writer& body) -> gyre::task<> {
+      co_await body.write("here");
+      elsewhere_run([&]() -> gyre::task<> { co_await body.write("there"); });
+    });
+  };
+  EXPECT_DEATH(answer(write_elsewhere, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"), elsewhere("write", "a body_writer"));
+}
