@@ -11,6 +11,11 @@ namespace gyre {
 void owner_loop::expect_own(const char* operation, const char* object) const noexcept {
   const event_loop* const running = event_loop::current_or_null();
   const std::uint32_t here = running != nullptr ? running->number() : 0;
+  if (std::atomic_ref(number_).load(std::memory_order_relaxed) != here) [[unlikely]]
+    change_to(here, operation, object);
+}
+
+void owner_loop::change_to(std::uint32_t here, const char* operation, const char* object) const noexcept {
   const std::atomic_ref number(number_);
   std::uint32_t owner = number.load(std::memory_order_relaxed);
   while (owner != here) {

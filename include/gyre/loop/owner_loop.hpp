@@ -36,6 +36,8 @@ class GYRE_API owner_loop {
   }
 
  private:
+  void change_to(std::uint32_t here, const char* operation, const char* object) const noexcept;
+
   mutable std::uint32_t number_ = 0;  // of the loop; 0 means that no loop has used it
 };
 
