@@ -132,8 +132,8 @@ class [[nodiscard("co_await it")]] on_op : public operation<on_op<F>>, private r
 /// before the await has; the loops of a runtime end together.
 /// Cancel: cancels the task on `loop`, and waits until it has ended. A function that has not begun never runs. A plain
 /// function that has begun is not interrupted. A result that comes despite the cancel wins.
-/// Errors: the exceptions of the function; task_cancelled when the loop of another runtime was shut down; std::bad_alloc when
-/// `loop` has no memory for the task.
+/// Errors: the exceptions of the function; task_cancelled when the loop belongs to another runtime that was shut down;
+/// std::bad_alloc when `loop` has no memory for the task.
 /// asyncio: run_coroutine_threadsafe with wrap_future. Asio: co_spawn(other, f, use_awaitable). Seastar: submit_to.
 template <class F>
 [[nodiscard("co_await it")]] on_op<std::decay_t<F>> on(event_loop& loop, F&& function,

@@ -30,8 +30,8 @@ class GYRE_API remote_call : protected task_owner {
   // On the home loop.
 
   [[nodiscard]] bool is_local() const noexcept { return target_ == event_loop::current_or_null(); }
-  /// To be called before `send` when the function returns a task: if the caller is shielded from the end of its loop, the
-  /// end of the target does not cancel the task either. Only loops that end together can wait for each other like that.
+  /// To be called before `send` when the function returns a task. If the caller is shielded from the end of its loop,
+  /// the end of the target does not cancel the task either. Only loops that end together can wait for each other.
   void inherit_shield() noexcept;
   /// Sends `message`, whose `complete` runs on the target. It then brings the answer, and `answered` runs at home.
   /// In a forked child that has no thread for the target, the program is stopped with a message.
