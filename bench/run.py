@@ -162,8 +162,8 @@ def build_tokio():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="?", default="all",
-                        choices=["echo", "bulk", "fairness", "proxy", "resp", "http", "partial", "cores", "upload", "counts",
-                                 "memory", "primitives", "files", "micro", "all"])
+                        choices=["echo", "bulk", "fairness", "proxy", "resp", "http", "partial", "cores", "upload",
+                                 "counts", "memory", "primitives", "files", "micro", "all"])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.6)
     parser.add_argument("--only", action="append", default=[], help="servers whose name contains this word")

@@ -40,7 +40,9 @@ def value_of_code(code):
     duration = re.fullmatch(r"std::chrono::(seconds|milliseconds)\((\d+)\)", code)
     if duration:
         return int(duration[2]) * UNITS[duration[1]]
-    if re.fullmatch(r"[a-z_]+::[a-z_]+", code) or code in ("", "{}", "nullptr") or code.endswith(("::max()", "::inherit()")):
+    if code in ("", "{}", "nullptr") or code.endswith(("::max()", "::inherit()")):
+        return None
+    if re.fullmatch(r"[a-z_]+::[a-z_]+", code):  # of an enumeration
         return None
     if code in ("true", "false") or code.startswith("0") and code != "0":
         return code
