@@ -262,7 +262,8 @@ TEST(server_on_loops_threads, one_call_serves_on_all_cores) {
                 gyre::request_stop();
                 co_return;
               });
-              co_await http::serve({.listen = "127.0.0.1:0", .routes = std::move(routes), .threads = 3});
+              auto serving = http::serve({.listen = "127.0.0.1:0", .routes = std::move(routes), .threads = 3});
+              co_await std::move(serving);
               EXPECT_EQ(gyre::event_loop::current().group()->size(), 3U);
               co_await stopping;
             }),
