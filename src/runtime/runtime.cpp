@@ -85,7 +85,7 @@ void runtime::start(const runtime_options& options) {
   if (first_ != nullptr) loops_.add(*first_);
   state_ = made.release();
   try {
-    if (first_ != nullptr && options.pin) state_->binding->bind(0);
+    if (first_ != nullptr && state_->binding) state_->binding->bind(0);
     grow(options.threads);
   } catch (...) {
     stop();

@@ -24,7 +24,7 @@ class GYRE_API remote_call : protected task_owner {
  protected:
   explicit remote_call(event_loop& target) noexcept : target_(&target) {}
   /// Only before it has started.
-  remote_call(const remote_call& other) noexcept : task_owner(), target_(other.target_) {}
+  remote_call(const remote_call& other) noexcept : task_owner(other), target_(other.target_) {}
   ~remote_call();
 
   // On the home loop.
