@@ -30,10 +30,10 @@ template <class F, class T>
 task<> run_on_into(event_loop& loop, F& function, std::optional<T>& result, std::source_location where) {
   on_op<F&> call(loop, function, where);
   if constexpr (std::is_void_v<typename remote_result<F>::type>) {
-    co_await call;
+    co_await std::move(call);
     result.emplace();
   } else {
-    result.emplace(co_await call);
+    result.emplace(co_await std::move(call));
   }
 }
 

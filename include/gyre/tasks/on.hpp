@@ -147,7 +147,7 @@ template <class F>
 template <class F>
 task<typename remote_result<F>::type> run_on(event_loop& loop, F function, std::source_location where) {
   on_op<F> call(loop, std::forward<F>(function), where);
-  co_return co_await call;
+  co_return co_await std::move(call);
 }
 
 /// Starts `function()` on the thread of `loop`, and continues without waiting. The handle belongs to this loop: await
