@@ -1,4 +1,5 @@
 // src/io/receive_queue.cpp: queues received buffers, and hands them out.
+#include <gyre/io/attempt.hpp>
 #include <gyre/io/receive_queue.hpp>
 
 #include <algorithm>
@@ -163,11 +164,33 @@ buffer_lease receive_queue::take() noexcept {
     return take(put_back_);
   if (first_ == buffer_pool::none) [[unlikely]]
     return apart_ != nullptr ? take(apart_) : buffer_lease();
-  const std::uint32_t index = first_;
   buffer_pool& pool = performer_->buffers();
+  if (wanted_ == opcode::receive_large_many && !pool.is_large(last_)) [[unlikely]] {
+    if (buffer_lease joined = take_joined()) return joined;
+  }
+  const std::uint32_t index = first_;
   const std::span<std::byte> bytes(pool.data(index) + consumed_, pool.at(index).length - consumed_);
   pop(index);
   return {pool, index, bytes};
+}
+
+// The stream has filled a common buffer, so these bytes are the beginning of something large. Joins them with the rest,
+// so that a peer that echoes or forwards its first message sends it in one piece. Empty when no large buffer is free.
+buffer_lease receive_queue::take_joined() noexcept {
+  buffer_pool& pool = performer_->buffers();
+  const std::uint32_t index = pool.take_large();
+  if (index == buffer_pool::none) return {};
+  const std::span<std::byte> room(pool.data(index), pool.large_size());
+  std::size_t size = copy_to(room);
+  // While a request is in flight, the backend may have received the next bytes.
+  if (where == phase::idle && end_ == open && !has_bytes() && target->readable && size < room.size()) {
+    const long count = receive_now(*target, room.data() + size, room.size() - size);
+    if (count > 0)
+      size += static_cast<std::size_t>(count);
+    else if (count != -EAGAIN)
+      end_ = static_cast<int>(count);
+  }
+  return {pool, index, room.first(size)};
 }
 
 std::size_t receive_queue::copy_to(std::span<std::byte> out) noexcept {

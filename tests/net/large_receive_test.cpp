@@ -54,6 +54,48 @@ TEST(large_receive, a_stream_that_fills_its_buffers_gets_large_ones) {
   });
 }
 
+TEST(large_receive, the_first_message_of_a_stream_arrives_in_one_lease) {
+  run_real([]() -> gyre::task<> {
+    for (const std::size_t size : {common + 1, std::size_t{20'000}, std::size_t{60'000}}) {
+      auto pair = co_await connect_pair();
+      const std::vector<std::byte> sent = pattern(size);
+      co_await pair.client.write_all(std::span<const std::byte>(sent));
+      const gyre::buffer_lease lease = co_await pair.server.receive();
+      EXPECT_TRUE(std::equal(lease.bytes().begin(), lease.bytes().end(), sent.begin(), sent.end())) << lease.size();
+    }
+  });
+}
+
+TEST(large_receive, the_end_of_a_stream_is_kept_when_it_comes_with_the_first_message) {
+  run_real([]() -> gyre::task<> {
+    for (const std::size_t size : {common, common + 1, std::size_t{60'000}}) {
+      auto pair = co_await connect_pair();
+      const std::vector<std::byte> sent = pattern(size);
+      co_await pair.client.write_all(std::span<const std::byte>(sent));
+      co_await pair.client.shutdown_write();
+      std::size_t received = 0;
+      while (const gyre::buffer_lease lease = co_await pair.server.receive()) received += lease.size();
+      EXPECT_EQ(received, size);
+      const gyre::buffer_lease again = co_await pair.server.receive();
+      EXPECT_TRUE(again.empty());
+    }
+  });
+}
+
+TEST(large_receive, a_reset_after_the_first_message_is_reported_after_its_bytes) {
+  run_real([]() -> gyre::task<> {
+    auto pair = co_await connect_pair();
+    const std::vector<std::byte> sent = pattern(common);
+    co_await pair.client.write_all(std::span<const std::byte>(sent));
+    pair.client.abort();
+    const gyre::buffer_lease first = co_await pair.server.receive();
+    EXPECT_TRUE(std::equal(first.bytes().begin(), first.bytes().end(), sent.begin(), sent.end()));
+    const auto second = co_await gyre::as_expected(pair.server.receive());
+    EXPECT_FALSE(second.has_value());
+    if (!second) EXPECT_EQ(second.error(), std::errc::connection_reset);
+  });
+}
+
 TEST(large_receive, a_stream_of_small_messages_never_has_a_large_buffer) {
   run_real([]() -> gyre::task<> {
     auto pair = co_await connect_pair();

@@ -61,6 +61,7 @@ class GYRE_API receive_queue : public multishot {
   void adapt(std::uint32_t size) noexcept;
   void change_to(opcode wanted, std::int8_t streak) noexcept;
   void do_without_large() noexcept;
+  [[nodiscard]] buffer_lease take_joined() noexcept;
   [[nodiscard]] std::uint32_t weight_of(std::uint32_t buffer) const noexcept;
   void pop(std::uint32_t index) noexcept;
   void drop_all() noexcept;
