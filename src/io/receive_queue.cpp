@@ -174,8 +174,9 @@ buffer_lease receive_queue::take() noexcept {
   return {pool, index, bytes};
 }
 
-// The stream has filled a common buffer, so these bytes are the beginning of something large. Joins them with the rest,
-// so that a peer that echoes or forwards its first message sends it in one piece. Empty when no large buffer is free.
+// The stream has filled a common buffer, so its first bytes are the beginning of something large. Joins them with the
+// rest: a reply in two pieces would cost the connection some of its speed for as long as it lives (decision 0017).
+// Returns an empty lease when no large buffer is free.
 buffer_lease receive_queue::take_joined() noexcept {
   buffer_pool& pool = performer_->buffers();
   const std::uint32_t index = pool.take_large();

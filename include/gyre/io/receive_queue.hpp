@@ -14,7 +14,7 @@ namespace gyre::io {
 /// A multishot receive and the list of pool buffers that it has filled. Holds no buffer while no data is waiting.
 ///
 /// Adapts: a stream that fills a buffer receives into large ones, until their bytes would have fitted the others for a
-/// while. Nothing is held for a stream that is idle.
+/// while. Nothing is held for a stream that is idle. The bytes that cause the change are joined with those that follow.
 /// Bounded: it stops receiving while `most_buffers` buffers wait to be read (a large one counts as several), and goes
 /// on when they have been read.
 /// While the buffers of the pool are scarce, arriving data is copied into separate memory, and one buffer's worth is
