@@ -101,7 +101,10 @@ void runtime::grow(std::size_t size) {
     beginning start;
     state_->threads.emplace_back([this, &start] { run_loop(start); });
     start.decided.acquire();
-    if (start.failure) std::rethrow_exception(start.failure);
+    if (!start.failure) continue;
+    state_->threads.back().join();
+    state_->threads.pop_back();
+    std::rethrow_exception(start.failure);
   }
 }
 
@@ -139,8 +142,12 @@ void runtime::stop() noexcept {
         "thread that made it");
   loops_.request_end();
   if (first_ != nullptr) first_->shutdown();
-  for (std::thread& each : state_->threads) each.join();
-  state_->threads.clear();
+  std::vector<std::thread> last;
+  {
+    const std::scoped_lock lock(state_->growing);  // a task may be adding a loop, which has begun to fail by now
+    last.swap(state_->threads);
+  }
+  for (std::thread& each : last) each.join();
   if (first_ != nullptr && state_->binding) state_->binding->unbind();
 }
 

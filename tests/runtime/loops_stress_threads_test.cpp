@@ -389,7 +389,7 @@ void check(scene& s) {
 }  // namespace
 
 TEST(loops_stress_threads, tasks_of_several_loops_call_each_other_until_the_main_task_ends) {
-  for_each_seed(100, [](unsigned seed) {
+  for_each_seed(400, [](unsigned seed) {
     scene s;
     try {
       gyre::run([&]() -> gyre::task<> { co_await main_of_scene(s, seed); }, {.threads = 3 + seed % 2});

@@ -5,7 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <latch>
 #include <memory>
+#include <semaphore>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -55,6 +62,17 @@ struct tracked {
   }
   std::thread::id* where;
 };
+
+/// The sum of the counts of all eventfds of this process: how often loops were woken that have not noticed it yet.
+unsigned long rings_of_doorbells() {
+  unsigned long sum = 0;
+  for (const auto& file : std::filesystem::directory_iterator("/proc/self/fdinfo")) {
+    std::ifstream info(file.path());
+    for (std::string line; std::getline(info, line);)
+      if (line.starts_with("eventfd-count:")) sum += std::stoul(line.substr(line.find(':') + 1), nullptr, 16);
+  }
+  return sum;
+}
 
 gyre::task<> hold(tracked /*argument*/) { co_await gyre::yield(); }
 
@@ -282,11 +300,63 @@ TEST(on_threads, the_end_of_the_main_task_cancels_tasks_that_still_run_on_other_
   EXPECT_TRUE(cleaned_up);
 }
 
-TEST(on_threads, a_message_allocates_nothing_and_a_busy_loop_is_not_woken) {
+TEST(on_threads, a_thousand_calls_give_their_own_values) {
   on_two_loops([]() -> gyre::task<> {
     gyre::event_loop& there = other();
     for (int i = 0; i < 1000; ++i) CO_ASSERT_EQ(co_await gyre::on(there, [i] { return i; }), i);
   });
+}
+
+TEST(on_threads, a_loop_that_is_busy_is_not_woken_by_messages) {
+  on_two_loops([]() -> gyre::task<> {
+    gyre::event_loop& there = other();
+    std::binary_semaphore busy{0};
+    std::binary_semaphore released{0};
+    int arrived = 0;  // used only there
+    there.post([&] {
+      busy.release();
+      released.acquire();
+    });
+    busy.acquire();
+    const unsigned long before = rings_of_doorbells();
+    for (int i = 0; i < 1000; ++i) there.post([&] { ++arrived; });
+    EXPECT_EQ(rings_of_doorbells(), before);
+    there.backend().wake();
+    EXPECT_EQ(rings_of_doorbells(), before + 1);  // a wake would have been noticed
+    released.release();
+    EXPECT_EQ(co_await gyre::on(there, [&] { return arrived; }), 1000);
+  });
+}
+
+TEST(on_threads, an_exception_and_the_task_local_values_that_a_call_has_seen_end_on_the_thread_of_the_caller) {
+  static std::atomic<int> ended_elsewhere;
+  ended_elsewhere = 0;
+  struct at_home {
+    explicit at_home(std::thread::id caller) noexcept : home(caller) {}
+    at_home(const at_home&) = default;
+    at_home& operator=(const at_home&) = delete;
+    ~at_home() { ended_elsewhere += std::this_thread::get_id() == home ? 0 : 1; }
+    std::thread::id home;
+  };
+  static const gyre::task_local<at_home> bound;
+  on_two_loops([]() -> gyre::task<> {
+    const std::thread::id home = std::this_thread::get_id();
+    auto fail = [home]() -> gyre::task<> {
+      co_await gyre::yield();
+      throw at_home(home);
+    };
+    for (int i = 0; i < 2000; ++i) {
+      const auto value = bound.bind(at_home(home));
+      bool failed = false;
+      try {
+        co_await gyre::on(other(), fail);
+      } catch (const at_home&) {
+        failed = true;
+      }
+      EXPECT_TRUE(failed);
+    }
+  });
+  EXPECT_EQ(ended_elsewhere, 0);
 }
 
 TEST(on_threads, every_loop_runs_a_function_and_the_results_come_in_the_order_of_the_loops) {
@@ -307,6 +377,33 @@ TEST(on_threads, the_first_failure_of_a_loop_cancels_the_others) {
           co_await gyre::sleep(1h);
         };
         EXPECT_THROW(co_await gyre::for_each_loop(fail_on_one), std::runtime_error);
+      },
+      {.threads = 3});
+}
+
+TEST(on_threads, failures_of_all_loops_at_once_arrive_as_a_group) {
+  gyre::run(
+      []() -> gyre::task<> {
+        std::latch all_run(3);
+        auto fail = [&]() -> gyre::task<> {
+          co_await gyre::yield();
+          all_run.arrive_and_wait();
+          throw std::runtime_error("loop " + std::to_string(gyre::event_loop::current().index()));
+        };
+        std::vector<std::string> failures;
+        try {
+          co_await gyre::for_each_loop(fail);
+        } catch (const gyre::exception_group& group) {
+          for (const std::exception_ptr& each : group) {
+            try {
+              std::rethrow_exception(each);
+            } catch (const std::runtime_error& failure) {
+              failures.emplace_back(failure.what());
+            }
+          }
+        }
+        std::ranges::sort(failures);
+        EXPECT_EQ(failures, (std::vector<std::string>{"loop 0", "loop 1", "loop 2"}));
       },
       {.threads = 3});
 }

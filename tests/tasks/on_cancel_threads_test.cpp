@@ -1,0 +1,114 @@
+// tests/tasks/on_cancel_threads_test.cpp: calls to other loops, cancelled at every step of the caller.
+#include <gyre/tasks/on.hpp>
+
+#include <gyre/gyre.hpp>
+#include <gyre/testing/cancel_at_every_await.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+
+namespace {
+
+/// Counts the parts of a call that exist, on all threads.
+struct ledger {
+  std::atomic<int> running = 0;  // tasks on other loops
+  std::atomic<int> values = 0;   // captures, arguments and results
+  std::atomic<int> outlived = 0;
+};
+
+struct counted {
+  explicit counted(std::atomic<int>& in) noexcept : count(&in) { ++*count; }
+  counted(const counted& other) noexcept : counted(*other.count) {}
+  counted& operator=(const counted&) = default;
+  ~counted() { --*count; }
+  std::atomic<int>* count;
+};
+
+gyre::task<counted> work(ledger& book, counted argument) {
+  const counted running(book.running);
+  for (int i = 0; i < 3; ++i) co_await gyre::yield();
+  co_await gyre::sleep(std::chrono::microseconds(10));
+  co_return argument;
+}
+
+/// Records a task that still runs when the await of its call ends.
+struct end_of_call {
+  explicit end_of_call(ledger& in) noexcept : book(in) {}
+  end_of_call& operator=(end_of_call&&) = delete;
+  ~end_of_call() { book.outlived += book.running; }
+  ledger& book;
+};
+
+gyre::task<> call_tasks(ledger& book, gyre::event_loop& first, gyre::event_loop& second) {
+  const counted captured(book.values);
+  auto plain = [captured] { return captured; };
+  auto there = [&book, captured] { return work(book, captured); };
+  auto further = [&second, there]() -> gyre::task<counted> { co_return co_await gyre::on(second, there); };
+  auto failing = [&book, captured]() -> gyre::task<> {
+    (void)co_await work(book, captured);
+    throw std::runtime_error("failed there");
+  };
+  {
+    const end_of_call end(book);
+    (void)co_await gyre::on(first, plain);
+    (void)co_await gyre::on(first, there);
+  }
+  {
+    const end_of_call end(book);
+    (void)co_await gyre::on(first, further);
+  }
+  const end_of_call end(book);
+  try {
+    co_await gyre::on(second, failing);
+  } catch (const std::runtime_error&) {  // as expected
+  }
+}
+
+gyre::task<> start_tasks(ledger& book, gyre::event_loop& first, gyre::event_loop& second) {
+  const counted captured(book.values);
+  auto there = [&book, captured] { return work(book, captured); };
+  {
+    const end_of_call end(book);
+    auto started = gyre::spawn_on(first, there);
+    (void)co_await gyre::join_or_cancel(started);
+  }
+  const end_of_call end(book);
+  auto started = gyre::spawn_on(second, there);
+  started.cancel();
+  bool cancelled = false;
+  try {
+    (void)co_await gyre::join_or_cancel(started);
+  } catch (const gyre::task_cancelled&) {
+    cancelled = true;
+  }
+  EXPECT_TRUE(cancelled);
+}
+
+using scenario = gyre::task<> (*)(ledger& book, gyre::event_loop& first, gyre::event_loop& second);
+
+void cancel_at_every_step(scenario body) {
+  const gyre::runtime others({.threads = 2});
+  ledger book;
+  const auto make = [&] { return body(book, others.loop(0), others.loop(1)); };
+  const auto check = [&](bool) {
+    EXPECT_EQ(book.running, 0);
+    EXPECT_EQ(book.values, 0);
+    EXPECT_EQ(book.outlived, 0);
+  };
+  gyre::testing::cancel_report report;
+  EXPECT_NO_THROW(report = gyre::testing::cancel_at_every_await(make, check));
+  EXPECT_GE(report.cancelled, 3U);
+  EXPECT_GE(report.completed, 1U);
+}
+
+}  // namespace
+
+TEST(on_cancel_threads, a_call_that_is_cancelled_at_any_step_leaves_no_task_and_no_value) {
+  cancel_at_every_step(&call_tasks);
+}
+
+TEST(on_cancel_threads, a_started_call_that_is_cancelled_at_any_step_leaves_no_task_and_no_value) {
+  cancel_at_every_step(&start_tasks);
+}
