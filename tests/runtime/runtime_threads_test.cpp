@@ -16,7 +16,6 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "tests/support/co_assert.hpp"
 #include "tests/support/sanitized.hpp"

@@ -44,7 +44,7 @@ struct end_of_call {
 gyre::task<> call_tasks(ledger& book, gyre::event_loop& first, gyre::event_loop& second) {
   const counted captured(book.values);
   auto plain = [captured] { return captured; };
-  auto there = [&book, captured] { return work(book, captured); };
+  auto there = [&book, captured]() -> gyre::task<counted> { co_return co_await work(book, captured); };
   auto further = [&second, there]() -> gyre::task<counted> { co_return co_await gyre::on(second, there); };
   auto failing = [&book, captured]() -> gyre::task<> {
     (void)co_await work(book, captured);
@@ -68,7 +68,7 @@ gyre::task<> call_tasks(ledger& book, gyre::event_loop& first, gyre::event_loop&
 
 gyre::task<> start_tasks(ledger& book, gyre::event_loop& first, gyre::event_loop& second) {
   const counted captured(book.values);
-  auto there = [&book, captured] { return work(book, captured); };
+  auto there = [&book, captured]() -> gyre::task<counted> { co_return co_await work(book, captured); };
   {
     const end_of_call end(book);
     auto started = gyre::spawn_on(first, there);
@@ -91,7 +91,7 @@ using scenario = gyre::task<> (*)(ledger& book, gyre::event_loop& first, gyre::e
 void cancel_at_every_step(scenario body) {
   const gyre::runtime others({.threads = 2});
   ledger book;
-  const auto make = [&] { return body(book, others.loop(0), others.loop(1)); };
+  const auto make = [&]() -> gyre::task<> { co_await body(book, others.loop(0), others.loop(1)); };
   const auto check = [&](bool) {
     EXPECT_EQ(book.running, 0);
     EXPECT_EQ(book.values, 0);
