@@ -18,6 +18,7 @@
 //   shield       protects code from a cancel from outside
 //   to_thread    runs a blocking function on a thread
 //   thread_pool  the program's own threads for to_thread
+//   via          runs a function on a foreign executor
 //   run_coroutine_threadsafe  starts a task from another thread and waits for it; blocking_run
 //   on           runs a function on another loop; spawn_on
 //   for_each_loop  runs a function on every loop of the runtime
@@ -52,4 +53,5 @@
 #include <gyre/tasks/thread_pool.hpp>
 #include <gyre/tasks/timeout.hpp>
 #include <gyre/tasks/to_thread.hpp>
+#include <gyre/tasks/via.hpp>
 #include <gyre/tasks/wait.hpp>

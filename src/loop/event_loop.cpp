@@ -223,26 +223,6 @@ void event_loop::wait_until(io::monotonic_time deadline) noexcept {
   mailbox_->sleeping.store(false, std::memory_order_seq_cst);
 }
 
-void event_loop::wait_in_guest(io::monotonic_time deadline) noexcept {
-  const io::monotonic_time until = backend_->prepare_wait(deadline, ready_);
-  if (until == io::do_not_wait) return;
-  guest_->wait(backend_->pollable(), until);
-  backend_->wait(io::do_not_wait, ready_);
-}
-
-void event_loop::drive(guest_loop& guest) {
-  if (guest_ != nullptr) throw std::logic_error("event_loop::drive: this loop drives another one already");
-  if (virtual_)
-    throw std::logic_error("event_loop::drive: not on virtual time, which would not wait for the other loop");
-  if (const int descriptor = backend_->pollable(); descriptor < 0)
-    throw std::system_error(-descriptor, std::generic_category(), "event_loop::drive");
-  guest_ = &guest;
-}
-
-void event_loop::leave(const guest_loop& guest) noexcept {
-  if (guest_ == &guest) guest_ = nullptr;
-}
-
 void event_loop::wait_in_virtual_time() noexcept {
   if (!mailbox_->posted.empty()) return;  // a timer has just posted: time stands still until that is done
   const io::monotonic_time next = timers_.next_deadline();

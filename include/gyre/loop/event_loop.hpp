@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <source_location>
 #include <string_view>
 #include <utility>
@@ -196,6 +197,19 @@ class GYRE_API event_loop {
   void drive(guest_loop& guest);
   void leave(const guest_loop& guest) noexcept;
   [[nodiscard]] guest_loop* guest() const noexcept { return guest_; }
+
+  /// The opposite of drive(): the thread runs the loop of another library, and that loop calls this one. It watches
+  /// this descriptor for input, and calls turn_in_host() when the descriptor is readable.
+  ///
+  /// Lifetime: the loop owns the descriptor, which the host must neither read nor close. Errors: as for drive.
+  [[nodiscard]] int descriptor();
+  /// Runs one turn without waiting. Returns how long the host may wait for descriptor() before it calls this again;
+  /// without a value, for ever. Round up what the host cannot express.
+  ///
+  /// To be called once before the host waits for the first time, when the descriptor is readable, when the time has
+  /// passed, and after code of the host has used this loop (has spawned a task, or set an event). Not inside a task.
+  /// Errors: as for drive; nothing has run.
+  std::optional<std::chrono::nanoseconds> turn_in_host();
 
   /// Called with `argument` for each background failure. The default handler prints them on standard error.
   using exception_handler = void (*)(const background_failure& failure, void* argument) noexcept;
