@@ -2,6 +2,7 @@
 #include "tests/faults/injector.hpp"
 
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace gyre_test;
@@ -139,6 +140,16 @@ TEST_P(task_faults, a_function_on_a_thread_gives_its_result) {
     f.arm();
     const auto gives_text = [text = std::string(100, 'x')] { return text; };
     auto call = gyre::to_thread(gives_text);
+    EXPECT_EQ((co_await std::move(call)).size(), 100U);
+  });
+}
+
+TEST_P(task_faults, a_function_on_a_foreign_executor_gives_its_result) {
+  survives([](fault_injection& f) -> gyre::task<> {
+    auto executor = [](const gyre::handed_work& work) { std::thread(work).join(); };
+    const auto gives_text = [text = std::string(100, 'x')] { return text; };
+    f.arm();
+    auto call = gyre::via(executor, gives_text);
     EXPECT_EQ((co_await std::move(call)).size(), 100U);
   });
 }

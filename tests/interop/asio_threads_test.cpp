@@ -112,6 +112,26 @@ TEST(asio_threads, everything_is_begun_on_the_thread_of_the_object) {
   });
 }
 
+TEST(asio_threads, a_plain_function_runs_on_an_executor_of_asio) {
+  asio::thread_pool pool(2);
+  asio::io_context stopped;
+  gyre::run([&]() -> gyre::task<> {
+    gyre::asio_thread asio_side;
+    auto where = [] { return std::this_thread::get_id(); };
+    auto on_pool = [&](const gyre::handed_work& work) { asio::post(pool, work); };
+    EXPECT_NE(co_await gyre::via(on_pool, where), std::this_thread::get_id());
+    const asio::any_io_executor executor = asio_side.get_executor();
+    EXPECT_NE(co_await gyre::via(executor, where), std::this_thread::get_id());
+    auto never = gyre::spawn([&]() -> gyre::task<> {
+      auto on_stopped = [&](const gyre::handed_work& work) { asio::post(stopped, work); };
+      co_await gyre::via(on_stopped, where);
+    });
+    co_await gyre::yield();
+    never.cancel();
+    co_await never.wait();
+  });
+}
+
 TEST(asio_threads, a_gyre_client_talks_to_a_server_of_callbacks) {
   gyre::run([]() -> gyre::task<> {
     gyre::asio_thread asio_side;

@@ -251,6 +251,23 @@ class Callbacks(unittest.TestCase):
         with Silent() as silent:
             self.end_when(silent.asked, "libuv", silent.where, "one", "two")
 
+    @needs("libuv_host")
+    def test_a_loop_of_libuv_runs_tasks(self):
+        with Serving(socketserver.ThreadingTCPServer, Echo) as where:
+            done = run("libuv_host", where, "text")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(done.stdout, "text\nthe host has worked meanwhile\n")
+
+    @needs("libuv_host")
+    def test_a_loop_of_libuv_runs_tasks_that_fail(self):
+        done = run("libuv_host", f"127.0.0.1:{refusing_port()}", "text")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Connection refused", done.stderr)
+        with Silent() as silent:
+            done = run("libuv_host", silent.where, "text")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("timeout: timed out after 2 s", done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

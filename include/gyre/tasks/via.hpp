@@ -52,8 +52,8 @@ class GYRE_API handed_call {
   bool dropped_ = false;
 };
 
-/// What an executor runs: a function object without parameters, which can be copied and has the size of a pointer. Only
-/// the first call runs the function. Thread: any. Calls and copies that come too late have no effect.
+/// An executor runs this. It is a function object without parameters, which can be copied and has the size of a pointer.
+/// Only the first call runs the function. Thread: any. Calls and copies that come too late have no effect.
 class GYRE_API handed_work {
  public:
   handed_work(const handed_work& other) noexcept;
@@ -71,7 +71,7 @@ class GYRE_API handed_work {
   handed_call::ticket* ticket_;
 };
 
-/// What via() takes as an executor: an object with execute(work), or a function that takes the work.
+/// An executor for via() is an object with execute(work), or a function that takes the work.
 template <class E>
 concept work_executor =
     requires(E& executor, handed_work work) { executor.execute(std::move(work)); } || std::invocable<E&, handed_work>;
@@ -151,7 +151,7 @@ class [[nodiscard("co_await it")]] via_op : public operation<via_op<Executor, F>
 ///   auto shape = co_await gyre::via(physics_pool, [&] { return collide(bodies); });
 ///   co_await gyre::via([&](auto work) { ui.invokeLater(std::move(work)); }, [&] { label.set_text(text); });
 ///
-/// An executor is an object with `execute(work)`, such as an executor of Asio, or a function that takes the work. It
+/// An executor is an object with `execute(work)`, such as asio::any_io_executor, or a function that takes the work. It
 /// calls the work once, at once or later, on any thread. The work is a small function object that can be copied, and
 /// fits into std::function without an allocation. One small object is allocated for each call. The function sees
 /// the task_local values of its caller.
