@@ -9,6 +9,21 @@
 #include <utility>
 
 namespace gyre::io {
+namespace {
+
+// Small results in a row after which a stream gives up large buffers.
+constexpr std::int8_t patience = 8;
+
+// Moves what is in a large buffer to a common one, if one is free, so that small messages hold no large buffers.
+std::uint32_t moved_to_common(buffer_pool& pool, std::uint32_t large, std::size_t size) noexcept {
+  const std::uint32_t common = pool.take();
+  if (common == buffer_pool::none) return large;
+  std::memcpy(pool.data(common), pool.data(large), size);
+  pool.release(large);
+  return common;
+}
+
+}  // namespace
 
 // Created by a cancelled read, or when the pool is short of buffers. Allocated, and freed with the last of its bytes.
 struct receive_queue::block {
@@ -57,6 +72,10 @@ receive_queue::receive_queue(descriptor& source, backend& performer) noexcept : 
   code = opcode::receive_many;
   target = &source;
   deliver = &deliver_buffer;
+  // The first message arrives in one piece, whatever its size, because its pieces would set the course for as long as
+  // the connection lives (decision 0017).
+  const buffer_pool& pool = performer.buffers();
+  if (pool.large_size() > pool.buffer_size()) change_to(opcode::receive_large_many, patience - 1);
 }
 
 receive_queue::~receive_queue() { drop_all(); }
@@ -83,9 +102,11 @@ void receive_queue::deliver_buffer(multishot& m, int result, std::uint32_t buffe
   if (self.end_ != open) [[unlikely]]
     return pool.release(buffer);
   self.adapt(static_cast<std::uint32_t>(result));
-  if (self.apart_ != nullptr || (pool.scarce() && !pool.is_large(buffer))) [[unlikely]] {
+  const bool is_small = static_cast<std::uint32_t>(result) <= pool.buffer_size();
+  if (self.apart_ != nullptr || (pool.scarce() && is_small)) [[unlikely]] {
     if (self.set_apart(buffer, static_cast<std::size_t>(result))) return;
   }
+  if (pool.is_large(buffer) && is_small) buffer = moved_to_common(pool, buffer, static_cast<std::size_t>(result));
   buffer_pool::slot& slot = pool.at(buffer);
   slot.next = buffer_pool::none;
   slot.length = static_cast<std::uint32_t>(result);
@@ -101,7 +122,6 @@ void receive_queue::deliver_buffer(multishot& m, int result, std::uint32_t buffe
 // One full buffer suffices to change to large ones: they cost nothing while the stream is idle. The way back is slower,
 // because the rest of a large message is often small.
 void receive_queue::adapt(std::uint32_t size) noexcept {
-  constexpr std::int8_t patience = 8;
   const buffer_pool& pool = performer_->buffers();
   const bool was_large = code == opcode::receive_large_many;
   if (wanted_ != code) return;  // it changes already

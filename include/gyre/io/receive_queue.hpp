@@ -13,8 +13,10 @@ namespace gyre::io {
 
 /// A multishot receive and the list of pool buffers that it has filled. Holds no buffer while no data is waiting.
 ///
-/// Adapts: a stream that fills a buffer receives into large ones, until their bytes would have fitted the others for a
-/// while. Nothing is held for a stream that is idle. The bytes that cause the change are joined with those that follow.
+/// Adapts: a stream begins with large buffers, and its first small message changes it to the common ones. A stream that
+/// fills one receives into large ones again, until their bytes would have fitted the others for a while. The bytes that
+/// cause the change are joined with those that follow. A small message never stays in a large buffer while a common one
+/// is free. Nothing is held for a stream that is idle.
 /// Bounded: it stops receiving while `most_buffers` buffers wait to be read (a large one counts as several), and goes
 /// on when they have been read.
 /// While the buffers of the pool are scarce, arriving data is copied into separate memory, and one buffer's worth is
