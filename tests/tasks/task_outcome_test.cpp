@@ -248,3 +248,30 @@ TEST(current_task, that_cancels_itself_fails_at_its_next_await) {
     EXPECT_THROW(co_await handle, gyre::task_cancelled);
   });
 }
+
+TEST(task_outcome, a_task_that_is_cancelled_together_with_the_one_it_awaits_is_cancelled_and_has_not_failed) {
+  run_virtual([]() -> gyre::task<> {
+    auto first = gyre::spawn(throws_after(1h, "never"));
+    auto second = gyre::spawn([&]() -> gyre::task<> { (void)co_await first; });
+    co_await gyre::yield();
+    first.cancel();
+    co_await gyre::yield();  // the first has ended; the second has not continued yet
+    second.cancel();
+    co_await second.wait();
+    EXPECT_TRUE(second.state().was_cancelled());
+  });
+}
+
+TEST(task_outcome, a_loop_that_ends_reports_no_failure_of_background_tasks_that_await_each_other) {
+  gyre::event_loop loop;
+  const failure_log log;
+  auto chain = gyre::spawn(throws_after(1h, "never"));
+  for (int i = 0; i < 5; ++i) {
+    auto next = [before = std::move(chain)]() mutable -> gyre::task<int> { co_return co_await before; };
+    chain = gyre::spawn(std::move(next));
+  }
+  chain.detach();
+  for (int i = 0; i < 3; ++i) loop.turn(false);
+  loop.shutdown();
+  EXPECT_EQ(log.entries.size(), 0U);
+}

@@ -32,11 +32,13 @@ class task_handle {
     using join_op::join_op;
     T await_resume() {
       join_op::await_resume();
+      if (scope_cancelled() && watched().was_cancelled()) throw_cancelled();  // both, often by the same cancel
       return watched().template outcome<T>();
     }
   };
 
-  /// Waits for the task. Returns its result, or throws its exception (`task_cancelled` when it was cancelled).
+  /// Waits for the task. Returns its result, or throws its exception: `task_cancelled` when it was cancelled, or
+  /// `cancelled` when the waiting task is cancelled as well.
   ///
   /// A value is moved out, so it can be taken once. The second await of a task with a value stops the program; use a
   /// shared_task for several awaits. An exception is thrown to every awaiter, each time, and `void` is returned to
