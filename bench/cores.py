@@ -20,6 +20,8 @@ def candidates(only):
         for backend in ("io_uring", "epoll"):
             found[f"gyre {backend}, {cores}"] = ["env", f"GYRE_BACKEND={backend}", *hello, str(cores)]
         found[f"hyper, tokio, {cores}"] = [str(BUILT / "tokio/release/hyper_threads_http"), str(cores)]
+        found[f"Boost.Beast, {cores}"] = [str(BIN / "beast_http"), str(cores)]
+        found[f"uWebSockets, {cores}"] = [str(BIN / "uws_http"), str(cores)]
         found[f"Go net/http, {cores}"] = [str(BUILT / "go_http"), str(cores)]
         found[f"nginx, {cores}"] = ["nginx"]
     return there(found, only)

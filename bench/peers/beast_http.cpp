@@ -1,13 +1,18 @@
-// bench/peers/beast_http.cpp: "Hello, World!" by Boost.Beast on one thread, with callbacks.
+// bench/peers/beast_http.cpp: "Hello, World!" by Boost.Beast with callbacks. The argument is the number of threads
+// (default 1); each has an io_context and a listening socket of its own.
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 
+#include <sys/socket.h>
+
 #include <cstdio>
+#include <cstdlib>
 #include <ctime>
 #include <memory>
-#include <optional>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace {
 
@@ -17,8 +22,8 @@ using boost::asio::ip::tcp;
 
 // The date that every server here sends. Formatted once per second.
 const std::string& date() {
-  static std::time_t second = 0;
-  static std::string text;
+  static thread_local std::time_t second = 0;
+  static thread_local std::string text;
   const std::time_t now = std::time(nullptr);
   if (now != second) {
     second = now;
@@ -70,11 +75,26 @@ void accept(tcp::acceptor& acceptor) {
 
 }  // namespace
 
-int main() {
-  boost::asio::io_context context(1);
-  tcp::acceptor acceptor(context, tcp::endpoint(boost::asio::ip::make_address("127.0.0.1"), 0));
-  std::printf("listening on 127.0.0.1:%d\n", static_cast<int>(acceptor.local_endpoint().port()));
+int main(int argc, char** argv) {
+  const int threads = argc > 1 ? std::atoi(argv[1]) : 1;
+  tcp::endpoint where(boost::asio::ip::make_address("127.0.0.1"), 0);
+  std::vector<std::unique_ptr<boost::asio::io_context>> contexts;
+  std::vector<std::unique_ptr<tcp::acceptor>> acceptors;
+  for (int i = 0; i < threads; ++i) {
+    auto& context = *contexts.emplace_back(std::make_unique<boost::asio::io_context>(1));
+    auto& acceptor = *acceptors.emplace_back(std::make_unique<tcp::acceptor>(context));
+    acceptor.open(where.protocol());
+    const int on = 1;
+    ::setsockopt(acceptor.native_handle(), SOL_SOCKET, SO_REUSEPORT, &on, sizeof(on));
+    acceptor.bind(where);
+    acceptor.listen();
+    where = acceptor.local_endpoint();
+    accept(acceptor);
+  }
+  std::printf("listening on 127.0.0.1:%d\n", static_cast<int>(where.port()));
   std::fflush(stdout);
-  accept(acceptor);
-  context.run();
+  std::vector<std::jthread> others;
+  for (int i = 1; i < threads; ++i)
+    others.emplace_back([&context = *contexts[static_cast<std::size_t>(i)]] { context.run(); });
+  contexts.front()->run();
 }
