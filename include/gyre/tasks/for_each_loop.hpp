@@ -66,7 +66,8 @@ template <class F>
   if constexpr (!std::is_void_v<loop_results<F>>) {
     loop_results<F> values;
     values.reserve(results.size());
-    for (auto& each : results) values.push_back(*std::move(each));
+    for (auto& each : results)
+      values.push_back(*std::move(each));  // NOLINT(bugprone-unchecked-optional-access): no failure
     co_return values;
   }
 }
