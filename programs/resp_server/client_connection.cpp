@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -19,29 +18,17 @@ namespace {
 
 struct evicted_client {};
 
-constexpr std::size_t flush_above = std::size_t{64} << 10U;
-
-// The reply of a command that changes something must always fit; otherwise the command
-// would be executed but not answered.
-constexpr std::size_t least_reply_limit = flush_above + 4096;
-
 // Bytes charged to every client in advance, so that most requests need no counting.
 constexpr std::size_t always_counted = 1024;
 
 }  // namespace
-
-unix_ms wall_clock() noexcept {
-  timespec t{};
-  ::clock_gettime(CLOCK_REALTIME_COARSE, &t);  // at most a tick old, at a quarter of the cost
-  return unix_ms{t.tv_sec} * 1000 + t.tv_nsec / 1'000'000;
-}
 
 client_connection::client_connection(server_state& server, gyre::tcp_stream peer) noexcept
     : client_account(server.memory, &end),
       server_(server),
       peer_(std::move(peer)),
       deadline_(peer_, server.limits.write_timeout),
-      connection_{.server = server.info, .id = ++server.info.connections_received},
+      connection_{.server = server.info, .id = server.next_client_id()},
       parser_(server.limits.request) {
   ++server.info.connected_clients;
   set(always_counted);
@@ -84,7 +71,10 @@ gyre::task<> client_connection::serve() {
       if (!partial_.empty()) co_await keep_received();
       reply_ = server_.buffers.take();
       reply_.set_limit(std::max(least_reply_limit, std::min(server_.limits.output_buffer, server_.memory.available())));
-      co_await answer_all();
+      if (server_.shards == nullptr) [[likely]]
+        co_await answer_all();
+      else
+        co_await answer_on_shards();
       if (received_ == nullptr || !input_.empty()) keep_rest();
       received_ = nullptr;  // returns the buffer
     }
@@ -242,7 +232,7 @@ gyre::task<> client_connection::say_goodbye() {
 }
 
 std::size_t client_connection::request_bytes() const noexcept {
-  return partial_.capacity() + parser_.allocated_bytes() + connection_.name.capacity();
+  return partial_.capacity() + parser_.allocated_bytes() + connection_.name.capacity() + shard_bytes_;
 }
 
 // Called before everything that may take long. Throws when this client must leave.
@@ -254,11 +244,13 @@ void client_connection::note_memory() {
     throw evicted_client();
 }
 
-void client_connection::set_reply_limit() noexcept {
+std::size_t client_connection::reply_limit() const noexcept {
   const std::size_t available = server_.memory.available_to(*this);
   const std::size_t taken = request_bytes();
   const std::size_t left = available > taken ? available - taken : 0;
-  reply_.set_limit(std::max(least_reply_limit, std::min(server_.limits.output_buffer, left)));
+  return std::max(least_reply_limit, std::min(server_.limits.output_buffer, left));
 }
+
+void client_connection::set_reply_limit() noexcept { reply_.set_limit(reply_limit()); }
 
 }  // namespace resp

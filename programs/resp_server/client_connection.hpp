@@ -2,44 +2,23 @@
 #pragma once
 
 #include "programs/resp_server/client_memory.hpp"
+#include "programs/resp_server/command_spread.hpp"
 #include "programs/resp_server/connection_state.hpp"
-#include "programs/resp_server/keyspace.hpp"
-#include "programs/resp_server/reply_buffers.hpp"
+#include "programs/resp_server/request_batch.hpp"
 #include "programs/resp_server/request_parser.hpp"
-#include "programs/resp_server/server_limits.hpp"
+#include "programs/resp_server/server_state.hpp"
 #include "programs/resp_server/write_deadline.hpp"
 
 #include <gyre/coro/task.hpp>
 #include <gyre/io/buffer_lease.hpp>
 #include <gyre/net/tcp_stream.hpp>
-#include <gyre/sync/event.hpp>
-#include <gyre/sync/mutex.hpp>
 
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace resp {
-
-/// State shared by all connections.
-struct server_state {
-  explicit server_state(const server_limits& most, const keyspace_options& options)
-      : limits(most), keys(options), memory(most.all_clients) {
-    info.clients = &memory;
-    info.reply_limit = most.output_buffer;
-  }
-
-  server_limits limits;
-  keyspace keys;
-  server_info info;
-  reply_buffers buffers;
-  client_memory memory;
-  gyre::event memory_freed;  // set and cleared at once when an evicted client has released its memory
-  gyre::mutex long_command;  // held by the command in progress: one step per turn, for all clients together
-};
-
-/// The time as seen by commands.
-[[nodiscard]] unix_ms wall_clock() noexcept;
 
 /// Serves one client until it leaves, is evicted or does not read its replies.
 class client_connection : private client_account {
@@ -53,8 +32,22 @@ class client_connection : private client_account {
   gyre::task<> run();
 
  private:
+  static constexpr std::size_t flush_above = shard_message::stop_above;
+  // The reply of a command that changes something must always fit; otherwise the command would be executed but not
+  // answered.
+  static constexpr std::size_t least_reply_limit = shard_message::least_limit;
+
   gyre::task<> serve();
   gyre::task<> answer_all();
+  gyre::task<> answer_on_shards();
+  gyre::task<> answer_batch();
+  gyre::task<> exchange(request_batch& batch);
+  gyre::task<> make_room_for(shard_message& stopped, std::size_t copies);
+  gyre::task<> ask_every_shard(command_spread spread);
+  gyre::task<> report_figures();
+  gyre::task<bool> collect(std::vector<reply_buffer>& parts);
+  std::size_t fill(request_batch& batch);
+  void keep_batch(request_batch& batch);
   gyre::task<> finish_command();
   gyre::task<> work_off();
   gyre::task<> flush();
@@ -67,6 +60,7 @@ class client_connection : private client_account {
   void release_received() noexcept;
   void note_memory();
   void set_reply_limit() noexcept;
+  [[nodiscard]] std::size_t reply_limit() const noexcept;
   [[nodiscard]] std::size_t request_bytes() const noexcept;
   static void end(client_account& self) noexcept;
 
@@ -79,6 +73,7 @@ class client_connection : private client_account {
   std::string partial_;                     // the beginning of a request whose end has not arrived
   std::string_view input_;                  // unanswered input, in *received_ or in partial_
   reply_buffer reply_;
+  std::size_t shard_bytes_ = 0;  // memory of a batch or of parts of a reply, while this waits for its client
 };
 
 }  // namespace resp

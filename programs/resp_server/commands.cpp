@@ -28,15 +28,6 @@ void reply_unknown_command(const command_call& call) {
   call.reply.append_error(text);
 }
 
-bool refused_for_memory(command_call& call) {
-  const client_memory* const clients = call.connection.server.clients;
-  const std::size_t others = clients == nullptr ? 0 : clients->used();
-  if (!call.keys.over_limit(others)) return false;
-  call.keys.expire_some(call.now, 100);
-  call.keys.free_some(100);
-  return call.keys.over_limit(others);
-}
-
 void reply_help(command_call& call, const std::string& container, std::span<const subcommand> subcommands) {
   call.reply.append_array(subcommands.size() + 2);
   call.reply.append_status(container + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:");
@@ -52,6 +43,16 @@ std::string upper_case(std::string_view name) {
 
 }  // namespace
 
+bool refused_for_memory(keyspace& keys, unix_ms now, const connection_state& connection) {
+  const server_info& server = connection.server;
+  std::size_t others = server.clients == nullptr ? 0 : server.clients->used();
+  if (server.ledger != nullptr) others += server.ledger->used_by_others(server.shard);
+  if (!keys.over_limit(others) || connection.admitted) return false;
+  keys.expire_some(now, 100);
+  keys.free_some(100);
+  return keys.over_limit(others);
+}
+
 bool equal_ignoring_case(std::string_view text, std::string_view lower) noexcept {
   return std::equal(text.begin(), text.end(), lower.begin(), lower.end(), [](char a, char b) {
     return (a >= 'A' && a <= 'Z' ? static_cast<char>(a + ('a' - 'A')) : a) == b;
@@ -66,8 +67,8 @@ void execute(std::span<const std::string_view> arguments, keyspace& keys, unix_m
   const command* found = find_command(arguments[0]);
   if (found == nullptr) return reply_unknown_command(call);
   if (!arity_fits(found->arity, arguments.size())) return reply_wrong_arity(reply, found->name);
-  if (found->kind == command_kind::grows && refused_for_memory(call))
-    return reply.append("-OOM command not allowed when used memory > 'maxmemory'.\r\n");
+  if (found->kind == command_kind::grows && keys.options().max_bytes && refused_for_memory(keys, now, connection))
+    return reply.append(reply_text::out_of_memory);
   const std::size_t mark = reply.mark();
   found->run(call);
   if (reply.overflowed()) reply.drop_from(mark);

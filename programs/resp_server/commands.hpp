@@ -19,6 +19,10 @@ namespace resp {
 void execute(std::span<const std::string_view> arguments, keyspace& keys, unix_ms now, reply_buffer& reply,
              connection_state& connection);
 
+/// True if a command that adds to the keyspace must be refused, because all shards and clients together use more than
+/// maxmemory. Frees a few expired and removed entries before it says so.
+[[nodiscard]] bool refused_for_memory(keyspace& keys, unix_ms now, const connection_state& connection);
+
 /// Appends the answer to a request that could not be parsed. The connection must be closed after it.
 void reply_protocol_error(std::string_view message, reply_buffer& reply, connection_state& connection);
 

@@ -3,6 +3,8 @@
 
 #include "programs/resp_server/client_memory.hpp"
 #include "programs/resp_server/entry.hpp"
+#include "programs/resp_server/memory_ledger.hpp"
+#include "programs/resp_server/server_figures.hpp"
 #include "programs/resp_server/unfinished_command.hpp"
 
 #include <cstdint>
@@ -23,6 +25,11 @@ struct server_info {
   std::uint64_t connections_received = 0;
   std::uint64_t commands_processed = 0;  // counted by execute()
   std::uint64_t write_timeouts = 0;
+  std::uint64_t shard_messages = 0;        // sent to other shards
+  std::uint64_t shard_commands = 0;        // in these messages
+  std::size_t shard = 0;                   // the number of this loop's shard
+  const memory_ledger* ledger = nullptr;   // null when there is only one shard
+  std::size_t clients_limit = 0;           // maxmemory-clients of all shards together
   const client_memory* clients = nullptr;  // their buffers; null when nobody counts them
   std::size_t reply_limit = reply_buffer::default_limit;
 };
@@ -33,7 +40,9 @@ struct connection_state {
   std::string name = {};
   bool close_after_reply = false;  // set by QUIT: send the pending replies, then close
   std::unique_ptr<unfinished_command> unfinished =
-      {};  // set by a command that has to be completed in steps; the reply follows
+      {};                                  // set by a command that has to be completed in steps; the reply follows
+  const server_figures* totals = nullptr;  // the figures of all shards, for INFO; null when there is only one
+  bool admitted = false;                   // the limit on memory has been checked for the command as a whole
 };
 
 }  // namespace resp

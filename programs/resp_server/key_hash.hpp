@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 namespace resp {
@@ -15,6 +16,9 @@ struct key_hash {
 
   std::uint64_t seed = 0;
   std::uint64_t secret = 0;
+
+  /// A hash with this seed, or with a random key.
+  static key_hash with_seed(const std::optional<std::uint64_t>& seed);
 
   // Not noexcept on purpose: libstdc++ then stores the hash in the node, and need not compute it
   // again for the neighbours in a bucket.

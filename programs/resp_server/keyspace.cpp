@@ -2,7 +2,6 @@
 #include "programs/resp_server/keyspace.hpp"
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
 namespace resp {
@@ -22,16 +21,10 @@ std::size_t footprint(const entry& item) noexcept {
   return node_bytes + heap_bytes(item.first) + heap_bytes(item.second.bytes);
 }
 
-key_hash make_hash(const std::optional<std::uint64_t>& seed) {
-  if (seed) return {*seed, *seed};
-  std::random_device random;
-  const auto word = [&] { return (static_cast<std::uint64_t>(random()) << 32) | random(); };
-  return {word(), word()};
-}
-
 }  // namespace
 
-keyspace::keyspace(const keyspace_options& options) : options_(options), entries_(0, make_hash(options.hash_seed)) {}
+keyspace::keyspace(const keyspace_options& options)
+    : options_(options), entries_(0, key_hash::with_seed(options.hash_seed)) {}
 
 entry* keyspace::find(std::string_view key, unix_ms now) {
   const auto found = entries_.find(key);

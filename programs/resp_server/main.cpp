@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   std::size_t all_clients = 0;
   double write_timeout = 60;
   programs::add_server_options(app, options.server, "127.0.0.1:6380");
+  programs::add_thread_options(app, options.server.threads, options.server.accept);
   const auto size = [&app](const char* name, auto& value, const char* description) {
     return app.add_option(name, value, description)->transform(CLI::Validator(programs::read_size, "SIZE"));
   };
@@ -22,8 +23,8 @@ int main(int argc, char** argv) {
                  "0, no limit)")
       ->transform(CLI::Validator(programs::read_size_or_zero, "SIZE"));
   size("--maxmemory-clients", all_clients,
-       "bytes of the requests and replies of all clients; the largest clients are closed above (default: maxmemory, "
-       "else 1gb)");
+       "bytes of the requests and replies of all clients, of which each thread has an equal part; the largest clients "
+       "are closed above (default: maxmemory, else 1gb)");
   size("--client-output-buffer-limit", options.limits.output_buffer, "bytes of one reply; larger ones are refused")
       ->capture_default_str();
   app.add_option("--write-timeout", write_timeout, "seconds in which a client must take 64 KiB of a reply, or its rest")

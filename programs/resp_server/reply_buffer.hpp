@@ -18,6 +18,7 @@ namespace resp {
 class reply_buffer {
  public:
   static constexpr std::size_t default_limit = 128U << 20;
+  static constexpr std::size_t no_limit = static_cast<std::size_t>(-1) / 2;
   static constexpr std::size_t max_header = 1 + max_integer_digits + 2;  ///< type, number, CR LF
 
   explicit reply_buffer(std::size_t limit = default_limit) noexcept : limit_(limit) {}

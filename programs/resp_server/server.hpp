@@ -13,8 +13,8 @@ struct resp_server_options {
   keyspace_options keys;
 };
 
-/// Serves until the program is asked to stop or this is cancelled. Then it drains: it stops accepting, and answers
-/// the requests that have arrived.
+/// Serves on all loops of the runtime, with a shard of the keyspace on each, until the program is asked to stop or this
+/// is cancelled. Then it drains: it stops accepting, and answers the requests that have arrived.
 /// Cancel: drains, then throws. Errors: gyre::io_error when it cannot listen.
 gyre::task<> serve(resp_server_options options);
 

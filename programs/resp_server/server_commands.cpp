@@ -22,12 +22,11 @@ struct setting {
 std::vector<setting> settings(const command_call& call) {
   const server_info& server = call.connection.server;
   const auto limit = call.keys.options().max_bytes;
-  const std::size_t clients_limit = server.clients == nullptr ? 0 : server.clients->limit();
   return {{"appendonly", "no"},
           {"client-output-buffer-limit", "normal " + std::to_string(server.reply_limit) + " 0 0"},
           {"databases", "1"},
           {"maxmemory", std::to_string(limit.value_or(0))},
-          {"maxmemory-clients", std::to_string(clients_limit)},
+          {"maxmemory-clients", std::to_string(server.clients_limit)},
           {"maxmemory-policy", "noeviction"},
           {"port", std::to_string(server.port)},
           {"proto-max-bulk-len", std::to_string(call.keys.options().max_value_bytes)},
@@ -72,7 +71,7 @@ void add_line(std::string& text, std::string_view name, Number value) {
   add_line(text, name, std::to_string(value));
 }
 
-std::string server_section(const command_call& call) {
+std::string server_section(const command_call& call, const server_figures& figures) {
   const server_info& server = call.connection.server;
   const auto uptime = (call.now - server.started_at) / 1000;
   std::string text = "# Server\r\n";
@@ -83,43 +82,43 @@ std::string server_section(const command_call& call) {
   add_line(text, "tcp_port", server.port);
   add_line(text, "uptime_in_seconds", uptime);
   add_line(text, "uptime_in_days", uptime / 86'400);
+  add_line(text, "shards", figures.shards);
   return text;
 }
 
-std::string clients_section(const command_call& call) {
+std::string clients_section(const command_call& /*call*/, const server_figures& figures) {
   std::string text = "# Clients\r\n";
-  add_line(text, "connected_clients", call.connection.server.connected_clients);
+  add_line(text, "connected_clients", figures.connected_clients);
   return text;
 }
 
-std::string memory_section(const command_call& call) {
+std::string memory_section(const command_call& call, const server_figures& figures) {
   std::string text = "# Memory\r\n";
-  const client_memory* const clients = call.connection.server.clients;
-  const std::size_t of_clients = clients == nullptr ? 0 : clients->used();
-  add_line(text, "used_memory", call.keys.used_bytes() + of_clients);
-  add_line(text, "used_memory_dataset", call.keys.used_bytes());
-  add_line(text, "mem_clients_normal", of_clients);
+  add_line(text, "used_memory", figures.key_bytes + figures.client_bytes);
+  add_line(text, "used_memory_dataset", figures.key_bytes);
+  add_line(text, "mem_clients_normal", figures.client_bytes);
   add_line(text, "maxmemory", call.keys.options().max_bytes.value_or(0));
   add_line(text, "maxmemory_policy", "noeviction");
   return text;
 }
 
-std::string stats_section(const command_call& call) {
-  const server_info& server = call.connection.server;
+std::string stats_section(const command_call& /*call*/, const server_figures& figures) {
   std::string text = "# Stats\r\n";
-  add_line(text, "total_connections_received", server.connections_received);
-  add_line(text, "total_commands_processed", server.commands_processed);
-  add_line(text, "expired_keys", call.keys.expired_so_far());
-  add_line(text, "evicted_clients", server.clients == nullptr ? 0 : server.clients->evicted_clients());
-  add_line(text, "client_write_timeouts", server.write_timeouts);
+  add_line(text, "total_connections_received", figures.connections_received);
+  add_line(text, "total_commands_processed", figures.commands_processed);
+  add_line(text, "expired_keys", figures.expired_keys);
+  add_line(text, "evicted_clients", figures.evicted_clients);
+  add_line(text, "client_write_timeouts", figures.write_timeouts);
+  add_line(text, "shard_messages", figures.shard_messages);
+  add_line(text, "shard_commands", figures.shard_commands);
   return text;
 }
 
-std::string keyspace_section(const command_call& call) {
+std::string keyspace_section(const command_call& /*call*/, const server_figures& figures) {
   std::string text = "# Keyspace\r\n";
-  if (call.keys.size() == 0) return text;
-  text.append("db0:keys=").append(std::to_string(call.keys.size()));
-  text.append(",expires=").append(std::to_string(call.keys.expiring())).append(",avg_ttl=0\r\n");
+  if (figures.keys == 0) return text;
+  text.append("db0:keys=").append(std::to_string(figures.keys));
+  text.append(",expires=").append(std::to_string(figures.expiring_keys)).append(",avg_ttl=0\r\n");
   return text;
 }
 
@@ -137,7 +136,7 @@ void config_command(command_call& call) {
 void info_command(command_call& call) {
   struct section {
     std::string_view name;
-    std::string (*text)(const command_call&);
+    std::string (*text)(const command_call&, const server_figures&);
   };
   static constexpr std::array sections{section{"server", server_section}, section{"clients", clients_section},
                                        section{"memory", memory_section}, section{"stats", stats_section},
@@ -150,11 +149,13 @@ void info_command(command_call& call) {
         if (equal_ignoring_case(each, known)) return true;
     return false;
   };
+  const server_figures* const totals = call.connection.totals;
+  const server_figures figures = totals != nullptr ? *totals : figures_of(call.keys, call.connection.server);
   std::string text;
   for (const section& each : sections) {
     if (!wanted(each.name)) continue;
     if (!text.empty()) text += "\r\n";
-    text += each.text(call);
+    text += each.text(call, figures);
   }
   call.reply.append_bulk(text);
 }
