@@ -55,9 +55,11 @@ class Client:
 
 
 class Resp(unittest.TestCase):
+    options = ()
+
     @classmethod
     def setUpClass(cls):
-        cls.server = Program("resp_server").__enter__()
+        cls.server = Program("resp_server", *cls.options).__enter__()
 
     @classmethod
     def tearDownClass(cls):
@@ -156,7 +158,7 @@ class Resp(unittest.TestCase):
             self.assertEqual(steady("PING"), "+PONG")
 
     def test_sigterm_answers_what_had_arrived_and_exits_0(self):
-        with Program("resp_server") as server, Client(server.port) as c:
+        with Program("resp_server", *self.options) as server, Client(server.port) as c:
             self.assertEqual(c("SET", "a", "1"), "+OK")
             c.send("GET", "a")
             self.assertEqual(server.stop(signal.SIGTERM), 0)
@@ -189,7 +191,7 @@ class Resp(unittest.TestCase):
                         break
                     except ConnectionRefusedError:
                         time.sleep(0.05)
-                with theirs, Program("resp_server") as server, Client(server.port) as ours:
+                with theirs, Program("resp_server", *self.options) as server, Client(server.port) as ours:
                     for command in commands:
                         self.assertEqual(ours(*command), theirs(*command), command)
             finally:

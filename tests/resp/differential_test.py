@@ -101,11 +101,12 @@ class Peer:
 
 class Differential(unittest.TestCase):
     maxDiff = 2000
+    options = ()
 
     @classmethod
     def setUpClass(cls):
         cls.redis = cls.enterClassContext(Redis()) if hasattr(cls, "enterClassContext") else Redis().__enter__()
-        cls.server = Program("resp_server").__enter__()
+        cls.server = Program("resp_server", *cls.options).__enter__()
 
     @classmethod
     def tearDownClass(cls):
@@ -281,6 +282,10 @@ class Differential(unittest.TestCase):
             return ["SETEX", key, chosen.choice(["1000000", "0", "x"]), number]
 
         self.compare(array(*command()) for _ in range(3000))
+
+
+class DifferentialOfShards(Differential):
+    options = ("--threads", "3", "--accept", "one_acceptor")  # every loop gets connections
 
 
 if __name__ == "__main__":

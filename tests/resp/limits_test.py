@@ -83,17 +83,19 @@ class Options(unittest.TestCase):
 
 
 class Limits(unittest.TestCase):
+    options = ()
+
     def test_a_maxmemory_of_0_is_no_limit(self):
         client = self.client(self.serve("--maxmemory", "0"))
         self.assertEqual(client("SET", "key", "value"), b"+OK\r\n")
 
     def serve(self, *arguments):
         if hasattr(self, "enterContext"):
-            return self.enterContext(Program("resp_server", *arguments))
+            return self.enterContext(Program("resp_server", *self.options, *arguments))
         return self.start(arguments)
 
     def start(self, arguments):
-        server = Program("resp_server", *arguments).__enter__()
+        server = Program("resp_server", *self.options, *arguments).__enter__()
         self.addCleanup(server.__exit__)
         return server
 

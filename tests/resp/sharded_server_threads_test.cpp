@@ -1,0 +1,255 @@
+// tests/resp/sharded_server_threads_test.cpp: clients of a server with three loops see a single keyspace.
+#include "tests/resp/shard_server.hpp"
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tests/support/seeds.hpp"
+
+using namespace resp_test;
+using gyre_test::choices;
+
+namespace {
+
+sharded server_for(choices& choose) {
+  sharded options;
+  options.loop.backend.buffer_count = 16U << choose.below(5);
+  options.loop.backend.buffer_size = 512U << choose.below(6);
+  const std::array<int, 4> turns{1, 2, 5, 128};
+  options.loop.ready_per_turn = turns[choose.below(4)];
+  if (choose.one_in(2)) options.accept = gyre::accept_mode::reuse_port;
+  return options;
+}
+
+std::string any_value(choices& choose) {
+  return std::string(choose.one_in(20) ? choose.below(200'000) : choose.below(30),
+                     static_cast<char>('a' + choose.below(26)));
+}
+
+// A request over the keys that begin with `prefix`. Its reply does not depend on the time.
+request any_request(choices& choose, const std::string& prefix, bool whole_keyspace) {
+  const auto key = [&] { return prefix + std::to_string(choose.below(12)); };
+  const auto with_keys = [&](std::string name) {
+    request all{std::move(name)};
+    for (std::size_t i = choose.between(1, 8); i > 0; --i) all.push_back(key());
+    return all;
+  };
+  switch (choose.below(whole_keyspace ? 23 : 20)) {
+    case 0:
+      return {"PING"};
+    case 1:
+      return {"ECHO", any_value(choose)};
+    case 2:
+      return {"INCR", key()};
+    case 3:
+      return {"APPEND", key(), any_value(choose)};
+    case 4:
+      return {"GETSET", key(), any_value(choose)};
+    case 5:
+      return with_keys("DEL");
+    case 6:
+      return with_keys("EXISTS");
+    case 7:
+    case 8:
+      return with_keys("MGET");
+    case 9: {
+      request all{"MSET"};
+      for (std::size_t i = choose.between(1, 6); i > 0; --i) {
+        all.push_back(key());
+        all.push_back(any_value(choose));
+      }
+      return all;
+    }
+    case 10:
+      return {"SET", key(), any_value(choose), choose.one_in(2) ? "NX" : "XX", "GET"};
+    case 11:
+      return {"EXPIRE", key(), choose.one_in(4) ? "-1" : "10000"};
+    case 12:
+      return {"PERSIST", key()};
+    case 13:
+      return {"STRLEN", key()};
+    case 14:
+      return choose.one_in(2) ? request{"NOSUCH", key()} : request{"MSET", key()};
+    case 15:
+    case 16:
+      return {"SET", key(), std::to_string(choose.below(1000))};
+    case 20:
+      return {"DBSIZE"};
+    case 21:
+      return choose.one_in(3) ? request{choose.one_in(2) ? "FLUSHALL" : "FLUSHDB"} : request{"DBSIZE"};
+    case 22:
+      return {"KEYS", prefix + "*"};
+    default:
+      return {"GET", key()};
+  }
+}
+
+// The bulk strings of an array in a fixed order.
+std::string sorted_keys(std::string_view array) {
+  std::vector<std::string> parts;
+  for (std::string_view rest = array; !rest.empty();) {
+    const std::size_t end = rest.find("\r\n") + 2;
+    parts.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(end);
+  }
+  std::sort(parts.begin(), parts.end());
+  std::string all;
+  for (const std::string& each : parts) all += each;
+  return all;
+}
+
+// Pipelines requests, in pieces, and compares the replies.
+gyre::task<> compare(gyre::address where, unsigned seed, std::string prefix, bool alone) {
+  choices choose(seed);
+  model right;
+  client mine = co_await client::connect(where);
+  for (int batch = 0; batch < 15; ++batch) {
+    std::string bytes;
+    std::vector<std::pair<request, std::string>> expected;
+    std::size_t size = 0;
+    for (std::size_t i = choose.size_up_to(80); i > 0; --i) {
+      request next = any_request(choose, prefix, alone);
+      std::string reply = right(next);
+      bytes += encoded(next);
+      size += reply.size();
+      expected.emplace_back(std::move(next), std::move(reply));
+    }
+    auto send = [&]() -> gyre::task<> {
+      for (std::string_view rest = bytes; !rest.empty();) {
+        const std::string_view piece = rest.substr(0, choose.one_in(2) ? rest.size() : choose.size_up_to(rest.size()));
+        co_await mine.send(piece);
+        rest.remove_prefix(piece.size());
+      }
+    };
+    std::string received;
+    auto both = [&](gyre::task_group& group) -> gyre::task<> {
+      group.spawn(send());
+      while (received.size() < size) {
+        const gyre::buffer_lease more = co_await mine.stream().receive();
+        if (!more) break;
+        received += more.text();
+      }
+    };
+    auto within_time = [&]() -> gyre::task<> { co_await gyre::task_group::scope(both); };
+    try {
+      co_await gyre::timeout(std::chrono::seconds(20), within_time);
+    } catch (const gyre::timed_out&) {  // the comparison shows which reply is missing
+    }
+    std::size_t at = 0;
+    for (const auto& [asked, reply] : expected) {
+      const std::string got = received.substr(std::min(at, received.size()), reply.size());
+      at += reply.size();
+      const bool same = asked[0] == "KEYS" ? sorted_keys(got) == sorted_keys(reply) : got == reply;
+      if (same) continue;
+      ADD_FAILURE() << "batch " << batch << ", " << asked[0] << " " << (asked.size() > 1 ? asked[1] : "") << ": got "
+                    << got.substr(0, 200) << ", expected " << reply.substr(0, 200);
+      co_return;
+    }
+  }
+}
+
+// Sends requests, and leaves before it has read all replies.
+gyre::task<> leave_in_the_middle(gyre::address where, unsigned seed) {
+  choices choose(seed);
+  client mine = co_await client::connect(where);
+  std::string bytes;
+  for (std::size_t i = choose.size_up_to(300); i > 0; --i) {
+    request next = any_request(choose, "left", choose.one_in(10));
+    if (next[0].starts_with("FLUSH")) next = {"KEYS", "left*"};  // the others keep their keys
+    bytes += encoded(next);
+  }
+  bytes.resize(choose.between(1, bytes.size()));
+  auto use = [&]() -> gyre::task<> {
+    co_await mine.send(bytes);
+    if (choose.one_in(2)) (void)co_await mine.read(1);
+  };
+  try {
+    co_await gyre::timeout(std::chrono::milliseconds(choose.below(3)), use);
+  } catch (const gyre::io_error&) {
+  }
+  if (choose.one_in(2)) {  // a reset
+    const linger now{.l_onoff = 1, .l_linger = 0};
+    (void)::setsockopt(mine.stream().socket().fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+  }
+}
+
+// Sends requests, and reads replies until the connection ends.
+gyre::task<> stay_to_the_end(gyre::address where, unsigned seed) {
+  choices choose(seed);
+  std::string bytes;
+  for (int i = 0; i < 300; ++i) bytes += encoded(any_request(choose, "stay", true));
+  try {
+    client mine = co_await client::connect(where);
+    auto both = [&](gyre::task_group& group) -> gyre::task<> {
+      group.spawn(mine.send(bytes));
+      (void)co_await mine.rest();
+    };
+    co_await gyre::task_group::scope(both);
+  } catch (const std::exception&) {  // a reset
+  }
+}
+
+}  // namespace
+
+TEST(sharded_server_threads, one_client_gets_exactly_the_replies_of_a_single_keyspace) {
+  gyre_test::for_each_seed(20, [](unsigned seed) {
+    choices choose(seed);
+    beside_shards(server_for(choose), [&](gyre::address where, resp::shard_set&) -> gyre::task<> {
+      co_await compare(where, seed, "key", true);
+    });
+  });
+}
+
+TEST(sharded_server_threads, clients_with_keys_of_their_own_get_exactly_their_replies) {
+  gyre_test::for_each_seed(10, [](unsigned seed) {
+    choices choose(seed);
+    beside_shards(server_for(choose), [&](gyre::address where, resp::shard_set&) -> gyre::task<> {
+      auto all = [&](gyre::task_group& group) -> gyre::task<> {
+        for (unsigned i = 0; i < 8; ++i)
+          group.spawn(compare(where, seed * 100 + i, "c" + std::to_string(i) + ":", false));
+        co_return;
+      };
+      co_await gyre::task_group::scope(all);
+    });
+  });
+}
+
+TEST(sharded_server_threads, clients_that_leave_in_the_middle_of_a_batch_disturb_nobody) {
+  gyre_test::for_each_seed(10, [](unsigned seed) {
+    choices choose(seed);
+    beside_shards(server_for(choose), [&](gyre::address where, resp::shard_set& shards) -> gyre::task<> {
+      auto all = [&](gyre::task_group& group) -> gyre::task<> {
+        for (unsigned i = 0; i < 20; ++i) group.spawn(leave_in_the_middle(where, seed * 100 + i));
+        group.spawn(compare(where, seed, "steady", false));
+        co_return;
+      };
+      co_await gyre::task_group::scope(all);
+      client last = co_await client::connect(where);
+      const request info{"INFO", "clients"};
+      while (!(co_await last.ask(info)).ends_with("connected_clients:1\r\n\r\n")) co_await gyre::yield();
+      for (std::size_t i = 0; i < shards.size(); ++i) EXPECT_EQ(shards[i].memory.leaving(), 0U);
+    });
+  });
+}
+
+TEST(sharded_server_threads, a_server_ends_in_the_middle_of_batches) {
+  gyre_test::for_each_seed(20, [](unsigned seed) {
+    choices choose(seed);
+    sharded options = server_for(choose);
+    options.drain = std::chrono::microseconds(choose.below(2000));
+    beside_shards(options, [&](gyre::address where, resp::shard_set&) -> gyre::task<> {
+      for (unsigned i = 0; i < 8; ++i) gyre::spawn(stay_to_the_end(where, seed * 100 + i)).detach();
+      client first = co_await client::connect(where);
+      for (std::size_t i = choose.below(30); i > 0; --i) {
+        const request next = any_request(choose, "first", false);
+        co_await first.ask(next);
+      }
+    });
+  });
+}
