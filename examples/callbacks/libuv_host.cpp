@@ -1,6 +1,6 @@
 // examples/callbacks/libuv_host.cpp: a program that runs libuv's loop, and tasks of gyre on the same thread.
 //
-// The opposite of libuv.cpp: uv_run is in charge, and calls gyre when gyre's descriptor is readable or its time has come.
+// The opposite of libuv.cpp: uv_run is in charge, and calls gyre when its descriptor is readable or its time has come.
 #include <gyre/gyre.hpp>
 
 #include <uv.h>

@@ -1,4 +1,4 @@
-// src/loop/shared_thread.cpp: a loop that shares its thread with the loop of another library, as its driver or its guest.
+// src/loop/shared_thread.cpp: a loop that drives the loop of another library, or is called by it.
 #include <gyre/loop/event_loop.hpp>
 
 #include "mailbox.hpp"

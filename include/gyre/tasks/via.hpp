@@ -52,8 +52,8 @@ class GYRE_API handed_call {
   bool dropped_ = false;
 };
 
-/// An executor runs this. It is a function object without parameters, which can be copied and has the size of a pointer.
-/// Only the first call runs the function. Thread: any. Calls and copies that come too late have no effect.
+/// An executor runs this. It is a function object without parameters, which can be copied and has the size of a
+/// pointer. Only the first call runs the function. Thread: any. Calls and copies that come too late have no effect.
 class GYRE_API handed_work {
  public:
   handed_work(const handed_work& other) noexcept;
