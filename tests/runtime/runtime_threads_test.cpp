@@ -217,15 +217,17 @@ TEST(runtime_threads, messages_that_are_on_their_way_at_the_end_arrive) {
 }
 
 TEST(runtime_threads, the_exception_of_the_main_task_ends_all_loops) {
+  std::atomic<bool> begun = false;
   std::atomic<bool> ended = false;
   auto main_task = [&]() -> gyre::task<> {
     gyre::event_loop& there = (*gyre::event_loop::current().group())[1];
     auto work = [&]() -> gyre::task<> {
       const gyre::scope_exit end([&] { ended = true; });
+      begun = true;
       co_await gyre::sleep(1h);
     };
     gyre::spawn_on(there, work).detach();
-    co_await gyre::on(there, index_here);
+    while (!begun) co_await gyre::yield();
     throw std::runtime_error("main failed");
   };
   EXPECT_THROW(gyre::run(main_task, {.threads = 2}), std::runtime_error);

@@ -288,14 +288,16 @@ TEST(on_threads, a_started_task_can_be_cancelled_from_the_calling_loop) {
 }
 
 TEST(on_threads, the_end_of_the_main_task_cancels_tasks_that_still_run_on_other_loops) {
+  std::atomic<bool> begun = false;
   std::atomic<bool> cleaned_up = false;
   on_two_loops([&]() -> gyre::task<> {
     auto sleep_there = [&]() -> gyre::task<> {
       const gyre::scope_exit end([&] { cleaned_up = true; });
+      begun = true;
       co_await gyre::sleep(1h);
     };
     gyre::spawn_on(other(), sleep_there).detach();
-    co_await gyre::on(other(), seven);
+    while (!begun) co_await gyre::yield();
   });
   EXPECT_TRUE(cleaned_up);
 }
