@@ -29,10 +29,9 @@ void stop_without_loop(const char* operation) noexcept {
 
 void stop_on_other_loop(const char* operation, const char* object) noexcept {
   if (const event_loop* const loop = event_loop::current_or_null(); loop != nullptr && loop->is_of_parent()) return;
-  misuse(
-      "%s on %s that belongs to the loop of another thread: use it in a task of its own loop, which "
-      "run_coroutine_threadsafe starts from elsewhere",
-      operation, object);
+  misuse("%s on %s that belongs to the loop of another thread: use it in a task of its own loop, by %s", operation,
+         object,
+         event_loop::current_or_null() != nullptr ? "co_await on(loop, f)" : "run_coroutine_threadsafe(loop, task)");
 }
 
 void stop_destroyed_elsewhere(const char* object) noexcept {

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -56,6 +57,7 @@ struct runtime::state {
   std::mutex growing;                        // guards `threads`
   std::optional<processor_binding> binding;  // with runtime_options::pin
   std::vector<std::thread> threads;
+  std::atomic<bool> stopped{false};
   pid_t process = ::getpid();
 };
 
@@ -149,8 +151,14 @@ void runtime::stop() noexcept {
   }
   for (std::thread& each : last) each.join();
   if (first_ != nullptr && state_->binding) state_->binding->unbind();
+  state_->stopped = true;
 }
 
-event_loop& runtime::loop(std::size_t index) const noexcept { return loops_[index]; }
+event_loop& runtime::loop(std::size_t index) const noexcept {
+  if (state_->stopped)
+    misuse("loop %zu of a runtime was requested after runtime::stop: its loops have ended, so ask for it before",
+           index);
+  return loops_[index];
+}
 
 }  // namespace gyre

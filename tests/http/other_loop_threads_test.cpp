@@ -1,10 +1,13 @@
 // tests/http/other_loop_threads_test.cpp: servers and bodies that the loops of several threads use.
+#include <gyre/http/access_log.hpp>
 #include <gyre/http/body_reader.hpp>
 #include <gyre/http/body_writer.hpp>
 #include <gyre/http/server.hpp>
 
 #include "tests/http/http_client.hpp"
 #include "tests/support/two_loops.hpp"
+
+#include <unistd.h>
 
 #include <string>
 #include <thread>
@@ -85,4 +88,22 @@ TEST(other_loop_http_death, a_writer_of_a_response) {
     });
   };
   EXPECT_DEATH(answer(write_elsewhere, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"), elsewhere("write", "a body_writer"));
+}
+
+TEST(other_loop_http_death, an_access_log_of_servers_on_two_loops) {
+  const auto log_on_two_loops = [] {
+    http::access_log log(STDERR_FILENO);
+    auto serve = [&]() -> gyre::task<> {
+      http::server_options options = options_for([](http::request&) { return response::text("x"); });
+      options.observer = &log;
+      http_test_client app(std::move(options));
+      (void)co_await app.exchange_bytes("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    };
+    auto twice = [&]() -> gyre::task<> {
+      co_await serve();
+      elsewhere_run(serve);
+    };
+    gyre::run(twice);
+  };
+  EXPECT_DEATH(log_on_two_loops(), "with several loops, give each its own by loop_local");
 }

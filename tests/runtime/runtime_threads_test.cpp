@@ -362,6 +362,8 @@ TEST(runtime_threads_death_test, stopping_a_runtime_on_its_own_thread_stops_the_
 
 TEST(runtime_threads_death_test, a_loop_that_does_not_exist_stops_the_program_with_a_message) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  const gyre::runtime cores({.threads = 2});
+  gyre::runtime cores({.threads = 2});
   EXPECT_DEATH((void)cores.loop(2), "has 2 loops");
+  cores.stop();
+  EXPECT_DEATH((void)cores.loop(0), "after runtime::stop: its loops have ended");
 }

@@ -13,8 +13,7 @@ namespace gyre_test {
 /// The sentence that stops the program, as a regular expression.
 inline std::string elsewhere(const std::string& operation, const std::string& object) {
   return operation + " on " + object +
-         " that belongs to the loop of another thread: use it in a task of its own loop, which "
-         "run_coroutine_threadsafe starts";
+         " that belongs to the loop of another thread: use it in a task of its own loop, by ";
 }
 
 /// Calls `first()` in a task, then awaits `then()`, which returns a task<>, on the loop of another thread. The first

@@ -220,3 +220,25 @@ TEST(run_coroutine_threadsafe_threads, leaves_no_handle_of_a_running_task_behind
   }
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
+
+TEST(run_coroutine_threadsafe_threads, a_failure_that_nobody_asks_for_is_reported) {
+  auto fail = []() -> gyre::task<> {
+    co_await gyre::yield();
+    throw std::runtime_error("nobody asked");
+  };
+  testing::internal::CaptureStderr();
+  {
+    const loop_thread other;
+    (void)gyre::run_coroutine_threadsafe(other.loop(), fail);  // dropped while it runs
+    const auto handle = gyre::run_coroutine_threadsafe(other.loop(), fail);
+    while (!handle.done()) std::this_thread::yield();  // dropped afterwards
+    auto asked = gyre::run_coroutine_threadsafe(other.loop(), fail);
+    EXPECT_THROW(asked.get(), std::runtime_error);
+    auto cancelled = gyre::run_coroutine_threadsafe(other.loop(), []() -> gyre::task<> { co_await gyre::sleep(1h); });
+    cancelled.cancel();
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  std::size_t reports = 0;
+  for (std::size_t at = 0; (at = said.find("failed: nobody asked", at)) != std::string::npos; ++at) ++reports;
+  EXPECT_EQ(reports, 2U) << said;
+}

@@ -34,8 +34,9 @@ struct access_log_options {
 ///
 /// Text from the client is escaped: it cannot forge a line, and JSON stays valid. The user and the request ID are the
 /// request's attributes "user" and "request_id". The time is when the request was answered, in UTC.
-/// Thread: belongs to the loop of the server that it observes. Several logs may write to one file opened for appending,
-/// or to one pipe. Lines of up to PIPE_BUF (4096 bytes) then stay whole; longer ones may be interleaved with others
+/// Thread: belongs to one loop; the program is stopped when the server of another loop calls it. A server on several
+/// loops needs a log for each, in a loop_local. Several logs may write to one file opened for appending, or to one
+/// pipe. Lines of up to PIPE_BUF (4096 bytes) then stay whole; longer ones may be interleaved with others
 /// when the pipe is full.
 class GYRE_API access_log final : public exchange_observer {
  public:

@@ -54,7 +54,7 @@ class GYRE_API token_buckets {
 /// from one address.
 ///
 /// Copies of the middleware share their buckets. So the limit holds for all loops of a server if they share the router,
-/// or if route_factory copies one middleware into each router. Errors: same as token_buckets; per request: whatever
+/// or if make_routes copies one middleware into each router. Errors: same as token_buckets; per request: whatever
 /// `key` throws.
 template <class F>
   requires requires(F& key, request& r) {

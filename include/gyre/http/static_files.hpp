@@ -49,7 +49,7 @@ struct static_files_options {
 /// A path with "." or ".." gets 404, even if they are encoded. Routes do not resolve dots, so such a path could
 /// otherwise get past the middleware of a route.
 /// 404 for missing files, 403 for files that must not be read.
-/// Thread: that of its server.
+/// Thread: any, at the same time, in the handlers of servers.
 class GYRE_API static_files : public prompt_handler<static_files> {
  public:
   /// Errors: io_error "open public: No such file or directory".

@@ -29,7 +29,7 @@ struct loop_options {
   /// Uses a virtual clock: when no task is ready and no I/O is in progress, it jumps to the next timer. Tests of
   /// time-outs then take no time and do not depend on the speed of the machine.
   /// When only another thread can wake a task, and none does for 5 s of wall time, the program ends with a list of the
-  /// tasks.
+  /// tasks. Each loop has a clock of its own: with several loops, times on different loops cannot be compared.
   bool virtual_time = false;
 
   /// The number of ready tasks that run before the loop checks the kernel and the clock again. With 1, every resumption
@@ -54,7 +54,7 @@ struct background_failure {
 
 /// Runs the tasks of one thread: resumes the ready tasks, fires timers, performs I/O.
 ///
-/// Thread: belongs to the thread that made it, except `post` and `wake`. One loop per thread.
+/// Thread: belongs to the thread that made it, except functions that say "Thread: any". One loop per thread.
 /// In a forked child, using the parent's loop stops the program with a message. The child may destroy that loop and may
 /// have a loop of its own.
 class GYRE_API event_loop {

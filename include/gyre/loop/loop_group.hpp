@@ -1,4 +1,4 @@
-// gyre/loop/loop_group.hpp: the loops of one runtime, and how they end together. For authors of operations.
+// gyre/loop/loop_group.hpp: the loops of one runtime, and how they end together.
 #pragma once
 
 #include <gyre/attributes.hpp>

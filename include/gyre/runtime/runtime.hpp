@@ -45,10 +45,12 @@ class GYRE_API runtime {
   ~runtime();
 
   [[nodiscard]] std::size_t size() const noexcept { return loops_.size(); }
-  /// Stops the program when there is no loop with this index.
+  /// Stops the program when there is no loop with this index, and after stop().
+  /// Lifetime: the loop ends in stop(). No other thread may use it then: let plain threads that call it end first.
   [[nodiscard]] event_loop& loop(std::size_t index) const noexcept;
 
-  /// Cancels all tasks of all loops, and waits until they have ended and the threads are gone. Stops the program when
+  /// Cancels all tasks of all loops, and waits until they have ended and the threads are gone. A server among them
+  /// drains, for serve_options::drain at most (10 s by default). Stops the program when
   /// it is called on the thread of a loop that this runtime started, which would wait for itself. Idempotent.
   void stop() noexcept;
 

@@ -29,7 +29,8 @@ struct core_count {
 /// The number is valid at the time of the call. Tasks do not move between loops, so the number of loops cannot follow a
 /// quota that changes later. A core_count::throttled that grows shows that there are too many.
 ///
-/// Thread: any. It reads files in /proc and /sys, and may block: call it before the loops run.
+/// Thread: any. It reads files in /proc and /sys, and may block: call it before the loops run. The affinity mask is
+/// that of the calling thread, so a loop that is bound to a core (runtime_options::pin) gets 1.
 /// Errors: std::invalid_argument when GYRE_THREADS is not such a number. Files that cannot be read set no limit.
 [[nodiscard]] GYRE_API unsigned usable_cores();
 

@@ -28,8 +28,8 @@ class GYRE_API shared_outcome_base {
   void add_reference() noexcept;
   void release() noexcept;
 
-  /// Blocks the thread until the task has ended. Errors: std::logic_error on the thread of the task's loop, which would
-  /// wait for itself, and in a forked child, where a loop of the parent does not run.
+  /// Blocks the thread until the task has ended, also when the thread has a loop of its own: there, await on(loop, f).
+  /// Errors: std::logic_error on the thread of the task's loop, which would wait for itself, and in a forked child, where a loop of the parent does not run.
   void wait() const;
   /// The same for at most `limit`. Returns false when the task has not ended.
   [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const;
@@ -66,10 +66,15 @@ template <class T>
 class shared_outcome final : public shared_outcome_base {
  public:
   explicit shared_outcome(event_loop& loop) : shared_outcome_base(loop) {}
+  shared_outcome& operator=(shared_outcome&&) = delete;
+  ~shared_outcome() override {
+    if (unseen_) event_loop::report({std::move(failure_), "run_coroutine_threadsafe", where_});
+  }
 
   /// Errors: std::bad_alloc; nothing was started.
   void start(task<T> work, std::source_location where) {
     add_reference();
+    where_ = where;
     loop().post([told = teller(*this), work = std::move(work),
                  locals = kept_bindings(task_local_binding::share(task_local_binding::visible())),
                  where]() mutable noexcept {
@@ -89,6 +94,7 @@ class shared_outcome final : public shared_outcome_base {
     });
   }
   T take() {
+    unseen_ = false;
     if (failure_) std::rethrow_exception(failure_);
     if constexpr (!std::is_void_v<T>) {
       if constexpr (!std::is_reference_v<T>)
@@ -122,17 +128,20 @@ class shared_outcome final : public shared_outcome_base {
       throw;
     } catch (...) {
       told->failure_ = std::current_exception();  // thrown where it is waited for
+      told->unseen_ = true;
     }
   }
 
   std::optional<wrap_void<T>> value_;
   std::exception_ptr failure_;
+  std::source_location where_;
+  bool unseen_ = false;  // nobody has asked for the failure
   bool value_taken_ = false;
   bool starting_ = false;  // used only on the loop's thread: an end now means that there was no memory for the task
 };
 
-/// A task of a loop, as seen from another thread. If the handle is dropped, the task continues. asyncio:
-/// concurrent.futures.Future.
+/// A task of a loop, as seen from another thread. If the handle is dropped, the task continues, and its failure is
+/// reported as that of a background task. asyncio: concurrent.futures.Future.
 ///
 /// A default-constructed or moved-from handle is empty: it can be assigned to and tested.
 /// Thread: any but that of the loop, one at a time.

@@ -3,6 +3,7 @@
 #include <gyre/http/access_log.hpp>
 #include <gyre/io/wall_clock.hpp>
 #include <gyre/loop/event_loop.hpp>
+#include <gyre/loop/owner_loop.hpp>
 
 #include "log_line.hpp"
 
@@ -97,6 +98,7 @@ struct access_log::state : timer {
   std::uint64_t lost = 0;    // lines dropped so far
   std::uint64_t unsaid = 0;  // of these, the lines not reported yet
   event_loop* loop = nullptr;
+  owner_loop_of<"an access_log (with several loops, give each its own by loop_local)"> owner;
 };
 
 access_log::access_log(int descriptor, const access_log_options& options) : state_(new state(descriptor, options)) {}
@@ -111,6 +113,7 @@ access_log::~access_log() {
 }
 
 void access_log::answered(const exchange& what) noexcept {
+  state_->owner.expect_own("answered");
   state_->add(what);
   state_->arm_in(0);
 }
