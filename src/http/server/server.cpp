@@ -293,6 +293,7 @@ task<> server::serve_connection(any_stream stream, address peer) {
       co_await client.run();
     else
       co_await client.refuse_service();
+    co_await carrier.say_goodbye();
     group.cancel();
   };
   co_await task_group::scope(both);

@@ -147,4 +147,13 @@ task<> stream_transport::shutdown_write() {
   }
 }
 
+task<> stream_transport::say_goodbye() {
+  constexpr std::chrono::seconds patience(2);
+  if (reset_ || is_broken()) co_return;
+  try {
+    co_await timeout(patience, shutdown_write());
+  } catch (const timed_out&) {  // it does not read
+  }
+}
+
 }  // namespace gyre::http

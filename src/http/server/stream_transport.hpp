@@ -28,7 +28,13 @@ class stream_transport final : public transport {
   std::ptrdiff_t write_now(std::string_view, write_hint) noexcept override { return 0; }
   [[nodiscard]] bool writes_now() const noexcept override { return false; }
   task<> shutdown_write() override;
-  void reset_at_end() noexcept override { stream_.abort(); }
+  void reset_at_end() noexcept override {
+    reset_ = true;
+    stream_.abort();
+  }
+  /// To be called when the connection has ended in order: over TLS, the peer can tell that from a truncation. RFC 8446
+  /// §6.1. Cancel: the peer may see a truncation.
+  task<> say_goodbye();
   void interrupt() noexcept override;
   [[nodiscard]] bool is_broken() const noexcept override { return end_ == transfer::failed; }
   void watch_end(end_watch* watch) noexcept override;
@@ -50,6 +56,7 @@ class stream_transport final : public transport {
   transfer end_ = transfer::done;  // `done` means not yet; otherwise the outcome after the buffered bytes, for ever
   end_watch* watch_ = nullptr;
   bool receiving_ = false;
+  bool reset_ = false;
 };
 
 }  // namespace gyre::http

@@ -1,0 +1,15 @@
+# The layer tls is a library of its own, gyre::tls, because it needs OpenSSL 3. Without OpenSSL there is none.
+
+# Declares and installs it. Call this after gyre_library.
+function(gyre_tls_library)
+  if(NOT TARGET gyre_tls)
+    return()
+  endif()
+  target_link_libraries(gyre_tls PRIVATE OpenSSL::SSL)
+  add_library(gyre-tls $<TARGET_OBJECTS:gyre_tls>)
+  add_library(gyre::tls ALIAS gyre-tls)
+  target_link_libraries(gyre-tls PUBLIC gyre PRIVATE OpenSSL::SSL $<BUILD_INTERFACE:gyre_build>)
+  set_target_properties(gyre-tls PROPERTIES EXPORT_NAME tls VERSION ${PROJECT_VERSION} LINKER_LANGUAGE CXX
+                        SOVERSION ${PROJECT_VERSION_MAJOR})
+  install(TARGETS gyre-tls EXPORT gyre)
+endfunction()

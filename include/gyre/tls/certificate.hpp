@@ -1,0 +1,30 @@
+// gyre/tls/certificate.hpp: a certificate chain with its private key.
+#pragma once
+
+#include <gyre/attributes.hpp>
+
+#include <string>
+#include <vector>
+
+namespace gyre::tls {
+
+/// PEM texts. The chain begins with the certificate of the server or client itself.
+/// Thread: a plain value.
+struct GYRE_API certificate {
+  std::string chain;
+  std::string key;
+
+  /// Reads two files. They are read at once, on this thread: load certificates before the server starts, or with
+  /// to_thread. Errors: tls_error bad_configuration, with the name of the file.
+  static certificate from_files(const std::string& chain_file, const std::string& key_file);
+
+  /// A new key (ECDSA P-256), and a certificate for these host names and IP addresses that is valid from now on for
+  /// `days`. Nobody trusts it unless told to: for tests and development.
+  /// Errors: tls_error bad_configuration, when there is no name.
+  static certificate self_signed(const std::vector<std::string>& names, int days = 30);
+
+  /// The SHA-256 of the first certificate, as "AB:CD:…". Errors: tls_error bad_configuration.
+  [[nodiscard]] std::string fingerprint() const;
+};
+
+}  // namespace gyre::tls

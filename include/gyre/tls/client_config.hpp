@@ -1,0 +1,46 @@
+// gyre/tls/client_config.hpp: whom a TLS client trusts.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/tls/certificate.hpp>
+#include <gyre/tls/context_reference.hpp>
+#include <gyre/tls/version.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gyre::tls {
+
+struct client_options {
+  /// PEM text: certificates that are trusted in place of the system's authorities.
+  std::string authorities = {};
+  /// The protocols that this client speaks (ALPN, RFC 7301), the preferred one first.
+  std::vector<std::string> protocols = {};
+  version least = version::tls_1_2;
+  /// Sent to a server that asks for it.
+  std::optional<certificate> identity = {};
+  /// The time for a handshake.
+  std::chrono::nanoseconds handshake_limit = std::chrono::seconds(10);
+  /// Accepts every certificate, so that anybody on the way can read and change everything. For tests only. A line on
+  /// standard error says so once.
+  bool insecure_skip_verify = false;
+};
+
+/// The settings of clients, ready for use. Copies share them. Without options, a client verifies the server's chain
+/// with the authorities of the system, and its name.
+///
+/// Thread: any, also at the same time.
+class GYRE_API client_config {
+ public:
+  /// Errors: tls_error bad_configuration, when a certificate cannot be read or does not match its key.
+  explicit client_config(const client_options& options = {});
+
+  [[nodiscard]] const context_reference& shared() const noexcept { return context_; }
+
+ private:
+  context_reference context_;
+};
+
+}  // namespace gyre::tls

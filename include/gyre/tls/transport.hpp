@@ -1,0 +1,69 @@
+// gyre/tls/transport.hpp: the byte stream below TLS, whatever its type. For the implementation of tls::stream.
+#pragma once
+
+#include <gyre/coro/owned.hpp>
+#include <gyre/coro/task.hpp>
+#include <gyre/io/buffer_lease.hpp>
+#include <gyre/stream/byte_stream.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace gyre::tls {
+
+class transport {
+ public:
+  transport() noexcept = default;
+  transport& operator=(transport&&) = delete;
+  virtual ~transport() = default;
+
+  /// Waits for bytes; empty at the end.
+  virtual task<buffer_lease> receive() = 0;
+  virtual task<> write_all(std::span<const std::byte> bytes) = 0;
+  virtual void abort() noexcept = 0;
+};
+
+using transport_owner = owned<transport*, delete_target>;
+
+template <class S>
+class transport_over final : public transport {
+ public:
+  explicit transport_over(S&& below) noexcept : below_(std::move(below)) {}
+
+  task<buffer_lease> receive() override {
+    if constexpr (lending_stream<S>) {
+      co_return co_await below_.receive();
+    } else {
+      constexpr std::size_t most = 16 * 1024;
+      auto* const block = new std::byte[most];
+      buffer_lease lease(block, {block, most});
+      lease.shorten(co_await below_.read_some(lease.bytes()));
+      co_return lease;
+    }
+  }
+  task<> write_all(std::span<const std::byte> bytes) override { (void)co_await below_.write_all(bytes); }
+  void abort() noexcept override {
+    if constexpr (abortable_stream<S>) below_.abort();
+  }
+
+ private:
+  S below_;
+};
+
+template <class S>
+[[nodiscard]] transport_owner make_transport(S below) {
+  return transport_owner(new transport_over<S>(std::move(below)));
+}
+
+/// Names the peer of a stream in errors: its address, if it has one.
+template <class S>
+[[nodiscard]] std::string peer_of(const S& below) {
+  if constexpr (requires { below.peer_address().string(); })
+    return below.peer_address().string();
+  else
+    return {};
+}
+
+}  // namespace gyre::tls

@@ -1,0 +1,164 @@
+// src/tls/connection.cpp: the coroutines of a TLS connection.
+#include "connection.hpp"
+
+#include "cipher_buffers.hpp"
+
+#include <gyre/coro/misuse.hpp>
+#include <gyre/coro/scope_exit.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace gyre::tls {
+namespace {
+
+// A small record can be decrypted as soon as its one packet has arrived. The peer of a new connection, whose window is
+// small, gains from that; a large transfer does not.
+constexpr std::size_t small_record = 1350;
+constexpr std::size_t in_small_records = std::size_t{64} << 10U;
+constexpr std::size_t most_in_record = std::size_t{16} << 10U;
+constexpr std::size_t most_at_once = 4 * most_in_record;  // encrypted before it is sent
+
+class counted {
+ public:
+  explicit counted(int& users) noexcept : users_(users) { ++users_; }
+  counted& operator=(counted&&) = delete;
+  ~counted() { --users_; }
+
+ private:
+  int& users_;
+};
+
+/// Marks the stream as cut off, unless the whole has been written.
+class part_of_write {
+ public:
+  explicit part_of_write(bool& cut_off) noexcept : cut_off_(cut_off) {}
+  part_of_write& operator=(part_of_write&&) = delete;
+  ~part_of_write() { cut_off_ = cut_off_ || !whole_; }
+  void is_whole() noexcept { whole_ = true; }
+
+ private:
+  bool& cut_off_;
+  bool whole_ = false;
+};
+
+}  // namespace
+
+connection::~connection() {
+  if (users_ > 0)
+    misuse("a TLS stream was destroyed while another task reads from it or writes to it: cancel and await it first");
+}
+
+void connection::fail(const engine::outcome& failure, const char* operation) const {
+  throw tls_error(failure.error, operation, peer_, failure.reason);
+}
+
+task<> connection::shake_hands() {
+  const counted user(users_);
+  for (;;) {
+    const engine::outcome result = engine_.handshake(input(), unsent_);
+    if (result.what == engine::outcome::failed || result.what == engine::outcome::ended) {
+      co_await send_if_possible();
+      fail(result, "tls handshake");
+    }
+    const bool done = result.what == engine::outcome::done;
+    if (!done || !may_send_later()) co_await flush();
+    if (done) co_return;
+    co_await wait_for_input();
+  }
+}
+
+// In TLS 1.3, a server has only tickets left, for which nobody waits. If a request has come already, they leave together
+// with the answer.
+bool connection::may_send_later() const noexcept {
+  return !input_.empty() && SSL_is_server(&protocol()) == 1 && SSL_version(&protocol()) >= TLS1_3_VERSION;
+}
+
+// For alerts, tickets and answers to a KeyUpdate. A peer that takes nothing any more may still have sent data, or have
+// caused the failure that the alert is about.
+task<> connection::send_if_possible() {
+  if (unsent_.empty() || cut_off_) co_return;
+  try {
+    co_await flush();
+  } catch (const io_error&) {  // the next write fails too
+  }
+}
+
+// The lease is given back before the wait: an idle connection holds none.
+task<> connection::wait_for_input() {
+  input_.release();
+  input_ = co_await transport_->receive();
+  if (input_.empty()) input_ended_ = true;
+}
+
+task<std::size_t> connection::read_some(std::span<std::byte> buffer) {
+  if (std::exchange(reading_, true)) misuse("two tasks read from one TLS stream at the same time: let one task read");
+  const scope_exit done_reading([this] { reading_ = false; });
+  const counted user(users_);
+  if (buffer.empty()) co_return std::size_t{0};
+  for (;;) {
+    const engine::outcome result = engine_.decrypt(buffer, input(), unsent_);
+    if (result.what == engine::outcome::done) co_return result.count;
+    if (result.what == engine::outcome::ended) co_return std::size_t{0};
+    if (result.what == engine::outcome::failed) {
+      co_await send_if_possible();
+      fail(result, "read_some");
+    }
+    co_await send_if_possible();
+    co_await wait_for_input();
+  }
+}
+
+void connection::expect_writable(const char* operation) const {
+  if (cut_off_) throw io_error(stream_errc::write_cut_off, operation, peer_);
+  if (said_goodbye_) throw io_error(std::make_error_code(std::errc::broken_pipe), operation, peer_);
+}
+
+void connection::encrypt(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const std::size_t limit = sent_in_small_records_ < in_small_records ? small_record : most_in_record;
+    const engine::outcome result = engine_.encrypt(bytes.first(std::min(limit, bytes.size())), unsent_);
+    if (result.what != engine::outcome::done) fail(result, "write_all");
+    if (sent_in_small_records_ < in_small_records) sent_in_small_records_ += result.count;
+    bytes = bytes.subspan(result.count);
+  }
+}
+
+task<std::size_t> connection::write_all(std::span<const std::byte> bytes) {
+  const counted user(users_);
+  const auto turn = co_await writing_.scoped_lock();
+  expect_writable("write_all");
+  if (bytes.empty()) co_return std::size_t{0};
+  part_of_write part(cut_off_);  // from here on a part may be on its way
+  for (std::span<const std::byte> rest = bytes; !rest.empty();) {
+    const std::size_t size = std::min(most_at_once, rest.size());
+    encrypt(rest.first(size));
+    rest = rest.subspan(size);
+    co_await flush();
+  }
+  part.is_whole();
+  co_return bytes.size();
+}
+
+task<> connection::flush() {
+  const auto turn = co_await sending_.scoped_lock();
+  part_of_write part(cut_off_);
+  while (!unsent_.empty()) {
+    cipher_buffers::borrowed leaving;
+    std::swap(*leaving, unsent_);
+    co_await transport_->write_all(std::as_bytes(std::span(*leaving)));
+  }
+  part.is_whole();
+}
+
+task<> connection::shutdown_write() {
+  const counted user(users_);
+  const auto turn = co_await writing_.scoped_lock();
+  if (said_goodbye_) co_return;
+  expect_writable("shutdown_write");
+  said_goodbye_ = true;
+  engine_.say_goodbye(unsent_);
+  co_await flush();
+}
+
+}  // namespace gyre::tls

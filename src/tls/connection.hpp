@@ -1,0 +1,65 @@
+// src/tls/connection.hpp: a TLS connection over a transport.
+#pragma once
+
+#include "context.hpp"
+#include "engine.hpp"
+
+#include <gyre/coro/task.hpp>
+#include <gyre/sync/mutex.hpp>
+#include <gyre/tls/stream.hpp>
+#include <gyre/tls/transport.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace gyre::tls {
+
+/// Encrypted bytes leave in the order in which they were made, because the peer decrypts them by their number. So all
+/// are appended to `unsent_`, and one task at a time sends what is there.
+class connection {
+ public:
+  connection(transport_owner below, context_reference settings, ssl_owner made, std::string peer)
+      : settings_(std::move(settings)),
+        transport_(std::move(below)),
+        engine_(std::move(made)),
+        peer_(std::move(peer)) {}
+  connection& operator=(connection&&) = delete;
+  ~connection();
+
+  task<> shake_hands();
+  task<std::size_t> read_some(std::span<std::byte> buffer);
+  task<std::size_t> write_all(std::span<const std::byte> bytes);
+  task<> shutdown_write();
+  void abort() noexcept { transport_->abort(); }
+
+  [[nodiscard]] SSL& protocol() const noexcept { return engine_.connection(); }
+  [[nodiscard]] const std::string& peer() const noexcept { return peer_; }
+
+ private:
+  task<> flush();
+  task<> send_if_possible();
+  task<> wait_for_input();
+  [[nodiscard]] bool may_send_later() const noexcept;
+  void encrypt(std::span<const std::byte> bytes);
+  void expect_writable(const char* operation) const;
+  [[noreturn]] void fail(const engine::outcome& failure, const char* operation) const;
+  [[nodiscard]] engine::input input() noexcept { return {input_, input_ended_}; }
+
+  context_reference settings_;  // the callbacks of OpenSSL use it
+  transport_owner transport_;
+  engine engine_;
+  std::string peer_;
+  buffer_lease input_;
+  std::string unsent_;
+  mutex writing_;  // held for a whole write
+  mutex sending_;  // held while the transport writes
+  std::size_t sent_in_small_records_ = 0;
+  int users_ = 0;  // operations in progress
+  bool reading_ = false;
+  bool input_ended_ = false;
+  bool cut_off_ = false;
+  bool said_goodbye_ = false;
+};
+
+}  // namespace gyre::tls

@@ -1,0 +1,203 @@
+// src/tls/context.cpp: certificates, verification, and the choices of a server (SNI, ALPN).
+#include "context.hpp"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+
+#include <cstdio>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+namespace gyre::tls {
+namespace {
+
+std::string in_wire_format(const std::vector<std::string>& protocols) {
+  std::string all;
+  for (const std::string& each : protocols) {
+    if (each.empty() || each.size() > 255)
+      throw tls_error(tls_errc::bad_configuration, "protocols", each, "a name has 1 to 255 bytes (RFC 7301)");
+    (all += static_cast<char>(each.size())) += each;
+  }
+  return all;
+}
+
+void use_certificate(SSL_CTX& settings, const certificate& own) {
+  ERR_clear_error();
+  const bio_owner reader = reader_of(own.chain);
+  const x509_owner leaf(PEM_read_bio_X509_AUX(reader.get(), nullptr, nullptr, nullptr));
+  if (!leaf) throw_bad_configuration("certificate", "");
+  if (SSL_CTX_use_certificate(&settings, leaf.get()) != 1) throw_bad_configuration("certificate", "");
+  for (;;) {
+    x509_owner next(PEM_read_bio_X509(reader.get(), nullptr, nullptr, nullptr));
+    if (!next) break;
+    if (SSL_CTX_add0_chain_cert(&settings, next.get()) != 1) throw_bad_configuration("certificate", "");
+    (void)next.release();
+  }
+  ERR_clear_error();  // the end of the text is an error for OpenSSL
+  const key_owner key = private_key(own.key);
+  if (SSL_CTX_use_PrivateKey(&settings, key.get()) != 1 || SSL_CTX_check_private_key(&settings) != 1)
+    throw_bad_configuration("certificate", "");
+}
+
+store_owner store_of(std::string_view pem) {
+  ERR_clear_error();
+  store_owner store(X509_STORE_new());
+  const bio_owner reader = reader_of(pem);
+  int count = 0;
+  for (;; ++count) {
+    const x509_owner each(PEM_read_bio_X509(reader.get(), nullptr, nullptr, nullptr));
+    if (!each) break;
+    if (!store || X509_STORE_add_cert(store.get(), each.get()) != 1) throw_bad_configuration("authorities", "");
+  }
+  if (count == 0) throw_bad_configuration("authorities", "");
+  ERR_clear_error();
+  return store;
+}
+
+// Reading the system's authorities takes some 50 ms, so all clients share one store. OpenSSL locks it.
+X509_STORE* store_of_system() {
+  static const store_owner store = [] {
+    store_owner made(X509_STORE_new());
+    if (made) X509_STORE_set_default_paths(made.get());
+    ERR_clear_error();
+    return made;
+  }();
+  if (!store) throw std::bad_alloc();
+  return store.get();
+}
+
+void warn_once() {
+  static std::once_flag warned;
+  std::call_once(warned, [] {
+    std::fputs(
+        "gyre: TLS certificates are not verified (insecure_skip_verify): anybody on the way can read and change "
+        "everything\n",
+        stderr);
+  });
+}
+
+bool is_ip_address(const std::string& host) noexcept {
+  ASN1_OCTET_STRING* const parsed = a2i_IPADDRESS(host.c_str());
+  ASN1_OCTET_STRING_free(parsed);
+  return parsed != nullptr;
+}
+
+}  // namespace
+
+ssl_ctx_owner context::make_settings(bool server, version least) {
+  ERR_clear_error();
+  ssl_ctx_owner made(SSL_CTX_new(server ? TLS_server_method() : TLS_client_method()));
+  if (!made) throw_bad_configuration("tls", "");
+  SSL_CTX* const s = made.get();
+  SSL_CTX_set_min_proto_version(s, static_cast<int>(least));
+  SSL_CTX_set_options(
+      s, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
+  // An idle connection keeps no buffers of 16 KiB.
+  SSL_CTX_set_mode(s, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  return made;
+}
+
+context::context(const server_options& options)
+    : server_(true), protocols_(in_wire_format(options.protocols)), handshake_limit_(options.handshake_limit) {
+  if (options.certificates.empty())
+    throw tls_error(tls_errc::bad_configuration, "server_config", "", "a server needs a certificate");
+  settings_ = settings_for(options.certificates.front(), options);
+  for (const certificate& each : options.certificates)
+    others_.push_back({first_certificate(each.chain), settings_for(each, options)});
+  SSL_CTX_set_tlsext_servername_callback(settings_.get(), &choose_certificate);
+  SSL_CTX_set_tlsext_servername_arg(settings_.get(), this);
+}
+
+ssl_ctx_owner context::settings_for(const certificate& own, const server_options& options) {
+  ssl_ctx_owner made = make_settings(true, options.least);
+  SSL_CTX* const s = made.get();
+  use_certificate(*s, own);
+  if (!protocols_.empty()) SSL_CTX_set_alpn_select_cb(s, &choose_protocol, this);
+  constexpr std::string_view name = "gyre";  // a session that was verified here must not be used elsewhere
+  SSL_CTX_set_session_id_context(s, reinterpret_cast<const unsigned char*>(name.data()), name.size());
+  SSL_CTX_set_session_cache_mode(s, SSL_SESS_CACHE_OFF);  // tickets need none
+  if (options.clients == client_certificates::none) return made;
+  const int required = options.clients == client_certificates::required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0;
+  SSL_CTX_set_verify(s, SSL_VERIFY_PEER | required, nullptr);
+  store_owner store = store_of(options.client_authorities);
+  SSL_CTX_set_cert_store(s, store.release());
+  return made;
+}
+
+context::context(const client_options& options)
+    : server_(false),
+      verifies_(!options.insecure_skip_verify),
+      protocols_(in_wire_format(options.protocols)),
+      handshake_limit_(options.handshake_limit),
+      settings_(make_settings(false, options.least)) {
+  SSL_CTX* const s = settings_.get();
+  if (options.identity) use_certificate(*s, *options.identity);
+  if (options.authorities.empty()) {
+    SSL_CTX_set1_cert_store(s, store_of_system());
+  } else {
+    store_owner store = store_of(options.authorities);
+    SSL_CTX_set_cert_store(s, store.release());
+  }
+  if (!verifies_) warn_once();
+  SSL_CTX_set_verify(s, verifies_ ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
+  if (!protocols_.empty())
+    SSL_CTX_set_alpn_protos(s, reinterpret_cast<const unsigned char*>(protocols_.data()),
+                            static_cast<unsigned>(protocols_.size()));
+}
+
+ssl_owner context::make_connection(const std::string& host) const {
+  ERR_clear_error();
+  ssl_owner made(SSL_new(settings_.get()));
+  if (!made) throw_bad_configuration("tls", host);
+  SSL* const s = made.get();
+  if (server_) {
+    SSL_set_accept_state(s);
+    return made;
+  }
+  SSL_set_connect_state(s);
+  if (is_ip_address(host)) {  // RFC 6066 §3: an address is no server name
+    if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(s), host.c_str()) != 1) throw_bad_configuration("connect", host);
+    return made;
+  }
+  SSL_set_hostflags(s, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  if (host.empty() || SSL_set1_host(s, host.c_str()) != 1 || SSL_set_tlsext_host_name(s, host.c_str()) != 1)
+    throw_bad_configuration("connect", host);
+  return made;
+}
+
+int context::choose_certificate(SSL* connection, int* /*alert*/, void* self) noexcept {
+  const char* const name = SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name);
+  if (name == nullptr) return SSL_TLSEXT_ERR_NOACK;
+  for (const server_name& each : static_cast<const context*>(self)->others_) {
+    if (X509_check_host(each.certificate.get(), name, 0, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS, nullptr) != 1) continue;
+    SSL_set_SSL_CTX(connection, each.settings.get());
+    return SSL_TLSEXT_ERR_OK;
+  }
+  return SSL_TLSEXT_ERR_OK;  // the first certificate; the client decides what to think of it
+}
+
+// The first of the server's protocols that the client offers. RFC 7301 §3.2: without one, the connection fails.
+int context::choose_protocol(SSL* /*connection*/, const unsigned char** chosen, unsigned char* size,
+                             const unsigned char* offered, unsigned offered_size, void* self) noexcept {
+  const std::string& ours = static_cast<const context*>(self)->protocols_;
+  unsigned char* found = nullptr;
+  const int outcome = SSL_select_next_proto(&found, size, reinterpret_cast<const unsigned char*>(ours.data()),
+                                            static_cast<unsigned>(ours.size()), offered, offered_size);
+  if (outcome != OPENSSL_NPN_NEGOTIATED) return SSL_TLSEXT_ERR_ALERT_FATAL;
+  *chosen = found;
+  return SSL_TLSEXT_ERR_OK;
+}
+
+context_reference::context_reference(const context_reference& other) noexcept : context_(other.context_) {
+  if (context_ != nullptr) context_->add_reference();
+}
+context_reference::~context_reference() {
+  if (context_ != nullptr) context_->release();
+}
+
+server_config::server_config(const server_options& options) : context_(*new context(options)) {}
+client_config::client_config(const client_options& options) : context_(*new context(options)) {}
+
+}  // namespace gyre::tls

@@ -1,0 +1,54 @@
+// src/tls/context.hpp: the settings of a server or of clients, as OpenSSL wants them.
+#pragma once
+
+#include "openssl.hpp"
+
+#include <gyre/tls/client_config.hpp>
+#include <gyre/tls/server_config.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace gyre::tls {
+
+/// Immutable after its construction, except for what OpenSSL locks itself. Thread: any.
+class context {
+ public:
+  explicit context(const server_options& options);
+  explicit context(const client_options& options);
+  context& operator=(context&&) = delete;
+  ~context() = default;
+
+  /// A connection without input or output. `host` is the name that a client verifies; empty for a server.
+  /// Errors: tls_error bad_configuration.
+  [[nodiscard]] ssl_owner make_connection(const std::string& host) const;
+  void add_reference() const noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() const noexcept {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
+
+  [[nodiscard]] std::chrono::nanoseconds handshake_limit() const noexcept { return handshake_limit_; }
+
+ private:
+  struct server_name {
+    x509_owner certificate;
+    ssl_ctx_owner settings;
+  };
+  [[nodiscard]] static ssl_ctx_owner make_settings(bool server, version least);
+  [[nodiscard]] ssl_ctx_owner settings_for(const certificate& own, const server_options& options);
+  static int choose_certificate(SSL* connection, int* alert, void* self) noexcept;
+  static int choose_protocol(SSL* connection, const unsigned char** chosen, unsigned char* size,
+                             const unsigned char* offered, unsigned offered_size, void* self) noexcept;
+
+  mutable std::atomic<int> references_ = 1;
+  bool server_;
+  bool verifies_ = false;
+  std::string protocols_;  // each with its length before it: RFC 7301 §3.1
+  std::chrono::nanoseconds handshake_limit_;
+  ssl_ctx_owner settings_;
+  std::vector<server_name> others_;
+};
+
+}  // namespace gyre::tls

@@ -1,0 +1,53 @@
+// src/tls/openssl.cpp: errors of OpenSSL, and objects from PEM texts.
+#include "openssl.hpp"
+
+#include <openssl/err.h>
+#include <openssl/pem.h>
+
+#include <climits>
+#include <new>
+
+namespace gyre::tls {
+namespace {
+
+// Without this, OpenSSL asks for a passphrase on the terminal.
+int no_passphrase(char* /*buffer*/, int /*size*/, int /*rwflag*/, void* /*data*/) noexcept { return -1; }
+
+}  // namespace
+
+std::string take_openssl_error() {
+  const unsigned long code = ERR_get_error();
+  ERR_clear_error();
+  if (code == 0) return {};
+  const char* const reason = ERR_reason_error_string(code);
+  return reason != nullptr ? reason : "error " + std::to_string(code) + " of OpenSSL";
+}
+
+void throw_bad_configuration(std::string_view operation, std::string_view object) {
+  throw tls_error(tls_errc::bad_configuration, operation, object, take_openssl_error());
+}
+
+bio_owner reader_of(std::string_view text) {
+  if (text.size() > INT_MAX) throw std::bad_alloc();
+  bio_owner reader(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+  if (!reader) throw std::bad_alloc();
+  return reader;
+}
+
+x509_owner first_certificate(std::string_view pem) {
+  ERR_clear_error();
+  const bio_owner reader = reader_of(pem);
+  x509_owner found(PEM_read_bio_X509(reader.get(), nullptr, &no_passphrase, nullptr));
+  if (!found) throw_bad_configuration("certificate", "");
+  return found;
+}
+
+key_owner private_key(std::string_view pem) {
+  ERR_clear_error();
+  const bio_owner reader = reader_of(pem);
+  key_owner found(PEM_read_bio_PrivateKey(reader.get(), nullptr, &no_passphrase, nullptr));
+  if (!found) throw_bad_configuration("private key", "");
+  return found;
+}
+
+}  // namespace gyre::tls

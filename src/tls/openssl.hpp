@@ -1,0 +1,39 @@
+// src/tls/openssl.hpp: owners of OpenSSL's objects, and its errors. OpenSSL keeps the errors of a thread in a queue:
+// clear it before a call, and read it before the next await.
+#pragma once
+
+#include <gyre/coro/owned.hpp>
+#include <gyre/tls/tls_error.hpp>
+
+#include <openssl/bio.h>
+#include <openssl/evp.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+
+#include <string>
+#include <string_view>
+
+namespace gyre::tls {
+
+using ssl_owner = owned<SSL*, &SSL_free>;
+using ssl_ctx_owner = owned<SSL_CTX*, &SSL_CTX_free>;
+using bio_owner = owned<BIO*, &BIO_free>;
+using key_owner = owned<EVP_PKEY*, &EVP_PKEY_free>;
+using x509_owner = owned<X509*, &X509_free>;
+using store_owner = owned<X509_STORE*, &X509_STORE_free>;
+
+/// Takes the reason of the first error in the queue of this thread, and clears it: "no shared cipher". Empty when there
+/// is none.
+[[nodiscard]] std::string take_openssl_error();
+
+/// Throws tls_error bad_configuration with the first error in the queue.
+[[noreturn]] void throw_bad_configuration(std::string_view operation, std::string_view object);
+
+/// A BIO that reads `text`, which must outlive it. Errors: std::bad_alloc.
+[[nodiscard]] bio_owner reader_of(std::string_view text);
+
+/// The certificate and the key of a PEM text. Errors: tls_error bad_configuration.
+[[nodiscard]] x509_owner first_certificate(std::string_view pem);
+[[nodiscard]] key_owner private_key(std::string_view pem);
+
+}  // namespace gyre::tls

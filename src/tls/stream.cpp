@@ -1,0 +1,97 @@
+// src/tls/stream.cpp: the public face of a connection, and its handshake.
+#include <gyre/tls/stream.hpp>
+
+#include "connection.hpp"
+
+#include <gyre/coro/misuse.hpp>
+#include <gyre/tasks/timeout.hpp>
+
+#include <memory>
+
+namespace gyre::tls {
+namespace {
+
+struct openssl_text {
+  std::string text;
+  explicit openssl_text(const X509_NAME& name) {
+    const bio_owner memory(BIO_new(BIO_s_mem()));
+    if (!memory || X509_NAME_print_ex(memory.get(), &name, 0, XN_FLAG_RFC2253) < 0) return;
+    char* data = nullptr;
+    const long size = BIO_get_mem_data(memory.get(), &data);
+    text.assign(data, static_cast<std::size_t>(size));
+  }
+};
+
+task<stream> shake_hands(transport_owner below, context_reference settings, std::string host, std::string peer) {
+  ssl_owner made = settings->make_connection(host);
+  const auto limit = settings->handshake_limit();
+  auto fresh = std::make_unique<connection>(std::move(below), std::move(settings), std::move(made), std::move(peer));
+  co_await timeout(limit, fresh->shake_hands());
+  co_return stream(*fresh.release());
+}
+
+}  // namespace
+
+task<stream> handshake_as_server(transport_owner below, server_config config, std::string peer) {
+  co_return co_await shake_hands(std::move(below), config.shared(), {}, std::move(peer));
+}
+
+task<stream> handshake_as_client(transport_owner below, client_config config, std::string host, std::string peer) {
+  co_return co_await shake_hands(std::move(below), config.shared(), std::move(host), std::move(peer));
+}
+
+void stream::destroy(connection* connection) noexcept { delete connection; }
+
+connection& stream::open(const char* operation) const {
+  if (!*this) misuse("%s on a TLS stream that was moved from or made without a connection", operation);
+  return *connection_;
+}
+
+GYRE_CORO_WRAPPER task<std::size_t> stream::read_some(std::span<std::byte> buffer) {
+  return open("read_some").read_some(buffer);
+}
+
+task<std::size_t> stream::read_exactly(std::span<std::byte> buffer) {
+  connection& from = open("read_exactly");
+  std::size_t done = 0;
+  while (done < buffer.size()) {
+    const std::size_t count = co_await from.read_some(buffer.subspan(done));
+    if (count == 0) throw incomplete_transfer(stream_errc::end_of_stream, "read_exactly", from.peer(), done);
+    done += count;
+  }
+  co_return done;
+}
+
+GYRE_CORO_WRAPPER task<std::size_t> stream::write_all(std::span<const std::byte> bytes) {
+  return open("write_all").write_all(bytes);
+}
+GYRE_CORO_WRAPPER task<> stream::shutdown_write() { return open("shutdown_write").shutdown_write(); }
+
+void stream::abort() noexcept {
+  if (*this) connection_->abort();
+}
+
+std::string_view stream::protocol() const noexcept {
+  const unsigned char* name = nullptr;
+  unsigned size = 0;
+  SSL_get0_alpn_selected(&open("protocol").protocol(), &name, &size);
+  return {reinterpret_cast<const char*>(name), size};
+}
+
+std::string_view stream::server_name() const noexcept {
+  const char* const name = SSL_get_servername(&open("server_name").protocol(), TLSEXT_NAMETYPE_host_name);
+  return name == nullptr ? std::string_view() : name;
+}
+
+version stream::protocol_version() const noexcept {
+  return static_cast<version>(SSL_version(&open("protocol_version").protocol()));
+}
+
+std::string stream::peer_subject() const {
+  const x509_owner peer(SSL_get1_peer_certificate(&open("peer_subject").protocol()));
+  return peer ? openssl_text(*X509_get_subject_name(peer.get())).text : std::string();
+}
+
+bool stream::resumed() const noexcept { return SSL_session_reused(&open("resumed").protocol()) == 1; }
+
+}  // namespace gyre::tls

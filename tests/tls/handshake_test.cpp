@@ -1,0 +1,184 @@
+// tests/tls/handshake_test.cpp: what both sides of a handshake agree upon, and what they refuse.
+#include "tests/tls/tls_pair.hpp"
+
+#include <array>
+
+using namespace gyre_test;
+
+TEST(tls_handshake, agrees_on_the_newest_version_the_protocol_and_the_name) {
+  run_tls([]() -> gyre::task<> {
+    auto server = server_with_certificate();
+    server.protocols = {"h2", "http/1.1"};
+    auto client = client_that_trusts();
+    client.protocols = {"http/1.1", "h2"};
+    const tls_pair pair = co_await shake_hands(server, client);
+    EXPECT_EQ(pair.client.protocol_version(), tls::version::tls_1_3);
+    EXPECT_EQ(pair.server.protocol(), "h2");  // the server's preference
+    EXPECT_EQ(pair.client.protocol(), "h2");
+    EXPECT_EQ(pair.server.server_name(), "server.test");
+    EXPECT_EQ(pair.client.peer_subject(), "CN=server.test");
+    EXPECT_EQ(pair.server.peer_subject(), "");
+  });
+}
+
+TEST(tls_handshake, a_server_that_knows_none_of_the_protocols_refuses) {
+  run_tls([]() -> gyre::task<> {
+    auto server = server_with_certificate();
+    server.protocols = {"h2"};
+    auto client = client_that_trusts();
+    client.protocols = {"http/1.1"};
+    const refusals said = co_await refused(server, client);
+    EXPECT_EQ(said.client, "tls handshake server.test: handshake failed: tlsv1 alert no application protocol");
+    EXPECT_EQ(said.server, "tls handshake: handshake failed: no application protocol");
+  });
+}
+
+TEST(tls_handshake, an_address_is_verified_as_an_address) {
+  run_tls([]() -> gyre::task<> {
+    const tls_pair pair = co_await shake_hands(server_with_certificate(), client_that_trusts(), "127.0.0.1");
+    EXPECT_EQ(pair.server.server_name(), "");  // RFC 6066 §3
+    const refusals said = co_await refused(server_with_certificate(), client_that_trusts(), "127.0.0.2");
+    EXPECT_EQ(said.client, "tls handshake 127.0.0.2: the peer's certificate is not accepted: IP address mismatch");
+  });
+}
+
+TEST(tls_handshake, a_certificate_for_another_name_is_refused) {
+  run_tls([]() -> gyre::task<> {
+    (void)co_await shake_hands(server_with_certificate(), client_that_trusts(), "a.wild.test");
+    for (const char* const wrong : {"other.test", "a.b.wild.test", "wild.test", "server.test.evil"}) {
+      const refusals said = co_await refused(server_with_certificate(), client_that_trusts(), wrong);
+      EXPECT_EQ(said.client,
+                std::string("tls handshake ") + wrong + ": the peer's certificate is not accepted: hostname mismatch");
+      EXPECT_EQ(said.server.substr(0, 53), "tls handshake: the peer does not accept this side's c");
+    }
+  });
+}
+
+TEST(tls_handshake, a_certificate_that_nobody_vouches_for_is_refused) {
+  run_tls([]() -> gyre::task<> {
+    const refusals said = co_await refused(server_with_certificate(), {});
+    EXPECT_EQ(said.client,
+              "tls handshake server.test: the peer's certificate is not accepted: self-signed certificate");
+  });
+}
+
+TEST(tls_handshake, an_expired_certificate_is_refused) {
+  run_tls([]() -> gyre::task<> {
+    tls::server_options server;
+    server.certificates.push_back(tls::certificate::self_signed({"server.test"}, -1));
+    tls::client_options client;
+    client.authorities = server.certificates.front().chain;
+    const refusals said = co_await refused(server, client);
+    EXPECT_EQ(said.client,
+              "tls handshake server.test: the peer's certificate is not accepted: certificate has expired");
+  });
+}
+
+TEST(tls_handshake, without_verification_every_certificate_is_accepted) {
+  run_tls([]() -> gyre::task<> {
+    tls::client_options client;
+    client.insecure_skip_verify = true;
+    const tls_pair pair = co_await shake_hands(server_with_certificate(), client, "anything.test");
+    EXPECT_TRUE(pair.client);
+  });
+}
+
+TEST(tls_handshake, the_server_has_the_certificate_for_the_name_that_is_asked_for) {
+  run_tls([]() -> gyre::task<> {
+    auto server = server_with_certificate();
+    const auto second = tls::certificate::self_signed({"second.test", "*.second.test"});
+    server.certificates.push_back(second);
+    for (const char* const name : {"second.test", "a.second.test"}) {
+      tls::client_options client;
+      client.authorities = second.chain;
+      const tls_pair pair = co_await shake_hands(server, client, name);
+      EXPECT_EQ(pair.client.peer_subject(), "CN=second.test");
+    }
+    const tls_pair pair = co_await shake_hands(server, client_that_trusts());
+    EXPECT_EQ(pair.client.peer_subject(), "CN=server.test");
+  });
+}
+
+TEST(tls_handshake, a_server_verifies_its_clients_when_told_to) {
+  run_tls([]() -> gyre::task<> {
+    const auto trusted = tls::certificate::self_signed({"client 7"});
+    const auto unknown = tls::certificate::self_signed({"somebody"});
+    auto server = server_with_certificate();
+    server.clients = tls::client_certificates::required;
+    server.client_authorities = trusted.chain;
+    auto client = client_that_trusts();
+    const refusals without = co_await refused(server, client);
+    EXPECT_EQ(without.server, "tls handshake: handshake failed: peer did not return a certificate");
+    EXPECT_EQ(without.client.substr(0, 66), "read_some server.test: the peer does not accept this side's certif");
+    client.identity = unknown;
+    const refusals wrong = co_await refused(server, client);
+    EXPECT_EQ(wrong.server, "tls handshake: the peer's certificate is not accepted: self-signed certificate");
+    client.identity = trusted;
+    const tls_pair pair = co_await shake_hands(server, client);
+    EXPECT_EQ(pair.server.peer_subject(), "CN=client 7");
+    server.clients = tls::client_certificates::optional;
+    const tls_pair anonymous = co_await shake_hands(server, client_that_trusts());
+    EXPECT_EQ(anonymous.server.peer_subject(), "");
+  });
+}
+
+TEST(tls_handshake, a_side_that_wants_a_newer_version_refuses_an_older_one) {
+  run_tls([]() -> gyre::task<> {
+    const tls_pair both = co_await shake_hands();
+    EXPECT_EQ(both.server.protocol_version(), tls::version::tls_1_3);
+    auto server = server_with_certificate();
+    server.least = tls::version::tls_1_3;
+    const tls_pair newest = co_await shake_hands(server);
+    EXPECT_EQ(newest.server.protocol_version(), tls::version::tls_1_3);
+  });
+}
+
+TEST(tls_handshake, a_peer_that_says_nothing_is_given_up_after_the_limit) {
+  gyre::testing::run_test([]() -> gyre::task<> {
+    gyre::memory_pair ends;
+    const tls::server_config config(server_with_certificate());
+    const auto begin = gyre::now();
+    EXPECT_THROW((void)co_await tls::accept(std::move(ends.first), config), gyre::timed_out);
+    EXPECT_EQ(gyre::now() - begin, 10s);
+  });
+}
+
+TEST(tls_handshake, a_peer_that_does_not_speak_tls_is_refused) {
+  run_tls([]() -> gyre::task<> {
+    gyre::memory_pair ends;
+    co_await ends.second.write_all(std::as_bytes(std::span(std::string_view("GET / HTTP/1.1\r\nHost: a\r\n\r\n"))));
+    const tls::server_config config(server_with_certificate());
+    EXPECT_EQ(co_await error_of(tls::accept(std::move(ends.first), config)),
+              "tls handshake: handshake failed: http request");
+  });
+}
+
+TEST(tls_handshake, a_peer_that_leaves_in_the_middle_is_an_error) {
+  run_tls([]() -> gyre::task<> {
+    std::optional<gyre::memory_pair> ends;
+    ends.emplace();
+    auto first = std::move(ends->first);
+    ends.reset();
+    const tls::server_config config(server_with_certificate());
+    EXPECT_EQ(co_await error_of(tls::accept(std::move(first), config)),
+              "tls handshake: handshake failed: unexpected eof while reading");
+  });
+}
+
+TEST(tls_configuration, a_server_without_a_certificate_or_with_the_key_of_another_is_refused) {
+  EXPECT_THROW(tls::server_config({}), tls::tls_error);
+  tls::server_options options;
+  const auto one = tls::certificate::self_signed({"a.test"});
+  const auto other = tls::certificate::self_signed({"b.test"});
+  options.certificates.push_back({.chain = one.chain, .key = other.key});
+  try {
+    const tls::server_config refused(options);
+    ADD_FAILURE();
+  } catch (const tls::tls_error& error) {
+    EXPECT_EQ(error.code(), tls::tls_errc::bad_configuration);
+    EXPECT_EQ(std::string(error.what()), "certificate: unusable certificate, key or option: key values mismatch");
+  }
+  EXPECT_THROW((void)tls::certificate::from_files("/nowhere.pem", "/nowhere.key"), tls::tls_error);
+  EXPECT_THROW((void)tls::certificate::self_signed({}), tls::tls_error);
+  EXPECT_EQ(one.fingerprint().size(), 95U);
+}

@@ -1,0 +1,259 @@
+// tests/tls/stream_test.cpp: reading, writing and ending an encrypted stream.
+#include <gyre/http.hpp>
+#include <gyre/testing/cancel_at_every_await.hpp>
+
+#include "tests/support/seeds.hpp"
+#include "tests/tls/tls_pair.hpp"
+
+#include <array>
+#include <vector>
+
+using namespace gyre_test;
+
+namespace {
+
+std::string text_of(std::size_t size, unsigned seed) {
+  std::string text(size, '\0');
+  unsigned state = seed * 2'654'435'761U + 1;
+  for (char& each : text) {
+    state = state * 1'664'525U + 1'013'904'223U;
+    each = static_cast<char>(state >> 24U);
+  }
+  return text;
+}
+
+gyre::task<std::string> read_to_end(tls::stream& from) {
+  std::string all;
+  std::array<char, 5000> buffer{};
+  while (const std::size_t n = co_await from.read_some(std::span<char>(buffer))) all.append(buffer.data(), n);
+  co_return all;
+}
+
+gyre::task<> write_and_end(tls::stream& to, std::string_view text) {
+  co_await to.write_all(text);
+  co_await to.shutdown_write();
+}
+
+}  // namespace
+
+TEST(tls_stream, every_byte_arrives_in_both_directions_at_once) {
+  run_tls([]() -> gyre::task<> {
+    tls_pair pair = co_await shake_hands();
+    const std::string there = text_of(1'000'000, 1);
+    const std::string back = text_of(700'000, 2);
+    auto all = gyre::gather(write_and_end(pair.client, there), write_and_end(pair.server, back),
+                            read_to_end(pair.client), read_to_end(pair.server));
+    const auto read = co_await std::move(all);
+    EXPECT_EQ(read.get<2>(), back);
+    EXPECT_EQ(read.get<3>(), there);
+  });
+}
+
+TEST(tls_stream, whole_writes_of_several_tasks_do_not_interleave) {
+  run_tls([]() -> gyre::task<> {
+    tls_pair pair = co_await shake_hands(server_with_certificate(), client_that_trusts(), "server.test", 1000);
+    constexpr std::size_t size = 100'000;
+    auto write = [&](char letter) -> gyre::task<> { co_await pair.client.write_all(std::string(size, letter)); };
+    auto writers = gyre::spawn([&]() -> gyre::task<> {
+      auto all = gyre::gather(write('a'), write('b'), write('c'));
+      co_await std::move(all);
+      co_await pair.client.shutdown_write();
+    });
+    const std::string all = co_await read_to_end(pair.server);
+    co_await writers;
+    EXPECT_EQ(all, std::string(size, 'a') + std::string(size, 'b') + std::string(size, 'c'));
+  });
+}
+
+TEST(tls_stream, a_connection_that_ends_without_a_goodbye_is_a_truncation) {
+  run_tls([]() -> gyre::task<> {
+    tls_pair pair = co_await shake_hands();
+    co_await pair.client.write_all("some");
+    pair.client = tls::stream();
+    std::array<char, 10> buffer{};
+    EXPECT_EQ(co_await pair.server.read_some(std::span<char>(buffer)), 4U);
+    EXPECT_EQ(co_await error_of(pair.server.read_some(std::span<char>(buffer))),
+              "read_some: the connection ended without close_notify, so data may be missing");
+  });
+}
+
+TEST(tls_stream, reading_goes_on_after_the_own_goodbye) {
+  run_tls([]() -> gyre::task<> {
+    tls_pair pair = co_await shake_hands();
+    co_await pair.client.shutdown_write();
+    co_await pair.client.shutdown_write();  // has no effect
+    EXPECT_EQ(co_await read_to_end(pair.server), "");
+    co_await write_and_end(pair.server, "late");
+    EXPECT_EQ(co_await read_to_end(pair.client), "late");
+    EXPECT_EQ(co_await error_of(pair.client.write_all("x")), "write_all server.test: Broken pipe");
+  });
+}
+
+TEST(tls_stream, a_cancelled_read_takes_nothing) {
+  run_tls([]() -> gyre::task<> {
+    tls_pair pair = co_await shake_hands();
+    std::array<char, 10> buffer{};
+    for (int i = 0; i < 3; ++i) {
+      auto reader =
+          gyre::spawn([&]() -> gyre::task<> { (void)co_await pair.server.read_some(std::span<char>(buffer)); });
+      co_await gyre::yield();
+      reader.cancel();
+      co_await reader.wait();
+    }
+    co_await pair.client.write_all("all of it");
+    EXPECT_EQ(co_await pair.server.read_exactly(std::span<char>(buffer).first(9)), 9U);
+    EXPECT_EQ(std::string_view(buffer.data(), 9), "all of it");
+  });
+}
+
+TEST(tls_stream, a_cancelled_write_cuts_the_stream_off) {
+  run_tls([]() -> gyre::task<> {
+    tls_pair pair = co_await shake_hands(server_with_certificate(), client_that_trusts(), "server.test", 1000);
+    auto writer = gyre::spawn([&]() -> gyre::task<> { co_await pair.client.write_all(std::string(100'000, 'x')); });
+    for (int i = 0; i < 5; ++i) co_await gyre::yield();
+    writer.cancel();
+    co_await writer.wait();
+    EXPECT_EQ(co_await error_of(pair.client.write_all("more")),
+              "write_all server.test: an earlier write_all was cancelled half-way; close the stream");
+  });
+}
+
+TEST(tls_stream, a_changed_byte_is_noticed) {
+  run_tls([]() -> gyre::task<> {
+    gyre::memory_pair outer;
+    gyre::memory_pair inner;
+    const tls::server_config servers(server_with_certificate());
+    const tls::client_config clients(client_that_trusts());
+    bool change = false;
+    auto relay = [&change](gyre::memory_stream& from, gyre::memory_stream& to, bool changes) -> gyre::task<> {
+      std::array<std::byte, 4096> buffer{};
+      while (const std::size_t n = co_await from.read_some(buffer)) {
+        if (changes && change) buffer.at(n / 2) ^= std::byte{1};
+        co_await to.write_all(std::span(buffer).first(n));
+      }
+      co_await to.shutdown_write();
+    };
+    auto there = gyre::spawn(relay(outer.second, inner.second, true));
+    auto back = gyre::spawn(relay(inner.second, outer.second, false));
+    auto both = gyre::gather(tls::connect(std::move(outer.first), "server.test", clients),
+                             tls::accept(std::move(inner.first), servers));
+    auto made = co_await std::move(both);
+    auto& client = made.get<0>();
+    auto& server = made.get<1>();
+    change = true;
+    co_await client.write_all("hello");
+    std::array<char, 10> bytes{};
+    const std::string said = co_await error_of(server.read_some(std::span<char>(bytes)));
+    EXPECT_EQ(said.substr(0, 51), "read_some: the peer has violated the protocol: decr");
+    there.cancel();
+    back.cancel();
+    co_await there.wait();
+    co_await back.wait();
+  });
+}
+
+TEST(tls_stream, a_cancel_at_any_step_of_a_handshake_leaves_nothing) {
+  auto scenario = []() -> gyre::task<> {
+    tls_pair pair = co_await shake_hands(server_with_certificate(), client_that_trusts(), "server.test", 3000);
+    co_await pair.client.write_all("abc");
+    std::array<char, 3> bytes{};
+    (void)co_await pair.server.read_exactly(std::span<char>(bytes));
+  };
+  gyre::testing::cancel_report report;
+  EXPECT_NO_THROW(report = gyre::testing::cancel_at_every_await(scenario, [](bool) {}));
+  EXPECT_GE(report.cancelled, 5U);
+}
+
+// Writers, readers, small and large pieces, both directions, pipes of any size: every byte arrives in order.
+TEST(tls_stream, conversations_at_random) {
+  for_each_seed(40, [](unsigned seed) {
+    gyre::run([seed]() -> gyre::task<> {
+      choices choose(seed);
+      tls_pair pair = co_await shake_hands(server_with_certificate(), client_that_trusts(), "server.test",
+                                           choose.between(1, 100'000));
+      const std::array<std::string, 2> texts{text_of(choose.size_up_to(300'000), seed),
+                                             text_of(choose.size_up_to(300'000), seed + 1)};
+      auto write = [&](tls::stream& to, const std::string& text, unsigned own) -> gyre::task<> {
+        choices pick(own);
+        for (std::string_view rest = text; !rest.empty();) {
+          const std::size_t size = std::min(rest.size(), pick.size_up_to(200'000));
+          co_await to.write_all(rest.substr(0, size));
+          rest.remove_prefix(size);
+          if (pick.one_in(3)) co_await gyre::yield();
+        }
+        co_await to.shutdown_write();
+      };
+      auto read = [&](tls::stream& from, unsigned own) -> gyre::task<std::string> {
+        choices pick(own);
+        std::string all;
+        std::vector<char> buffer(100'000);
+        for (;;) {
+          const std::span<char> part = std::span(buffer).first(pick.size_up_to(buffer.size()));
+          if (pick.one_in(4)) {  // a read that is cancelled loses nothing
+            auto attempt = gyre::timeout(std::chrono::microseconds(pick.below(50)), from.read_some(part));
+            const auto n = co_await gyre::as_expected(std::move(attempt));
+            if (!n) continue;
+            if (*n == 0) break;
+            all.append(part.data(), *n);
+            continue;
+          }
+          const std::size_t n = co_await from.read_some(part);
+          if (n == 0) break;
+          all.append(part.data(), n);
+        }
+        co_return all;
+      };
+      auto all = gyre::gather(write(pair.client, texts[0], seed + 10), write(pair.server, texts[1], seed + 11),
+                              read(pair.client, seed + 12), read(pair.server, seed + 13));
+      const auto got = co_await std::move(all);
+      EXPECT_TRUE(got.get<2>() == texts[1]);
+      EXPECT_TRUE(got.get<3>() == texts[0]);
+    });
+  });
+}
+
+TEST(tls_listener, serves_connections_over_tcp_and_a_client_connects_by_name) {
+  run_tls([]() -> gyre::task<> {
+    auto listener = tls::listener::bind("127.0.0.1:0", tls::server_config(server_with_certificate()));
+    auto echo = [](tls::stream peer) -> gyre::task<> {
+      std::array<std::byte, 4096> buffer{};
+      while (const std::size_t n = co_await peer.read_some(std::span<std::byte>(buffer)))
+        co_await peer.write_all(std::span<const std::byte>(buffer).first(n));
+      co_await peer.shutdown_write();
+    };
+    auto serving = gyre::spawn(listener.serve(echo));
+    const tls::client_config trusts(client_that_trusts());
+    auto talk = [&](unsigned number) -> gyre::task<> {
+      auto stream = co_await tls::connect(listener.local_address().string(), trusts);
+      const std::string text = text_of(20'000 + number, number);
+      auto both = gyre::gather(write_and_end(stream, text), read_to_end(stream));
+      EXPECT_EQ((co_await std::move(both)).get<1>(), text);
+    };
+    std::vector<gyre::task<>> all;
+    for (unsigned i = 0; i < 20; ++i) all.push_back(talk(i));
+    auto gathered = gyre::gather(std::move(all));
+    co_await std::move(gathered);
+    serving.cancel();
+    co_await serving.wait();
+  });
+}
+
+TEST(tls_listener, an_http_server_serves_encrypted_connections) {
+  run_tls([]() -> gyre::task<> {
+    gyre::http::router routes;
+    routes.get("/", [](gyre::http::request&) { return gyre::http::response::text("hello"); });
+    gyre::http::server server({.listen = "", .routes = std::move(routes)});
+    auto listener = tls::listener::bind("127.0.0.1:0", tls::server_config(server_with_certificate()));
+    auto serve = [&](tls::stream peer) -> gyre::task<> {
+      co_await server.serve_connection(gyre::any_stream(std::move(peer)));
+    };
+    auto serving = gyre::spawn(listener.serve(serve));
+    auto stream = co_await tls::connect(listener.local_address().string(), tls::client_config(client_that_trusts()));
+    co_await stream.write_all("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    const std::string response = co_await read_to_end(stream);
+    EXPECT_TRUE(response.starts_with("HTTP/1.1 200 OK\r\n")) << response;
+    EXPECT_TRUE(response.ends_with("\r\n\r\nhello")) << response;
+    serving.cancel();
+    co_await serving.wait();
+  });
+}
