@@ -56,6 +56,11 @@ def linked_with():
     return re.search(r"^Libs:.* -lgyre (.*)$", LIBRARY.with_name("gyre.pc").read_text(), re.M)[1].split()
 
 
+def encrypted_with(code):
+    """The libraries to link before gyre for a listing that uses TLS."""
+    return [str(LIBRARY.with_name("libgyre-tls.a")), "-lssl", "-lcrypto"] if "gyre/tls.hpp" in code else []
+
+
 def fences(text):
     """(line, language, code, file, server) of each fenced block, with its hidden lines. A missing check is None."""
     for found in FENCE.finditer(text):
@@ -128,7 +133,7 @@ def check_fence(where, code, file=None, server=None):
         source, program = Path(scratch, "fence.cpp"), Path(scratch, "fence")
         source.write_text(code)
         command = [*COMPILER, "-include-pch", str(precompiled()), str(source)]
-        command += ["-o", str(program), str(LIBRARY), *linked_with()] if runs else ["-fsyntax-only"]
+        command += ["-o", str(program), *encrypted_with(code), str(LIBRARY), *linked_with()] if runs else ["-fsyntax-only"]
         built = subprocess.run(command, capture_output=True, text=True)
         if built.returncode != 0:
             return [f"{where}: does not compile:\n{built.stderr}"]

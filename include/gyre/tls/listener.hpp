@@ -24,6 +24,8 @@ class listener {
 
   /// Runs `handler(tls::stream)`, which returns a task<>, for each connection whose handshake succeeds. Everything else
   /// is as for stream_listener::serve. The exception of a failed handshake is reported like one of the handler.
+  ///
+  /// Cancel: same as stream_listener::serve. Errors: same.
   template <class Handler>
     requires std::invocable<Handler&, stream>
   [[nodiscard]] task<> serve(Handler handler, serve_options options = {}) {

@@ -94,9 +94,9 @@ class GYRE_API stream {
 static_assert(half_closable_stream<stream>);
 static_assert(abortable_stream<stream>);
 
-/// Does the handshake of a server, and of a client for `host`. `peer` names the other side in errors.
-/// For tls::accept and tls::connect.
+/// For tls::accept: does the handshake of a server. `peer` names the other side in errors. Cancel: same as accept().
 [[nodiscard]] GYRE_API task<stream> handshake_as_server(transport_owner below, server_config config, std::string peer);
+/// For tls::connect: does the handshake of a client for `host`. Cancel: same as connect().
 [[nodiscard]] GYRE_API task<stream> handshake_as_client(transport_owner below, client_config config, std::string host,
                                                         std::string peer);
 
