@@ -33,12 +33,6 @@ std::string pem_of(Write write) {
   return {data, static_cast<std::size_t>(size)};
 }
 
-bool is_ip_address(const std::string& name) noexcept {
-  ASN1_OCTET_STRING* const parsed = a2i_IPADDRESS(name.c_str());
-  ASN1_OCTET_STRING_free(parsed);
-  return parsed != nullptr;
-}
-
 void add_extension(X509& to, int kind, const std::string& value) {
   X509V3_CTX with;
   X509V3_set_ctx_nodb(&with);

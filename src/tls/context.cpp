@@ -78,12 +78,6 @@ void warn_once() {
   });
 }
 
-bool is_ip_address(const std::string& host) noexcept {
-  ASN1_OCTET_STRING* const parsed = a2i_IPADDRESS(host.c_str());
-  ASN1_OCTET_STRING_free(parsed);
-  return parsed != nullptr;
-}
-
 }  // namespace
 
 ssl_ctx_owner context::make_settings(bool server, version least) {

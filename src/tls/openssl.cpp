@@ -3,6 +3,7 @@
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <openssl/x509v3.h>
 
 #include <climits>
 #include <new>
@@ -48,6 +49,12 @@ key_owner private_key(std::string_view pem) {
   key_owner found(PEM_read_bio_PrivateKey(reader.get(), nullptr, &no_passphrase, nullptr));
   if (!found) throw_bad_configuration("private key", "");
   return found;
+}
+
+bool is_ip_address(const std::string& host) noexcept {
+  ASN1_OCTET_STRING* const parsed = a2i_IPADDRESS(host.c_str());
+  ASN1_OCTET_STRING_free(parsed);
+  return parsed != nullptr;
 }
 
 }  // namespace gyre::tls

@@ -36,4 +36,7 @@ using store_owner = owned<X509_STORE*, &X509_STORE_free>;
 [[nodiscard]] x509_owner first_certificate(std::string_view pem);
 [[nodiscard]] key_owner private_key(std::string_view pem);
 
+/// Whether a peer is named by an address rather than a host name.
+[[nodiscard]] bool is_ip_address(const std::string& host) noexcept;
+
 }  // namespace gyre::tls

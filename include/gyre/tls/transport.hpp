@@ -36,7 +36,7 @@ class transport_over final : public transport {
     if constexpr (lending_stream<S>) {
       co_return co_await below_.receive();
     } else {
-      constexpr std::size_t most = 16 * 1024;
+      constexpr std::size_t most = std::size_t{16} << 10U;
       auto* const block = new std::byte[most];
       buffer_lease lease(block, {block, most});
       lease.shorten(co_await below_.read_some(lease.bytes()));
