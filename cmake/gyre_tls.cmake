@@ -11,5 +11,6 @@ function(gyre_tls_library)
   target_link_libraries(gyre-tls PUBLIC gyre PRIVATE OpenSSL::SSL $<BUILD_INTERFACE:gyre_build>)
   set_target_properties(gyre-tls PROPERTIES EXPORT_NAME tls VERSION ${PROJECT_VERSION} LINKER_LANGUAGE CXX
                         SOVERSION ${PROJECT_VERSION_MAJOR})
-  install(TARGETS gyre-tls EXPORT gyre)
+  install(TARGETS gyre-tls EXPORT gyre-tls)
+  install(EXPORT gyre-tls NAMESPACE gyre:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gyre FILE gyreTlsTargets.cmake)
 endfunction()
