@@ -133,7 +133,8 @@ def check_fence(where, code, file=None, server=None):
         source, program = Path(scratch, "fence.cpp"), Path(scratch, "fence")
         source.write_text(code)
         command = [*COMPILER, "-include-pch", str(precompiled()), str(source)]
-        command += ["-o", str(program), *encrypted_with(code), str(LIBRARY), *linked_with()] if runs else ["-fsyntax-only"]
+        libraries = [*encrypted_with(code), str(LIBRARY), *linked_with()]
+        command += ["-o", str(program), *libraries] if runs else ["-fsyntax-only"]
         built = subprocess.run(command, capture_output=True, text=True)
         if built.returncode != 0:
             return [f"{where}: does not compile:\n{built.stderr}"]

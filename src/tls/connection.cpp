@@ -68,8 +68,8 @@ task<> connection::shake_hands() {
   }
 }
 
-// In TLS 1.3, a server has only tickets left, for which nobody waits. If a request has come already, they leave together
-// with the answer.
+// In TLS 1.3, a server has only tickets left, for which nobody waits. If a request has come already, they leave
+// together with the answer.
 bool connection::may_send_later() const noexcept {
   return !input_.empty() && SSL_is_server(&protocol()) == 1 && SSL_version(&protocol()) >= TLS1_3_VERSION;
 }

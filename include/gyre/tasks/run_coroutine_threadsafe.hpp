@@ -29,7 +29,8 @@ class GYRE_API shared_outcome_base {
   void release() noexcept;
 
   /// Blocks the thread until the task has ended, also when the thread has a loop of its own: there, await on(loop, f).
-  /// Errors: std::logic_error on the thread of the task's loop, which would wait for itself, and in a forked child, where a loop of the parent does not run.
+  /// Errors: std::logic_error on the thread of the task's loop, which would wait for itself, and in a forked child,
+  /// where a loop of the parent does not run.
   void wait() const;
   /// The same for at most `limit`. Returns false when the task has not ended.
   [[nodiscard]] bool wait_for(std::chrono::nanoseconds limit) const;
