@@ -61,4 +61,5 @@ def cores(arguments):
     if len(CORES) > 1:
         compare(found, arguments, 2, "the server has two cores, the second one together with the load")
     print()
-    subprocess.run([str(BIN / "gyre_loops")], check=True, cwd=ROOT, timeout=120)
+    for name in ("gyre_loops", "gyre_balance"):
+        subprocess.run([str(BIN / name)], check=True, cwd=ROOT, timeout=120)
