@@ -17,8 +17,10 @@
 
 #include <exception>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace gyre::http {
 namespace {
@@ -281,7 +283,7 @@ GYRE_CORO_WRAPPER task<> server::run() {
 }
 
 task<> server::serve_connection(any_stream stream, address peer) {
-  const use_on_loop user(state(), "serve_connection");
+  std::optional<use_on_loop> user(std::in_place, state(), "serve_connection");
   any_stream here = std::move(stream);  // closed when this returns, not when the task object is destroyed
   stream_transport carrier(here);
   auto both = [&](task_group& group) -> task<> {
@@ -293,10 +295,11 @@ task<> server::serve_connection(any_stream stream, address peer) {
       co_await client.run();
     else
       co_await client.refuse_service();
-    co_await carrier.say_goodbye();
     group.cancel();
   };
   co_await task_group::scope(both);
+  user.reset();  // the peer may see the end, and the server be destroyed, before this returns
+  co_await carrier.say_goodbye();
 }
 
 const std::string& server::where() const noexcept { return state().where; }
