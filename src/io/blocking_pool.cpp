@@ -87,6 +87,11 @@ std::size_t blocking_pool::threads() const noexcept {
 
 void blocking_pool::remember_processors() noexcept { pool_state::remember_processors(); }
 
+// Made before main begins. If a thread called fork while another one made a pool, the pool would stay half made in the
+// child, which would wait for it for ever.
+[[maybe_unused]] const blocking_pool* const made_at_start[] = {&blocking_pool::for_calls(), &blocking_pool::for_files(),
+                                                               &blocking_pool::for_names()};
+
 blocking_pool& blocking_pool::for_calls() {
   static blocking_pool& pool = new_pool_of_process(64);
   return pool;

@@ -36,6 +36,8 @@ struct allowed_processors {
 };
 constinit std::atomic<const allowed_processors*> processors{nullptr};
 
+const bool several_cores = std::thread::hardware_concurrency() > 1;
+
 // After a wait for a job, a thread often gets the next one at once. Then polling for a moment costs less than sleeping
 // and being woken. A thread that finds nothing several times stops polling, and tries again now and then.
 class eagerness {
@@ -43,7 +45,7 @@ class eagerness {
   [[nodiscard]] bool looks() noexcept {
     constexpr unsigned most_misses = 3;
     constexpr unsigned try_again = 64;
-    if (!more_than_one_core()) return false;
+    if (!several_cores) return false;
     if (misses_ < most_misses) return true;
     ++misses_;
     return misses_ % try_again == 0;
@@ -51,10 +53,6 @@ class eagerness {
   void found(bool something) noexcept { misses_ = something ? 0 : misses_ + 1; }
 
  private:
-  static bool more_than_one_core() noexcept {
-    static const bool several = std::thread::hardware_concurrency() > 1;
-    return several;
-  }
   unsigned misses_ = 0;
 };
 
@@ -174,8 +172,8 @@ bool pool_state::start_thread() noexcept {
   return started;
 }
 
-// Without memory for the handlers, a forked child would wait for threads that do not exist in
-// it, as it would without handlers.
+// Without memory for the handlers, a forked child would wait for threads that do not exist in it. The first pool is made
+// before main begins, so that no thread can fork while the handlers are registered.
 void pool_state::register_fork_handlers() noexcept {
   static const int registered = ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
   (void)registered;

@@ -103,10 +103,11 @@ void receive_queue::deliver_buffer(multishot& m, int result, std::uint32_t buffe
     return pool.release(buffer);
   self.adapt(static_cast<std::uint32_t>(result));
   const bool is_small = static_cast<std::uint32_t>(result) <= pool.buffer_size();
+  if (pool.is_large(buffer) && is_small) buffer = moved_to_common(pool, buffer, static_cast<std::size_t>(result));
+  if (pool.is_large(buffer)) self.joins_ = false;
   if (self.apart_ != nullptr || (pool.scarce() && is_small)) [[unlikely]] {
     if (self.set_apart(buffer, static_cast<std::size_t>(result))) return;
   }
-  if (pool.is_large(buffer) && is_small) buffer = moved_to_common(pool, buffer, static_cast<std::size_t>(result));
   buffer_pool::slot& slot = pool.at(buffer);
   slot.next = buffer_pool::none;
   slot.length = static_cast<std::uint32_t>(result);
@@ -132,6 +133,7 @@ void receive_queue::adapt(std::uint32_t size) noexcept {
   if (!was_large && pool.large_size() <= pool.buffer_size()) return;
   if (++streak_ < (was_large ? patience : 1)) return;
   change_to(was_large ? opcode::receive_many : opcode::receive_large_many, 0);
+  joins_ = !was_large;
 }
 
 void receive_queue::change_to(opcode wanted, std::int8_t streak) noexcept {
@@ -185,7 +187,7 @@ buffer_lease receive_queue::take() noexcept {
   if (first_ == buffer_pool::none) [[unlikely]]
     return apart_ != nullptr ? take(apart_) : buffer_lease();
   buffer_pool& pool = performer_->buffers();
-  if (wanted_ == opcode::receive_large_many && !pool.is_large(last_)) [[unlikely]] {
+  if (std::exchange(joins_, false)) [[unlikely]] {
     if (buffer_lease joined = take_joined()) return joined;
   }
   const std::uint32_t index = first_;

@@ -26,6 +26,10 @@ namespace gyre {
 constinit thread_local event_loop* event_loop::current_ = nullptr;
 constinit thread_local int event_loop::inline_budget_ = 0;
 constinit unsigned event_loop::forks_ = 0;
+// Before main begins: no thread can fork meanwhile.
+const int event_loop::fork_handlers_ =
+    (io::forked_backend(),
+     ::pthread_atfork(&stop_observers::before_fork, &stop_observers::after_fork, &after_fork_in_child));
 
 namespace {
 
@@ -82,10 +86,8 @@ event_loop::event_loop(const loop_options& options)
       handler_(print_failure) {
   if (current_ != nullptr && !current_->is_of_parent())
     throw std::logic_error("event_loop: this thread has a loop already");
-  static const int registered =
-      (io::forked_backend(),
-       ::pthread_atfork(&stop_observers::before_fork, &stop_observers::after_fork, &after_fork_in_child));
-  if (registered != 0) throw std::system_error(registered, std::generic_category(), "event_loop: pthread_atfork");
+  if (fork_handlers_ != 0)
+    throw std::system_error(fork_handlers_, std::generic_category(), "event_loop: pthread_atfork");
   mailbox_ = new mailbox;
   replaced_ = std::exchange(current_, this);
   inline_budget_ = inline_per_resumption;

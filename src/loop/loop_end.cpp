@@ -45,6 +45,10 @@ void event_loop::settle(end_stage stage) noexcept {
 
 void event_loop::shutdown() noexcept {
   if (shut_down_ || is_of_parent()) return;
+  if (running_task_ != nullptr)
+    misuse(
+        "event_loop::shutdown or runtime::stop was called in a task of the loop that it ends, and would wait for "
+        "itself: end the loop where it is driven, after the task");
   shut_down_ = true;
   if (group_ != nullptr) group_->request_end();
   root_.cancel();

@@ -155,13 +155,8 @@ void after_fork_in_child() noexcept {
   after_fork();
 }
 
-int watch_forks() noexcept {
-  static bool watched = false;
-  if (watched) return 0;
-  const int error = ::pthread_atfork(&before_fork, &after_fork, &after_fork_in_child);
-  watched = error == 0;
-  return error;
-}
+// Before main begins: no thread can fork meanwhile.
+const int fork_handlers_error = ::pthread_atfork(&before_fork, &after_fork, &after_fork_in_child);
 
 }  // namespace
 
@@ -178,7 +173,7 @@ int take_signal(int number, signal_rank rank, signal_owner& owner) noexcept {
     place = &owner;
     return 0;
   }
-  if (const int error = watch_forks(); error != 0) return error;
+  if (fork_handlers_error != 0) return fork_handlers_error;
   if (was_owned) note_cover(here);
   struct sigaction action{};
   action.sa_sigaction = &on_owned_signal;

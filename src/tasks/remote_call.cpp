@@ -60,15 +60,21 @@ void remote_call::request_cancel() noexcept {
 
 void remote_call::on_cancel_arrived() noexcept {
   cancel_arrived_ = true;
-  if ((std::atomic_ref(marks_).load(std::memory_order_relaxed) & end_mark) != 0)
-    home_->post(*message_);  // the answer has waited for this message
-  else if (task_ != nullptr)
+  if ((std::atomic_ref(marks_).load(std::memory_order_relaxed) & end_mark) != 0) {
+    target_->expected_post_arrived();
+    home_->post(*message_);
+  } else if (task_ != nullptr) {
     task_->root.cancel();
+  }
 }
 
 void remote_call::answer() noexcept {
   const unsigned char before = std::atomic_ref(marks_).fetch_or(end_mark, std::memory_order_acq_rel);
-  if ((before & cancel_mark) == 0 || cancel_arrived_) home_->post(*message_);
+  if ((before & cancel_mark) == 0 || cancel_arrived_) {
+    home_->post(*message_);
+  } else {
+    target_->expect_post();  // the answer waits for the cancel, and so does the end of this loop
+  }
 }
 
 void remote_call::arrived() noexcept { std::exchange(home_, nullptr)->expected_post_arrived(); }
@@ -78,8 +84,8 @@ bool remote_call::take_failure(task_state& ended) noexcept {
   return failure_ != nullptr;
 }
 
-// What the task refers to belongs to the caller, and may end on this thread only before the caller continues: the
-// arguments, the exception (take_failure) and the task_local values.
+// The arguments, the exception (take_failure) and the task_local values belong to the caller. They may end on this thread
+// only before the caller continues.
 void remote_call::release_task() noexcept {
   task_->destroy_frame();
   task_local_binding::release(std::exchange(task_->locals, nullptr));

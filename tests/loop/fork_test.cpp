@@ -183,3 +183,35 @@ TEST_F(forked_child, destroys_what_belongs_to_its_parents_loop_and_the_parent_do
     EXPECT_EQ(co_await reading, "ping");
   });
 }
+
+// A fresh process each time: pools are made once.
+TEST_F(forked_child, can_use_a_pool_that_another_thread_used_for_the_first_time_during_the_fork) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  for (int round = 0; round < 50; ++round) {
+    const auto forks = [round] {
+      const int status = gyre::run(
+          [round]() -> gyre::task<int> {
+            auto uses = []() -> gyre::task<int> {
+              auto function = [] { return 1; };
+              co_return co_await gyre::to_thread(function);
+            };
+            auto there = gyre::spawn_on((*gyre::event_loop::current().group())[1], uses);
+            co_await gyre::yield();
+            for (volatile int pause = 0; pause < round * 1500; pause = pause + 1) {
+            }
+            const pid_t child = ::fork();
+            if (child == 0) {
+              ::alarm(5);
+              ::_exit(gyre::run(uses) == 1 ? 0 : 1);
+            }
+            int ended = 0;
+            ::waitpid(child, &ended, 0);
+            co_await there;
+            co_return ended;
+          },
+          {.threads = 2});
+      ::_exit(status == 0 ? 0 : 1);
+    };
+    EXPECT_EXIT(forks(), ::testing::ExitedWithCode(0), "");
+  }
+}

@@ -57,13 +57,18 @@ gyre::task<> send_all(gyre::tcp_stream& to, std::span<const std::byte> bytes) {
   co_await to.shutdown_write();
 }
 
-/// Runs `body` on a loop whose pool has `count` buffers.
+/// Runs `body` on a loop whose pool has `count` common and `large` large buffers.
 template <class Body>
-void run_with_buffers(std::uint32_t count, Body body) {
+void run_with_buffers(std::uint32_t count, std::uint32_t large, Body body) {
   auto limited = [&body]() -> gyre::task<> { co_await gyre::timeout(120s, body); };
   gyre::run_options options;
   options.loop.backend.buffer_count = count;
+  options.loop.backend.large_buffer_count = large;
   EXPECT_NO_THROW(gyre::run(limited, options));
+}
+template <class Body>
+void run_with_buffers(std::uint32_t count, Body body) {
+  run_with_buffers(count, gyre::io::backend_options().large_buffer_count, std::move(body));
 }
 
 /// A connection whose server has received something, and reads no more until the test lets it.
@@ -169,4 +174,23 @@ TEST(stalled_readers, of_what_a_server_writes_cost_it_no_buffer_and_get_all_byte
     }
     EXPECT_FALSE(pool().in_use());
   });
+}
+
+TEST(stalled_readers, of_small_first_messages_leave_buffers_to_the_others_even_in_a_tiny_pool) {
+  for (const std::uint32_t count : {1U, 2U, 4U, 16U}) {
+    run_with_buffers(count, 1, [count]() -> gyre::task<> {
+      std::vector<connected_pair> unread;
+      for (std::uint32_t i = 0; i <= count; ++i) {
+        unread.push_back(co_await connect_pair());
+        const auto nothing = co_await gyre::as_expected(gyre::timeout(1ms, unread.back().server.receive()));
+        EXPECT_FALSE(nothing.has_value());  // the stream receives ahead from now on
+        co_await unread.back().client.write_all(i < count ? std::string("small") : std::string(50'000, 'L'));
+        co_await settle();
+      }
+      connected_pair other = co_await connect_pair();
+      co_await other.client.write_all("hello");
+      const gyre::buffer_lease lease = co_await gyre::timeout(20s, other.server.receive());
+      EXPECT_EQ(lease.text(), "hello");
+    });
+  }
 }

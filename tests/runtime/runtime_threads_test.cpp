@@ -360,6 +360,22 @@ TEST(runtime_threads_death_test, stopping_a_runtime_on_its_own_thread_stops_the_
       "would wait for itself");
 }
 
+TEST(runtime_threads_death_test, stopping_a_runtime_or_its_first_loop_in_a_task_of_that_loop_stops_with_a_message) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto ends_in_a_task = [](bool by_runtime) {
+    gyre::event_loop first;
+    gyre::runtime cores(first, {.threads = 2});
+    auto end = [&]() -> gyre::task<> {
+      co_await gyre::yield();
+      by_runtime ? cores.stop() : first.shutdown();
+    };
+    const auto ended = gyre::spawn(end);
+    while (!ended.done()) first.turn(true);
+  };
+  EXPECT_DEATH(ends_in_a_task(true), "would wait for itself: end the loop where it is driven");
+  EXPECT_DEATH(ends_in_a_task(false), "would wait for itself: end the loop where it is driven");
+}
+
 TEST(runtime_threads_death_test, a_loop_that_does_not_exist_stops_the_program_with_a_message) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   gyre::runtime cores({.threads = 2});

@@ -6,8 +6,13 @@
 
 #include <gtest/gtest.h>
 
+#include <pthread.h>
+#include <signal.h>
+
 #include <atomic>
+#include <memory>
 #include <stdexcept>
+#include <thread>
 
 namespace {
 
@@ -111,4 +116,51 @@ TEST(on_cancel_threads, a_call_that_is_cancelled_at_any_step_leaves_no_task_and_
 
 TEST(on_cancel_threads, a_started_call_that_is_cancelled_at_any_step_leaves_no_task_and_no_value) {
   cancel_at_every_step(&start_tasks);
+}
+
+// The thread that cancels is held up by a signal handler that sleeps, perhaps between the mark and the message of a
+// cancel, while the other runtime stops.
+TEST(on_cancel_threads, cancels_that_meet_the_end_of_another_runtime_reach_its_loop_before_that_is_destroyed) {
+  constexpr int calls = 2000;
+  struct sigaction napping{};
+  struct sigaction before{};
+  napping.sa_handler = [](int) {
+    const timespec nap{.tv_sec = 0, .tv_nsec = 10'000'000};
+    ::nanosleep(&nap, nullptr);
+  };
+  ASSERT_EQ(::sigaction(SIGUSR2, &napping, &before), 0);
+  for (int round = 0; round < 30; ++round) {
+    auto other = std::make_unique<gyre::runtime>();
+    std::atomic<bool> cancels = false;
+    std::atomic<int> ended = 0;
+    std::thread caller([&] {
+      gyre::run([&]() -> gyre::task<> {
+        auto waits_there = [&]() -> gyre::task<> {
+          const gyre::scope_exit end([&] { ++ended; });
+          auto waits = []() -> gyre::task<> { co_await gyre::sleep(std::chrono::hours(1)); };
+          try {
+            co_await gyre::on(other->loop(0), waits);
+          } catch (const gyre::task_cancelled&) {  // the other runtime was quicker
+          }
+        };
+        auto calls_it = [&](gyre::task_group& group) -> gyre::task<> {
+          for (int i = 0; i < calls; ++i) group.spawn(waits_there);
+          co_await gyre::sleep(std::chrono::milliseconds(5));
+          cancels = true;
+          group.cancel();
+        };
+        auto scope = gyre::spawn([&]() -> gyre::task<> { co_await gyre::task_group::scope(calls_it); });
+        co_await scope.wait();
+      });
+    });
+    while (!cancels) {
+    }
+    for (volatile int pause = 0; pause < round * 3701 % 100'000; pause = pause + 1) {
+    }
+    ::pthread_kill(caller.native_handle(), SIGUSR2);
+    other.reset();
+    caller.join();
+    EXPECT_EQ(ended, calls);
+  }
+  ::sigaction(SIGUSR2, &before, nullptr);
 }

@@ -85,6 +85,7 @@ class GYRE_API receive_queue : public multishot {
   int end_ = open;
   opcode wanted_ = opcode::receive_many;  // from the next arm() on
   std::int8_t streak_ = 0;                // results that speak for the other size of buffers
+  bool joins_ = false;                    // the waiting bytes are the beginning of something large
 };
 
 }  // namespace gyre::io

@@ -93,6 +93,7 @@ class GYRE_API event_loop {
   /// listener or a datagram socket outlives all tasks and still receives, because nothing would end that.
   ///
   /// In a runtime, the other loops are asked to end too, and this returns when nothing is left to do on any of them.
+  /// Must not be called in a task of this loop, which stops the program.
   void shutdown() noexcept;
 
   /// The loops that run and end together with this one, in order. Null for a loop outside of a runtime.
@@ -251,6 +252,7 @@ class GYRE_API event_loop {
 
   GYRE_API static constinit thread_local event_loop* current_;
   GYRE_API static constinit thread_local int inline_budget_;  // of the thread: it is read without looking for the loop
+  static const int fork_handlers_;                            // 0, or the error of registering them
   GYRE_API static constinit unsigned forks_;                  // number of forks from the first process to this one
 
   io::ready_list ready_;
