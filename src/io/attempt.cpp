@@ -93,7 +93,7 @@ bool was_short(const request& r, long count) noexcept {
 bool reads(opcode code) noexcept {
   return code == opcode::accept || code == opcode::receive_into || code == opcode::accept_many ||
          code == opcode::receive_many || code == opcode::receive_large_many || code == opcode::receive_message ||
-         code == opcode::receive_messages_many || code == opcode::wait_readable;
+         code == opcode::receive_messages_many || code == opcode::wait_readable || code == opcode::wait_bulk;
 }
 
 // A kernel that stops at descriptors and has no room to pass them on reports that it dropped them. Then a short read

@@ -48,6 +48,7 @@ epoll_backend::~epoll_backend() {
     else
       no_longer_in_flight(r);
   }
+  while (!bulk_.empty()) no_longer_in_flight(static_cast<request&>(bulk_.pop_front()));
   while (!turn_.empty()) settle(&turn_.pop_front());
   while (!large_.empty()) settle(&large_.pop_front());
   for (descriptor* d : registered_) {
@@ -148,12 +149,15 @@ void epoll_backend::submit(request& r) noexcept {
   }
   if (r.code == opcode::connect) d.hangup = false;  // an unconnected socket reports a hang-up
   // A connect has to be started, and a wait has to check at once, because the edge may be long gone.
-  const bool must_try = r.code == opcode::connect || r.code == opcode::wait_readable || r.code == opcode::wait_writable;
+  const bool must_try = r.code == opcode::connect || r.code == opcode::wait_readable ||
+                        (r.code == opcode::wait_writable && r.length != found_no_room);
   if (must_try || (reads(r.code) ? d.readable : d.writable)) go_on(r);
 }
 
 // Tries a parked request on a descriptor that is believed ready.
 void epoll_backend::go_on(request& r) noexcept {
+  if (r.code == opcode::wait_bulk) return line_up(r);
+  if (r.code == opcode::wait_writable && r.length == found_no_room) return complete(r, 0);
   ++system_calls_;
   if (attempt(r))
     complete(r, r.result);
@@ -163,8 +167,15 @@ void epoll_backend::go_on(request& r) noexcept {
 
 void epoll_backend::complete(request& r, int result) noexcept {
   parking_place(r) = nullptr;
+  if (r.code == opcode::receive_into) note_received(result);
   r.result = result;
   completed_.push_back(r);
+}
+
+void epoll_backend::line_up(request& r) noexcept {
+  parking_place(r) = nullptr;
+  r.result = 0;
+  bulk_.push_back(r);
 }
 
 void epoll_backend::no_longer_in_flight(request& r) noexcept {

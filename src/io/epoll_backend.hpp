@@ -46,6 +46,7 @@ class epoll_backend final : public backend {
   [[nodiscard]] int add(descriptor& d) noexcept;
   void go_on(request& r) noexcept;
   void complete(request& r, int result) noexcept;
+  void line_up(request& r) noexcept;
   void no_longer_in_flight(request& r) noexcept;
   void settle(request* r) noexcept;
   void settle_files() noexcept;
@@ -61,6 +62,7 @@ class epoll_backend final : public backend {
   void connection_event(request& r, std::uint32_t events) noexcept;
   void retry_connects() noexcept;
   void hand_out(ready_list& ready) noexcept;
+  void hand_out_bulk(ready_list& ready) noexcept;
   void forget_events_of(const descriptor& d) noexcept;
 
   // epoll_multishot.cpp: requests with many results

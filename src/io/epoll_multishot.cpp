@@ -139,6 +139,7 @@ ssize_t epoll_backend::fill_buffer(const multishot& m, std::uint32_t buffer) noe
 void epoll_backend::deliver(multishot& m, int result, std::uint32_t buffer) noexcept {
   m.deliver(m, result, buffer);
   delivered_ = true;
+  if (m.code != opcode::receive_large_many) note_received(result);
   if (m.listed) return;
   m.listed = true;
   completed_.push_back(m);

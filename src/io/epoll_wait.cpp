@@ -49,19 +49,22 @@ monotonic_time epoll_backend::prepare_wait(monotonic_time deadline, ready_list& 
   const monotonic_time until = begin_wait(deadline);
   look(do_not_wait);
   end_wait(ready);
-  return ready.empty() && turn_.empty() && large_.empty() && !delivered_ && !rang_ ? until : do_not_wait;
+  return ready.empty() && turn_.empty() && large_.empty() && bulk_.empty() && !delivered_ && !rang_ ? until
+                                                                                                    : do_not_wait;
 }
 
 // Does the work that needs no event. Returns the time until which the caller may wait.
 monotonic_time epoll_backend::begin_wait(monotonic_time deadline) noexcept {
   delivered_ = false;
+  found_small_ = false;
   serve_line();
   if (!later_.empty()) {
     retry_connects();
     if (!later_.empty()) deadline = std::min(deadline, monotonic_now() + connect_retry_interval);
   }
   if (files_.outstanding()) files_.take_ended(completed_);
-  return !completed_.empty() || !turn_.empty() || !large_.empty() || delivered_ ? do_not_wait : deadline;
+  const bool something = !completed_.empty() || !turn_.empty() || !large_.empty() || !bulk_.empty() || delivered_;
+  return something ? do_not_wait : deadline;
 }
 
 void epoll_backend::end_wait(ready_list& ready) noexcept {
@@ -72,7 +75,7 @@ void epoll_backend::end_wait(ready_list& ready) noexcept {
 // When there is something to hand out already, the kernel is asked only now and then.
 bool epoll_backend::must_look() noexcept {
   if (registered_count_ == 0) return false;
-  return completed_.empty() || large_.has_moved() || ++calls_since_look_ >= calls_per_look;
+  return completed_.empty() || !bulk_.empty() || large_.has_moved() || ++calls_since_look_ >= calls_per_look;
 }
 
 void epoll_backend::hand_out(ready_list& ready) noexcept {
@@ -81,6 +84,14 @@ void epoll_backend::hand_out(ready_list& ready) noexcept {
     if (!is_multishot(r.code)) no_longer_in_flight(r);
     ready.push_back(r);
   }
+  if (!bulk_.empty()) [[unlikely]]
+    hand_out_bulk(ready);
+}
+
+void epoll_backend::hand_out_bulk(ready_list& ready) noexcept {
+  auto& next = static_cast<request&>(bulk_.pop_front());
+  no_longer_in_flight(next);
+  ready.push_back(next);
 }
 
 void epoll_backend::look(monotonic_time deadline) noexcept {

@@ -2,8 +2,9 @@
 #include <gyre/io/file_request.hpp>
 #include <gyre/io/raw_request.hpp>
 
+#include "pipe_signal.hpp"
+
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/inotify.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -126,18 +127,6 @@ long call(const file_request& r) noexcept {
   }
 }
 
-sigset_t pipe_signal() noexcept {
-  sigset_t set;
-  ::sigemptyset(&set);
-  ::sigaddset(&set, SIGPIPE);
-  return set;
-}
-
-bool block_pipe_signal() noexcept {
-  const sigset_t set = pipe_signal();
-  return ::pthread_sigmask(SIG_BLOCK, &set, nullptr) == 0;
-}
-
 }  // namespace
 
 int perform(const file_request& r) noexcept {
@@ -149,17 +138,10 @@ int perform(const file_request& r) noexcept {
   return result < 0 ? -errno : static_cast<int>(result);
 }
 
-// SIGPIPE is sent to the thread that makes the call. It is blocked in that thread from the first such call on, which
-// saves three system calls per call. A SIGPIPE raised by a call is consumed. sendfile(2) may raise it and still return
-// the count sent before the peer was found to be gone, so every incomplete transfer is checked.
 int perform_without_signal(const file_request& r) noexcept {
-  [[maybe_unused]] static thread_local const bool blocked = block_pipe_signal();
+  block_pipe_signal();
   const int result = perform(r);
-  if (result >= static_cast<int>(r.length)) return result;
-  const sigset_t set = pipe_signal();
-  const timespec at_once{};
-  while (::sigtimedwait(&set, nullptr, &at_once) < 0 && errno == EINTR) {
-  }
+  if (result < static_cast<int>(r.length)) consume_pipe_signal();
   return result;
 }
 

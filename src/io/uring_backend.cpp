@@ -114,6 +114,7 @@ void uring_backend::wait_for_memory() noexcept {
 }
 
 void uring_backend::wait(monotonic_time deadline, ready_list& ready) noexcept {
+  found_small_ = false;
   bool something = starved_cancelled_ && end_cancelled_starved(ready);
   large_.serve([&](multishot& m) { receive_large(m, ready); });
   refill_buffers();
@@ -121,13 +122,17 @@ void uring_backend::wait(monotonic_time deadline, ready_list& ready) noexcept {
   if (!doorbell_armed_) [[unlikely]]
     arm_doorbell();
   if (offloaded_.outstanding()) something |= take_offloaded(ready);
-  something = something || ring_.ready() > 0 || !large_.empty() || !ready.empty();
+  something = something || ring_.ready() > 0 || !large_.empty() || !bulk_.empty() || !ready.empty();
   if (deadline != do_not_wait && !something)
     sleep(deadline);
   else if (must_look())
     enter(0);
   reap(ready);
   if (offloaded_.outstanding()) (void)take_offloaded(ready);
+  if (bulk_.empty()) return;
+  auto& next = static_cast<request&>(bulk_.pop_front());
+  set_idle(next);
+  ready.push_back(next);
 }
 
 // Not the ring's own descriptor: while the kernel defers work until somebody enters the ring, that
@@ -155,7 +160,7 @@ monotonic_time uring_backend::prepare_wait(monotonic_time deadline, ready_list& 
     enter(0);
     reap(ready);
   }
-  if (!ready.empty() || !large_.empty() || rang_) return do_not_wait;
+  if (!ready.empty() || !large_.empty() || !bulk_.empty() || rang_) return do_not_wait;
   // A completion caused by a write to another eventfd is not signalled at once, and newer kernels (6.18) lose it.
   constexpr monotonic_time look_again = 100'000'000;
   return in_flight_ == 0 ? deadline : std::min(deadline, monotonic_now() + look_again);
@@ -174,7 +179,7 @@ void uring_backend::sleep(monotonic_time deadline) noexcept {
 // When there is something to hand out already, the kernel is entered only if it asks for that, and now and then.
 bool uring_backend::must_look() noexcept {
   constexpr std::uint32_t asks = uring::sq_taskrun | uring::sq_cq_overflow;
-  return ring_.unsubmitted() > 0 || (ring_.queue_flags() & asks) != 0 || large_.has_moved() ||
+  return ring_.unsubmitted() > 0 || (ring_.queue_flags() & asks) != 0 || large_.has_moved() || !bulk_.empty() ||
          ++calls_since_look_ >= calls_per_look;
 }
 

@@ -57,6 +57,7 @@ class uring_backend final : public backend {
 
   [[nodiscard]] uring::submission& next_entry() noexcept;
   void queue(request& r) noexcept;
+  void line_up(request& r) noexcept;
   void queue_pause(request& r) noexcept;
   void queue_pause_of_cancel(request& r) noexcept;
   void queue_cancel(request& r) noexcept;

@@ -43,8 +43,10 @@ void learn(const request& r, int result, std::uint32_t flags) noexcept {
       d.writable = result < 0 || static_cast<std::size_t>(result) == asked_to_send(r);
       return;
     case opcode::wait_readable:
+    case opcode::wait_bulk:
       if (result > 0) d.readable = true;
-      if (result > 0 && (result & (POLLRDHUP | POLLHUP | POLLERR)) != 0) d.hangup = true;
+      // A read stops at urgent data, too.
+      if (result > 0 && (result & (POLLRDHUP | POLLHUP | POLLERR | POLLPRI)) != 0) d.hangup = true;
       return;
     case opcode::wait_writable:
       if (result > 0) d.writable = true;
@@ -153,10 +155,12 @@ inline void uring_backend::finish(request& r, int result, std::uint32_t flags, r
   if (result < 0 || says_nothing_of_room(r, result)) [[unlikely]]
     if (resumes(r, result)) return;
   learn(r, result, flags);
-  const bool polled = r.code == opcode::wait_readable || r.code == opcode::wait_writable;
-  if (polled && result > 0) result = 0;  // `result` has the events; both backends report 0
+  const bool polls = r.code == opcode::wait_readable || r.code == opcode::wait_writable || r.code == opcode::wait_bulk;
+  if (polls && result > 0) result = 0;  // `result` has the events; both backends report 0
+  if (r.code == opcode::receive_into) note_received(result);
   if (r.cancel_requested) [[unlikely]]
     return end(r, result, ready);
+  if (r.code == opcode::wait_bulk && result == 0) return line_up(r);
   r.result = result;
   set_idle(r);
   ready.push_back(r);
@@ -186,6 +190,7 @@ void uring_backend::hand_over_last(multishot& m, int result, std::uint32_t buffe
 // A completion's result is independent of whether more will come.
 void uring_backend::received(multishot& m, int result, std::uint32_t flags, ready_list& ready) noexcept {
   std::uint32_t buffer = multishot::no_buffer;
+  note_received(result);
   if ((flags & uring::cqe_buffer) != 0) {
     buffers().kernel_gave_back();
     buffer = flags >> uring::cqe_buffer_shift;
@@ -360,6 +365,7 @@ bool uring_backend::drain() noexcept {
   constexpr int most_steps = 100;  // a second
   while (!starved_.empty()) set_aside(starved_.pop_front());
   while (!large_.empty()) set_aside(large_.pop_front());
+  while (!bulk_.empty()) set_aside(static_cast<request&>(bulk_.pop_front()));
   if (offloaded_.outstanding()) settle_offloaded();
   for (int n = 0; in_flight_ > 0 && n < most_steps; ++n) {
     // A full queue has room again when the kernel has consumed its entries, which may never happen.

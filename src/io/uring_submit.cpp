@@ -35,7 +35,14 @@ void uring_backend::submit(request& r) noexcept {
     ++endless_;
   if (must_offload(r.code) || better_offload(r)) [[unlikely]]
     return offload(r);
+  if (r.code == opcode::wait_bulk && r.target->readable) return line_up(r);
   queue(r);
+}
+
+void uring_backend::line_up(request& r) noexcept {
+  r.backend_state |= state_in_hand;
+  r.result = 0;
+  bulk_.push_back(r);
 }
 
 void uring_backend::queue(request& r) noexcept {
@@ -91,6 +98,8 @@ void uring_backend::fill(uring::submission& entry, const request& r) noexcept {
     case opcode::raw:
       entry = static_cast<const raw_request&>(r).entry;
       return;
+    case opcode::wait_bulk:  // urgent data, too, for `hangup`
+      return uring::prepare_poll(entry, d.fd, POLLIN | POLLRDHUP | POLLPRI);
     case opcode::wait_readable:
       return uring::prepare_poll(entry, d.fd, POLLIN | POLLRDHUP);
     case opcode::wait_writable:
@@ -104,6 +113,7 @@ void uring_backend::cancel(request& r) noexcept {
   if (r.where != phase::in_flight || r.cancel_requested) return;
   r.cancel_requested = true;
   if (is_multishot(r.code)) --endless_;
+  if (r.code == opcode::wait_bulk && (r.backend_state & state_in_hand) != 0) return;  // its turn comes soon
   if ((r.backend_state & state_in_hand) != 0)
     large_.note_cancel();
   else if ((r.backend_state & state_starved) != 0)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/io/buffer_pool.hpp>
+#include <gyre/io/pipe_pool.hpp>
 #include <gyre/io/request.hpp>
 
 #include <cstddef>
@@ -71,6 +72,10 @@ class backend {
 
   /// The pool into which receive_many and receive_large_many receive.
   [[nodiscard]] buffer_pool& buffers() noexcept { return buffers_; }
+  /// The pipes for streams that move bulk.
+  [[nodiscard]] pipe_pool& pipes() noexcept { return pipes_; }
+  /// True when the last `wait` has received something small, or a connection. Callers that move bulk then take smaller steps.
+  [[nodiscard]] bool found_small() const noexcept { return found_small_; }
 
  protected:
   backend(buffer_pool::amount common, buffer_pool::amount large) : buffers_(common, large) {}
@@ -78,13 +83,22 @@ class backend {
   /// While there are completions to hand out, only one call of `wait` in this many asks the kernel for more.
   static constexpr unsigned calls_per_look = 8;
 
+  /// Records a result of something that receives, other than into large buffers.
+  void note_received(int result) noexcept {
+    constexpr unsigned small = 16 * 1024;  // an error, too, is more
+    if (static_cast<unsigned>(result) < small) found_small_ = true;
+  }
+
   std::uint64_t direct_calls_ = 0;  // of a backend that otherwise makes none
   std::size_t in_flight_ = 0;
   std::size_t endless_ = 0;
   bool batches_ = false;
+  bool found_small_ = false;  // since `wait` began
+  ready_list bulk_;           // wait_bulk requests that can be completed; `wait` completes one
 
  private:
   buffer_pool buffers_;
+  pipe_pool pipes_;
 };
 
 }  // namespace gyre::io

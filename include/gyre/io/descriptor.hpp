@@ -26,7 +26,7 @@ struct descriptor {
   // `readable` from the last result: it is set when a read filled its buffer or the kernel reported more data.
   bool readable = false;  ///< a read is worth trying now
   bool writable = true;   ///< a write is worth trying now
-  bool hangup = false;    ///< the peer has finished sending, or an error waits: reads no longer block
+  bool hangup = false;    ///< the peer has finished sending, an error waits, or urgent data has come: try a read
 
   /// True when a read may stop at passed descriptors although more data follows, as on a Unix socket. Where that is
   /// impossible (TCP), the cheaper recv(2) suffices to interpret a short read.

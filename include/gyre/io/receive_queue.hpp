@@ -39,6 +39,10 @@ class GYRE_API receive_queue : public multishot {
     code = wanted_;
     performer_->submit(*this);
   }
+  /// Asks for the end of receiving. What has arrived can still be taken.
+  void stop() noexcept {
+    if (where == phase::in_flight) performer_->cancel(*this);
+  }
   [[nodiscard]] bool armed() const noexcept { return where == phase::in_flight; }
   [[nodiscard]] bool belongs_to(const backend& performer) const noexcept { return performer_ == &performer; }
 

@@ -24,7 +24,12 @@ enum class opcode : std::uint8_t {
   receive_message,
   receive_messages_many,  ///< a message_multishot: datagrams arrive in buffers of the backend's pool
   wait_readable,          ///< result 0 when a read would not block
-  wait_writable,          ///< result 0 when a write would not block
+  /// For callers that move much at once: result 0 when a read is worth trying. Each `wait` completes only one of these.
+  /// Unlike wait_readable, it relies on the target's `readable`, which the caller clears when it finds the socket empty.
+  wait_bulk,
+  /// result 0 when a write would not block; length: found_no_room if a write has just found none. Then an edge will
+  /// come, and the backend need not look before.
+  wait_writable,
 
   // Operations on files and paths, each an io::file_request. They wait only for the disk, so each one ends on its own.
   read,            ///< address/length: the destination; result: count, 0 at the end of the file
@@ -46,6 +51,9 @@ enum class opcode : std::uint8_t {
 
   raw,  ///< an io::raw_request: a ring entry, passed unchanged; a backend without a ring returns EOPNOTSUPP
 };
+
+/// The length of a wait_writable. Otherwise it is 0.
+inline constexpr std::uint32_t found_no_room = 1;
 
 /// True when a request with this code is a multishot: one submission, many deliveries.
 [[nodiscard]] constexpr bool is_multishot(opcode code) noexcept {
