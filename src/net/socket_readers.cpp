@@ -1,5 +1,6 @@
 // src/net/socket_readers.cpp: readers of a connected socket. One place decides: two reads are never in flight.
 #include <gyre/io/missed_end.hpp>
+#include <gyre/net/bulk.hpp>
 #include <gyre/net/socket_operations.hpp>
 #include <gyre/net/socket_state.hpp>
 
@@ -10,6 +11,7 @@ namespace gyre {
 namespace {
 
 const char* name_of_read(const operation_base& op, socket_state::reading way) noexcept {
+  if (way == socket_state::reading::stopping) return "receive";
   return way == socket_state::reading::leases ? "receive" : static_cast<const socket_read_op&>(op).name();
 }
 
@@ -32,9 +34,20 @@ void socket_state::wait_for_received(operation_base& op, reading way) noexcept {
   io::look_for_missed_end(received, event_loop::current().backend());
 }
 
+void socket_state::wait_until_stopped(operation_base& op) noexcept {
+  if (waiting_reader != nullptr) [[unlikely]]
+    stop_for_two_readers("receive");
+  if (!is_of_running_loop()) [[unlikely]]
+    stop_on_other_loop("receive", kind);
+  waiting_reader = &op;
+  how = reading::stopping;
+  received.stop();
+}
+
 void socket_state::read_directly(operation_base& op, io::request& call) noexcept {
   const auto name = [&] {
-    return call.code == io::opcode::receive_message ? "receive_descriptors" : name_of_read(op, reading::directly);
+    if (call.code == io::opcode::receive_message) return "receive_descriptors";
+    return name_of_read(op, call.code == io::opcode::wait_bulk ? reading::stopping : reading::directly);
   };
   if (waiting_reader != nullptr) [[unlikely]]
     stop_for_two_readers(name());
@@ -46,7 +59,8 @@ void socket_state::read_directly(operation_base& op, io::request& call) noexcept
 }
 
 bool socket_state::stop_waiting(const operation_base& op) noexcept {
-  if (waiting_reader != &op || (how != reading::leases && how != reading::copies)) return false;
+  if (waiting_reader != &op || (how != reading::leases && how != reading::copies && how != reading::stopping))
+    return false;
   how = reading::cancelled;
   return true;
 }
@@ -86,6 +100,10 @@ void socket_state::hand_to_reader() noexcept {
     case reading::copies:
       finished = static_cast<socket_read_op&>(op).take_queued();
       break;
+    case reading::stopping:
+      if (!received.readable() && received.armed()) return;
+      finished = true;
+      break;
     case reading::directly:
     case reading::cancelled:
       return;
@@ -95,6 +113,8 @@ void socket_state::hand_to_reader() noexcept {
     return io::look_for_missed_end(received, event_loop::current().backend());
   }
   waiting_reader = nullptr;
+  if (how == reading::stopping && !received.readable())
+    return static_cast<socket_bulk_receive_op&>(op).wait_for_bytes();
   reader_took();
   op.proceed(op);
 }

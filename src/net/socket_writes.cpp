@@ -1,6 +1,7 @@
 // src/net/socket_writes.cpp: writes to a connected socket, and closes it.
 #include <gyre/coro/misuse.hpp>
 #include <gyre/io/attempt.hpp>
+#include <gyre/net/bulk.hpp>
 #include <gyre/net/descriptor_passing.hpp>
 #include <gyre/net/send_file.hpp>
 #include <gyre/net/socket_operations.hpp>
@@ -60,6 +61,7 @@ bool socket_write_base::try_now() noexcept {
     return true;
   }
   if (kind_ == write_kind::file) return static_cast<send_file_op&>(*this).try_file_now();
+  if (kind_ == write_kind::pipe) return static_cast<socket_bulk_write_op&>(*this).drain_now();
   return transfer_now();
 }
 
@@ -111,6 +113,7 @@ void socket_write_base::start_next(socket_state& socket) noexcept {
 
 void socket_write_base::submit_rest() noexcept {
   if (kind_ == write_kind::file) return static_cast<send_file_op&>(*this).send_rest();
+  if (kind_ == write_kind::pipe) return static_cast<socket_bulk_write_op&>(*this).wait_for_room();
   prepare();
   event_loop::current().backend().submit(*this);
 }

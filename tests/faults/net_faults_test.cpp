@@ -127,6 +127,49 @@ TEST_P(net_faults, streams_made_of_descriptors_give_them_back) {
   });
 }
 
+// A Unix socket that is aborted only ends, so a relay that fails may look like that to its peers.
+TEST_P(net_faults, relays_of_bulk_pass_on_each_byte_or_fail) {
+  survives([](fault_injection& f) -> gyre::task<> {
+    const auto relay_and_check = [](gyre::unix_stream front, gyre::unix_stream back, gyre::unix_stream client,
+                                    gyre::unix_stream server) -> gyre::task<> {
+      constexpr std::size_t size = 2'000'000;
+      const std::string sent(size, 'x');
+      std::size_t received = 0;
+      auto relaying = gyre::copy_bidirectional(front, back);
+      const auto send_and_receive = [&]() -> gyre::task<> {
+        const auto send = [&]() -> gyre::task<> {
+          co_await client.write_all(sent);
+          co_await client.shutdown_write();
+        };
+        const auto receive = [&]() -> gyre::task<> {
+          std::vector<char> buffer(100'000);
+          while (const std::size_t n = co_await server.read_some(std::span<char>(buffer))) received += n;
+          co_await server.shutdown_write();
+        };
+        auto both = gyre::gather(send(), receive());
+        co_await std::move(both);
+      };
+      auto all = gyre::gather(std::move(relaying), send_and_receive());
+      co_await std::move(all);
+      EXPECT_EQ(received, size);
+    };
+    std::array<std::pair<gyre::unix_stream, gyre::unix_stream>, 4> ends;
+    for (auto& each : ends) {
+      auto pair = gyre::unix_stream::pair();
+      each = {std::move(pair.first), std::move(pair.second)};
+      each.second.set_send_buffer_size(1'000'000);  // so that large buffers are filled
+    }
+    f.arm();
+    auto first = relay_and_check(std::move(ends[0].first), std::move(ends[1].first), std::move(ends[0].second),
+                                 std::move(ends[1].second));
+    auto second = relay_and_check(std::move(ends[2].first), std::move(ends[3].first), std::move(ends[2].second),
+                                  std::move(ends[3].second));
+    auto both = gyre::gather(std::move(first), std::move(second));
+    co_await std::move(both);
+    if (!f.active()) EXPECT_GT(gyre::event_loop::current().backend().pipes().lent(), 0U);
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(one, net_faults,
                          testing::Values(fault_kind::allocation, fault_kind::shortage, fault_kind::process_fds,
                                          fault_kind::system_fds, fault_kind::fd_limit),

@@ -46,8 +46,9 @@ gyre::task<ends<Stream>> connect(choices& choose) {
 /// One direction through the relay, from `to` of its source to `from` of its sink.
 template <class Source, class Sink>
 struct direction {
-  direction(unsigned number, Source& source, Sink& sink) : seed(number), choose(number), to(&source), from(&sink) {
-    total = choose.between(0, 10) * 20'000;
+  direction(unsigned number, Source& source, Sink& sink, std::size_t scale)
+      : seed(number), choose(number), to(&source), from(&sink) {
+    total = choose.between(0, 10) * 20'000 * scale;
   }
 
   unsigned seed;
@@ -67,7 +68,8 @@ gyre::task<> write(direction<Source, Sink>& all) {
   std::vector<std::byte> bytes;
   try {
     while (all.written < all.total) {
-      bytes.resize(std::min(all.choose.size_up_to(150'000), all.total - all.written));
+      const std::size_t most = all.total > 200'000 ? 600'000 : 150'000;
+      bytes.resize(std::min(all.choose.size_up_to(most), all.total - all.written));
       for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = byte_at(all.seed, all.written + i);
       all.written += bytes.size();
       co_await all.to->write_all(std::span<const std::byte>(bytes));
@@ -160,13 +162,13 @@ void expect_consistent(const direction<Source, Sink>& all, outcome result, const
 }
 
 template <class Left, class Right>
-gyre::task<> run_relay(unsigned seed) {
+gyre::task<> run_relay(unsigned seed, std::size_t scale = 1) {
   choices choose(seed);
   auto left = co_await connect<Left>(choose);
   auto right = co_await connect<Right>(choose);
   const bool both_ways = choose.one_in(2);
-  direction<Left, Right> there(seed, left.outer, right.outer);
-  direction<Right, Left> back(seed + 1'000'000, right.outer, left.outer);
+  direction<Left, Right> there(seed, left.outer, right.outer, scale);
+  direction<Right, Left> back(seed + 1'000'000, right.outer, left.outer, scale);
   if (!both_ways) there.end = static_cast<finish>(choose.below(std::same_as<Left, gyre::tcp_stream> ? 3 : 2));
   auto copying = gyre::spawn(relay(choose, left.inner, right.inner, both_ways));
   std::vector<gyre::task_handle<void>> users;
@@ -183,13 +185,24 @@ gyre::task<> run_relay(unsigned seed) {
   if (!(is_reset && result == outcome::complete)) expect_consistent(there, result, "there");
   if (is_reset && result != outcome::interrupted && there.ended) EXPECT_EQ(there.position, there.total);
   if (both_ways) expect_consistent(back, result, "back");
-  EXPECT_FALSE(gyre::event_loop::current().backend().buffers().in_use());
+}
+
+// A socket that has been destroyed gives its buffers back when its last request has ended.
+gyre::task<> expect_nothing_is_held() {
+  gyre::io::backend& backend = gyre::event_loop::current().backend();
+  for (int n = 0; n < 100 && backend.buffers().in_use(); ++n) co_await settle();
+  EXPECT_FALSE(backend.buffers().in_use());
+  EXPECT_EQ(backend.pipes().in_use(), 0U);
+  EXPECT_FALSE(backend.pipes().worth_it());
 }
 
 template <class Left, class Right>
 void run_relays() {
   for_each_seed(40, [](unsigned seed) {
-    auto body = [seed]() -> gyre::task<> { co_await run_relay<Left, Right>(seed); };
+    auto body = [seed]() -> gyre::task<> {
+      co_await run_relay<Left, Right>(seed);
+      co_await expect_nothing_is_held();
+    };
     gyre::run(body, loop_for(seed));
   });
 }
@@ -210,4 +223,29 @@ TEST(mixed_relays, between_streams_in_memory_and_tcp_streams_pass_on_each_byte_o
 
 TEST(mixed_relays, between_tcp_streams_and_streams_in_memory_pass_on_each_byte_once_and_in_its_place) {
   run_relays<gyre::tcp_stream, gyre::memory_stream>();
+}
+
+// Bulk goes through the pipes of the loop, and everything else beside it.
+TEST(mixed_relays, several_at_once_pass_on_each_byte_once_and_in_its_place) {
+  std::uint64_t lent = 0;
+  for_each_seed(40, [&](unsigned seed) {
+    auto body = [&, seed]() -> gyre::task<> {
+      choices choose(seed);
+      std::vector<gyre::task_handle<void>> all;
+      for (unsigned n = static_cast<unsigned>(choose.between(2, 8)); n > 0; --n) {
+        const unsigned number = seed * 100 + n;
+        const std::size_t scale = choose.one_in(4) ? 1 : 20;
+        if (choose.one_in(3))
+          all.push_back(gyre::spawn(run_relay<gyre::unix_stream, gyre::tcp_stream>(number, scale)));
+        else
+          all.push_back(gyre::spawn(run_relay<gyre::tcp_stream, gyre::tcp_stream>(number, scale)));
+      }
+      for (auto& each : all) co_await each.wait();
+      for (auto& each : all) co_await each;
+      co_await expect_nothing_is_held();
+      lent += gyre::event_loop::current().backend().pipes().lent();
+    };
+    gyre::run(body, loop_for(seed));
+  });
+  EXPECT_GT(lent, 0U) << "pipes have been used";
 }

@@ -89,6 +89,7 @@ enum class write_kind : std::uint8_t {
   buffers,      ///< socket_write_vector_op
   descriptors,  ///< send_descriptors_op
   file,         ///< send_file_op
+  pipe,         ///< socket_bulk_write_op, unless its piece is in a buffer
   shutdown,     ///< socket_shutdown_op, which sends nothing
 };
 
@@ -118,9 +119,9 @@ class GYRE_API socket_write_base : public operation<socket_write_base, io::reque
   /// `some`: ends after the first bytes.
   socket_write_base(socket_state& socket, write_kind kind, std::size_t size, bool some = false) noexcept
       : total_(size), kind_(kind), some_(some) {
-    code = kind == write_kind::bytes  ? io::opcode::send
-           : kind == write_kind::file ? io::opcode::wait_writable
-                                      : io::opcode::send_message;
+    code = kind == write_kind::bytes                              ? io::opcode::send
+           : kind == write_kind::file || kind == write_kind::pipe ? io::opcode::wait_writable
+                                                                  : io::opcode::send_message;
     target = &socket.descriptor();
   }
   [[nodiscard]] std::size_t done() const noexcept { return done_; }

@@ -81,7 +81,7 @@ struct GYRE_API socket_state : private io::descriptor {
 
   // ---- Reading. Bytes leave the kernel one way at a time, or they would be delivered out of order: through the
   // multishot `received`, through a separate request of the waiting reader, or, when neither is in flight, through an
-  // attempt. These four decide.
+  // attempt. These five decide.
 
   /// How the waiting reader gets its bytes.
   enum class reading : std::uint8_t {
@@ -89,10 +89,14 @@ struct GYRE_API socket_state : private io::descriptor {
     copies,  // queued: a socket_read_op, which copies out of `received`, perhaps from more than one buffer
     // Requested: its own request is in flight, or has ended and is about to report that. `received` stays idle.
     directly,
+    // A socket_bulk_receive_op waits until `received` is idle, and then makes a request of its own.
+    stopping,
     cancelled,  // no longer waits, and is about to report that
   };
   /// `op` waits for `received`. Stops the program when another reader waits, or on another loop.
   void wait_for_received(operation_base& op, reading way) noexcept;
+  /// `op` waits until `received`, which this stops, has stopped. Stops the program as wait_for_received does.
+  void wait_until_stopped(operation_base& op) noexcept;
   /// `op` waits for `call`, which this submits; `received` is not armed. Stops the program when another reader waits,
   /// or on another loop.
   void read_directly(operation_base& op, io::request& call) noexcept;

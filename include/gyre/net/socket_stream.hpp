@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro/owned.hpp>
+#include <gyre/net/bulk.hpp>
 #include <gyre/net/send_file.hpp>
 #include <gyre/net/socket_operations.hpp>
 #include <gyre/stream/byte_stream.hpp>
