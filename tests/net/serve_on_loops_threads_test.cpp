@@ -228,36 +228,40 @@ TEST(serve_on_loops_threads, a_blocked_loop_does_not_keep_the_others_from_accept
 TEST(serve_on_loops_threads, the_limit_of_connections_holds_for_all_loops_together) {
   static std::atomic<int> now;
   static std::atomic<int> most;
-  for (const auto mode : both_modes) {
-    now = most = 0;
-    gyre::run(
-        [mode]() -> gyre::task<> {
-          auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-          auto handler = [](gyre::tcp_stream peer) -> gyre::task<> {
-            most = std::max(most.load(), ++now);
-            (void)co_await peer.receive();
-            co_await gyre::yield();
-            --now;
-            co_await peer.write_all("x");
-          };
-          auto server = gyre::spawn(listener.serve(handler, {.threads = 2, .accept = mode, .max_connections = 6}));
-          auto ask = [&]() -> gyre::task<> {
-            auto stream = co_await gyre::tcp_stream::connect(listener.local_address());
-            co_await stream.write_all("?");
-            EXPECT_EQ(co_await first_byte(stream), 'x');
-          };
-          auto all = [&](gyre::task_group& group) -> gyre::task<> {
-            for (int i = 0; i < 100; ++i) group.spawn(ask);
-            co_return;
-          };
-          co_await gyre::task_group::scope(all);
-          server.cancel();
-          co_await server.wait();
-        },
-        {.threads = 2});
-    EXPECT_LE(most, 6);
-    EXPECT_GE(most, 1);
-  }
+  for (const auto mode : both_modes)
+    for (const std::size_t limit : {6U, 3U, 1U}) {
+      now = most = 0;
+      gyre::run(
+          [mode, limit]() -> gyre::task<> {
+            auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+            auto handler = [](gyre::tcp_stream peer) -> gyre::task<> {
+              (void)co_await peer.receive();
+              const int count = ++now;
+              for (int seen = most; seen < count && !most.compare_exchange_weak(seen, count);) {
+              }
+              co_await gyre::sleep(100us);
+              --now;
+              co_await peer.write_all("x");
+            };
+            auto server =
+                gyre::spawn(listener.serve(handler, {.threads = 4, .accept = mode, .max_connections = limit}));
+            auto ask = [&]() -> gyre::task<> {
+              auto stream = co_await gyre::tcp_stream::connect(listener.local_address());
+              co_await stream.write_all("?");
+              EXPECT_EQ(co_await first_byte(stream), 'x');
+            };
+            auto all = [&](gyre::task_group& group) -> gyre::task<> {
+              for (int i = 0; i < 100; ++i) group.spawn(ask);
+              co_return;
+            };
+            co_await gyre::task_group::scope(all);
+            server.cancel();
+            co_await server.wait();
+          },
+          {.threads = 4});
+      EXPECT_LE(most, static_cast<int>(limit));
+      EXPECT_GE(most, 1);
+    }
 }
 
 TEST(serve_on_loops_threads, a_unix_socket_is_served_on_several_loops) {

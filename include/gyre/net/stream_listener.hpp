@@ -32,7 +32,7 @@ struct serve_options {
   accept_mode accept = accept_mode::reuse_port;  ///< with several loops
 
   /// The maximum number of connections that are served at the same time, at least 1. Further ones wait in the backlog.
-  /// Several loops share it equally.
+  /// Several loops share it equally; a limit below their number is also the number of loops that serve.
   std::size_t max_connections = 65'536;
   /// The time in which connections may end on their own when the server drains. Then they are cancelled.
   std::chrono::nanoseconds drain = std::chrono::seconds(10);
@@ -165,7 +165,8 @@ class stream_listener {
   /// cancelled. Then it drains: it closes the port; clients that had connected before are served, up to
   /// `max_connections`; connections see the end of their stream after they have consumed the bytes that had arrived;
   /// those that have not ended after `options.drain` are cancelled. After a stop request it returns normally. A server
-  /// that starts after the request drains at once.
+  /// that starts after the request drains at once. Clients in the backlog are reset if the process has no descriptor for
+  /// them when the drain begins.
   /// Lifetime: `handler` is kept until then.
   /// Cancel: drains, then throws `cancelled`. When the program is forced to end (see run_options), the drain is over at
   /// once.
@@ -223,8 +224,8 @@ class stream_listener {
       co_return co_await std::move(alone);
     }
     std::vector<event_loop*> loops = loops_to_serve_on(options.threads);
-    const std::size_t limit = options.max_connections / loops.size();
-    options.max_connections = limit > 0 ? limit : 1;
+    if (loops.size() > options.max_connections) loops.resize(options.max_connections);
+    options.max_connections /= loops.size();
     auto serve_there = [&](stream_listener& listener, loop_share* share) -> task<> {
       co_await serve_here(listener, handler, options, share, where);
     };
