@@ -172,8 +172,8 @@ bool pool_state::start_thread() noexcept {
   return started;
 }
 
-// Without memory for the handlers, a forked child would wait for threads that do not exist in it. The first pool is made
-// before main begins, so that no thread can fork while the handlers are registered.
+// Without memory for the handlers, a forked child would wait for threads that do not exist in it. The first pool is
+// made before main begins, so that no thread can fork while the handlers are registered.
 void pool_state::register_fork_handlers() noexcept {
   static const int registered = ::pthread_atfork(&before_fork, &after_fork_in_parent, &after_fork_in_child);
   (void)registered;

@@ -84,8 +84,8 @@ bool remote_call::take_failure(task_state& ended) noexcept {
   return failure_ != nullptr;
 }
 
-// The arguments, the exception (take_failure) and the task_local values belong to the caller. They may end on this thread
-// only before the caller continues.
+// The arguments, the exception (take_failure) and the task_local values belong to the caller. They may end on this
+// thread only before the caller continues.
 void remote_call::release_task() noexcept {
   task_->destroy_frame();
   task_local_binding::release(std::exchange(task_->locals, nullptr));

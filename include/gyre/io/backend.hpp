@@ -74,7 +74,8 @@ class backend {
   [[nodiscard]] buffer_pool& buffers() noexcept { return buffers_; }
   /// The pipes for streams that move bulk.
   [[nodiscard]] pipe_pool& pipes() noexcept { return pipes_; }
-  /// True when the last `wait` has received something small, or a connection. Callers that move bulk then take smaller steps.
+  /// True when the last `wait` has received something small, or a connection. Callers that move bulk then take smaller
+  /// steps.
   [[nodiscard]] bool found_small() const noexcept { return found_small_; }
 
  protected:

@@ -25,7 +25,8 @@ enum class opcode : std::uint8_t {
   receive_messages_many,  ///< a message_multishot: datagrams arrive in buffers of the backend's pool
   wait_readable,          ///< result 0 when a read would not block
   /// For callers that move much at once: result 0 when a read is worth trying. Each `wait` completes only one of these.
-  /// Unlike wait_readable, it relies on the target's `readable`, which the caller clears when it finds the socket empty.
+  /// Unlike wait_readable, it relies on the target's `readable`, which the caller clears when it finds the socket
+  /// empty.
   wait_bulk,
   /// result 0 when a write would not block; length: found_no_room if a write has just found none. Then an edge will
   /// come, and the backend need not look before.

@@ -165,8 +165,8 @@ class stream_listener {
   /// cancelled. Then it drains: it closes the port; clients that had connected before are served, up to
   /// `max_connections`; connections see the end of their stream after they have consumed the bytes that had arrived;
   /// those that have not ended after `options.drain` are cancelled. After a stop request it returns normally. A server
-  /// that starts after the request drains at once. Clients in the backlog are reset if the process has no descriptor for
-  /// them when the drain begins.
+  /// that starts after the request drains at once. Clients in the backlog are reset if the process has no descriptor
+  /// for them when the drain begins.
   /// Lifetime: `handler` is kept until then.
   /// Cancel: drains, then throws `cancelled`. When the program is forced to end (see run_options), the drain is over at
   /// once.

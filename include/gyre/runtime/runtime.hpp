@@ -50,9 +50,8 @@ class GYRE_API runtime {
   [[nodiscard]] event_loop& loop(std::size_t index) const noexcept;
 
   /// Cancels all tasks of all loops, and waits until they have ended and the threads are gone. A server among them
-  /// drains, for serve_options::drain at most (10 s by default). Stops the program when
-  /// it is called on the thread of a loop that this runtime started or in a task of the first loop, which would wait for
-  /// itself. Idempotent.
+  /// drains, for serve_options::drain at most (10 s by default). Stops the program when it is called on the thread of a
+  /// loop that this runtime started or in a task of the first loop, which would wait for itself. Idempotent.
   void stop() noexcept;
 
  private:
