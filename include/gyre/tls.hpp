@@ -6,6 +6,7 @@
 //   connect        opens an encrypted connection as a client: verifies the server
 //   listener       accepts encrypted connections and serves them
 //   server_config  certificates and rules of a server
+//   server_sessions  encrypts the connections of an http::server
 //   client_config  whom a client trusts
 //   certificate    a certificate chain with its key: from files, or self-signed for tests and development
 //   tls_error      what a handshake or a record can fail with
@@ -16,5 +17,6 @@
 #include <gyre/tls/connect.hpp>
 #include <gyre/tls/listener.hpp>
 #include <gyre/tls/server_config.hpp>
+#include <gyre/tls/server_sessions.hpp>
 #include <gyre/tls/stream.hpp>
 #include <gyre/tls/tls_error.hpp>

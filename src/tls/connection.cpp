@@ -12,12 +12,7 @@
 namespace gyre::tls {
 namespace {
 
-// A small record can be decrypted as soon as its one packet has arrived. The peer of a new connection, whose window is
-// small, gains from that; a large transfer does not.
-constexpr std::size_t small_record = 1350;
-constexpr std::size_t in_small_records = std::size_t{64} << 10U;
-constexpr std::size_t most_in_record = std::size_t{16} << 10U;
-constexpr std::size_t most_at_once = 4 * most_in_record;  // encrypted before it is sent
+constexpr std::size_t most_at_once = std::size_t{64} << 10U;  // encrypted before it is sent
 
 class counted {
  public:
@@ -115,13 +110,8 @@ void connection::expect_writable(const char* operation) const {
 }
 
 void connection::encrypt(std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const std::size_t limit = sent_in_small_records_ < in_small_records ? small_record : most_in_record;
-    const engine::outcome result = engine_.encrypt(bytes.first(std::min(limit, bytes.size())), unsent_);
-    if (result.what != engine::outcome::done) fail(result, "write_all");
-    if (sent_in_small_records_ < in_small_records) sent_in_small_records_ += result.count;
-    bytes = bytes.subspan(result.count);
-  }
+  const engine::outcome result = engine_.encrypt(bytes, unsent_);
+  if (result.what != engine::outcome::done) fail(result, "write_all");
 }
 
 task<std::size_t> connection::write_all(std::span<const std::byte> bytes) {

@@ -54,7 +54,6 @@ class connection {
   std::string unsent_;
   mutex writing_;  // held for a whole write
   mutex sending_;  // held while the transport writes
-  std::size_t sent_in_small_records_ = 0;
   int users_ = 0;  // operations in progress
   bool reading_ = false;
   bool input_ended_ = false;

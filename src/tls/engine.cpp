@@ -5,6 +5,8 @@
 
 #include <openssl/err.h>
 
+#include <algorithm>
+
 namespace gyre::tls {
 namespace {
 
@@ -24,6 +26,16 @@ bool is_about_own_certificate(int reason) noexcept {
   }
 }
 
+// A small record can be decrypted as soon as its one packet has arrived. The peer of a new connection, whose window is
+// small, gains from that; a large transfer does not.
+constexpr std::size_t small_record = 1350;
+constexpr std::size_t in_small_records = std::size_t{64} << 10U;
+constexpr std::size_t most_in_record = std::size_t{16} << 10U;
+
+// A KeyUpdate costs its receiver more than its sender, and peers that are honest send one after millions of records.
+constexpr int most_key_updates = 32;
+constexpr std::chrono::seconds within(10);
+
 tls_errc error_of(int reason, bool in_handshake) noexcept {
   if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED) return tls_errc::certificate_rejected;
   if (is_about_own_certificate(reason)) return tls_errc::peer_rejected;
@@ -33,7 +45,26 @@ tls_errc error_of(int reason, bool in_handshake) noexcept {
 
 }  // namespace
 
-engine::engine(ssl_owner connection) : connection_(std::move(connection)) { cipher_io::attach(*connection_); }
+engine::engine(ssl_owner connection) : connection_(std::move(connection)) {
+  cipher_io::attach(*connection_);
+  SSL_set_msg_callback(connection_.get(), &note_message);
+  SSL_set_msg_callback_arg(connection_.get(), this);
+}
+
+void engine::note_message(int is_sent, int /*version*/, int type, const void* data, std::size_t size,
+                          SSL* /*connection*/, void* self) noexcept {
+  if (type != SSL3_RT_HANDSHAKE || is_sent != 0 || size == 0) return;
+  if (*static_cast<const unsigned char*>(data) == SSL3_MT_KEY_UPDATE) static_cast<engine*>(self)->note_key_update();
+}
+
+void engine::note_key_update() noexcept {
+  const auto now = std::chrono::steady_clock::now();
+  if (key_updates_ == 0 || now - key_updates_since_ > within) {
+    key_updates_since_ = now;
+    key_updates_ = 0;
+  }
+  ++key_updates_;
+}
 
 engine::outcome engine::handshake(input in, std::string& out) {
   const cipher_io io(in.bytes, in.ended, out);
@@ -44,22 +75,43 @@ engine::outcome engine::handshake(input in, std::string& out) {
 }
 
 engine::outcome engine::decrypt(std::span<std::byte> to, input in, std::string& out) {
+  if (failure_) return *failure_;
   const cipher_io io(in.bytes, in.ended, out);
   ERR_clear_error();
   std::size_t count = 0;
-  outcome result = after(SSL_read_ex(connection_.get(), to.data(), to.size(), &count));
-  result.count = count;
-  return result;
+  while (count < to.size()) {
+    std::size_t size = 0;
+    const int read = SSL_read_ex(connection_.get(), to.data() + count, to.size() - count, &size);
+    if (key_updates_ > most_key_updates) {
+      failure_ = {.what = outcome::failed, .error = tls_errc::bad_record, .reason = "too many KeyUpdates"};
+      return *failure_;
+    }
+    if (read <= 0) {
+      outcome stop = after(read);
+      if (stop.what == outcome::failed) failure_ = stop;  // OpenSSL would not tell the reason again
+      if (count == 0) return stop;
+      break;
+    }
+    count += size;
+  }
+  return {.count = count};
 }
 
 engine::outcome engine::encrypt(std::span<const std::byte> from, std::string& out) {
   buffer_lease nothing;
   const cipher_io io(nothing, false, out);
   ERR_clear_error();
-  std::size_t count = 0;
-  outcome result = after(SSL_write_ex(connection_.get(), from.data(), from.size(), &count));
-  result.count = count;
-  return result;
+  outcome all;
+  while (all.count < from.size()) {
+    const bool small = sent_in_small_records_ < in_small_records;
+    const std::size_t size = std::min(small ? small_record : most_in_record, from.size() - all.count);
+    std::size_t count = 0;
+    const int result = SSL_write_ex(connection_.get(), from.data() + all.count, size, &count);
+    if (result <= 0) return after(result);
+    if (small) sent_in_small_records_ += count;
+    all.count += count;
+  }
+  return all;
 }
 
 void engine::say_goodbye(std::string& out) {

@@ -5,7 +5,9 @@
 
 #include <gyre/io/buffer_lease.hpp>
 
+#include <chrono>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -28,19 +30,30 @@ class engine {
   };
 
   explicit engine(ssl_owner connection);
+  engine& operator=(engine&&) = delete;
+  ~engine() = default;
 
   [[nodiscard]] outcome handshake(input in, std::string& out);
   [[nodiscard]] outcome decrypt(std::span<std::byte> to, input in, std::string& out);
-  /// Encrypts at most one record, from bytes that are not empty.
+  /// Encrypts all: the first bytes of a connection in small records, the others in large ones.
   [[nodiscard]] outcome encrypt(std::span<const std::byte> from, std::string& out);
   /// Appends close_notify.
   void say_goodbye(std::string& out);
   [[nodiscard]] SSL& connection() const noexcept { return *connection_; }
+  [[nodiscard]] bool shook_hands() const noexcept { return shook_hands_; }
 
  private:
+  static void note_message(int is_sent, int version, int type, const void* data, std::size_t size, SSL* connection,
+                           void* self) noexcept;
   [[nodiscard]] outcome after(int result);
-  bool shook_hands_ = false;  // OpenSSL forgets it after a failure
+  void note_key_update() noexcept;
+
   ssl_owner connection_;
+  std::size_t sent_in_small_records_ = 0;
+  std::chrono::steady_clock::time_point key_updates_since_;
+  int key_updates_ = 0;
+  std::optional<outcome> failure_;  // of a read
+  bool shook_hands_ = false;  // OpenSSL forgets it after a failure
 };
 
 }  // namespace gyre::tls

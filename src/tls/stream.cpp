@@ -2,6 +2,7 @@
 #include <gyre/tls/stream.hpp>
 
 #include "connection.hpp"
+#include "session_facts.hpp"
 
 #include <gyre/coro/misuse.hpp>
 #include <gyre/tasks/timeout.hpp>
@@ -10,17 +11,6 @@
 
 namespace gyre::tls {
 namespace {
-
-struct openssl_text {
-  std::string text;
-  explicit openssl_text(const X509_NAME& name) {
-    const bio_owner memory(BIO_new(BIO_s_mem()));
-    if (!memory || X509_NAME_print_ex(memory.get(), &name, 0, XN_FLAG_RFC2253) < 0) return;
-    char* data = nullptr;
-    const long size = BIO_get_mem_data(memory.get(), &data);
-    text.assign(data, static_cast<std::size_t>(size));
-  }
-};
 
 task<stream> shake_hands(transport_owner below, context_reference settings, std::string host, std::string peer) {
   ssl_owner made = settings->make_connection(host);
@@ -71,26 +61,14 @@ void stream::abort() noexcept {
   if (*this) connection_->abort();
 }
 
-std::string_view stream::protocol() const noexcept {
-  const unsigned char* name = nullptr;
-  unsigned size = 0;
-  SSL_get0_alpn_selected(&open("protocol").protocol(), &name, &size);
-  return {reinterpret_cast<const char*>(name), size};
-}
-
-std::string_view stream::server_name() const noexcept {
-  const char* const name = SSL_get_servername(&open("server_name").protocol(), TLSEXT_NAMETYPE_host_name);
-  return name == nullptr ? std::string_view() : name;
-}
+std::string_view stream::protocol() const noexcept { return protocol_of(open("protocol").protocol()); }
+std::string_view stream::server_name() const noexcept { return name_asked_for(open("server_name").protocol()); }
 
 version stream::protocol_version() const noexcept {
   return static_cast<version>(SSL_version(&open("protocol_version").protocol()));
 }
 
-std::string stream::peer_subject() const {
-  const x509_owner peer(SSL_get1_peer_certificate(&open("peer_subject").protocol()));
-  return peer ? openssl_text(*X509_get_subject_name(peer.get())).text : std::string();
-}
+std::string stream::peer_subject() const { return subject_of_peer(open("peer_subject").protocol()); }
 
 bool stream::resumed() const noexcept { return SSL_session_reused(&open("resumed").protocol()) == 1; }
 

@@ -12,6 +12,7 @@
 #include <gyre/http/target.hpp>
 #include <gyre/http/value_from_text.hpp>
 #include <gyre/net/address.hpp>
+#include <gyre/net/secure_session.hpp>
 
 #include <cstddef>
 #include <exception>
@@ -25,6 +26,7 @@
 namespace gyre::http {
 
 class served_request;
+class transport;
 
 /// A request that is being answered.
 ///
@@ -118,6 +120,10 @@ class GYRE_API request {
   /// The address of the client. Empty when the connection has no internet address.
   [[nodiscard]] const address& peer() const noexcept { return *now_.peer; }
 
+  /// The encryption of the connection: the verified name of the client, the host that it has asked for. Null when the
+  /// server has none.
+  [[nodiscard]] const secure_session* security() const noexcept;
+
   /// A value that middleware passes to the handlers inside it, such as the user or the request ID. Returns the last
   /// value set, or empty when there is none. Lifetime: until another attribute is set.
   void set_attribute(std::string name, std::string value);
@@ -155,6 +161,7 @@ class GYRE_API request {
     std::span<const http::field> fields = {};
     int minor_version = 1;
     const address* peer = nullptr;
+    const transport* carrier = nullptr;
     std::source_location handled_at = {};  // the line that made the handler
     std::string_view route = {};           // the pattern
     std::string_view rest = {};

@@ -21,6 +21,8 @@ struct server_limits {
   /// have no limit by default, because a reverse proxy or a container's gateway has such an address.
   std::optional<std::size_t> connections_per_address = {};
   static constexpr std::size_t default_connections_per_address = 1024;
+  /// TLS handshakes in progress, on each loop. A further one makes the server give up the oldest.
+  std::size_t handshakes = 1024;
   std::uint64_t requests_per_connection = 1'000'000;  ///< the last one is answered with "Connection: close"
 };
 
@@ -29,6 +31,8 @@ struct server_timeouts {
   /// From the first byte of a head, or from the beginning of the connection, to the end of the head. After that the
   /// server answers 408, or nothing if the connection never sent a byte.
   std::chrono::nanoseconds head = std::chrono::seconds(15);
+  /// From the beginning of an encrypted connection to the end of its handshake. Then it is closed.
+  std::chrono::nanoseconds handshake = std::chrono::seconds(10);
   /// Between two requests; then the connection is closed. Empty lines are no request: they extend the time once in
   /// total.
   std::chrono::nanoseconds idle = std::chrono::seconds(75);

@@ -64,12 +64,22 @@ task<> connection::serve_rest(bool& goes_on) {
   goes_on = step == next_step::go_on;
 }
 
-// serve_with_waits takes over the workspace when this returns false.
 bool connection::serve_at_once(buffer_lease& received) {
   workspaces::lent work(server_.work, server_.options.limits, server_.options.timeouts, transport_);
-  const reset_of_cut_off after(*this, *work);
   (*work).input.append(received.text());
   received.release();
+  return serve_at_once(work);
+}
+
+bool connection::serve_at_once(std::string_view received) {
+  workspaces::lent work(server_.work, server_.options.limits, server_.options.timeouts, transport_);
+  (*work).input.append(received);
+  return serve_at_once(work);
+}
+
+// serve_with_waits takes over the workspace when this returns false.
+inline bool connection::serve_at_once(workspaces::lent& work) {
+  const reset_of_cut_off after(*this, *work);
   reached_ = serve_arrived(*work);
   const bool all = reached_ == stop::at_end_of_input && (*work).input.empty();
   if (all && (*work).output.settle(before::waiting_for_client)) return true;  // sends nearly all responses

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace gyre::http {
 
@@ -28,6 +29,8 @@ class connection final : private message_input::continue_sender {
 
   /// Serves what needs no wait. Returns false when serve_rest has to go on; it has to follow. Errors: std::bad_alloc.
   [[nodiscard]] bool serve_at_once(buffer_lease& received);
+  /// Same. Lifetime: `received` is used only until the handler is called.
+  [[nodiscard]] bool serve_at_once(std::string_view received);
   /// Serves requests until all received bytes are used up. Sets `goes_on` when the connection may wait for others.
   /// The transport may be closed when that does not happen.
   task<> serve_rest(bool& goes_on);
@@ -55,6 +58,7 @@ class connection final : private message_input::continue_sender {
   class told_at_end;
   class reset_of_cut_off;
 
+  [[nodiscard]] bool serve_at_once(workspaces::lent& work);
   [[nodiscard]] stop serve_arrived(workspace& work);
   [[nodiscard]] bool answer_at_once(workspace& work);
   [[nodiscard]] bool is_simple(const workspace& work, const response_state& r) const noexcept;

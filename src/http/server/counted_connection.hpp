@@ -38,8 +38,8 @@ class connection_place {
     return is_of_internet(peer) ? server_limits::default_connections_per_address : limits.connections;
   }
 
-  bool by_peer_ = false;
-  bool taken_ = false;
+  bool by_peer_ : 1 = false;
+  bool taken_ : 1 = false;
 };
 
 /// Counts a connection as long as this lives.

@@ -23,6 +23,8 @@ class idle_limit {
   /// True when no further wait may begin.
   [[nodiscard]] bool is_over(io::monotonic_time now) const noexcept { return last_ <= now; }
 
+  /// A wait that begins before the next request ends at `last` at the latest.
+  void set_last(io::monotonic_time last) noexcept { last_ = last; }
   void came_request() noexcept { last_ = io::wait_forever; }
   void came_others(const server_state& server, std::uint64_t requests, io::monotonic_time now) noexcept {
     constexpr io::monotonic_time longest = 86'400'000'000'000;  // a day

@@ -4,6 +4,8 @@
 #include <gyre/http/request.hpp>
 #include <gyre/http/status_error.hpp>
 
+#include "transport.hpp"
+
 #include <stdexcept>
 
 namespace gyre::http {
@@ -16,6 +18,8 @@ std::string_view request::field(std::string_view name) const noexcept {
 std::string_view request::cookie(std::string_view name) const noexcept {
   return find_cookie(now_.fields, name).value_or(std::string_view());
 }
+
+const secure_session* request::security() const noexcept { return now_.carrier->security(); }
 
 std::string_view request::path_parameter(std::string_view name) const {
   for (const path_value& each : lists_.path_values)

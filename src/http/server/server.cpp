@@ -45,11 +45,12 @@ void check(const server_limits& limits) {
   if (limits.connections == 0) refuse("limits.connections is 0: every connection would be refused");
   if (limits.connections_per_address == 0)
     refuse("limits.connections_per_address is 0: every client would be refused; give limits.connections for no limit");
+  if (limits.handshakes == 0) refuse("limits.handshakes is 0: every encrypted connection would be refused");
   if (limits.head.target == 0 || limits.head.size == 0) refuse("a limit of heads is 0: every request would be refused");
 }
 
 void check(const server_timeouts& timeouts) {
-  for (const auto each : {timeouts.head, timeouts.idle, timeouts.body, timeouts.write, timeouts.handler,
+  for (const auto each : {timeouts.head, timeouts.handshake, timeouts.idle, timeouts.body, timeouts.write, timeouts.handler,
                           timeouts.half_closed, timeouts.drain, timeouts.last_request})
     if (each < std::chrono::nanoseconds::zero()) throw std::invalid_argument("http::server: a time-out is negative");
 }
@@ -186,6 +187,7 @@ server_options options_for_other_loop(server_state& first) {
           .socket = from.socket,
           .name = from.name,
           .observer = from.observer,
+          .security = from.security,
           .counted_with = &first.count,
           .observe_stop = from.observe_stop};
 }

@@ -12,6 +12,8 @@
 
 #include "files/listing_cache.hpp"
 #include "files/open_files.hpp"
+#include "cipher_buffers.hpp"
+#include "handshakes.hpp"
 #include "workspace.hpp"
 
 #include <cstddef>
@@ -41,6 +43,8 @@ struct server_state {
   any_listener listener;
   std::string where;
   workspaces work;
+  cipher_buffers ciphers;
+  http::handshakes handshakes;
   open_files files;
   listing_cache listings;
   std::size_t users = 0;                     // active uses on a loop; the last one releases what belongs to that loop

@@ -1,6 +1,7 @@
 // src/http/server/socket_connection.cpp: waits for requests, and becomes a coroutine for those that take time.
 #include "socket_connection.hpp"
 #include "connection.hpp"
+#include "secure_transport.hpp"
 #include "socket_transport.hpp"
 
 #include <algorithm>
@@ -11,15 +12,38 @@ namespace gyre::http {
 // From the arrival of bytes to the end of their answers.
 struct socket_connection::activity {
   explicit activity(socket_connection& self) noexcept
-      : carrier(self.peer_, self.taken_by_peer_),
-        client(self.server_, carrier, self.peer_.socket().peer, self.requests_) {}
+      : carrier(self.peer_, self.encrypted_ ? 0 : self.taken_by_peer_),
+        client(self.server_, carrier_of(self), self.peer_.socket().peer, self.requests_) {}
   static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
   static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
 
-  socket_transport carrier;
+  transport& carrier_of(socket_connection& self) noexcept;
+
+  socket_transport carrier;  // of plain text
   connection client;
   bool goes_on = false;  // set by the coroutine: the connection continues after it
 };
+
+// Of an encrypted connection, as long as it lives.
+struct socket_connection::encryption : handshakes::entry {
+  explicit encryption(socket_connection& self) noexcept : connection(self), carrier(self.server_, self.peer_) {
+    step = [](entry& e) noexcept { static_cast<encryption&>(e).connection.serve_arrived_encrypted(); };
+    give_up = [](entry& e) noexcept {
+      auto& all = static_cast<encryption&>(e);
+      all.given_up = true;
+      if (all.connection.is_idle()) cancel_idle(all.connection);
+    };
+  }
+
+  socket_connection& connection;
+  secure_transport carrier;
+  bool given_up = false;
+};
+
+inline transport& socket_connection::activity::carrier_of(socket_connection& self) noexcept {
+  if (self.encrypted_) return self.encryption_->carrier;
+  return carrier;
+}
 
 static_assert(sizeof(void*) != 8 || sizeof(socket_connection) <= 312, "an idle connection would need a larger block");
 
@@ -47,9 +71,21 @@ void socket_connection::begin() noexcept {
   loop().set_running_task(this);
   if (cancel_pending) return end_connection(nullptr);
   if (place_.take(server_, peer_.socket().peer)) {
+    if (server_.options.security != nullptr) {
+      try {
+        encryption_ = new encryption(*this);
+        encrypted_ = true;
+      } catch (...) {  // no memory
+        return end_connection(std::current_exception());
+      }
+      const io::monotonic_time now = loop().recent();
+      limit_.set_last(now + std::min<io::monotonic_time>(server_.options.timeouts.handshake.count(),
+                                                         io::wait_forever - now));
+    }
     if (begin_idling()) return;
     return serve_received();
   }
+  if (server_.options.security != nullptr) return end_connection(nullptr);  // it would not understand an answer
   try {
     activity_ = new activity(*this);
     run(activity_->client.refuse_service());
@@ -84,6 +120,7 @@ void socket_connection::idle_cancelled() noexcept {
 
 // Nothing of this task runs, and nobody reads from the socket. Serves what has arrived, and waits again.
 void socket_connection::serve_received() noexcept {
+  if (encrypted_) return serve_encrypted();
   innermost = nullptr;
   loop().set_running_task(this);
   socket_state& socket = peer_.socket();
@@ -101,6 +138,62 @@ void socket_connection::serve_received() noexcept {
     delete std::exchange(activity_, nullptr);
     if (!may_go_on(requests)) return end_connection(nullptr);
   } while (!begin_idling());
+}
+
+// The same for an encrypted connection. Its handshake waits for its turn.
+void socket_connection::serve_encrypted() noexcept {
+  innermost = nullptr;
+  if (!encryption_->carrier.in_handshake()) return serve_arrived_encrypted();
+  if (encryption_->given_up || !peer_.socket().received.has_bytes()) return end_connection(nullptr);
+  server_.handshakes.add(*encryption_, server_.options.limits.handshakes);
+  server_.handshakes.wait_for_turn(*encryption_);
+}
+
+void socket_connection::serve_arrived_encrypted() noexcept {
+  loop().set_running_task(this);
+  socket_state& socket = peer_.socket();
+  secure_transport& carrier = encryption_->carrier;
+  do {
+    const bool in_handshake = carrier.in_handshake();
+    auto arrival = secure_transport::arrival::ended;
+    try {
+      buffer_lease received;
+      if (!carrier.has_buffered() && socket.received.has_bytes()) {
+        received = socket.received.take();
+        socket.reader_took();
+      }
+      if (carrier.has_buffered() || !received.empty()) arrival = carrier.arrived(std::move(received));
+      if (in_handshake && !carrier.in_handshake()) {
+        server_.handshakes.remove(*encryption_);
+        limit_.came_request();
+      }
+      if (arrival == secure_transport::arrival::ended || encryption_->given_up) return end_connection(nullptr);
+      if (arrival == secure_transport::arrival::bytes || carrier.has_unsent()) {
+        activity_ = new activity(*this);
+        if (arrival == secure_transport::arrival::nothing) return run(send_rest(*encryption_, activity_->goes_on));
+        if (!activity_->client.serve_at_once(carrier.decrypted()))
+          return run(activity_->client.serve_rest(activity_->goes_on));
+      }
+    } catch (...) {  // no memory, or no certificate
+      return end_connection(std::current_exception());
+    }
+    std::uint64_t requests = requests_;
+    if (activity_ != nullptr) {
+      requests = activity_->client.requests();
+      delete std::exchange(activity_, nullptr);
+    }
+    if (!in_handshake && !may_go_on(requests)) return end_connection(nullptr);
+  } while (!begin_idling());
+}
+
+// Bytes of the protocol that the socket has not taken at once.
+task<> socket_connection::send_rest(encryption& of, bool& goes_on) {
+  const transfer sent = co_await of.carrier.write({}, {}, of.connection.server_.options.timeouts.write);
+  goes_on = sent == transfer::done;
+}
+
+bool socket_connection::is_readable() const noexcept {
+  return peer_.socket().received.readable() || (encrypted_ && encryption_->carrier.has_buffered());
 }
 
 // After the answers to what had arrived.
@@ -126,7 +219,7 @@ bool socket_connection::begin_idling() noexcept {
     return true;
   }
   limit_wait();
-  if (socket.received.readable()) {
+  if (is_readable()) {
     if (loop().may_continue_inline()) return false;
     loop().end_turn();
     call_from_ready_queue<&socket_connection::serve_received>();
@@ -162,7 +255,7 @@ void socket_connection::coroutine_left() noexcept {
   std::exception_ptr failure = leave_coroutine();
   if (failure || !activity_->goes_on) return end_connection(std::move(failure));
   const std::uint64_t requests = activity_->client.requests();
-  taken_by_peer_ = activity_->carrier.taken_by_peer();
+  if (!encrypted_) taken_by_peer_ = activity_->carrier.taken_by_peer();
   delete std::exchange(activity_, nullptr);
   loop().set_running_task(this);
   if (!may_go_on(requests)) return end_connection(nullptr);
@@ -173,6 +266,11 @@ void socket_connection::end_connection(std::exception_ptr failure) noexcept {
   innermost = nullptr;
   delete std::exchange(activity_, nullptr);
   loop().timers().disarm(*this);
+  if (std::exchange(encrypted_, false)) {
+    server_.handshakes.remove(*encryption_);
+    encryption_->carrier.say_goodbye();
+    delete encryption_;
+  }
   place_.give_back(server_, peer_.socket().peer);
   peer_ = carried_stream();
   --server_.open;

@@ -39,6 +39,7 @@ class socket_connection final : public task_state, private operation_base, priva
 
  private:
   struct activity;
+  struct encryption;
   struct carried_stream : socket_stream {
     carried_stream() noexcept = default;
     explicit carried_stream(socket_stream&& peer) noexcept : socket_stream(std::move(peer)) {}
@@ -52,6 +53,10 @@ class socket_connection final : public task_state, private operation_base, priva
 
   void begin() noexcept;
   void serve_received() noexcept;
+  void serve_encrypted() noexcept;
+  void serve_arrived_encrypted() noexcept;
+  static task<> send_rest(encryption& of, bool& goes_on);
+  [[nodiscard]] bool is_readable() const noexcept;
   [[nodiscard]] bool begin_idling() noexcept;
   void idle_cancelled() noexcept;
   void coroutine_left() noexcept;
@@ -77,13 +82,17 @@ class socket_connection final : public task_state, private operation_base, priva
 
   // First, so that they fill the rest of the last word of the timer.
   connection_place place_;
+  bool encrypted_ = false;
   std::uint32_t requests_ = 0;  // answered before the current activity, and not more than fit
 
   server_state& server_;
   carried_stream peer_;
   activity* activity_ = nullptr;  // while requests are being answered
   idle_limit limit_;
-  std::uint64_t taken_by_peer_ = 0;  // as socket_transport::taken_by_peer()
+  union {
+    std::uint64_t taken_by_peer_ = 0;  // as socket_transport::taken_by_peer()
+    encryption* encryption_;           // when it is encrypted
+  };
 };
 
 }  // namespace gyre::http

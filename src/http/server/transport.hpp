@@ -3,6 +3,7 @@
 
 #include <gyre/coro/task.hpp>
 #include <gyre/io/buffer_lease.hpp>
+#include <gyre/net/secure_session.hpp>
 #include <gyre/net/socket_state.hpp>
 
 #include <chrono>
@@ -67,6 +68,8 @@ class transport {
   /// Notifies `watch` when the peer leaves while nothing is being received; null ends that. A transport that
   /// cannot notice it never notifies.
   virtual void watch_end(end_watch* watch) noexcept = 0;
+  /// The encryption of the connection, or null.
+  [[nodiscard]] virtual const secure_session* security() const noexcept { return nullptr; }
 };
 
 }  // namespace gyre::http

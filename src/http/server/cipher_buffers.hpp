@@ -1,0 +1,47 @@
+// src/http/server/cipher_buffers.hpp: the buffers of encrypted connections, shared by all of a server on one loop.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gyre::http {
+
+/// Idle connections have none of them. Keeps as many as have been in use at the same time, within a bound.
+class cipher_buffers {
+ public:
+  static constexpr std::size_t plain_size = std::size_t{64} << 10U;
+
+  /// A buffer for bytes that are used before the next await. Errors: std::bad_alloc.
+  [[nodiscard]] std::span<std::byte> plain() {
+    if (plain_ == nullptr) plain_ = std::make_unique_for_overwrite<std::byte[]>(plain_size);
+    return {plain_.get(), plain_size};
+  }
+  /// Gives `empty` the memory of an earlier string.
+  void lend(std::string& empty) noexcept {
+    if (count_ == 0 || empty.capacity() >= free_[count_ - 1].capacity()) return;
+    empty.swap(free_[--count_]);
+  }
+  void give_back(std::string& empty) noexcept {
+    constexpr std::size_t largest = std::size_t{128} << 10U;
+    constexpr std::size_t smallest = 64;  // a smaller one holds its bytes itself
+    if (empty.capacity() < smallest) return;
+    std::string taken = std::move(empty);
+    empty = std::string();
+    if (taken.capacity() > largest || count_ == most_kept) return;
+    if (free_ == nullptr) free_ = std::make_unique<std::string[]>(most_kept);
+    taken.clear();
+    free_[count_++].swap(taken);
+  }
+
+ private:
+  static constexpr std::size_t most_kept = 64;
+  std::unique_ptr<std::byte[]> plain_;
+  std::unique_ptr<std::string[]> free_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace gyre::http

@@ -1,0 +1,216 @@
+// src/http/server/secure_transport.cpp: encrypts and decrypts between a connection and its socket.
+#include <gyre/io/file_bytes.hpp>
+#include <gyre/loop/as_expected.hpp>
+#include <gyre/tasks/to_thread.hpp>
+
+#include "secure_transport.hpp"
+#include "server_state.hpp"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace gyre::http {
+namespace {
+
+constexpr std::size_t most_gathered = std::size_t{16} << 10U;   // of the heads of requests
+constexpr std::size_t most_decrypted = std::size_t{64} << 10U;  // of a body
+constexpr std::size_t most_encrypted = std::size_t{64} << 10U;  // at once, before it is sent
+
+std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+}  // namespace
+
+secure_session::progress secure_transport::decrypt(std::span<std::byte> to) {
+  if (session_ == nullptr) session_ = server_.options.security->begin();
+  if (unsent_.empty()) server_.ciphers.lend(unsent_);
+  const secure_session::progress made = session_->decrypt(input_, input_ended_, to, unsent_);
+  failed_ = failed_ || made.what == secure_session::state::failed;
+  return made;
+}
+
+bool secure_transport::encrypt(std::string_view bytes) {
+  if (failed_ || session_ == nullptr || session_->in_handshake()) return false;
+  if (unsent_.empty()) server_.ciphers.lend(unsent_);
+  failed_ = !session_->encrypt(bytes_of(bytes), unsent_);
+  return !failed_;
+}
+
+void secure_transport::keep_buffer() noexcept {
+  if (unsent_.empty()) server_.ciphers.give_back(unsent_);
+}
+
+// Returns false when the connection is broken.
+bool secure_transport::push(bool more) noexcept {
+  if (unsent_.empty()) return true;
+  const std::ptrdiff_t sent = stream_.socket().write_now(unsent_, more);
+  if (sent < 0) return false;
+  unsent_.erase(0, static_cast<std::size_t>(sent));
+  return true;
+}
+
+secure_transport::arrival secure_transport::arrived(buffer_lease received) {
+  if (!received.empty()) input_ = std::move(received);
+  const std::span<std::byte> plain = server_.ciphers.plain().first(most_gathered);
+  const secure_session::progress made = decrypt(plain);
+  if (input_.empty()) input_.release();
+  // Tickets and answers to a KeyUpdate leave with the response.
+  const bool is_urgent = made.what != secure_session::state::bytes;
+  if (is_urgent && !push(false)) failed_ = true;
+  keep_buffer();
+  if (failed_ || made.what == secure_session::state::ended) return arrival::ended;
+  if (made.what != secure_session::state::bytes) return arrival::nothing;
+  decrypted_ = {reinterpret_cast<const char*>(plain.data()), made.count};
+  return arrival::bytes;
+}
+
+bool secure_transport::has_buffered() const noexcept {
+  return !input_.empty() || (session_ != nullptr && session_->has_decrypted());
+}
+
+void secure_transport::say_goodbye() noexcept {
+  if (session_ == nullptr || cut_off_ || failed_ || holds_byte_) return;
+  session_->finish(unsent_);
+  (void)push(false);
+}
+
+task<transfer> secure_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
+  receiving_.begin(limit);  // for all that this waits for: pieces of a record do not extend it
+  struct ending {
+    receive_deadline& deadline;
+    explicit ending(receive_deadline& d) noexcept : deadline(d) {}
+    ending& operator=(ending&&) = delete;
+    ~ending() { deadline.end(); }
+  } const at_end(receiving_);
+  for (;;) {
+    if (failed_) co_return transfer::failed;
+    if (has_buffered() || input_ended_) {
+      const std::size_t most = std::min(input_.size() + most_gathered, most_decrypted);
+      auto* const block = new std::byte[most];
+      buffer_lease plain(block, {block, most});
+      const secure_session::progress made = decrypt(plain.bytes());
+      if (!push(false)) failed_ = true;
+      keep_buffer();
+      if (made.what == secure_session::state::bytes) {
+        plain.shorten(made.count);
+        into = std::move(plain);
+        co_return transfer::done;
+      }
+      if (made.what == secure_session::state::ended) co_return transfer::ended;
+      if (failed_ || input_ended_) co_return transfer::failed;
+    }
+    if (has_unsent()) {
+      const bool flushed = co_await flush();
+      if (!flushed) co_return transfer::failed;
+    }
+    input_.release();
+    auto received = co_await as_expected(stream_.receive());
+    if (!received) co_return receiving_.expired() ? transfer::timed_out : transfer::failed;
+    input_ = *std::move(received);
+    input_ended_ = input_.empty();
+  }
+}
+
+// Returns false when the connection is broken.
+task<bool> secure_transport::flush() {
+  while (!unsent_.empty()) {
+    std::string leaving = std::exchange(unsent_, {});
+    const auto sent = co_await as_expected(stream_.write_all(bytes_of(leaving)));
+    if (!sent) {
+      failed_ = true;
+      co_return false;
+    }
+    leaving.clear();
+    server_.ciphers.give_back(leaving);
+  }
+  co_return true;
+}
+
+std::string_view secure_transport::without_held(std::string_view bytes) noexcept {
+  if (bytes.empty() || !std::exchange(holds_byte_, false)) return bytes;
+  return bytes.substr(1);
+}
+
+transfer secure_transport::outcome_of(bool written, const send_deadline& waiting) const noexcept {
+  if (written) return transfer::done;
+  return waiting.expired() ? transfer::timed_out : transfer::failed;
+}
+
+task<transfer> secure_transport::write(std::string_view first, std::string_view second,
+                                       std::chrono::nanoseconds limit) {
+  const send_deadline waiting(stream_, limit, taken_within_limit, taken_);
+  for (std::string_view rest : {without_held(first), without_held(second)}) {
+    while (!rest.empty()) {
+      const std::string_view piece = rest.substr(0, most_encrypted);
+      rest.remove_prefix(piece.size());
+      if (!encrypt(piece)) co_return transfer::failed;
+      if (unsent_.size() < most_encrypted) continue;
+      const bool flushed = co_await flush();
+      if (!flushed) co_return outcome_of(false, waiting);
+    }
+  }
+  const bool flushed = co_await flush();
+  co_return outcome_of(flushed, waiting);
+}
+
+std::ptrdiff_t secure_transport::write_now(std::string_view bytes, write_hint hint) noexcept {
+  if (hint == write_hint::waits_for_rest && stream_.socket().submits_writes()) return 0;
+  const bool more = hint == write_hint::more_follows;
+  if (failed_ || !push(more)) return -1;
+  if (!unsent_.empty() || bytes.empty()) return 0;
+  const std::string_view fresh = without_held(bytes.substr(0, most_encrypted));
+  std::size_t taken = std::min(bytes.size(), most_encrypted);
+  try {
+    if (!fresh.empty() && !encrypt(fresh)) return -1;
+  } catch (...) {  // no memory, perhaps in the middle of a record
+    failed_ = true;
+    return -1;
+  }
+  if (!push(more)) return -1;
+  if (!unsent_.empty()) {
+    holds_byte_ = true;
+    --taken;
+  }
+  keep_buffer();
+  return static_cast<std::ptrdiff_t>(taken);
+}
+
+task<send_file_result> secure_transport::send_file(int file, std::uint64_t offset, std::size_t count,
+                                                   std::chrono::nanoseconds limit) {
+  const send_deadline waiting(stream_, limit, taken_within_limit, taken_);
+  send_file_result result;
+  std::string from_disk;
+  while (result.sent < count) {
+    const std::size_t most = std::min(count - result.sent, most_encrypted);
+    const std::uint64_t at = offset + result.sent;
+    std::span<std::byte> plain = server_.ciphers.plain().first(most);
+    std::ptrdiff_t size = io::read_cached(file, plain.data(), most, at);
+    if (size <= 0) {
+      from_disk.resize(most);
+      auto read = [file, &from_disk, at] { return io::read_at(file, from_disk.data(), from_disk.size(), at); };
+      size = co_await to_thread(io::blocking_pool::for_files(), read);
+      plain = std::as_writable_bytes(std::span(from_disk));
+    }
+    if (size == 0) break;
+    if (size < 0) {
+      result.outcome = transfer::failed;
+      result.file_error = std::error_code(static_cast<int>(-size), std::generic_category());
+      break;
+    }
+    const std::string_view piece(reinterpret_cast<const char*>(plain.data()), static_cast<std::size_t>(size));
+    bool sent = encrypt(piece);
+    if (sent) sent = co_await flush();
+    result.outcome = outcome_of(sent, waiting);
+    if (!sent) break;
+    result.sent += piece.size();
+  }
+  co_return result;
+}
+
+task<> secure_transport::shutdown_write() {
+  if (session_ != nullptr && !cut_off_ && !failed_) session_->finish(unsent_);
+  co_await flush();
+  (void)co_await as_expected(stream_.shutdown_write());
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,82 @@
+// src/tls/server_sessions.cpp: TLS as a server of another protocol sees it.
+#include <gyre/tls/server_sessions.hpp>
+
+#include "context.hpp"
+#include "engine.hpp"
+#include "session_facts.hpp"
+
+#include <utility>
+
+namespace gyre::tls {
+namespace {
+
+class server_session final : public secure_session {
+ public:
+  explicit server_session(context_reference settings)
+      : settings_(std::move(settings)), engine_(settings_->make_connection({})) {}
+
+  progress decrypt(buffer_lease& in, bool in_is_last, std::span<std::byte> to, std::string& out) override {
+    if (!engine_.shook_hands()) {
+      engine::outcome result = engine_.handshake({in, in_is_last}, out);
+      if (result.what != engine::outcome::done) return progress_of(std::move(result));
+    }
+    return progress_of(engine_.decrypt(to, {in, in_is_last}, out));
+  }
+  bool encrypt(std::span<const std::byte> bytes, std::string& out) override {
+    engine::outcome result = engine_.encrypt(bytes, out);
+    return result.what == engine::outcome::done || progress_of(std::move(result)).what != state::failed;
+  }
+  void finish(std::string& out) noexcept override {
+    if (std::exchange(finished_, true) || !engine_.shook_hands()) return;
+    engine_.say_goodbye(out);
+  }
+
+  [[nodiscard]] bool in_handshake() const noexcept override { return !engine_.shook_hands(); }
+  [[nodiscard]] bool has_decrypted() const noexcept override { return SSL_pending(&engine_.connection()) > 0; }
+  [[nodiscard]] std::string peer_name() const override { return subject_of_peer(engine_.connection()); }
+  [[nodiscard]] std::string_view server_name() const noexcept override { return name_asked_for(engine_.connection()); }
+  [[nodiscard]] std::string_view protocol() const noexcept override { return protocol_of(engine_.connection()); }
+  [[nodiscard]] std::string failure() const override { return failure_; }
+
+ private:
+  progress progress_of(engine::outcome&& result) {
+    switch (result.what) {
+      case engine::outcome::done:
+        return {.what = state::bytes, .count = result.count};
+      case engine::outcome::wants_input:
+        return {.what = state::wants_input};
+      case engine::outcome::ended:
+        return {.what = state::ended};
+      case engine::outcome::failed:
+        break;
+    }
+    if (result.error == tls_errc::truncated) return {.what = state::ended};
+    failure_ = make_error_code(result.error).message();
+    if (!result.reason.empty()) (failure_ += ": ") += result.reason;
+    return {.what = state::failed};
+  }
+
+  context_reference settings_;  // the callbacks of OpenSSL use it
+  engine engine_;
+  std::string failure_;
+  bool finished_ = false;
+};
+
+}  // namespace
+
+void server_sessions::set_config(server_config next) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::swap(config_, next);  // the former one is destroyed after the lock
+}
+
+server_config server_sessions::config() const noexcept {
+  const std::lock_guard lock(mutex_);
+  return config_;
+}
+
+std::unique_ptr<secure_session> server_sessions::begin() {
+  const server_config now = config();
+  return std::make_unique<server_session>(now.shared());
+}
+
+}  // namespace gyre::tls
