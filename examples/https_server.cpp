@@ -24,9 +24,8 @@ struct settings {
 };
 
 gyre::task<> serve(settings chosen) {
-  const tls::certificate identity = chosen.chain.empty()
-                                        ? tls::certificate::self_signed({"localhost", "127.0.0.1"})
-                                        : tls::certificate::from_files(chosen.chain, chosen.key);
+  const tls::certificate identity = chosen.chain.empty() ? tls::certificate::self_signed({"localhost", "127.0.0.1"})
+                                                         : tls::certificate::from_files(chosen.chain, chosen.key);
   http::router routes;
   routes.get("/", [](http::request&) { return http::response::text("Hello, World!"); });
   http::server_options options;

@@ -68,7 +68,7 @@ void engine::note_key_update() noexcept {
 
 engine::outcome engine::handshake(input in, std::string& out) {
   const cipher_io io(in.bytes, in.ended, out);
-  ERR_clear_error();
+  clear_openssl_errors();
   outcome result = after(SSL_do_handshake(connection_.get()));
   shook_hands_ = result.what == outcome::done;
   return result;
@@ -77,7 +77,7 @@ engine::outcome engine::handshake(input in, std::string& out) {
 engine::outcome engine::decrypt(std::span<std::byte> to, input in, std::string& out) {
   if (failure_) return *failure_;
   const cipher_io io(in.bytes, in.ended, out);
-  ERR_clear_error();
+  clear_openssl_errors();
   std::size_t count = 0;
   while (count < to.size()) {
     std::size_t size = 0;
@@ -93,6 +93,7 @@ engine::outcome engine::decrypt(std::span<std::byte> to, input in, std::string& 
       break;
     }
     count += size;
+    if (in.bytes.empty() && SSL_pending(connection_.get()) == 0) break;  // OpenSSL would find that out slowly
   }
   return {.count = count};
 }
@@ -100,7 +101,7 @@ engine::outcome engine::decrypt(std::span<std::byte> to, input in, std::string& 
 engine::outcome engine::encrypt(std::span<const std::byte> from, std::string& out) {
   buffer_lease nothing;
   const cipher_io io(nothing, false, out);
-  ERR_clear_error();
+  clear_openssl_errors();
   outcome all;
   while (all.count < from.size()) {
     const bool small = sent_in_small_records_ < in_small_records;
@@ -117,9 +118,9 @@ engine::outcome engine::encrypt(std::span<const std::byte> from, std::string& ou
 void engine::say_goodbye(std::string& out) {
   buffer_lease nothing;
   const cipher_io io(nothing, false, out);
-  ERR_clear_error();
+  clear_openssl_errors();
   (void)SSL_shutdown(connection_.get());
-  ERR_clear_error();
+  clear_openssl_errors();
 }
 
 engine::outcome engine::after(int result) {

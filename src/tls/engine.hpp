@@ -53,7 +53,7 @@ class engine {
   std::chrono::steady_clock::time_point key_updates_since_;
   int key_updates_ = 0;
   std::optional<outcome> failure_;  // of a read
-  bool shook_hands_ = false;  // OpenSSL forgets it after a failure
+  bool shook_hands_ = false;        // OpenSSL forgets it after a failure
 };
 
 }  // namespace gyre::tls

@@ -6,6 +6,7 @@
 #include <gyre/tls/tls_error.hpp>
 
 #include <openssl/bio.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -21,6 +22,11 @@ using bio_owner = owned<BIO*, &BIO_free>;
 using key_owner = owned<EVP_PKEY*, &EVP_PKEY_free>;
 using x509_owner = owned<X509*, &X509_free>;
 using store_owner = owned<X509_STORE*, &X509_STORE_free>;
+
+/// To be called before a call of OpenSSL: the queue is nearly always empty, and clearing it is slower than to look.
+inline void clear_openssl_errors() noexcept {
+  if (ERR_peek_error() != 0) ERR_clear_error();
+}
 
 /// Takes the reason of the first error in the queue of this thread, and clears it: "no shared cipher". Empty when there
 /// is none.

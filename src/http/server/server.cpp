@@ -50,8 +50,8 @@ void check(const server_limits& limits) {
 }
 
 void check(const server_timeouts& timeouts) {
-  for (const auto each : {timeouts.head, timeouts.handshake, timeouts.idle, timeouts.body, timeouts.write, timeouts.handler,
-                          timeouts.half_closed, timeouts.drain, timeouts.last_request})
+  for (const auto each : {timeouts.head, timeouts.handshake, timeouts.idle, timeouts.body, timeouts.write,
+                          timeouts.handler, timeouts.half_closed, timeouts.drain, timeouts.last_request})
     if (each < std::chrono::nanoseconds::zero()) throw std::invalid_argument("http::server: a time-out is negative");
 }
 

@@ -10,9 +10,9 @@
 #include <gyre/loop/owner_loop.hpp>
 #include <gyre/net/unix_listener.hpp>
 
+#include "cipher_buffers.hpp"
 #include "files/listing_cache.hpp"
 #include "files/open_files.hpp"
-#include "cipher_buffers.hpp"
 #include "handshakes.hpp"
 #include "workspace.hpp"
 

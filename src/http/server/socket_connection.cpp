@@ -79,8 +79,8 @@ void socket_connection::begin() noexcept {
         return end_connection(std::current_exception());
       }
       const io::monotonic_time now = loop().recent();
-      limit_.set_last(now + std::min<io::monotonic_time>(server_.options.timeouts.handshake.count(),
-                                                         io::wait_forever - now));
+      limit_.set_last(now +
+                      std::min<io::monotonic_time>(server_.options.timeouts.handshake.count(), io::wait_forever - now));
     }
     if (begin_idling()) return;
     return serve_received();

@@ -1,0 +1,44 @@
+// tests/tls/https_server.hpp: an HTTP server over TLS on a local port, and its clients.
+#pragma once
+
+#include "tests/http/socket_server.hpp"
+#include "tests/tls/tls_pair.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace gyre_test {
+
+using https_client = http_client<tls::stream>;
+
+inline http::server_options over_tls(http::handler routes, tls::server_options settings = server_with_certificate()) {
+  http::server_options options = options_for(std::move(routes));
+  options.security = std::make_shared<tls::server_sessions>(tls::server_config(settings));
+  return options;
+}
+
+/// Connects without a handshake.
+inline gyre::task<gyre::tcp_stream> connect_to(socket_server& server) {
+  co_return co_await gyre::tcp_stream::connect(server.server().where());
+}
+
+inline gyre::task<https_client> connect_over_tls(socket_server& server,
+                                                 tls::client_options settings = client_that_trusts()) {
+  auto below = co_await connect_to(server);
+  const tls::client_config config(settings);
+  auto stream = co_await tls::connect(std::move(below), "server.test", config);
+  co_return https_client(std::move(stream));
+}
+
+inline gyre::task<http_answer> get_over_tls(socket_server& server, std::string target,
+                                            tls::client_options settings = client_that_trusts()) {
+  auto client = co_await connect_over_tls(server, std::move(settings));
+  co_await client.send("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
+  co_return co_await client.answer();
+}
+
+/// The beginning of a client's first message: the server waits for the rest.
+inline const std::string beginning_of_handshake("\x16\x03\x01\x00\xf8\x01\x00\x00\xf4\x03\x03", 11);
+
+}  // namespace gyre_test
