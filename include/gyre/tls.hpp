@@ -7,6 +7,7 @@
 //   listener       accepts encrypted connections and serves them
 //   server_config  certificates and rules of a server
 //   server_sessions  encrypts the connections of an http::server
+//   ticket_keys    the keys by which clients resume their sessions
 //   client_config  whom a client trusts
 //   certificate    a certificate chain with its key: from files, or self-signed for tests and development
 //   tls_error      what a handshake or a record can fail with
@@ -19,4 +20,5 @@
 #include <gyre/tls/server_config.hpp>
 #include <gyre/tls/server_sessions.hpp>
 #include <gyre/tls/stream.hpp>
+#include <gyre/tls/ticket_keys.hpp>
 #include <gyre/tls/tls_error.hpp>

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace gyre::tls {
 
@@ -27,6 +28,11 @@ class connection {
   connection& operator=(connection&&) = delete;
   ~connection();
 
+  /// For a client, before the handshake: resumes a session with the same peer, `host`, if it can.
+  void resume_with(std::string host) {
+    origin_ = std::move(host) + ' ' + peer_;
+    settings_->resume(protocol(), origin_);
+  }
   task<> shake_hands();
   task<std::size_t> read_some(std::span<std::byte> buffer);
   task<std::size_t> write_all(std::span<const std::byte> bytes);
@@ -48,6 +54,7 @@ class connection {
 
   context_reference settings_;  // the callbacks of OpenSSL use it
   transport_owner transport_;
+  std::string origin_;  // of a client; OpenSSL uses it
   engine engine_;
   std::string peer_;
   buffer_lease input_;

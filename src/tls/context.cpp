@@ -1,8 +1,11 @@
 // src/tls/context.cpp: certificates, verification, and the choices of a server (SNI, ALPN).
 #include "context.hpp"
+#include "key_log.hpp"
+#include "ticket_ring.hpp"
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
+#include <openssl/sha.h>
 #include <openssl/x509v3.h>
 
 #include <cstdio>
@@ -68,6 +71,15 @@ X509_STORE* store_of_system() {
   return store.get();
 }
 
+// A session of a client that was verified by other rules, or not at all, is not resumed.
+std::string id_of_rules(const server_options& options) {
+  const std::string rules = std::to_string(static_cast<int>(options.clients)) + options.client_authorities;
+  std::string digest(SHA256_DIGEST_LENGTH, '\0');
+  SHA256(reinterpret_cast<const unsigned char*>(rules.data()), rules.size(),
+         reinterpret_cast<unsigned char*>(digest.data()));
+  return digest;
+}
+
 void warn_once() {
   static std::once_flag warned;
   std::call_once(warned, [] {
@@ -90,16 +102,25 @@ ssl_ctx_owner context::make_settings(bool server, version least) {
       s, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
   // An idle connection keeps no buffers of 16 KiB.
   SSL_CTX_set_mode(s, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  log_keys_if_asked(*s);
   return made;
 }
 
 context::context(const server_options& options)
-    : server_(true), protocols_(in_wire_format(options.protocols)), handshake_limit_(options.handshake_limit) {
+    : server_(true),
+      protocols_(in_wire_format(options.protocols)),
+      handshake_limit_(options.handshake_limit),
+      tickets_(options.tickets != nullptr ? options.tickets : std::make_shared<ticket_keys>()) {
   if (options.certificates.empty())
     throw tls_error(tls_errc::bad_configuration, "server_config", "", "a server needs a certificate");
   settings_ = settings_for(options.certificates.front(), options);
-  for (const certificate& each : options.certificates)
-    others_.push_back({first_certificate(each.chain), settings_for(each, options)});
+  ocsp_response_ = options.certificates.front().ocsp_response;
+  staple_with(*settings_, ocsp_response_);
+  others_.reserve(options.certificates.size());  // OpenSSL keeps pointers to the responses
+  for (const certificate& each : options.certificates) {
+    others_.push_back({first_certificate(each.chain), each.ocsp_response, settings_for(each, options)});
+    staple_with(*others_.back().settings, others_.back().ocsp_response);
+  }
   SSL_CTX_set_tlsext_servername_callback(settings_.get(), &choose_certificate);
   SSL_CTX_set_tlsext_servername_arg(settings_.get(), this);
 }
@@ -109,8 +130,10 @@ ssl_ctx_owner context::settings_for(const certificate& own, const server_options
   SSL_CTX* const s = made.get();
   use_certificate(*s, own);
   if (!protocols_.empty()) SSL_CTX_set_alpn_select_cb(s, &choose_protocol, this);
-  constexpr std::string_view name = "gyre";  // a session that was verified here must not be used elsewhere
-  SSL_CTX_set_session_id_context(s, reinterpret_cast<const unsigned char*>(name.data()), name.size());
+  const std::string id = id_of_rules(options);
+  SSL_CTX_set_session_id_context(s, reinterpret_cast<const unsigned char*>(id.data()),
+                                 static_cast<unsigned>(id.size()));
+  ticket_keys::ring::attach(*s, tickets_->shared());
   SSL_CTX_set_session_cache_mode(s, SSL_SESS_CACHE_OFF);  // tickets need none
   if (options.clients == client_certificates::none) return made;
   const int required = options.clients == client_certificates::required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0;
@@ -136,6 +159,9 @@ context::context(const client_options& options)
   }
   if (!verifies_) warn_once();
   SSL_CTX_set_verify(s, verifies_ ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
+  SSL_CTX_set_session_cache_mode(s, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+  SSL_CTX_sess_set_new_cb(s, &keep_session);
+  SSL_CTX_set_app_data(s, this);
   if (!protocols_.empty())
     SSL_CTX_set_alpn_protos(s, reinterpret_cast<const unsigned char*>(protocols_.data()),
                             static_cast<unsigned>(protocols_.size()));
@@ -159,6 +185,38 @@ ssl_owner context::make_connection(const std::string& host) const {
   if (host.empty() || SSL_set1_host(s, host.c_str()) != 1 || SSL_set_tlsext_host_name(s, host.c_str()) != 1)
     throw_bad_configuration("connect", host);
   return made;
+}
+
+void context::staple_with(SSL_CTX& settings, std::string& response) {
+  if (response.empty()) return;
+  SSL_CTX_set_tlsext_status_cb(&settings, &staple);
+  SSL_CTX_set_tlsext_status_arg(&settings, &response);
+}
+
+int context::staple(SSL* connection, void* response) noexcept {
+  const std::string& text = *static_cast<const std::string*>(response);
+  void* const copy = OPENSSL_memdup(text.data(), text.size());  // OpenSSL frees it
+  if (copy == nullptr) return SSL_TLSEXT_ERR_NOACK;
+  SSL_set_tlsext_status_ocsp_resp(connection, copy, static_cast<long>(text.size()));
+  return SSL_TLSEXT_ERR_OK;
+}
+
+void context::resume(SSL& connection, const std::string& origin) const {
+  SSL_set_app_data(&connection, const_cast<std::string*>(&origin));
+  if (const session_owner known = sessions_.take(origin)) SSL_set_session(&connection, known.get());
+}
+
+// Takes over the session.
+int context::keep_session(SSL* connection, SSL_SESSION* session) noexcept {
+  const auto* const origin = static_cast<const std::string*>(SSL_get_app_data(connection));
+  const auto* const self = static_cast<const context*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(connection)));
+  if (origin == nullptr || self == nullptr) return 0;
+  session_owner taken(session);
+  try {
+    self->sessions_.add(*origin, std::move(taken));
+  } catch (const std::bad_alloc&) {  // it is freed, and the next connection does a full handshake
+  }
+  return 1;
 }
 
 int context::choose_certificate(SSL* connection, int* /*alert*/, void* self) noexcept {

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "openssl.hpp"
+#include "session_cache.hpp"
 
 #include <gyre/tls/client_config.hpp>
 #include <gyre/tls/server_config.hpp>
 
 #include <atomic>
 #include <chrono>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,9 @@ class context {
   /// A connection without input or output. `host` is the name that a client verifies; empty for a server.
   /// Errors: tls_error bad_configuration.
   [[nodiscard]] ssl_owner make_connection(const std::string& host) const;
+  /// For a client, before the handshake: resumes a session with `origin` if there is one, and keeps those that come.
+  /// Lifetime: `origin` must outlive the connection.
+  void resume(SSL& connection, const std::string& origin) const;
   void add_reference() const noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() const noexcept {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
@@ -34,10 +39,14 @@ class context {
  private:
   struct server_name {
     x509_owner certificate;
+    std::string ocsp_response;
     ssl_ctx_owner settings;
   };
   [[nodiscard]] static ssl_ctx_owner make_settings(bool server, version least);
   [[nodiscard]] ssl_ctx_owner settings_for(const certificate& own, const server_options& options);
+  static void staple_with(SSL_CTX& settings, std::string& response);
+  static int staple(SSL* connection, void* response) noexcept;
+  static int keep_session(SSL* connection, SSL_SESSION* session) noexcept;
   static int choose_certificate(SSL* connection, int* alert, void* self) noexcept;
   static int choose_protocol(SSL* connection, const unsigned char** chosen, unsigned char* size,
                              const unsigned char* offered, unsigned offered_size, void* self) noexcept;
@@ -47,6 +56,9 @@ class context {
   bool verifies_ = false;
   std::string protocols_;  // each with its length before it: RFC 7301 §3.1
   std::chrono::nanoseconds handshake_limit_;
+  std::shared_ptr<ticket_keys> tickets_;
+  mutable session_cache sessions_;  // of a client
+  std::string ocsp_response_;       // of the first certificate
   ssl_ctx_owner settings_;
   std::vector<server_name> others_;
 };

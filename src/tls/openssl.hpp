@@ -16,7 +16,13 @@
 
 namespace gyre::tls {
 
-using ssl_owner = owned<SSL*, &SSL_free>;
+/// Otherwise OpenSSL would forbid to resume the session of a connection that ends without close_notify.
+inline void free_connection(SSL* connection) noexcept {
+  SSL_set_shutdown(connection, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+  SSL_free(connection);
+}
+
+using ssl_owner = owned<SSL*, &free_connection>;
 using ssl_ctx_owner = owned<SSL_CTX*, &SSL_CTX_free>;
 using bio_owner = owned<BIO*, &BIO_free>;
 using key_owner = owned<EVP_PKEY*, &EVP_PKEY_free>;

@@ -16,6 +16,7 @@ task<stream> shake_hands(transport_owner below, context_reference settings, std:
   ssl_owner made = settings->make_connection(host);
   const auto limit = settings->handshake_limit();
   auto fresh = std::make_unique<connection>(std::move(below), std::move(settings), std::move(made), std::move(peer));
+  if (!host.empty()) fresh->resume_with(std::move(host));
   co_await timeout(limit, fresh->shake_hands());
   co_return stream(*fresh.release());
 }

@@ -13,6 +13,9 @@ namespace gyre::tls {
 struct GYRE_API certificate {
   std::string chain;
   std::string key;
+  /// The proof of the authority that the certificate is not revoked (a DER-encoded OCSP response), which a server sends
+  /// to clients that ask for it. Empty for none.
+  std::string ocsp_response = {};
 
   /// Reads two files. They are read at once, on this thread: load certificates before the server starts, or with
   /// to_thread. Errors: tls_error bad_configuration, with the name of the file.

@@ -29,7 +29,8 @@ struct client_options {
 };
 
 /// The settings of clients, ready for use. Copies share them. Without options, a client verifies the server's chain
-/// with the authorities of the system, and its name.
+/// with the authorities of the system, and its name. Connections resume the sessions of earlier ones to the same server
+/// with the same configuration.
 ///
 /// Thread: any, also at the same time.
 class GYRE_API client_config {

@@ -4,10 +4,12 @@
 #include <gyre/attributes.hpp>
 #include <gyre/tls/certificate.hpp>
 #include <gyre/tls/context_reference.hpp>
+#include <gyre/tls/ticket_keys.hpp>
 #include <gyre/tls/version.hpp>
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,9 @@ struct server_options {
   client_certificates clients = client_certificates::none;
   /// PEM text: certificates of the authorities that clients' certificates must come from.
   std::string client_authorities = {};
+  /// The keys of tickets, by which clients resume their sessions. A new configuration accepts the tickets of an earlier
+  /// one that has the same keys. Null means keys of its own.
+  std::shared_ptr<ticket_keys> tickets = {};
   /// The time for a handshake.
   std::chrono::nanoseconds handshake_limit = std::chrono::seconds(10);
 };

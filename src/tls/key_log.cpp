@@ -1,0 +1,44 @@
+// src/tls/key_log.cpp: the key log of the process.
+#include "key_log.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+namespace gyre::tls {
+namespace {
+
+// Opened once, never closed. A line is one write, so that processes can share the file.
+int key_log_file() {
+  static const int file = [] {
+    const char* const path = ::secure_getenv("SSLKEYLOGFILE");
+    if (path == nullptr || *path == '\0') return -1;
+    const int opened = ::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    if (opened >= 0)
+      std::fprintf(stderr, "gyre: TLS keys are written to %s (SSLKEYLOGFILE): whoever reads it can decrypt all\n",
+                   path);
+    else
+      std::fprintf(stderr, "gyre: %s cannot be opened (SSLKEYLOGFILE): no TLS keys are written\n", path);
+    return opened;
+  }();
+  return file;
+}
+
+void write_line(const SSL* /*connection*/, const char* line) noexcept {
+  try {
+    const std::string text = std::string(line) + '\n';
+    (void)!::write(key_log_file(), text.data(), text.size());
+  } catch (...) {  // no memory: it is only for debugging
+  }
+}
+
+}  // namespace
+
+void log_keys_if_asked(SSL_CTX& settings) {
+  if (key_log_file() >= 0) SSL_CTX_set_keylog_callback(&settings, &write_line);
+}
+
+}  // namespace gyre::tls
