@@ -5,6 +5,7 @@
 #include "programs/gyre/serve/admin.hpp"
 #include "programs/gyre/serve/allowed_hosts.hpp"
 #include "programs/gyre/serve/observer.hpp"
+#include "programs/gyre/serve/redirect.hpp"
 
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/printable.hpp>
@@ -31,8 +32,8 @@
 namespace programs {
 namespace {
 
-std::string url_of(const std::string& where) {
-  return where.starts_with("unix:") ? where : fmt::format("http://{}/", where);
+std::string url_of(const std::string& where, const char* scheme = "http") {
+  return where.starts_with("unix:") ? where : fmt::format("{}://{}/", scheme, where);
 }
 
 std::string admin_url(const std::string& where) {
@@ -63,19 +64,29 @@ class terminal {
 class site_server {
  public:
   explicit site_server(serve_settings settings)
-      : settings_(std::move(settings)), counted_(settings_.threads), heard_(settings_, counted_) {}
+      : settings_(std::move(settings)),
+        encryption_(make_encryption(settings_.tls)),
+        counted_(settings_.threads),
+        heard_(settings_, counted_) {}
 
   gyre::task<> run() {
-    auto listen = [&] { return std::make_unique<gyre::http::server>(make_server_options(settings_, heard_)); };
+    auto security = encryption_ ? encryption_->sessions() : nullptr;
+    auto listen = [&] {
+      return std::make_unique<gyre::http::server>(make_server_options(settings_, heard_, security));
+    };
     const std::unique_ptr<gyre::http::server> server = co_await when_address_is_free(listen);
     std::unique_ptr<gyre::http::server> admin;
     auto listen_for_operators = [&] { return std::make_unique<gyre::http::server>(admin_options(*server)); };
     if (!settings_.admin.empty()) admin = co_await when_address_is_free(listen_for_operators);
-    announce(*server, admin.get());
-    if (admin)
-      co_await serve_with(*server, *admin);
-    else
-      co_await server->run();
+    std::unique_ptr<gyre::http::server> redirect;
+    auto listen_for_redirects = [&] { return std::make_unique<gyre::http::server>(redirect_options(*server)); };
+    if (!settings_.tls.redirect.empty()) redirect = co_await when_address_is_free(listen_for_redirects);
+    announce(*server, admin.get(), redirect.get());
+    std::vector<gyre::task_handle<void>> beside;
+    if (admin) beside.push_back(gyre::spawn(admin->run(), {.name = "admin"}));
+    if (redirect) beside.push_back(gyre::spawn(redirect->run(), {.name = "redirects to HTTPS"}));
+    if (encryption_) beside.push_back(gyre::spawn(encryption_->keep_fresh(), {.name = "renewal of certificates"}));
+    co_await serve_with(*server, beside);
   }
 
  private:
@@ -95,18 +106,28 @@ class site_server {
   }
 
   // The admin address answers until the end of the drain.
-  static gyre::task<> serve_with(gyre::http::server& server, gyre::http::server& admin) {
-    auto operators = gyre::spawn(admin.run(), {.name = "admin"});
+  static gyre::task<> serve_with(gyre::http::server& server, std::vector<gyre::task_handle<void>>& beside) {
     std::exception_ptr failure;
     try {
       co_await server.run();
     } catch (...) {
       failure = std::current_exception();
     }
-    operators.cancel();
-    co_await gyre::shield(operators.wait());
+    for (auto& each : beside) each.cancel();
+    for (auto& each : beside) co_await gyre::shield(each.wait());
     if (failure) std::rethrow_exception(failure);
-    if (!operators.state().was_cancelled()) operators.result();
+    for (auto& each : beside)
+      if (!each.state().was_cancelled()) each.result();
+  }
+
+  gyre::http::server_options redirect_options(const gyre::http::server& server) {
+    gyre::http::server_options options;
+    options.listen = settings_.tls.redirect;
+    options.observe_stop = false;
+    options.limits = settings_.limits;
+    options.timeouts = settings_.timeouts;
+    options.routes = redirect_to_https(server.where());
+    return options;
   }
 
   gyre::http::server_options admin_options(const gyre::http::server& server) {
@@ -123,19 +144,24 @@ class site_server {
     return options;
   }
 
-  void announce(const gyre::http::server& server, const gyre::http::server* admin) const {
+  void announce(const gyre::http::server& server, const gyre::http::server* admin,
+                const gyre::http::server* redirect) const {
     const terminal out;
     gyre::print_diagnostic({"gyre serves ", std::filesystem::absolute(settings_.root).lexically_normal().string()});
-    out.line("address", url_of(server.where()), fmt::emphasis::bold | fmt::fg(fmt::terminal_color::green));
+    out.line("address", url_of(server.where(), encryption_ ? "https" : "http"), fmt::emphasis::bold | fmt::fg(fmt::terminal_color::green));
     if (admin != nullptr) out.line("admin", admin_url(admin->where()), fmt::fg(fmt::terminal_color::green));
+    if (redirect != nullptr) out.line("redirect", url_of(redirect->where()), fmt::fg(fmt::terminal_color::green));
     out.line("backend", gyre::event_loop::current().backend().name());
     out.line("threads", std::to_string(settings_.threads));
+    if (encryption_)
+      for (const auto& [name, value] : encryption_->describe()) out.line(name, value);
     for (const auto& [name, value] : describe(settings_)) out.line(name, value);
     gyre::print_diagnostic({"listening on ", server.where()});
     std::fflush(stderr);
   }
 
   serve_settings settings_;
+  std::unique_ptr<encryption> encryption_;  // null for plain text
   std::vector<traffic> counted_;  // by the index of the loop
   observers heard_;
 };
@@ -154,10 +180,19 @@ int serve(const serve_settings& given) {
     fmt::print(stderr, "error: --spa answers with the index of the root: name a file with --index\n");
     return 2;
   }
+  if (const std::string wrong = check(settings.tls); !wrong.empty()) {
+    fmt::print(stderr, "error: {}\n", wrong);
+    return 2;
+  }
   gyre::run_options options = run_with(settings.backend);
   options.threads = settings.threads;
-  site_server server(std::move(settings));
-  return gyre::run_main(server.run(), options);
+  try {
+    site_server server(std::move(settings));
+    return gyre::run_main(server.run(), options);
+  } catch (const gyre::io_error& error) {  // a certificate that cannot be used
+    fmt::print(stderr, "error: {}\n", gyre::printable(error.what()));
+    return 1;
+  }
 }
 
 }  // namespace programs

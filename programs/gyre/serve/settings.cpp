@@ -69,6 +69,9 @@ void add_limits(CLI::App& app, serve_settings& settings) {
   number("--max-header-bytes", "GYRE_MAX_HEADER_BYTES", limits.head.size, "bytes of a request's head; more: 431");
   add_seconds(app, "--header-timeout", "GYRE_HEADER_TIMEOUT", timeouts.head,
               "time for the head of a request; later: 408");
+  number("--max-handshakes", "GYRE_MAX_HANDSHAKES", limits.handshakes,
+         "TLS handshakes at a time in each thread; a further one ends the oldest");
+  add_seconds(app, "--handshake-timeout", "GYRE_HANDSHAKE_TIMEOUT", timeouts.handshake, "time for a TLS handshake");
   add_seconds(app, "--body-timeout", "GYRE_BODY_TIMEOUT", timeouts.body, "time for each 16 KiB of a body; later: 408");
   add_seconds(app, "--idle-timeout", "GYRE_IDLE_TIMEOUT", timeouts.idle, "time between two requests");
   add_seconds(app, "--write-timeout", "GYRE_WRITE_TIMEOUT", timeouts.write, "time for each 64 KiB of a response");
@@ -139,6 +142,7 @@ void add_serve_options(CLI::App& app, serve_settings& settings) {
       ->envname("GYRE_MAX_UPLOAD")
       ->capture_default_str()
       ->group("Limits");
+  add_encryption_options(app, settings.tls);
   add_limits(app, settings);
 }
 

@@ -1,6 +1,8 @@
 // programs/gyre/serve/settings.hpp: the settings of `gyre serve`.
 #pragma once
 
+#include "programs/gyre/serve/encryption.hpp"
+
 #include <gyre/http/server_limits.hpp>
 #include <gyre/net/listen_on_loops.hpp>
 
@@ -35,6 +37,7 @@ struct serve_settings {
   bool spa = false;
   std::string upload;  // the directory; empty for none
   std::uint64_t upload_limit = std::uint64_t{4} << 30U;
+  encryption_settings tls = {};
   gyre::http::server_limits limits = {};
   gyre::http::server_timeouts timeouts = {};
 };

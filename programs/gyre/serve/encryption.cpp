@@ -1,0 +1,207 @@
+// programs/gyre/serve/encryption.cpp: HTTPS for `gyre serve`.
+#include "programs/gyre/serve/encryption.hpp"
+
+#include "programs/common/option_checks.hpp"
+
+#include <gyre/io/printable.hpp>
+#include <gyre/loop/sleep.hpp>
+#include <gyre/net/address.hpp>
+#include <gyre/runtime/signal_set.hpp>
+#include <gyre/tasks/race.hpp>
+#include <gyre/tasks/to_thread.hpp>
+#include <gyre/tls.hpp>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <exception>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string_view>
+
+#include <sys/stat.h>
+
+namespace programs {
+namespace {
+
+namespace tls = gyre::tls;
+
+std::string content_of(const std::string& file) {
+  std::ifstream input(file, std::ios::binary);
+  if (!input) throw tls::tls_error(tls::tls_errc::bad_configuration, "--tls-ocsp", file, "the file cannot be read");
+  return {std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};
+}
+
+std::vector<tls::certificate> load(const encryption_settings& settings) {
+  std::vector<tls::certificate> all;
+  if (!settings.automatic.empty()) all.push_back(tls::certificate::self_signed({"localhost", "127.0.0.1", "::1"}));
+  for (std::size_t i = 0; i < settings.chains.size(); ++i) {
+    all.push_back(tls::certificate::from_files(settings.chains[i], settings.keys[i]));
+    if (i < settings.ocsp_responses.size()) all.back().ocsp_response = content_of(settings.ocsp_responses[i]);
+  }
+  return all;
+}
+
+// Changes when a file is replaced or written to.
+std::string state_of_files(const encryption_settings& settings) {
+  std::string all;
+  for (const auto* const files : {&settings.chains, &settings.keys, &settings.ocsp_responses}) {
+    for (const std::string& each : *files) {
+      struct stat found{};
+      if (::stat(each.c_str(), &found) != 0) found = {};
+      all += fmt::format("{} {} {}.{} {}\n", found.st_ino, found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec,
+                         found.st_dev);
+    }
+  }
+  return all;
+}
+
+std::string fingerprints(const std::vector<tls::certificate>& all) {
+  std::string text;
+  for (const tls::certificate& each : all) text += (text.empty() ? "" : ", ") + each.fingerprint();
+  return text;
+}
+
+class encryption_with_tls final : public encryption {
+ public:
+  explicit encryption_with_tls(const encryption_settings& settings)
+      : settings_(settings), tickets_(std::make_shared<tls::ticket_keys>()), files_(state_of_files(settings)) {
+    const auto certificates = load(settings_);
+    fingerprints_ = fingerprints(certificates);
+    sessions_ = std::make_shared<tls::server_sessions>(config_of(certificates));
+  }
+
+  [[nodiscard]] std::shared_ptr<gyre::secure_sessions> sessions() const override { return sessions_; }
+  [[nodiscard]] std::vector<std::pair<std::string, std::string>> describe() const override {
+    return {{"tls", fmt::format("{} or newer, {}", settings_.least,
+                                settings_.automatic.empty() ? "files are loaded again when they change, and at SIGHUP"
+                                                            : "a certificate that nobody trusts, for development")},
+            {"fingerprint", "SHA-256 " + fingerprints_}};
+  }
+
+  gyre::task<> keep_fresh() override {
+    gyre::signal_set hang_up{SIGHUP};
+    for (;;) {
+      auto told = [&]() -> gyre::task<bool> {
+        (void)co_await hang_up.next();
+        co_return true;
+      };
+      auto changed = [this]() -> gyre::task<bool> {
+        co_await files_changed();
+        co_return false;
+      };
+      auto either = gyre::race(told(), changed());
+      (void)co_await std::move(either);
+      if (settings_.automatic.empty()) co_await renew();
+    }
+  }
+
+ private:
+  struct fresh {
+    tls::server_config config;
+    std::string fingerprints;
+  };
+
+  tls::server_config config_of(const std::vector<tls::certificate>& certificates) const {
+    tls::server_options options;
+    options.certificates = certificates;
+    options.protocols = {"http/1.1"};
+    options.least = settings_.least == "1.3" ? tls::version::tls_1_3 : tls::version::tls_1_2;
+    options.tickets = tickets_;
+    return tls::server_config(options);
+  }
+  // Programs that renew certificates write several files, so this waits until they have come to rest.
+  gyre::task<> files_changed() {
+    constexpr std::chrono::milliseconds between_looks(500);
+    std::string before = files_;
+    for (;;) {
+      co_await gyre::sleep(between_looks);
+      auto look = [this] { return state_of_files(settings_); };
+      std::string now = co_await gyre::to_thread(look);
+      if (now != files_ && now == before) co_return;
+      before = std::move(now);
+    }
+  }
+  gyre::task<> renew() {
+    try {
+      auto build = [this]() -> fresh {
+        files_ = state_of_files(settings_);  // before they are read: a later change is noticed
+        const auto certificates = load(settings_);
+        return {config_of(certificates), fingerprints(certificates)};
+      };
+      fresh made = co_await gyre::to_thread(build);
+      sessions_->set_config(std::move(made.config));
+      gyre::print_diagnostic({"certificates loaded again: SHA-256 ", made.fingerprints});
+    } catch (const std::exception& failure) {
+      gyre::print_diagnostic({"the certificates stay as they are: ", failure.what()});
+    }
+  }
+
+  const encryption_settings& settings_;
+  std::shared_ptr<tls::ticket_keys> tickets_;
+  std::shared_ptr<tls::server_sessions> sessions_;
+  std::string fingerprints_;
+  std::string files_;
+};
+
+std::string check_address(const std::string& text) {
+  if (gyre::address::parse(text)) return {};
+  return fmt::format("expected HOST:PORT with a numeric host, got \"{}\"", text);
+}
+
+}  // namespace
+
+void add_encryption_options(CLI::App& app, encryption_settings& settings) {
+  const auto files = [&app](const char* flag, std::vector<std::string>& all, const char* what, const char* variable) {
+    app.add_option(flag, all, what)
+        ->allow_extra_args(false)  // the next argument may be DIR
+        ->delimiter(',')
+        ->check(CLI::ExistingFile)
+        ->envname(variable)
+        ->group("TLS");
+  };
+  files("--tls-cert", settings.chains,
+        "a file with a certificate and those of its authorities (PEM), which makes this an HTTPS server; several, for "
+        "several host names: repeated, or with commas",
+        "GYRE_TLS_CERT");
+  files("--tls-key", settings.keys, "the file with the private key; one for each --tls-cert", "GYRE_TLS_KEY");
+  files("--tls-ocsp", settings.ocsp_responses,
+        "a file with an OCSP response (DER) to send with the certificate at the same place", "GYRE_TLS_OCSP");
+  app.add_option("--tls", settings.automatic, "auto: a certificate that is made at the start, for development")
+      ->check(CLI::IsMember({"auto"}))
+      ->envname("GYRE_TLS")
+      ->group("TLS");
+  app.add_option("--tls-min", settings.least, "the oldest version of TLS that is accepted: 1.2 or 1.3")
+      ->check(CLI::IsMember({"1.2", "1.3"}))
+      ->envname("GYRE_TLS_MIN")
+      ->capture_default_str()
+      ->group("TLS");
+  app.add_option("--redirect-http", settings.redirect,
+                 "HOST:PORT where clients that speak HTTP are sent to the HTTPS server (default: not served)")
+      ->check(check_address)
+      ->envname("GYRE_REDIRECT_HTTP")
+      ->group("TLS");
+}
+
+std::string check(const encryption_settings& settings) {
+  if (settings.chains.size() != settings.keys.size())
+    return fmt::format("--tls-cert was given {} times and --tls-key {} times: give a key for each certificate",
+                       settings.chains.size(), settings.keys.size());
+  if (settings.ocsp_responses.size() > settings.chains.size()) return "--tls-ocsp belongs to a --tls-cert";
+  if (!settings.automatic.empty() && !settings.chains.empty()) return "give --tls auto or --tls-cert, not both";
+  if (!settings.redirect.empty() && !settings.wanted())
+    return "--redirect-http leads to an HTTPS server: give --tls-cert and --tls-key, or --tls auto";
+  return {};
+}
+
+std::unique_ptr<encryption> make_encryption(const encryption_settings& settings) {
+  if (!settings.wanted()) return nullptr;
+  return std::make_unique<encryption_with_tls>(settings);
+}
+
+}  // namespace programs

@@ -1,0 +1,49 @@
+// programs/gyre/serve/encryption.hpp: HTTPS for `gyre serve`: certificates, and their renewal while it runs.
+#pragma once
+
+#include <gyre/coro/task.hpp>
+#include <gyre/net/secure_session.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace programs {
+
+struct encryption_settings {
+  std::vector<std::string> chains;  // files, in the order of their keys
+  std::vector<std::string> keys;
+  std::vector<std::string> ocsp_responses;
+  std::string automatic;  // "auto" for a certificate made at the start
+  std::string least = "1.2";
+  std::string redirect;  // HOST:PORT that leads clients of HTTP here; empty for none
+
+  [[nodiscard]] bool wanted() const noexcept { return !chains.empty() || !automatic.empty(); }
+};
+
+/// Adds the flags, each with its GYRE_ variable of the environment. Adds none to a program without OpenSSL.
+void add_encryption_options(CLI::App& app, encryption_settings& settings);
+
+/// Returns what is wrong with the combination of flags, or "".
+[[nodiscard]] std::string check(const encryption_settings& settings);
+
+class encryption {
+ public:
+  virtual ~encryption() = default;
+  [[nodiscard]] virtual std::shared_ptr<gyre::secure_sessions> sessions() const = 0;
+  /// For people: name and value.
+  [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> describe() const = 0;
+  /// Loads the files again at SIGHUP and when one of them changes, and says so on standard error. Connections keep the
+  /// certificate with which they began. Files that cannot be used change nothing. Cancel: ends it.
+  [[nodiscard]] virtual gyre::task<> keep_fresh() = 0;
+};
+
+/// Lifetime: `settings` must outlive it. Errors: tls_error, for files that cannot be used.
+[[nodiscard]] std::unique_ptr<encryption> make_encryption(const encryption_settings& settings);
+
+}  // namespace programs
