@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -32,7 +31,7 @@ gyre::task<> serve(settings chosen) {
   options.routes = std::move(routes);
   options.threads = chosen.threads;
   const tls::server_config config({.certificates = {identity}, .protocols = {"http/1.1"}});
-  options.security = std::make_shared<tls::server_sessions>(config);
+  options.encryption = tls::server_sessions(config);
   http::server server(std::move(options));
   std::printf("certificate %s\nlistening on https://%s\n", identity.fingerprint().c_str(), server.where().c_str());
   std::fflush(stdout);

@@ -27,6 +27,7 @@ SYSTEM_USERS = {
     "src/loop/event_loop.cpp": "the clock of the loop, the end of a time slice, fork handlers",
     "src/loop/guest_loop.cpp": "waits for another loop, which is all that a guest waits for",
     "src/process/": "starts, signals and awaits children, which is the layer's subject",
+    "src/tls/key_log.cpp": "creates a file that only its owner may read",
     "src/runtime/": "signals, limits and cores of the whole process, which are the layer's subject",
 }
 # Layers that use only these headers of another layer.

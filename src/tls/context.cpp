@@ -110,7 +110,7 @@ context::context(const server_options& options)
     : server_(true),
       protocols_(in_wire_format(options.protocols)),
       handshake_limit_(options.handshake_limit),
-      tickets_(options.tickets != nullptr ? options.tickets : std::make_shared<ticket_keys>()) {
+      tickets_(options.tickets) {
   if (options.certificates.empty())
     throw tls_error(tls_errc::bad_configuration, "server_config", "", "a server needs a certificate");
   settings_ = settings_for(options.certificates.front(), options);

@@ -9,7 +9,7 @@
 
 #include <atomic>
 #include <chrono>
-#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,9 +56,9 @@ class context {
   bool verifies_ = false;
   std::string protocols_;  // each with its length before it: RFC 7301 §3.1
   std::chrono::nanoseconds handshake_limit_;
-  std::shared_ptr<ticket_keys> tickets_;
-  mutable session_cache sessions_;  // of a client
-  std::string ocsp_response_;       // of the first certificate
+  std::optional<ticket_keys> tickets_;  // of a server
+  mutable session_cache sessions_;      // of a client
+  std::string ocsp_response_;           // of the first certificate
   ssl_ctx_owner settings_;
   std::vector<server_name> others_;
 };

@@ -5,6 +5,8 @@
 #include "engine.hpp"
 #include "session_facts.hpp"
 
+#include <atomic>
+#include <mutex>
 #include <utility>
 
 namespace gyre::tls {
@@ -64,19 +66,39 @@ class server_session final : public secure_session {
 
 }  // namespace
 
-void server_sessions::set_config(server_config next) noexcept {
-  const std::lock_guard lock(mutex_);
-  std::swap(config_, next);  // the former one is destroyed after the lock
-}
+class server_sessions::state final : public secure_sessions {
+ public:
+  explicit state(server_config config) noexcept : config_(std::move(config)) {}
 
-server_config server_sessions::config() const noexcept {
-  const std::lock_guard lock(mutex_);
-  return config_;
-}
+  [[nodiscard]] secure_session_owner begin() override {
+    const server_config now = config();
+    return secure_session_owner(new server_session(now.shared()));
+  }
+  void add_reference() noexcept override { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept override {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
 
-std::unique_ptr<secure_session> server_sessions::begin() {
-  const server_config now = config();
-  return std::make_unique<server_session>(now.shared());
-}
+  void set_config(server_config& next) noexcept {
+    const std::lock_guard lock(mutex_);
+    std::swap(config_, next);
+  }
+  [[nodiscard]] server_config config() noexcept {
+    const std::lock_guard lock(mutex_);
+    return config_;
+  }
+
+ private:
+  std::atomic<int> references_ = 1;
+  std::mutex mutex_;
+  server_config config_;
+};
+
+server_sessions::server_sessions(server_config config) : shared_(*new state(std::move(config))) {}
+server_sessions::state& server_sessions::shared() const noexcept { return static_cast<state&>(*shared_.operator->()); }
+
+// The former configuration is destroyed here, outside of the lock.
+void server_sessions::set_config(server_config next) noexcept { shared().set_config(next); }
+server_config server_sessions::config() const noexcept { return shared().config(); }
 
 }  // namespace gyre::tls

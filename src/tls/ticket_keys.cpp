@@ -128,7 +128,7 @@ int ticket_keys::ring::choose_key(SSL* connection, unsigned char* name, unsigned
     // A client of TLS 1.3 uses each ticket once, and so needs another one. RFC 8446 §C.4.
     const bool renew = !with->newest || SSL_version(connection) >= TLS1_3_VERSION;
     return renew ? usable_and_to_be_renewed : usable;
-  } catch (...) {
+  } catch (...) {  // no memory
     return failed;
   }
 }
@@ -139,9 +139,10 @@ void ticket_keys::ring::attach(SSL_CTX& settings, ring& keys) {
   SSL_CTX_set_timeout(&settings, static_cast<long>(keys.lifetime().count()));
 }
 
-ticket_keys::ticket_keys(std::chrono::seconds lifetime) : ring_(std::make_unique<ring>(lifetime)) {}
-ticket_keys::ticket_keys(const std::vector<std::string>& keys) : ring_(std::make_unique<ring>(keys)) {}
-ticket_keys::~ticket_keys() = default;
+ticket_keys::ticket_keys(std::chrono::seconds lifetime) : ring_(new ring(lifetime)) {}
+ticket_keys::ticket_keys(const std::vector<std::string>& keys) : ring_(new ring(keys)) {}
+ticket_keys::ticket_keys(const ticket_keys& other) noexcept : ring_(other.ring_) { ring_->add_reference(); }
+ticket_keys::~ticket_keys() { ring_->release(); }
 void ticket_keys::set_keys(const std::vector<std::string>& keys) { ring_->set(keys); }
 
 }  // namespace gyre::tls

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <optional>
@@ -16,7 +17,7 @@
 
 namespace gyre::tls {
 
-struct ticket_keys::ring {
+class ticket_keys::ring {
  public:
   struct key {
     std::array<unsigned char, 16> name;
@@ -31,7 +32,11 @@ struct ticket_keys::ring {
   explicit ring(std::chrono::seconds lifetime);
   explicit ring(const std::vector<std::string>& keys);
   ring& operator=(ring&&) = delete;
-  ~ring();
+
+  void add_reference() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept {
+    if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+  }
 
   void set(const std::vector<std::string>& keys);
   /// For a new ticket.
@@ -44,10 +49,12 @@ struct ticket_keys::ring {
   static void attach(SSL_CTX& settings, ring& keys);
 
  private:
+  ~ring();
   void rotate();
   static int choose_key(SSL* connection, unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher,
                         EVP_MAC_CTX* mac, int encrypts) noexcept;
 
+  std::atomic<int> references_ = 1;
   std::mutex mutex_;
   std::vector<key> keys_;
   std::chrono::seconds lifetime_;

@@ -14,7 +14,7 @@ using https_client = http_client<tls::stream>;
 
 inline http::server_options over_tls(http::handler routes, tls::server_options settings = server_with_certificate()) {
   http::server_options options = options_for(std::move(routes));
-  options.security = std::make_shared<tls::server_sessions>(tls::server_config(settings));
+  options.encryption = tls::server_sessions(tls::server_config(settings));
   return options;
 }
 

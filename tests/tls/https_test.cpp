@@ -268,11 +268,11 @@ TEST(https_server, a_response_that_is_cut_off_is_no_end_in_order) {
 TEST(https_server, connections_keep_their_configuration_when_there_is_a_new_one) {
   const auto next = tls::certificate::self_signed({"server.test"});
   http::server_options options = options_for(says("hello"));
-  const auto sessions = std::make_shared<tls::server_sessions>(tls::server_config(server_with_certificate()));
-  options.security = sessions;
+  tls::server_sessions sessions{tls::server_config(server_with_certificate())};
+  options.encryption = sessions;
   run_on_sockets(std::move(options), [&](socket_server& server) -> gyre::task<> {
     auto before = co_await connect_over_tls(server);
-    sessions->set_config(tls::server_config({.certificates = {next}}));
+    sessions.set_config(tls::server_config({.certificates = {next}}));
     EXPECT_EQ((co_await get_over_tls(server, "/", {.authorities = next.chain})).body, "hello");
     co_await before.send(hello_request);
     EXPECT_EQ((co_await before.answer()).body, "hello");

@@ -2,7 +2,6 @@
 #include "tests/tls/https_server.hpp"
 
 #include <atomic>
-#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -55,15 +54,14 @@ TEST(https_threads, all_loops_resume_the_sessions_of_each_other) {
 }
 
 TEST(https_threads, the_configuration_changes_while_clients_connect) {
-  auto settings = server_with_certificate();
-  settings.tickets = std::make_shared<tls::ticket_keys>();
-  const auto sessions = std::make_shared<tls::server_sessions>(tls::server_config(settings));
+  const auto settings = server_with_certificate();
+  tls::server_sessions sessions{tls::server_config(settings)};
   http::server_options options = options_for(says("hello"));
-  options.security = sessions;
+  options.encryption = sessions;
   run_on_threads(std::move(options), [&](http::server& server) -> gyre::task<> {
     std::atomic<bool> over = false;
     std::jthread renewing([&] {
-      while (!over) sessions->set_config(tls::server_config(settings));
+      while (!over) sessions.set_config(tls::server_config(settings));
     });
     const gyre::scope_exit at_end([&over] { over = true; });
     const tls::client_config clients(client_that_trusts());

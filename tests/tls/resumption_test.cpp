@@ -2,7 +2,6 @@
 #include "tests/tls/tls_pair.hpp"
 
 #include <array>
-#include <memory>
 #include <string>
 
 using namespace gyre_test;
@@ -64,7 +63,6 @@ TEST(tls_resumption, a_session_belongs_to_one_host_and_one_configuration) {
 TEST(tls_resumption, a_new_configuration_accepts_tickets_of_the_same_keys_only) {
   run_tls([]() -> gyre::task<> {
     auto options = server_with_certificate();
-    options.tickets = std::make_shared<tls::ticket_keys>();
     const tls::server_config first(options);
     const tls::server_config second(options);
     const tls::server_config foreign(server_with_certificate());
@@ -78,14 +76,14 @@ TEST(tls_resumption, a_new_configuration_accepts_tickets_of_the_same_keys_only) 
 TEST(tls_resumption, processes_share_the_keys_that_the_program_gives) {
   run_tls([]() -> gyre::task<> {
     auto options = server_with_certificate();
-    options.tickets = std::make_shared<tls::ticket_keys>(std::vector{key_of('a')});
+    options.tickets = tls::ticket_keys(std::vector{key_of('a')});
     const tls::server_config one(options);
-    options.tickets = std::make_shared<tls::ticket_keys>(std::vector{key_of('b'), key_of('a')});
+    options.tickets = tls::ticket_keys(std::vector{key_of('b'), key_of('a')});
     const tls::server_config other(options);
     const tls::client_config clients(client_that_trusts());
     EXPECT_EQ(co_await connect(one, clients), anew);
     EXPECT_EQ(co_await connect(other, clients), resumed);  // by an older key
-    options.tickets->set_keys({key_of('c')});
+    options.tickets.set_keys({key_of('c')});
     EXPECT_EQ(co_await connect(other, clients), anew);
   });
 }
@@ -98,7 +96,7 @@ TEST(tls_resumption, keys_of_another_size_are_refused) {
 TEST(tls_resumption, a_ticket_ends_with_its_key) {
   run_tls([]() -> gyre::task<> {
     auto options = server_with_certificate();
-    options.tickets = std::make_shared<tls::ticket_keys>(0s);  // a key for each ticket
+    options.tickets = tls::ticket_keys(0s);  // a key for each ticket
     const tls::server_config servers(options);
     const tls::client_config clients(client_that_trusts());
     EXPECT_EQ(co_await connect(servers, clients), anew);
@@ -111,7 +109,6 @@ TEST(tls_resumption, a_session_is_not_resumed_under_other_rules_for_clients) {
   run_tls([]() -> gyre::task<> {
     const auto identity = tls::certificate::self_signed({"client 7"});
     auto options = server_with_certificate();
-    options.tickets = std::make_shared<tls::ticket_keys>();
     const tls::server_config open(options);
     options.clients = tls::client_certificates::required;
     options.client_authorities = identity.chain;

@@ -14,7 +14,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,8 +56,8 @@ struct server_options {
   std::string name = {};  ///< value of the Server field; no field is sent when it is empty
   /// Must outlive the server. With several threads, all loops call it at the same time; see loop_local.
   exchange_observer* observer = nullptr;
-  /// Encrypts the connections that the server accepts: see tls::server_sessions. Null means plain text.
-  std::shared_ptr<secure_sessions> security = {};
+  /// Encrypts the connections that the server accepts: see tls::server_sessions. Defaults to plain text.
+  security encryption = {};
   /// Shared connection counter. Servers that share one enforce their limits together. Must outlive them. Defaults to
   /// null: this server counts alone.
   shared_connection_count* counted_with = nullptr;

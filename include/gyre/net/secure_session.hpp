@@ -2,19 +2,20 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
+#include <gyre/coro/owned.hpp>
 #include <gyre/io/buffer_lease.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gyre {
 
 /// One encrypted connection, without I/O. Its user sends what the functions append to `out`, in that order, also after
-/// a failure. For authors of servers; see http::server_options::security.
+/// a failure. For authors of servers; see http::server_options::encryption.
 ///
 /// Thread: that of the connection.
 class GYRE_API secure_session {
@@ -56,14 +57,46 @@ class GYRE_API secure_session {
   [[nodiscard]] virtual std::string failure() const = 0;
 };
 
-/// Makes the sessions of a server's connections. Thread: any, also at the same time.
+using secure_session_owner = owned<secure_session*, delete_target>;
+
+/// Makes the sessions of a server's connections. Counted: see security. Thread: any, also at the same time.
 class GYRE_API secure_sessions {
  public:
   secure_sessions() = default;
   secure_sessions& operator=(secure_sessions&&) = delete;
-  virtual ~secure_sessions() = default;
   /// Errors: those of the protocol; std::bad_alloc.
-  [[nodiscard]] virtual std::unique_ptr<secure_session> begin() = 0;
+  [[nodiscard]] virtual secure_session_owner begin() = 0;
+  virtual void add_reference() noexcept = 0;
+  virtual void release() noexcept = 0;
+
+ protected:
+  ~secure_sessions() = default;
+};
+
+/// How a server encrypts its connections. Copies refer to the same. Without sessions it does not encrypt.
+/// Thread: any, also at the same time.
+class security {
+ public:
+  security() noexcept = default;
+  /// Takes over one reference.
+  explicit security(secure_sessions& counted) noexcept : sessions_(&counted) {}
+  security(const security& other) noexcept : sessions_(other.sessions_) {
+    if (sessions_ != nullptr) sessions_->add_reference();
+  }
+  security(security&& other) noexcept : sessions_(std::exchange(other.sessions_, nullptr)) {}
+  security& operator=(security other) noexcept {
+    std::swap(sessions_, other.sessions_);
+    return *this;
+  }
+  ~security() {
+    if (sessions_ != nullptr) sessions_->release();
+  }
+
+  [[nodiscard]] explicit operator bool() const noexcept { return sessions_ != nullptr; }
+  [[nodiscard]] secure_sessions* operator->() const noexcept { return sessions_; }
+
+ private:
+  secure_sessions* sessions_ = nullptr;
 };
 
 }  // namespace gyre

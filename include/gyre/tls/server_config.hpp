@@ -9,7 +9,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,8 +33,8 @@ struct server_options {
   /// PEM text: certificates of the authorities that clients' certificates must come from.
   std::string client_authorities = {};
   /// The keys of tickets, by which clients resume their sessions. A new configuration accepts the tickets of an earlier
-  /// one that has the same keys. Null means keys of its own.
-  std::shared_ptr<ticket_keys> tickets = {};
+  /// one that has the same keys.
+  ticket_keys tickets = ticket_keys();
   /// The time for a handshake.
   std::chrono::nanoseconds handshake_limit = std::chrono::seconds(10);
 };

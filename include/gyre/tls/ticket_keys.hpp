@@ -4,8 +4,8 @@
 #include <gyre/attributes.hpp>
 
 #include <chrono>
-#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gyre::tls {
@@ -14,7 +14,7 @@ namespace gyre::tls {
 /// keys can read the tickets, and with TLS 1.2 also recorded connections: so they change, and never leave the process
 /// unless the program shares them.
 ///
-/// Thread: any, also at the same time. All loops use the same keys.
+/// Copies refer to the same keys. Thread: any, also at the same time. All loops use the same keys.
 class GYRE_API ticket_keys {
  public:
   /// Random keys. There is a new one after each `lifetime`, and a ticket is good for one to two of them.
@@ -23,17 +23,21 @@ class GYRE_API ticket_keys {
   /// random bytes. They do not change on their own; see set_keys().
   /// Errors: tls_error bad_configuration, for no key or one of another size.
   explicit ticket_keys(const std::vector<std::string>& keys);
-  ticket_keys& operator=(ticket_keys&&) = delete;
+  ticket_keys(const ticket_keys& other) noexcept;
+  ticket_keys& operator=(ticket_keys other) noexcept {
+    std::swap(ring_, other.ring_);
+    return *this;
+  }
   ~ticket_keys();
 
   /// Replaces the keys of the program. Errors: same as the constructor.
   void set_keys(const std::vector<std::string>& keys);
 
-  struct ring;
+  class ring;
   [[nodiscard]] ring& shared() const noexcept { return *ring_; }
 
  private:
-  std::unique_ptr<ring> ring_;
+  ring* ring_;
 };
 
 }  // namespace gyre::tls

@@ -22,6 +22,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include <sys/stat.h>
@@ -70,13 +71,13 @@ std::string fingerprints(const std::vector<tls::certificate>& all) {
 class encryption_with_tls final : public encryption {
  public:
   explicit encryption_with_tls(const encryption_settings& settings)
-      : settings_(settings), tickets_(std::make_shared<tls::ticket_keys>()), files_(state_of_files(settings)) {
+      : settings_(settings), files_(state_of_files(settings)) {
     const auto certificates = load(settings_);
     fingerprints_ = fingerprints(certificates);
-    sessions_ = std::make_shared<tls::server_sessions>(config_of(certificates));
+    sessions_.emplace(config_of(certificates));
   }
 
-  [[nodiscard]] std::shared_ptr<gyre::secure_sessions> sessions() const override { return sessions_; }
+  [[nodiscard]] gyre::security sessions() const override { return *sessions_; }
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> describe() const override {
     return {{"tls", fmt::format("{} or newer, {}", settings_.least,
                                 settings_.automatic.empty() ? "files are loaded again when they change, and at SIGHUP"
@@ -143,8 +144,8 @@ class encryption_with_tls final : public encryption {
   }
 
   const encryption_settings& settings_;
-  std::shared_ptr<tls::ticket_keys> tickets_;
-  std::shared_ptr<tls::server_sessions> sessions_;
+  tls::ticket_keys tickets_;
+  std::optional<tls::server_sessions> sessions_;
   std::string fingerprints_;
   std::string files_;
 };

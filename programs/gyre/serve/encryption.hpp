@@ -35,7 +35,7 @@ void add_encryption_options(CLI::App& app, encryption_settings& settings);
 class encryption {
  public:
   virtual ~encryption() = default;
-  [[nodiscard]] virtual std::shared_ptr<gyre::secure_sessions> sessions() const = 0;
+  [[nodiscard]] virtual gyre::security sessions() const = 0;
   /// For people: name and value.
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> describe() const = 0;
   /// Loads the files again at SIGHUP and when one of them changes, and says so on standard error. Connections keep the

@@ -26,7 +26,7 @@ observers::observers(const serve_settings& settings, std::vector<traffic>& count
     : own_([&settings, &counted] { return observer(settings, counted[gyre::event_loop::current().index()]); }) {}
 
 gyre::http::server_options make_server_options(const serve_settings& settings, observers& heard,
-                                               std::shared_ptr<gyre::secure_sessions> security) {
+                                               gyre::security encryption) {
   gyre::http::server_options options;
   options.listen = settings.listen;
   options.make_routes = [&settings, &heard] {
@@ -38,7 +38,7 @@ gyre::http::server_options make_server_options(const serve_settings& settings, o
   options.limits = settings.limits;
   options.timeouts = settings.timeouts;
   options.observer = &heard;
-  options.security = std::move(security);
+  options.encryption = std::move(encryption);
   return options;
 }
 

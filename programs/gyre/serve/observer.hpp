@@ -41,6 +41,6 @@ class observers final : public gyre::http::exchange_observer {
 
 /// Lifetime: both must outlive the server.
 [[nodiscard]] gyre::http::server_options make_server_options(const serve_settings& settings, observers& heard,
-                                                             std::shared_ptr<gyre::secure_sessions> security);
+                                                             gyre::security encryption);
 
 }  // namespace programs

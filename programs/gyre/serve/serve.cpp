@@ -70,7 +70,7 @@ class site_server {
         heard_(settings_, counted_) {}
 
   gyre::task<> run() {
-    auto security = encryption_ ? encryption_->sessions() : nullptr;
+    const gyre::security security = encryption_ ? encryption_->sessions() : gyre::security();
     auto listen = [&] {
       return std::make_unique<gyre::http::server>(make_server_options(settings_, heard_, security));
     };
@@ -148,7 +148,8 @@ class site_server {
                 const gyre::http::server* redirect) const {
     const terminal out;
     gyre::print_diagnostic({"gyre serves ", std::filesystem::absolute(settings_.root).lexically_normal().string()});
-    out.line("address", url_of(server.where(), encryption_ ? "https" : "http"), fmt::emphasis::bold | fmt::fg(fmt::terminal_color::green));
+    out.line("address", url_of(server.where(), encryption_ ? "https" : "http"),
+             fmt::emphasis::bold | fmt::fg(fmt::terminal_color::green));
     if (admin != nullptr) out.line("admin", admin_url(admin->where()), fmt::fg(fmt::terminal_color::green));
     if (redirect != nullptr) out.line("redirect", url_of(redirect->where()), fmt::fg(fmt::terminal_color::green));
     out.line("backend", gyre::event_loop::current().backend().name());
@@ -162,7 +163,7 @@ class site_server {
 
   serve_settings settings_;
   std::unique_ptr<encryption> encryption_;  // null for plain text
-  std::vector<traffic> counted_;  // by the index of the loop
+  std::vector<traffic> counted_;            // by the index of the loop
   observers heard_;
 };
 

@@ -22,7 +22,7 @@ std::span<const std::byte> bytes_of(std::string_view text) { return std::as_byte
 }  // namespace
 
 secure_session::progress secure_transport::decrypt(std::span<std::byte> to) {
-  if (session_ == nullptr) session_ = server_.options.security->begin();
+  if (!session_) session_ = server_.options.encryption->begin();
   if (unsent_.empty()) server_.ciphers.lend(unsent_);
   const secure_session::progress made = session_->decrypt(input_, input_ended_, to, unsent_);
   failed_ = failed_ || made.what == secure_session::state::failed;
@@ -30,7 +30,7 @@ secure_session::progress secure_transport::decrypt(std::span<std::byte> to) {
 }
 
 bool secure_transport::encrypt(std::string_view bytes) {
-  if (failed_ || session_ == nullptr || session_->in_handshake()) return false;
+  if (failed_ || !session_ || session_->in_handshake()) return false;
   if (unsent_.empty()) server_.ciphers.lend(unsent_);
   failed_ = !session_->encrypt(bytes_of(bytes), unsent_);
   return !failed_;
@@ -65,11 +65,11 @@ secure_transport::arrival secure_transport::arrived(buffer_lease received) {
 }
 
 bool secure_transport::has_buffered() const noexcept {
-  return !input_.empty() || (session_ != nullptr && session_->has_decrypted());
+  return !input_.empty() || (session_ && session_->has_decrypted());
 }
 
 void secure_transport::say_goodbye() noexcept {
-  if (session_ == nullptr || cut_off_ || failed_ || holds_byte_) return;
+  if (!session_ || cut_off_ || failed_ || holds_byte_) return;
   session_->finish(unsent_);
   (void)push(false);
 }
@@ -208,7 +208,7 @@ task<send_file_result> secure_transport::send_file(int file, std::uint64_t offse
 }
 
 task<> secure_transport::shutdown_write() {
-  if (session_ != nullptr && !cut_off_ && !failed_) session_->finish(unsent_);
+  if (session_ && !cut_off_ && !failed_) session_->finish(unsent_);
   co_await flush();
   (void)co_await as_expected(stream_.shutdown_write());
 }

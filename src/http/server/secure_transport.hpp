@@ -7,7 +7,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -46,7 +45,7 @@ class secure_transport final : public transport {
   [[nodiscard]] bool has_buffered() const noexcept;
   /// True when the peer waits for bytes that the socket has not taken yet: write() sends them.
   [[nodiscard]] bool has_unsent() const noexcept { return !unsent_.empty(); }
-  [[nodiscard]] bool in_handshake() const noexcept { return session_ == nullptr || session_->in_handshake(); }
+  [[nodiscard]] bool in_handshake() const noexcept { return !session_ || session_->in_handshake(); }
   /// Tells the peer that the connection ends in order, if the socket takes that at once.
   void say_goodbye() noexcept;
 
@@ -79,8 +78,8 @@ class secure_transport final : public transport {
 
   server_state& server_;
   socket_stream& stream_;
-  std::unique_ptr<secure_session> session_;  // begins with the first bytes
-  buffer_lease input_;                       // encrypted bytes that were not used yet
+  secure_session_owner session_;  // begins with the first bytes
+  buffer_lease input_;            // encrypted bytes that were not used yet
   std::string unsent_;
   std::string_view decrypted_;
   receive_deadline receiving_;

@@ -187,7 +187,7 @@ server_options options_for_other_loop(server_state& first) {
           .socket = from.socket,
           .name = from.name,
           .observer = from.observer,
-          .security = from.security,
+          .encryption = from.encryption,
           .counted_with = &first.count,
           .observe_stop = from.observe_stop};
 }

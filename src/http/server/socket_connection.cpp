@@ -71,7 +71,7 @@ void socket_connection::begin() noexcept {
   loop().set_running_task(this);
   if (cancel_pending) return end_connection(nullptr);
   if (place_.take(server_, peer_.socket().peer)) {
-    if (server_.options.security != nullptr) {
+    if (server_.options.encryption) {
       try {
         encryption_ = new encryption(*this);
         encrypted_ = true;
@@ -85,7 +85,7 @@ void socket_connection::begin() noexcept {
     if (begin_idling()) return;
     return serve_received();
   }
-  if (server_.options.security != nullptr) return end_connection(nullptr);  // it would not understand an answer
+  if (server_.options.encryption) return end_connection(nullptr);  // it would not understand an answer
   try {
     activity_ = new activity(*this);
     run(activity_->client.refuse_service());
