@@ -14,7 +14,8 @@ def openssl(*arguments, **options):
 class Authority:
     """Signs certificates. `chain` is what a server of it sends besides its own; empty for a root."""
 
-    def __init__(self, folder, name="root", issuer=None):
+    def __init__(self, folder, name="root", issuer=None, days=30, false=False):
+        """`false`: the certificate does not allow to sign others."""
         self.folder, self.name, self.issuer = Path(folder), name, issuer
         self.certificate, self.key = self.folder / f"{name}.pem", self.folder / f"{name}.key"
         if issuer is None:
@@ -23,7 +24,8 @@ class Authority:
                     "-addext", "keyUsage=critical,keyCertSign,cRLSign")
             self.chain = ""
         else:
-            issuer.sign(name, "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign,cRLSign\n")
+            issuer.sign(name, "basicConstraints=CA:FALSE\n" if false else
+                        "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign,cRLSign\n", days)
             self.chain = self.certificate.read_text() + issuer.chain
 
     def sign(self, name, extensions, days=30):

@@ -1,5 +1,5 @@
 """gyre serve over TLS with clients that break the protocol, slowly or at once. Each must be refused, and the next client
-served. Needs tlslite-ng (PyPI): run this with the Python of a virtual environment that has it."""
+served. Needs tlslite-ng (PyPI)."""
 
 import os
 import socket
@@ -17,7 +17,10 @@ try:
     from tlslite.errors import TLSAbruptCloseError, TLSError, TLSLocalAlert, TLSRemoteAlert
     from tlslite.messages import Alert, ApplicationData, ChangeCipherSpec, ClientHello, KeyUpdate, Message
 except ImportError:
-    print("skipped: tlslite-ng is not installed (pip install tlslite-ng)")
+    own = os.environ.pop("GYRE_TLSLITE_PYTHON", None)  # the Python of a virtual environment
+    if own:
+        os.execv(own, [own, *sys.argv])
+    print("skipped: tlslite-ng is not installed; GYRE_TLSLITE_PYTHON may name a Python that has it")
     sys.exit(77)
 if b"--tls-cert" not in run(BIN / "gyre", "serve", "--help").stdout:
     print("skipped: gyre was built without OpenSSL")

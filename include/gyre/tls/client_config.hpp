@@ -14,7 +14,8 @@
 namespace gyre::tls {
 
 struct client_options {
-  /// PEM text: certificates that are trusted in place of the system's authorities.
+  /// PEM text: certificates that are trusted in place of the system's authorities. It may also hold lists of revoked
+  /// certificates (CRLs): those of an authority apply to all that it has signed.
   std::string authorities = {};
   /// The protocols that this client speaks (ALPN, RFC 7301), the preferred one first.
   std::vector<std::string> protocols = {};

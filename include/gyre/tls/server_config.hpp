@@ -30,7 +30,8 @@ struct server_options {
   std::vector<std::string> protocols = {};
   version least = version::tls_1_2;
   client_certificates clients = client_certificates::none;
-  /// PEM text: certificates of the authorities that clients' certificates must come from.
+  /// PEM text: certificates of the authorities that clients' certificates must come from, and lists of revoked ones
+  /// (CRLs).
   std::string client_authorities = {};
   /// The keys of tickets, by which clients resume their sessions. A new configuration accepts the tickets of an earlier
   /// one that has the same keys.
