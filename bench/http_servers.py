@@ -18,7 +18,7 @@ http {{
   proxy_temp_path {scratch}/b; fastcgi_temp_path {scratch}/c;
   uwsgi_temp_path {scratch}/d; scgi_temp_path {scratch}/e;
   server {{
-    listen 127.0.0.1:{port} backlog=4096; root {files};
+    listen 127.0.0.1:{port} {tls} root {files};
     location = / {{ return 200 "Hello, World!"; }}
     dav_methods PUT; client_max_body_size 0; client_body_temp_path {bodies}/nginx;
   }}
@@ -26,12 +26,16 @@ http {{
 """
 
 
-def nginx(scratch, port, files, workers=1):
+def nginx(scratch, port, files, workers=1, tls=None):
     """The command of an nginx that is set up in `scratch`."""
     configuration = Path(scratch, "nginx.conf")
     bodies = files if Path(files).is_dir() else scratch  # a received file is renamed, not copied
+    listen = "backlog=4096;"
+    if tls:  # the files of a chain and its key
+        listen = (f"ssl backlog=4096; ssl_certificate {tls[0]}; ssl_certificate_key {tls[1]}; "
+                  "ssl_protocols TLSv1.2 TLSv1.3; ssl_session_tickets on;")
     configuration.write_text(NGINX.format(scratch=scratch, port=port, files=files, bodies=bodies,
-                                           workers=workers))
+                                           workers=workers, tls=listen))
     return ["nginx", "-p", str(scratch), "-e", "stderr", "-c", str(configuration)]
 
 

@@ -24,7 +24,7 @@ SERVER_CORE, LOAD_CORE = CORES[0], CORES[-1]
 class Server:
     """A running server, ended when the block is left."""
 
-    def __init__(self, name, command, scratch, files="/nonexistent", cores=1, workers=1):
+    def __init__(self, name, command, scratch, files="/nonexistent", cores=1, workers=1, tls=None):
         self.name = name
         if command[0] in ("redis-server", "nginx"):
             with socket.socket() as probe:
@@ -33,7 +33,7 @@ class Server:
         if name == "redis-server":
             command = command + ["--port", str(self.port), "--dir", scratch]
         if command[0] == "nginx":
-            command = http_servers.nginx(scratch, self.port, files, workers)
+            command = http_servers.nginx(scratch, self.port, files, workers, tls)
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                         preexec_fn=lambda: os.sched_setaffinity(0, CORES[:cores]))
         if command[0] == "nginx":  # which says nothing

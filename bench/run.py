@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs servers in turn under the same load and prints a table, ratio to the first of them first (see bench/rounds.py).
 
-usage: bench/run.py [echo|bulk|fairness|proxy|resp|http|partial|cores|upload|counts|memory|primitives|files|micro|all]
+usage: bench/run.py [echo|bulk|fairness|proxy|resp|http|partial|cores|upload|tls|counts|memory|primitives|files|micro|all]
                     [--rounds N] [--seconds S] [--only WORD]
 The server runs on one core, the load on another. See bench/README.md.
 """
@@ -27,6 +27,7 @@ from cores import cores
 from partial import partial
 from proxy import proxy
 from rounds import in_turn
+from tls import tls
 from upload import upload
 
 
@@ -163,7 +164,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="?", default="all",
                         choices=["echo", "bulk", "fairness", "proxy", "resp", "http", "partial", "cores", "upload",
-                                 "counts", "memory", "primitives", "files", "micro", "all"])
+                                 "tls", "counts", "memory", "primitives", "files", "micro", "all"])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.6)
     parser.add_argument("--only", action="append", default=[], help="servers whose name contains this word")
@@ -192,6 +193,8 @@ def main():
         cores(arguments)
     if arguments.name in ("upload", "all"):
         upload(arguments)
+    if arguments.name in ("tls", "all"):
+        tls(arguments)
     if arguments.name in ("counts", "all"):
         counts(arguments)
     if arguments.name in ("memory", "all"):

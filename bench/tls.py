@@ -1,0 +1,111 @@
+"""HTTPS: handshakes, and requests on encrypted connections: for bench/run.py. gyre and nginx, each on one core, with the
+same OpenSSL and the same certificate."""
+
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+import http_servers
+from measure import BIN, LOAD_CORE, Server, there
+from rounds import Ratio, in_turn
+
+
+def make_certificate(scratch):
+    pair = Path(scratch, "chain.pem"), Path(scratch, "key.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
+                    "30", "-keyout", pair[1], "-out", pair[0], "-subj", "/CN=localhost", "-addext",
+                    "subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, capture_output=True)
+    return pair
+
+
+def servers(pair, files, only):
+    flags = ["--listen", "127.0.0.1:0", "--tls-cert", str(pair[0]), "--tls-key", str(pair[1])]
+    command = [str(BIN / "gyre"), "serve", str(files), "--access-log", "off"] if files else [str(BIN / "https_server")]
+    found = {f"gyre {name}": ["env", f"GYRE_BACKEND={name}", *command, *flags] for name in ("io_uring", "epoll")}
+    return there({**found, "nginx": ["nginx", "tls"]}, only)
+
+
+def requests(port, path, connections, seconds):
+    """Requests a second."""
+    done = subprocess.run(["taskset", "-c", str(LOAD_CORE), "wrk", "-t1", f"-c{connections}", f"-d{seconds}s",
+                           "--timeout", "30", f"https://127.0.0.1:{port}{path}"], capture_output=True, text=True,
+                          timeout=seconds + 60, check=True)
+    if "Socket errors" in done.stdout or "Non-2xx" in done.stdout:
+        raise SystemExit(f"bench: {done.stdout}")
+    return int(re.search(r"(\d+) requests in", done.stdout).group(1)) / seconds
+
+
+def handshakes(port, resumed, seconds):
+    """Handshakes a second: tls_handshakes does them on 16 connections at a time."""
+    done = subprocess.run(["taskset", "-c", str(LOAD_CORE), str(BIN / "tls_handshakes"), str(port),
+                           "resumed" if resumed else "full", "16", str(seconds)], capture_output=True, text=True,
+                          timeout=seconds + 60, check=True)
+    return float(done.stdout)
+
+
+def measure(title, unit, pair, files, arguments, scratch, act, rows_of=None):
+    """`act(port)` returns how many things a second were done. Prints them, and per second of the server's processor."""
+    rows = {name: [] for name in servers(pair, files, arguments.only)}
+    for name, command in in_turn(servers(pair, files, arguments.only).items(), arguments.rounds):
+        with Server(name, command, scratch, files or scratch, tls=pair) as server:
+            act(server.port, 0.3)
+            before = sum(server.cpu())
+            rate = act(server.port, arguments.seconds)
+            used = sum(server.cpu()) - before
+            rows[name].append((rate, rate * arguments.seconds / used))
+    print(f"\n{title}\n{'':16}{unit + '/s':>16}{'to nginx':>24}{'per CPU second':>16}{'to nginx':>24}")
+    base = rows.get("nginx") or next(iter(rows.values()))
+    for name, runs in rows.items():
+        text = f"{name:16}"
+        for i in (0, 1):
+            middle = sorted(run[i] for run in runs)[len(runs) // 2]
+            text += f"{middle:>16,.0f}{str(Ratio([run[i] for run in runs], [run[i] for run in base])):>24}"
+        print(text, flush=True)
+
+
+def memory(pair, arguments, scratch, connections=1000):
+    """Bytes of an idle connection, plain and encrypted."""
+    import socket
+    import ssl
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    print(f"\nmemory of {connections} idle connections, bytes of each")
+    plain = {name: command for name, command in http_servers.hello_servers().items() if name.startswith("gyre")}
+    for name, command in [*there(plain, arguments.only).items(), *servers(pair, None, arguments.only).items()]:
+        encrypted = "https" in " ".join(command)
+        if command[0] == "nginx":
+            continue
+        with Server(name, command, scratch) as server:
+            def connect():
+                peer = socket.create_connection(("127.0.0.1", server.port))
+                peer = context.wrap_socket(peer) if encrypted else peer
+                peer.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                peer.recv(1000)
+                return peer
+
+            first = [connect() for _ in range(200)]
+            before = server.resident()
+            kept = [connect() for _ in range(connections)]
+            print(f"{name + (' over TLS' if encrypted else ''):24}{(server.resident() - before) / connections:>10,.0f}")
+            for each in first + kept:
+                each.close()
+
+
+def tls(arguments):
+    with tempfile.TemporaryDirectory() as scratch:
+        pair = make_certificate(scratch)
+        files = Path(scratch, "files")
+        files.mkdir()
+        http_servers.make_files(files)
+        whole = max(2, round(arguments.seconds))  # wrk counts in seconds
+        arguments.seconds = whole
+        measure("full handshakes (TLS 1.3, ECDSA P-256)", "handshakes", pair, None, arguments, scratch,
+                lambda port, seconds: handshakes(port, False, seconds))
+        measure("resumed handshakes (TLS 1.3)", "handshakes", pair, None, arguments, scratch,
+                lambda port, seconds: handshakes(port, True, seconds))
+        for title, path, connections in (("hello", "/", 64), ("64 KiB", "/64K", 64), ("100 MiB", "/100M", 4)):
+            measure(f"HTTPS, {title}, {connections} connections", "requests", pair, files if path != "/" else None,
+                    arguments, scratch,
+                    lambda port, seconds, p=path, c=connections: requests(port, p, c, max(1, int(seconds))))
+        memory(pair, arguments, scratch)
