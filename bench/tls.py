@@ -36,6 +36,18 @@ def requests(port, path, connections, seconds):
     return int(re.search(r"(\d+) requests in", done.stdout).group(1)) / seconds
 
 
+def hellos(port, connections, seconds, server):
+    """Requests a second, and the processor time that the server has used for one. The client prepares its requests
+    first, and says when that is over."""
+    with subprocess.Popen(["taskset", "-c", str(LOAD_CORE), str(BIN / "tls_requests"), str(port), str(connections),
+                           str(seconds)], stdout=subprocess.PIPE, text=True) as client:
+        if client.stdout.readline() != "ready\n":
+            raise SystemExit("bench: tls_requests has failed")
+        before = sum(server.cpu())
+        rate = float(client.stdout.readline())
+        return rate, rate * seconds / (sum(server.cpu()) - before)
+
+
 def handshakes(port, resumed, seconds):
     """Handshakes a second: tls_handshakes does them on 16 connections at a time."""
     done = subprocess.run(["taskset", "-c", str(LOAD_CORE), str(BIN / "tls_handshakes"), str(port),
@@ -44,16 +56,17 @@ def handshakes(port, resumed, seconds):
     return float(done.stdout)
 
 
-def measure(title, unit, pair, files, arguments, scratch, act, rows_of=None):
-    """`act(port)` returns how many things a second were done. Prints them, and per second of the server's processor."""
+def measure(title, unit, pair, files, arguments, scratch, act):
+    """`act(server, seconds)` returns how many things a second were done, and perhaps also per second of the server's
+    processor. Prints both."""
     rows = {name: [] for name in servers(pair, files, arguments.only)}
     for name, command in in_turn(servers(pair, files, arguments.only).items(), arguments.rounds):
         with Server(name, command, scratch, files or scratch, tls=pair) as server:
-            act(server.port, 0.3)
+            act(server, 0.3)
             before = sum(server.cpu())
-            rate = act(server.port, arguments.seconds)
+            rate = act(server, arguments.seconds)
             used = sum(server.cpu()) - before
-            rows[name].append((rate, rate * arguments.seconds / used))
+            rows[name].append(rate if isinstance(rate, tuple) else (rate, rate * arguments.seconds / used))
     print(f"\n{title}\n{'':16}{unit + '/s':>16}{'to nginx':>24}{'per CPU second':>16}{'to nginx':>24}")
     base = rows.get("nginx") or next(iter(rows.values()))
     for name, runs in rows.items():
@@ -101,11 +114,12 @@ def tls(arguments):
         whole = max(2, round(arguments.seconds))  # wrk counts in seconds
         arguments.seconds = whole
         measure("full handshakes (TLS 1.3, ECDSA P-256)", "handshakes", pair, None, arguments, scratch,
-                lambda port, seconds: handshakes(port, False, seconds))
+                lambda server, seconds: handshakes(server.port, False, seconds))
         measure("resumed handshakes (TLS 1.3)", "handshakes", pair, None, arguments, scratch,
-                lambda port, seconds: handshakes(port, True, seconds))
-        for title, path, connections in (("hello", "/", 64), ("64 KiB", "/64K", 64), ("100 MiB", "/100M", 4)):
-            measure(f"HTTPS, {title}, {connections} connections", "requests", pair, files if path != "/" else None,
-                    arguments, scratch,
-                    lambda port, seconds, p=path, c=connections: requests(port, p, c, max(1, int(seconds))))
+                lambda server, seconds: handshakes(server.port, True, seconds))
+        measure("HTTPS, hello, 64 connections", "requests", pair, None, arguments, scratch,
+                lambda server, seconds: hellos(server.port, 64, seconds, server))
+        for title, path, connections in (("64 KiB", "/64K", 64), ("100 MiB", "/100M", 4)):
+            measure(f"HTTPS, {title}, {connections} connections", "requests", pair, files, arguments, scratch,
+                    lambda server, seconds, p=path, c=connections: requests(server.port, p, c, max(1, int(seconds))))
         memory(pair, arguments, scratch)

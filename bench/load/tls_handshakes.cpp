@@ -56,8 +56,8 @@ struct client {
     SSL_set_app_data(connection, this);
     const bool can_resume = resumes && session != nullptr;
     if (can_resume) SSL_set_session(connection, session);
-    bool ok = SSL_connect(connection) == 1 &&
-              SSL_write(connection, request.data(), static_cast<int>(request.size())) > 0;
+    bool ok =
+        SSL_connect(connection) == 1 && SSL_write(connection, request.data(), static_cast<int>(request.size())) > 0;
     std::array<char, 4096> answer{};
     if (ok) ok = SSL_read(connection, answer.data(), static_cast<int>(answer.size())) > 0;  // the tickets come with it
     ok = ok && (!resumes || SSL_session_reused(connection) == 1);

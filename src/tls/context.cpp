@@ -51,7 +51,7 @@ int believe_without_list(int verified, X509_STORE_CTX* chain) noexcept {
   return 1;
 }
 
-void free_all(STACK_OF(X509_INFO)* all) noexcept { sk_X509_INFO_pop_free(all, &X509_INFO_free); }
+void free_all(STACK_OF(X509_INFO) * all) noexcept { sk_X509_INFO_pop_free(all, &X509_INFO_free); }
 
 store_owner store_of(std::string_view pem) {
   clear_openssl_errors();

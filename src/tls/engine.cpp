@@ -75,7 +75,7 @@ engine::outcome engine::handshake(input in, std::string& out) {
 }
 
 engine::outcome engine::decrypt(std::span<std::byte> to, input in, std::string& out) {
-  if (failure_) return *failure_;
+  if (end_) return *end_;
   const cipher_io io(in.bytes, in.ended, out);
   clear_openssl_errors();
   std::size_t count = 0;
@@ -83,12 +83,12 @@ engine::outcome engine::decrypt(std::span<std::byte> to, input in, std::string& 
     std::size_t size = 0;
     const int read = SSL_read_ex(connection_.get(), to.data() + count, to.size() - count, &size);
     if (key_updates_ > most_key_updates) {
-      failure_ = {.what = outcome::failed, .error = tls_errc::bad_record, .reason = "too many KeyUpdates"};
-      return *failure_;
+      end_ = {.what = outcome::failed, .error = tls_errc::bad_record, .reason = "too many KeyUpdates"};
+      return *end_;
     }
     if (read <= 0) {
       outcome stop = after(read);
-      if (stop.what == outcome::failed) failure_ = stop;  // OpenSSL would not tell the reason again
+      if (stop.what != outcome::wants_input) end_ = stop;  // OpenSSL would not tell the reason again
       if (count == 0) return stop;
       break;
     }

@@ -35,6 +35,8 @@ class engine {
 
   [[nodiscard]] outcome handshake(input in, std::string& out);
   [[nodiscard]] outcome decrypt(std::span<std::byte> to, input in, std::string& out);
+  /// True when decrypt() has something to tell without further input.
+  [[nodiscard]] bool has_decrypted() const noexcept { return end_ || SSL_pending(connection_.get()) > 0; }
   /// Encrypts all: the first bytes of a connection in small records, the others in large ones.
   [[nodiscard]] outcome encrypt(std::span<const std::byte> from, std::string& out);
   /// Appends close_notify.
@@ -52,8 +54,8 @@ class engine {
   std::size_t sent_in_small_records_ = 0;
   std::chrono::steady_clock::time_point key_updates_since_;
   int key_updates_ = 0;
-  std::optional<outcome> failure_;  // of a read
-  bool shook_hands_ = false;        // OpenSSL forgets it after a failure
+  std::optional<outcome> end_;  // of what can be decrypted, or a failure
+  bool shook_hands_ = false;    // OpenSSL forgets it after a failure
 };
 
 }  // namespace gyre::tls

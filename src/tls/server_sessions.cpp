@@ -34,7 +34,7 @@ class server_session final : public secure_session {
   }
 
   [[nodiscard]] bool in_handshake() const noexcept override { return !engine_.shook_hands(); }
-  [[nodiscard]] bool has_decrypted() const noexcept override { return SSL_pending(&engine_.connection()) > 0; }
+  [[nodiscard]] bool has_decrypted() const noexcept override { return engine_.has_decrypted(); }
   [[nodiscard]] std::string peer_name() const override { return subject_of_peer(engine_.connection()); }
   [[nodiscard]] std::string_view server_name() const noexcept override { return name_asked_for(engine_.connection()); }
   [[nodiscard]] std::string_view protocol() const noexcept override { return protocol_of(engine_.connection()); }

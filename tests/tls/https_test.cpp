@@ -142,6 +142,35 @@ TEST(https_server, a_handler_knows_the_names_of_the_client_and_of_the_host) {
                  [](socket_server& server) -> gyre::task<> { EXPECT_EQ((co_await server.get("/")).body, "plain"); });
 }
 
+TEST(https_server, a_request_and_the_goodbye_in_one_piece_are_both_noticed) {
+  run_on_sockets(over_tls(says("hello")), [](socket_server& server) -> gyre::task<> {
+    auto below = co_await connect_to(server);
+    gyre::memory_pair pair;
+    auto forward = [](auto& from, auto& to) -> gyre::task<> {
+      std::array<std::byte, 20'000> buffer{};
+      while (const std::size_t n = co_await from.read_some(std::span<std::byte>(buffer)))
+        co_await to.write_all(std::span<const std::byte>(buffer).first(n));
+    };
+    auto back = gyre::spawn(forward(below, pair.second));
+    auto there = gyre::spawn(forward(pair.second, below));
+    const tls::client_config trusts(client_that_trusts());
+    https_client client(co_await tls::connect(std::move(pair.first), "server.test", trusts));
+    co_await client.send(hello_request);
+    EXPECT_EQ((co_await client.answer()).body, "hello");
+    there.cancel();
+    co_await there.wait();
+    co_await client.send(hello_request);
+    co_await client.stream().shutdown_write();
+    auto both = gyre::spawn(forward(pair.second, below));  // one read, and so one write
+    EXPECT_EQ((co_await client.answer()).body, "hello");
+    EXPECT_EQ(co_await client.rest(), "");
+    EXPECT_FALSE(client.was_reset());
+    both.cancel();
+    co_await both.wait();
+    co_await back.wait();
+  });
+}
+
 TEST(https_server, another_protocol_goes_on_over_the_encrypted_connection) {
   auto speak = [](gyre::any_stream stream) -> gyre::task<> {
     std::array<std::byte, 100> buffer{};

@@ -45,7 +45,7 @@ class GYRE_API secure_session {
 
   /// True until the peers have agreed. No data may be encrypted before.
   [[nodiscard]] virtual bool in_handshake() const noexcept = 0;
-  /// True when decrypt() may return bytes without further input.
+  /// True when decrypt() has bytes, or an end or failure to tell, without further input.
   [[nodiscard]] virtual bool has_decrypted() const noexcept = 0;
   /// The verified name of the peer's certificate, "CN=client 7"; empty when it has none.
   [[nodiscard]] virtual std::string peer_name() const = 0;
