@@ -302,7 +302,9 @@ TEST(https_server, connections_keep_their_configuration_when_there_is_a_new_one)
   run_on_sockets(std::move(options), [&](socket_server& server) -> gyre::task<> {
     auto before = co_await connect_over_tls(server);
     sessions.set_config(tls::server_config({.certificates = {next}}));
-    EXPECT_EQ((co_await get_over_tls(server, "/", {.authorities = next.chain})).body, "hello");
+    tls::client_options trusts_next;
+    trusts_next.authorities = next.chain;
+    EXPECT_EQ((co_await get_over_tls(server, "/", trusts_next)).body, "hello");
     co_await before.send(hello_request);
     EXPECT_EQ((co_await before.answer()).body, "hello");
     EXPECT_THROW((void)co_await get_over_tls(server, "/"), tls::tls_error);
