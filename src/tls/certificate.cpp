@@ -83,7 +83,8 @@ certificate certificate::self_signed(const std::vector<std::string>& names, int 
   X509_NAME_add_entry_by_NID(subject, NID_commonName, MBSTRING_UTF8, text, -1, -1, 0);
   X509_set_issuer_name(made.get(), subject);
   X509_set_pubkey(made.get(), key.get());
-  add_extension(*made, NID_basic_constraints, "critical,CA:TRUE");
+  add_extension(*made, NID_basic_constraints, "critical,CA:FALSE");  // some verifiers want no authority here
+  add_extension(*made, NID_ext_key_usage, "serverAuth,clientAuth");
   add_extension(*made, NID_subject_alt_name, alternative_names(names));
   if (X509_sign(made.get(), key.get(), EVP_sha256()) == 0)
     throw_bad_configuration("certificate::self_signed", names.front());

@@ -118,6 +118,11 @@ ssl_ctx_owner context::make_settings(bool server, version least) {
       s, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
   // An idle connection keeps no buffers of 16 KiB.
   SSL_CTX_set_mode(s, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  // With TLS 1.2, a server accepts only ciphers that authenticate what they encrypt, with keys of each connection. A
+  // client has to take what old servers offer.
+  if (server && (SSL_CTX_set_cipher_list(s, "ECDHE+AESGCM:ECDHE+CHACHA20") != 1 ||
+                 SSL_CTX_set1_groups_list(s, "X25519:P-256:P-384") != 1))
+    throw_bad_configuration("ciphers", "");
   log_keys_if_asked(*s);
   return made;
 }
