@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs servers in turn under the same load and prints a table, ratio to the first of them first (see bench/rounds.py).
 
-usage: bench/run.py [echo|bulk|fairness|proxy|resp|http|partial|cores|upload|tls|counts|memory|primitives|files|micro|all]
-                    [--rounds N] [--seconds S] [--only WORD]
+usage: bench/run.py [echo|bulk|fairness|proxy|resp|http|partial|cores|upload|tls|counts|memory|primitives|files|micro|
+                     all] [--rounds N] [--seconds S] [--only WORD]
 The server runs on one core, the load on another. See bench/README.md.
 """
 

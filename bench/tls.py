@@ -1,5 +1,5 @@
-"""HTTPS: handshakes, and requests on encrypted connections: for bench/run.py. gyre and nginx, each on one core, with the
-same OpenSSL and the same certificate."""
+"""HTTPS: handshakes, and requests on encrypted connections: for bench/run.py. gyre and nginx, each on one core, with
+the same OpenSSL and the same certificate."""
 
 import re
 import subprocess
@@ -13,8 +13,8 @@ from rounds import Ratio, in_turn
 
 def make_certificate(scratch):
     pair = Path(scratch, "chain.pem"), Path(scratch, "key.pem")
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days",
-                    "30", "-keyout", pair[1], "-out", pair[0], "-subj", "/CN=localhost", "-addext",
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-days", "30", "-keyout", pair[1], "-out", pair[0], "-subj", "/CN=localhost", "-addext",
                     "subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, capture_output=True)
     return pair
 

@@ -2,7 +2,7 @@
 //
 //   tls_handshakes PORT full|resumed CONNECTIONS SECONDS
 //
-// A thread for each connection at a time. `resumed`: each connection resumes the session of the one before it.
+// A thread for each connection at a time. `resumed`: each connection resumes the session of the previous one.
 #include <openssl/ssl.h>
 
 #include <arpa/inet.h>

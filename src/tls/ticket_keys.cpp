@@ -69,7 +69,7 @@ void ticket_keys::ring::set(const std::vector<std::string>& keys) {
   given_ = true;
 }
 
-// Keeps the newest key and the one before it.
+// Keeps the newest key and the previous one.
 void ticket_keys::ring::rotate() {
   const auto now = std::chrono::steady_clock::now();
   if (given_ || now - newest_since_ < lifetime_) return;

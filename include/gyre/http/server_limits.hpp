@@ -15,7 +15,7 @@ struct server_limits {
   head_limits head = {};  ///< a larger head is answered with 414 or 431
   /// Bytes. A longer body is answered with 413. body_reader::set_limit raises the limit for a route.
   std::uint64_t body = std::uint64_t{2} << 20U;
-  std::size_t connections = 65'536;  ///< in total; further ones are answered with 503 and closed
+  std::size_t connections = 65'536;  ///< in total; further ones get 503, or nothing over TLS
   /// Connections from one IPv4 address, or from one /64 network of IPv6. A value that is set applies to every client.
   /// Defaults to 1,024 for clients on the internet. Loopback, private, shared (100.64.0.0/10) and link-local addresses
   /// have no limit by default, because a reverse proxy or a container's gateway has such an address.

@@ -64,7 +64,7 @@ class GYRE_API secure_sessions {
  public:
   secure_sessions() = default;
   secure_sessions& operator=(secure_sessions&&) = delete;
-  /// Errors: those of the protocol; std::bad_alloc.
+  /// Errors: same as the protocol; std::bad_alloc.
   [[nodiscard]] virtual secure_session_owner begin() = 0;
   virtual void add_reference() noexcept = 0;
   virtual void release() noexcept = 0;

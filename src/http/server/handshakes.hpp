@@ -5,6 +5,7 @@
 #include <gyre/loop/event_loop.hpp>
 
 #include <cstddef>
+#include <utility>
 
 namespace gyre::http {
 
@@ -65,26 +66,23 @@ class handshakes : private io::completion {
     ready.next_ready_ = nullptr;
     *(first_ready_ == nullptr ? &first_ready_ : &last_ready_->next_ready_) = &ready;
     last_ready_ = &ready;
-    if (!scheduled_) schedule();
+    if (std::exchange(scheduled_, true)) return;
+    event_loop::current().schedule(*this);
   }
 
  private:
   static constexpr int most_in_turn = 4;
 
-  void schedule() noexcept {
-    scheduled_ = true;
-    event_loop::current().schedule(*this);
-  }
   void run_some() noexcept {
-    scheduled_ = false;
     for (int i = 0; i < most_in_turn && first_ready_ != nullptr; ++i) {
       entry& next = *first_ready_;
       first_ready_ = next.next_ready_;
       next.step(next);
     }
-    if (first_ready_ == nullptr || scheduled_) return;
+    scheduled_ = first_ready_ != nullptr;
+    if (!scheduled_) return;
     event_loop::current().end_turn();
-    schedule();
+    event_loop::current().schedule(*this);
   }
 
   entry* newest_ = nullptr;

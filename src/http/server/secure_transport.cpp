@@ -156,8 +156,8 @@ task<transfer> secure_transport::write(std::string_view first, std::string_view 
 std::ptrdiff_t secure_transport::write_now(std::string_view bytes, write_hint hint) noexcept {
   if (hint == write_hint::waits_for_rest && stream_.socket().submits_writes()) return 0;
   const bool more = hint == write_hint::more_follows;
-  if (failed_ || !push(more)) return -1;
-  if (!unsent_.empty() || bytes.empty()) return 0;
+  if (failed_ || (holds_byte_ && !push(more))) return -1;
+  if ((holds_byte_ && !unsent_.empty()) || bytes.empty()) return 0;
   const std::string_view fresh = without_held(bytes.substr(0, most_encrypted));
   std::size_t taken = std::min(bytes.size(), most_encrypted);
   try {

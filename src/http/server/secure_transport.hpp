@@ -23,7 +23,7 @@ struct server_state;
 /// socket, which keeps the order of its writes.
 class secure_transport final : public transport {
  public:
-  /// What the bytes that have arrived amount to.
+  /// The meaning of the bytes that have arrived.
   enum class arrival : std::uint8_t {
     nothing,  // the peer has more to send first
     bytes,    // decrypted() has them

@@ -24,7 +24,7 @@ struct socket_connection::activity {
   bool goes_on = false;  // set by the coroutine: the connection continues after it
 };
 
-// Of an encrypted connection, as long as it lives.
+// The additional state of an encrypted connection. Lives as long as it.
 struct socket_connection::encryption : handshakes::entry {
   explicit encryption(socket_connection& self) noexcept : connection(self), carrier(self.server_, self.peer_) {
     step = [](entry& e) noexcept { static_cast<encryption&>(e).connection.serve_arrived_encrypted(); };
