@@ -154,7 +154,7 @@ ssl_ctx_owner context::settings_for(const certificate& own, const server_options
   const std::string id = id_of_rules(options);
   SSL_CTX_set_session_id_context(s, reinterpret_cast<const unsigned char*>(id.data()),
                                  static_cast<unsigned>(id.size()));
-  ticket_keys::ring::attach(*s, tickets_->shared());
+  ticket_keys::ring::attach(*s, options.tickets.shared());
   SSL_CTX_set_session_cache_mode(s, SSL_SESS_CACHE_OFF);  // tickets need none
   if (options.clients == client_certificates::none) return made;
   const int required = options.clients == client_certificates::required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0;

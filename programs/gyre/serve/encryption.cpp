@@ -22,7 +22,6 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <string_view>
 
 #include <sys/stat.h>
@@ -71,13 +70,9 @@ std::string fingerprints(const std::vector<tls::certificate>& all) {
 class encryption_with_tls final : public encryption {
  public:
   explicit encryption_with_tls(const encryption_settings& settings)
-      : settings_(settings), files_(state_of_files(settings)) {
-    const auto certificates = load(settings_);
-    fingerprints_ = fingerprints(certificates);
-    sessions_.emplace(config_of(certificates));
-  }
+      : settings_(settings), files_(state_of_files(settings)), sessions_(first_config()) {}
 
-  [[nodiscard]] gyre::security sessions() const override { return *sessions_; }
+  [[nodiscard]] gyre::security sessions() const override { return sessions_; }
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> describe() const override {
     return {{"tls", fmt::format("{} or newer, {}", settings_.least,
                                 settings_.automatic.empty() ? "files are loaded again when they change, and at SIGHUP"
@@ -108,6 +103,11 @@ class encryption_with_tls final : public encryption {
     std::string fingerprints;
   };
 
+  tls::server_config first_config() {
+    const auto certificates = load(settings_);
+    fingerprints_ = fingerprints(certificates);
+    return config_of(certificates);
+  }
   tls::server_config config_of(const std::vector<tls::certificate>& certificates) const {
     tls::server_options options;
     options.certificates = certificates;
@@ -136,7 +136,7 @@ class encryption_with_tls final : public encryption {
         return {config_of(certificates), fingerprints(certificates)};
       };
       fresh made = co_await gyre::to_thread(build);
-      sessions_->set_config(std::move(made.config));
+      sessions_.set_config(std::move(made.config));
       gyre::print_diagnostic({"certificates loaded again: SHA-256 ", made.fingerprints});
     } catch (const std::exception& failure) {
       gyre::print_diagnostic({"the certificates stay as they are: ", failure.what()});
@@ -145,9 +145,9 @@ class encryption_with_tls final : public encryption {
 
   const encryption_settings& settings_;
   tls::ticket_keys tickets_;
-  std::optional<tls::server_sessions> sessions_;
   std::string fingerprints_;
   std::string files_;
+  tls::server_sessions sessions_;
 };
 
 std::string check_address(const std::string& text) {
