@@ -36,8 +36,8 @@ function(gyre_library)
   add_library(gyre)
   add_library(gyre::gyre ALIAS gyre)
   foreach(layer ${GYRE_LAYER_TARGETS})
-    if(layer STREQUAL gyre_tls)
-      continue()  # see gyre_tls.cmake
+    if(layer MATCHES "^gyre_(tls|client)$")
+      continue()  # see gyre_tls.cmake and gyre_client.cmake
     endif()
     target_sources(gyre PRIVATE $<TARGET_OBJECTS:${layer}>)
   endforeach()

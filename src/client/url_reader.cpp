@@ -1,0 +1,265 @@
+// src/client/url_reader.cpp: strict where a URL decides whom to talk to, lenient in what a browser would encode.
+#include "url_reader.hpp"
+
+#include <gyre/http/target.hpp>
+#include <gyre/io/printable.hpp>
+#include <gyre/net/address.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace gyre::http {
+namespace {
+
+bool is_letter(char c) noexcept { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+bool is_hex(char c) noexcept { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+char to_lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; }
+bool is_ascii(char c) noexcept { return static_cast<unsigned char>(c) < 0x80; }
+
+// In a path, a query or a fragment. RFC 3986 §3.3, §3.4; the brackets, which servers see, as browsers leave them.
+bool may_stand(char c) noexcept {
+  return is_letter(c) || is_digit(c) || std::string_view("-._~!$&'()*+,;=:@/?[]|").find(c) != std::string_view::npos;
+}
+
+struct scheme_port {
+  std::string_view scheme;
+  std::uint16_t port;
+};
+constexpr scheme_port schemes[] = {{"http", 80}, {"https", 443}, {"socks5", 1080}, {"socks5h", 1080}};
+
+std::uint16_t default_port(std::string_view scheme) noexcept {
+  for (const scheme_port& each : schemes)
+    if (each.scheme == scheme) return each.port;
+  return 0;
+}
+
+// The size of "scheme" in "scheme:...", or npos.
+std::size_t size_of_scheme(std::string_view text) noexcept {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == ':') return i == 0 ? std::string_view::npos : i;
+    if (!is_letter(c) && (i == 0 || (!is_digit(c) && c != '+' && c != '-' && c != '.'))) break;
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
+
+std::string url_reader::sentence(std::string_view text) const {
+  constexpr std::size_t shown = 200;
+  std::string all = "url \"";
+  all += printable(text.substr(0, shown));
+  all += text.size() > shown ? "…\": " : "\": ";
+  all += reason_;
+  return all;
+}
+
+bool url_reader::has_only_text(std::string_view text) noexcept {
+  for (const char c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      return refuse("it contains a control character; percent-encode it");
+  return true;
+}
+
+bool url_reader::read(std::string_view text) {
+  if (!has_only_text(text)) return false;
+  const std::size_t colon = size_of_scheme(text);
+  if (colon == std::string_view::npos || !text.substr(colon).starts_with("://"))
+    return refuse("it does not begin with http:// or https://");
+  if (!read_scheme(text.substr(0, colon))) return false;
+  text.remove_prefix(colon + 3);
+  const std::size_t end = std::min(text.find_first_of("/?#"), text.size());
+  return read_authority(text.substr(0, end)) && read_rest(text.substr(end));
+}
+
+bool url_reader::read_reference(const url& base, std::string_view reference) {
+  if (!has_only_text(reference)) return false;
+  if (size_of_scheme(reference) != std::string_view::npos) return read(reference);
+  if (reference.starts_with("//")) {
+    if (!read_scheme(base.scheme())) return false;
+    reference.remove_prefix(2);
+    const std::size_t end = std::min(reference.find_first_of("/?#"), reference.size());
+    return read_authority(reference.substr(0, end)) && read_rest(reference.substr(end));
+  }
+  take_origin(base);
+  if (reference.starts_with('/')) return read_rest(reference);
+  if (reference.empty() || reference.front() == '?' || reference.front() == '#') {
+    out_.text_.append(base.path());
+    out_.path_end_ = out_.text_.size();
+    if (!reference.starts_with('?')) out_.text_.append(base.part(base.path_end_, base.query_end_));
+    out_.query_end_ = out_.text_.size();
+    return read_after_path(reference);
+  }
+  const std::string_view path = base.path();
+  std::string merged(path.substr(0, path.rfind('/') + 1));
+  merged += reference;
+  return read_rest(merged);
+}
+
+void url_reader::take_origin(const url& base) {
+  out_.text_.assign(base.origin());
+  out_.scheme_end_ = base.scheme_end_;
+  out_.host_end_ = base.host_end_;
+  out_.authority_end_ = base.authority_end_;
+  out_.port_ = base.port_;
+}
+
+bool url_reader::read_scheme(std::string_view scheme) {
+  out_.text_.assign(scheme);
+  for (char& each : out_.text_) each = to_lower(each);
+  if (default_port(out_.text_) == 0) return refuse("the scheme is not http or https");
+  out_.scheme_end_ = out_.text_.size();
+  out_.text_ += "://";
+  return true;
+}
+
+bool url_reader::read_authority(std::string_view authority) {
+  out_.user_.clear();
+  out_.password_.clear();
+  // Browsers take it for a slash, so that the host is in front of it.
+  if (authority.find('\\') != std::string_view::npos) return refuse("there is a backslash in or before the host");
+  const std::size_t at = authority.rfind('@');
+  if (at != std::string_view::npos) {
+    if (!read_user(authority.substr(0, at))) return false;
+    authority.remove_prefix(at + 1);
+  }
+  std::string_view host = authority;
+  std::string_view port;
+  bool has_port = false;
+  const std::size_t bracket = authority.starts_with('[') ? authority.find(']') : 0;
+  if (bracket == std::string_view::npos) return refuse("the bracket of the IPv6 address is not closed");
+  const std::size_t colon = authority.find(':', bracket);
+  if (colon != std::string_view::npos) {
+    host = authority.substr(0, colon);
+    port = authority.substr(colon + 1);
+    has_port = true;
+  }
+  if (!read_host(host)) return false;
+  out_.host_end_ = out_.text_.size();
+  out_.port_ = default_port(out_.scheme());
+  if (has_port && !port.empty() && !read_port(port)) return false;
+  out_.authority_end_ = out_.text_.size();
+  return true;
+}
+
+bool url_reader::read_user(std::string_view user_and_password) {
+  const std::size_t colon = std::min(user_and_password.find(':'), user_and_password.size());
+  auto user = percent_decode(user_and_password.substr(0, colon));
+  auto password = percent_decode(user_and_password.substr(std::min(colon + 1, user_and_password.size())));
+  if (!user || !password) return refuse("a percent sign in the user name or password is not followed by two digits");
+  if (user->find(':') != std::string::npos) return refuse("the user name contains a colon");
+  out_.user_ = std::move(*user);
+  out_.password_ = std::move(*password);
+  return true;
+}
+
+bool url_reader::read_host(std::string_view host) {
+  if (host.empty()) return refuse("it has no host");
+  if (host.front() == '[') {
+    const std::string_view inner = host.back() == ']' ? host.substr(1, host.size() - 2) : std::string_view();
+    if (inner.find('%') != std::string_view::npos) return refuse("an IPv6 address with a zone is not supported");
+    if (inner.find(':') == std::string_view::npos || !address::parse(inner, 0))
+      return refuse("there is no IPv6 address between the brackets");
+  } else {
+    if (!std::all_of(host.begin(), host.end(), is_ascii))
+      return refuse("host names in other scripts are not supported: write the name in its ASCII form, xn--…");
+    const auto is_of_name = [](char c) { return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_'; };
+    if (!std::all_of(host.begin(), host.end(), is_of_name)) return refuse("the host contains a forbidden character");
+    constexpr std::size_t longest = 255;
+    if (host.size() > longest || host.front() == '.') return refuse("the host is not a name");
+  }
+  for (const char c : host) out_.text_ += to_lower(c);
+  return true;
+}
+
+bool url_reader::read_port(std::string_view digits) {
+  unsigned value = 0;
+  for (const char c : digits) {
+    if (!is_digit(c)) return refuse("the port is not a number");
+    value = value * 10 + static_cast<unsigned>(c - '0');
+    if (value > 65'535) return refuse("the port is larger than 65535");
+  }
+  if (value == 0) return refuse("the port is 0");
+  if (value == out_.port_) return true;
+  out_.port_ = static_cast<std::uint16_t>(value);
+  out_.text_ += ':';
+  out_.text_ += std::to_string(value);
+  return true;
+}
+
+bool url_reader::read_rest(std::string_view path_and_more) {
+  const std::size_t end = std::min(path_and_more.find_first_of("?#"), path_and_more.size());
+  const std::size_t begin = out_.text_.size();
+  if (end == 0) out_.text_ += '/';
+  if (!append_encoded(path_and_more.substr(0, end))) return false;
+  remove_dot_segments(begin);
+  out_.path_end_ = out_.query_end_ = out_.text_.size();
+  return read_after_path(path_and_more.substr(end));
+}
+
+bool url_reader::read_after_path(std::string_view rest) {
+  const std::size_t sign = std::min(rest.find('#'), rest.size());
+  if (sign > 0) {  // begins with "?"
+    if (!append_encoded(rest.substr(0, sign))) return false;
+    out_.query_end_ = out_.text_.size();
+  }
+  if (sign == rest.size()) return true;
+  out_.text_ += '#';
+  return append_encoded(rest.substr(sign + 1));
+}
+
+bool url_reader::append_encoded(std::string_view text) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (may_stand(c)) {
+      out_.text_ += c;
+    } else if (c == '%') {
+      if (text.size() - i < 3 || !is_hex(text[i + 1]) || !is_hex(text[i + 2]))
+        return refuse("a percent sign is not followed by two hexadecimal digits");
+      out_.text_ += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      out_.text_ += '%';
+      out_.text_ += digits[byte >> 4U];
+      out_.text_ += digits[byte & 15U];
+    }
+  }
+  return true;
+}
+
+// RFC 3986 §5.2.4, in place. An encoded dot is a dot, as for browsers.
+void url_reader::remove_dot_segments(std::size_t path_begin) {
+  std::string& text = out_.text_;
+  if (text.find('.', path_begin) == std::string::npos && text.find("%2", path_begin) == std::string::npos) return;
+  const auto is_dot = [](std::string_view& segment) {
+    if (segment.starts_with('.')) {
+      segment.remove_prefix(1);
+      return true;
+    }
+    if (!segment.starts_with("%2e") && !segment.starts_with("%2E")) return false;
+    segment.remove_prefix(3);
+    return true;
+  };
+  std::size_t to = path_begin;  // the segments so far, each with its slash
+  for (std::size_t from = path_begin; from < text.size();) {
+    const std::size_t end = std::min(text.find('/', from + 1), text.size());
+    std::string_view segment = std::string_view(text).substr(from + 1, end - from - 1);
+    const bool last = end == text.size();
+    const bool one = is_dot(segment);
+    const bool two = one && is_dot(segment);
+    if (one && segment.empty()) {
+      if (two) to = to == path_begin ? to : std::max(text.rfind('/', to - 1), path_begin);
+      if (last) text[to++] = '/';
+    } else {
+      std::copy(text.begin() + static_cast<std::ptrdiff_t>(from), text.begin() + static_cast<std::ptrdiff_t>(end),
+                text.begin() + static_cast<std::ptrdiff_t>(to));
+      to += end - from;
+    }
+    from = end;
+  }
+  text.resize(to);
+}
+
+}  // namespace gyre::http

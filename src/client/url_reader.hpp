@@ -1,0 +1,43 @@
+// src/client/url_reader.hpp: builds a url from text.
+#pragma once
+
+#include <gyre/client/url.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gyre::http {
+
+class url_reader {
+ public:
+  explicit url_reader(url& out) noexcept : out_(out) {}
+
+  /// Reuses the memory of the url. Returns false when the text is not a URL.
+  [[nodiscard]] bool read(std::string_view text);
+  [[nodiscard]] bool read_reference(const url& base, std::string_view reference);
+  /// Why it is not.
+  [[nodiscard]] std::string sentence(std::string_view text) const;
+
+ private:
+  [[nodiscard]] bool refuse(const char* reason) noexcept {
+    reason_ = reason;
+    return false;
+  }
+  [[nodiscard]] bool has_only_text(std::string_view text) noexcept;
+  [[nodiscard]] bool read_scheme(std::string_view scheme);
+  [[nodiscard]] bool read_authority(std::string_view authority);
+  [[nodiscard]] bool read_user(std::string_view user_and_password);
+  [[nodiscard]] bool read_host(std::string_view host);
+  [[nodiscard]] bool read_port(std::string_view digits);
+  [[nodiscard]] bool read_rest(std::string_view path_and_more);
+  [[nodiscard]] bool read_after_path(std::string_view rest);
+  [[nodiscard]] bool append_encoded(std::string_view text);
+  void remove_dot_segments(std::size_t path_begin);
+  void take_origin(const url& base);
+
+  url& out_;
+  const char* reason_ = "";
+};
+
+}  // namespace gyre::http
