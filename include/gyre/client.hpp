@@ -2,7 +2,20 @@
 //
 // Must not depend on: programs.
 //
-//   url  the address of a resource
+//   client           sends requests; a pool of connections for each origin
+//   get, post        the same with the client of this loop
+//   client_options   limits, time-outs, policies
+//   client_request   builds a request
+//   request_body     a body that is made while it is sent
+//   client_response  the response, and its body as a stream
+//   client_error     what can go wrong
+//   url              the address of a resource
 #pragma once
 
+#include <gyre/client/client.hpp>
+#include <gyre/client/client_error.hpp>
+#include <gyre/client/client_options.hpp>
+#include <gyre/client/client_request.hpp>
+#include <gyre/client/client_response.hpp>
+#include <gyre/client/request_body.hpp>
 #include <gyre/client/url.hpp>

@@ -12,6 +12,8 @@ namespace gyre::http {
 class url_reader {
  public:
   explicit url_reader(url& out) noexcept : out_(out) {}
+  /// A url to be filled.
+  [[nodiscard]] static url blank() { return url(); }
 
   /// Reuses the memory of the url. Returns false when the text is not a URL.
   [[nodiscard]] bool read(std::string_view text);

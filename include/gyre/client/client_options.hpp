@@ -1,0 +1,82 @@
+// gyre/client/client_options.hpp: limits, time-outs and policies of a client.
+#pragma once
+
+#include <gyre/http/head_parser.hpp>
+#include <gyre/net/happy_eyeballs.hpp>
+#include <gyre/net/resolver.hpp>
+#include <gyre/tls/client_config.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gyre::http {
+
+/// One limit for each phase of a request. std::chrono::nanoseconds::max() means no limit. The exception timed_out names
+/// the phase. A time-out around the request, or of the calling task, applies as well.
+struct client_timeouts {
+  /// For a connection, while the origin has as many as are allowed.
+  std::chrono::nanoseconds queue = std::chrono::seconds(30);
+  /// For resolving the name and connecting, all addresses together.
+  std::chrono::nanoseconds connect = std::chrono::seconds(10);
+  std::chrono::nanoseconds tls = std::chrono::seconds(10);
+  /// From the end of the request to the end of the response's head.
+  std::chrono::nanoseconds first_byte = std::chrono::seconds(60);
+  /// Without a byte of the response's body, or without progress of the request's body.
+  std::chrono::nanoseconds between_bytes = std::chrono::seconds(60);
+  /// For "100 Continue". After that the body is sent without it.
+  std::chrono::nanoseconds expect = std::chrono::seconds(1);
+  /// From send() to the end of the response's body: redirects, retries and the waits between them included.
+  std::chrono::nanoseconds total = std::chrono::nanoseconds::max();
+};
+
+struct client_limits {
+  head_limits head = {};
+  std::uint64_t body = std::uint64_t{16} << 20U;  ///< bytes that read_all() and json() accept
+  std::size_t connections_per_origin = 64;        ///< further requests wait, in the order of arrival
+  std::size_t idle_connections_per_origin = 64;
+  std::size_t idle_connections = 256;
+  /// For how long an idle connection is kept, or less when the server says so (Keep-Alive).
+  std::chrono::nanoseconds idle = std::chrono::seconds(90);
+  /// A connection is not reused when it is older, so that a change of the name's addresses takes effect.
+  std::chrono::nanoseconds age = std::chrono::minutes(10);
+};
+
+/// Repeats requests that have failed, or that the server could not answer now (429, 502, 503, 504). Only requests that
+/// may be sent twice: GET, HEAD, OPTIONS, TRACE, PUT and DELETE, and others with an Idempotency-Key field, if their
+/// body can be read twice.
+///
+/// A request that finds its reused connection closed, and got no byte of a response, is always repeated under the same
+/// conditions, without counting: servers close idle connections. RFC 9112 §9.3.1.
+struct retry_policy {
+  unsigned attempts = 1;  ///< all attempts together; 1 means no retry
+  /// The wait before the first retry. It doubles each time, and is chosen at random between its half and itself. A
+  /// Retry-After field of the response extends it.
+  std::chrono::nanoseconds backoff = std::chrono::milliseconds(100);
+  std::chrono::nanoseconds longest_backoff = std::chrono::seconds(10);
+  /// A server that asks for a longer wait in Retry-After is not asked again.
+  std::chrono::nanoseconds longest_retry_after = std::chrono::seconds(60);
+  /// Retries that all requests of this client together may do for each 100 requests, beyond the first 10: a server that
+  /// is down is not hit by a multiple of the usual load.
+  unsigned budget_percent = 20;
+};
+
+struct client_options {
+  client_timeouts timeouts = {};
+  client_limits limits = {};
+  retry_policy retries = {};
+  /// Whom to trust. Defaults to the authorities of the system. The only protocol should be "http/1.1".
+  std::optional<tls::client_config> tls = {};
+  /// The path or abstract name ("@name") of the Unix socket to which all connections go. Hosts of URLs are then only
+  /// names.
+  std::string unix_socket = {};
+  /// The local address, the interface, and the delay between attempts.
+  happy_eyeballs_options connecting = {};
+  resolve_options resolving = {};
+  /// Empty means that no User-Agent is sent.
+  std::string user_agent = "gyre";
+};
+
+}  // namespace gyre::http

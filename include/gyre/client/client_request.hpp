@@ -1,0 +1,131 @@
+// gyre/client/client_request.hpp: builds a request and sends it.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/client/client_response.hpp>
+#include <gyre/client/request_body.hpp>
+#include <gyre/client/url.hpp>
+#include <gyre/coro/owned.hpp>
+#include <gyre/coro/task.hpp>
+#include <gyre/http/field.hpp>
+#include <gyre/http/json_format.hpp>
+#include <gyre/loop/deadline.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gyre::http {
+
+/// Told of interim responses: 103 Early Hints and the like.
+class interim_observer {
+ public:
+  interim_observer() noexcept = default;
+  interim_observer& operator=(interim_observer&&) = delete;
+  virtual ~interim_observer() = default;
+  /// Lifetime: the fields are valid during the call.
+  virtual void see(int status, std::span<const field> fields) = 0;
+};
+using interim_owner = owned<interim_observer*, delete_target>;
+
+/// A part of a form with files.
+struct form_part {
+  std::string_view name;
+  std::string_view content;
+  std::string_view file_name = {};   ///< empty: a plain value
+  std::string_view media_type = {};  ///< empty: by the file name; text/plain for a plain value
+};
+
+/// A request that is being prepared:
+///
+///   auto response = co_await client.request("PUT", "https://a.test/items/7")
+///                       .header("If-Match", tag).json(text).timeout(5s).send();
+///
+/// Text is copied. Names and values with line ends or zero bytes are refused at once.
+/// Errors, of all functions that set something: std::invalid_argument, with a sentence.
+/// Thread: that of its client. Lifetime: may outlive the client; sending then fails.
+class GYRE_API client_request {
+ public:
+  /// Appends a field. The client itself sets Content-Length, Transfer-Encoding, Expect and the like, which are refused.
+  /// Host, User-Agent, Accept and Authorization replace the client's own.
+  client_request& header(std::string_view name, std::string_view value);
+  /// Appends "name=value" to the query of the URL.
+  client_request& query(std::string_view name, std::string_view value);
+  /// Basic authentication. Errors: std::invalid_argument when the name contains a colon.
+  client_request& basic_auth(std::string_view user, std::string_view password);
+  client_request& bearer_token(std::string_view token);
+
+  /// The body, and its Content-Type unless that is empty. A later body replaces an earlier one.
+  client_request& body(std::string_view text, std::string_view media_type = {});
+  /// A body that is made while it is sent: a callable that returns the next piece as a task<std::string_view> (empty at
+  /// the end), or a byte stream such as a file, which is read to its end. It is sent in chunks, unless its length is
+  /// given. It can be sent only once: a redirect that repeats the body fails, and there is no retry.
+  template <class Source>
+    requires(!std::convertible_to<Source, std::string_view>) && (body_callable<Source> || readable_stream<Source>)
+  client_request& body(Source source, std::optional<std::uint64_t> length = {}, std::string_view media_type = {}) {
+    return set_source(make_request_body(std::move(source)), length, media_type);
+  }
+  /// The same with a source of its own type, which may be able to begin again.
+  client_request& body(request_body_owner source, std::optional<std::uint64_t> length = {},
+                       std::string_view media_type = {}) {
+    return set_source(std::move(source), length, media_type);
+  }
+  /// A JSON text.
+  client_request& json(std::string_view text) { return body(text, "application/json"); }
+  /// A value of the program. See json_format.
+  template <json_writable T>
+    requires(!std::convertible_to<const T&, std::string_view>)
+  client_request& json(const T& value) {
+    const std::string text = json_format<T>::write(value);
+    return body(text, "application/json");
+  }
+  /// A form: application/x-www-form-urlencoded.
+  client_request& form(std::initializer_list<std::pair<std::string_view, std::string_view>> values);
+  /// A form with files: multipart/form-data. RFC 7578.
+  client_request& multipart(std::initializer_list<form_part> parts);
+  /// Waits for "100 Continue" before the body is sent, so that a server can refuse it. RFC 9110 §10.1.1.
+  client_request& expect_continue(bool wanted = true) noexcept;
+
+  /// The time for all of it, until the end of the response's body; replaces client_timeouts::total.
+  template <class Rep, class Period>
+  client_request& timeout(std::chrono::duration<Rep, Period> limit) {
+    return set_total(whole_nanoseconds(limit));
+  }
+  /// Calls `observer(status, fields)` for each interim response (1xx).
+  template <class F>
+    requires requires(F& f, std::span<const field> fields) { f(100, fields); }
+  client_request& on_interim(F observer) {
+    struct calls final : interim_observer {
+      explicit calls(F&& f) : function(std::move(f)) {}
+      void see(int status, std::span<const field> fields) override { function(status, fields); }
+      F function;
+    };
+    return set_observer(interim_owner(new calls(std::move(observer))));
+  }
+
+  /// Sends it, and waits for the head of the response. The request cannot be used afterwards.
+  ///
+  /// Cancel: the connection is closed; the server may have received the request.
+  /// Errors: client_error; timed_out; io_error of the connection; tls_error; the exception of the body's source.
+  [[nodiscard]] GYRE_CORO_WRAPPER task<client_response> send();
+
+  /// For client.
+  explicit client_request(exchange& prepared) noexcept : exchange_(prepared) {}
+
+ private:
+  static void release(exchange* unused) noexcept;
+  [[nodiscard]] exchange& open() const;
+  client_request& set_source(request_body_owner source, std::optional<std::uint64_t> length,
+                             std::string_view media_type);
+  client_request& set_total(std::chrono::nanoseconds limit) noexcept;
+  client_request& set_observer(interim_owner observer) noexcept;
+
+  owned<exchange*, &release> exchange_;
+};
+
+}  // namespace gyre::http

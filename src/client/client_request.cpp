@@ -1,0 +1,143 @@
+// src/client/client_request.cpp: builds a request.
+#include <gyre/client/client_request.hpp>
+
+#include <gyre/coro/misuse.hpp>
+#include <gyre/http/media_type.hpp>
+#include <gyre/http/target.hpp>
+#include <gyre/io/random_bytes.hpp>
+
+#include "exchange.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace gyre::http {
+namespace {
+
+using exchange_owner = owned<exchange*, &exchange::recycle>;
+
+task<client_response> run(exchange_owner sent) {
+  co_await sent->run();
+  co_return client_response(*sent.release());
+}
+
+// Names in multipart/form-data, as browsers encode them.
+void append_quoted(std::string& out, std::string_view text) {
+  out += '"';
+  for (const char c : text)
+    if (c == '"')
+      out += "%22";
+    else if (c == '\r')
+      out += "%0D";
+    else if (c == '\n')
+      out += "%0A";
+    else
+      out += c;
+  out += '"';
+}
+
+}  // namespace
+
+void client_request::release(exchange* unused) noexcept { unused->recycle(); }
+
+exchange& client_request::open() const {
+  if (!exchange_) misuse("a client_request was used after it was sent or moved from");
+  return *exchange_;
+}
+
+client_request& client_request::header(std::string_view name, std::string_view value) {
+  open().request.add_field(name, value);
+  return *this;
+}
+
+client_request& client_request::query(std::string_view name, std::string_view value) {
+  open().request.url.add_query(name, value);
+  return *this;
+}
+
+client_request& client_request::basic_auth(std::string_view user, std::string_view password) {
+  open().request.authorize_basic(user, password);
+  return *this;
+}
+
+client_request& client_request::bearer_token(std::string_view token) {
+  open().request.authorize("Bearer", token);
+  return *this;
+}
+
+client_request& client_request::body(std::string_view text, std::string_view media_type) {
+  exchange& to = open();
+  to.source.reset();
+  to.source_length.reset();
+  to.request.set_content_type(media_type);
+  to.request.body.assign(text);
+  to.request.has_body = true;
+  return *this;
+}
+
+client_request& client_request::set_source(request_body_owner source, std::optional<std::uint64_t> length,
+                                           std::string_view media_type) {
+  exchange& to = open();
+  to.request.set_content_type(media_type);
+  to.request.body.clear();
+  to.request.has_body = true;
+  to.source = std::move(source);
+  to.source_length = length;
+  return *this;
+}
+
+client_request& client_request::form(std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
+  std::string text;
+  for (const auto& [name, value] : values) {
+    if (!text.empty()) text += '&';
+    text += percent_encode(name, encode_for::query);
+    text += '=';
+    text += percent_encode(value, encode_for::query);
+  }
+  return body(text, "application/x-www-form-urlencoded");
+}
+
+client_request& client_request::multipart(std::initializer_list<form_part> parts) {
+  constexpr std::size_t bytes_of_boundary = 16;
+  const std::string boundary = io::random_hex(bytes_of_boundary);
+  std::string text;
+  for (const form_part& each : parts) {
+    if (!each.media_type.empty() && !is_field_value(each.media_type))
+      throw std::invalid_argument("multipart: the media type of a part is no field value");
+    text.append("--").append(boundary).append("\r\nContent-Disposition: form-data; name=");
+    append_quoted(text, each.name);
+    if (!each.file_name.empty()) {
+      text += "; filename=";
+      append_quoted(text, each.file_name);
+    }
+    const bool plain = each.file_name.empty() && each.media_type.empty();
+    if (!plain)
+      text.append("\r\nContent-Type: ")
+          .append(each.media_type.empty() ? media_type_of(each.file_name) : each.media_type);
+    text.append("\r\n\r\n").append(each.content).append("\r\n");
+  }
+  text.append("--").append(boundary).append("--\r\n");
+  return body(text, "multipart/form-data; boundary=" + boundary);
+}
+
+client_request& client_request::expect_continue(bool wanted) noexcept {
+  open().expects_continue = wanted;
+  return *this;
+}
+
+client_request& client_request::set_total(std::chrono::nanoseconds limit) noexcept {
+  open().total = limit;
+  return *this;
+}
+
+client_request& client_request::set_observer(interim_owner observer) noexcept {
+  open().observer = std::move(observer);
+  return *this;
+}
+
+GYRE_CORO_WRAPPER task<client_response> client_request::send() {
+  (void)open();
+  return run(exchange_owner(exchange_.release()));
+}
+
+}  // namespace gyre::http

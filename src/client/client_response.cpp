@@ -1,0 +1,84 @@
+// src/client/client_response.cpp: a response as the program sees it.
+#include <gyre/client/client_response.hpp>
+
+#include <gyre/fs/file.hpp>
+
+#include "exchange.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gyre::http {
+
+void client_response::release(exchange* used) noexcept { used->recycle(); }
+
+int client_response::status() const noexcept { return exchange_->response().head().status(); }
+std::string_view client_response::reason() const noexcept { return exchange_->response().head().reason(); }
+std::span<const field> client_response::fields() const noexcept { return exchange_->response().head().fields(); }
+std::string_view client_response::field(std::string_view name) const noexcept {
+  const http::field* const found = find_field(fields(), name);
+  return found == nullptr ? std::string_view() : found->value;
+}
+const url& client_response::url() const noexcept { return exchange_->request.url; }
+bool client_response::reused_connection() const noexcept { return exchange_->used_old_connection(); }
+
+GYRE_CORO_WRAPPER task<std::string> client_response::read_all() {
+  return read_all(exchange_->state().options().limits.body);
+}
+
+task<std::string> client_response::read_all(std::uint64_t limit) {
+  exchange& from = *exchange_;
+  const auto refuse = [&] {
+    throw client_error(client_errc::body_too_large, from.request.method, from.request.url.without_fragment(),
+                       std::to_string(limit) + " bytes; read it in pieces, or pass a larger limit to read_all");
+  };
+  std::string all;
+  const auto announced = client_body(from).length();
+  const std::uint64_t before = from.response().received();
+  if (announced && *announced - before > limit) refuse();
+  constexpr std::uint64_t most_reserved = std::uint64_t{1} << 20U;
+  if (announced) all.reserve(static_cast<std::size_t>(std::min(*announced - before, most_reserved)));
+  for (;;) {
+    const std::string_view piece = co_await from.receive(~std::size_t{0});
+    if (piece.empty()) break;
+    if (piece.size() > limit - all.size()) refuse();
+    all += piece;
+  }
+  co_return all;
+}
+
+task<std::uint64_t> client_response::save(std::string path, void (*progress)(void*, std::uint64_t), void* argument) {
+  exchange& from = *exchange_;
+  fs::file to = co_await fs::file::open(path, fs::for_writing);
+  std::uint64_t saved = 0;
+  for (;;) {
+    const std::string_view piece = co_await from.receive(~std::size_t{0});
+    if (piece.empty()) break;
+    (void)co_await to.write_all(piece);
+    saved += piece.size();
+    if (progress != nullptr) progress(argument, saved);
+  }
+  co_await to.close();
+  co_return saved;
+}
+
+GYRE_CORO_WRAPPER task<std::string_view> client_body::receive() { return exchange_->receive(~std::size_t{0}); }
+
+task<std::size_t> client_body::read_some(std::span<std::byte> buffer) {
+  if (buffer.empty()) co_return std::size_t{0};
+  const std::string_view piece = co_await exchange_->receive(buffer.size());
+  std::copy(piece.begin(), piece.end(), reinterpret_cast<char*>(buffer.data()));
+  co_return piece.size();
+}
+
+std::optional<std::uint64_t> client_body::length() const noexcept {
+  const framing& framed = exchange_->response().framing();
+  if (framed.body == body_kind::sized) return framed.length;
+  if (framed.body == body_kind::none) return 0;
+  return std::nullopt;
+}
+std::uint64_t client_body::received() const noexcept { return exchange_->response().received(); }
+bool client_body::at_end() const noexcept { return exchange_->at_end(); }
+std::vector<field> client_body::trailers() const { return exchange_->response().trailers(); }
+
+}  // namespace gyre::http

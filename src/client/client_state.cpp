@@ -1,0 +1,178 @@
+// src/client/client_state.cpp: keeps, finds and ends connections.
+#include "client_state.hpp"
+
+#include "exchange.hpp"
+
+#include <algorithm>
+
+namespace gyre::http {
+namespace {
+
+constexpr std::size_t most_free_exchanges = 256;
+constexpr double least_budget = 10;
+
+}  // namespace
+
+client_state::client_state(client_options options)
+    : options_(std::move(options)), tls_(options_.tls), budget_(least_budget) {
+  if (options_.limits.connections_per_origin == 0)
+    throw std::invalid_argument("client_limits: connections_per_origin must be at least 1");
+  fire = [](timer& t) noexcept { static_cast<client_state&>(t).sweep(); };
+}
+
+client_state::~client_state() {
+  for (exchange* const each : free_) delete each;
+}
+
+void client_state::release() noexcept {
+  if (--references_ == 0) delete this;
+}
+
+void client_state::close() noexcept {
+  closed_ = true;
+  close_idle();
+  if (armed()) event_loop::current().timers().disarm(*this);
+  release();
+}
+
+const tls::client_config& client_state::tls_config() {
+  if (!tls_) tls_.emplace(tls::client_options{.protocols = {"http/1.1"}});
+  return *tls_;
+}
+
+origin& client_state::join(std::string_view name) {
+  auto found = origins_.find(name);
+  if (found == origins_.end())
+    found = origins_.emplace(name, std::make_unique<origin>(name, options_.limits.connections_per_origin)).first;
+  ++found->second->users;
+  return *found->second;
+}
+
+void client_state::leave(origin& left) noexcept {
+  --left.users;
+  if (left.users == 0 && left.idle.empty()) origins_.erase(origins_.find(std::string_view(left.key)));
+}
+
+connection* client_state::pop_idle(origin& from) noexcept {
+  const io::monotonic_time now = event_loop::current().recent();
+  const auto age = options_.limits.age;
+  while (!from.idle.empty()) {
+    connection* const last = from.idle.back();
+    from.idle.pop_back();
+    --idle_;
+    last->forget_owner();
+    const bool too_old = age != std::chrono::nanoseconds::max() && now - last->made() >= age.count();
+    if (!too_old && now < last->idle_until && !closed_) return last;
+    last->discard();
+  }
+  return nullptr;
+}
+
+void client_state::keep(origin& at, connection_owner kept, std::chrono::nanoseconds limit) noexcept {
+  const client_limits& limits = options_.limits;
+  if (closed_ || limit <= std::chrono::nanoseconds::zero() || at.idle.size() >= limits.idle_connections_per_origin)
+    return;
+  const io::monotonic_time now = event_loop::current().recent();
+  kept->idle_since = now;
+  kept->idle_until = limit.count() < io::wait_forever - now ? now + limit.count() : io::wait_forever;
+  kept->home = &at;
+  kept->reused = true;
+  try {
+    at.idle.reserve(at.idle.size() + 1);
+    kept->watch(*this);
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  arm_until(kept->idle_until);
+  at.idle.push_back(kept.release());
+  if (++idle_ > limits.idle_connections) discard_oldest();
+}
+
+void client_state::drop(connection& ended) noexcept {
+  origin& home = *ended.home;
+  std::erase(home.idle, &ended);
+  --idle_;
+  ended.discard();
+  ++home.users;
+  leave(home);
+}
+
+void client_state::discard_oldest() noexcept {
+  connection* oldest = nullptr;
+  for (const auto& [name, each] : origins_)
+    if (!each->idle.empty() && (oldest == nullptr || each->idle.front()->idle_since < oldest->idle_since))
+      oldest = each->idle.front();
+  if (oldest != nullptr) drop(*oldest);
+}
+
+void client_state::close_idle() noexcept {
+  while (idle_ > 0) discard_oldest();
+}
+
+void client_state::arm_until(io::monotonic_time when) noexcept {
+  if (when == io::wait_forever || (armed() && deadline <= when)) return;
+  timer_wheel& timers = event_loop::current().timers();
+  timers.disarm(*this);
+  deadline = when;
+  timers.arm(*this);
+}
+
+void client_state::sweep() noexcept {
+  const io::monotonic_time now = event_loop::current().now();
+  io::monotonic_time next = io::wait_forever;
+  connection* over = nullptr;
+  do {
+    next = io::wait_forever;
+    over = nullptr;
+    for (const auto& [name, each] : origins_)
+      for (connection* const idle : each->idle)
+        if (idle->idle_until > now)
+          next = std::min(next, idle->idle_until);
+        else
+          over = idle;
+    if (over != nullptr) drop(*over);  // may remove its origin
+  } while (over != nullptr);
+  arm_until(next);
+}
+
+exchange& client_state::take_exchange() {
+  exchange* taken = nullptr;
+  if (free_.empty()) {
+    free_.reserve(most_free_exchanges);
+    taken = new exchange(*this);
+  } else {
+    taken = free_.back();
+    free_.pop_back();
+  }
+  add_reference();
+  return *taken;
+}
+
+void client_state::give_back(exchange& used) noexcept {
+  if (closed_ || free_.size() >= most_free_exchanges)
+    delete &used;
+  else
+    free_.push_back(&used);
+  release();
+}
+
+void client_state::count_request() noexcept {
+  budget_ = std::min(budget_ + options_.retries.budget_percent / 100.0, 10 * least_budget);
+}
+
+bool client_state::may_retry() noexcept {
+  if (budget_ < 1) return false;
+  budget_ -= 1;
+  return true;
+}
+
+client_counts client_state::counts() const noexcept {
+  client_counts all{.idle = idle_, .opened = opened, .retried = retried};
+  for (const auto& [name, each] : origins_) {
+    all.waiting += each->waiting;
+    all.in_use += each->users - each->waiting;
+  }
+  return all;
+}
+
+}  // namespace gyre::http

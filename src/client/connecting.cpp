@@ -1,0 +1,90 @@
+// src/client/connecting.cpp: gets a connection: an idle one, or a new one.
+#include <gyre/loop/timeout_op.hpp>
+#include <gyre/loop/yield.hpp>
+#include <gyre/net/unix_stream.hpp>
+#include <gyre/tasks/timeout.hpp>
+
+#include "exchange.hpp"
+
+namespace gyre::http {
+namespace {
+
+// For this long, nobody looks whether an idle connection has ended: the loop has done so in its last turn.
+constexpr io::monotonic_time trusted = 1'000'000;
+
+struct counted {
+  explicit counted(std::size_t& value) noexcept : value_(value) { ++value_; }
+  counted& operator=(counted&&) = delete;
+  ~counted() { --value_; }
+
+ private:
+  std::size_t& value_;
+};
+}  // namespace
+
+// A connection may have ended while this thread was busy. Then the loop first looks at the kernel.
+task<> exchange::acquire() {
+  if (origin_ == nullptr) {
+    origin_ = &state_.join(request.url.origin());
+    if (!origin_->slots.try_acquire()) co_await wait_for_slot();
+    has_slot_ = true;
+  }
+  if (state_.closed()) fail(client_errc::client_closed);
+  for (;;) {
+    conn_ = connection_owner(state_.pop_idle(*origin_));
+    if (!conn_) break;
+    if (conn_->watched_by_task()) {
+      if (co_await conn_->unwatch()) co_return;
+    } else {
+      event_loop& loop = event_loop::current();
+      if (loop.recent() - conn_->idle_since > trusted) {
+        loop.end_turn();
+        co_await yield();
+      }
+      if (conn_->unwatch_now()) co_return;
+    }
+    conn_.reset();
+  }
+  co_await dial();
+}
+
+task<> exchange::wait_for_slot() {
+  const std::chrono::nanoseconds limit = state_.options().timeouts.queue;
+  const counted waiting(origin_->waiting);
+  try {
+    co_await gyre::timeout(clock_.clamped(limit), origin_->slots.acquire());
+  } catch (const timed_out&) {
+    throw timed_out(clock_.is_total_over() ? clock_.total() : limit, subject() + " (waiting for a connection)");
+  }
+}
+
+task<> exchange::dial() {
+  const client_options& options = state_.options();
+  try {
+    co_await gyre::timeout(clock_.clamped(options.timeouts.connect), open_socket());
+  } catch (const timed_out&) {
+    throw timed_out(clock_.is_total_over() ? clock_.total() : options.timeouts.connect, subject() + " (connecting)");
+  }
+  ++state_.opened;
+  if (request.url.scheme() != "https") co_return;
+  try {
+    auto handshake = conn_->encrypt(std::string(request.url.host()), state_.tls_config());
+    co_await gyre::timeout(clock_.clamped(options.timeouts.tls), std::move(handshake));
+  } catch (const timed_out&) {
+    throw timed_out(clock_.is_total_over() ? clock_.total() : options.timeouts.tls, subject() + " (TLS handshake)");
+  }
+}
+
+task<> exchange::open_socket() {
+  const client_options& options = state_.options();
+  if (options.unix_socket.empty()) {
+    auto addresses = co_await resolve(request.url.host(), request.url.port(), options.resolving);
+    auto stream = co_await connect_to_first(std::move(addresses), options.connecting);
+    conn_ = connection_owner(new connection(std::move(stream), event_loop::current().recent()));
+  } else {
+    auto stream = co_await unix_stream::connect(unix_address(options.unix_socket));
+    conn_ = connection_owner(new connection(std::move(stream), event_loop::current().recent()));
+  }
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,104 @@
+// src/client/connection.cpp: how an idle connection is watched. A socket tells by itself that its peer has left. An
+// encrypted stream tells that only to a reader, so a task reads.
+#include "connection.hpp"
+
+#include <gyre/tasks/as_expected.hpp>
+#include <gyre/tasks/spawn.hpp>
+
+#include <array>
+
+namespace gyre::http {
+
+task<> connection::encrypt(std::string host, const tls::client_config& config) {
+  auto shaking = tls::connect(borrowed_socket(socket_), std::move(host), config);
+  tls_ = co_await std::move(shaking);
+}
+
+task<write_outcome> connection::write(std::string_view first, std::string_view second) {
+  write_outcome outcome;
+  try {
+    if (encrypted()) {
+      constexpr std::size_t one_record = std::size_t{16} << 10U;
+      if (!second.empty() && first.size() + second.size() <= one_record) {
+        joined_.assign(first).append(second);
+        first = joined_;
+        second = {};
+      }
+      (void)co_await tls_.write_all(first);
+      if (!second.empty()) (void)co_await tls_.write_all(second);
+    } else if (second.empty()) {
+      (void)co_await socket_.write_all(first);
+    } else {
+      const std::array<io::const_buffer, 2> both{
+          {{.data = first.data(), .size = first.size()}, {.data = second.data(), .size = second.size()}}};
+      (void)co_await socket_.write_all(std::span<const io::const_buffer>(both));
+    }
+  } catch (const incomplete_transfer& failure) {
+    outcome = {.error = failure.code(), .nothing_written = !encrypted() && failure.transferred() == 0};
+  } catch (const std::system_error& failure) {
+    outcome = {.error = failure.code(), .nothing_written = !encrypted()};
+  }
+  co_return outcome;
+}
+
+// The end of it releases the connection if it has been discarded meanwhile, also when the task never ran.
+struct connection::read_in_background {
+  explicit read_in_background(connection& watched) noexcept : of(&watched) {}
+  owned<connection*, &connection::background_ended> of;
+};
+
+task<> connection::read_while_idle(read_in_background reading) {
+  std::array<char, 1> unexpected{};
+  connection& self = *reading.of;
+  auto byte = self.tls_.read_some(std::span<char>(unexpected));
+  (void)co_await as_expected(std::move(byte));
+  self.quiet_ = false;
+  if (!self.discarded_ && self.owner_ != nullptr) self.owner_->drop(self);
+}
+
+void connection::background_ended() noexcept {
+  background_ = false;
+  if (discarded_) delete this;
+}
+
+void connection::watch(idle_connections& owner) {
+  owner_ = &owner;
+  quiet_ = true;
+  if (!encrypted()) return socket_.socket().watch_end(this);
+  read_in_background reading(*this);
+  background_ = true;
+  watching_ = spawn(read_while_idle(std::move(reading)), {.name = "watching an idle connection"});
+}
+
+void connection::has_ended() noexcept {
+  if (owner_ != nullptr) owner_->drop(*this);
+}
+
+bool connection::unwatch_now() noexcept {
+  owner_ = nullptr;
+  socket_.socket().watch_end(nullptr);
+  return !socket_.socket().received.readable();
+}
+
+task<bool> connection::unwatch() {
+  owner_ = nullptr;
+  if (!watching_.done()) watching_.cancel();
+  co_await watching_.wait();
+  watching_.detach();
+  co_return quiet_ && !background_ && !socket_.socket().received.readable();
+}
+
+void connection::discard() noexcept {
+  owner_ = nullptr;
+  if (!background_) {
+    if (!encrypted() && socket_.is_open()) socket_.socket().watch_end(nullptr);
+    delete this;
+    return;
+  }
+  discarded_ = true;
+  task_handle<void> watching = std::move(watching_);
+  if (watching && !watching.done()) watching.cancel();
+  watching.detach();
+}
+
+}  // namespace gyre::http

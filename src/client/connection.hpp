@@ -1,0 +1,121 @@
+// src/client/connection.hpp: a connection to a server, plain or encrypted.
+#pragma once
+
+#include <gyre/coro/owned.hpp>
+#include <gyre/coro/task.hpp>
+#include <gyre/io/buffer_lease.hpp>
+#include <gyre/io/completion.hpp>
+#include <gyre/net/socket_stream.hpp>
+#include <gyre/tasks/task_handle.hpp>
+#include <gyre/tls/stream.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace gyre::http {
+
+class idle_connections;
+struct origin;
+
+/// Any connected socket.
+struct carrier : socket_stream {
+  template <class Stream>
+  explicit carrier(Stream&& stream) noexcept : socket_stream(std::move(stream)) {}
+};
+
+/// The socket below TLS. The connection keeps it, so that time limits reach it.
+class borrowed_socket {
+ public:
+  explicit borrowed_socket(socket_stream& socket) noexcept : socket_(&socket) {}
+  auto read_some(std::span<std::byte> buffer) noexcept { return socket_->read_some(buffer); }
+  auto receive() noexcept { return socket_->receive(); }
+  auto write_all(std::span<const std::byte> bytes) noexcept { return socket_->write_all(bytes); }
+  void abort() noexcept { socket_->abort(); }
+
+ private:
+  socket_stream* socket_;
+};
+
+struct write_outcome {
+  std::error_code error = {};
+  bool nothing_written = false;  // known only for plain connections
+};
+
+/// One request at a time. When it is idle, it is watched: its owner learns when the server closes it, and never uses it
+/// again when anything has arrived.
+class connection final : private end_watch {
+ public:
+  template <class Stream>
+  explicit connection(Stream stream, io::monotonic_time now) : socket_(std::move(stream)), made_(now) {
+    ended = [](end_watch& watch) noexcept { static_cast<connection&>(watch).has_ended(); };
+  }
+  connection& operator=(connection&&) = delete;
+
+  /// Ends it. It may live on, unseen, until a task that watches it has ended.
+  void discard() noexcept;
+
+  [[nodiscard]] socket_stream& socket() noexcept { return socket_; }
+  [[nodiscard]] bool encrypted() const noexcept { return static_cast<bool>(tls_); }
+  /// Does the handshake.
+  task<> encrypt(std::string host, const tls::client_config& config);
+
+  /// Writes everything. Errors of the connection are values.
+  task<write_outcome> write(std::string_view first, std::string_view second = {});
+  /// Waits for bytes: in `lease` when plain, else in the buffer.
+  auto receive_lease() noexcept { return socket_.receive(); }
+  GYRE_CORO_WRAPPER task<std::size_t> read_encrypted(std::span<char> buffer) { return tls_.read_some(buffer); }
+
+  /// From now on nobody reads, and `owner` is told when the server leaves.
+  void watch(idle_connections& owner);
+  /// True when unwatch() has to wait.
+  [[nodiscard]] bool watched_by_task() const noexcept { return static_cast<bool>(watching_); }
+  /// Ends the watch. Returns false when anything has arrived since.
+  [[nodiscard]] bool unwatch_now() noexcept;
+  /// The same for a connection that a task watches. Cancel: the watch may go on; discard the connection.
+  task<bool> unwatch();
+
+  [[nodiscard]] io::monotonic_time made() const noexcept { return made_; }
+  /// Popped from the idle ones: nobody is told of its end any more.
+  void forget_owner() noexcept { owner_ = nullptr; }
+  origin* home = nullptr;             // for the idle ones
+  bool reused = false;                // has carried a request before
+  io::monotonic_time idle_since = 0;  // for the idle ones
+  io::monotonic_time idle_until = 0;
+
+ private:
+  friend class idle_connections;
+  ~connection() = default;
+  void has_ended() noexcept;
+  struct read_in_background;
+  static task<> read_while_idle(read_in_background reading);
+  void background_ended() noexcept;
+
+  carrier socket_;
+  tls::stream tls_;
+  std::string joined_;  // for records
+  task_handle<void> watching_;
+  idle_connections* owner_ = nullptr;
+  io::monotonic_time made_;
+  bool background_ = false;  // a task of this connection exists
+  bool quiet_ = true;        // nothing has arrived since it is idle
+  bool discarded_ = false;
+};
+
+/// The owner of idle connections.
+class idle_connections {
+ public:
+  /// The server has closed it, or has sent something.
+  virtual void drop(connection& ended) noexcept = 0;
+
+ protected:
+  ~idle_connections() = default;
+};
+
+using connection_owner = owned<connection*, &connection::discard>;
+
+}  // namespace gyre::http

@@ -1,0 +1,292 @@
+// src/client/exchange.cpp: attempts to get a response, each on a connection.
+#include "exchange.hpp"
+
+#include <gyre/http/status.hpp>
+#include <gyre/http/value_from_text.hpp>
+#include <gyre/loop/sleep.hpp>
+#include <gyre/tasks/as_expected.hpp>
+#include <gyre/tls/tls_error.hpp>
+
+#include <utility>
+
+namespace gyre::http {
+namespace {
+
+constexpr unsigned most_interim = 100;
+
+std::string_view name_of(phase where) noexcept {
+  switch (where) {
+    case phase::queue:
+      return "waiting for a connection";
+    case phase::connect:
+      return "connecting";
+    case phase::tls:
+      return "TLS handshake";
+    case phase::sending:
+      return "sending the request";
+    case phase::first_byte:
+      return "waiting for the response";
+    case phase::body:
+      return "receiving the body";
+    case phase::backoff:
+      return "waiting for the next attempt";
+  }
+  return "";
+}
+
+}  // namespace
+
+exchange::exchange(client_state& of) : state_(of), input_(of.options().limits.head) {}
+
+void exchange::recycle() noexcept {
+  abandon_body();
+  clock_.end();
+  input_.end();
+  request.clear();
+  source.reset();
+  source_length.reset();
+  observer.reset();
+  expects_continue = source_used_ = answered_ = on_reused_ = false;
+  state_.give_back(*this);
+}
+
+std::string exchange::subject() const {
+  std::string text(request.method);
+  return text.append(" ").append(request.url.without_fragment());
+}
+
+void exchange::fail(client_errc reason, std::string_view detail) const {
+  throw client_error(reason, request.method, request.url.without_fragment(), detail);
+}
+
+void exchange::fail_late() const {
+  std::string text = subject().append(" (").append(name_of(clock_.current())).append(")");
+  throw timed_out(clock_.is_total_over() ? clock_.total() : clock_.limit(), text);
+}
+
+void exchange::fail(std::error_code reason) const {
+  if (clock_.expired()) fail_late();
+  const bool ended = reason == stream_errc::end_of_stream || reason == tls::tls_errc::truncated;
+  if (ended) fail(input_.received_any() ? client_errc::cut_off : client_errc::no_response);
+  throw io_error(reason, request.method, request.url.without_fragment());
+}
+
+task<> exchange::run() {
+  clock_.set_total(total);
+  state_.count_request();
+  for (unsigned attempts = 1;; ++attempts) {
+    std::exception_ptr failure;
+    std::error_code code;
+    try {
+      co_await attempt();
+    } catch (const io_error& error) {
+      failure = std::current_exception();
+      code = error.code();
+      give_up_connection();
+    }
+    const auto delay = retry_delay(attempts, failure ? &code : nullptr);
+    if (!delay && failure) std::rethrow_exception(failure);
+    if (!delay) co_return;
+    abandon_body();
+    ++state_.retried;
+    co_await sleep(*delay);
+  }
+}
+
+// Without the connection that a server has closed while it was idle, which costs no attempt.
+task<> exchange::attempt() {
+  for (;;) {
+    co_await acquire();
+    begin_attempt();
+    std::error_code failure;
+    if (is_small())
+      failure = co_await converse();
+    else
+      failure = co_await converse_while_sending();
+    const bool stale =
+        on_reused_ && !clock_.expired() && (failure ? !input_.received_any() : input_.head().status() == 408);
+    if (stale && can_repeat(failure && nothing_written_)) {
+      conn_.reset();
+      ++state_.retried;
+      continue;
+    }
+    if (failure) fail(failure);
+    co_return take_final_head();
+  }
+}
+
+void exchange::begin_attempt() {
+  answered_ = sent_ = early_ = nothing_written_ = false;
+  interim_ = 0;
+  write_error_ = {};
+  input_.begin();
+  on_reused_ = conn_->reused;
+  const std::optional<std::uint64_t> length =
+      source ? source_length : std::optional<std::uint64_t>(request.body.size());
+  request.write_head(head_, state_.options().user_agent,
+                     {.length = length, .expects_continue = expects_continue && (source || !request.body.empty())});
+}
+
+bool exchange::can_repeat(bool nothing_written) noexcept {
+  if (!nothing_written && !request.is_idempotent()) return false;
+  if (!source || !source_used_) return true;
+  try {
+    source_used_ = !source->rewind();
+  } catch (...) {  // it cannot, for whatever reason
+    return false;
+  }
+  return !source_used_;
+}
+
+std::optional<std::chrono::nanoseconds> exchange::retry_delay(unsigned attempts, const std::error_code* failure) {
+  (void)failure;
+  (void)attempts;
+  return std::nullopt;
+}
+
+task<std::error_code> exchange::converse() {
+  const client_timeouts& limits = state_.options().timeouts;
+  clock_.begin(phase::sending, limits.between_bytes, conn_->socket());
+  const write_outcome written = co_await conn_->write(head_, request.body);
+  sent_ = !written.error;
+  if (written.error && clock_.expired()) co_return written.error;
+  // A server that takes no more may have sent a response before.
+  clock_.begin(phase::first_byte, limits.first_byte, conn_->socket());
+  const std::error_code failure = co_await receive_head();
+  if (failure && !input_.received_any()) nothing_written_ = written.nothing_written;
+  co_return failure&& written.error && !clock_.expired() ? written.error : failure;
+}
+
+task<std::error_code> exchange::receive_head() {
+  for (;;) {
+    const parse_state state = input_.parse_head();
+    if (state == parse_state::failed) fail(client_errc::bad_response, describe(input_.head().error()));
+    if (state == parse_state::incomplete) {
+      if (const std::error_code failure = co_await receive_more()) co_return failure;
+      continue;
+    }
+    const int status = input_.head().status();
+    if (status >= 200) co_return std::error_code();
+    if (status == 101) fail(client_errc::unexpected_switch);
+    if (++interim_ > most_interim) fail(client_errc::too_many_interim);
+    if (observer) observer->see(status, input_.head().fields());
+    if (status == 100) go_on_.set();
+    input_.drop_head();
+  }
+}
+
+task<std::error_code> exchange::receive_more() {
+  input_.release_lease();
+  if (clock_.expired()) co_return time_limit_passed();
+  if (conn_->encrypted()) {
+    if (decrypted_ == nullptr) decrypted_ = std::make_unique<char[]>(record);
+    auto reading = conn_->read_encrypted({decrypted_.get(), record});
+    const auto count = co_await as_expected(std::move(reading));
+    if (!count) co_return count.error();
+    if (*count == 0) co_return stream_errc::end_of_stream;
+    input_.add(std::string_view(decrypted_.get(), *count));
+  } else {
+    auto lease = co_await as_expected(conn_->receive_lease());
+    if (!lease) co_return lease.error();
+    if (lease->empty()) co_return stream_errc::end_of_stream;
+    input_.add(std::move(*lease));
+  }
+  co_return std::error_code();
+}
+
+void exchange::take_final_head() {
+  const parse_error error = input_.begin_body(request.method);
+  if (error != parse_error::none) fail(client_errc::bad_response, describe(error));
+  answered_ = true;
+  clock_.end();
+  // Then the connection serves the next request, however long the program keeps the response.
+  if (input_.has_whole_body()) finish_connection();
+}
+
+task<std::string_view> exchange::receive(std::size_t most) {
+  for (;;) {
+    const std::string_view piece = input_.take(most);
+    if (input_.error() != parse_error::none) {
+      give_up_connection();
+      fail(client_errc::bad_response, describe(input_.error()));
+    }
+    if (input_.at_end()) finish_connection();
+    if (!piece.empty() || input_.at_end()) co_return piece;
+    if (!conn_) fail(client_errc::cut_off);
+    clock_.begin(phase::body, state_.options().timeouts.between_bytes, conn_->socket());
+    const std::error_code failure = co_await receive_more();
+    clock_.end();
+    if (!failure || (failure == stream_errc::end_of_stream && input_.end_of_stream())) continue;
+    give_up_connection();
+    fail(failure);
+  }
+}
+
+// Safe to call again.
+void exchange::finish_connection() noexcept {
+  if (!conn_) return;
+  clock_.end();
+  if (sent_ && input_.framing().keep_alive && !input_.has_more() && input_.head().status() != 408 && !request.closes)
+    state_.keep(*origin_, std::move(conn_), how_long_to_keep());
+  conn_.reset();
+  release_slot();
+}
+
+void exchange::give_up_connection() noexcept {
+  clock_.end();
+  conn_.reset();
+  release_slot();
+}
+
+void exchange::release_slot() noexcept {
+  if (origin_ == nullptr) return;
+  if (std::exchange(has_slot_, false)) origin_->slots.release();
+  state_.leave(*std::exchange(origin_, nullptr));
+}
+
+// Two seconds less than the server says, because it closes when a request may be on its way.
+std::chrono::nanoseconds exchange::how_long_to_keep() const noexcept {
+  const std::chrono::nanoseconds own = state_.options().limits.idle;
+  const field* const hint = find_field(input_.head().fields(), "Keep-Alive");
+  if (hint == nullptr) return own;
+  std::string_view rest = hint->value;
+  for (auto each = next_in_list(rest); !each.empty(); each = next_in_list(rest)) {
+    constexpr std::string_view name = "timeout=";
+    if (each.size() <= name.size() || !equal_ignoring_case(each.substr(0, name.size()), name)) continue;
+    const auto seconds = value_from_text<unsigned>(each.substr(name.size()));
+    if (!seconds) continue;
+    constexpr unsigned margin = 2;
+    return std::min<std::chrono::nanoseconds>(own, std::chrono::seconds(*seconds < margin ? 0 : *seconds - margin));
+  }
+  return own;
+}
+
+void exchange::abandon_body() noexcept {
+  if (!conn_) return release_slot();
+  constexpr std::uint64_t most = std::uint64_t{64} << 10U;
+  try {
+    const std::uint64_t before = input_.received();
+    while (answered_ && !input_.at_end() && input_.error() == parse_error::none && input_.received() - before <= most)
+      if (input_.take().empty() && !input_.at_end() && !take_arrived()) break;
+  } catch (const std::exception&) {
+    answered_ = false;
+  }
+  if (answered_ && input_.at_end() && input_.error() == parse_error::none)
+    finish_connection();
+  else
+    give_up_connection();
+}
+
+// Bytes of a plain connection that have been received already.
+bool exchange::take_arrived() {
+  if (conn_->encrypted()) return false;
+  auto arrived = conn_->receive_lease();
+  if (!conn_->socket().socket().received.has_bytes() || !arrived.try_now()) return false;
+  input_.release_lease();
+  auto lease = arrived.take_result();
+  if (!lease || lease->empty()) return false;
+  input_.add(std::move(*lease));
+  return true;
+}
+
+}  // namespace gyre::http

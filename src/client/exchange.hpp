@@ -1,0 +1,115 @@
+// src/client/exchange.hpp: a request, the connection that carries it, and its response.
+#pragma once
+
+#include <gyre/client/client_request.hpp>
+#include <gyre/sync/event.hpp>
+#include <gyre/tasks/task_group.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "client_state.hpp"
+#include "connection.hpp"
+#include "phase_clock.hpp"
+#include "request_text.hpp"
+#include "response_input.hpp"
+
+namespace gyre::http {
+
+class exchange {
+ public:
+  explicit exchange(client_state& of);
+  exchange& operator=(exchange&&) = delete;
+
+  // The request, set by client_request.
+  request_text request;
+  request_body_owner source;
+  std::optional<std::uint64_t> source_length;
+  interim_owner observer;
+  std::chrono::nanoseconds total{0};
+  bool expects_continue = false;
+
+  /// The program needs it no more: ends or keeps its connection, and gives it back to the client.
+  void recycle() noexcept;
+
+  /// Sends the request until the head of the final response has arrived.
+  task<> run();
+
+  // The response.
+  [[nodiscard]] const response_input& response() const noexcept { return input_; }
+  [[nodiscard]] bool used_old_connection() const noexcept { return on_reused_; }
+  [[nodiscard]] client_state& state() const noexcept { return state_; }
+  /// See client_body.
+  task<std::string_view> receive(std::size_t most);
+  [[nodiscard]] bool at_end() const noexcept { return input_.at_end(); }
+
+ private:
+  // exchange.cpp: attempts
+  task<> attempt();
+  void begin_attempt();
+  [[nodiscard]] bool can_repeat(bool nothing_written) noexcept;
+  [[nodiscard]] bool is_small() const noexcept {
+    return !source && !expects_continue && request.body.size() <= at_once;
+  }
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> retry_delay(unsigned attempts, const std::error_code* failure);
+  task<std::error_code> converse();
+  task<std::error_code> receive_head();
+  task<std::error_code> receive_more();
+  void take_final_head();
+  [[noreturn]] void fail(std::error_code reason) const;
+  [[noreturn]] void fail(client_errc reason, std::string_view detail = {}) const;
+  [[noreturn]] void fail_late() const;
+  [[nodiscard]] std::string subject() const;
+
+  // request_sending.cpp: bodies that take time
+  task<std::error_code> converse_while_sending();
+  task<> send_all();
+  task<> send_text();
+  task<> send_source();
+  task<bool> send_piece(std::string_view first, std::string_view second);
+
+  // connecting.cpp
+  task<> acquire();
+  task<> wait_for_slot();
+  task<> dial();
+  task<> open_socket();
+
+  void finish_connection() noexcept;
+  void give_up_connection() noexcept;
+  void release_slot() noexcept;
+  void abandon_body() noexcept;
+  [[nodiscard]] bool take_arrived();
+  [[nodiscard]] std::chrono::nanoseconds how_long_to_keep() const noexcept;
+
+  static constexpr std::size_t at_once = std::size_t{64} << 10U;
+  static constexpr std::size_t record = std::size_t{16} << 10U;
+
+  client_state& state_;
+  origin* origin_ = nullptr;
+  bool has_slot_ = false;
+  connection_owner conn_;
+  phase_clock clock_;
+  std::string head_;
+  response_input input_;
+  std::unique_ptr<char[]> decrypted_;  // one record
+
+  bool on_reused_ = false;
+  bool sent_ = false;             // the request is complete
+  bool nothing_written_ = false;  // of this attempt, known for sure
+  bool answered_ = false;         // the final head has arrived
+  bool source_used_ = false;
+  bool early_ = false;       // the final head came before the request was complete
+  bool body_begun_ = false;  // the server has not refused it
+  unsigned interim_ = 0;
+  std::error_code write_error_;
+  event go_on_;  // "100 Continue" has come
+};
+
+}  // namespace gyre::http

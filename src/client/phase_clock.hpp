@@ -1,0 +1,93 @@
+// src/client/phase_clock.hpp: the time limits of a request.
+#pragma once
+
+#include <gyre/loop/event_loop.hpp>
+#include <gyre/net/socket_stream.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+namespace gyre::http {
+
+enum class phase : std::uint8_t { queue, connect, tls, sending, first_byte, body, backoff };
+
+/// Ends the reads and writes of a socket when the limit of a phase has passed. The timer stays armed between phases,
+/// and postpones itself when it fires too early. So a phase costs only a few stores.
+class phase_clock : private timer {
+ public:
+  phase_clock() noexcept {
+    fire = [](timer& t) noexcept { static_cast<phase_clock&>(t).look(); };
+  }
+  phase_clock& operator=(phase_clock&&) = delete;
+  ~phase_clock() {
+    if (armed()) event_loop::current().timers().disarm(*this);
+  }
+
+  /// For all phases together.
+  void set_total(std::chrono::nanoseconds limit) noexcept {
+    total_ = limit;
+    total_until_ = after(event_loop::current().recent(), limit);
+  }
+  [[nodiscard]] io::monotonic_time total_until() const noexcept { return total_until_; }
+  /// What a phase with this limit has, and what is left of the total.
+  [[nodiscard]] std::chrono::nanoseconds clamped(std::chrono::nanoseconds limit) const noexcept {
+    if (total_until_ == io::wait_forever) return limit;
+    const io::monotonic_time left = total_until_ - event_loop::current().now();
+    return std::min(limit, std::chrono::nanoseconds(std::max<io::monotonic_time>(left, 0)));
+  }
+
+  void begin(phase now_in, std::chrono::nanoseconds limit, socket_stream& socket) noexcept {
+    event_loop& loop = event_loop::current();
+    const io::monotonic_time now = loop.recent();
+    phase_ = now_in;
+    limit_ = limit;
+    socket_ = &socket;
+    wanted_ = std::min(after(now, limit), total_until_);
+    expired_ = wanted_ <= now;
+    if (wanted_ == io::wait_forever || expired_ || (armed() && deadline <= wanted_)) return;
+    loop.timers().disarm(*this);
+    deadline = wanted_;
+    loop.timers().arm(*this);
+  }
+  void end() noexcept { socket_ = nullptr; }
+  /// True when the phase was too long. It remains so until the next one begins.
+  [[nodiscard]] bool expired() const noexcept { return expired_; }
+
+  /// The phase that began last, and its limit.
+  [[nodiscard]] phase current() const noexcept { return phase_; }
+  [[nodiscard]] std::chrono::nanoseconds limit() const noexcept { return limit_; }
+  /// True when the total is over.
+  [[nodiscard]] bool is_total_over() const noexcept {
+    return total_until_ != io::wait_forever && event_loop::current().now() >= total_until_;
+  }
+  [[nodiscard]] std::chrono::nanoseconds total() const noexcept { return total_; }
+
+ private:
+  static io::monotonic_time after(io::monotonic_time now, std::chrono::nanoseconds limit) noexcept {
+    return limit == std::chrono::nanoseconds::max()
+               ? io::wait_forever
+               : now + std::clamp<io::monotonic_time>(limit.count(), 0, io::wait_forever - now);
+  }
+  void look() noexcept {
+    if (socket_ == nullptr || wanted_ == io::wait_forever) return;
+    event_loop& loop = event_loop::current();
+    if (loop.now() < wanted_) {
+      deadline = wanted_;
+      loop.timers().arm(*this);
+      return;
+    }
+    expired_ = true;
+    socket_->cancel();
+  }
+
+  socket_stream* socket_ = nullptr;
+  io::monotonic_time wanted_ = 0;
+  io::monotonic_time total_until_ = io::wait_forever;
+  std::chrono::nanoseconds limit_{0};
+  std::chrono::nanoseconds total_{0};
+  phase phase_ = phase::queue;
+  bool expired_ = false;
+};
+
+}  // namespace gyre::http

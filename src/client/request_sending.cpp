@@ -1,0 +1,117 @@
+// src/client/request_sending.cpp: sends a body while the response may already come.
+#include <gyre/http/head_writer.hpp>
+#include <gyre/loop/timeout_op.hpp>
+#include <gyre/tasks/as_expected.hpp>
+#include <gyre/tasks/timeout.hpp>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "exchange.hpp"
+
+namespace gyre::http {
+namespace {
+
+// After an early response, the server may have stopped to read.
+constexpr std::chrono::seconds patience_after_response(1);
+constexpr std::size_t piece_size = std::size_t{256} << 10U;
+
+}  // namespace
+
+// A server that answers early and has failed does not want the rest: RFC 9112 §9.3. Another one may go on reading, for
+// as long as it makes progress. If the request is never completed, its connection is not used again.
+task<std::error_code> exchange::converse_while_sending() {
+  go_on_.clear();
+  body_begun_ = false;
+  std::error_code failure;
+  auto both = [&](task_group& group) -> task<> {
+    auto sending = group.spawn(send_all(), {.name = "sending a request"});
+    failure = co_await receive_head();
+    early_ = !sending.done();
+    if (early_ && (failure || input_.head().status() >= 300 || !body_begun_)) sending.cancel();
+    if (early_ && clock_.current() == phase::sending)
+      clock_.begin(phase::sending, patience_after_response, conn_->socket());
+    co_await group.wait();
+  };
+  co_await task_group::scope(both);
+  if (!failure) co_return failure;
+  if (!input_.received_any() && write_error_) co_return write_error_;
+  co_return failure;
+}
+
+task<> exchange::send_all() {
+  const client_timeouts& limits = state_.options().timeouts;
+  if (!co_await send_piece(head_, {})) co_return;
+  if (expects_continue && (source || !request.body.empty())) {
+    clock_.end();
+    (void)co_await as_expected(gyre::timeout(limits.expect, go_on_.wait()));
+  }
+  body_begun_ = true;
+  if (source)
+    co_await send_source();
+  else
+    co_await send_text();
+  if (sent_ && !early_) clock_.begin(phase::first_byte, limits.first_byte, conn_->socket());
+}
+
+task<> exchange::send_text() {
+  for (std::string_view rest = request.body; !rest.empty();) {
+    const std::string_view piece = rest.substr(0, piece_size);
+    if (!co_await send_piece(piece, {})) co_return;
+    rest.remove_prefix(piece.size());
+  }
+  sent_ = true;
+}
+
+task<> exchange::send_source() {
+  source_used_ = true;
+  std::uint64_t sent = 0;
+  std::string framed;
+  for (;;) {
+    clock_.end();  // the source takes its time
+    const std::string_view piece = co_await source->next();
+    sent += piece.size();
+    if (source_length && (sent > *source_length || (piece.empty() && sent < *source_length)))
+      fail(client_errc::wrong_body_length);
+    if (piece.empty()) break;
+    if (source_length) {
+      if (!co_await send_piece(piece, {})) co_return;
+      continue;
+    }
+    framed.clear();
+    head_writer writer(framed);
+    writer.chunk_begin(piece.size());
+    if (piece.size() > record) {
+      if (!co_await send_piece(framed, piece)) co_return;
+      framed.clear();
+    } else {
+      framed += piece;
+    }
+    writer.chunk_end();
+    if (!co_await send_piece(framed, {})) co_return;
+  }
+  if (!source_length) {
+    framed.clear();
+    head_writer(framed).last_chunk();
+    if (!co_await send_piece(framed, {})) co_return;
+  }
+  sent_ = true;
+}
+
+// Returns false when the server takes no more. The reader of the response finds out why.
+task<bool> exchange::send_piece(std::string_view first, std::string_view second) {
+  const std::chrono::nanoseconds limit = state_.options().timeouts.between_bytes;
+  clock_.begin(phase::sending, early_ ? std::min<std::chrono::nanoseconds>(limit, patience_after_response) : limit,
+               conn_->socket());
+  const write_outcome written = co_await conn_->write(first, second);
+  if (!written.error) co_return true;
+  write_error_ = written.error;
+  if (!clock_.expired() && !early_) {
+    nothing_written_ = written.nothing_written && first.data() == head_.data();
+    clock_.begin(phase::first_byte, state_.options().timeouts.first_byte, conn_->socket());
+  }
+  co_return false;
+}
+
+}  // namespace gyre::http

@@ -1,0 +1,139 @@
+// src/client/request_text.cpp: fields of the program, and those that the client adds.
+#include "request_text.hpp"
+
+#include <gyre/http/head_parser.hpp>
+#include <gyre/http/head_writer.hpp>
+#include <gyre/io/printable.hpp>
+
+#include <stdexcept>
+
+namespace gyre::http {
+namespace {
+
+// They decide where a message ends, or concern one connection only.
+constexpr std::string_view own_fields[] = {
+    "Content-Length",   "Transfer-Encoding",  "Expect", "Trailer", "TE", "Upgrade", "Keep-Alive",
+    "Proxy-Connection", "Proxy-Authorization"};
+
+}  // namespace
+
+std::string encode_base64(std::string_view bytes) {
+  constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 3; ++k)
+      group = group << 8U | (i + k < bytes.size() ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+    for (std::size_t k = 0; k < 4; ++k) out += i + k > bytes.size() ? '=' : digits[group >> (18U - 6U * k) & 63U];
+  }
+  return out;
+}
+
+void request_text::clear() noexcept {
+  constexpr std::size_t kept = std::size_t{64} << 10U;
+  method.clear();
+  fields.clear();
+  body.clear();
+  if (body.capacity() > kept) std::string().swap(body);
+  has_host = has_user_agent = has_accept = has_authorization = has_content_type = has_idempotency_key = false;
+  closes = has_body = false;
+}
+
+void request_text::set_method(std::string_view name) {
+  if (!is_token(name) || name.size() > head_parser::longest_method)
+    throw std::invalid_argument("method \"" + printable(name) + "\": it is not a token of at most 32 characters");
+  if (name == "CONNECT") throw std::invalid_argument("method CONNECT: the client itself opens tunnels through proxies");
+  method.assign(name);
+}
+
+void request_text::add_field(std::string_view name, std::string_view value) {
+  const auto is = [name](std::string_view other) { return equal_ignoring_case(name, other); };
+  for (const std::string_view each : own_fields)
+    if (is(each))
+      throw std::invalid_argument("field \"" + std::string(each) +
+                                  "\": the client sets it itself; see body(), expect_continue() and client_options");
+  if (is("Connection")) {
+    if (!equal_ignoring_case(value, "close"))
+      throw std::invalid_argument("field \"Connection\": only \"close\" can be asked for");
+    closes = true;
+  }
+  const std::size_t before = fields.size();
+  if (is("Host") && has_host) remove_field(name);
+  try {
+    head_writer(fields).field(name, value);
+  } catch (...) {
+    fields.resize(before);
+    throw;
+  }
+  has_host = has_host || is("Host");
+  has_user_agent = has_user_agent || is("User-Agent");
+  has_accept = has_accept || is("Accept");
+  has_authorization = has_authorization || is("Authorization");
+  has_content_type = has_content_type || is("Content-Type");
+  has_idempotency_key = has_idempotency_key || is("Idempotency-Key") || is("X-Idempotency-Key");
+}
+
+void request_text::remove_field(std::string_view name) {
+  for (std::size_t begin = 0; begin < fields.size();) {
+    const std::size_t end = fields.find('\n', begin) + 1;
+    const std::string_view line = std::string_view(fields).substr(begin, end - begin);
+    if (equal_ignoring_case(line.substr(0, line.find(':')), name))
+      fields.erase(begin, end - begin);
+    else
+      begin = end;
+  }
+}
+
+void request_text::set_content_type(std::string_view media_type) {
+  if (media_type.empty()) return;
+  if (has_content_type) remove_field("Content-Type");
+  add_field("Content-Type", media_type);
+}
+
+void request_text::authorize(std::string_view scheme, std::string_view credentials) {
+  if (has_authorization) remove_field("Authorization");
+  std::string value(scheme);
+  value.append(" ").append(credentials);
+  add_field("Authorization", value);
+}
+
+void request_text::authorize_basic(std::string_view user, std::string_view password) {
+  if (user.find(':') != std::string_view::npos)
+    throw std::invalid_argument("basic_auth: a user name cannot contain a colon");
+  std::string both(user);
+  both.append(":").append(password);
+  authorize("Basic", encode_base64(both));
+}
+
+bool request_text::is_idempotent() const noexcept {
+  if (has_idempotency_key) return true;
+  for (const std::string_view each : {"GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"})
+    if (method == each) return true;
+  return false;
+}
+
+void request_text::write_head(std::string& out, std::string_view user_agent, const framing& framed) const {
+  out.clear();
+  head_writer writer(out);
+  writer.request_line(method, url.target());
+  if (!has_host) writer.field("Host", url.authority());
+  if (!has_user_agent && !user_agent.empty()) writer.field("User-Agent", user_agent);
+  if (!has_accept) writer.field("Accept", "*/*");
+  if (!has_authorization && (!url.user().empty() || !url.password().empty())) {
+    std::string both(url.user());
+    both.append(":").append(url.password());
+    writer.field("Authorization", "Basic " + encode_base64(both));
+  }
+  out += fields;
+  if (!framed.length)
+    writer.field("Transfer-Encoding", "chunked");
+  else if (has_body || *framed.length > 0)
+    writer.field("Content-Length", *framed.length);
+  else if (method == "POST" || method == "PUT" || method == "PATCH")
+    writer.field("Content-Length", std::uint64_t{0});  // RFC 9110 §8.6
+  if (framed.expects_continue) writer.field("Expect", "100-continue");
+  writer.end();
+}
+
+}  // namespace gyre::http

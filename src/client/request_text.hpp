@@ -1,0 +1,55 @@
+// src/client/request_text.hpp: what a request says, as bytes.
+#pragma once
+
+#include <gyre/client/url.hpp>
+#include <gyre/http/field.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "url_reader.hpp"
+
+namespace gyre::http {
+
+/// Kept by the client and used again, so that its strings keep their memory.
+struct request_text {
+  std::string method;
+  http::url url = url_reader::blank();
+  std::string fields;  // "Name: value\r\n" of the program
+  std::string body;
+
+  // The program has set a field with this name.
+  bool has_host = false;
+  bool has_user_agent = false;
+  bool has_accept = false;
+  bool has_authorization = false;
+  bool has_content_type = false;
+  bool has_idempotency_key = false;
+  bool closes = false;
+  bool has_body = false;  // perhaps an empty one
+
+  void clear() noexcept;
+  /// Errors: std::invalid_argument.
+  void set_method(std::string_view name);
+  void add_field(std::string_view name, std::string_view value);
+  void remove_field(std::string_view name);
+  void set_content_type(std::string_view media_type);
+  void authorize(std::string_view scheme, std::string_view credentials);
+  void authorize_basic(std::string_view user, std::string_view password);
+
+  /// RFC 9110 §9.2.2, and fields by which a program says so.
+  [[nodiscard]] bool is_idempotent() const noexcept;
+
+  struct framing {
+    std::optional<std::uint64_t> length;  // nothing: chunked
+    bool expects_continue = false;
+  };
+  /// Writes the head.
+  void write_head(std::string& out, std::string_view user_agent, const framing& body) const;
+};
+
+[[nodiscard]] std::string encode_base64(std::string_view bytes);
+
+}  // namespace gyre::http

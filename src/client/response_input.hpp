@@ -1,0 +1,94 @@
+// src/client/response_input.hpp: understands the bytes of a response. Knows no I/O.
+#pragma once
+
+#include <gyre/http/chunked_decoder.hpp>
+#include <gyre/http/framing.hpp>
+#include <gyre/http/head_parser.hpp>
+#include <gyre/io/buffer_lease.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gyre::http {
+
+/// The head is gathered in memory of its own, where it stays while the response lives. The bytes of the body stay in
+/// the buffer in which they arrived.
+class response_input {
+ public:
+  explicit response_input(const head_limits& limits) : parser_(head_parser::kind::response, limits) {}
+
+  /// Prepares for a response.
+  void begin() noexcept;
+  /// Gives memory back, except for buffers of usual size.
+  void end() noexcept;
+
+  /// Bytes that have arrived. To be called when nothing is left of the previous ones.
+  void add(buffer_lease bytes) noexcept {
+    lease_ = std::move(bytes);
+    piece_ = lease_.text();
+    received_any_ = true;
+  }
+  void add(std::string_view bytes) noexcept {
+    piece_ = bytes;
+    received_any_ = true;
+  }
+  void release_lease() noexcept {
+    piece_ = {};
+    lease_.release();
+  }
+  [[nodiscard]] bool received_any() const noexcept { return received_any_; }
+
+  parse_state parse_head();
+  [[nodiscard]] const head_parser& head() const noexcept { return parser_; }
+  /// The head was an interim one; another follows.
+  void drop_head();
+  /// The head is the final one. Returns why the response cannot be understood.
+  [[nodiscard]] parse_error begin_body(std::string_view request_method);
+
+  /// Returns the next piece of the body, without framing. Empty when more bytes are needed, at its end, and when it is
+  /// malformed. Lifetime: until bytes are added.
+  std::string_view take(std::size_t most = ~std::size_t{0});
+  [[nodiscard]] bool at_end() const noexcept { return at_end_; }
+  [[nodiscard]] parse_error error() const noexcept { return chunks_.error(); }
+  /// The stream has ended. Returns whether the body is complete.
+  [[nodiscard]] bool end_of_stream() noexcept;
+  /// All that is left has arrived already.
+  [[nodiscard]] bool has_whole_body() const noexcept {
+    return at_end_ || (framing_.body == body_kind::sized && available().size() >= left_);
+  }
+  /// Bytes beyond this response.
+  [[nodiscard]] bool has_more() const noexcept {
+    return available().size() > (at_end_ || framing_.body != body_kind::sized ? 0 : left_);
+  }
+  [[nodiscard]] const http::framing& framing() const noexcept { return framing_; }
+  [[nodiscard]] std::uint64_t received() const noexcept { return received_; }
+  [[nodiscard]] std::vector<field> trailers() const { return chunks_.trailers(); }
+
+ private:
+  [[nodiscard]] std::string_view available() const noexcept {
+    return used_ < gathered_.size() ? std::string_view(gathered_).substr(used_) : piece_;
+  }
+  void consume(std::size_t count) noexcept {
+    if (used_ < gathered_.size())
+      used_ += count;
+    else
+      piece_.remove_prefix(count);
+  }
+
+  head_parser parser_;
+  http::framing framing_;
+  chunked_decoder chunks_;
+  std::string gathered_;    // the head, and what came with it before its end was found
+  std::size_t used_ = 0;    // bytes of it
+  buffer_lease lease_;      // the owner of piece_, unless it is the caller's
+  std::string_view piece_;  // not used yet
+  std::uint64_t left_ = 0;
+  std::uint64_t received_ = 0;
+  bool at_end_ = false;
+  bool received_any_ = false;
+};
+
+}  // namespace gyre::http
