@@ -37,7 +37,7 @@ task<> exchange::acquire() {
       if (co_await conn_->unwatch()) co_return;
     } else {
       event_loop& loop = event_loop::current();
-      if (loop.recent() - conn_->idle_since > trusted) {
+      if (loop.now() - conn_->idle_since > trusted) {
         loop.end_turn();
         co_await yield();
       }
