@@ -1,9 +1,13 @@
 // src/client/client_state.cpp: keeps, finds and ends connections.
 #include "client_state.hpp"
 
+#include <gyre/io/random_bytes.hpp>
+
 #include "exchange.hpp"
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 
 namespace gyre::http {
 namespace {
@@ -14,7 +18,7 @@ constexpr double least_budget = 10;
 }  // namespace
 
 client_state::client_state(client_options options)
-    : options_(std::move(options)), tls_(options_.tls), budget_(least_budget) {
+    : options_(std::move(options)), tls_(options_.tls), budget_(least_budget), random_(io::random_secret() | 1U) {
   if (options_.limits.connections_per_origin == 0)
     throw std::invalid_argument("client_limits: connections_per_origin must be at least 1");
   fire = [](timer& t) noexcept { static_cast<client_state&>(t).sweep(); };
@@ -164,6 +168,14 @@ bool client_state::may_retry() noexcept {
   if (budget_ < 1) return false;
   budget_ -= 1;
   return true;
+}
+
+// xorshift64*: waits need no secrets, only to differ.
+double client_state::random() noexcept {
+  random_ ^= random_ >> 12U;
+  random_ ^= random_ << 25U;
+  random_ ^= random_ >> 27U;
+  return static_cast<double>((random_ * 0x2545F4914F6CDD1DULL) >> 11U) * 0x1.0p-53;
 }
 
 client_counts client_state::counts() const noexcept {

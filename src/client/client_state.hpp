@@ -62,6 +62,8 @@ class client_state final : public idle_connections, private timer {
   /// Counts a request or a retry. A retry is refused when the budget is used up.
   void count_request() noexcept;
   [[nodiscard]] bool may_retry() noexcept;
+  /// A number from 0 to 1, for waits.
+  [[nodiscard]] double random() noexcept;
   [[nodiscard]] client_counts counts() const noexcept;
   std::uint64_t opened = 0;
   std::uint64_t retried = 0;
@@ -84,6 +86,7 @@ class client_state final : public idle_connections, private timer {
   std::size_t idle_ = 0;
   std::size_t references_ = 1;
   double budget_;  // retries that may be done now
+  std::uint64_t random_;
   bool closed_ = false;
 };
 

@@ -1,7 +1,6 @@
 // src/client/exchange.cpp: attempts to get a response, each on a connection.
 #include "exchange.hpp"
 
-#include <gyre/http/status.hpp>
 #include <gyre/http/value_from_text.hpp>
 #include <gyre/loop/sleep.hpp>
 #include <gyre/tasks/as_expected.hpp>
@@ -96,6 +95,7 @@ task<> exchange::run() {
 // Without the connection that a server has closed while it was idle, which costs no attempt.
 task<> exchange::attempt() {
   for (;;) {
+    nothing_written_ = true;
     co_await acquire();
     begin_attempt();
     std::error_code failure;
@@ -125,23 +125,6 @@ void exchange::begin_attempt() {
       source ? source_length : std::optional<std::uint64_t>(request.body.size());
   request.write_head(head_, state_.options().user_agent,
                      {.length = length, .expects_continue = expects_continue && (source || !request.body.empty())});
-}
-
-bool exchange::can_repeat(bool nothing_written) noexcept {
-  if (!nothing_written && !request.is_idempotent()) return false;
-  if (!source || !source_used_) return true;
-  try {
-    source_used_ = !source->rewind();
-  } catch (...) {  // it cannot, for whatever reason
-    return false;
-  }
-  return !source_used_;
-}
-
-std::optional<std::chrono::nanoseconds> exchange::retry_delay(unsigned attempts, const std::error_code* failure) {
-  (void)failure;
-  (void)attempts;
-  return std::nullopt;
 }
 
 task<std::error_code> exchange::converse() {

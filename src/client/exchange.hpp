@@ -54,11 +54,9 @@ class exchange {
   // exchange.cpp: attempts
   task<> attempt();
   void begin_attempt();
-  [[nodiscard]] bool can_repeat(bool nothing_written) noexcept;
   [[nodiscard]] bool is_small() const noexcept {
     return !source && !expects_continue && request.body.size() <= at_once;
   }
-  [[nodiscard]] std::optional<std::chrono::nanoseconds> retry_delay(unsigned attempts, const std::error_code* failure);
   task<std::error_code> converse();
   task<std::error_code> receive_head();
   task<std::error_code> receive_more();
@@ -67,6 +65,11 @@ class exchange {
   [[noreturn]] void fail(client_errc reason, std::string_view detail = {}) const;
   [[noreturn]] void fail_late() const;
   [[nodiscard]] std::string subject() const;
+
+  // retry.cpp
+  [[nodiscard]] bool can_repeat(bool nothing_written) noexcept;
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> retry_delay(unsigned attempts, const std::error_code* failure);
+  [[nodiscard]] std::optional<std::chrono::nanoseconds> retry_after() const;
 
   // request_sending.cpp: bodies that take time
   task<std::error_code> converse_while_sending();

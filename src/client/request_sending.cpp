@@ -30,7 +30,7 @@ task<std::error_code> exchange::converse_while_sending() {
     failure = co_await receive_head();
     early_ = !sending.done();
     if (early_ && (failure || input_.head().status() >= 300 || !body_begun_)) sending.cancel();
-    if (early_ && clock_.current() == phase::sending)
+    if (early_ && !failure && clock_.current() == phase::sending)
       clock_.begin(phase::sending, patience_after_response, conn_->socket());
     co_await group.wait();
   };

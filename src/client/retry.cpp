@@ -1,0 +1,68 @@
+// src/client/retry.cpp: which requests are sent again, and when. RFC 9110 §9.2.2, RFC 9112 §9.3.1.
+#include <gyre/http/http_date.hpp>
+#include <gyre/http/value_from_text.hpp>
+#include <gyre/io/wall_clock.hpp>
+
+#include "exchange.hpp"
+
+#include <algorithm>
+
+namespace gyre::http {
+namespace {
+
+bool is_temporary(std::error_code failure) noexcept {
+  if (failure == client_errc::no_response || failure == client_errc::cut_off) return true;
+  for (const std::errc each :
+       {std::errc::connection_refused, std::errc::connection_reset, std::errc::connection_aborted,
+        std::errc::broken_pipe, std::errc::timed_out, std::errc::host_unreachable, std::errc::network_unreachable,
+        std::errc::network_down, std::errc::network_reset, std::errc::resource_unavailable_try_again})
+    if (failure == each) return true;
+  return false;
+}
+
+bool is_temporary(int status) noexcept { return status == 429 || status == 502 || status == 503 || status == 504; }
+
+}  // namespace
+
+bool exchange::can_repeat(bool nothing_written) noexcept {
+  if (!nothing_written && !request.is_idempotent()) return false;
+  if (!source || !source_used_) return true;
+  try {
+    source_used_ = !source->rewind();
+  } catch (...) {  // it cannot, for whatever reason
+    return false;
+  }
+  return !source_used_;
+}
+
+std::optional<std::chrono::nanoseconds> exchange::retry_after() const {
+  const field* const wanted = find_field(input_.head().fields(), "Retry-After");
+  if (wanted == nullptr) return std::nullopt;
+  if (const auto seconds = value_from_text<std::uint32_t>(wanted->value)) return std::chrono::seconds(*seconds);
+  const unix_seconds now = io::wall_clock().tv_sec;
+  const auto date = parse_date(wanted->value, now);
+  if (!date) return std::nullopt;
+  constexpr unix_seconds year = 31'536'000;
+  return std::chrono::seconds(std::clamp<unix_seconds>(*date - now, 0, year));
+}
+
+std::optional<std::chrono::nanoseconds> exchange::retry_delay(unsigned attempts, const std::error_code* failure) {
+  const retry_policy& policy = state_.options().retries;
+  if (attempts >= policy.attempts || state_.closed()) return std::nullopt;
+  if (failure != nullptr ? !is_temporary(*failure) : !is_temporary(input_.head().status())) return std::nullopt;
+  constexpr unsigned most_doublings = 30;
+  const double longest = static_cast<double>(policy.longest_backoff.count());
+  const double doubled = static_cast<double>(policy.backoff.count()) * (1U << std::min(attempts - 1, most_doublings));
+  const double chosen = std::min(doubled, longest) * (0.5 + 0.5 * state_.random());
+  std::chrono::nanoseconds delay(static_cast<std::int64_t>(chosen));
+  if (failure == nullptr) {
+    const auto asked = retry_after();
+    if (asked && *asked > policy.longest_retry_after) return std::nullopt;
+    if (asked) delay = std::max(delay, *asked);
+  }
+  if (clock_.clamped(delay) < delay) return std::nullopt;  // the total ends before
+  if (!state_.may_retry() || !can_repeat(nothing_written_)) return std::nullopt;
+  return delay;
+}
+
+}  // namespace gyre::http

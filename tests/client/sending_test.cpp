@@ -1,0 +1,276 @@
+// tests/client/sending_test.cpp: bodies that take time, and servers that answer early.
+#include "tests/client/scripted_server.hpp"
+
+#include <fstream>
+#include <memory>
+#include <vector>
+
+using namespace gyre_test;
+
+namespace {
+
+/// Gives these pieces.
+struct pieces {
+  std::vector<std::string> all;
+  std::size_t next = 0;
+  gyre::task<std::string_view> operator()() {
+    co_await gyre::yield();
+    co_return next < all.size() ? std::string_view(all[next++]) : std::string_view();
+  }
+};
+
+/// Reads until the request contains `last`, then answers with all of it.
+peer_script echo_until(std::string last) {
+  return [last = std::move(last)](peer& client) -> gyre::task<> {
+    while (client.received().find(last) == std::string::npos) {
+      const bool more = co_await client.receive();
+      if (!more) co_return;
+    }
+    co_await client.answer(client.received());
+    (void)co_await client.rest();
+  };
+}
+
+}  // namespace
+
+TEST(client_sending, a_source_of_unknown_length_is_sent_in_chunks) {
+  with_server(echo_until("0\r\n\r\n"), [](scripted_server& server) -> gyre::task<> {
+    http::client client;
+    auto request = client.request("POST", server.url());
+    request.body(pieces{.all = {"abc", std::string(20'000, 'x'), "d"}}, {}, "text/plain");
+    auto response = co_await request.send();
+    const std::string sent = co_await response.read_all();
+    EXPECT_NE(sent.find("Content-Type: text/plain\r\n"), std::string::npos);
+    EXPECT_NE(sent.find("Transfer-Encoding: chunked\r\n"), std::string::npos);
+    EXPECT_EQ(sent.substr(sent.find("\r\n\r\n")),
+              "\r\n\r\n3\r\nabc\r\n4e20\r\n" + std::string(20'000, 'x') + "\r\n1\r\nd\r\n0\r\n\r\n");
+  });
+}
+
+TEST(client_sending, a_source_of_known_length_is_sent_as_it_is) {
+  with_server(echo_until("end"), [](scripted_server& server) -> gyre::task<> {
+    http::client client;
+    auto request = client.request("POST", server.url());
+    request.body(pieces{.all = {"abc", "the end"}}, 10);
+    auto response = co_await request.send();
+    const std::string sent = co_await response.read_all();
+    EXPECT_NE(sent.find("Content-Length: 10\r\n\r\nabcthe end"), std::string::npos) << sent;
+    EXPECT_EQ(client.counts().idle, 1U);
+  });
+}
+
+TEST(client_sending, a_source_with_another_length_than_announced_is_an_error) {
+  for (const std::uint64_t length : {std::uint64_t{2}, std::uint64_t{4}})
+    with_server(echo_until("never"), [&](scripted_server& server) -> gyre::task<> {
+      http::client client;
+      auto request = client.request("POST", server.url());
+      request.body(pieces{.all = {"abc"}}, length);
+      EXPECT_EQ(co_await error_of(request.send()),
+                "POST " + server.url() + ": the body of the request does not have the length that was announced");
+      EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+    });
+}
+
+TEST(client_sending, the_exception_of_a_source_reaches_the_caller) {
+  with_server(echo_until("never"), [&](scripted_server& server) -> gyre::task<> {
+    http::client client;
+    auto request = client.request("POST", server.url());
+    request.body([]() -> gyre::task<std::string_view> {
+      co_await gyre::yield();
+      throw std::runtime_error("no more milk");
+    });
+    EXPECT_EQ(co_await error_of(request.send()), "no more milk");
+    EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+  });
+}
+
+TEST(client_sending, a_file_can_be_the_body) {
+  const std::string path = testing::TempDir() + "client_sent";
+  std::ofstream(path) << "text of a file";
+  with_server(echo_until("a file"), [&](scripted_server& server) -> gyre::task<> {
+    http::client client;
+    auto request = client.request("PUT", server.url());
+    request.body(co_await gyre::fs::file::open(path), 14);
+    auto response = co_await request.send();
+    EXPECT_NE((co_await response.read_all()).find("\r\n\r\ntext of a file"), std::string::npos);
+  });
+}
+
+TEST(client_sending, a_large_text_arrives_whole) {
+  const std::string text(3'000'000, 'y');
+  with_server(
+      [&](peer& client) -> gyre::task<> {
+        const std::string request = co_await client.request();
+        co_await client.answer(std::to_string(request.size() - request.find("\r\n\r\n") - 4));
+        co_await say_hello(client);
+      },
+      [&](scripted_server& server) -> gyre::task<> {
+        http::client client;
+        auto response = co_await client.post(server.url(), text, "text/plain");
+        EXPECT_EQ(co_await response.read_all(), "3000000");
+        EXPECT_EQ(co_await fetched(client, server.url()), "hello");
+        EXPECT_EQ(server.connections(), 1);
+      });
+}
+
+TEST(client_sending, a_server_that_refuses_early_is_heard_and_left) {
+  const std::string text(20'000'000, 'y');
+  with_server(
+      [&](peer& client) -> gyre::task<> {
+        (void)co_await client.receive();
+        co_await client.send("HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nbig");
+        co_await gyre::sleep(5s);  // reads nothing; the client leaves before
+      },
+      [&](scripted_server& server) -> gyre::task<> {
+        http::client client;
+        auto response = co_await client.post(server.url(), text, "text/plain");
+        EXPECT_EQ(response.status(), 413);
+        EXPECT_EQ(co_await response.read_all(), "big");
+        EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+      });
+}
+
+TEST(client_sending, a_response_before_the_connection_breaks_is_heard) {
+  const std::string text(20'000'000, 'y');
+  with_server(
+      [&](peer& client) -> gyre::task<> {
+        (void)co_await client.receive();
+        co_await client.send("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n");
+        co_await client.stream().shutdown_write();
+        for (int i = 0; i < 20; ++i) (void)co_await client.receive();
+      },
+      [&](scripted_server& server) -> gyre::task<> {
+        http::client client;
+        auto response = co_await client.post(server.url(), text, "text/plain");
+        EXPECT_EQ(response.status(), 403);
+      });
+}
+
+TEST(client_sending, a_server_that_answers_early_and_reads_on_gets_everything) {
+  with_server(
+      [&](peer& client) -> gyre::task<> {
+        (void)co_await client.receive();
+        co_await client.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        while (!client.received().ends_with("0\r\n\r\n")) {
+          const bool more = co_await client.receive();
+          if (!more) co_return;
+        }
+        co_await client.send("2\r\nok\r\n0\r\n\r\n");
+        (void)co_await client.rest();
+      },
+      [&](scripted_server& server) -> gyre::task<> {
+        http::client client;
+        auto request = client.request("POST", server.url());
+        request.body(pieces{.all = std::vector<std::string>(100, std::string(30'000, 'z'))});
+        auto response = co_await request.send();
+        EXPECT_EQ(co_await response.read_all(), "ok");
+        EXPECT_EQ(client.counts().idle, 1U);
+      });
+}
+
+TEST(client_sending, a_server_that_answers_early_and_reads_no_more_is_left_after_a_second) {
+  const std::string text(20'000'000, 'y');
+  gyre::event left;
+  with_server(
+      [&](peer& client) -> gyre::task<> {
+        (void)co_await client.receive();
+        co_await client.answer("enough");
+        co_await left.wait();
+      },
+      [&](scripted_server& server) -> gyre::task<> {
+        http::client client;
+        auto response = co_await client.post(server.url(), text, "text/plain");
+        EXPECT_EQ(co_await response.read_all(), "enough");
+        EXPECT_EQ(client.counts().idle, 0U);
+        left.set();
+      });
+}
+
+TEST(client_sending, an_expectation_is_met_by_100_continue) {
+  std::string before;
+  with_server(
+      [&](peer& client) -> gyre::task<> {
+        while (client.received().find("\r\n\r\n") == std::string::npos) (void)co_await client.receive();
+        before = client.received();
+        co_await client.send("HTTP/1.1 100 Continue\r\n\r\n");
+        (void)co_await client.request();
+        co_await client.answer("thanks");
+        co_await say_hello(client);
+      },
+      [&](scripted_server& server) -> gyre::task<> {
+        http::client client({.timeouts = {.expect = 30s}});
+        auto request = client.request("POST", server.url());
+        auto response = co_await request.body("text").expect_continue().send();
+        EXPECT_EQ(co_await response.read_all(), "thanks");
+        EXPECT_TRUE(before.ends_with("Content-Length: 4\r\nExpect: 100-continue\r\n\r\n")) << before;
+        EXPECT_EQ(client.counts().idle, 1U);
+      });
+}
+
+TEST(client_sending, without_100_continue_the_body_is_sent_after_a_while) {
+  with_server(
+      [&](peer& client) -> gyre::task<> {
+        (void)co_await client.request();
+        co_await client.answer("thanks");
+        (void)co_await client.rest();
+      },
+      [&](scripted_server& server) -> gyre::task<> {
+        http::client client({.timeouts = {.expect = 3ms}});
+        auto request = client.request("POST", server.url());
+        auto response = co_await request.body("text").expect_continue().send();
+        EXPECT_EQ(co_await response.read_all(), "thanks");
+      });
+}
+
+TEST(client_sending, a_final_answer_to_an_expectation_keeps_the_body_back) {
+  for (const std::string status : {"417 Expectation Failed", "200 OK", "401 Unauthorized"}) {
+    std::string all;
+    with_server(
+        [&](peer& client) -> gyre::task<> {
+          while (client.received().find("\r\n\r\n") == std::string::npos) (void)co_await client.receive();
+          co_await client.send("HTTP/1.1 " + status + "\r\nContent-Length: 0\r\n\r\n");
+          all = co_await client.rest();
+        },
+        [&](scripted_server& server) -> gyre::task<> {
+          http::client client({.timeouts = {.expect = 30s}});
+          auto request = client.request("POST", server.url());
+          auto response = co_await request.body("text").expect_continue().send();
+          EXPECT_EQ(std::to_string(response.status()), status.substr(0, 3));
+          EXPECT_EQ(client.counts().idle, 0U);  // the server may still wait for the body
+          for (int i = 0; i < 1000 && all.empty(); ++i) co_await gyre::sleep(100us);
+        });
+    EXPECT_TRUE(all.ends_with("\r\n\r\n")) << all;
+  }
+}
+
+TEST(client_sending, a_source_is_sent_again_only_if_it_can_begin_again) {
+  struct rewindable final : http::request_body_source {
+    bool done = false;
+    bool can;
+    explicit rewindable(bool c) : can(c) {}
+    gyre::task<std::string_view> next() override { co_return std::exchange(done, true) ? "" : "abc"; }
+    bool rewind() override {
+      done = false;
+      return can;
+    }
+  };
+  for (const bool can : {true, false})
+    with_server(
+        [](peer& client) -> gyre::task<> {
+          (void)co_await client.request();
+          co_await client.answer("hello");
+          const std::string second = co_await client.request();
+          if (client.number() > 1) co_await client.answer(second);
+        },
+        [&](scripted_server& server) -> gyre::task<> {
+          http::client client;
+          EXPECT_EQ(co_await fetched(client, server.url()), "hello");
+          auto request = client.request("PUT", server.url());
+          request.body(http::request_body_owner(new rewindable(can)), 3);
+          const std::string error = co_await error_of(request.send());
+          if (can)
+            EXPECT_EQ(error, "");
+          else
+            EXPECT_NE(error.find("the server closed the connection before it answered"), std::string::npos) << error;
+        });
+}
