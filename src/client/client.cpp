@@ -3,8 +3,8 @@
 
 #include <gyre/loop/loop_local.hpp>
 
+#include "client_exchange.hpp"
 #include "client_state.hpp"
-#include "exchange.hpp"
 #include "url_reader.hpp"
 
 #include <stdexcept>
@@ -14,7 +14,7 @@ namespace gyre::http {
 namespace {
 
 // For a request that is being prepared: gives it back when that fails.
-using prepared = owned<exchange*, &exchange::recycle>;
+using prepared = owned<client_exchange*, &client_exchange::recycle>;
 
 client_request begin(client_state& state, std::string_view method, std::string_view text, const url* parsed) {
   prepared made(state.take_exchange());

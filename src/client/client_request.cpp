@@ -6,7 +6,7 @@
 #include <gyre/http/target.hpp>
 #include <gyre/io/random_bytes.hpp>
 
-#include "exchange.hpp"
+#include "client_exchange.hpp"
 
 #include <stdexcept>
 #include <utility>
@@ -14,7 +14,7 @@
 namespace gyre::http {
 namespace {
 
-using exchange_owner = owned<exchange*, &exchange::recycle>;
+using exchange_owner = owned<client_exchange*, &client_exchange::recycle>;
 
 task<client_response> run(exchange_owner sent) {
   co_await sent->run();
@@ -38,9 +38,9 @@ void append_quoted(std::string& out, std::string_view text) {
 
 }  // namespace
 
-void client_request::release(exchange* unused) noexcept { unused->recycle(); }
+void client_request::release(client_exchange* unused) noexcept { unused->recycle(); }
 
-exchange& client_request::open() const {
+client_exchange& client_request::open() const {
   if (!exchange_) misuse("a client_request was used after it was sent or moved from");
   return *exchange_;
 }
@@ -66,7 +66,7 @@ client_request& client_request::bearer_token(std::string_view token) {
 }
 
 client_request& client_request::body(std::string_view text, std::string_view media_type) {
-  exchange& to = open();
+  client_exchange& to = open();
   to.source.reset();
   to.source_length.reset();
   to.request.set_content_type(media_type);
@@ -77,7 +77,7 @@ client_request& client_request::body(std::string_view text, std::string_view med
 
 client_request& client_request::set_source(request_body_owner source, std::optional<std::uint64_t> length,
                                            std::string_view media_type) {
-  exchange& to = open();
+  client_exchange& to = open();
   to.request.set_content_type(media_type);
   to.request.body.clear();
   to.request.has_body = true;

@@ -3,14 +3,14 @@
 
 #include <gyre/fs/file.hpp>
 
-#include "exchange.hpp"
+#include "client_exchange.hpp"
 
 #include <algorithm>
 #include <utility>
 
 namespace gyre::http {
 
-void client_response::release(exchange* used) noexcept { used->recycle(); }
+void client_response::release(client_exchange* used) noexcept { used->recycle(); }
 
 int client_response::status() const noexcept { return exchange_->response().head().status(); }
 std::string_view client_response::reason() const noexcept { return exchange_->response().head().reason(); }
@@ -27,7 +27,7 @@ GYRE_CORO_WRAPPER task<std::string> client_response::read_all() {
 }
 
 task<std::string> client_response::read_all(std::uint64_t limit) {
-  exchange& from = *exchange_;
+  client_exchange& from = *exchange_;
   const auto refuse = [&] {
     throw client_error(client_errc::body_too_large, from.request.method, from.request.url.without_fragment(),
                        std::to_string(limit) + " bytes; read it in pieces, or pass a larger limit to read_all");
@@ -48,7 +48,7 @@ task<std::string> client_response::read_all(std::uint64_t limit) {
 }
 
 task<std::uint64_t> client_response::save(std::string path, void (*progress)(void*, std::uint64_t), void* argument) {
-  exchange& from = *exchange_;
+  client_exchange& from = *exchange_;
   fs::file to = co_await fs::file::open(path, fs::for_writing);
   std::uint64_t saved = 0;
   for (;;) {

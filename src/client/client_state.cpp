@@ -3,7 +3,7 @@
 
 #include <gyre/io/random_bytes.hpp>
 
-#include "exchange.hpp"
+#include "client_exchange.hpp"
 
 #include <algorithm>
 #include <new>
@@ -25,7 +25,7 @@ client_state::client_state(client_options options)
 }
 
 client_state::~client_state() {
-  for (exchange* const each : free_) delete each;
+  for (client_exchange* const each : free_) delete each;
 }
 
 void client_state::release() noexcept {
@@ -57,11 +57,11 @@ void client_state::leave(origin& left) noexcept {
   if (left.users == 0 && left.idle.empty()) origins_.erase(origins_.find(std::string_view(left.key)));
 }
 
-connection* client_state::pop_idle(origin& from) noexcept {
+client_connection* client_state::pop_idle(origin& from) noexcept {
   const io::monotonic_time now = event_loop::current().recent();
   const auto age = options_.limits.age;
   while (!from.idle.empty()) {
-    connection* const last = from.idle.back();
+    client_connection* const last = from.idle.back();
     from.idle.pop_back();
     --idle_;
     last->forget_owner();
@@ -92,7 +92,7 @@ void client_state::keep(origin& at, connection_owner kept, std::chrono::nanoseco
   if (++idle_ > limits.idle_connections) discard_oldest();
 }
 
-void client_state::drop(connection& ended) noexcept {
+void client_state::drop(client_connection& ended) noexcept {
   origin& home = *ended.home;
   std::erase(home.idle, &ended);
   --idle_;
@@ -102,7 +102,7 @@ void client_state::drop(connection& ended) noexcept {
 }
 
 void client_state::discard_oldest() noexcept {
-  connection* oldest = nullptr;
+  client_connection* oldest = nullptr;
   for (const auto& [name, each] : origins_)
     if (!each->idle.empty() && (oldest == nullptr || each->idle.front()->idle_since < oldest->idle_since))
       oldest = each->idle.front();
@@ -124,12 +124,12 @@ void client_state::arm_until(io::monotonic_time when) noexcept {
 void client_state::sweep() noexcept {
   const io::monotonic_time now = event_loop::current().now();
   io::monotonic_time next = io::wait_forever;
-  connection* over = nullptr;
+  client_connection* over = nullptr;
   do {
     next = io::wait_forever;
     over = nullptr;
     for (const auto& [name, each] : origins_)
-      for (connection* const idle : each->idle)
+      for (client_connection* const idle : each->idle)
         if (idle->idle_until > now)
           next = std::min(next, idle->idle_until);
         else
@@ -139,11 +139,11 @@ void client_state::sweep() noexcept {
   arm_until(next);
 }
 
-exchange& client_state::take_exchange() {
-  exchange* taken = nullptr;
+client_exchange& client_state::take_exchange() {
+  client_exchange* taken = nullptr;
   if (free_.empty()) {
     free_.reserve(most_free_exchanges);
-    taken = new exchange(*this);
+    taken = new client_exchange(*this);
   } else {
     taken = free_.back();
     free_.pop_back();
@@ -152,7 +152,7 @@ exchange& client_state::take_exchange() {
   return *taken;
 }
 
-void client_state::give_back(exchange& used) noexcept {
+void client_state::give_back(client_exchange& used) noexcept {
   if (closed_ || free_.size() >= most_free_exchanges)
     delete &used;
   else

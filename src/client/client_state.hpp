@@ -14,11 +14,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "connection.hpp"
+#include "client_connection.hpp"
 
 namespace gyre::http {
 
-class exchange;
+class client_exchange;
 
 /// A scheme, host and port, and the connections to it. A request that uses a connection has a slot. A new connection is
 /// made only when there is a slot and no idle connection, so there are never more of them than slots.
@@ -27,8 +27,8 @@ struct origin {
 
   std::string key;
   counting_semaphore slots;
-  std::vector<connection*> idle;  // the last one was used last
-  std::size_t users = 0;          // requests that have a slot or wait for one
+  std::vector<client_connection*> idle;  // the last one was used last
+  std::size_t users = 0;                 // requests that have a slot or wait for one
   std::size_t waiting = 0;
 };
 
@@ -50,14 +50,14 @@ class client_state final : public idle_connections, private timer {
   void leave(origin& left) noexcept;
 
   /// An idle connection that is probably good, or null. To be unwatched.
-  [[nodiscard]] connection* pop_idle(origin& from) noexcept;
+  [[nodiscard]] client_connection* pop_idle(origin& from) noexcept;
   /// Keeps a connection for at most `limit`, or discards it.
   void keep(origin& at, connection_owner kept, std::chrono::nanoseconds limit) noexcept;
-  void drop(connection& ended) noexcept override;
+  void drop(client_connection& ended) noexcept override;
   void close_idle() noexcept;
 
-  [[nodiscard]] exchange& take_exchange();
-  void give_back(exchange& used) noexcept;
+  [[nodiscard]] client_exchange& take_exchange();
+  void give_back(client_exchange& used) noexcept;
 
   /// Counts a request or a retry. A retry is refused when the budget is used up.
   void count_request() noexcept;
@@ -82,7 +82,7 @@ class client_state final : public idle_connections, private timer {
   client_options options_;
   std::optional<tls::client_config> tls_;
   std::unordered_map<std::string, std::unique_ptr<origin>, text_hash, std::equal_to<>> origins_;
-  std::vector<exchange*> free_;
+  std::vector<client_exchange*> free_;
   std::size_t idle_ = 0;
   std::size_t references_ = 1;
   double budget_;  // retries that may be done now

@@ -4,7 +4,7 @@
 #include <gyre/net/unix_stream.hpp>
 #include <gyre/tasks/timeout.hpp>
 
-#include "exchange.hpp"
+#include "client_exchange.hpp"
 
 namespace gyre::http {
 namespace {
@@ -23,7 +23,7 @@ struct counted {
 }  // namespace
 
 // A connection may have ended while this thread was busy. Then the loop first looks at the kernel.
-task<> exchange::acquire() {
+task<> client_exchange::acquire() {
   if (origin_ == nullptr) {
     origin_ = &state_.join(request.url.origin());
     if (!origin_->slots.try_acquire()) co_await wait_for_slot();
@@ -48,7 +48,7 @@ task<> exchange::acquire() {
   co_await dial();
 }
 
-task<> exchange::wait_for_slot() {
+task<> client_exchange::wait_for_slot() {
   const std::chrono::nanoseconds limit = state_.options().timeouts.queue;
   const counted waiting(origin_->waiting);
   try {
@@ -58,7 +58,7 @@ task<> exchange::wait_for_slot() {
   }
 }
 
-task<> exchange::dial() {
+task<> client_exchange::dial() {
   const client_options& options = state_.options();
   try {
     co_await gyre::timeout(clock_.clamped(options.timeouts.connect), open_socket());
@@ -75,15 +75,15 @@ task<> exchange::dial() {
   }
 }
 
-task<> exchange::open_socket() {
+task<> client_exchange::open_socket() {
   const client_options& options = state_.options();
   if (options.unix_socket.empty()) {
     auto addresses = co_await resolve(request.url.host(), request.url.port(), options.resolving);
     auto stream = co_await connect_to_first(std::move(addresses), options.connecting);
-    conn_ = connection_owner(new connection(std::move(stream), event_loop::current().recent()));
+    conn_ = connection_owner(new client_connection(std::move(stream), event_loop::current().recent()));
   } else {
     auto stream = co_await unix_stream::connect(unix_address(options.unix_socket));
-    conn_ = connection_owner(new connection(std::move(stream), event_loop::current().recent()));
+    conn_ = connection_owner(new client_connection(std::move(stream), event_loop::current().recent()));
   }
 }
 

@@ -8,7 +8,7 @@
 #include <array>
 #include <charconv>
 
-#include "exchange.hpp"
+#include "client_exchange.hpp"
 
 namespace gyre::http {
 namespace {
@@ -21,7 +21,7 @@ constexpr std::size_t piece_size = std::size_t{256} << 10U;
 
 // A server that answers early and has failed does not want the rest: RFC 9112 §9.3. Another one may go on reading, for
 // as long as it makes progress. If the request is never completed, its connection is not used again.
-task<std::error_code> exchange::converse_while_sending() {
+task<std::error_code> client_exchange::converse_while_sending() {
   go_on_.clear();
   body_begun_ = false;
   std::error_code failure;
@@ -40,7 +40,7 @@ task<std::error_code> exchange::converse_while_sending() {
   co_return failure;
 }
 
-task<> exchange::send_all() {
+task<> client_exchange::send_all() {
   const client_timeouts& limits = state_.options().timeouts;
   if (!co_await send_piece(head_, {})) co_return;
   if (expects_continue && (source || !request.body.empty())) {
@@ -55,7 +55,7 @@ task<> exchange::send_all() {
   if (sent_ && !early_) clock_.begin(phase::first_byte, limits.first_byte, conn_->socket());
 }
 
-task<> exchange::send_text() {
+task<> client_exchange::send_text() {
   for (std::string_view rest = request.body; !rest.empty();) {
     const std::string_view piece = rest.substr(0, piece_size);
     if (!co_await send_piece(piece, {})) co_return;
@@ -64,7 +64,7 @@ task<> exchange::send_text() {
   sent_ = true;
 }
 
-task<> exchange::send_source() {
+task<> client_exchange::send_source() {
   source_used_ = true;
   std::uint64_t sent = 0;
   std::string framed;
@@ -100,7 +100,7 @@ task<> exchange::send_source() {
 }
 
 // Returns false when the server takes no more. The reader of the response finds out why.
-task<bool> exchange::send_piece(std::string_view first, std::string_view second) {
+task<bool> client_exchange::send_piece(std::string_view first, std::string_view second) {
   const std::chrono::nanoseconds limit = state_.options().timeouts.between_bytes;
   clock_.begin(phase::sending, early_ ? std::min<std::chrono::nanoseconds>(limit, patience_after_response) : limit,
                conn_->socket());

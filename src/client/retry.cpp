@@ -3,7 +3,7 @@
 #include <gyre/http/value_from_text.hpp>
 #include <gyre/io/wall_clock.hpp>
 
-#include "exchange.hpp"
+#include "client_exchange.hpp"
 
 #include <algorithm>
 
@@ -24,7 +24,7 @@ bool is_temporary(int status) noexcept { return status == 429 || status == 502 |
 
 }  // namespace
 
-bool exchange::can_repeat(bool nothing_written) noexcept {
+bool client_exchange::can_repeat(bool nothing_written) noexcept {
   if (!nothing_written && !request.is_idempotent()) return false;
   if (!source || !source_used_) return true;
   try {
@@ -35,7 +35,7 @@ bool exchange::can_repeat(bool nothing_written) noexcept {
   return !source_used_;
 }
 
-std::optional<std::chrono::nanoseconds> exchange::retry_after() const {
+std::optional<std::chrono::nanoseconds> client_exchange::retry_after() const {
   const field* const wanted = find_field(input_.head().fields(), "Retry-After");
   if (wanted == nullptr) return std::nullopt;
   if (const auto seconds = value_from_text<std::uint32_t>(wanted->value)) return std::chrono::seconds(*seconds);
@@ -46,7 +46,8 @@ std::optional<std::chrono::nanoseconds> exchange::retry_after() const {
   return std::chrono::seconds(std::clamp<unix_seconds>(*date - now, 0, year));
 }
 
-std::optional<std::chrono::nanoseconds> exchange::retry_delay(unsigned attempts, const std::error_code* failure) {
+std::optional<std::chrono::nanoseconds> client_exchange::retry_delay(unsigned attempts,
+                                                                     const std::error_code* failure) {
   const retry_policy& policy = state_.options().retries;
   if (attempts >= policy.attempts || state_.closed()) return std::nullopt;
   if (failure != nullptr ? !is_temporary(*failure) : !is_temporary(input_.head().status())) return std::nullopt;

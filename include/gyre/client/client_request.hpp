@@ -115,17 +115,17 @@ class GYRE_API client_request {
   [[nodiscard]] GYRE_CORO_WRAPPER task<client_response> send();
 
   /// For client.
-  explicit client_request(exchange& prepared) noexcept : exchange_(prepared) {}
+  explicit client_request(client_exchange& prepared) noexcept : exchange_(prepared) {}
 
  private:
-  static void release(exchange* unused) noexcept;
-  [[nodiscard]] exchange& open() const;
+  static void release(client_exchange* unused) noexcept;
+  [[nodiscard]] client_exchange& open() const;
   client_request& set_source(request_body_owner source, std::optional<std::uint64_t> length,
                              std::string_view media_type);
   client_request& set_total(std::chrono::nanoseconds limit) noexcept;
   client_request& set_observer(interim_owner observer) noexcept;
 
-  owned<exchange*, &release> exchange_;
+  owned<client_exchange*, &release> exchange_;
 };
 
 }  // namespace gyre::http

@@ -18,7 +18,7 @@
 
 namespace gyre::http {
 
-class exchange;
+class client_exchange;
 
 /// The body of a response, read as it arrives. The server waits while nobody reads.
 ///
@@ -44,10 +44,10 @@ class GYRE_API client_body {
   /// The fields after a chunked body that has been read to its end. Lifetime: same as the response.
   [[nodiscard]] std::vector<http::field> trailers() const;
 
-  explicit client_body(exchange& of) noexcept : exchange_(&of) {}
+  explicit client_body(client_exchange& of) noexcept : exchange_(&of) {}
 
  private:
-  exchange* exchange_;
+  client_exchange* exchange_;
 };
 
 /// A response whose head has arrived.
@@ -111,13 +111,13 @@ class GYRE_API client_response {
   [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(exchange_); }
 
   /// For client_request.
-  explicit client_response(exchange& answered) noexcept : exchange_(answered) {}
+  explicit client_response(client_exchange& answered) noexcept : exchange_(answered) {}
 
  private:
-  static void release(exchange* used) noexcept;
+  static void release(client_exchange* used) noexcept;
   task<std::uint64_t> save(std::string path, void (*progress)(void*, std::uint64_t), void* argument);
 
-  owned<exchange*, &release> exchange_;
+  owned<client_exchange*, &release> exchange_;
 };
 
 }  // namespace gyre::http

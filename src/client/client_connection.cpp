@@ -1,6 +1,6 @@
-// src/client/connection.cpp: how an idle connection is watched. A socket tells by itself that its peer has left. An
+// src/client/client_connection.cpp: how an idle connection is watched. A socket tells by itself that its peer has left. An
 // encrypted stream tells that only to a reader, so a task reads.
-#include "connection.hpp"
+#include "client_connection.hpp"
 
 #include <gyre/tasks/as_expected.hpp>
 #include <gyre/tasks/spawn.hpp>
@@ -9,12 +9,12 @@
 
 namespace gyre::http {
 
-task<> connection::encrypt(std::string host, const tls::client_config& config) {
+task<> client_connection::encrypt(std::string host, const tls::client_config& config) {
   auto shaking = tls::connect(borrowed_socket(socket_), std::move(host), config);
   tls_ = co_await std::move(shaking);
 }
 
-task<write_outcome> connection::write(std::string_view first, std::string_view second) {
+task<write_outcome> client_connection::write(std::string_view first, std::string_view second) {
   write_outcome outcome;
   try {
     if (encrypted()) {
@@ -42,26 +42,26 @@ task<write_outcome> connection::write(std::string_view first, std::string_view s
 }
 
 // The end of it releases the connection if it has been discarded meanwhile, also when the task never ran.
-struct connection::read_in_background {
-  explicit read_in_background(connection& watched) noexcept : of(&watched) {}
-  owned<connection*, &connection::background_ended> of;
+struct client_connection::read_in_background {
+  explicit read_in_background(client_connection& watched) noexcept : of(&watched) {}
+  owned<client_connection*, &client_connection::background_ended> of;
 };
 
-task<> connection::read_while_idle(read_in_background reading) {
+task<> client_connection::read_while_idle(read_in_background reading) {
   std::array<char, 1> unexpected{};
-  connection& self = *reading.of;
+  client_connection& self = *reading.of;
   auto byte = self.tls_.read_some(std::span<char>(unexpected));
   (void)co_await as_expected(std::move(byte));
   self.quiet_ = false;
   if (!self.discarded_ && self.owner_ != nullptr) self.owner_->drop(self);
 }
 
-void connection::background_ended() noexcept {
+void client_connection::background_ended() noexcept {
   background_ = false;
   if (discarded_) delete this;
 }
 
-void connection::watch(idle_connections& owner) {
+void client_connection::watch(idle_connections& owner) {
   owner_ = &owner;
   quiet_ = true;
   if (!encrypted()) return socket_.socket().watch_end(this);
@@ -70,17 +70,17 @@ void connection::watch(idle_connections& owner) {
   watching_ = spawn(read_while_idle(std::move(reading)), {.name = "watching an idle connection"});
 }
 
-void connection::has_ended() noexcept {
+void client_connection::has_ended() noexcept {
   if (owner_ != nullptr) owner_->drop(*this);
 }
 
-bool connection::unwatch_now() noexcept {
+bool client_connection::unwatch_now() noexcept {
   owner_ = nullptr;
   socket_.socket().watch_end(nullptr);
   return !socket_.socket().received.readable();
 }
 
-task<bool> connection::unwatch() {
+task<bool> client_connection::unwatch() {
   owner_ = nullptr;
   if (!watching_.done()) watching_.cancel();
   co_await watching_.wait();
@@ -88,7 +88,7 @@ task<bool> connection::unwatch() {
   co_return quiet_ && !background_ && !socket_.socket().received.readable();
 }
 
-void connection::discard() noexcept {
+void client_connection::discard() noexcept {
   owner_ = nullptr;
   if (!background_) {
     if (!encrypted() && socket_.is_open()) socket_.socket().watch_end(nullptr);

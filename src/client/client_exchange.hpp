@@ -1,4 +1,4 @@
-// src/client/exchange.hpp: a request, the connection that carries it, and its response.
+// src/client/client_exchange.hpp: a request, the connection that carries it, and its response.
 #pragma once
 
 #include <gyre/client/client_request.hpp>
@@ -15,18 +15,18 @@
 #include <string_view>
 #include <system_error>
 
+#include "client_connection.hpp"
 #include "client_state.hpp"
-#include "connection.hpp"
 #include "phase_clock.hpp"
 #include "request_text.hpp"
 #include "response_input.hpp"
 
 namespace gyre::http {
 
-class exchange {
+class client_exchange {
  public:
-  explicit exchange(client_state& of);
-  exchange& operator=(exchange&&) = delete;
+  explicit client_exchange(client_state& of);
+  client_exchange& operator=(client_exchange&&) = delete;
 
   // The request, set by client_request.
   request_text request;
@@ -51,7 +51,7 @@ class exchange {
   [[nodiscard]] bool at_end() const noexcept { return input_.at_end(); }
 
  private:
-  // exchange.cpp: attempts
+  // client_exchange.cpp: attempts
   task<> attempt();
   void begin_attempt();
   [[nodiscard]] bool is_small() const noexcept {

@@ -1,5 +1,5 @@
-// src/client/exchange.cpp: attempts to get a response, each on a connection.
-#include "exchange.hpp"
+// src/client/client_exchange.cpp: attempts to get a response, each on a connection.
+#include "client_exchange.hpp"
 
 #include <gyre/http/value_from_text.hpp>
 #include <gyre/loop/sleep.hpp>
@@ -35,9 +35,9 @@ std::string_view name_of(phase where) noexcept {
 
 }  // namespace
 
-exchange::exchange(client_state& of) : state_(of), input_(of.options().limits.head) {}
+client_exchange::client_exchange(client_state& of) : state_(of), input_(of.options().limits.head) {}
 
-void exchange::recycle() noexcept {
+void client_exchange::recycle() noexcept {
   abandon_body();
   clock_.end();
   input_.end();
@@ -49,28 +49,28 @@ void exchange::recycle() noexcept {
   state_.give_back(*this);
 }
 
-std::string exchange::subject() const {
+std::string client_exchange::subject() const {
   std::string text(request.method);
   return text.append(" ").append(request.url.without_fragment());
 }
 
-void exchange::fail(client_errc reason, std::string_view detail) const {
+void client_exchange::fail(client_errc reason, std::string_view detail) const {
   throw client_error(reason, request.method, request.url.without_fragment(), detail);
 }
 
-void exchange::fail_late() const {
+void client_exchange::fail_late() const {
   std::string text = subject().append(" (").append(name_of(clock_.current())).append(")");
   throw timed_out(clock_.is_total_over() ? clock_.total() : clock_.limit(), text);
 }
 
-void exchange::fail(std::error_code reason) const {
+void client_exchange::fail(std::error_code reason) const {
   if (clock_.expired()) fail_late();
   const bool ended = reason == stream_errc::end_of_stream || reason == tls::tls_errc::truncated;
   if (ended) fail(input_.received_any() ? client_errc::cut_off : client_errc::no_response);
   throw io_error(reason, request.method, request.url.without_fragment());
 }
 
-task<> exchange::run() {
+task<> client_exchange::run() {
   clock_.set_total(total);
   state_.count_request();
   for (unsigned attempts = 1;; ++attempts) {
@@ -93,7 +93,7 @@ task<> exchange::run() {
 }
 
 // Without the connection that a server has closed while it was idle, which costs no attempt.
-task<> exchange::attempt() {
+task<> client_exchange::attempt() {
   for (;;) {
     nothing_written_ = true;
     co_await acquire();
@@ -115,7 +115,7 @@ task<> exchange::attempt() {
   }
 }
 
-void exchange::begin_attempt() {
+void client_exchange::begin_attempt() {
   answered_ = sent_ = early_ = nothing_written_ = false;
   interim_ = 0;
   write_error_ = {};
@@ -127,7 +127,7 @@ void exchange::begin_attempt() {
                      {.length = length, .expects_continue = expects_continue && (source || !request.body.empty())});
 }
 
-task<std::error_code> exchange::converse() {
+task<std::error_code> client_exchange::converse() {
   const client_timeouts& limits = state_.options().timeouts;
   clock_.begin(phase::sending, limits.between_bytes, conn_->socket());
   const write_outcome written = co_await conn_->write(head_, request.body);
@@ -140,7 +140,7 @@ task<std::error_code> exchange::converse() {
   co_return failure&& written.error && !clock_.expired() ? written.error : failure;
 }
 
-task<std::error_code> exchange::receive_head() {
+task<std::error_code> client_exchange::receive_head() {
   for (;;) {
     const parse_state state = input_.parse_head();
     if (state == parse_state::failed) fail(client_errc::bad_response, describe(input_.head().error()));
@@ -158,7 +158,7 @@ task<std::error_code> exchange::receive_head() {
   }
 }
 
-task<std::error_code> exchange::receive_more() {
+task<std::error_code> client_exchange::receive_more() {
   input_.release_lease();
   if (clock_.expired()) co_return time_limit_passed();
   if (conn_->encrypted()) {
@@ -177,7 +177,7 @@ task<std::error_code> exchange::receive_more() {
   co_return std::error_code();
 }
 
-void exchange::take_final_head() {
+void client_exchange::take_final_head() {
   const parse_error error = input_.begin_body(request.method);
   if (error != parse_error::none) fail(client_errc::bad_response, describe(error));
   answered_ = true;
@@ -186,7 +186,7 @@ void exchange::take_final_head() {
   if (input_.has_whole_body()) finish_connection();
 }
 
-task<std::string_view> exchange::receive(std::size_t most) {
+task<std::string_view> client_exchange::receive(std::size_t most) {
   for (;;) {
     const std::string_view piece = input_.take(most);
     if (input_.error() != parse_error::none) {
@@ -206,7 +206,7 @@ task<std::string_view> exchange::receive(std::size_t most) {
 }
 
 // Safe to call again.
-void exchange::finish_connection() noexcept {
+void client_exchange::finish_connection() noexcept {
   if (!conn_) return;
   clock_.end();
   if (sent_ && input_.framing().keep_alive && !input_.has_more() && input_.head().status() != 408 && !request.closes)
@@ -215,20 +215,20 @@ void exchange::finish_connection() noexcept {
   release_slot();
 }
 
-void exchange::give_up_connection() noexcept {
+void client_exchange::give_up_connection() noexcept {
   clock_.end();
   conn_.reset();
   release_slot();
 }
 
-void exchange::release_slot() noexcept {
+void client_exchange::release_slot() noexcept {
   if (origin_ == nullptr) return;
   if (std::exchange(has_slot_, false)) origin_->slots.release();
   state_.leave(*std::exchange(origin_, nullptr));
 }
 
 // Two seconds less than the server says, because it closes when a request may be on its way.
-std::chrono::nanoseconds exchange::how_long_to_keep() const noexcept {
+std::chrono::nanoseconds client_exchange::how_long_to_keep() const noexcept {
   const std::chrono::nanoseconds own = state_.options().limits.idle;
   const field* const hint = find_field(input_.head().fields(), "Keep-Alive");
   if (hint == nullptr) return own;
@@ -244,7 +244,7 @@ std::chrono::nanoseconds exchange::how_long_to_keep() const noexcept {
   return own;
 }
 
-void exchange::abandon_body() noexcept {
+void client_exchange::abandon_body() noexcept {
   if (!conn_) return release_slot();
   constexpr std::uint64_t most = std::uint64_t{64} << 10U;
   try {
@@ -261,7 +261,7 @@ void exchange::abandon_body() noexcept {
 }
 
 // Bytes of a plain connection that have been received already.
-bool exchange::take_arrived() {
+bool client_exchange::take_arrived() {
   if (conn_->encrypted()) return false;
   auto arrived = conn_->receive_lease();
   if (!conn_->socket().socket().received.has_bytes() || !arrived.try_now()) return false;

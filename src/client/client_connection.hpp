@@ -1,4 +1,4 @@
-// src/client/connection.hpp: a connection to a server, plain or encrypted.
+// src/client/client_connection.hpp: a connection to a server, plain or encrypted.
 #pragma once
 
 #include <gyre/coro/owned.hpp>
@@ -48,13 +48,13 @@ struct write_outcome {
 
 /// One request at a time. When it is idle, it is watched: its owner learns when the server closes it, and never uses it
 /// again when anything has arrived.
-class connection final : private end_watch {
+class client_connection final : private end_watch {
  public:
   template <class Stream>
-  explicit connection(Stream stream, io::monotonic_time now) : socket_(std::move(stream)), made_(now) {
-    ended = [](end_watch& watch) noexcept { static_cast<connection&>(watch).has_ended(); };
+  explicit client_connection(Stream stream, io::monotonic_time now) : socket_(std::move(stream)), made_(now) {
+    ended = [](end_watch& watch) noexcept { static_cast<client_connection&>(watch).has_ended(); };
   }
-  connection& operator=(connection&&) = delete;
+  client_connection& operator=(client_connection&&) = delete;
 
   /// Ends it. It may live on, unseen, until a task that watches it has ended.
   void discard() noexcept;
@@ -89,7 +89,7 @@ class connection final : private end_watch {
 
  private:
   friend class idle_connections;
-  ~connection() = default;
+  ~client_connection() = default;
   void has_ended() noexcept;
   struct read_in_background;
   static task<> read_while_idle(read_in_background reading);
@@ -110,12 +110,12 @@ class connection final : private end_watch {
 class idle_connections {
  public:
   /// The server has closed it, or has sent something.
-  virtual void drop(connection& ended) noexcept = 0;
+  virtual void drop(client_connection& ended) noexcept = 0;
 
  protected:
   ~idle_connections() = default;
 };
 
-using connection_owner = owned<connection*, &connection::discard>;
+using connection_owner = owned<client_connection*, &client_connection::discard>;
 
 }  // namespace gyre::http
