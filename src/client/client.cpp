@@ -19,6 +19,7 @@ using prepared = owned<client_exchange*, &client_exchange::recycle>;
 client_request begin(client_state& state, std::string_view method, std::string_view text, const url* parsed) {
   prepared made(state.take_exchange());
   made->total = state.options().timeouts.total;
+  made->most_redirects = state.options().redirects.most;
   made->request.set_method(method);
   if (parsed != nullptr) {
     made->request.url = *parsed;

@@ -72,6 +72,15 @@ void client_exchange::fail(std::error_code reason) const {
 
 task<> client_exchange::run() {
   clock_.set_total(total);
+  for (unsigned followed = 0;; ++followed) {
+    co_await run_one();
+    if (most_redirects == 0 || !is_redirect()) co_return;
+    follow_redirect(followed);
+  }
+}
+
+// Until there is a response that is not worth a retry.
+task<> client_exchange::run_one() {
   state_.count_request();
   for (unsigned attempts = 1;; ++attempts) {
     std::exception_ptr failure;

@@ -34,6 +34,7 @@ class client_exchange {
   std::optional<std::uint64_t> source_length;
   interim_owner observer;
   std::chrono::nanoseconds total{0};
+  unsigned most_redirects = 0;
   bool expects_continue = false;
 
   /// The program needs it no more: ends or keeps its connection, and gives it back to the client.
@@ -52,6 +53,7 @@ class client_exchange {
 
  private:
   // client_exchange.cpp: attempts
+  task<> run_one();
   task<> attempt();
   void begin_attempt();
   [[nodiscard]] bool is_small() const noexcept {
@@ -70,6 +72,11 @@ class client_exchange {
   [[nodiscard]] bool can_repeat(bool nothing_written) noexcept;
   [[nodiscard]] std::optional<std::chrono::nanoseconds> retry_delay(unsigned attempts, const std::error_code* failure);
   [[nodiscard]] std::optional<std::chrono::nanoseconds> retry_after() const;
+
+  // redirect.cpp
+  [[nodiscard]] bool is_redirect() const noexcept;
+  void follow_redirect(unsigned followed);
+  void repeat_body();
 
   // request_sending.cpp: bodies that take time
   task<std::error_code> converse_while_sending();

@@ -130,6 +130,11 @@ client_request& client_request::set_total(std::chrono::nanoseconds limit) noexce
   return *this;
 }
 
+client_request& client_request::redirects(unsigned most) noexcept {
+  open().most_redirects = most;
+  return *this;
+}
+
 client_request& client_request::set_observer(interim_owner observer) noexcept {
   open().observer = std::move(observer);
   return *this;

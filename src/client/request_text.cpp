@@ -91,6 +91,20 @@ void request_text::set_content_type(std::string_view media_type) {
   add_field("Content-Type", media_type);
 }
 
+void request_text::drop_body() {
+  for (const std::string_view each : {"Content-Type", "Content-Encoding", "Content-Language", "Content-Location"})
+    remove_field(each);
+  body.clear();
+  has_body = has_content_type = false;
+}
+
+// The Host field of the program named the old origin.
+void request_text::drop_credentials() {
+  for (const std::string_view each : {"Authorization", "Cookie", "Cookie2", "WWW-Authenticate", "Host"})
+    remove_field(each);
+  has_authorization = has_host = false;
+}
+
 void request_text::authorize(std::string_view scheme, std::string_view credentials) {
   if (has_authorization) remove_field("Authorization");
   std::string value(scheme);

@@ -36,6 +36,9 @@ struct request_text {
   void add_field(std::string_view name, std::string_view value);
   void remove_field(std::string_view name);
   void set_content_type(std::string_view media_type);
+  void drop_body();
+  /// For another origin.
+  void drop_credentials();
   void authorize(std::string_view scheme, std::string_view credentials);
   void authorize_basic(std::string_view user, std::string_view password);
 

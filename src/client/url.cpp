@@ -35,6 +35,12 @@ std::string_view url::host() const noexcept {
   return host;
 }
 
+void url::take_user_of(const url& other) {
+  if (!user_.empty() || !password_.empty()) return;
+  user_ = other.user_;
+  password_ = other.password_;
+}
+
 void url::add_query(std::string_view name, std::string_view value) {
   std::string pair(1, path_end_ == query_end_ ? '?' : '&');
   if (query_end_ == path_end_ + 1) pair.clear();  // "?" and nothing after it

@@ -63,10 +63,18 @@ struct retry_policy {
   unsigned budget_percent = 20;
 };
 
+/// Which redirects are followed. A redirect to another origin (scheme, host or port) drops the user name, password,
+/// Authorization and Cookie fields of the request, and they do not come back when a later redirect leads home.
+struct redirect_policy {
+  unsigned most = 10;          ///< more is client_errc::too_many_redirects; 0 means that none is followed
+  bool to_plain_text = false;  ///< from https to http
+};
+
 struct client_options {
   client_timeouts timeouts = {};
   client_limits limits = {};
   retry_policy retries = {};
+  redirect_policy redirects = {};
   /// Whom to trust. Defaults to the authorities of the system. The only protocol should be "http/1.1".
   std::optional<tls::client_config> tls = {};
   /// The path or abstract name ("@name") of the Unix socket to which all connections go. Hosts of URLs are then only

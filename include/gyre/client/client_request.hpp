@@ -96,6 +96,9 @@ class GYRE_API client_request {
   client_request& timeout(std::chrono::duration<Rep, Period> limit) {
     return set_total(whole_nanoseconds(limit));
   }
+  /// The most redirects that are followed; replaces redirect_policy::most. With 0, the response with the redirect is
+  /// the result.
+  client_request& redirects(unsigned most) noexcept;
   /// Calls `observer(status, fields)` for each interim response (1xx).
   template <class F>
     requires requires(F& f, std::span<const field> fields) { f(100, fields); }

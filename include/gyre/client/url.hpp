@@ -65,6 +65,9 @@ class GYRE_API url {
   /// Appends "name=value" to the query. Both are encoded.
   void add_query(std::string_view name, std::string_view value);
 
+  /// For a redirect within one origin, which keeps them. No-op when this one has its own.
+  void take_user_of(const url& other);
+
   friend bool operator==(const url& a, const url& b) noexcept = default;
 
  private:

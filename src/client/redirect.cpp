@@ -1,0 +1,50 @@
+// src/client/redirect.cpp: where a redirect leads, and what does not go there. RFC 9110 §15.4.
+#include "client_exchange.hpp"
+
+namespace gyre::http {
+
+bool client_exchange::is_redirect() const noexcept {
+  const int status = input_.head().status();
+  return (status == 301 || status == 302 || status == 303 || status == 307 || status == 308) &&
+         find_field(input_.head().fields(), "Location") != nullptr;
+}
+
+// Throws a client_error when it is refused. The response with the redirect is gone then, and its connection is kept or
+// closed as after any response.
+void client_exchange::follow_redirect(unsigned followed) {
+  const std::string_view location = find_field(input_.head().fields(), "Location")->value;
+  if (followed >= most_redirects) fail(client_errc::too_many_redirects, location);
+  auto next = request.url.resolve(location);
+  if (!next) fail(client_errc::bad_redirect, next.error());
+  if (next->scheme() != "http" && next->scheme() != "https") fail(client_errc::bad_redirect, next->string());
+  if (request.url.scheme() == "https" && next->scheme() == "http" && !state_.options().redirects.to_plain_text)
+    fail(client_errc::bad_redirect, "it leads from https to " + next->string());
+  const bool same_origin = next->origin() == request.url.origin();
+
+  // As browsers do: RFC 9110 §15.4.2 to §15.4.4.
+  const int status = input_.head().status();
+  const bool see_other = status == 303 && request.method != "GET" && request.method != "HEAD";
+  if (see_other || ((status == 301 || status == 302) && request.method == "POST")) {
+    request.method = "GET";
+    request.drop_body();
+    source.reset();
+    source_length.reset();
+    expects_continue = false;
+  } else {
+    repeat_body();
+  }
+  if (same_origin)
+    next->take_user_of(request.url);
+  else
+    request.drop_credentials();
+  abandon_body();
+  request.url = std::move(*next);
+}
+
+void client_exchange::repeat_body() {
+  if (!source || !source_used_) return;
+  if (!source->rewind()) fail(client_errc::no_repeatable_body);
+  source_used_ = false;
+}
+
+}  // namespace gyre::http

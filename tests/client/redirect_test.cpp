@@ -1,0 +1,199 @@
+// tests/client/redirect_test.cpp: where redirects lead, and what they take along.
+#include "tests/client/scripted_server.hpp"
+
+#include <utility>
+#include <vector>
+
+using namespace gyre_test;
+
+namespace {
+
+/// Redirects "/302/next" to "/next" with that status, and answers everything else with the request itself. All its
+/// requests are in `seen`.
+struct redirecting {
+  std::vector<std::string> seen = {};
+  std::string location = {};  // instead of the rest of the path
+
+  gyre::task<> operator()(peer& client) {
+    for (;;) {
+      const std::string request = co_await client.request();
+      if (request.empty()) co_return;
+      seen.push_back(request);
+      const std::size_t path = request.find(' ') + 2;
+      const std::string status = request.substr(path, 3);
+      if (status[0] != '3') {
+        co_await client.answer(request);
+        continue;
+      }
+      const std::string rest = request.substr(path + 3, request.find(' ', path) - path - 3);
+      co_await client.send("HTTP/1.1 " + status + " Elsewhere\r\nContent-Length: 4\r\nLocation: " +
+                           (location.empty() ? rest : location) + "\r\n\r\ngone");
+    }
+  }
+};
+
+peer_script script_of(redirecting& site) {
+  return [&site](peer& client) -> gyre::task<> { co_await site(client); };
+}
+
+}  // namespace
+
+TEST(client_redirect, is_followed_on_the_same_connection) {
+  redirecting site;
+  with_server(script_of(site), [&](scripted_server& server) -> gyre::task<> {
+    http::client client;
+    auto response = co_await client.get(server.url("/302/302/a?b"));
+    EXPECT_EQ(response.url().string(), server.url("/a?b"));
+    EXPECT_EQ((co_await response.read_all()).substr(0, 12), "GET /a?b HTT");
+    EXPECT_EQ(site.seen.size(), 3U);
+    EXPECT_EQ(server.connections(), 1);
+  });
+}
+
+TEST(client_redirect, the_status_decides_about_method_and_body) {
+  struct expectation {
+    std::string status, method, result;
+  };
+  for (const expectation& each : std::vector<expectation>{{"301", "POST", "GET"},
+                                                          {"302", "POST", "GET"},
+                                                          {"303", "POST", "GET"},
+                                                          {"307", "POST", "POST"},
+                                                          {"308", "POST", "POST"},
+                                                          {"301", "PUT", "PUT"},
+                                                          {"302", "DELETE", "DELETE"},
+                                                          {"303", "PUT", "GET"},
+                                                          {"303", "HEAD", "HEAD"}}) {
+    redirecting site;
+    with_server(script_of(site), [&](scripted_server& server) -> gyre::task<> {
+      http::client client;
+      auto request = client.request(each.method, server.url("/" + each.status + "/a"));
+      if (each.method != "HEAD") request.body("text", "text/plain");
+      auto response = co_await request.send();
+      CO_ASSERT_EQ(site.seen.size(), 2U);
+      const std::string& second = site.seen[1];
+      EXPECT_EQ(second.substr(0, second.find(' ')), each.result) << each.status;
+      const bool keeps = each.result == each.method && each.method != "HEAD";
+      EXPECT_EQ(second.ends_with("text"), keeps) << second;
+      EXPECT_EQ(second.find("Content-Type") != std::string::npos, keeps) << second;
+    });
+  }
+}
+
+TEST(client_redirect, credentials_stay_with_their_origin_and_never_come_back) {
+  redirecting home, away;
+  with_server(script_of(home), [&](scripted_server& first) -> gyre::task<> {
+    scripted_server second(script_of(away));
+    auto serving = gyre::spawn(second.run());
+    http::client client;
+    auto request = client.request("GET", first.url("/302/x"));
+    request.basic_auth("ann", "secret").header("Cookie", "a=b").header("X-Mine", "1").header("Host", "named.test");
+    away.location = first.url("/end");
+    home.location = second.url("/302/y");
+    auto response = co_await request.send();
+    EXPECT_EQ(response.url().string(), first.url("/end"));
+    CO_ASSERT_EQ(home.seen.size(), 2U);
+    CO_ASSERT_EQ(away.seen.size(), 1U);
+    EXPECT_NE(home.seen[0].find("Authorization: Basic"), std::string::npos);
+    EXPECT_NE(home.seen[0].find("Cookie: a=b"), std::string::npos);
+    for (const std::string& later : {away.seen[0], home.seen[1]}) {
+      EXPECT_EQ(later.find("Authorization"), std::string::npos) << later;
+      EXPECT_EQ(later.find("Cookie"), std::string::npos) << later;
+      EXPECT_EQ(later.find("named.test"), std::string::npos) << later;
+      EXPECT_NE(later.find("X-Mine: 1"), std::string::npos) << later;
+    }
+    serving.cancel();
+    co_await serving.wait();
+  });
+}
+
+TEST(client_redirect, the_user_of_a_url_is_sent_within_its_origin_only) {
+  redirecting home, away;
+  with_server(script_of(home), [&](scripted_server& first) -> gyre::task<> {
+    scripted_server second(script_of(away));
+    auto serving = gyre::spawn(second.run());
+    http::client client;
+    std::string url = first.url("/302/a");
+    url.insert(url.find("//") + 2, "ann:secret@");
+    (void)co_await client.get(url);
+    CO_ASSERT_EQ(home.seen.size(), 2U);
+    EXPECT_NE(home.seen[1].find("Authorization: Basic"), std::string::npos);
+    home.location = second.url("/b");
+    (void)co_await client.get(url);
+    CO_ASSERT_EQ(away.seen.size(), 1U);
+    EXPECT_EQ(away.seen[0].find("Authorization"), std::string::npos);
+    serving.cancel();
+    co_await serving.wait();
+  });
+}
+
+TEST(client_redirect, a_loop_ends) {
+  redirecting site;
+  with_server(script_of(site), [&](scripted_server& server) -> gyre::task<> {
+    site.location = "/302/again";
+    http::client client({.redirects = {.most = 3}});
+    EXPECT_EQ(co_await error_of(client.get(server.url("/302/again"))),
+              "GET " + server.url("/302/again") + ": too many redirects: /302/again");
+    EXPECT_EQ(site.seen.size(), 4U);
+    EXPECT_EQ(client.counts().in_use, 0U);
+  });
+}
+
+TEST(client_redirect, is_the_result_when_none_is_wanted) {
+  redirecting site;
+  with_server(script_of(site), [&](scripted_server& server) -> gyre::task<> {
+    http::client client;
+    auto request = client.request("GET", server.url("/302/a"));
+    auto response = co_await request.redirects(0).send();
+    EXPECT_EQ(response.status(), 302);
+    EXPECT_EQ(response.field("Location"), "/a");
+    EXPECT_EQ(co_await response.read_all(), "gone");
+  });
+}
+
+TEST(client_redirect, to_something_that_is_no_url_is_an_error) {
+  redirecting site;
+  with_server(script_of(site), [&](scripted_server& server) -> gyre::task<> {
+    http::client client;
+    const std::string asked = "GET " + server.url("/302/") + ": the redirect is refused: ";
+    site.location = "ftp://a/b";
+    EXPECT_EQ(co_await error_of(client.get(server.url("/302/"))),
+              asked + "url \"ftp://a/b\": the scheme is not http or https");
+    site.location = "socks5://a/b";
+    EXPECT_EQ(co_await error_of(client.get(server.url("/302/"))), asked + "socks5://a/b");
+    EXPECT_EQ(client.counts().in_use, 0U);
+  });
+}
+
+TEST(client_redirect, a_body_that_can_be_read_only_once_cannot_be_repeated) {
+  redirecting site;
+  with_server(script_of(site), [&](scripted_server& server) -> gyre::task<> {
+    http::client client;
+    auto request = client.request("PUT", server.url("/307/a"));
+    int left = 1;
+    request.body(
+        [&left]() -> gyre::task<std::string_view> {
+          co_await gyre::yield();
+          co_return left-- > 0 ? "abc" : "";
+        },
+        3);
+    EXPECT_EQ(co_await error_of(request.send()),
+              "PUT " + server.url("/307/a") + ": the request must be sent again, but its body cannot be read twice");
+  });
+}
+
+TEST(client_redirect, the_total_time_covers_all_of_them) {
+  with_server(
+      [](peer& client) -> gyre::task<> {
+        for (int i = 0;; ++i) {
+          const std::string request = co_await client.request();
+          if (request.empty()) co_return;
+          co_await gyre::sleep(2ms);
+          co_await client.send("HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /" + std::to_string(i) +
+                               "\r\n\r\n");
+        }
+      },
+      [](scripted_server& server) -> gyre::task<> {
+        http::client client({.timeouts = {.total = 20ms}, .redirects = {.most = 1'000'000}});
+        EXPECT_NE((co_await error_of(client.get(server.url()))).find("timed out after 20 ms"), std::string::npos);
+      });
+}
