@@ -45,6 +45,7 @@ void client_exchange::recycle() noexcept {
   source.reset();
   source_length.reset();
   observer.reset();
+  decoder_.reset();
   expects_continue = source_used_ = answered_ = on_reused_ = false;
   state_.give_back(*this);
 }
@@ -133,7 +134,9 @@ void client_exchange::begin_attempt() {
   const std::optional<std::uint64_t> length =
       source ? source_length : std::optional<std::uint64_t>(request.body.size());
   request.write_head(head_, state_.options().user_agent,
-                     {.length = length, .expects_continue = expects_continue && (source || !request.body.empty())});
+                     {.length = length,
+                      .codings = asked_for_codings() ? known_codings() : std::string_view(),
+                      .expects_continue = expects_continue && (source || !request.body.empty())});
 }
 
 task<std::error_code> client_exchange::converse() {
@@ -190,12 +193,20 @@ void client_exchange::take_final_head() {
   const parse_error error = input_.begin_body(request.method);
   if (error != parse_error::none) fail(client_errc::bad_response, describe(error));
   answered_ = true;
+  choose_decoder();
   clock_.end();
   // Then the connection serves the next request, however long the program keeps the response.
   if (input_.has_whole_body()) finish_connection();
 }
 
-task<std::string_view> client_exchange::receive(std::size_t most) {
+std::optional<std::uint64_t> client_exchange::length() const noexcept {
+  const framing& framed = input_.framing();
+  if (framed.body == body_kind::none) return 0;
+  if (decoder_ || framed.body != body_kind::sized) return std::nullopt;
+  return framed.length;
+}
+
+task<std::string_view> client_exchange::receive_raw(std::size_t most) {
   for (;;) {
     const std::string_view piece = input_.take(most);
     if (input_.error() != parse_error::none) {

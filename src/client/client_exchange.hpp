@@ -17,6 +17,7 @@
 
 #include "client_connection.hpp"
 #include "client_state.hpp"
+#include "content_decoder.hpp"
 #include "phase_clock.hpp"
 #include "request_text.hpp"
 #include "response_input.hpp"
@@ -27,6 +28,7 @@ class client_exchange {
  public:
   explicit client_exchange(client_state& of);
   client_exchange& operator=(client_exchange&&) = delete;
+  ~client_exchange();
 
   // The request, set by client_request.
   request_text request;
@@ -48,8 +50,15 @@ class client_exchange {
   [[nodiscard]] bool used_old_connection() const noexcept { return on_reused_; }
   [[nodiscard]] client_state& state() const noexcept { return state_; }
   /// See client_body.
-  task<std::string_view> receive(std::size_t most);
-  [[nodiscard]] bool at_end() const noexcept { return input_.at_end(); }
+  GYRE_CORO_WRAPPER task<std::string_view> receive(std::size_t most) {
+    return decoder_ ? receive_decoded(most) : receive_raw(most);
+  }
+  [[nodiscard]] bool at_end() const noexcept { return decoder_ ? decoded_end_ : input_.at_end(); }
+  [[nodiscard]] std::uint64_t received() const noexcept {
+    return decoder_ ? decoded_bytes_ - decoded_.size() : input_.received();
+  }
+  /// Nothing when only the end of the body will show its length.
+  [[nodiscard]] std::optional<std::uint64_t> length() const noexcept;
 
  private:
   // client_exchange.cpp: attempts
@@ -67,6 +76,14 @@ class client_exchange {
   [[noreturn]] void fail(client_errc reason, std::string_view detail = {}) const;
   [[noreturn]] void fail_late() const;
   [[nodiscard]] std::string subject() const;
+
+  task<std::string_view> receive_raw(std::size_t most);
+
+  // decoded_body.cpp
+  void choose_decoder();
+  [[nodiscard]] bool asked_for_codings() const noexcept;
+  void check_decoded(std::size_t more);
+  task<std::string_view> receive_decoded(std::size_t most);
 
   // retry.cpp
   [[nodiscard]] bool can_repeat(bool nothing_written) noexcept;
@@ -109,6 +126,14 @@ class client_exchange {
   std::string head_;
   response_input input_;
   std::unique_ptr<char[]> decrypted_;  // one record
+
+  std::unique_ptr<content_decoder> decoder_;  // of a compressed body
+  std::unique_ptr<char[]> decoded_memory_;
+  std::string_view encoded_;  // not decoded yet
+  std::string_view decoded_;  // not read yet
+  std::uint64_t decoded_bytes_ = 0;
+  bool decoded_end_ = false;
+  bool decoder_broken_ = false;
 
   bool on_reused_ = false;
   bool sent_ = false;             // the request is complete

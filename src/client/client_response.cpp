@@ -33,8 +33,8 @@ task<std::string> client_response::read_all(std::uint64_t limit) {
                        std::to_string(limit) + " bytes; read it in pieces, or pass a larger limit to read_all");
   };
   std::string all;
-  const auto announced = client_body(from).length();
-  const std::uint64_t before = from.response().received();
+  const auto announced = from.length();
+  const std::uint64_t before = from.received();
   if (announced && *announced - before > limit) refuse();
   constexpr std::uint64_t most_reserved = std::uint64_t{1} << 20U;
   if (announced) all.reserve(static_cast<std::size_t>(std::min(*announced - before, most_reserved)));
@@ -71,13 +71,8 @@ task<std::size_t> client_body::read_some(std::span<std::byte> buffer) {
   co_return piece.size();
 }
 
-std::optional<std::uint64_t> client_body::length() const noexcept {
-  const framing& framed = exchange_->response().framing();
-  if (framed.body == body_kind::sized) return framed.length;
-  if (framed.body == body_kind::none) return 0;
-  return std::nullopt;
-}
-std::uint64_t client_body::received() const noexcept { return exchange_->response().received(); }
+std::optional<std::uint64_t> client_body::length() const noexcept { return exchange_->length(); }
+std::uint64_t client_body::received() const noexcept { return exchange_->received(); }
 bool client_body::at_end() const noexcept { return exchange_->at_end(); }
 std::vector<field> client_body::trailers() const { return exchange_->response().trailers(); }
 

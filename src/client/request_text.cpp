@@ -37,7 +37,7 @@ void request_text::clear() noexcept {
   body.clear();
   if (body.capacity() > kept) std::string().swap(body);
   has_host = has_user_agent = has_accept = has_authorization = has_content_type = has_idempotency_key = false;
-  closes = has_body = false;
+  closes = has_body = has_accept_encoding = has_range = false;
 }
 
 void request_text::set_method(std::string_view name) {
@@ -70,6 +70,8 @@ void request_text::add_field(std::string_view name, std::string_view value) {
   has_user_agent = has_user_agent || is("User-Agent");
   has_accept = has_accept || is("Accept");
   has_authorization = has_authorization || is("Authorization");
+  has_accept_encoding = has_accept_encoding || is("Accept-Encoding");
+  has_range = has_range || is("Range");
   has_content_type = has_content_type || is("Content-Type");
   has_idempotency_key = has_idempotency_key || is("Idempotency-Key") || is("X-Idempotency-Key");
 }
@@ -134,6 +136,7 @@ void request_text::write_head(std::string& out, std::string_view user_agent, con
   if (!has_host) writer.field("Host", url.authority());
   if (!has_user_agent && !user_agent.empty()) writer.field("User-Agent", user_agent);
   if (!has_accept) writer.field("Accept", "*/*");
+  if (!framed.codings.empty()) writer.field("Accept-Encoding", framed.codings);
   if (!has_authorization && (!url.user().empty() || !url.password().empty())) {
     std::string both(url.user());
     both.append(":").append(url.password());

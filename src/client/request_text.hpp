@@ -24,6 +24,8 @@ struct request_text {
   bool has_host = false;
   bool has_user_agent = false;
   bool has_accept = false;
+  bool has_accept_encoding = false;
+  bool has_range = false;
   bool has_authorization = false;
   bool has_content_type = false;
   bool has_idempotency_key = false;
@@ -47,6 +49,7 @@ struct request_text {
 
   struct framing {
     std::optional<std::uint64_t> length;  // nothing: chunked
+    std::string_view codings = {};        // empty: none is asked for
     bool expects_continue = false;
   };
   /// Writes the head.

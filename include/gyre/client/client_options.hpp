@@ -34,8 +34,11 @@ struct client_timeouts {
 
 struct client_limits {
   head_limits head = {};
-  std::uint64_t body = std::uint64_t{16} << 20U;  ///< bytes that read_all() and json() accept
-  std::size_t connections_per_origin = 64;        ///< further requests wait, in the order of arrival
+  std::uint64_t body = std::uint64_t{16} << 20U;         ///< bytes that read_all() and json() accept
+  std::uint64_t decompressed = std::uint64_t{1} << 30U;  ///< bytes of a body that arrives compressed
+  /// How much larger than its compressed form such a body may be. Not checked for the first MiB.
+  std::uint64_t expansion = 250;
+  std::size_t connections_per_origin = 64;  ///< further requests wait, in the order of arrival
   std::size_t idle_connections_per_origin = 64;
   std::size_t idle_connections = 256;
   /// For how long an idle connection is kept, or less when the server says so (Keep-Alive).
@@ -83,6 +86,10 @@ struct client_options {
   /// The local address, the interface, and the delay between attempts.
   happy_eyeballs_options connecting = {};
   resolve_options resolving = {};
+  /// Asks for compressed responses (gzip, br, zstd, as this library was built with them), and decompresses them. Not
+  /// for requests with an Accept-Encoding or a Range field of the program. The fields of the response stay as they were
+  /// sent.
+  bool decompress = true;
   /// Empty means that no User-Agent is sent.
   std::string user_agent = "gyre";
 };

@@ -22,7 +22,8 @@ class client_exchange;
 
 /// The body of a response, read as it arrives. The server waits while nobody reads.
 ///
-/// Errors, of all functions here: client_error cut_off, bad_response; timed_out; io_error of the connection. A body
+/// A compressed body is decompressed: see client_options::decompress.
+/// Errors, of all functions here: client_error cut_off, bad_response, bad_coding, decompression_limit; timed_out; io_error of the connection. A body
 /// that is complete stays complete, whatever happens to the connection later.
 /// Lifetime: refers to its client_response. Thread: same. One task reads at a time.
 class GYRE_API client_body {
@@ -35,7 +36,7 @@ class GYRE_API client_body {
   ///
   /// Lifetime: `buffer` stays valid until the await returns. Cancel: nothing is lost. Errors: see client_body.
   [[nodiscard]] task<std::size_t> read_some(std::span<std::byte> buffer);
-  /// The announced length. Nothing for a chunked body, or one that the end of the connection ends.
+  /// The announced length. Nothing for a compressed or chunked body, or one that the end of the connection ends.
   [[nodiscard]] std::optional<std::uint64_t> length() const noexcept;
   /// Bytes read so far.
   [[nodiscard]] std::uint64_t received() const noexcept;

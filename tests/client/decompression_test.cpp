@@ -1,0 +1,171 @@
+// tests/client/decompression_test.cpp: compressed bodies, and those that expand too much.
+#include <gyre/http/compress.hpp>
+
+#include "tests/client/scripted_server.hpp"
+
+#include <vector>
+
+using namespace gyre_test;
+
+namespace {
+
+/// A text that compresses, and never repeats whole.
+std::string text_of(std::size_t size) {
+  std::string text;
+  for (std::size_t i = 0; text.size() < size; ++i) text += "line " + std::to_string(i * i) + "\n";
+  text.resize(size);
+  return text;
+}
+
+/// The text in this coding, as gyre's server sends it. Empty when it does not know the coding.
+gyre::task<std::string> encode(std::string text, std::string coding) {
+  http::server_options options;
+  options.listen = "127.0.0.1:0";
+  http::router routes;
+  routes.use(http::compress());
+  routes.get("/", [&text](http::request&) { return http::response::text(std::string_view(text)); });
+  options.routes = std::move(routes);
+  http::server server(std::move(options));
+  auto serving = gyre::spawn(server.run());
+  std::string body;
+  {
+    http::client client;
+    auto request = client.request("GET", "http://" + server.where() + "/");
+    auto response = co_await request.header("Accept-Encoding", coding).send();
+    const bool known = response.field("Content-Encoding") == coding;
+    std::string all = co_await response.read_all();
+    if (known) body = std::move(all);
+  }
+  serving.cancel();
+  co_await serving.wait();
+  co_return body;
+}
+
+std::string encoded(const std::string& text, const std::string& coding) {
+  std::string body;
+  run_real([&]() -> gyre::task<> { body = co_await encode(text, coding); });
+  return body;
+}
+
+/// Answers with these bytes in this coding.
+peer_script answers_in(std::string coding, std::string body) {
+  return answers_once("HTTP/1.1 200 OK\r\nContent-Encoding: " + coding +
+                      "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+}
+
+const std::vector<std::string> codings = {"gzip", "br", "zstd"};
+
+}  // namespace
+
+TEST(client_decompression, every_coding_of_the_server_is_understood) {
+  const std::string text = text_of(300'000);
+  for (const std::string& coding : codings) {
+    const std::string body = encoded(text, coding);
+    if (body.empty()) continue;
+    EXPECT_LT(body.size(), text.size());
+    with_server(answers_in(coding, body), [&](scripted_server& server) -> gyre::task<> {
+      http::client client;
+      auto response = co_await client.get(server.url());
+      EXPECT_FALSE(response.body().length().has_value());
+      EXPECT_EQ(response.field("Content-Encoding"), coding);
+      EXPECT_TRUE(co_await response.read_all() == text) << coding;
+      EXPECT_EQ(response.body().received(), text.size());
+      EXPECT_TRUE(response.body().at_end());
+    });
+  }
+}
+
+TEST(client_decompression, is_asked_for_unless_the_program_does_or_wants_a_range) {
+  const auto asked = [](auto change) {
+    std::string seen;
+    with_server(
+        [&](peer& client) -> gyre::task<> {
+          seen = co_await client.request();
+          co_await client.answer("hello");
+        },
+        [&](scripted_server& server) -> gyre::task<> {
+          http::client client;
+          auto request = client.request("GET", server.url());
+          change(request);
+          auto response = co_await request.send();
+          EXPECT_EQ(co_await response.read_all(), "hello");
+        });
+    const std::size_t at = seen.find("Accept-Encoding: ");
+    return at == std::string::npos ? std::string() : seen.substr(at + 17, seen.find("\r\n", at) - at - 17);
+  };
+  EXPECT_NE(asked([](http::client_request&) {}), "");
+  EXPECT_EQ(asked([](http::client_request& request) { request.header("Range", "bytes=0-1"); }), "");
+  EXPECT_EQ(asked([](http::client_request& request) { request.header("accept-encoding", "x"); }), "");
+}
+
+TEST(client_decompression, a_coding_that_was_not_asked_for_is_left_alone) {
+  with_server(answers_in("gzip", "not gzip"), [](scripted_server& server) -> gyre::task<> {
+    http::client client({.decompress = false});
+    EXPECT_EQ(co_await fetched(client, server.url()), "not gzip");
+  });
+  with_server(answers_in("unheard-of", "abc"), [](scripted_server& server) -> gyre::task<> {
+    http::client client;
+    EXPECT_EQ(co_await fetched(client, server.url()), "abc");
+  });
+}
+
+TEST(client_decompression, a_body_that_is_cut_or_malformed_is_an_error) {
+  const std::string text = text_of(2000);
+  const std::string sentence = "GET URL: the body of the response cannot be decompressed";
+  for (const std::string& coding : codings) {
+    const std::string body = encoded(text, coding);
+    if (body.empty()) continue;
+    for (std::size_t at = 1; at < body.size(); at += 1 + body.size() / 50)
+      with_server(answers_in(coding, body.substr(0, at)), [&](scripted_server& server) -> gyre::task<> {
+        http::client client;
+        EXPECT_EQ(co_await fetched(client, server.url()), sentence + ": it is cut off") << coding << at;
+      });
+    with_server(answers_in(coding, "this is no such coding, whatever it says"),
+                [&](scripted_server& server) -> gyre::task<> {
+                  http::client client;
+                  EXPECT_EQ(co_await fetched(client, server.url()), sentence) << coding;
+                  EXPECT_EQ(client.counts().in_use, 0U);
+                });
+  }
+}
+
+TEST(client_decompression, a_bomb_is_stopped_while_it_expands) {
+  for (const std::string& coding : codings) {
+    const std::string body = encoded(std::string(12'000'000, 'a'), coding);
+    if (body.empty()) continue;
+    EXPECT_LT(body.size(), 60'000U);
+    for (const bool by_ratio : {true, false})
+      with_server(answers_in(coding, body), [&](scripted_server& server) -> gyre::task<> {
+        http::client_options options;
+        if (by_ratio)
+          options.limits.expansion = 100;
+        else
+          options.limits.decompressed = 1'000'000, options.limits.expansion = 1'000'000;
+        http::client client(options);
+        auto response = co_await client.get(server.url());
+        std::size_t read = 0;
+        std::string error;
+        try {
+          for (;;) {
+            const std::string_view piece = co_await response.body().receive();
+            if (piece.empty()) break;
+            read += piece.size();
+          }
+        } catch (const http::client_error& failure) {
+          error = failure.what();
+        }
+        EXPECT_NE(error.find("the decompressed body of the response is beyond the limit"), std::string::npos) << coding;
+        EXPECT_LT(read, 7'000'000U);
+        EXPECT_EQ(client.counts().in_use, 0U);
+      });
+  }
+}
+
+TEST(client_decompression, an_empty_body_and_a_head_have_nothing_to_decompress) {
+  with_server(answers_in("gzip", ""), [](scripted_server& server) -> gyre::task<> {
+    http::client client;
+    EXPECT_EQ(co_await fetched(client, server.url()), "");
+    auto response = co_await client.head(server.url());
+    EXPECT_EQ(co_await response.read_all(), "");
+  });
+}
