@@ -82,13 +82,18 @@ void client_state::keep(origin& at, connection_owner kept, std::chrono::nanoseco
   kept->home = &at;
   kept->reused = true;
   try {
-    at.idle.reserve(at.idle.size() + 1);
-    kept->watch(*this);
+    at.idle.push_back(kept.get());
   } catch (const std::bad_alloc&) {
     return;
   }
+  try {
+    kept->watch(*this);
+  } catch (const std::bad_alloc&) {
+    at.idle.pop_back();
+    return;
+  }
   arm_until(kept->idle_until);
-  at.idle.push_back(kept.release());
+  (void)kept.release();
   if (++idle_ > limits.idle_connections) discard_oldest();
 }
 

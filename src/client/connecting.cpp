@@ -52,7 +52,8 @@ task<> client_exchange::wait_for_slot() {
   const std::chrono::nanoseconds limit = state_.options().timeouts.queue;
   const counted waiting(origin_->waiting);
   try {
-    co_await gyre::timeout(clock_.clamped(limit), origin_->slots.acquire());
+    auto slot = gyre::timeout(clock_.clamped(limit), origin_->slots.acquire());
+    co_await std::move(slot);
   } catch (const timed_out&) {
     throw timed_out(clock_.is_total_over() ? clock_.total() : limit, subject() + " (waiting for a connection)");
   }
@@ -61,7 +62,8 @@ task<> client_exchange::wait_for_slot() {
 task<> client_exchange::dial() {
   const client_options& options = state_.options();
   try {
-    co_await gyre::timeout(clock_.clamped(options.timeouts.connect), open_socket());
+    auto limited = gyre::timeout(clock_.clamped(options.timeouts.connect), open_socket());
+    co_await std::move(limited);
   } catch (const timed_out&) {
     throw timed_out(clock_.is_total_over() ? clock_.total() : options.timeouts.connect, subject() + " (connecting)");
   }
@@ -69,7 +71,8 @@ task<> client_exchange::dial() {
   if (request.url.scheme() != "https") co_return;
   try {
     auto handshake = conn_->encrypt(std::string(request.url.host()), state_.tls_config());
-    co_await gyre::timeout(clock_.clamped(options.timeouts.tls), std::move(handshake));
+    auto limited = gyre::timeout(clock_.clamped(options.timeouts.tls), std::move(handshake));
+    co_await std::move(limited);
   } catch (const timed_out&) {
     throw timed_out(clock_.is_total_over() ? clock_.total() : options.timeouts.tls, subject() + " (TLS handshake)");
   }

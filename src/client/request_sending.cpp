@@ -45,7 +45,8 @@ task<> client_exchange::send_all() {
   if (!co_await send_piece(head_, {})) co_return;
   if (expects_continue && (source || !request.body.empty())) {
     clock_.end();
-    (void)co_await as_expected(gyre::timeout(limits.expect, go_on_.wait()));
+    auto limited = gyre::timeout(limits.expect, go_on_.wait());
+    (void)co_await as_expected(std::move(limited));
   }
   body_begun_ = true;
   if (source)

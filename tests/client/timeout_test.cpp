@@ -13,8 +13,8 @@ namespace {
 /// Answers nothing.
 gyre::task<> say_nothing(peer& client) { (void)co_await client.rest(); }
 
-gyre::task<std::string> error_with(scripted_server& server, http::client_options options) {
-  http::client client(options);
+gyre::task<std::string> error_with(scripted_server& server, http::client_timeouts limits) {
+  http::client client({.timeouts = limits});
   std::string text = co_await fetched(client, server.url());
   EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
   co_return text;
@@ -24,10 +24,9 @@ gyre::task<std::string> error_with(scripted_server& server, http::client_options
 
 TEST(client_timeout, a_silent_server_is_left) {
   with_server(say_nothing, [](scripted_server& server) -> gyre::task<> {
-    EXPECT_EQ(co_await error_with(server, {.timeouts = {.first_byte = 5ms}}),
+    EXPECT_EQ(co_await error_with(server, {.first_byte = 5ms}),
               "GET URL (waiting for the response): timed out after 5 ms");
-    EXPECT_EQ(co_await error_with(server, {.timeouts = {.total = 5ms}}),
-              "GET URL (waiting for the response): timed out after 5 ms");
+    EXPECT_EQ(co_await error_with(server, {.total = 5ms}), "GET URL (waiting for the response): timed out after 5 ms");
   });
 }
 
@@ -40,7 +39,7 @@ TEST(client_timeout, interim_responses_do_not_extend_the_time) {
         }
       },
       [](scripted_server& server) -> gyre::task<> {
-        EXPECT_EQ(co_await error_with(server, {.timeouts = {.first_byte = 10ms}}),
+        EXPECT_EQ(co_await error_with(server, {.first_byte = 10ms}),
                   "GET URL (waiting for the response): timed out after 10 ms");
       });
 }
@@ -53,7 +52,7 @@ TEST(client_timeout, a_body_that_stops_is_an_error) {
         (void)co_await client.rest();
       },
       [](scripted_server& server) -> gyre::task<> {
-        EXPECT_EQ(co_await error_with(server, {.timeouts = {.between_bytes = 5ms}}),
+        EXPECT_EQ(co_await error_with(server, {.between_bytes = 5ms}),
                   "GET URL (receiving the body): timed out after 5 ms");
       });
 }
@@ -69,8 +68,7 @@ TEST(client_timeout, the_total_covers_a_body_that_never_stops) {
         }
       },
       [](scripted_server& server) -> gyre::task<> {
-        EXPECT_EQ(co_await error_with(server, {.timeouts = {.total = 10ms}}),
-                  "GET URL (receiving the body): timed out after 10 ms");
+        EXPECT_EQ(co_await error_with(server, {.total = 10ms}), "GET URL (receiving the body): timed out after 10 ms");
       });
 }
 
