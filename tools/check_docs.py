@@ -57,8 +57,17 @@ def linked_with():
 
 
 def encrypted_with(code):
-    """The libraries to link before gyre for a listing that uses TLS."""
-    return [str(LIBRARY.with_name("libgyre-tls.a")), "-lssl", "-lcrypto"] if "gyre/tls.hpp" in code else []
+    """The libraries to link before gyre for a listing that uses TLS, or the client, which stands on it."""
+    names = ["client", "tls"] if "gyre/client.hpp" in code else ["tls"] if "gyre/tls.hpp" in code else []
+    decoders = client_decoders() if "client" in names else []
+    files = [str(LIBRARY.with_name(f"libgyre-{name}.a")) for name in names]
+    return [*files, *decoders, "-lssl", "-lcrypto"] if names else []
+
+
+def client_decoders():
+    """The libraries that the client alone uses: it was built with Brotli if its decoder was found."""
+    cache = LIBRARY.with_name("CMakeCache.txt").read_text()
+    return ["-lbrotlidec"] if re.search(r"^GYRE_brotlidec_LIBRARY:.*=/", cache, re.M) else []
 
 
 def fences(text):

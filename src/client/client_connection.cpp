@@ -1,5 +1,5 @@
-// src/client/client_connection.cpp: how an idle connection is watched. A socket tells by itself that its peer has left. An
-// encrypted stream tells that only to a reader, so a task reads.
+// src/client/client_connection.cpp: how an idle connection is watched. A socket tells by itself that its peer has left.
+// An encrypted stream tells that only to a reader, so a task reads.
 #include "client_connection.hpp"
 
 #include <gyre/tasks/as_expected.hpp>

@@ -105,6 +105,7 @@ task<> client_exchange::run_one() {
 // Without the connection that a server has closed while it was idle, which costs no attempt.
 task<> client_exchange::attempt() {
   for (;;) {
+    answered_ = false;  // so that a connection that is only being made is never kept
     nothing_written_ = true;
     co_await acquire();
     begin_attempt();

@@ -115,7 +115,7 @@ class client_exchange {
   [[nodiscard]] bool take_arrived();
   [[nodiscard]] std::chrono::nanoseconds how_long_to_keep() const noexcept;
 
-  static constexpr std::size_t at_once = std::size_t{64} << 10U;
+  static constexpr std::size_t at_once = std::size_t{16} << 10U;
   static constexpr std::size_t record = std::size_t{16} << 10U;
 
   client_state& state_;

@@ -1,6 +1,7 @@
 // src/client/client_response.cpp: a response as the program sees it.
 #include <gyre/client/client_response.hpp>
 
+#include <gyre/coro/misuse.hpp>
 #include <gyre/fs/file.hpp>
 
 #include "client_exchange.hpp"
@@ -12,22 +13,27 @@ namespace gyre::http {
 
 void client_response::release(client_exchange* used) noexcept { used->recycle(); }
 
-int client_response::status() const noexcept { return exchange_->response().head().status(); }
-std::string_view client_response::reason() const noexcept { return exchange_->response().head().reason(); }
-std::span<const field> client_response::fields() const noexcept { return exchange_->response().head().fields(); }
+client_exchange& client_response::open() const noexcept {
+  if (!exchange_) misuse("a client_response was used that was moved from");
+  return *exchange_;
+}
+
+int client_response::status() const noexcept { return open().response().head().status(); }
+std::string_view client_response::reason() const noexcept { return open().response().head().reason(); }
+std::span<const field> client_response::fields() const noexcept { return open().response().head().fields(); }
 std::string_view client_response::field(std::string_view name) const noexcept {
   const http::field* const found = find_field(fields(), name);
   return found == nullptr ? std::string_view() : found->value;
 }
-const url& client_response::url() const noexcept { return exchange_->request.url; }
-bool client_response::reused_connection() const noexcept { return exchange_->used_old_connection(); }
+const url& client_response::url() const noexcept { return open().request.url; }
+bool client_response::reused_connection() const noexcept { return open().used_old_connection(); }
 
 GYRE_CORO_WRAPPER task<std::string> client_response::read_all() {
-  return read_all(exchange_->state().options().limits.body);
+  return read_all(open().state().options().limits.body);
 }
 
 task<std::string> client_response::read_all(std::uint64_t limit) {
-  client_exchange& from = *exchange_;
+  client_exchange& from = open();
   const auto refuse = [&] {
     throw client_error(client_errc::body_too_large, from.request.method, from.request.url.without_fragment(),
                        std::to_string(limit) + " bytes; read it in pieces, or pass a larger limit to read_all");
@@ -48,7 +54,7 @@ task<std::string> client_response::read_all(std::uint64_t limit) {
 }
 
 task<std::uint64_t> client_response::save(std::string path, void (*progress)(void*, std::uint64_t), void* argument) {
-  client_exchange& from = *exchange_;
+  client_exchange& from = open();
   fs::file to = co_await fs::file::open(path, fs::for_writing);
   std::uint64_t saved = 0;
   for (;;) {

@@ -197,3 +197,21 @@ TEST(client_redirect, the_total_time_covers_all_of_them) {
         EXPECT_NE((co_await error_of(client.get(server.url()))).find("timed out after 20 ms"), std::string::npos);
       });
 }
+
+TEST(client_redirect, a_cancel_while_the_next_connection_is_made_keeps_none) {
+  redirecting site;
+  with_server(script_of(site), [&](scripted_server& server) -> gyre::task<> {
+    scripted_server silent([](peer& client) -> gyre::task<> { (void)co_await client.rest(); });
+    auto serving = gyre::spawn(silent.run());
+    site.location = "https" + silent.url().substr(4);  // its handshake never ends
+    http::client client;
+    auto asking = gyre::spawn([&]() -> gyre::task<> { (void)co_await client.get(server.url("/302/")); });
+    for (int i = 0; i < 10'000 && silent.connections() == 0; ++i) co_await gyre::sleep(100us);
+    asking.cancel();
+    co_await asking.wait();
+    EXPECT_EQ(client.counts().idle, 1U);  // the one that has redirected
+    EXPECT_EQ(client.counts().in_use, 0U);
+    serving.cancel();
+    co_await serving.wait();
+  });
+}

@@ -25,6 +25,7 @@ for kind in static shared; do
   cmake -G Ninja -S "$here/find_package" -B "$scratch/find-$kind" -DCMAKE_PREFIX_PATH="$scratch/prefix-$kind" >/dev/null
   cmake --build "$scratch/find-$kind" -- --quiet
   expect "$scratch/find-$kind/consumer"
+  if [ -e "$scratch/find-$kind/client_consumer" ]; then expect "$scratch/find-$kind/client_consumer"; fi
 done
 
 bash "$here/pkg_config/build.sh" "$scratch/prefix-static" "$scratch/consumer"

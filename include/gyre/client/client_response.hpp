@@ -23,8 +23,8 @@ class client_exchange;
 /// The body of a response, read as it arrives. The server waits while nobody reads.
 ///
 /// A compressed body is decompressed: see client_options::decompress.
-/// Errors, of all functions here: client_error cut_off, bad_response, bad_coding, decompression_limit; timed_out; io_error of the connection. A body
-/// that is complete stays complete, whatever happens to the connection later.
+/// Errors, of all functions here: client_error cut_off, bad_response, bad_coding, decompression_limit; timed_out;
+/// io_error of the connection. A body that is complete stays complete, whatever happens to the connection later.
 /// Lifetime: refers to its client_response. Thread: same. One task reads at a time.
 class GYRE_API client_body {
  public:
@@ -74,7 +74,7 @@ class GYRE_API client_response {
   /// True when the request went over a connection that had carried another one.
   [[nodiscard]] bool reused_connection() const noexcept;
 
-  [[nodiscard]] client_body body() const noexcept { return client_body(*exchange_); }
+  [[nodiscard]] client_body body() const noexcept { return client_body(open()); }
 
   /// Reads the rest of the body, at most as many bytes as the client's limit.
   ///
@@ -116,6 +116,7 @@ class GYRE_API client_response {
 
  private:
   static void release(client_exchange* used) noexcept;
+  [[nodiscard]] client_exchange& open() const noexcept;
   task<std::uint64_t> save(std::string path, void (*progress)(void*, std::uint64_t), void* argument);
 
   owned<client_exchange*, &release> exchange_;

@@ -7,7 +7,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -52,16 +51,17 @@ class callable_body final : public request_body_source {
 template <readable_stream S>
 class stream_body final : public request_body_source {
  public:
-  explicit stream_body(S&& stream) : stream_(std::move(stream)), buffer_(std::make_unique<std::byte[]>(size)) {}
+  explicit stream_body(S&& stream) : stream_(std::move(stream)), buffer_(new std::byte[size]) {}
+  ~stream_body() override { delete[] buffer_; }
   task<std::string_view> next() override {
-    const std::size_t count = co_await stream_.read_some(std::span<std::byte>(buffer_.get(), size));
-    co_return std::string_view(reinterpret_cast<const char*>(buffer_.get()), count);
+    const std::size_t count = co_await stream_.read_some(std::span<std::byte>(buffer_, size));
+    co_return std::string_view(reinterpret_cast<const char*>(buffer_), count);
   }
 
  private:
   static constexpr std::size_t size = std::size_t{64} << 10U;
   S stream_;
-  std::unique_ptr<std::byte[]> buffer_;
+  std::byte* buffer_;
 };
 
 template <class Source>
