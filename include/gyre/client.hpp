@@ -5,6 +5,7 @@
 //   client           sends requests; a pool of connections for each origin
 //   get, post        the same with the client of this loop
 //   client_options   limits, time-outs, policies
+//   proxy_options    HTTP and SOCKS proxies
 //   client_request   builds a request
 //   request_body     a body that is made while it is sent
 //   client_response  the response, and its body as a stream
@@ -17,5 +18,6 @@
 #include <gyre/client/client_options.hpp>
 #include <gyre/client/client_request.hpp>
 #include <gyre/client/client_response.hpp>
+#include <gyre/client/proxy_options.hpp>
 #include <gyre/client/request_body.hpp>
 #include <gyre/client/url.hpp>

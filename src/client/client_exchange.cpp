@@ -136,6 +136,7 @@ void client_exchange::begin_attempt() {
       source ? source_length : std::optional<std::uint64_t>(request.body.size());
   request.write_head(head_, state_.options().user_agent,
                      {.length = length,
+                      .proxy = reading_proxy(),
                       .codings = asked_for_codings() ? known_codings() : std::string_view(),
                       .expects_continue = expects_continue && (source || !request.body.empty())});
 }

@@ -107,6 +107,10 @@ class client_exchange {
   task<> wait_for_slot();
   task<> dial();
   task<> open_socket();
+  /// The proxy that sees the request itself, or null.
+  [[nodiscard]] const url* reading_proxy() const noexcept {
+    return proxy_ != nullptr && proxy_->scheme() == "http" && request.url.scheme() == "http" ? proxy_ : nullptr;
+  }
 
   void finish_connection() noexcept;
   void give_up_connection() noexcept;
@@ -120,6 +124,7 @@ class client_exchange {
 
   client_state& state_;
   origin* origin_ = nullptr;
+  const url* proxy_ = nullptr;  // of the options
   bool has_slot_ = false;
   connection_owner conn_;
   phase_clock clock_;

@@ -21,6 +21,9 @@ client_state::client_state(client_options options)
     : options_(std::move(options)), tls_(options_.tls), budget_(least_budget), random_(io::random_secret() | 1U) {
   if (options_.limits.connections_per_origin == 0)
     throw std::invalid_argument("client_limits: connections_per_origin must be at least 1");
+  for (const std::optional<url>* const each : {&options_.proxies.for_http, &options_.proxies.for_https})
+    if (*each && (*each)->scheme() == "https")
+      throw std::invalid_argument("proxy \"" + (*each)->string() + "\": proxies with TLS are not supported");
   fire = [](timer& t) noexcept { static_cast<client_state&>(t).sweep(); };
 }
 

@@ -5,6 +5,7 @@
 #include <gyre/tasks/timeout.hpp>
 
 #include "client_exchange.hpp"
+#include "tunnel.hpp"
 
 namespace gyre::http {
 namespace {
@@ -25,7 +26,14 @@ struct counted {
 // A connection may have ended while this thread was busy. Then the loop first looks at the kernel.
 task<> client_exchange::acquire() {
   if (origin_ == nullptr) {
-    origin_ = &state_.join(request.url.origin());
+    proxy_ = state_.options().unix_socket.empty() ? state_.options().proxies.find(request.url) : nullptr;
+    if (proxy_ == nullptr) {
+      origin_ = &state_.join(request.url.origin());
+    } else {
+      std::string key(request.url.origin());
+      key.append(" through ").append(proxy_->origin());
+      origin_ = &state_.join(key);
+    }
     if (!origin_->slots.try_acquire()) co_await wait_for_slot();
     has_slot_ = true;
   }
@@ -81,9 +89,15 @@ task<> client_exchange::dial() {
 task<> client_exchange::open_socket() {
   const client_options& options = state_.options();
   if (options.unix_socket.empty()) {
-    auto addresses = co_await resolve(request.url.host(), request.url.port(), options.resolving);
+    const url& first = proxy_ == nullptr ? request.url : *proxy_;
+    auto addresses = co_await resolve(first.host(), first.port(), options.resolving);
     auto stream = co_await connect_to_first(std::move(addresses), options.connecting);
     conn_ = connection_owner(new client_connection(std::move(stream), event_loop::current().recent()));
+    if (proxy_ == nullptr || reading_proxy() != nullptr) co_return;
+    auto tunnel = proxy_->scheme() == "http"
+                      ? open_http_tunnel(conn_->socket(), *proxy_, request.url)
+                      : open_socks_tunnel(conn_->socket(), *proxy_, request.url, options.resolving);
+    co_await std::move(tunnel);
   } else {
     auto stream = co_await unix_stream::connect(unix_address(options.unix_socket));
     conn_ = connection_owner(new client_connection(std::move(stream), event_loop::current().recent()));

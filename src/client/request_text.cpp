@@ -132,7 +132,7 @@ bool request_text::is_idempotent() const noexcept {
 void request_text::write_head(std::string& out, std::string_view user_agent, const framing& framed) const {
   out.clear();
   head_writer writer(out);
-  writer.request_line(method, url.target());
+  writer.request_line(method, framed.proxy == nullptr ? url.target() : url.without_fragment());  // RFC 9112 §3.2.2
   if (!has_host) writer.field("Host", url.authority());
   if (!has_user_agent && !user_agent.empty()) writer.field("User-Agent", user_agent);
   if (!has_accept) writer.field("Accept", "*/*");
@@ -142,6 +142,9 @@ void request_text::write_head(std::string& out, std::string_view user_agent, con
     both.append(":").append(url.password());
     writer.field("Authorization", "Basic " + encode_base64(both));
   }
+  if (framed.proxy != nullptr && !framed.proxy->user().empty())
+    writer.field("Proxy-Authorization",
+                 "Basic " + encode_base64(framed.proxy->user() + ":" + framed.proxy->password()));
   out += fields;
   if (!framed.length)
     writer.field("Transfer-Encoding", "chunked");

@@ -49,6 +49,7 @@ struct request_text {
 
   struct framing {
     std::optional<std::uint64_t> length;  // nothing: chunked
+    const http::url* proxy = nullptr;     // that reads the request
     std::string_view codings = {};        // empty: none is asked for
     bool expects_continue = false;
   };

@@ -1,6 +1,7 @@
 // gyre/client/client_options.hpp: limits, time-outs and policies of a client.
 #pragma once
 
+#include <gyre/client/proxy_options.hpp>
 #include <gyre/http/head_parser.hpp>
 #include <gyre/net/happy_eyeballs.hpp>
 #include <gyre/net/resolver.hpp>
@@ -78,6 +79,8 @@ struct client_options {
   client_limits limits = {};
   retry_policy retries = {};
   redirect_policy redirects = {};
+  /// Defaults to no proxy. See proxy_options::from_environment().
+  proxy_options proxies = {};
   /// Whom to trust. Defaults to the authorities of the system. The only protocol should be "http/1.1".
   std::optional<tls::client_config> tls = {};
   /// The path or abstract name ("@name") of the Unix socket to which all connections go. Hosts of URLs are then only

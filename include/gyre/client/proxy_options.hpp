@@ -1,0 +1,35 @@
+// gyre/client/proxy_options.hpp: through which proxies a client connects.
+#pragma once
+
+#include <gyre/attributes.hpp>
+#include <gyre/client/url.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gyre::http {
+
+/// A proxy is "http://host:3128", "socks5://host" (this client resolves names) or "socks5h://host" (the proxy does). A
+/// user name and a password in its URL are sent to the proxy only. Requests with https go through a tunnel, so the
+/// proxy sees no more than the host.
+struct GYRE_API proxy_options {
+  std::optional<url> for_http = {};
+  std::optional<url> for_https = {};
+  /// Hosts that are reached directly, separated by commas: "localhost, .example.org, 10.0.0.0/8, a.test:8080". A name
+  /// stands for the hosts below it, too; "*" for all.
+  std::string except = {};
+
+  /// What the environment says: http_proxy, https_proxy, all_proxy, no_proxy, and all but the first in capitals
+  /// (HTTP_PROXY may come from a client, in a CGI program).
+  /// Errors: std::invalid_argument when a variable is no URL.
+  [[nodiscard]] static proxy_options from_environment();
+
+  /// The proxy for this URL, or null. Lifetime: that of these options.
+  [[nodiscard]] const url* find(const url& target) const;
+};
+
+/// Whether `list`, in the form of proxy_options::except, contains this host.
+[[nodiscard]] GYRE_API bool is_listed(std::string_view list, const url& target);
+
+}  // namespace gyre::http

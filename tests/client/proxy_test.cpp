@@ -1,0 +1,223 @@
+// tests/client/proxy_test.cpp: requests through proxies.
+#include <gyre/tls.hpp>
+
+#include "tests/client/scripted_server.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+using namespace gyre_test;
+namespace tls = gyre::tls;
+
+namespace {
+
+http::client_options through(const std::string& proxy) {
+  http::client_options options;
+  options.proxies.for_http = options.proxies.for_https = http::url(proxy);
+  return options;
+}
+
+std::string with_scheme(std::string url, const std::string& scheme) { return scheme + url.substr(4); }
+
+/// Reads exactly so many bytes.
+gyre::task<std::string> bytes(peer& client, std::size_t count) {
+  std::string text(count, '\0');
+  auto reading = client.stream().read_exactly(std::span<char>(text));
+  (void)co_await std::move(reading);
+  co_return text;
+}
+
+/// A SOCKS 5 proxy that lets everybody in, and answers the tunnelled request itself.
+struct socks_proxy {
+  std::string methods = {};
+  std::string login = {};
+  std::string target = {};
+  char reply = 0;
+  bool wants_login = false;
+
+  gyre::task<> operator()(peer& client) {
+    const std::string begin = co_await bytes(client, 2);
+    methods = co_await bytes(client, static_cast<unsigned char>(begin[1]));
+    co_await client.send(wants_login ? std::string("\x05\x02", 2) : std::string("\x05\x00", 2));
+    if (wants_login) {
+      for (std::string size = co_await bytes(client, 2);;) {
+        login = co_await bytes(client, static_cast<unsigned char>(size[1]));
+        const std::string next = co_await bytes(client, 1);
+        login += ":" + co_await bytes(client, static_cast<unsigned char>(next[0]));
+        break;
+      }
+      co_await client.send(std::string("\x01\x00", 2));
+    }
+    const std::string request = co_await bytes(client, 4);
+    std::size_t size = request[3] == 1 ? 4 : 16;
+    if (request[3] == 3) {
+      const std::string length = co_await bytes(client, 1);
+      size = static_cast<unsigned char>(length[0]);
+    }
+    target = co_await bytes(client, size);
+    (void)co_await bytes(client, 2);
+    co_await client.send(std::string("\x05", 1) + reply + std::string("\x00\x01\x7f\x00\x00\x01\x00\x50", 8));
+    if (reply == 0) co_await say_hello(client);
+  }
+};
+
+}  // namespace
+
+TEST(client_proxy, a_plain_request_names_the_whole_url) {
+  std::string seen;
+  with_server(
+      [&](peer& client) -> gyre::task<> {
+        for (;;) {
+          const std::string request = co_await client.request();
+          if (request.empty()) co_return;
+          seen = request;
+          co_await client.answer("hello");
+        }
+      },
+      [&](scripted_server& proxy) -> gyre::task<> {
+        std::string url = proxy.url();
+        url.insert(url.find("//") + 2, "ann:secret@");
+        const auto options = through(url);
+        http::client client(options);
+        EXPECT_EQ(co_await fetched(client, "http://far.test/a?b#c"), "hello");
+        EXPECT_EQ(seen.find("GET http://far.test/a?b HTTP/1.1\r\nHost: far.test\r\n"), 0U) << seen;
+        EXPECT_NE(seen.find("Proxy-Authorization: Basic YW5uOnNlY3JldA==\r\n"), std::string::npos) << seen;
+        EXPECT_EQ(co_await fetched(client, "http://far.test/"), "hello");
+        EXPECT_EQ(proxy.connections(), 1);
+      });
+}
+
+TEST(client_proxy, an_encrypted_request_goes_through_a_tunnel) {
+  const auto certificate = tls::certificate::self_signed({"far.test"});
+  std::string asked;
+  with_server(
+      [&](peer& client) -> gyre::task<> {
+        asked = co_await client.request();
+        co_await client.send("HTTP/1.1 200 Connection established\r\n\r\n");
+        tls::server_options options;
+        options.certificates.push_back(certificate);
+        const tls::server_config config(options);
+        auto accepting = tls::accept(std::move(client.stream()), config);
+        tls::stream stream = co_await std::move(accepting);
+        std::array<char, 4096> buffer{};
+        for (;;) {
+          auto reading = stream.read_some(std::span<char>(buffer));
+          const std::size_t count = co_await std::move(reading);
+          if (count == 0) co_return;
+          const std::string_view request(buffer.data(), count);
+          EXPECT_EQ(request.find("GET / HTTP/1.1\r\nHost: far.test\r\n"), 0U) << request;
+          EXPECT_EQ(request.find("Proxy-Authorization"), std::string_view::npos);
+          co_await stream.write_all("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello");
+        }
+      },
+      [&](scripted_server& proxy) -> gyre::task<> {
+        std::string url = proxy.url();
+        url.insert(url.find("//") + 2, "ann:secret@");
+        auto options = through(url);
+        options.tls = tls::client_config({.authorities = certificate.chain});
+        http::client client(options);
+        EXPECT_EQ(co_await fetched(client, "https://far.test/"), "hello");
+        EXPECT_EQ(co_await fetched(client, "https://far.test/"), "hello");
+        EXPECT_EQ(asked,
+                  "CONNECT far.test:443 HTTP/1.1\r\nHost: far.test:443\r\nProxy-Authorization: Basic "
+                  "YW5uOnNlY3JldA==\r\n\r\n");
+        EXPECT_EQ(proxy.connections(), 1);
+      });
+}
+
+TEST(client_proxy, that_refuses_a_tunnel_is_an_error_with_its_reason) {
+  for (const auto& [answer, reason] : std::vector<std::pair<std::string, std::string>>{
+           {"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n",
+            "407 Proxy Authentication Required"},
+           {"HTTP/1.1 200 OK\r\n\r\nsurplus", "it sends data after its answer"},
+           {"", "it closed the connection"}})
+    with_server(answers_once(answer), [&](scripted_server& proxy) -> gyre::task<> {
+      const auto options = through(proxy.url());
+      http::client client(options);
+      const std::string where(http::url(proxy.url()).origin());
+      EXPECT_EQ(co_await fetched(client, "https://far.test/"),
+                "connect far.test:443 through " + where + ": the proxy refused the connection: " + reason);
+      EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+    });
+}
+
+TEST(client_proxy, socks_carries_names_and_addresses) {
+  socks_proxy proxy;
+  with_server([&](peer& client) -> gyre::task<> { co_await proxy(client); },
+              [&](scripted_server& server) -> gyre::task<> {
+                const auto by_proxy = through(with_scheme(server.url(), "socks5h"));
+                http::client client(by_proxy);
+                EXPECT_EQ(co_await fetched(client, "http://far.test/"), "hello");
+                EXPECT_EQ(proxy.target, "far.test");
+                EXPECT_EQ(proxy.methods, std::string(1, '\0'));
+                EXPECT_EQ(co_await fetched(client, "http://10.1.2.3:81/"), "hello");
+                EXPECT_EQ(proxy.target, "\x0a\x01\x02\x03");
+                auto here = through(with_scheme(server.url(), "socks5"));
+                here.resolving.lookup = [](const std::string&) {
+                  return gyre::lookup_result{.addresses = {*gyre::address::parse("10.9.8.7", 0)}, .error = {}};
+                };
+                // The proxy's own address is numeric, so only the target is looked up.
+                http::client resolving(here);
+                EXPECT_EQ(co_await fetched(resolving, "http://far.test/"), "hello");
+                EXPECT_EQ(proxy.target, "\x0a\x09\x08\x07");
+              });
+}
+
+TEST(client_proxy, socks_logs_in_and_says_why_it_refuses) {
+  socks_proxy proxy;
+  with_server(
+      [&](peer& client) -> gyre::task<> { co_await proxy(client); },
+      [&](scripted_server& server) -> gyre::task<> {
+        proxy.wants_login = true;
+        std::string url = with_scheme(server.url(), "socks5h");
+        const std::string where(http::url(url).origin());
+        url.insert(url.find("//") + 2, "ann:secret@");
+        const auto options = through(url);
+        http::client client(options);
+        EXPECT_EQ(co_await fetched(client, "http://far.test/"), "hello");
+        EXPECT_EQ(proxy.login, "ann:secret");
+        proxy.reply = 5;
+        EXPECT_EQ(co_await fetched(client, "http://other.test/"),
+                  "connect other.test:80 through " + where + ": the proxy refused the connection: connection refused");
+      });
+}
+
+TEST(client_proxy, hosts_can_be_excepted) {
+  const auto listed = [](std::string_view list, std::string_view url) { return http::is_listed(list, http::url(url)); };
+  EXPECT_TRUE(listed("*", "http://a/"));
+  EXPECT_TRUE(listed("b, Example.ORG", "http://example.org/"));
+  EXPECT_TRUE(listed("example.org", "http://a.example.org/"));
+  EXPECT_TRUE(listed(".example.org", "http://a.example.org/"));
+  EXPECT_TRUE(listed("*.example.org", "http://a.example.org/"));
+  EXPECT_FALSE(listed("example.org", "http://badexample.org/"));
+  EXPECT_FALSE(listed("a.example.org", "http://example.org/"));
+  EXPECT_TRUE(listed("a:8080", "http://a:8080/"));
+  EXPECT_FALSE(listed("a:8080", "http://a/"));
+  EXPECT_TRUE(listed("10.0.0.0/8", "http://10.200.3.4/"));
+  EXPECT_FALSE(listed("10.0.0.0/8", "http://11.0.0.1/"));
+  EXPECT_FALSE(listed("10.0.0.0/33", "http://10.0.0.1/"));
+  EXPECT_TRUE(listed("fd00::/8", "http://[fd12::1]/"));
+  EXPECT_FALSE(listed("fd00::/8", "http://[fe80::1]/"));
+  EXPECT_TRUE(listed("::1,127.0.0.1", "http://[::1]/"));
+  EXPECT_TRUE(listed("127.0.0.1", "http://127.0.0.1:99/"));
+  EXPECT_FALSE(listed("0.0.1", "http://127.0.0.1/"));
+  EXPECT_FALSE(listed("", "http://a/"));
+}
+
+TEST(client_proxy, the_environment_names_proxies) {
+  const std::pair<const char*, const char*> all[] = {
+      {"http_proxy", "proxy.test:3128"}, {"HTTPS_PROXY", "socks5h://u:p@socks.test"}, {"no_proxy", "near.test"}};
+  for (const auto& [name, value] : all) ::setenv(name, value, 1);
+  const auto found = http::proxy_options::from_environment();
+  EXPECT_EQ(found.find(http::url("http://far.test/"))->string(), "http://proxy.test:3128/");
+  EXPECT_EQ(found.find(http::url("https://far.test/"))->host(), "socks.test");
+  EXPECT_EQ(found.find(http::url("https://near.test/")), nullptr);
+  for (const auto& [name, value] : all) ::unsetenv(name);
+  EXPECT_EQ(http::proxy_options::from_environment().find(http::url("http://far.test/")), nullptr);
+}
+
+TEST(client_proxy, one_with_tls_is_refused_when_the_client_is_made) {
+  EXPECT_THROW(http::client(through("https://proxy.test/")), std::invalid_argument);
+}
