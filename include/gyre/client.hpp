@@ -5,6 +5,7 @@
 //   client           sends requests; a pool of connections for each origin
 //   get, post        the same with the client of this loop
 //   client_options   limits, time-outs, policies
+//   cookie_jar       the cookies that servers have set
 //   proxy_options    HTTP and SOCKS proxies
 //   client_request   builds a request
 //   request_body     a body that is made while it is sent
@@ -18,6 +19,7 @@
 #include <gyre/client/client_options.hpp>
 #include <gyre/client/client_request.hpp>
 #include <gyre/client/client_response.hpp>
+#include <gyre/client/cookie_jar.hpp>
 #include <gyre/client/proxy_options.hpp>
 #include <gyre/client/request_body.hpp>
 #include <gyre/client/url.hpp>

@@ -47,6 +47,7 @@ client_request client::request(std::string_view method, const http::url& url) {
 }
 
 client_counts client::counts() const noexcept { return state_->counts(); }
+cookie_jar& client::cookies() noexcept { return state_->cookies; }
 void client::close_idle() noexcept { state_->close_idle(); }
 
 client& default_client() {

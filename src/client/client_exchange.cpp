@@ -2,6 +2,7 @@
 #include "client_exchange.hpp"
 
 #include <gyre/http/value_from_text.hpp>
+#include <gyre/io/wall_clock.hpp>
 #include <gyre/loop/sleep.hpp>
 #include <gyre/tasks/as_expected.hpp>
 #include <gyre/tls/tls_error.hpp>
@@ -134,9 +135,13 @@ void client_exchange::begin_attempt() {
   on_reused_ = conn_->reused;
   const std::optional<std::uint64_t> length =
       source ? source_length : std::optional<std::uint64_t>(request.body.size());
+  cookie_text_.clear();
+  if (state_.options().cookies && !request.has_cookie)
+    state_.cookies.append_for(request.url, io::wall_clock().tv_sec, cookie_text_);
   request.write_head(head_, state_.options().user_agent,
                      {.length = length,
                       .proxy = reading_proxy(),
+                      .cookies = cookie_text_,
                       .codings = asked_for_codings() ? known_codings() : std::string_view(),
                       .expects_continue = expects_continue && (source || !request.body.empty())});
 }
@@ -195,6 +200,10 @@ void client_exchange::take_final_head() {
   const parse_error error = input_.begin_body(request.method);
   if (error != parse_error::none) fail(client_errc::bad_response, describe(error));
   answered_ = true;
+  if (state_.options().cookies)
+    for (const field& each : input_.head().fields())
+      if (equal_ignoring_case(each.name, "Set-Cookie"))
+        state_.cookies.store(request.url, each.value, io::wall_clock().tv_sec);
   choose_decoder();
   clock_.end();
   // Then the connection serves the next request, however long the program keeps the response.

@@ -129,6 +129,7 @@ class client_exchange {
   connection_owner conn_;
   phase_clock clock_;
   std::string head_;
+  std::string cookie_text_;  // of the jar
   response_input input_;
   std::unique_ptr<char[]> decrypted_;  // one record
 

@@ -65,6 +65,7 @@ class client_state final : public idle_connections, private timer {
   /// A number from 0 to 1, for waits.
   [[nodiscard]] double random() noexcept;
   [[nodiscard]] client_counts counts() const noexcept;
+  cookie_jar cookies;
   std::uint64_t opened = 0;
   std::uint64_t retried = 0;
 

@@ -37,7 +37,7 @@ void request_text::clear() noexcept {
   body.clear();
   if (body.capacity() > kept) std::string().swap(body);
   has_host = has_user_agent = has_accept = has_authorization = has_content_type = has_idempotency_key = false;
-  closes = has_body = has_accept_encoding = has_range = false;
+  closes = has_body = has_accept_encoding = has_range = has_cookie = false;
 }
 
 void request_text::set_method(std::string_view name) {
@@ -72,6 +72,7 @@ void request_text::add_field(std::string_view name, std::string_view value) {
   has_authorization = has_authorization || is("Authorization");
   has_accept_encoding = has_accept_encoding || is("Accept-Encoding");
   has_range = has_range || is("Range");
+  has_cookie = has_cookie || is("Cookie");
   has_content_type = has_content_type || is("Content-Type");
   has_idempotency_key = has_idempotency_key || is("Idempotency-Key") || is("X-Idempotency-Key");
 }
@@ -104,7 +105,7 @@ void request_text::drop_body() {
 void request_text::drop_credentials() {
   for (const std::string_view each : {"Authorization", "Cookie", "Cookie2", "WWW-Authenticate", "Host"})
     remove_field(each);
-  has_authorization = has_host = false;
+  has_authorization = has_host = has_cookie = false;
 }
 
 void request_text::authorize(std::string_view scheme, std::string_view credentials) {
@@ -145,6 +146,7 @@ void request_text::write_head(std::string& out, std::string_view user_agent, con
   if (framed.proxy != nullptr && !framed.proxy->user().empty())
     writer.field("Proxy-Authorization",
                  "Basic " + encode_base64(framed.proxy->user() + ":" + framed.proxy->password()));
+  if (!framed.cookies.empty()) writer.field("Cookie", framed.cookies);
   out += fields;
   if (!framed.length)
     writer.field("Transfer-Encoding", "chunked");

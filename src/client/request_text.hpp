@@ -26,6 +26,7 @@ struct request_text {
   bool has_accept = false;
   bool has_accept_encoding = false;
   bool has_range = false;
+  bool has_cookie = false;
   bool has_authorization = false;
   bool has_content_type = false;
   bool has_idempotency_key = false;
@@ -50,7 +51,8 @@ struct request_text {
   struct framing {
     std::optional<std::uint64_t> length;  // nothing: chunked
     const http::url* proxy = nullptr;     // that reads the request
-    std::string_view codings = {};        // empty: none is asked for
+    std::string_view cookies = {};
+    std::string_view codings = {};  // empty: none is asked for
     bool expects_continue = false;
   };
   /// Writes the head.

@@ -6,6 +6,7 @@
 #include <gyre/client/client_options.hpp>
 #include <gyre/client/client_request.hpp>
 #include <gyre/client/client_response.hpp>
+#include <gyre/client/cookie_jar.hpp>
 #include <gyre/client/url.hpp>
 #include <gyre/coro/owned.hpp>
 
@@ -60,6 +61,8 @@ class GYRE_API client {
   }
 
   [[nodiscard]] client_counts counts() const noexcept;
+  /// The cookies of this client. Lifetime: until the client is destroyed.
+  [[nodiscard]] cookie_jar& cookies() noexcept;
   /// Closes all idle connections.
   void close_idle() noexcept;
 

@@ -93,6 +93,8 @@ struct client_options {
   /// for requests with an Accept-Encoding or a Range field of the program. The fields of the response stay as they were
   /// sent.
   bool decompress = true;
+  /// Keeps the cookies of responses, and sends them back. A request with a Cookie field of the program gets no others.
+  bool cookies = false;
   /// Empty means that no User-Agent is sent.
   std::string user_agent = "gyre";
 };

@@ -1,0 +1,178 @@
+// src/client/cookie_jar.cpp: which cookies are kept, and which are sent. RFC 6265bis §5.
+#include <gyre/client/cookie_jar.hpp>
+
+#include <gyre/http/field.hpp>
+#include <gyre/net/address.hpp>
+
+#include "cookie_date.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+namespace gyre::http {
+namespace {
+
+constexpr std::size_t most_of_domain = 180;
+constexpr std::size_t most = 3000;
+constexpr std::size_t longest = 4096;  // name and value
+constexpr std::size_t longest_attribute = 1024;
+constexpr unix_seconds longest_life = 400LL * 86'400;
+constexpr unix_seconds for_ever = unix_seconds{1} << 60U;  // until the jar is destroyed
+
+std::string_view trimmed(std::string_view text) noexcept {
+  const std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& each : out)
+    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each + ('a' - 'A'));
+  return out;
+}
+
+bool begins_with(std::string_view text, std::string_view prefix) noexcept {
+  return equal_ignoring_case(text.substr(0, prefix.size()), prefix);
+}
+
+bool domain_matches(std::string_view host, std::string_view domain) {
+  if (host == domain) return true;
+  return host.size() > domain.size() && host.ends_with(domain) && host[host.size() - domain.size() - 1] == '.' &&
+         !address::parse(host, 0);
+}
+
+bool path_matches(std::string_view path, std::string_view of_cookie) noexcept {
+  return path.starts_with(of_cookie) &&
+         (path.size() == of_cookie.size() || of_cookie.ends_with('/') || path[of_cookie.size()] == '/');
+}
+
+std::string_view default_path(std::string_view path) noexcept {
+  const std::size_t slash = path.rfind('/');
+  return slash == 0 || slash == std::string_view::npos ? std::string_view("/") : path.substr(0, slash);
+}
+
+// An amount beyond 64 bits counts as the largest.
+std::optional<unix_seconds> parse_age(std::string_view text) noexcept {
+  unix_seconds age = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), age);
+  if (end != text.data() + text.size() || end == text.data()) return std::nullopt;
+  if (error == std::errc::result_out_of_range) return text.front() == '-' ? -1 : longest_life;
+  return age;
+}
+
+}  // namespace
+
+void cookie_jar::store(const url& from, std::string_view set_cookie, unix_seconds now) {
+  for (const char c : set_cookie)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f) return;
+  std::size_t end = std::min(set_cookie.find(';'), set_cookie.size());
+  const std::string_view pair = set_cookie.substr(0, end);
+  const std::size_t equals = pair.find('=');
+  stored_cookie wanted;
+  wanted.name = equals == std::string_view::npos ? std::string_view() : trimmed(pair.substr(0, equals));
+  wanted.value = trimmed(equals == std::string_view::npos ? pair : pair.substr(equals + 1));
+  if (wanted.name.size() + wanted.value.size() > longest || (wanted.name.empty() && wanted.value.empty())) return;
+  wanted.domain = lower(from.host());
+  wanted.path = default_path(from.path());
+  wanted.expires = for_ever;
+
+  bool has_age = false;
+  bool has_path = false;
+  for (std::string_view rest = set_cookie.substr(end); !rest.empty();) {
+    rest.remove_prefix(1);
+    end = std::min(rest.find(';'), rest.size());
+    const std::string_view attribute = rest.substr(0, end);
+    rest.remove_prefix(end);
+    const std::size_t sign = std::min(attribute.find('='), attribute.size());
+    const std::string_view name = trimmed(attribute.substr(0, sign));
+    const std::string_view value = trimmed(attribute.substr(std::min(sign + 1, attribute.size())));
+    if (value.size() > longest_attribute) continue;
+    if (equal_ignoring_case(name, "Max-Age")) {
+      const auto age = parse_age(value);
+      if (age) wanted.expires = *age <= 0 ? 0 : now + std::min(*age, longest_life);
+      has_age = has_age || age;
+    } else if (equal_ignoring_case(name, "Expires")) {
+      const auto date = parse_cookie_date(value);
+      if (date && !has_age) wanted.expires = std::min(*date, now + longest_life);
+    } else if (equal_ignoring_case(name, "Domain")) {
+      const std::string domain = lower(value.starts_with('.') ? value.substr(1) : value);
+      wanted.host_only = domain.empty();
+      wanted.domain = domain.empty() ? lower(from.host()) : domain;
+    } else if (equal_ignoring_case(name, "Path")) {
+      has_path = value == "/";
+      wanted.path = value.starts_with('/') ? value : default_path(from.path());
+    } else if (equal_ignoring_case(name, "Secure")) {
+      wanted.secure = true;
+    } else if (equal_ignoring_case(name, "HttpOnly")) {
+      wanted.http_only = true;
+    }
+  }
+  const auto is_suffix = [this](const std::string& domain) {
+    return is_public_suffix != nullptr ? is_public_suffix(domain) : domain.find('.') == std::string::npos;
+  };
+  if (!wanted.host_only && (wanted.domain == from.host() || is_suffix(wanted.domain))) {
+    // The host itself, when it is a public suffix or an address, may have cookies of its own.
+    if (wanted.domain != from.host()) return;
+    wanted.host_only = is_suffix(wanted.domain) || address::parse(wanted.domain, 0).has_value();
+  }
+  if (!may_store(wanted, from)) return;
+  if (begins_with(wanted.name, "__Host-") && (!has_path || !wanted.host_only)) return;
+
+  const auto same = std::find_if(cookies_.begin(), cookies_.end(), [&](const stored_cookie& each) {
+    return each.name == wanted.name && each.domain == wanted.domain && each.host_only == wanted.host_only &&
+           each.path == wanted.path;
+  });
+  wanted.order = same == cookies_.end() ? next_order_++ : same->order;
+  if (same != cookies_.end()) cookies_.erase(same);
+  if (wanted.expires <= now) return;
+  make_room(wanted.domain);
+  cookies_.push_back(std::move(wanted));
+}
+
+// A page without encryption can be forged on the way, so it neither sets secure cookies nor hides them.
+bool cookie_jar::may_store(const stored_cookie& wanted, const url& from) const {
+  if (!domain_matches(from.host(), wanted.domain)) return false;
+  const bool secure_origin = from.scheme() == "https";
+  if (wanted.secure && !secure_origin) return false;
+  if ((begins_with(wanted.name, "__Secure-") || begins_with(wanted.name, "__Host-")) && !wanted.secure) return false;
+  if (wanted.name.empty() && (begins_with(wanted.value, "__Secure-") || begins_with(wanted.value, "__Host-")))
+    return false;
+  return secure_origin || std::none_of(cookies_.begin(), cookies_.end(), [&](const stored_cookie& each) {
+           return each.secure && each.name == wanted.name && path_matches(wanted.path, each.path) &&
+                  (domain_matches(each.domain, wanted.domain) || domain_matches(wanted.domain, each.domain));
+         });
+}
+
+void cookie_jar::make_room(std::string_view domain) {
+  const auto older = [](const stored_cookie& a, const stored_cookie& b) { return a.order < b.order; };
+  const auto of_domain = [domain](const stored_cookie& each) { return each.domain == domain; };
+  if (std::count_if(cookies_.begin(), cookies_.end(), of_domain) >= static_cast<std::ptrdiff_t>(most_of_domain)) {
+    auto oldest = cookies_.end();
+    for (auto each = cookies_.begin(); each != cookies_.end(); ++each)
+      if (of_domain(*each) && (oldest == cookies_.end() || older(*each, *oldest))) oldest = each;
+    cookies_.erase(oldest);
+  }
+  if (cookies_.size() >= most) cookies_.erase(std::min_element(cookies_.begin(), cookies_.end(), older));
+}
+
+void cookie_jar::append_for(const url& to, unix_seconds now, std::string& out) const {
+  std::vector<const stored_cookie*> chosen;
+  for (const stored_cookie& each : cookies_) {
+    if (each.expires <= now || (each.secure && to.scheme() != "https")) continue;
+    if (each.host_only ? to.host() != each.domain : !domain_matches(to.host(), each.domain)) continue;
+    if (path_matches(to.path(), each.path)) chosen.push_back(&each);
+  }
+  std::sort(chosen.begin(), chosen.end(), [](const stored_cookie* a, const stored_cookie* b) {
+    return a->path.size() != b->path.size() ? a->path.size() > b->path.size() : a->order < b->order;
+  });
+  for (const stored_cookie* const each : chosen) {
+    if (!out.empty()) out += "; ";
+    if (!each->name.empty()) out.append(each->name).append("=");
+    out += each->value;
+  }
+}
+
+}  // namespace gyre::http
