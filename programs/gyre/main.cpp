@@ -1,6 +1,8 @@
 // programs/gyre/main.cpp: the gyre command for operators.
 #include "programs/common/server_options.hpp"
 #include "programs/gyre/doctor.hpp"
+#include "programs/gyre/fetch/fetch.hpp"
+#include "programs/gyre/load/load.hpp"
 #include "programs/gyre/serve/serve.hpp"
 
 #include <gyre/version.hpp>
@@ -16,8 +18,16 @@ int main(int argc, char** argv) {
   programs::serve_settings settings;
   programs::add_serve_options(*serve, settings);
   serve->parse_complete_callback([] {});  // with one, its variables are read only when it is the command
+  CLI::App* const load = app.add_subcommand("load", "Measures how fast an HTTP server answers");
+  programs::load_settings load_settings;
+  programs::add_load_options(*load, load_settings);
+  CLI::App* const fetch = app.add_subcommand("fetch", "Gets URLs");
+  programs::fetch_settings fetch_settings;
+  programs::add_fetch_options(*fetch, fetch_settings);
   if (const int code = programs::parse(app, argc, argv); code >= 0) return code;
   if (doctor->parsed()) return programs::doctor();
   if (serve->parsed()) return programs::serve(settings);
+  if (fetch->parsed()) return programs::fetch(fetch_settings);
+  if (load->parsed()) return programs::load(load_settings);
   return 2;
 }

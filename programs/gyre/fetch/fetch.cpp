@@ -1,0 +1,236 @@
+// programs/gyre/fetch/fetch.cpp: gets URLs, one after the other to standard output, or several at a time to files.
+#include "programs/gyre/fetch/fetch.hpp"
+
+#include "programs/common/server_options.hpp"
+#include "programs/gyre/fetch/fetch_failure.hpp"
+#include "programs/gyre/fetch/partial_file.hpp"
+#include "programs/gyre/fetch/progress.hpp"
+#include "programs/gyre/requests/request_checks.hpp"
+#include "programs/gyre/requests/size_text.hpp"
+
+#include <gyre/client.hpp>
+#include <gyre/gyre.hpp>
+#include <gyre/http/status.hpp>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace programs {
+namespace {
+
+namespace http = gyre::http;
+using namespace std::chrono_literals;
+
+std::chrono::nanoseconds nanoseconds_of(double seconds) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
+}
+
+http::client_options options_of(const fetch_settings& settings) {
+  http::client_options options;
+  options.timeouts.connect = options.timeouts.tls = nanoseconds_of(settings.connect_timeout_seconds);
+  if (settings.timeout_seconds > 0) options.timeouts.total = nanoseconds_of(settings.timeout_seconds);
+  options.redirects.most = settings.redirects;
+  options.retries.attempts = settings.retries + 1;
+  options.limits.decompressed = std::uint64_t{1} << 40U;
+  options.unix_socket = settings.unix_socket;
+  options.user_agent = "gyre-fetch";
+  if (settings.insecure || !settings.authorities.empty()) {
+    gyre::tls::client_options trusted{.protocols = {"http/1.1"}, .insecure_skip_verify = settings.insecure};
+    if (!settings.authorities.empty()) trusted.authorities = read_data("@" + settings.authorities);
+    options.tls.emplace(trusted);
+  }
+  return options;
+}
+
+/// The fetches of one call.
+class fetches {
+ public:
+  explicit fetches(const fetch_settings& settings)
+      : settings_(settings),
+        body_(read_data(settings.json.empty() ? settings.data : settings.json)),
+        client_(options_of(settings)) {}
+
+  gyre::task<int> run() {
+    if (!settings_.to_files()) {
+      auto out = gyre::fs::standard_output();
+      for (const std::string& each : settings_.urls) co_await noting_failures(each, print(each, out));
+      co_return code_;
+    }
+    auto bars = gyre::spawn(show_bars());
+    auto save_one = [this](const std::string& url) -> gyre::task<> { co_await noting_failures(url, save(url)); };
+    co_await gyre::for_each_concurrent(settings_.urls, settings_.parallel, save_one);
+    bars.cancel();
+    co_await bars.wait();
+    co_return code_;
+  }
+
+ private:
+  gyre::task<> show_bars() {
+    if (!settings_.silent) co_await progress_.show();
+  }
+
+  gyre::task<> noting_failures(const std::string& url, gyre::task<> fetch) {
+    try {
+      co_await std::move(fetch);
+    } catch (const std::exception& failure) {
+      progress_.say(fmt::format("gyre fetch: {}: {}", url, failure.what()));
+      if (code_ == 0) code_ = exit_code_of(failure);
+    }
+  }
+
+  [[nodiscard]] bool has_header(std::string_view name) const {
+    return std::ranges::any_of(settings_.headers, [&](const std::string& each) {
+      return CLI::detail::to_lower(each.substr(0, each.find(':'))) == name;
+    });
+  }
+
+  [[nodiscard]] http::client_request request(const std::string& url) {
+    const bool has_body = !settings_.data.empty() || !settings_.json.empty();
+    const std::string method = !settings_.method.empty() ? settings_.method
+                               : settings_.head_only     ? "HEAD"
+                               : has_body                ? "POST"
+                                                         : "GET";
+    http::client_request made = client_.request(method, url);
+    for (const std::string& each : settings_.headers) {
+      const auto colon = each.find(':');
+      made.header(each.substr(0, colon), CLI::detail::trim_copy(each.substr(colon + 1)));
+    }
+    if (!settings_.json.empty() && !has_header("accept")) made.header("Accept", "application/json");
+    const char* const type = has_header("content-type") ? ""
+                             : !settings_.json.empty()  ? "application/json"
+                                                        : "application/x-www-form-urlencoded";
+    if (has_body) made.body(body_, type);
+    if (!settings_.user.empty()) {
+      const auto colon = settings_.user.find(':');
+      made.basic_auth(settings_.user.substr(0, colon), settings_.user.substr(colon + 1));
+    }
+    return made;
+  }
+
+  static std::string head_of(const http::client_response& response) {
+    std::string text = fmt::format("HTTP/1.1 {} {}\n", response.status(), response.reason());
+    for (const http::field& each : response.fields()) text += fmt::format("{}: {}\n", each.name, each.value);
+    return text + "\n";
+  }
+
+  // ---- to standard output
+
+  static gyre::task<> write(gyre::fs::file& out, std::string_view text) {
+    try {
+      co_await out.write_all(text);
+    } catch (const gyre::io_error& error) {
+      throw output_failure(error.what());
+    }
+  }
+
+  gyre::task<> print(const std::string& url, gyre::fs::file& out) {
+    auto prepared = request(url);
+    const http::client_response response = co_await prepared.send();
+    if (settings_.include_head || settings_.head_only) {
+      const std::string head = head_of(response);
+      co_await write(out, head);
+    }
+    auto body = response.body();
+    for (;;) {
+      const std::string_view piece = co_await body.receive();
+      if (piece.empty()) break;
+      co_await write(out, piece);
+    }
+    if (response.status() >= 400) throw status_failure(response.status());
+  }
+
+  // ---- to files
+
+  [[nodiscard]] std::string path_for(const std::string& url) const {
+    if (!settings_.output.empty()) return settings_.output;
+    const std::string path(http::url(url).path());
+    const std::string name = path.substr(path.rfind('/') + 1);
+    // An encoded slash or dot stays encoded, so the name cannot leave the directory.
+    if (name.empty()) throw output_failure("the URL has no file name: use --output");
+    return settings_.directory + "/" + name;
+  }
+
+  gyre::task<> save(const std::string& url) {
+    const std::string path = path_for(url);
+    partial_file file(path);
+    if (settings_.resume) co_await file.find(url);
+    for (unsigned attempt = 0;; ++attempt) {
+      std::exception_ptr failure;
+      try {
+        co_await save_once(url, path, file);
+        co_return;
+      } catch (const std::exception& error) {
+        if (attempt >= settings_.retries || !may_pass(error)) throw;
+        failure = std::current_exception();
+      }
+      co_await gyre::sleep(100ms * (1U << std::min(attempt, 6U)));
+      co_await file.find(url);
+    }
+  }
+
+  gyre::task<> save_once(const std::string& url, const std::string& path, partial_file& file) {
+    progress::entry bar(progress_, path);
+    auto prepared = request(url);
+    // Bytes of a compressed body could not be continued.
+    if (!has_header("accept-encoding")) prepared.header("Accept-Encoding", "identity");
+    const std::uint64_t had = file.size();
+    if (had > 0) prepared.header("Range", fmt::format("bytes={}-", had)).header("If-Range", file.validator());
+    const http::client_response response = co_await prepared.send();
+    if (had > 0 && response.status() == 416) {  // nothing is left, or the file has become shorter
+      co_await file.discard();
+      co_await save_once(url, path, file);
+      co_return;
+    }
+    if (response.status() >= 400) throw status_failure(response.status());
+    const bool continues = had > 0 && response.status() == 206 &&
+                           response.field("Content-Range").starts_with(fmt::format("bytes {}-", had));
+    if (response.status() == 206 && !continues && !has_header("range"))
+      throw std::runtime_error("the server sent a part that was not asked for");
+    co_await file.begin(response, url, continues);
+    bar->before = bar->done = file.size();
+    if (const auto length = response.body().length()) bar->total = file.size() + *length;
+    auto body = response.body();
+    for (;;) {
+      const std::string_view piece = co_await body.receive();
+      if (piece.empty()) break;
+      co_await file.write(piece);
+      bar->done = file.size();
+    }
+    co_await file.complete();
+    if (settings_.silent) co_return;
+    const double seconds = std::chrono::duration<double>(gyre::now() - bar->began).count();
+    progress_.say(fmt::format(
+        "{}: {} in {:.1f} s{}", path, size_text(static_cast<double>(bar->done - bar->before)), seconds,
+        continues ? fmt::format(", after {} of before", size_text(static_cast<double>(bar->before))) : std::string()));
+  }
+
+  const fetch_settings& settings_;
+  std::string body_;
+  http::client client_;
+  progress progress_;
+  int code_ = 0;
+};
+
+gyre::task<int> run_fetches(const fetch_settings& settings) {
+  fetches all(settings);
+  co_return co_await all.run();
+}
+
+}  // namespace
+
+int fetch(const fetch_settings& settings) {
+  if (!settings.output.empty() && settings.urls.size() > 1) {
+    fmt::print(stderr, "gyre fetch: --output names one file, and there are {} URLs: use --remote-name\n",
+               settings.urls.size());
+    return 2;
+  }
+  return gyre::run_main(run_fetches(settings), run_with(settings.backend));
+}
+
+}  // namespace programs

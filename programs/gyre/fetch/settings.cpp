@@ -1,0 +1,60 @@
+// programs/gyre/fetch/settings.cpp: the flags of `gyre fetch`.
+#include "programs/gyre/fetch/settings.hpp"
+
+#include "programs/common/option_checks.hpp"
+#include "programs/common/server_options.hpp"
+#include "programs/gyre/requests/request_checks.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace programs {
+
+void add_fetch_options(CLI::App& app, fetch_settings& settings) {
+  app.add_option("URL", settings.urls, "http:// or https://, one or several")->required()->check(check_url);
+  auto* const output =
+      app.add_option("-o,--output", settings.output, "the file for the body (default: standard output)");
+  app.add_flag("-O,--remote-name", settings.remote_names, "a file for each URL, named by the last part of its path")
+      ->excludes(output);
+  app.add_option("--output-dir", settings.directory, "the directory of these files")
+      ->check(CLI::ExistingDirectory)
+      ->capture_default_str();
+  app.add_flag("-C,--resume", settings.resume,
+               "continue files that an earlier call has left unfinished (NAME.part), if the server still has the same");
+  app.add_option("--parallel", settings.parallel, "files that are fetched at the same time")
+      ->check(check_count)
+      ->capture_default_str();
+  app.add_option("-X,--method", settings.method, "the method (default: GET, HEAD with -I, POST with a body)")
+      ->check(check_method);
+  app.add_option("-H,--header", settings.headers, "\"Name: value\" added to the request; several: repeated")
+      ->allow_extra_args(false)
+      ->check(check_request_header);
+  auto* const data = app.add_option("-d,--data", settings.data,
+                                    "the body, or @FILE; application/x-www-form-urlencoded unless -H says otherwise");
+  app.add_option("--json", settings.json, "the same, as application/json, and asks for JSON")->excludes(data);
+  app.add_option("-u,--user", settings.user, "NAME:PASSWORD for basic authentication")
+      ->check([](const std::string& text) {
+        return text.contains(':') ? std::string() : std::string("expected NAME:PASSWORD");
+      });
+  app.add_flag("-i,--include", settings.include_head, "print the status and the fields of the response, too");
+  app.add_flag("-I,--head", settings.head_only, "ask only for them");
+  app.add_option("--max-redirs", settings.redirects, "redirects that are followed; 0: none")
+      ->check(CLI::Range(0U, 1000U))
+      ->capture_default_str();
+  app.add_option("--retry", settings.retries,
+                 "how often a request is repeated that failed in a way that may pass; files continue where they were")
+      ->check(CLI::Range(0U, 1000U))
+      ->capture_default_str();
+  app.add_option("-m,--max-time", settings.timeout_seconds, "seconds for each URL (default: no limit)")
+      ->check(check_duration("seconds", 0.001, 1e6));
+  app.add_option("--connect-timeout", settings.connect_timeout_seconds, "seconds for connecting")
+      ->check(check_duration("seconds", 0.001, 1e6))
+      ->capture_default_str();
+  app.add_flag("-k,--insecure", settings.insecure, "accept any certificate");
+  app.add_option("--cacert", settings.authorities, "a file with the certificates to trust, in place of the system's")
+      ->check(CLI::ExistingFile);
+  app.add_option("--unix-socket", settings.unix_socket, "the path of a Unix socket to connect to");
+  app.add_flag("-s,--silent", settings.silent, "no progress, and no message for each file");
+  add_backend_option(app, settings.backend);
+}
+
+}  // namespace programs

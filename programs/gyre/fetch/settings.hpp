@@ -1,0 +1,43 @@
+// programs/gyre/fetch/settings.hpp: the flags of `gyre fetch`.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace programs {
+
+struct fetch_settings {
+  std::vector<std::string> urls;
+  std::string output;         // of the only URL; empty: standard output
+  bool remote_names = false;  // each in a file with the last part of its URL
+  std::string directory = ".";
+  bool resume = false;
+  std::size_t parallel = 4;  // for files
+  std::string method;
+  std::vector<std::string> headers;
+  std::string data;
+  std::string json;
+  std::string user;
+  bool include_head = false;
+  bool head_only = false;
+  unsigned redirects = 10;
+  unsigned retries = 0;
+  double timeout_seconds = 0;  // 0: none
+  double connect_timeout_seconds = 10;
+  bool insecure = false;
+  std::string authorities;
+  std::string unix_socket;
+  bool silent = false;
+  std::string backend = "auto";
+
+  [[nodiscard]] bool to_files() const noexcept { return remote_names || !output.empty(); }
+};
+
+void add_fetch_options(CLI::App& app, fetch_settings& settings);
+
+}  // namespace programs

@@ -1,0 +1,24 @@
+// programs/gyre/load/counts.hpp: what a load has measured.
+#pragma once
+
+#include "programs/gyre/load/latency_histogram.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace programs {
+
+struct load_counts {
+  latency_histogram latencies;  // of complete responses
+  std::map<int, std::uint64_t> statuses;
+  std::map<std::string, std::uint64_t> errors;
+  std::uint64_t connections = 0;  // made
+  std::uint64_t received = 0;     // bytes, without those of TLS
+
+  void add(const load_counts& other);
+  [[nodiscard]] std::uint64_t failed() const noexcept;
+};
+
+}  // namespace programs

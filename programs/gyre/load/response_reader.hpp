@@ -1,0 +1,54 @@
+// programs/gyre/load/response_reader.hpp: finds the ends of responses in what a connection receives.
+#pragma once
+
+#include <gyre/http/chunked_decoder.hpp>
+#include <gyre/http/framing.hpp>
+#include <gyre/http/head_parser.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace programs {
+
+/// Reads one response after the other, and drops their bodies.
+class response_reader {
+ public:
+  /// `method` is that of all requests. Lifetime: it is kept.
+  explicit response_reader(std::string_view method) : method_(method) {}
+
+  enum class state : std::uint8_t { more, complete, failed };
+
+  /// Consumes received bytes, at most to the end of a response. After `complete`, status() and keep_alive() are those
+  /// of the response, and the next call begins the next one.
+  state take(std::string_view& bytes);
+  /// The connection has ended. Returns true when that is the end of a body.
+  [[nodiscard]] bool ends_here() const noexcept { return place_ == place::until_end; }
+  /// True between two responses.
+  [[nodiscard]] bool is_between() const noexcept { return place_ == place::head && partial_.empty(); }
+  /// Prepares for another connection.
+  void reset() noexcept;
+
+  [[nodiscard]] int status() const noexcept { return status_; }
+  [[nodiscard]] bool keep_alive() const noexcept { return keep_alive_; }
+  [[nodiscard]] gyre::http::parse_error error() const noexcept { return error_; }
+
+ private:
+  enum class place : std::uint8_t { head, sized, chunked, until_end };
+  [[nodiscard]] state take_head(std::string_view& bytes);
+  [[nodiscard]] state take_chunked(std::string_view& bytes);
+  [[nodiscard]] state fail(gyre::http::parse_error error) noexcept;
+
+  std::string_view method_;
+  gyre::http::head_parser head_{gyre::http::head_parser::kind::response};
+  gyre::http::chunked_decoder chunks_;
+  std::string partial_;  // of a head that came in several pieces
+  place place_ = place::head;
+  std::uint64_t left_ = 0;
+  int status_ = 0;
+  bool keep_alive_ = true;
+  gyre::http::parse_error error_ = gyre::http::parse_error::none;
+};
+
+}  // namespace programs

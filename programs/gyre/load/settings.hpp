@@ -1,0 +1,35 @@
+// programs/gyre/load/settings.hpp: the flags of `gyre load`.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace programs {
+
+struct load_settings {
+  std::string url;
+  std::size_t connections = 64;
+  unsigned threads = 1;  // 0: one per core
+  double seconds = 10;
+  std::uint64_t requests = 0;  // 0: until the time is over
+  double rate = 0;             // 0: closed loop
+  std::string method;          // empty: GET, or POST with data
+  std::vector<std::string> headers;
+  std::string data;
+  double timeout_seconds = 10;
+  bool insecure = false;
+  bool no_keep_alive = false;
+  bool json = false;
+  std::string backend = "auto";
+};
+
+void add_load_options(CLI::App& app, load_settings& settings);
+
+}  // namespace programs

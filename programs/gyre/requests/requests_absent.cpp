@@ -1,0 +1,25 @@
+// programs/gyre/requests/requests_absent.cpp: `gyre load` and `gyre fetch` in a build without OpenSSL, which the client
+// library needs.
+#include "programs/gyre/fetch/fetch.hpp"
+#include "programs/gyre/load/load.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+
+namespace programs {
+namespace {
+
+int refuse() {
+  std::fputs("gyre: this program was built without OpenSSL; install its headers and build again\n", stderr);
+  return 1;
+}
+
+}  // namespace
+
+void add_load_options(CLI::App& app, load_settings& /*settings*/) { app.allow_extras(); }
+void add_fetch_options(CLI::App& app, fetch_settings& /*settings*/) { app.allow_extras(); }
+int load(const load_settings& /*settings*/) { return refuse(); }
+int fetch(const fetch_settings& /*settings*/) { return refuse(); }
+
+}  // namespace programs
