@@ -1,6 +1,7 @@
 // programs/resp_server/client_connection.cpp: one client, from its first request to its end.
 #include "programs/resp_server/client_connection.hpp"
 
+#include "programs/resp_server/command.hpp"
 #include "programs/resp_server/commands.hpp"
 
 #include <gyre/io/io_error.hpp>
@@ -126,7 +127,7 @@ gyre::task<> client_connection::finish_command() {
     set_reply_limit();
     if (!fits) break;
   }
-  reply_.append_error("OOM reply is larger than 'client-output-buffer-limit' or does not fit into 'maxmemory-clients'");
+  reply_.append(reply_text::too_large);
 }
 
 // Only one client's command is worked off at a time, one step per turn of the loop.
@@ -237,7 +238,7 @@ std::size_t client_connection::request_bytes() const noexcept {
 
 // Called before everything that may take long. Throws when this client must leave.
 void client_connection::note_memory() {
-  set(std::max(always_counted, request_bytes() + reply_.capacity()));
+  set(std::max(always_counted, held_bytes()));
   if (server_.memory.over_limit()) [[unlikely]]
     server_.memory.keep_limit();
   if (evicted()) [[unlikely]]
@@ -249,6 +250,10 @@ std::size_t client_connection::reply_limit() const noexcept {
   const std::size_t taken = request_bytes();
   const std::size_t left = available > taken ? available - taken : 0;
   return std::max(least_reply_limit, std::min(server_.limits.output_buffer, left));
+}
+
+std::size_t client_connection::largest_reply() const noexcept {
+  return std::max(least_reply_limit, server_.limits.output_buffer);
 }
 
 void client_connection::set_reply_limit() noexcept { reply_.set_limit(reply_limit()); }

@@ -42,10 +42,12 @@ class client_connection : private client_account {
   gyre::task<> answer_on_shards();
   gyre::task<> answer_batch();
   gyre::task<> exchange(request_batch& batch);
-  gyre::task<> make_room_for(shard_message& stopped, std::size_t copies);
+  gyre::task<> answer_large(request_batch& batch);
   gyre::task<> ask_every_shard(command_spread spread);
   gyre::task<> report_figures();
-  gyre::task<bool> collect(std::vector<reply_buffer>& parts);
+  gyre::task<> execute_on_every_shard(std::vector<reply_buffer>& parts);
+  gyre::task<bool> collect_keys(std::vector<reply_buffer>& parts);
+  gyre::task<> send_keys(std::vector<reply_buffer>& parts);
   std::size_t fill(request_batch& batch);
   void keep_batch(request_batch& batch);
   gyre::task<> finish_command();
@@ -61,7 +63,9 @@ class client_connection : private client_account {
   void note_memory();
   void set_reply_limit() noexcept;
   [[nodiscard]] std::size_t reply_limit() const noexcept;
+  [[nodiscard]] std::size_t largest_reply() const noexcept;
   [[nodiscard]] std::size_t request_bytes() const noexcept;
+  [[nodiscard]] std::size_t held_bytes() const noexcept { return request_bytes() + reply_.capacity(); }
   static void end(client_account& self) noexcept;
 
   server_state& server_;
@@ -73,7 +77,9 @@ class client_connection : private client_account {
   std::string partial_;                     // the beginning of a request whose end has not arrived
   std::string_view input_;                  // unanswered input, in *received_ or in partial_
   reply_buffer reply_;
-  std::size_t shard_bytes_ = 0;  // memory of a batch or of parts of a reply, while this waits for its client
+  // Memory of a batch, or of parts of a reply. Large parts are counted before the shards are asked for them, because
+  // other connections may look for room meanwhile.
+  std::size_t shard_bytes_ = 0;
 };
 
 }  // namespace resp

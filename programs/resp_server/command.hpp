@@ -67,6 +67,8 @@ void run_subcommand(command_call& call, std::string_view container, std::span<co
 namespace reply_text {
 inline constexpr std::string_view ok = "+OK\r\n";
 inline constexpr std::string_view out_of_memory = "-OOM command not allowed when used memory > 'maxmemory'.\r\n";
+inline constexpr std::string_view too_large =
+    "-OOM reply is larger than 'client-output-buffer-limit' or does not fit into 'maxmemory-clients'\r\n";
 inline constexpr std::string_view syntax_error = "-ERR syntax error\r\n";
 inline constexpr std::string_view not_an_integer = "-ERR value is not an integer or out of range\r\n";
 }  // namespace reply_text

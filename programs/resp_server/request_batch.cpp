@@ -95,20 +95,58 @@ void request_batch::on_return(gyre::io::completion& item) noexcept {
 }
 
 bool request_batch::has_replies(const plan& of) const noexcept {
-  for (std::uint32_t i = 0; i < of.parts; ++i)
-    if (!messages_[parts_[of.first_part + i]].has_reply()) return false;
+  for (const std::uint32_t shard : shards_of(of))
+    if (!messages_[shard].has_reply()) return false;
   return true;
 }
 
-void request_batch::join(reply_buffer& to, std::size_t most) {
+bool request_batch::next_overflowed() const noexcept {
+  if (is_joined()) return false;
+  for (const std::uint32_t shard : shards_of(plans_[joined_]))
+    if (messages_[shard].overflowed()) return true;
+  return false;
+}
+
+std::size_t request_batch::next_size() const noexcept {
+  std::size_t sum = 0;
+  for (const std::uint32_t shard : shards_of(plans_[joined_])) {
+    const message& part = messages_[shard];
+    if (part.overflowed())
+      sum += part.wanted();
+    else if (part.has_reply())
+      sum += part.next_size();
+  }
+  return sum;
+}
+
+// The only part becomes the reply. Several parts are copied into it.
+std::size_t request_batch::next_needs() const noexcept {
+  return with_slack(next_size()) * (plans_[joined_].parts == 1 ? 1 : 2);
+}
+
+void request_batch::raise_next() noexcept {
+  for (const std::uint32_t shard : shards_of(plans_[joined_]))
+    if (message& part = messages_[shard]; part.overflowed()) part.raise_limit(with_slack(part.wanted()));
+}
+
+void request_batch::refuse_next() {
+  for (const std::uint32_t shard : shards_of(plans_[joined_]))
+    if (message& part = messages_[shard]; part.overflowed()) part.refuse(reply_text::too_large);
+}
+
+void request_batch::release_joined() noexcept {
+  for (shard_message& each : messages()) each.release_taken();
+}
+
+void request_batch::join(reply_buffer& to, std::size_t most, std::size_t largest) {
   while (!is_joined() && to.size() <= most && has_replies(plans_[joined_])) {
     to.set_limit(reply_buffer::no_limit);  // a buffer that was taken from a message brings the limit of that
-    join_one(plans_[joined_++], to);
+    join_one(plans_[joined_++], to, largest);
   }
 }
 
-void request_batch::join_one(const plan& of, reply_buffer& to) {
-  if (of.parts != 1) return join_parts(of, to);
+void request_batch::join_one(const plan& of, reply_buffer& to, std::size_t largest) {
+  if (of.parts != 1) return join_parts(of, to, largest);
   message& only = messages_[parts_[of.first_part]];
   if (to.empty() && only.has_one_reply())
     only.swap_reply(to);  // may be large
@@ -116,19 +154,23 @@ void request_batch::join_one(const plan& of, reply_buffer& to) {
     to.append(only.take_reply());
 }
 
-void request_batch::join_parts(const plan& of, reply_buffer& to) {
-  const std::span<const std::uint32_t> shards = std::span(parts_).subspan(of.first_part, of.parts);
+void request_batch::join_parts(const plan& of, reply_buffer& to, std::size_t largest) {
+  const std::span<const std::uint32_t> shards = shards_of(of);
   std::string_view failed;
   std::int64_t sum = 0;
+  std::size_t bytes = 0;
   for (const std::uint32_t shard : shards) {
     std::string_view& part = messages_[shard].part;
     part = messages_[shard].take_reply();
+    bytes += part.size();
     if (part.starts_with('-') && failed.empty()) failed = part;
     if (of.spread == command_spread::sum && failed.empty()) sum += number_in(part);
   }
   if (!failed.empty()) return to.append(failed);
   if (of.spread == command_spread::sum) return to.append_integer(sum);
   if (of.spread == command_spread::all_set) return to.append(messages_[shards.front()].part);
+  if (bytes > largest) return to.append(reply_text::too_large);
+  if (bytes > shard_message::stop_above) to.reserve(bytes + reply_buffer::max_header);
   to.append_array(of.keys);
   for (const std::uint32_t shard : shards) (void)take_array_header(messages_[shard].part);
   for (const std::uint32_t shard : std::span(key_shards_).subspan(of.first_key, of.keys))

@@ -43,12 +43,21 @@ class request_batch {
   /// Errors: std::bad_alloc of a command.
   [[nodiscard]] exchange_op exchange() noexcept;
 
-  /// Appends replies in the order of the requests, until one is missing or `to` has more than `most` bytes. Changes the
-  /// limit of `to`: the messages have kept it.
-  void join(reply_buffer& to, std::size_t most);
-  /// True when the next reply comes from one shard.
-  [[nodiscard]] bool next_has_one_part() const noexcept { return plans_[joined_].parts == 1; }
+  /// Appends replies in the order of the requests, until one is missing or `to` has more than `most` bytes. Refuses an
+  /// array of more than `largest` bytes. Changes the limit of `to`: the messages have kept it.
+  void join(reply_buffer& to, std::size_t most, std::size_t largest = reply_buffer::no_limit);
   [[nodiscard]] bool is_joined() const noexcept { return joined_ == plans_.size(); }
+
+  /// True when the next reply is missing because a part of it did not fit. Then raise_next() or refuse_next() follows.
+  [[nodiscard]] bool next_overflowed() const noexcept;
+  /// The size of the next reply, at most: all parts together.
+  [[nodiscard]] std::size_t next_size() const noexcept;
+  /// The memory for the next reply after raise_next(), until it has been joined.
+  [[nodiscard]] std::size_t next_needs() const noexcept;
+  void raise_next() noexcept;
+  void refuse_next();
+  /// Frees the parts of large replies that have been joined.
+  void release_joined() noexcept;
 
   struct message : shard_message {
     request_batch* batch = nullptr;
@@ -72,9 +81,14 @@ class request_batch {
 
   message& plan_one_part(std::size_t shard);
   void add_parts(std::span<const std::string_view> arguments, command_spread spread, bool admitted);
+  // Values may grow until the request is executed again.
+  [[nodiscard]] static std::size_t with_slack(std::size_t bytes) noexcept { return bytes + bytes / 16; }
+  [[nodiscard]] std::span<const std::uint32_t> shards_of(const plan& of) const noexcept {
+    return std::span(parts_).subspan(of.first_part, of.parts);
+  }
   [[nodiscard]] bool has_replies(const plan& of) const noexcept;
-  void join_one(const plan& of, reply_buffer& to);
-  void join_parts(const plan& of, reply_buffer& to);
+  void join_one(const plan& of, reply_buffer& to, std::size_t largest);
+  void join_parts(const plan& of, reply_buffer& to, std::size_t largest);
   void send(exchange_op& waiting) noexcept;
   static void on_arrival(gyre::io::completion& item) noexcept;
   static void on_return(gyre::io::completion& item) noexcept;

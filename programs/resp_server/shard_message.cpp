@@ -59,6 +59,12 @@ void shard_message::make_room() noexcept {
   if (!was_raised()) reply_.set_limit(least_limit);
 }
 
+void shard_message::release_taken() noexcept {
+  if (taken_ != done_ || reply_.overflowed()) return;
+  reply_.clear(stop_above * 2);
+  reply_taken_ = 0;
+}
+
 std::string_view shard_message::take_reply() noexcept {
   const std::size_t end = requests_[taken_++].reply_end;
   const std::size_t begin = std::exchange(reply_taken_, end);
@@ -79,9 +85,9 @@ void shard_message::raise_limit(std::size_t limit) noexcept {
   raised_for_ = done_ + 1;
 }
 
-void shard_message::refuse(std::string_view error) {
+void shard_message::refuse(std::string_view error_reply) {
   raise_limit(least_limit);
-  reply_.append_error(error);
+  reply_.append(error_reply);
   requests_[done_++].reply_end = reply_.mark();
 }
 

@@ -40,7 +40,7 @@ class shard_message : public gyre::io::completion {
   void move_arguments(std::string_view from, const char* to) noexcept;
 
   /// True when requests are left, and there is room for their replies.
-  [[nodiscard]] bool should_go() const noexcept { return is_left() && taken_ == done_; }
+  [[nodiscard]] bool should_go() const noexcept { return is_left() && taken_ == done_ && !reply_.overflowed(); }
   [[nodiscard]] bool is_left() const noexcept { return done_ < requests_.size(); }
   /// The number of requests that are left.
   [[nodiscard]] std::size_t left() const noexcept { return requests_.size() - done_; }
@@ -55,18 +55,21 @@ class shard_message : public gyre::io::completion {
   [[nodiscard]] bool has_one_reply() const noexcept {
     return done_ == taken_ + 1 && reply_taken_ == 0 && !reply_.overflowed();
   }
+  /// The size of the next reply.
+  [[nodiscard]] std::size_t next_size() const noexcept { return requests_[taken_].reply_end - reply_taken_; }
+  /// Frees a large buffer whose replies have all been taken.
+  void release_taken() noexcept;
   /// Takes the buffer with the only reply, in exchange for an empty one.
   void swap_reply(reply_buffer& empty) noexcept;
 
-  /// True when the reply of the next request did not fit. It has changed nothing.
-  [[nodiscard]] bool overflowed() const noexcept { return reply_.overflowed() && should_go(); }
+  /// True when the reply of the next request did not fit. It has changed nothing. The message stays here until
+  /// raise_limit() or refuse().
+  [[nodiscard]] bool overflowed() const noexcept { return reply_.overflowed() && is_left() && taken_ == done_; }
   /// The size that would have been enough.
   [[nodiscard]] std::size_t wanted() const noexcept { return reply_.wanted() - reply_.mark(); }
-  /// True when the next request has got a higher limit before.
-  [[nodiscard]] bool was_raised() const noexcept { return raised_for_ == done_ + 1; }
   void raise_limit(std::size_t limit) noexcept;
   /// Answers the next request with an error.
-  void refuse(std::string_view error);
+  void refuse(std::string_view error_reply);
 
   /// Throws the exception that has ended the execution.
   void rethrow_failure();
@@ -84,6 +87,7 @@ class shard_message : public gyre::io::completion {
     bool counts;
     bool admitted;
   };
+  [[nodiscard]] bool was_raised() const noexcept { return raised_for_ == done_ + 1; }
   void make_room() noexcept;
 
   std::vector<std::string_view> arguments_;

@@ -94,25 +94,37 @@ std::size_t client_connection::fill(request_batch& batch) {
 gyre::task<> client_connection::exchange(request_batch& batch) {
   for (;;) {
     co_await batch.exchange();
-    batch.join(reply_, flush_above);
+    batch.join(reply_, flush_above, largest_reply());
     set_reply_limit();
     if (batch.is_joined()) co_return;
     keep_batch(batch);
     co_await flush();
-    for (shard_message& each : batch.messages())
-      if (each.overflowed()) co_await make_room_for(each, batch.next_has_one_part() ? 1 : 2);
+    if (batch.next_overflowed()) co_await answer_large(batch);
     shard_bytes_ = batch.allocated_bytes();
   }
 }
 
-gyre::task<> client_connection::make_room_for(shard_message& stopped, std::size_t copies) {
-  const std::size_t needed = stopped.wanted();
-  bool fits = !stopped.was_raised() && needed <= server_.limits.output_buffer;
-  if (fits) fits = co_await wait_for_room(request_bytes() + copies * needed);
-  if (fits)
-    stopped.raise_limit(reply_limit());
-  else
-    stopped.refuse("OOM reply is larger than 'client-output-buffer-limit' or does not fit into 'maxmemory-clients'");
+// The next reply did not fit. Its size is known now, so that much is reserved before the shards are asked again.
+gyre::task<> client_connection::answer_large(request_batch& batch) {
+  bool fits = batch.next_size() <= server_.limits.output_buffer;
+  const std::size_t needed = batch.next_needs();
+  while (fits) {
+    fits = co_await wait_for_room(held_bytes() + needed);
+    if (!fits) break;
+    const auto turn = co_await server_.large_reply.scoped_lock();
+    note_memory();
+    if (server_.memory.available_to(*this) < held_bytes() + needed) continue;  // others have taken it meanwhile
+    shard_bytes_ += needed;
+    note_memory();
+    batch.raise_next();
+    co_await batch.exchange();
+    batch.join(reply_, flush_above, largest_reply());
+    batch.release_joined();
+    shard_bytes_ = batch.allocated_bytes();
+    note_memory();
+    co_return;
+  }
+  batch.refuse_next();
 }
 
 // A waiting client must hold no receive buffer: see keep_request(). The beginning of a request after the batch moves,

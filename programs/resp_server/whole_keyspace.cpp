@@ -1,5 +1,6 @@
 // programs/resp_server/whole_keyspace.cpp: commands that every shard executes: KEYS, DBSIZE, FLUSHALL, INFO.
 #include "programs/resp_server/client_connection.hpp"
+#include "programs/resp_server/command.hpp"
 #include "programs/resp_server/commands.hpp"
 #include "programs/resp_server/joined_replies.hpp"
 #include "programs/resp_server/shard_set.hpp"
@@ -28,18 +29,13 @@ gyre::task<> execute_on(server_state& shard, std::span<const std::string_view> a
   shard.publish_memory();
 }
 
-void join_parts(const std::vector<reply_buffer>& parts, command_spread spread, reply_buffer& to) {
+// The replies of all commands except KEYS are small.
+void join_small(const std::vector<reply_buffer>& parts, command_spread spread, reply_buffer& to) {
   const std::string_view first = parts.front().view();
   if (first.starts_with('-') || spread == command_spread::every) return to.append(first);
   std::int64_t sum = 0;
   for (const reply_buffer& each : parts) sum += number_in(each.view());
-  if (spread == command_spread::every_sum) return to.append_integer(sum);
-  to.append_array(static_cast<std::size_t>(sum));
-  for (const reply_buffer& each : parts) {
-    std::string_view elements = each.view();
-    (void)take_array_header(elements);
-    to.append(elements);
-  }
+  to.append_integer(sum);
 }
 
 }  // namespace
@@ -48,12 +44,15 @@ gyre::task<> client_connection::ask_every_shard(command_spread spread) {
   if (spread == command_spread::figures) co_return co_await report_figures();
   keep_request();
   std::vector<reply_buffer> parts(server_.shards->size());
-  if (co_await collect(parts)) {
-    reply_.set_limit(reply_buffer::no_limit);  // the parts have kept it
-    join_parts(parts, spread, reply_);
+  for (reply_buffer& each : parts) each.set_limit(least_reply_limit);
+  if (spread != command_spread::every_key) {
+    co_await execute_on_every_shard(parts);
+    reply_.set_limit(reply_buffer::no_limit);
+    join_small(parts, spread, reply_);
+  } else if (co_await collect_keys(parts)) {
+    co_await send_keys(parts);
   } else {
-    reply_.append_error(
-        "OOM reply is larger than 'client-output-buffer-limit' or does not fit into 'maxmemory-clients'");
+    reply_.append(reply_text::too_large);
   }
   parts.clear();
   shard_bytes_ = 0;
@@ -61,36 +60,78 @@ gyre::task<> client_connection::ask_every_shard(command_spread spread) {
   set_reply_limit();
 }
 
-// Executes the request on every shard. Each part may have the same share of the limit: keys are spread evenly. Returns
-// false when the parts do not fit.
-gyre::task<bool> client_connection::collect(std::vector<reply_buffer>& parts) {
+gyre::task<> client_connection::execute_on_every_shard(std::vector<reply_buffer>& parts) {
   shard_set& shards = *server_.shards;
-  std::size_t limit = std::max(least_reply_limit, reply_limit() / parts.size());
-  for (bool again = false;; again = true) {
-    for (reply_buffer& each : parts) {
-      each.clear(0);
-      each.set_limit(limit);
-    }
-    auto part = [&]() -> gyre::task<> {
-      const std::size_t shard = gyre::event_loop::current().index();
-      co_await execute_on(shards[shard], parser_.arguments(), parts[shard], shard == 0);
-    };
-    co_await gyre::for_each_loop(part);
-    std::size_t wanted = 0;
-    shard_bytes_ = 0;
-    for (const reply_buffer& each : parts) {
-      if (each.overflowed()) wanted = std::max(wanted, each.wanted());
-      shard_bytes_ += each.capacity();
-    }
-    if (wanted == 0) co_return true;
-    for (reply_buffer& each : parts) each.clear(0);
-    shard_bytes_ = 0;
-    const std::size_t all = wanted * parts.size();
-    co_await flush();
-    bool fits = !again && all <= server_.limits.output_buffer;
-    if (fits) fits = co_await wait_for_room(request_bytes() + 2 * all);  // the joined reply exists twice
+  auto part = [&]() -> gyre::task<> {
+    const std::size_t shard = gyre::event_loop::current().index();
+    co_await execute_on(shards[shard], parser_.arguments(), parts[shard], shard == 0);
+  };
+  co_await gyre::for_each_loop(part);
+}
+
+// Memory for the parts is reserved before the shards are asked. The first attempt has to find out how much is needed:
+// it gets little, so that it neither evicts others nor makes commands that add fail. Returns false when the parts do not
+// fit.
+gyre::task<bool> client_connection::collect_keys(std::vector<reply_buffer>& parts) {
+  constexpr std::size_t first_share = 16;
+  for (std::size_t needed = 0;;) {  // 0: not known yet
+    bool fits = needed == 0;
+    if (!fits) fits = co_await wait_for_room(held_bytes() + needed);
     if (!fits) co_return false;
-    limit = std::max(least_reply_limit, reply_limit() / parts.size());
+    std::size_t size = 0;
+    bool overflowed = false;
+    {
+      const auto turn = co_await server_.keys_of_shards.scoped_lock();
+      note_memory();
+      const std::size_t available = server_.memory.available_to(*this);
+      const std::size_t left = available > held_bytes() ? available - held_bytes() : 0;
+      if (needed > left) continue;  // others have taken it meanwhile
+      shard_bytes_ = needed != 0 ? needed : std::min(server_.limits.output_buffer, left / first_share);
+      if (needed == 0)
+        for (reply_buffer& each : parts) each.set_limit(std::max(least_reply_limit, shard_bytes_ / parts.size()));
+      note_memory();
+      co_await execute_on_every_shard(parts);
+      needed = shard_bytes_ = 0;
+      for (reply_buffer& each : parts) {
+        shard_bytes_ += each.capacity();
+        const std::size_t bytes = each.overflowed() ? each.wanted() : each.size();
+        size += bytes;
+        overflowed = overflowed || each.overflowed();
+      }
+      note_memory();
+    }
+    if (!overflowed && size <= largest_reply()) co_return true;
+    for (reply_buffer& each : parts) {
+      const std::size_t bytes = each.overflowed() ? each.wanted() : each.size() + reply_buffer::max_header;
+      each.set_limit(bytes + bytes / 16);  // keys may be added until the next attempt
+      needed += bytes + bytes / 16;
+      each.clear(0);
+    }
+    shard_bytes_ = 0;
+    co_await flush();
+    if (!overflowed || size > server_.limits.output_buffer) co_return false;
+  }
+}
+
+// Large parts are sent as they are: a joined reply would exist twice.
+gyre::task<> client_connection::send_keys(std::vector<reply_buffer>& parts) {
+  reply_.set_limit(reply_buffer::no_limit);
+  if (parts.front().view().starts_with('-')) co_return reply_.append(parts.front().view());
+  std::int64_t sum = 0;
+  for (const reply_buffer& each : parts) sum += number_in(each.view());
+  reply_.append_array(static_cast<std::size_t>(sum));
+  for (reply_buffer& each : parts) {
+    std::string_view elements = each.view();
+    (void)take_array_header(elements);
+    reply_.set_limit(reply_buffer::no_limit);  // the parts have kept it
+    if (elements.size() <= flush_above) {
+      reply_.append(elements);
+      continue;
+    }
+    co_await flush();
+    shard_bytes_ -= each.capacity();
+    each.drop_front(each.size() - elements.size());
+    reply_ = std::move(each);
   }
 }
 
