@@ -142,12 +142,16 @@ gyre::task<> client_connection::work_off() {
   }
 }
 
+gyre::task<> client_connection::write(std::string_view bytes) {
+  const write_deadline::during writing(deadline_);
+  co_await peer_.write_all(bytes);
+}
+
 gyre::task<> client_connection::flush() {
   constexpr std::size_t most_kept = std::size_t{256} << 10U;
   if (!reply_.empty()) {
     note_memory();
-    const write_deadline::during writing(deadline_);
-    co_await peer_.write_all(reply_.view());
+    co_await write(reply_.view());
   }
   reply_.clear(most_kept);
   note_memory();

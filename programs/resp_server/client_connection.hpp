@@ -53,6 +53,7 @@ class client_connection : private client_account {
   gyre::task<> finish_command();
   gyre::task<> work_off();
   gyre::task<> flush();
+  gyre::task<> write(std::string_view bytes);
   gyre::task<bool> wait_for_room(std::size_t bytes);
   gyre::task<> keep_received();
   gyre::task<> say_goodbye();

@@ -108,19 +108,11 @@ char* reply_buffer::grow(std::size_t bytes) {
   const std::size_t needed = size_ + bytes;
   const std::size_t doubled = std::max(first_allocation, allocated_ * 2);
   const std::size_t wanted = std::max(needed, doubled <= limit_ ? doubled : std::min(needed + needed / 16, limit_));
-  reallocate(wanted);
-  return data_.get() + size_;
-}
-
-void reply_buffer::reserve(std::size_t bytes) {
-  if (bytes > usable_ - size_ && !overflowed_ && size_ <= limit_ && bytes <= limit_ - size_) reallocate(size_ + bytes);
-}
-
-void reply_buffer::reallocate(std::size_t bytes) {
-  auto bigger = std::make_unique_for_overwrite<char[]>(bytes);
+  auto bigger = std::make_unique_for_overwrite<char[]>(wanted);
   if (size_ != 0) std::memcpy(bigger.get(), data_.get(), size_);
   data_ = std::move(bigger);
-  allocated_ = usable_ = bytes;
+  allocated_ = usable_ = wanted;
+  return data_.get() + size_;
 }
 
 void reply_buffer::clear(std::size_t keep_at_most) noexcept {

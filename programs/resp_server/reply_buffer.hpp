@@ -38,9 +38,6 @@ class reply_buffer {
   void append_null() { append("$-1\r\n"); }
   void append_array(std::size_t elements);  ///< *2; the elements follow
 
-  /// Allocates room for `bytes` more at once if that keeps the limit. Doubling may take twice as much.
-  void reserve(std::size_t bytes);
-
   /// Begins an array whose number of elements is not known yet. Returns the mark for finish_array(), which moves the
   /// bytes before the mark, not the elements.
   [[nodiscard]] std::size_t begin_array();
@@ -73,7 +70,6 @@ class reply_buffer {
   // Returns where `bytes` more may be written, or nullptr when that exceeds the limit.
   char* make_room(std::size_t bytes) { return bytes <= usable_ - size_ ? data_.get() + size_ : grow(bytes); }
   char* grow(std::size_t bytes);
-  void reallocate(std::size_t bytes);
   void append_header(char type, std::int64_t number);
 
   std::unique_ptr<char[]> data_;

@@ -7,6 +7,8 @@
 
 #include <gyre/loop/loop_group.hpp>
 
+#include <utility>
+
 namespace resp {
 
 request_batch::request_batch(shard_set& shards, std::size_t home)
@@ -114,14 +116,9 @@ std::size_t request_batch::next_size() const noexcept {
     if (part.overflowed())
       sum += part.wanted();
     else if (part.has_reply())
-      sum += part.next_size();
+      sum += part.next_reply().size();
   }
   return sum;
-}
-
-// The only part becomes the reply. Several parts are copied into it.
-std::size_t request_batch::next_needs() const noexcept {
-  return with_slack(next_size()) * (plans_[joined_].parts == 1 ? 1 : 2);
 }
 
 void request_batch::raise_next() noexcept {
@@ -141,40 +138,80 @@ void request_batch::release_joined() noexcept {
 void request_batch::join(reply_buffer& to, std::size_t most, std::size_t largest) {
   while (!is_joined() && to.size() <= most && has_replies(plans_[joined_])) {
     to.set_limit(reply_buffer::no_limit);  // a buffer that was taken from a message brings the limit of that
-    join_one(plans_[joined_++], to, largest);
+    if (!join_one(plans_[joined_], to, most, largest)) return;
+    ++joined_;
   }
 }
 
-void request_batch::join_one(const plan& of, reply_buffer& to, std::size_t largest) {
-  if (of.parts != 1) return join_parts(of, to, largest);
+bool request_batch::join_one(const plan& of, reply_buffer& to, std::size_t most, std::size_t largest) {
+  if (in_pieces_) return join_values(of, to, most);
+  if (of.parts != 1) return join_parts(of, to, most, largest);
   message& only = messages_[parts_[of.first_part]];
   if (to.empty() && only.has_one_reply())
     only.swap_reply(to);  // may be large
   else
     to.append(only.take_reply());
+  return true;
 }
 
-void request_batch::join_parts(const plan& of, reply_buffer& to, std::size_t largest) {
+bool request_batch::join_parts(const plan& of, reply_buffer& to, std::size_t most, std::size_t largest) {
   const std::span<const std::uint32_t> shards = shards_of(of);
   std::string_view failed;
   std::int64_t sum = 0;
   std::size_t bytes = 0;
   for (const std::uint32_t shard : shards) {
     std::string_view& part = messages_[shard].part;
-    part = messages_[shard].take_reply();
+    part = messages_[shard].next_reply();
     bytes += part.size();
     if (part.starts_with('-') && failed.empty()) failed = part;
     if (of.spread == command_spread::sum && failed.empty()) sum += number_in(part);
   }
-  if (!failed.empty()) return to.append(failed);
-  if (of.spread == command_spread::sum) return to.append_integer(sum);
-  if (of.spread == command_spread::all_set) return to.append(messages_[shards.front()].part);
-  if (bytes > largest) return to.append(reply_text::too_large);
-  if (bytes > shard_message::stop_above) to.reserve(bytes + reply_buffer::max_header);
+  in_pieces_ = of.spread == command_spread::values && failed.empty() && bytes > most && bytes <= largest;
+  if (!in_pieces_)
+    for (const std::uint32_t shard : shards) (void)messages_[shard].take_reply();
+  if (!failed.empty())
+    to.append(failed);
+  else if (of.spread == command_spread::sum)
+    to.append_integer(sum);
+  else if (of.spread == command_spread::all_set)
+    to.append(messages_[shards.front()].part);
+  else if (bytes > largest)
+    to.append(reply_text::too_large);
+  else
+    return begin_values(of, to, most);
+  return true;
+}
+
+bool request_batch::begin_values(const plan& of, reply_buffer& to, std::size_t most) {
   to.append_array(of.keys);
-  for (const std::uint32_t shard : shards) (void)take_array_header(messages_[shard].part);
-  for (const std::uint32_t shard : std::span(key_shards_).subspan(of.first_key, of.keys))
-    to.append(take_bulk(messages_[shard].part));
+  for (const std::uint32_t shard : shards_of(of)) (void)take_array_header(messages_[shard].part);
+  next_value_ = 0;
+  return join_values(of, to, most);
+}
+
+bool request_batch::join_values(const plan& of, reply_buffer& to, std::size_t most) {
+  for (; next_value_ < of.keys; ++next_value_) {
+    std::string_view& part = part_with_value(of, next_value_);
+    std::string_view rest = part;
+    const std::string_view value = take_bulk(rest);
+    if (in_pieces_ && (to.size() > most || value.size() > most)) return false;
+    to.append(value);
+    part = rest;
+  }
+  if (std::exchange(in_pieces_, false))
+    for (const std::uint32_t shard : shards_of(of)) (void)messages_[shard].take_reply();
+  return true;
+}
+
+std::string_view request_batch::take_large_value(std::size_t most) noexcept {
+  if (!in_pieces_ || next_value_ == plans_[joined_].keys) return {};
+  std::string_view& part = part_with_value(plans_[joined_], next_value_);
+  std::string_view rest = part;
+  const std::string_view value = take_bulk(rest);
+  if (value.size() <= most) return {};
+  part = rest;
+  ++next_value_;
+  return value;
 }
 
 void request_batch::move_arguments(std::string_view from, const char* to) noexcept {
@@ -196,6 +233,7 @@ void request_batch::clear() noexcept {
   parts_.clear();
   key_shards_.clear();
   joined_ = 0;
+  in_pieces_ = false;
 }
 
 }  // namespace resp

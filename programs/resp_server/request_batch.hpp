@@ -43,17 +43,21 @@ class request_batch {
   /// Errors: std::bad_alloc of a command.
   [[nodiscard]] exchange_op exchange() noexcept;
 
-  /// Appends replies in the order of the requests, until one is missing or `to` has more than `most` bytes. Refuses an
-  /// array of more than `largest` bytes. Changes the limit of `to`: the messages have kept it.
+  /// Appends replies in the order of the requests, until one is missing or `to` has more than `most` bytes. An array that
+  /// is larger is appended in pieces, so that it does not exist twice. Refuses an array of more than `largest` bytes.
+  /// Changes the limit of `to`: the messages have kept it.
   void join(reply_buffer& to, std::size_t most, std::size_t largest = reply_buffer::no_limit);
   [[nodiscard]] bool is_joined() const noexcept { return joined_ == plans_.size(); }
+  /// The next value of an array, if join() leaves it out because it has more than `most` bytes. Otherwise empty.
+  /// Lifetime: until join() is called.
+  [[nodiscard]] std::string_view take_large_value(std::size_t most) noexcept;
 
   /// True when the next reply is missing because a part of it did not fit. Then raise_next() or refuse_next() follows.
   [[nodiscard]] bool next_overflowed() const noexcept;
   /// The size of the next reply, at most: all parts together.
   [[nodiscard]] std::size_t next_size() const noexcept;
-  /// The memory for the next reply after raise_next(), until it has been joined.
-  [[nodiscard]] std::size_t next_needs() const noexcept;
+  /// The memory for its parts after raise_next().
+  [[nodiscard]] std::size_t next_needs() const noexcept { return with_slack(next_size()); }
   void raise_next() noexcept;
   void refuse_next();
   /// Frees the parts of large replies that have been joined.
@@ -87,8 +91,14 @@ class request_batch {
     return std::span(parts_).subspan(of.first_part, of.parts);
   }
   [[nodiscard]] bool has_replies(const plan& of) const noexcept;
-  void join_one(const plan& of, reply_buffer& to, std::size_t largest);
-  void join_parts(const plan& of, reply_buffer& to, std::size_t largest);
+  // These return false when a part of the reply is left.
+  bool join_one(const plan& of, reply_buffer& to, std::size_t most, std::size_t largest);
+  bool join_parts(const plan& of, reply_buffer& to, std::size_t most, std::size_t largest);
+  bool begin_values(const plan& of, reply_buffer& to, std::size_t most);
+  bool join_values(const plan& of, reply_buffer& to, std::size_t most);
+  std::string_view& part_with_value(const plan& of, std::uint32_t value) noexcept {
+    return messages_[key_shards_[of.first_key + value]].part;
+  }
   void send(exchange_op& waiting) noexcept;
   static void on_arrival(gyre::io::completion& item) noexcept;
   static void on_return(gyre::io::completion& item) noexcept;
@@ -102,6 +112,8 @@ class request_batch {
   std::vector<std::uint32_t> parts_;       // the shard of each part
   std::vector<std::uint32_t> key_shards_;  // the shard of each key whose value is to be put into order
   std::size_t joined_ = 0;
+  bool in_pieces_ = false;        // a part of the next reply has been appended
+  std::uint32_t next_value_ = 0;  // of that reply
   std::size_t under_way_ = 0;
   exchange_op* waiting_ = nullptr;
 };

@@ -66,9 +66,9 @@ void shard_message::release_taken() noexcept {
 }
 
 std::string_view shard_message::take_reply() noexcept {
-  const std::size_t end = requests_[taken_++].reply_end;
-  const std::size_t begin = std::exchange(reply_taken_, end);
-  return reply_.view().substr(begin, end - begin);
+  const std::string_view reply = next_reply();
+  reply_taken_ = requests_[taken_++].reply_end;
+  return reply;
 }
 
 void shard_message::swap_reply(reply_buffer& empty) noexcept {

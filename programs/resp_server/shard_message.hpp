@@ -55,8 +55,10 @@ class shard_message : public gyre::io::completion {
   [[nodiscard]] bool has_one_reply() const noexcept {
     return done_ == taken_ + 1 && reply_taken_ == 0 && !reply_.overflowed();
   }
-  /// The size of the next reply.
-  [[nodiscard]] std::size_t next_size() const noexcept { return requests_[taken_].reply_end - reply_taken_; }
+  /// The next reply. It stays.
+  [[nodiscard]] std::string_view next_reply() const noexcept {
+    return reply_.view().substr(reply_taken_, requests_[taken_].reply_end - reply_taken_);
+  }
   /// Frees a large buffer whose replies have all been taken.
   void release_taken() noexcept;
   /// Takes the buffer with the only reply, in exchange for an empty one.

@@ -97,9 +97,13 @@ gyre::task<> client_connection::exchange(request_batch& batch) {
     batch.join(reply_, flush_above, largest_reply());
     set_reply_limit();
     if (batch.is_joined()) co_return;
+    batch.release_joined();
     keep_batch(batch);
     co_await flush();
-    if (batch.next_overflowed()) co_await answer_large(batch);
+    if (const std::string_view value = batch.take_large_value(flush_above); !value.empty())
+      co_await write(value);
+    else if (batch.next_overflowed())
+      co_await answer_large(batch);
     shard_bytes_ = batch.allocated_bytes();
   }
 }
@@ -119,7 +123,6 @@ gyre::task<> client_connection::answer_large(request_batch& batch) {
     batch.raise_next();
     co_await batch.exchange();
     batch.join(reply_, flush_above, largest_reply());
-    batch.release_joined();
     shard_bytes_ = batch.allocated_bytes();
     note_memory();
     co_return;
