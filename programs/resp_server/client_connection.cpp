@@ -249,6 +249,11 @@ void client_connection::note_memory() {
     throw evicted_client();
 }
 
+std::size_t client_connection::left_bytes() const noexcept {
+  const std::size_t available = server_.memory.available_to(*this);
+  return available - std::min(available, held_bytes());
+}
+
 std::size_t client_connection::reply_limit() const noexcept {
   const std::size_t available = server_.memory.available_to(*this);
   const std::size_t taken = request_bytes();

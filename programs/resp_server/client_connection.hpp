@@ -65,6 +65,7 @@ class client_connection : private client_account {
   void set_reply_limit() noexcept;
   [[nodiscard]] std::size_t reply_limit() const noexcept;
   [[nodiscard]] std::size_t largest_reply() const noexcept;
+  [[nodiscard]] std::size_t left_bytes() const noexcept;
   [[nodiscard]] std::size_t request_bytes() const noexcept;
   [[nodiscard]] std::size_t held_bytes() const noexcept { return request_bytes() + reply_.capacity(); }
   static void end(client_account& self) noexcept;

@@ -71,8 +71,15 @@ void reply_buffer::append_header(char type, std::int64_t number) {
 }
 
 void reply_buffer::append_bulk(std::string_view bytes) {
+  const bool only_counted = overflowed_;
   char* begin = make_room(max_header + bytes.size() + 2);
-  if (begin == nullptr) return;
+  if (begin == nullptr) {
+    if (!only_counted) return;  // the first one includes the room that the last one needs
+    char header[max_header];
+    missing_ -= static_cast<std::size_t>(header + max_header -
+                                         write_header(header, '$', static_cast<std::int64_t>(bytes.size())));
+    return;
+  }
   char* to = write_header(begin, '$', static_cast<std::int64_t>(bytes.size()));
   if (!bytes.empty()) std::memcpy(to, bytes.data(), bytes.size());
   to += bytes.size();

@@ -121,9 +121,17 @@ std::size_t request_batch::next_size() const noexcept {
   return sum;
 }
 
-void request_batch::raise_next() noexcept {
+std::size_t request_batch::next_growth() const noexcept {
+  std::size_t sum = 0;
   for (const std::uint32_t shard : shards_of(plans_[joined_]))
-    if (message& part = messages_[shard]; part.overflowed()) part.raise_limit(with_slack(part.wanted()));
+    if (messages_[shard].overflowed()) sum += messages_[shard].growth();
+  return sum;
+}
+
+void request_batch::raise_next(std::size_t slack) noexcept {
+  const plan& next = plans_[joined_];
+  for (const std::uint32_t shard : shards_of(next))
+    if (message& part = messages_[shard]; part.overflowed()) part.raise_limit(part.wanted() + slack / next.parts);
 }
 
 void request_batch::refuse_next() {

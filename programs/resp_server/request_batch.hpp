@@ -56,9 +56,10 @@ class request_batch {
   [[nodiscard]] bool next_overflowed() const noexcept;
   /// The size of the next reply, at most: all parts together.
   [[nodiscard]] std::size_t next_size() const noexcept;
-  /// The memory for its parts after raise_next().
-  [[nodiscard]] std::size_t next_needs() const noexcept { return with_slack(next_size()); }
-  void raise_next() noexcept;
+  /// The memory that its parts need in addition.
+  [[nodiscard]] std::size_t next_growth() const noexcept;
+  /// Values may grow until they are read again, so the parts may take `slack` more.
+  void raise_next(std::size_t slack) noexcept;
   void refuse_next();
   /// Frees the parts of large replies that have been joined.
   void release_joined() noexcept;
@@ -85,8 +86,6 @@ class request_batch {
 
   message& plan_one_part(std::size_t shard);
   void add_parts(std::span<const std::string_view> arguments, command_spread spread, bool admitted);
-  // Values may grow until the request is executed again.
-  [[nodiscard]] static std::size_t with_slack(std::size_t bytes) noexcept { return bytes + bytes / 16; }
   [[nodiscard]] std::span<const std::uint32_t> shards_of(const plan& of) const noexcept {
     return std::span(parts_).subspan(of.first_part, of.parts);
   }

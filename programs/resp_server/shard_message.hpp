@@ -7,6 +7,7 @@
 
 #include <gyre/io/completion.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -69,6 +70,8 @@ class shard_message : public gyre::io::completion {
   [[nodiscard]] bool overflowed() const noexcept { return reply_.overflowed() && is_left() && taken_ == done_; }
   /// The size that would have been enough.
   [[nodiscard]] std::size_t wanted() const noexcept { return reply_.wanted() - reply_.mark(); }
+  /// The memory that this needs in addition.
+  [[nodiscard]] std::size_t growth() const noexcept { return wanted() - std::min(wanted(), reply_.capacity()); }
   void raise_limit(std::size_t limit) noexcept;
   /// Answers the next request with an error.
   void refuse(std::string_view error_reply);

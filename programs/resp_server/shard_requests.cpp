@@ -111,16 +111,18 @@ gyre::task<> client_connection::exchange(request_batch& batch) {
 // The next reply did not fit. Its size is known now, so that much is reserved before the shards are asked again.
 gyre::task<> client_connection::answer_large(request_batch& batch) {
   bool fits = batch.next_size() <= server_.limits.output_buffer;
-  const std::size_t needed = batch.next_needs();
+  const std::size_t needed = batch.next_growth();
   while (fits) {
     fits = co_await wait_for_room(held_bytes() + needed);
     if (!fits) break;
     const auto turn = co_await server_.large_reply.scoped_lock();
     note_memory();
-    if (server_.memory.available_to(*this) < held_bytes() + needed) continue;  // others have taken it meanwhile
-    shard_bytes_ += needed;
+    const std::size_t left = left_bytes();
+    if (left < needed) continue;  // others have taken it meanwhile
+    const std::size_t slack = std::min(needed / 16, left - needed);
+    shard_bytes_ += needed + slack;
     note_memory();
-    batch.raise_next();
+    batch.raise_next(slack);
     co_await batch.exchange();
     batch.join(reply_, flush_above, largest_reply());
     shard_bytes_ = batch.allocated_bytes();

@@ -44,7 +44,6 @@ gyre::task<> client_connection::ask_every_shard(command_spread spread) {
   if (spread == command_spread::figures) co_return co_await report_figures();
   keep_request();
   std::vector<reply_buffer> parts(server_.shards->size());
-  for (reply_buffer& each : parts) each.set_limit(least_reply_limit);
   if (spread != command_spread::every_key) {
     co_await execute_on_every_shard(parts);
     reply_.set_limit(reply_buffer::no_limit);
@@ -74,42 +73,43 @@ gyre::task<> client_connection::execute_on_every_shard(std::vector<reply_buffer>
 // fit.
 gyre::task<bool> client_connection::collect_keys(std::vector<reply_buffer>& parts) {
   constexpr std::size_t first_share = 16;
+  std::vector<std::size_t> wanted(parts.size());
   for (std::size_t needed = 0;;) {  // 0: not known yet
     bool fits = needed == 0;
     if (!fits) fits = co_await wait_for_room(held_bytes() + needed);
     if (!fits) co_return false;
-    std::size_t size = 0;
     bool overflowed = false;
     {
       const auto turn = co_await server_.keys_of_shards.scoped_lock();
       note_memory();
-      const std::size_t available = server_.memory.available_to(*this);
-      const std::size_t left = available > held_bytes() ? available - held_bytes() : 0;
-      if (needed > left) continue;  // others have taken it meanwhile
-      shard_bytes_ = needed != 0 ? needed : std::min(server_.limits.output_buffer, left / first_share);
-      if (needed == 0)
-        for (reply_buffer& each : parts) each.set_limit(std::max(least_reply_limit, shard_bytes_ / parts.size()));
+      const std::size_t left = left_bytes();
+      if (left < needed) continue;  // others have taken it meanwhile
+      // Keys may be added until they are read again.
+      const std::size_t slack = needed != 0 ? std::min(needed / 16, left - needed)
+                                            : std::min(server_.limits.output_buffer, left / first_share);
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        parts[i].clear(0);
+        parts[i].set_limit(std::max(least_reply_limit, wanted[i] + slack / parts.size()));
+      }
+      shard_bytes_ = needed + slack;
       note_memory();
       co_await execute_on_every_shard(parts);
       needed = shard_bytes_ = 0;
-      for (reply_buffer& each : parts) {
-        shard_bytes_ += each.capacity();
-        const std::size_t bytes = each.overflowed() ? each.wanted() : each.size();
-        size += bytes;
-        overflowed = overflowed || each.overflowed();
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        overflowed = overflowed || parts[i].overflowed();
+        wanted[i] = parts[i].overflowed() ? parts[i].wanted() : parts[i].size();
+        needed += wanted[i];
+        shard_bytes_ += parts[i].capacity();
       }
       note_memory();
     }
-    if (!overflowed && size <= largest_reply()) co_return true;
-    for (reply_buffer& each : parts) {
-      const std::size_t bytes = each.overflowed() ? each.wanted() : each.size() + reply_buffer::max_header;
-      each.set_limit(bytes + bytes / 16);  // keys may be added until the next attempt
-      needed += bytes + bytes / 16;
-      each.clear(0);
-    }
+    if (!overflowed && needed <= largest_reply()) co_return true;
+    for (reply_buffer& each : parts) each.clear(0);
     shard_bytes_ = 0;
     co_await flush();
-    if (!overflowed || size > server_.limits.output_buffer) co_return false;
+    if (!overflowed || needed > server_.limits.output_buffer) co_return false;
+    for (std::size_t& each : wanted) each += reply_buffer::max_header;
+    needed += parts.size() * reply_buffer::max_header;
   }
 }
 
