@@ -7,6 +7,7 @@
 
 #include <gyre/loop/loop_group.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace resp {
@@ -131,7 +132,8 @@ std::size_t request_batch::next_growth() const noexcept {
 void request_batch::raise_next(std::size_t slack) noexcept {
   const plan& next = plans_[joined_];
   for (const std::uint32_t shard : shards_of(next))
-    if (message& part = messages_[shard]; part.overflowed()) part.raise_limit(part.wanted() + slack / next.parts);
+    if (message& part = messages_[shard]; part.overflowed())  // the limit also applies to the requests after it
+      part.raise_limit(std::max(shard_message::least_limit, part.wanted() + slack / next.parts));
 }
 
 void request_batch::refuse_next() {

@@ -179,3 +179,115 @@ TEST(shard_batches_threads, mset_over_several_shards_sets_all_or_nothing_at_the_
   };
   on_three_loops(body, keys);
 }
+
+TEST(shard_batches_threads, an_array_over_the_limit_for_a_reply_is_refused_although_its_parts_fit) {
+  on_three_loops([](resp::shard_set& shards) -> gyre::task<> {
+    const std::vector<request> sets{
+        {"MSET", key_of(shards, 0), std::string(1000, 'a'), key_of(shards, 1), std::string(1000, 'b')}};
+    EXPECT_EQ(co_await answer_together(shards, sets), "+OK\r\n");
+    const std::string a = key_of(shards, 0);
+    const std::string b = key_of(shards, 1);
+    const std::vector<std::string_view> get{"MGET", a, b};
+    for (const std::size_t largest : {1999U, 3000U}) {
+      resp::connection_state connection{.server = shards[0].info};
+      resp::request_batch batch(shards, 0);
+      batch.add(get, command_spread::values, connection);
+      co_await batch.exchange();
+      resp::reply_buffer reply;
+      batch.join(reply, all_bytes, largest);
+      EXPECT_TRUE(batch.is_joined());
+      EXPECT_EQ(reply.view().substr(0, 4), largest < 2000 ? "-OOM" : "*2\r\n");
+    }
+  });
+}
+
+TEST(shard_batches_threads, a_large_array_arrives_in_pieces_and_its_large_values_are_not_copied) {
+  on_three_loops([](resp::shard_set& shards) -> gyre::task<> {
+    model right;
+    request set{"MSET"};
+    request get{"MGET"};
+    for (std::size_t i = 0; i < 12; ++i) {
+      const std::string key = key_of(shards, i % 3, static_cast<int>(i / 3));
+      set.insert(set.end(), {key, std::string(i % 4 == 0 ? 9000 : 300, static_cast<char>('a' + i))});
+      get.push_back(key);
+    }
+    const std::vector<request> sets{set};
+    EXPECT_EQ(co_await answer_together(shards, sets), right(set));
+    resp::connection_state connection{.server = shards[0].info};
+    resp::request_batch batch(shards, 0);
+    const std::vector<std::string_view> views(get.begin(), get.end());
+    const std::vector<std::string_view> after{"PING"};
+    batch.add(views, command_spread::values, connection);
+    batch.add(after, command_spread::no_key, connection);
+    std::string all;
+    std::size_t pieces = 0;
+    for (resp::reply_buffer piece; !batch.is_joined(); piece.clear()) {
+      co_await batch.exchange();
+      batch.join(piece, 1000);
+      EXPECT_LE(piece.size(), 1000U + 400);
+      all += piece.view();
+      all += batch.take_large_value(1000);
+      batch.release_joined();
+      ++pieces;
+    }
+    EXPECT_EQ(all, right(get) + "+PONG\r\n");
+    EXPECT_GT(pieces, 3U);
+  });
+}
+
+TEST(shard_batches_threads, only_the_next_reply_gets_room_for_its_large_parts) {
+  on_three_loops([](resp::shard_set& shards) -> gyre::task<> {
+    const std::string a = key_of(shards, 1);
+    const std::string b = key_of(shards, 2);
+    const std::string value(200'000, 'v');
+    const std::vector<request> sets{{"MSET", a, value, b, value}};
+    EXPECT_EQ(co_await answer_together(shards, sets), "+OK\r\n");
+    resp::connection_state connection{.server = shards[0].info};
+    resp::request_batch batch(shards, 0);
+    for (const std::string& key : {a, b}) {
+      const std::vector<std::string_view> get{"GET", key};
+      batch.add(get, command_spread::one_key, connection);
+    }
+    co_await batch.exchange();
+    const std::size_t small = batch.allocated_bytes();
+    EXPECT_TRUE(batch.next_overflowed());
+    EXPECT_GE(batch.next_size(), value.size());
+    EXPECT_LE(batch.next_size(), value.size() + 100);
+    const std::size_t growth = batch.next_growth();
+    batch.raise_next(0);
+    co_await batch.exchange();
+    EXPECT_LE(batch.allocated_bytes(), small + growth);
+    resp::reply_buffer reply;
+    batch.join(reply, all_bytes);
+    EXPECT_EQ(reply.view(), "$200000\r\n" + value + "\r\n");
+    EXPECT_TRUE(batch.next_overflowed());
+    batch.refuse_next();
+    reply.clear();
+    batch.join(reply, all_bytes);
+    EXPECT_TRUE(reply.view().starts_with("-OOM reply is larger than"));
+    EXPECT_TRUE(batch.is_joined());
+  });
+}
+
+TEST(shard_batches_threads, a_command_after_a_reply_that_needed_room_is_executed_once) {
+  on_three_loops([](resp::shard_set& shards) -> gyre::task<> {
+    const std::string value(40'000, 'v');  // two of them do not fit together
+    const std::string key = key_of(shards, 1);
+    const std::string number = key_of(shards, 1, 1);
+    const std::vector<request> sets{{"SET", key, value}};
+    EXPECT_EQ(co_await answer_together(shards, sets), "+OK\r\n");
+    resp::connection_state connection{.server = shards[0].info};
+    resp::request_batch batch(shards, 0);
+    const std::vector<std::string_view> get{"GET", key};
+    const std::vector<std::string_view> count{"INCR", number};
+    for (const auto* each : {&get, &get, &count}) batch.add(*each, command_spread::one_key, connection);
+    resp::reply_buffer reply;
+    while (!batch.is_joined()) {
+      co_await batch.exchange();
+      batch.join(reply, all_bytes);
+      if (batch.next_overflowed()) batch.raise_next(0);
+    }
+    EXPECT_TRUE(reply.view().ends_with(":1\r\n"));
+    EXPECT_EQ(reply.size(), 2 * (8 + value.size() + 2) + 4);
+  });
+}

@@ -195,6 +195,36 @@ gyre::task<> stay_to_the_end(gyre::address where, unsigned seed) {
   }
 }
 
+// Asks for large replies, and leaves, resets, or reads everything.
+gyre::task<> compete_for_memory(gyre::address where, unsigned seed) {
+  choices choose(seed);
+  try {
+    client mine = co_await client::connect(where);
+    std::string bytes;
+    for (std::size_t i = choose.between(1, 6); i > 0; --i) {
+      request next{"KEYS", "*"};
+      if (!choose.one_in(3)) {
+        next = {"MGET"};
+        for (std::size_t keys = choose.between(1, 12); keys > 0; --keys)
+          next.push_back("large" + std::to_string(choose.below(16)));
+      }
+      bytes += encoded(next);
+    }
+    bytes += encoded({"QUIT"});
+    co_await mine.send(bytes);
+    if (choose.one_in(2)) {
+      (void)co_await mine.rest();
+    } else {
+      co_await gyre::sleep(std::chrono::milliseconds(choose.below(20)));
+    }
+    if (choose.one_in(2)) {  // a reset
+      const linger now{.l_onoff = 1, .l_linger = 0};
+      (void)::setsockopt(mine.stream().socket().fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+    }
+  } catch (const gyre::io_error&) {  // evicted
+  }
+}
+
 }  // namespace
 
 TEST(sharded_server_threads, one_client_gets_exactly_the_replies_of_a_single_keyspace) {
@@ -250,6 +280,36 @@ TEST(sharded_server_threads, a_server_ends_in_the_middle_of_batches) {
         const request next = any_request(choose, "first", false);
         co_await first.ask(next);
       }
+    });
+  });
+}
+
+TEST(sharded_server_threads, clients_that_compete_for_memory_all_end_and_release_it) {
+  gyre_test::for_each_seed(10, [](unsigned seed) {
+    choices choose(seed);
+    sharded options = server_for(choose);
+    options.limits.all_clients = 3 * choose.between(1'000'000, 6'000'000);
+    options.limits.output_buffer = choose.between(500'000, 8'000'000);
+    beside_shards(options, [&](gyre::address where, resp::shard_set& shards) -> gyre::task<> {
+      client first = co_await client::connect(where);
+      for (int i = 0; i < 16; ++i) {
+        const request set{"SET", "large" + std::to_string(i), std::string(choose.below(600'000), 'x')};
+        EXPECT_EQ(co_await first.ask(set), "+OK\r\n");
+      }
+      for (int i = 0; i < 300; ++i) {
+        const request set{"SET", std::string(5000, 'k') + std::to_string(i), ""};
+        EXPECT_EQ(co_await first.ask(set), "+OK\r\n");
+      }
+      auto all = [&](gyre::task_group& group) -> gyre::task<> {
+        for (unsigned i = 0; i < 40; ++i) group.spawn(compete_for_memory(where, seed * 100 + i));
+        co_return;
+      };
+      co_await gyre::task_group::scope(all);
+      const request info{"INFO", "clients"};
+      while (!(co_await first.ask(info)).ends_with("connected_clients:1\r\n\r\n")) co_await gyre::yield();
+      auto used = [&shards] { return shards.here().memory.used(); };
+      const std::vector<std::size_t> left = co_await gyre::for_each_loop(used);
+      for (const std::size_t each : left) EXPECT_LT(each, 1'000'000U);
     });
   });
 }
