@@ -40,14 +40,15 @@ struct socks_proxy {
   gyre::task<> operator()(peer& client) {
     const std::string begin = co_await bytes(client, 2);
     methods = co_await bytes(client, static_cast<unsigned char>(begin[1]));
-    co_await client.send(wants_login ? std::string("\x05\x02", 2) : std::string("\x05\x00", 2));
+    std::string chosen("\x05\x00", 2);
+    if (wants_login) chosen[1] = 2;
+    co_await client.send(chosen);
     if (wants_login) {
-      for (std::string size = co_await bytes(client, 2);;) {
-        login = co_await bytes(client, static_cast<unsigned char>(size[1]));
-        const std::string next = co_await bytes(client, 1);
-        login += ":" + co_await bytes(client, static_cast<unsigned char>(next[0]));
-        break;
-      }
+      const std::string size = co_await bytes(client, 2);
+      const std::string user = co_await bytes(client, static_cast<unsigned char>(size[1]));
+      const std::string next = co_await bytes(client, 1);
+      const std::string password = co_await bytes(client, static_cast<unsigned char>(next[0]));
+      login = user + ":" + password;
       co_await client.send(std::string("\x01\x00", 2));
     }
     const std::string request = co_await bytes(client, 4);
@@ -58,7 +59,9 @@ struct socks_proxy {
     }
     target = co_await bytes(client, size);
     (void)co_await bytes(client, 2);
-    co_await client.send(std::string("\x05", 1) + reply + std::string("\x00\x01\x7f\x00\x00\x01\x00\x50", 8));
+    std::string answer("\x05\x00\x00\x01\x7f\x00\x00\x01\x00\x50", 10);
+    answer[1] = reply;
+    co_await client.send(answer);
     if (reply == 0) co_await say_hello(client);
   }
 };
