@@ -55,12 +55,14 @@ task<std::string> client_response::read_all(std::uint64_t limit) {
 
 task<std::uint64_t> client_response::save(std::string path, void (*progress)(void*, std::uint64_t), void* argument) {
   client_exchange& from = open();
-  fs::file to = co_await fs::file::open(path, fs::for_writing);
+  auto opening = fs::file::open(path, fs::for_writing);
+  fs::file to = co_await std::move(opening);
   std::uint64_t saved = 0;
   for (;;) {
     const std::string_view piece = co_await from.receive(~std::size_t{0});
     if (piece.empty()) break;
-    (void)co_await to.write_all(piece);
+    auto writing = to.write_all(piece);
+    (void)co_await std::move(writing);
     saved += piece.size();
     if (progress != nullptr) progress(argument, saved);
   }
