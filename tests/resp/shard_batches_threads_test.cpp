@@ -244,7 +244,7 @@ TEST(shard_batches_threads, only_the_next_reply_gets_room_for_its_large_parts) {
     EXPECT_EQ(co_await answer_together(shards, sets), "+OK\r\n");
     resp::connection_state connection{.server = shards[0].info};
     resp::request_batch batch(shards, 0);
-    for (const std::string& key : {a, b}) {
+    for (const std::string_view key : {std::string_view(a), std::string_view(b)}) {
       const std::vector<std::string_view> get{"GET", key};
       batch.add(get, command_spread::one_key, connection);
     }
