@@ -43,8 +43,9 @@ class request_batch {
   /// Errors: std::bad_alloc of a command.
   [[nodiscard]] exchange_op exchange() noexcept;
 
-  /// Appends replies in the order of the requests, until one is missing or `to` has more than `most` bytes. An array that
-  /// is larger is appended in pieces, so that it does not exist twice. Refuses an array of more than `largest` bytes.
+  /// Appends replies in the order of the requests, until one is missing or `to` has more than `most` bytes. An array
+  /// that is larger is appended in pieces, so that it does not exist twice. Refuses an array of more than `largest`
+  /// bytes.
   /// Changes the limit of `to`: the messages have kept it.
   void join(reply_buffer& to, std::size_t most, std::size_t largest = reply_buffer::no_limit);
   [[nodiscard]] bool is_joined() const noexcept { return joined_ == plans_.size(); }

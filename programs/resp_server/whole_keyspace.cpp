@@ -69,8 +69,8 @@ gyre::task<> client_connection::execute_on_every_shard(std::vector<reply_buffer>
 }
 
 // Memory for the parts is reserved before the shards are asked. The first attempt has to find out how much is needed:
-// it gets little, so that it neither evicts others nor makes commands that add fail. Returns false when the parts do not
-// fit.
+// it gets little, so that it neither evicts others nor makes commands that add fail. Returns false when the parts do
+// not fit.
 gyre::task<bool> client_connection::collect_keys(std::vector<reply_buffer>& parts) {
   constexpr std::size_t first_share = 16;
   std::vector<std::size_t> wanted(parts.size());
