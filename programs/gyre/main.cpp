@@ -3,6 +3,7 @@
 #include "programs/gyre/doctor.hpp"
 #include "programs/gyre/fetch/fetch.hpp"
 #include "programs/gyre/load/load.hpp"
+#include "programs/gyre/proxy/proxy.hpp"
 #include "programs/gyre/serve/serve.hpp"
 
 #include <gyre/version.hpp>
@@ -24,10 +25,15 @@ int main(int argc, char** argv) {
   CLI::App* const fetch = app.add_subcommand("fetch", "Gets URLs");
   programs::fetch_settings fetch_settings;
   programs::add_fetch_options(*fetch, fetch_settings);
+  CLI::App* const proxy = app.add_subcommand("proxy", "Passes HTTP requests on to servers behind it");
+  programs::proxy_settings proxy_settings;
+  programs::add_proxy_options(*proxy, proxy_settings);
+  proxy->parse_complete_callback([] {});
   if (const int code = programs::parse(app, argc, argv); code >= 0) return code;
   if (doctor->parsed()) return programs::doctor();
   if (serve->parsed()) return programs::serve(settings);
   if (fetch->parsed()) return programs::fetch(fetch_settings);
+  if (proxy->parsed()) return programs::proxy(proxy_settings);
   if (load->parsed()) return programs::load(load_settings);
   return 2;
 }

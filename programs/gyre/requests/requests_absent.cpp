@@ -1,7 +1,8 @@
-// programs/gyre/requests/requests_absent.cpp: `gyre load` and `gyre fetch` in a build without OpenSSL, which the client
-// library needs.
+// programs/gyre/requests/requests_absent.cpp: `gyre fetch`, `gyre load` and `gyre proxy` in a build without OpenSSL,
+// which the client library needs.
 #include "programs/gyre/fetch/fetch.hpp"
 #include "programs/gyre/load/load.hpp"
+#include "programs/gyre/proxy/proxy.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -19,7 +20,9 @@ int refuse() {
 
 void add_load_options(CLI::App& app, load_settings& /*settings*/) { app.allow_extras(); }
 void add_fetch_options(CLI::App& app, fetch_settings& /*settings*/) { app.allow_extras(); }
+void add_proxy_options(CLI::App& app, proxy_settings& /*settings*/) { app.allow_extras(); }
 int load(const load_settings& /*settings*/) { return refuse(); }
+int proxy(const proxy_settings& /*settings*/) { return refuse(); }
 int fetch(const fetch_settings& /*settings*/) { return refuse(); }
 
 }  // namespace programs

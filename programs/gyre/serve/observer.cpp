@@ -1,8 +1,6 @@
 // programs/gyre/serve/observer.cpp: passes exchanges on to the counters and the log.
 #include "programs/gyre/serve/observer.hpp"
 
-#include "programs/gyre/serve/site.hpp"
-
 #include <gyre/http/access_log.hpp>
 #include <gyre/loop/event_loop.hpp>
 
@@ -29,10 +27,6 @@ gyre::http::server_options make_server_options(const serve_settings& settings, o
                                                gyre::security encryption) {
   gyre::http::server_options options;
   options.listen = settings.listen;
-  options.make_routes = [&settings, &heard] {
-    heard.begin_here();
-    return make_site(settings);
-  };
   options.threads = settings.threads;
   options.accept = settings.accept;
   options.limits = settings.limits;

@@ -39,7 +39,7 @@ class observers final : public gyre::http::exchange_observer {
   gyre::loop_local<observer, std::function<observer()>> own_;
 };
 
-/// Lifetime: both must outlive the server.
+/// Without routes. Lifetime: both must outlive the server.
 [[nodiscard]] gyre::http::server_options make_server_options(const serve_settings& settings, observers& heard,
                                                              gyre::security encryption);
 

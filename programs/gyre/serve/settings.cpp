@@ -80,8 +80,7 @@ void add_limits(CLI::App& app, serve_settings& settings) {
 
 }  // namespace
 
-void add_serve_options(CLI::App& app, serve_settings& settings) {
-  app.add_option("DIR", settings.root, "the directory to serve")->check(CLI::ExistingDirectory)->capture_default_str();
+void add_front_options(CLI::App& app, serve_settings& settings) {
   app.add_option("--listen", settings.listen, "HOST:PORT, port 0 for any free one; or unix:PATH")
       ->check(check_listen)
       ->envname("GYRE_LISTEN")
@@ -89,14 +88,6 @@ void add_serve_options(CLI::App& app, serve_settings& settings) {
   app.add_option("--admin", settings.admin, "HOST:PORT for /healthz, /readyz and /metrics (default: not served)")
       ->check(check_listen)
       ->envname("GYRE_ADMIN");
-  app.add_option(
-         "--allow-host", settings.allowed_hosts,
-         "a host name that requests may be for, besides addresses and localhost, or * for any; several: repeated, or "
-         "with commas (default: any, and none when --listen is a loopback address)")
-      ->allow_extra_args(false)  // the next argument may be DIR
-      ->delimiter(',')
-      ->check(check_allowed_host)
-      ->envname("GYRE_ALLOW_HOST");
   add_thread_options(app, settings.threads, settings.accept);
   app.get_option("--threads")->envname("GYRE_THREADS");
   app.get_option("--accept")->envname("GYRE_ACCEPT");
@@ -107,6 +98,21 @@ void add_serve_options(CLI::App& app, serve_settings& settings) {
       ->check(CLI::IsMember({"text", "json", "off"}))
       ->envname("GYRE_ACCESS_LOG")
       ->capture_default_str();
+  add_encryption_options(app, settings.tls);
+  add_limits(app, settings);
+}
+
+void add_serve_options(CLI::App& app, serve_settings& settings) {
+  app.add_option("DIR", settings.root, "the directory to serve")->check(CLI::ExistingDirectory)->capture_default_str();
+  add_front_options(app, settings);
+  app.add_option(
+         "--allow-host", settings.allowed_hosts,
+         "a host name that requests may be for, besides addresses and localhost, or * for any; several: repeated, or "
+         "with commas (default: any, and none when --listen is a loopback address)")
+      ->allow_extra_args(false)  // the next argument may be DIR
+      ->delimiter(',')
+      ->check(check_allowed_host)
+      ->envname("GYRE_ALLOW_HOST");
   app.add_option("--cors", settings.cors,
                  "an origin whose pages may read the files, or * for any; several: repeated, or with commas")
       ->allow_extra_args(false)  // the next argument may be DIR
@@ -142,8 +148,6 @@ void add_serve_options(CLI::App& app, serve_settings& settings) {
       ->envname("GYRE_MAX_UPLOAD")
       ->capture_default_str()
       ->group("Limits");
-  add_encryption_options(app, settings.tls);
-  add_limits(app, settings);
 }
 
 bool serves_uploads(const serve_settings& settings) {
@@ -162,22 +166,25 @@ std::string limit_per_address(const gyre::http::server_limits& limits) {
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> describe(const serve_settings& settings) {
+std::vector<std::pair<std::string, std::string>> describe_front(const serve_settings& settings) {
   const auto seconds = [](std::chrono::nanoseconds time) {
     return fmt::format("{:g} s", std::chrono::duration<double>(time).count());
   };
-  std::vector<std::pair<std::string, std::string>> all = {
-      {"access log", settings.access_log},
-      {"index", settings.index.empty() ? "none" : settings.index},
-      {"directories", settings.listing ? "listed when they have no index" : "not listed"},
-      {"compress", settings.compress ? "on" : "off"},
-      {"limits", fmt::format("{} connections, {}, {} requests each", settings.limits.connections,
-                             limit_per_address(settings.limits), settings.limits.requests_per_connection)},
-      {"", fmt::format("target {} bytes, {} header fields, {} bytes in all", settings.limits.head.target,
-                       settings.limits.head.fields, settings.limits.head.size)},
-      {"time-outs", fmt::format("head {}, body {}, idle {}, write {}, drain {}", seconds(settings.timeouts.head),
-                                seconds(settings.timeouts.body), seconds(settings.timeouts.idle),
-                                seconds(settings.timeouts.write), seconds(settings.timeouts.drain))}};
+  return {{"access log", settings.access_log},
+          {"limits", fmt::format("{} connections, {}, {} requests each", settings.limits.connections,
+                                 limit_per_address(settings.limits), settings.limits.requests_per_connection)},
+          {"", fmt::format("target {} bytes, {} header fields, {} bytes in all", settings.limits.head.target,
+                           settings.limits.head.fields, settings.limits.head.size)},
+          {"time-outs", fmt::format("head {}, body {}, idle {}, write {}, drain {}", seconds(settings.timeouts.head),
+                                    seconds(settings.timeouts.body), seconds(settings.timeouts.idle),
+                                    seconds(settings.timeouts.write), seconds(settings.timeouts.drain))}};
+}
+
+std::vector<std::pair<std::string, std::string>> describe(const serve_settings& settings) {
+  std::vector<std::pair<std::string, std::string>> all = describe_front(settings);
+  all.insert(all.begin() + 1, {{"index", settings.index.empty() ? "none" : settings.index},
+                               {"directories", settings.listing ? "listed when they have no index" : "not listed"},
+                               {"compress", settings.compress ? "on" : "off"}});
   const auto add = [&all](bool wanted, const char* name, std::string value) {
     if (wanted) all.emplace_back(name, std::move(value));
   };

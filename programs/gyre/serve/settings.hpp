@@ -42,12 +42,16 @@ struct serve_settings {
   gyre::http::server_timeouts timeouts = {};
 };
 
-/// Adds the flags, each with its GYRE_ variable of the environment.
+/// Adds the flags of the server itself, whatever it serves: address, threads, log, encryption, limits.
+void add_front_options(CLI::App& app, serve_settings& settings);
+/// Adds all flags, each with its GYRE_ variable of the environment.
 void add_serve_options(CLI::App& app, serve_settings& settings);
 
 /// True if uploaded files are inside the served directory. Errors: std::filesystem::filesystem_error.
 [[nodiscard]] bool serves_uploads(const serve_settings& settings);
 
+/// Lists the settings of the server itself, for people.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> describe_front(const serve_settings& settings);
 /// Lists settings that differ from their defaults, for people: "threads 4, compress on".
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> describe(const serve_settings& settings);
 

@@ -1,0 +1,102 @@
+// programs/gyre/proxy/forwarded_fields.cpp: drops, adds and changes fields on their way to the server.
+#include "programs/gyre/proxy/forwarded_fields.hpp"
+
+#include <gyre/http/negotiation.hpp>
+#include <gyre/http/value_from_text.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace programs {
+
+namespace http = gyre::http;
+
+namespace {
+
+bool is_one_of(std::string_view name, std::span<const std::string_view> all) {
+  return std::ranges::any_of(all, [name](std::string_view each) { return http::equal_ignoring_case(name, each); });
+}
+
+// A node of RFC 7239 §6: an IPv6 address is quoted, and in brackets.
+std::string node(const std::string& host) {
+  if (host.empty()) return "unknown";
+  return host.contains(':') ? fmt::format("\"[{}]\"", host) : host;
+}
+
+std::string joined(const http::request& request, std::string_view name) {
+  std::string text;
+  for (const http::field& each : request.fields()) {
+    if (!http::equal_ignoring_case(each.name, name)) continue;
+    if (!text.empty()) text += ", ";
+    text += each.value;
+  }
+  return text;
+}
+
+}  // namespace
+
+bool is_hop_by_hop(std::string_view name, std::span<const http::field> all) {
+  static constexpr std::array<std::string_view, 10> own{
+      "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization",
+      "TE",         "Trailer",    "Upgrade",          "Transfer-Encoding",  "Content-Length"};
+  if (is_one_of(name, own)) return true;
+  for (const http::field& each : all) {
+    if (!http::equal_ignoring_case(each.name, "Connection")) continue;
+    std::string_view options = each.value;
+    for (auto option = http::next_in_list(options); !option.empty(); option = http::next_in_list(options))
+      if (http::equal_ignoring_case(name, option)) return true;
+  }
+  return false;
+}
+
+// Some servers treat '_' as '-'.
+bool is_about_client(std::string_view name) {
+  static constexpr std::array<std::string_view, 5> known{"Forwarded", "X-Real-IP", "X-Client-IP", "X-Cluster-Client-IP",
+                                                         "True-Client-IP"};
+  std::string normal(name);
+  std::ranges::replace(normal, '_', '-');
+  constexpr std::string_view family = "X-Forwarded-";
+  return is_one_of(normal, known) ||
+         http::equal_ignoring_case(std::string_view(normal).substr(0, family.size()), family);
+}
+
+std::optional<std::uint64_t> hops_left(const http::request& request) {
+  if (request.method() != "OPTIONS" && request.method() != "TRACE") return std::nullopt;
+  return http::value_from_text<std::uint64_t>(request.field("Max-Forwards"));
+}
+
+std::vector<std::pair<std::string, std::string>> fields_to_forward(const http::request& request,
+                                                                   const client_description& client) {
+  // Fields of which this proxy writes its own.
+  static constexpr std::array<std::string_view, 8> replaced{
+      "Host", "Expect", "Max-Forwards", "Via", "Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host"};
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const http::field& each : request.fields()) {
+    if (is_one_of(each.name, replaced) || is_hop_by_hop(each.name, request.fields())) continue;
+    if (!client.trusted && is_about_client(each.name)) continue;
+    all.emplace_back(each.name, each.value);
+  }
+  const auto hops = hops_left(request);
+  if (hops) all.emplace_back("Max-Forwards", std::to_string(*hops - 1));
+
+  const auto before = [&](std::string_view name) { return client.trusted ? joined(request, name) : std::string(); };
+  const auto appended = [](std::string list, std::string_view last) {
+    return list.empty() ? std::string(last) : list.append(", ").append(last);
+  };
+  const std::string_view scheme = client.encrypted ? "https" : "http";
+  const std::string host(request.host());
+  if (!client.host.empty()) all.emplace_back("X-Forwarded-For", appended(before("X-Forwarded-For"), client.host));
+  const std::string proto = before("X-Forwarded-Proto");
+  all.emplace_back("X-Forwarded-Proto", proto.empty() ? std::string(scheme) : proto);
+  const std::string host_before = before("X-Forwarded-Host");
+  if (!host.empty()) all.emplace_back("X-Forwarded-Host", host_before.empty() ? host : host_before);
+  std::string element = fmt::format("for={};proto={}", node(client.host), scheme);
+  if (!host.empty()) element += fmt::format(";host=\"{}\"", host);
+  all.emplace_back("Forwarded", appended(before("Forwarded"), element));
+  all.emplace_back("Via", appended(joined(request, "Via"), request.minor_version() == 0 ? "1.0 gyre" : "1.1 gyre"));
+  return all;
+}
+
+}  // namespace programs

@@ -1,0 +1,38 @@
+// programs/gyre/proxy/forwarded_fields.hpp: which fields of a message a proxy passes on. RFC 9110 §7.6.
+#pragma once
+
+#include <gyre/http/field.hpp>
+#include <gyre/http/request.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace programs {
+
+/// True for fields of one connection, which are not passed on: those that Connection names, and those of framing.
+[[nodiscard]] bool is_hop_by_hop(std::string_view name, std::span<const gyre::http::field> all);
+
+/// True for fields by which proxies describe the client. A client that is not a proxy could lie in them.
+[[nodiscard]] bool is_about_client(std::string_view name);
+
+/// How many more proxies may pass this request on; nothing for any number. RFC 9110 §7.6.2.
+[[nodiscard]] std::optional<std::uint64_t> hops_left(const gyre::http::request& request);
+
+/// How a proxy describes the client to the server behind it.
+struct client_description {
+  std::string host;        // the address; empty for none
+  bool encrypted = false;  // the client has used https
+  bool trusted = false;    // the client is a proxy: what it says about its client is passed on
+};
+
+/// The fields for the server behind the proxy: those of the client, X-Forwarded-For, -Proto and -Host, Forwarded
+/// (RFC 7239) and Via.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> fields_to_forward(const gyre::http::request& request,
+                                                                                 const client_description& client);
+
+}  // namespace programs

@@ -1,0 +1,223 @@
+// programs/gyre/proxy/forwarder.cpp: sends requests on, tries other servers, and streams the bodies.
+#include "programs/gyre/proxy/forwarder.hpp"
+
+#include "programs/gyre/proxy/forwarded_fields.hpp"
+
+#include <gyre/client/client_error.hpp>
+#include <gyre/http/body_writer.hpp>
+#include <gyre/http/framing.hpp>
+#include <gyre/io/io_error.hpp>
+#include <gyre/io/printable.hpp>
+#include <gyre/loop/sleep.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace programs {
+namespace {
+
+namespace http = gyre::http;
+
+http::client_options options_of(const proxy_settings& settings,
+                                const std::optional<gyre::tls::client_config>& trusted) {
+  http::client_options options;
+  options.timeouts.connect = options.timeouts.tls = settings.connect_timeout;
+  options.timeouts.first_byte = options.timeouts.between_bytes = settings.timeout;
+  options.timeouts.queue = settings.timeout;
+  options.limits.connections_per_origin = settings.connections;
+  options.limits.idle_connections_per_origin = settings.connections;
+  options.limits.idle_connections = std::numeric_limits<std::size_t>::max();
+  options.redirects.most = 0;
+  options.decompress = false;
+  options.user_agent = "";
+  options.tls = trusted;
+  return options;
+}
+
+// Nobody can have acted on the request.
+bool was_not_sent(const std::system_error& failure) {
+  const std::error_code code = failure.code();
+  return code == std::errc::connection_refused || code == std::errc::host_unreachable ||
+         code == std::errc::network_unreachable || std::string_view(code.category().name()) == "getaddrinfo";
+}
+
+bool may_be_repeated(const http::request& request) {
+  constexpr std::array<std::string_view, 6> idempotent{"GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"};
+  return std::ranges::find(idempotent, request.method()) != idempotent.end();
+}
+
+bool is_temporary(int status) noexcept { return status == 502 || status == 503 || status == 504; }
+
+}  // namespace
+
+/// Streams the rest of a response.
+class forwarder::passed_on {
+ public:
+  passed_on(http::client_response&& from, upstreams::use&& use) : response_(std::move(from)), use_(std::move(use)) {}
+  gyre::task<> operator()(http::body_writer& out) {
+    auto body = response_.body();
+    for (;;) {
+      const std::string_view piece = co_await body.receive();
+      if (piece.empty()) break;
+      co_await out.write(piece);
+    }
+    use_ = {};
+  }
+
+ private:
+  http::client_response response_;
+  upstreams::use use_;
+};
+
+forwarder::forwarder(const proxy_settings& settings, std::span<const http::url> urls, std::span<upstream_counts> counts,
+                     const std::optional<gyre::tls::client_config>& trusted)
+    : settings_(settings), upstreams_(urls, counts, settings.choice), client_(options_of(settings, trusted)) {}
+
+gyre::task<http::response> forwarder::answer(http::request& request) {
+  if (request.method() == "CONNECT") co_return http::response::error(501);
+  if (hops_left(request) == 0U)  // this server has to answer
+    co_return request.method() == "OPTIONS" ? http::response::no_content() : http::response::error(501);
+  request.body().set_limit(settings_.body_limit);
+  co_return co_await forward(request);
+}
+
+gyre::task<http::response> forwarder::forward(http::request& request) {
+  std::vector<std::size_t> tried;
+  bool body_begun = false;
+  for (;;) {
+    const std::size_t number = upstreams_.choose(tried);
+    tried.push_back(number);
+    const bool is_last = tried.size() >= std::min<std::size_t>(upstreams_.size(), settings_.retries + 1);
+    upstreams::use use(upstreams_, number);
+    std::exception_ptr body_failure;
+    std::string failure;
+    int status = 502;
+    bool safe = false;
+    try {
+      auto prepared = prepare(request, number, body_begun, body_failure);
+      http::client_response received = co_await prepared.send();
+      if (!is_temporary(received.status())) {
+        use.succeeded();
+        co_return make_response(request, std::move(received), std::move(use));
+      }
+      use.failed();
+      safe = may_be_repeated(request) && !body_begun;
+      if (is_last || !safe) co_return make_response(request, std::move(received), std::move(use));
+    } catch (const gyre::timed_out& error) {
+      failure = error.what();
+      status = 504;
+    } catch (const std::system_error& error) {
+      failure = error.what();
+      safe = !body_begun && (was_not_sent(error) || may_be_repeated(request));
+    }
+    if (body_failure) std::rethrow_exception(body_failure);  // the client left in the middle of its body
+    if (!failure.empty()) {
+      use.failed();
+      report(failure);
+      if (is_last || !safe)
+        co_return http::response::error(status, status == 504 ? "the server behind this one takes too long"
+                                                              : "the server behind this one cannot be reached");
+    }
+    upstreams_.note_retry(number);
+  }
+}
+
+http::client_request forwarder::prepare(http::request& request, std::size_t number, bool& body_begun,
+                                        std::exception_ptr& body_failure) {
+  const http::url& server = upstreams_.url(number);
+  std::string target(request.target());
+  if (!target.starts_with('/')) {  // the absolute form, or "*"
+    target = request.path();
+    if (!request.query().empty()) target += '?' + std::string(request.query());
+  }
+  std::string_view prefix = server.path();
+  if (prefix.ends_with('/')) prefix.remove_suffix(1);
+  http::client_request made = client_.request(request.method(), fmt::format("{}{}{}", server.origin(), prefix, target));
+  const client_description client{.host = request.peer().empty() ? std::string() : request.peer().host(),
+                                  .encrypted = request.security() != nullptr,
+                                  .trusted = settings_.trust_forwarded};
+  for (const auto& [name, value] : fields_to_forward(request, client)) made.header(name, value);
+  if (settings_.keep_host && !request.host().empty()) made.header("Host", request.host());
+  if (!request.body().at_end()) {
+    auto next = [&request, &body_begun, &body_failure]() -> gyre::task<std::string_view> {
+      body_begun = true;
+      try {
+        co_return co_await request.body().receive();
+      } catch (...) {
+        body_failure = std::current_exception();
+        throw;
+      }
+    };
+    made.body(std::move(next), request.body().length());
+  }
+  return made;
+}
+
+http::response forwarder::make_response(http::request& request, http::client_response&& from,
+                                        upstreams::use&& use) const {
+  const auto fields = from.fields();
+  std::vector<std::pair<std::string, std::string>> passed;
+  std::uint64_t length = 0;
+  bool has_length = false;
+  for (const http::field& each : fields) {
+    if (http::equal_ignoring_case(each.name, "Content-Length"))
+      has_length = http::parse_length(each.value, length);
+    else if (!http::equal_ignoring_case(each.name, "Date") && !is_hop_by_hop(each.name, fields))
+      passed.emplace_back(each.name, each.value);
+  }
+  const int status = from.status();
+  http::response made;
+  if (!from.body().at_end())
+    made = http::response::stream(passed_on(std::move(from), std::move(use)), "");
+  else if (request.method() == "HEAD")  // only the length of the body is announced
+    made = http::response::stream([](http::body_writer&) -> gyre::task<> { co_return; }, "");
+  if (has_length) made.set_length(length);
+  made.set_status(status);
+  for (const auto& [name, value] : passed) made.add_field(name, value);
+  made.add_field("Via", "1.1 gyre");
+  if (!request.body().at_end()) made.close_connection();  // the rest of the body is not wanted
+  return made;
+}
+
+// Once a second: while a server is down, every request may fail.
+void forwarder::report(const std::string& failure) noexcept {
+  const gyre::time_point now = gyre::now();
+  if (now < quiet_until_) {
+    ++unreported_;
+    return;
+  }
+  quiet_until_ = now + std::chrono::seconds(1);
+  const std::string more = std::to_string(std::exchange(unreported_, 0));
+  if (more == "0")
+    gyre::print_diagnostic({"gyre proxy: ", failure});
+  else
+    gyre::print_diagnostic({"gyre proxy: ", failure, " (and ", more, " failures before)"});
+}
+
+gyre::task<bool> forwarder::is_healthy(std::size_t number) {
+  try {
+    auto prepared = client_.request("GET", fmt::format("{}{}", upstreams_.url(number).origin(), settings_.health));
+    prepared.timeout(settings_.connect_timeout);
+    const http::client_response answered = co_await prepared.send();
+    co_return answered.ok();
+  } catch (const std::system_error&) {
+    co_return false;
+  }
+}
+
+gyre::task<> forwarder::check_health() {
+  for (;;) {
+    for (std::size_t i = 0; i < upstreams_.size(); ++i) upstreams_.set_healthy(i, co_await is_healthy(i));
+    co_await gyre::sleep(settings_.health_interval);
+  }
+}
+
+}  // namespace programs

@@ -1,0 +1,73 @@
+// programs/gyre/proxy/settings.cpp: the flags of `gyre proxy`.
+#include "programs/gyre/proxy/settings.hpp"
+
+#include "programs/common/option_checks.hpp"
+#include "programs/common/server_options.hpp"
+#include "programs/gyre/requests/request_checks.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <map>
+
+namespace programs {
+namespace {
+
+void add_seconds(CLI::App& app, const char* flag, std::chrono::nanoseconds& value, const char* what) {
+  app.add_option_function<double>(
+         flag,
+         [&value](double seconds) {
+           value = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
+         },
+         what)
+      ->check(check_duration("seconds", 0.001, 1e6))
+      ->default_str(std::to_string(std::chrono::duration_cast<std::chrono::seconds>(value).count()));
+}
+
+}  // namespace
+
+void add_proxy_options(CLI::App& app, proxy_settings& settings) {
+  app.add_option("--to", settings.servers,
+                 "http:// or https:// URL of a server, perhaps with a path; several: repeated")
+      ->required()
+      ->allow_extra_args(false)
+      ->check(check_url);
+  static const std::map<std::string, balance> policies{{"round-robin", balance::round_robin},
+                                                       {"least", balance::least_connections},
+                                                       {"two-choices", balance::two_choices}};
+  app.add_option("--balance", settings.choice.how,
+                 "which server gets a request: round-robin, least (running requests), or two-choices (of two at random "
+                 "the one with fewer)")
+      ->transform(CLI::CheckedTransformer(policies))
+      ->default_str("round-robin");
+  app.add_option("--retries", settings.retries, "how many other servers are tried when that is safe")
+      ->check(CLI::Range(0U, 100U))
+      ->capture_default_str();
+  app.add_option("--max-fails", settings.choice.most_failures, "failures in a row after which a server is left out")
+      ->check(CLI::Range(1U, 1'000'000U))
+      ->capture_default_str();
+  add_seconds(app, "--fail-timeout", settings.choice.pause, "for how long, in seconds");
+  app.add_option("--health", settings.health, "a path that every healthy server answers with 2xx (default: no checks)")
+      ->check([](const std::string& text) {
+        return text.starts_with('/') ? std::string() : std::string("expected a path that begins with /");
+      });
+  add_seconds(app, "--health-interval", settings.health_interval, "the time between two checks, in seconds");
+  add_seconds(app, "--connect-timeout", settings.connect_timeout, "for connecting to a server, in seconds");
+  add_seconds(app, "--timeout", settings.timeout,
+              "for the beginning of a response, and for each further piece of a body, in seconds");
+  app.add_option("--connections", settings.connections, "connections to each server, on each loop")
+      ->check(check_count)
+      ->capture_default_str();
+  app.add_option("--max-body", settings.body_limit, "bytes of a request's body, also as 64kb; more is answered 413")
+      ->transform(CLI::Validator(read_size, "SIZE"))
+      ->default_str("no limit");
+  app.add_flag("--trust-forwarded", settings.trust_forwarded,
+               "clients are proxies: pass on what they say about their clients (X-Forwarded-For, Forwarded, ...)");
+  app.add_flag("!--server-host", settings.keep_host,
+               "send the host of the server's URL (default: the host that the client has asked for)");
+  app.add_flag("-k,--insecure", settings.insecure, "accept any certificate of the servers");
+  app.add_option("--cacert", settings.authorities, "a file with the certificates to trust for the servers")
+      ->check(CLI::ExistingFile);
+  add_front_options(app, settings.server);
+}
+
+}  // namespace programs
