@@ -24,8 +24,7 @@ struct origin;
 
 /// Any connected socket.
 struct carrier : socket_stream {
-  template <class Stream>
-  explicit carrier(Stream&& stream) noexcept : socket_stream(std::move(stream)) {}
+  explicit carrier(socket_stream&& stream) noexcept : socket_stream(std::move(stream)) {}
 };
 
 /// The socket below TLS. The connection keeps it, so that time limits reach it.

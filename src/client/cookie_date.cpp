@@ -85,8 +85,9 @@ std::optional<unix_seconds> parse_cookie_date(std::string_view text) noexcept {
                                          std::chrono::day(static_cast<unsigned>(found.day))};
   if (found.hour < 0 || found.day < 1 || found.month < 0 || found.year < 1601 || !date.ok()) return std::nullopt;
   if (found.hour > 23 || found.minute > 59 || found.second > 59) return std::nullopt;
-  const auto days = std::chrono::sys_days(date).time_since_epoch().count();
-  return unix_seconds{days} * 86'400 + found.hour * 3600 + found.minute * 60 + found.second;
+  const auto time = std::chrono::sys_days(date).time_since_epoch() + std::chrono::hours(found.hour) +
+                    std::chrono::minutes(found.minute) + std::chrono::seconds(found.second);
+  return std::chrono::duration_cast<std::chrono::seconds>(time).count();
 }
 
 }  // namespace gyre::http

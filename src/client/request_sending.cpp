@@ -46,7 +46,7 @@ task<> client_exchange::send_all() {
   if (expects_continue && (source || !request.body.empty())) {
     clock_.end();
     auto limited = gyre::timeout(limits.expect, go_on_.wait());
-    (void)co_await as_expected(std::move(limited));
+    (void)co_await as_expected(std::move(limited));  // NOLINT(performance-move-const-arg): takes only temporaries
   }
   body_begun_ = true;
   if (source)

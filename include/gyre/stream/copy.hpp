@@ -46,7 +46,7 @@ template <readable_stream From, writable_stream To>
       total += piece.size();
     }
   } else {
-    std::array<std::byte, 16 * 1024> buffer;
+    std::array<std::byte, std::size_t{16} << 10U> buffer;
     while (const std::size_t n = co_await from.read_some(std::span<std::byte>(buffer))) {
       co_await to.write_all(std::span<const std::byte>(buffer).first(n));
       total += n;

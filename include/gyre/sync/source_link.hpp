@@ -16,7 +16,7 @@ class source_link {
   explicit source_link(source_links& source) noexcept { link(&source); }
   source_link(const source_link& other) noexcept { link(other.source_); }
   source_link& operator=(const source_link& other) noexcept {
-    if (source_ == other.source_) return *this;
+    if (this == &other || source_ == other.source_) return *this;
     unlink();
     link(other.source_);
     return *this;

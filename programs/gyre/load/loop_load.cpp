@@ -117,7 +117,8 @@ gyre::task<gyre::tls::stream> loop_load::connect() {
   auto connecting = gyre::tcp_stream::connect(plan_.server);
   auto plain = co_await gyre::timeout(plan_.limit, std::move(connecting));
   std::string host(plan_.url.host());
-  co_return co_await gyre::tls::connect(std::move(plain), std::move(host), *plan_.encryption);
+  const auto& config = *plan_.encryption;  // NOLINT(bugprone-unchecked-optional-access): the URL is https
+  co_return co_await gyre::tls::connect(std::move(plain), std::move(host), config);
 }
 
 template <class Stream>
