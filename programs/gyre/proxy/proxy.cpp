@@ -35,6 +35,7 @@ const char* name_of(balance how) noexcept {
 
 std::vector<std::pair<std::string, std::string>> describe(const proxy_settings& settings) {
   std::vector<std::pair<std::string, std::string>> all;
+  all.reserve(settings.servers.size() + 8);
   for (const std::string& each : settings.servers) all.emplace_back("to", each);
   if (settings.servers.size() > 1) all.emplace_back("balance", name_of(settings.choice.how));
   if (!settings.health.empty()) all.emplace_back("health", settings.health);
@@ -80,6 +81,7 @@ int proxy(const proxy_settings& given) {
     return 1;
   }
   std::vector<gyre::http::url> urls;
+  urls.reserve(settings.servers.size());
   for (const std::string& each : settings.servers) urls.emplace_back(each);
   std::vector<upstream_counts> counts(urls.size());
   const gyre::loop_local<loop_forwarder, std::function<loop_forwarder()>> here(
