@@ -120,6 +120,12 @@ class Forwarding(unittest.TestCase):
             self.assertEqual(fields["x-forwarded-for"], "10.1.2.3, 127.0.0.1")
             self.assertEqual(fields["x-forwarded-proto"], "https")
 
+    def test_a_request_about_the_whole_server_is_answered_by_the_proxy(self):
+        with Proxy(self.port) as proxy:
+            self.assertEqual(proxy.ask("OPTIONS", "*")[0], 204)
+            self.assertEqual(proxy.ask("OPTIONS", "/x", headers={"Max-Forwards": "0"})[0], 204)
+            self.assertEqual(proxy.ask("CONNECT", "example.org:443")[0], 501)
+
     def test_the_path_of_the_server_comes_before_that_of_the_request(self):
         with Proxy(f"http://127.0.0.1:{self.port}/app/", arguments=["--server-host"]) as proxy:
             seen = json.loads(proxy.ask(path="/x")[2])

@@ -85,6 +85,8 @@ gyre::task<http::response> forwarder::answer(http::request& request) {
   if (request.method() == "CONNECT") co_return http::response::error(501);
   if (hops_left(request) == 0U)  // this server has to answer
     co_return request.method() == "OPTIONS" ? http::response::no_content() : http::response::error(501);
+  if (request.target() == "*")  // about the server as a whole: RFC 9110 §9.3.7
+    co_return request.method() == "OPTIONS" ? http::response::no_content() : http::response::error(400);
   request.body().set_limit(settings_.body_limit);
   co_return co_await forward(request);
 }
