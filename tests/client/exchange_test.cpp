@@ -1,8 +1,7 @@
 // tests/client/exchange_test.cpp: one request and its response.
 #include "tests/client/scripted_server.hpp"
+#include "tests/fs/scratch.hpp"
 
-#include <fstream>
-#include <sstream>
 #include <vector>
 
 using namespace gyre_test;
@@ -327,14 +326,13 @@ TEST(client_exchange, a_body_is_saved_to_a_file_with_progress) {
               [](scripted_server& server) -> gyre::task<> {
                 http::client client;
                 auto response = co_await client.get(server.url());
-                const std::string path = testing::TempDir() + "client_saved";
+                const gyre_test::scratch folder;
+                const std::string path = folder.path("saved");
                 std::uint64_t last = 0;
                 auto progress = [&last](std::uint64_t bytes) { last = bytes; };
                 EXPECT_EQ(co_await response.save_to(path, progress), 5U);
                 EXPECT_EQ(last, 5U);
-                std::ostringstream saved;
-                saved << std::ifstream(path).rdbuf();
-                EXPECT_EQ(saved.str(), "hello");
+                EXPECT_EQ(folder.get("saved"), "hello");
               });
 }
 

@@ -1,7 +1,7 @@
 // tests/client/sending_test.cpp: bodies that take time, and servers that answer early.
 #include "tests/client/scripted_server.hpp"
+#include "tests/fs/scratch.hpp"
 
-#include <fstream>
 #include <memory>
 #include <vector>
 
@@ -85,8 +85,8 @@ TEST(client_sending, the_exception_of_a_source_reaches_the_caller) {
 }
 
 TEST(client_sending, a_file_can_be_the_body) {
-  const std::string path = testing::TempDir() + "client_sent";
-  std::ofstream(path) << "text of a file";
+  const gyre_test::scratch folder;
+  const std::string path = folder.put("sent", "text of a file");
   with_server(echo_until("a file"), [&](scripted_server& server) -> gyre::task<> {
     http::client client;
     auto request = client.request("PUT", server.url());
