@@ -197,7 +197,7 @@ TEST_F(forked_child, can_use_a_pool_that_another_thread_used_for_the_first_time_
             };
             auto there = gyre::spawn_on((*gyre::event_loop::current().group())[1], uses);
             co_await gyre::yield();
-            for (volatile int pause = 0; pause < round * 1500; pause = pause + 1) {
+            for (std::atomic<int> pause = 0; pause < round * 1500; ++pause) {
             }
             const pid_t child = ::fork();
             if (child == 0) {

@@ -155,7 +155,7 @@ TEST(on_cancel_threads, cancels_that_meet_the_end_of_another_runtime_reach_its_l
     });
     while (!cancels) {
     }
-    for (volatile int pause = 0; pause < round * 3701 % 100'000; pause = pause + 1) {
+    for (std::atomic<int> pause = 0; pause < round * 3701 % 100'000; ++pause) {
     }
     ::pthread_kill(caller.native_handle(), SIGUSR2);
     other.reset();
