@@ -184,7 +184,8 @@ TEST(stalled_readers, of_small_first_messages_leave_buffers_to_the_others_even_i
         unread.push_back(co_await connect_pair());
         const auto nothing = co_await gyre::as_expected(gyre::timeout(1ms, unread.back().server.receive()));
         EXPECT_FALSE(nothing.has_value());  // the stream receives ahead from now on
-        co_await unread.back().client.write_all(i < count ? std::string("small") : std::string(50'000, 'L'));
+        const std::string message = i < count ? "small" : std::string(50'000, 'L');
+        co_await unread.back().client.write_all(message);
         co_await settle();
       }
       connected_pair other = co_await connect_pair();
