@@ -47,9 +47,9 @@ struct server_state {
   client_memory memory;
   gyre::event memory_freed;  // set and cleared at once when an evicted client has released its memory
   gyre::mutex long_command;  // held by the command in progress: one step per turn, for all clients together
-  // Connections of this loop that need large parts of a reply from other shards get them one after the other. So memory
-  // that is reserved for parts under way is that of one reply, not of all clients. A holder waits only for other
-  // shards, which never wait for a client or for memory.
+  // Connections of this loop that need large parts of a reply from other shards get them one after the other. So parts
+  // under way take the memory of one reply at most. A holder waits only for other shards, which never wait for a client
+  // or for memory.
   gyre::mutex large_reply;
   gyre::mutex keys_of_shards;
   shard_set* shards = nullptr;  // null when this is the only one

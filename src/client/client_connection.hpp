@@ -79,7 +79,7 @@ class client_connection final : private end_watch {
   task<bool> unwatch();
 
   [[nodiscard]] io::monotonic_time made() const noexcept { return made_; }
-  /// Popped from the idle ones: nobody is told of its end any more.
+  /// The connection is no longer idle. Its end is not reported to the owner any more.
   void forget_owner() noexcept { owner_ = nullptr; }
   origin* home = nullptr;             // for the idle ones
   bool reused = false;                // has carried a request before

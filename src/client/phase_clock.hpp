@@ -30,7 +30,7 @@ class phase_clock : private timer {
     total_until_ = after(event_loop::current().recent(), limit);
   }
   [[nodiscard]] io::monotonic_time total_until() const noexcept { return total_until_; }
-  /// What a phase with this limit has, and what is left of the total.
+  /// The time of a phase with this limit: the limit, or less when the total ends before.
   [[nodiscard]] std::chrono::nanoseconds clamped(std::chrono::nanoseconds limit) const noexcept {
     if (total_until_ == io::wait_forever) return limit;
     const io::monotonic_time left = total_until_ - event_loop::current().now();

@@ -18,7 +18,7 @@ namespace gyre::http {
 
 class client_state;
 
-/// What the connections of a client do at this moment, and how many there have been.
+/// The connections of a client at this moment, and totals so far.
 struct client_counts {
   std::size_t idle = 0;
   std::size_t in_use = 0;

@@ -81,7 +81,8 @@ struct client_options {
   redirect_policy redirects = {};
   /// Defaults to no proxy. See proxy_options::from_environment().
   proxy_options proxies = {};
-  /// Whom to trust. Defaults to the authorities of the system. The only protocol should be "http/1.1".
+  /// The trusted authorities and further rules for https. Defaults to the authorities of the system. The protocols
+  /// should contain nothing but "http/1.1".
   std::optional<tls::client_config> tls = {};
   /// The path or abstract name ("@name") of the Unix socket to which all connections go. Hosts of URLs are then only
   /// names.

@@ -87,7 +87,8 @@ class GYRE_API client_response {
 
   /// Reads the rest of the body as a value of the program. See json_format.
   ///
-  /// Cancel: same as read_all. Errors: those of read_all, and what json_format<T>::read throws.
+  /// Cancel: same as read_all. Errors: same as read_all; the exceptions of
+  /// json_format<T>::read.
   template <json_readable T>
   [[nodiscard]] task<T> json() {
     const std::string text = co_await read_all();

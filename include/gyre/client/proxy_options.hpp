@@ -20,12 +20,12 @@ struct GYRE_API proxy_options {
   /// stands for the hosts below it, too; "*" for all.
   std::string except = {};
 
-  /// What the environment says: http_proxy, https_proxy, all_proxy, no_proxy, and all but the first in capitals
-  /// (HTTP_PROXY may come from a client, in a CGI program).
+  /// Reads the variables http_proxy, https_proxy, all_proxy and no_proxy of the environment, and all but the first in
+  /// capitals, too. (In a CGI program, HTTP_PROXY may come from a client.)
   /// Errors: std::invalid_argument when a variable is no URL.
   [[nodiscard]] static proxy_options from_environment();
 
-  /// The proxy for this URL, or null. Lifetime: that of these options.
+  /// The proxy for this URL, or null. Lifetime: same as these options.
   [[nodiscard]] const url* find(const url& target) const;
 };
 

@@ -83,7 +83,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_read_op : public operation<so
   bool cancelled_ = false;
 };
 
-/// What a write sends, and so which class it is.
+/// The data of a write, which determines its class.
 enum class write_kind : std::uint8_t {
   bytes,        ///< socket_write_op
   buffers,      ///< socket_write_vector_op

@@ -15,7 +15,7 @@ namespace programs {
 /// Reads one response after the other, and drops their bodies.
 class response_reader {
  public:
-  /// `method` is that of all requests. Lifetime: it is kept.
+  /// All requests have the method `method`. Lifetime: the text stays valid as long as this.
   explicit response_reader(std::string_view method) : method_(method) {}
 
   enum class state : std::uint8_t { more, complete, failed };
