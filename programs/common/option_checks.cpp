@@ -32,6 +32,20 @@ std::function<std::string(const std::string&)> check_duration(std::string unit, 
   };
 }
 
+CLI::Option* add_seconds(CLI::App& app, const std::string& flag, std::chrono::nanoseconds& value,
+                         const std::string& what) {
+  CLI::Option* const option = app.add_option_function<double>(
+      flag,
+      [&value](double given) {
+        value = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(given));
+      },
+      fmt::format("{}, in seconds", what));
+  option->check(check_duration("seconds", 0.001, 1e6));
+  if (value != std::chrono::nanoseconds::max())
+    option->default_str(fmt::format("{:g}", std::chrono::duration<double>(value).count()));
+  return option;
+}
+
 std::string read_size(std::string& text) {
   double number = 0;
   const char* const end = text.data() + text.size();

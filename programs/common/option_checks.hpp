@@ -1,8 +1,14 @@
 // programs/common/option_checks.hpp: checks and converts option values; error messages name the expected form.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <string>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace programs {
 
@@ -14,6 +20,11 @@ namespace programs {
 /// Checks a number in [least, most]; `unit` is its plural: "seconds".
 [[nodiscard]] std::function<std::string(const std::string&)> check_duration(std::string unit, double least,
                                                                             double most);
+
+/// Adds an option for a time, which is given in seconds and fractions of them. Its default is the value that it has.
+/// Lifetime: `value` must outlive the parsing.
+CLI::Option* add_seconds(CLI::App& app, const std::string& flag, std::chrono::nanoseconds& value,
+                         const std::string& what);
 
 /// Converts "100", "64kb", "1.5 GB" or "4GiB", at least 1, to bytes. A kilobyte has 1024.
 [[nodiscard]] std::string read_size(std::string& text);

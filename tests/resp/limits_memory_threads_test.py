@@ -2,38 +2,20 @@
 """The memory of resp_server with several threads while many clients ask for large replies and do not read them, and
 the limit for one reply whose parts come from several shards."""
 
-import sys
 import unittest
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from limits_test import MB, Client, array  # noqa: E402
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "programs"))
-from support import Program  # noqa: E402
+from limits_test import MB, WithServer, array
 
 CLIENTS = 200
 KIB_PER_CONNECTION = 128
 TOO_LARGE = b"-OOM reply is larger than 'client-output-buffer-limit' or does not fit into 'maxmemory-clients'\r\n"
 
 
-class Servers(unittest.TestCase):
+class Servers(WithServer):
     threads = 1
 
-    def serve(self, *arguments):
-        options = ("--threads", str(self.threads), "--accept", "one_acceptor")  # every loop gets connections
-        server = Program("resp_server", *options, *arguments).__enter__()
-        self.addCleanup(server.__exit__)
-        return server
-
-    def client(self, server, **options):
-        client = Client(server, **options)
-        self.addCleanup(client.close)
-        return client
-
-    def peak_memory(self, server):
-        status = Path(f"/proc/{server.process.pid}/status").read_text()
-        return int(status.split("VmHWM:")[1].split()[0]) * 1024
+    def setUp(self):
+        self.options = ("--threads", str(self.threads), "--accept", "one_acceptor")  # every loop gets connections
 
     def one_reply_is_answered_up_to_its_limit(self):
         server = self.serve("--client-output-buffer-limit", "16mb")

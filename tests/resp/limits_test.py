@@ -82,12 +82,8 @@ class Options(unittest.TestCase):
                     self.assertRegex(ended.stderr, f"^{option}: expected .*, got \"{value}\"")
 
 
-class Limits(unittest.TestCase):
+class WithServer(unittest.TestCase):
     options = ()
-
-    def test_a_maxmemory_of_0_is_no_limit(self):
-        client = self.client(self.serve("--maxmemory", "0"))
-        self.assertEqual(client("SET", "key", "value"), b"+OK\r\n")
 
     def serve(self, *arguments):
         if hasattr(self, "enterContext"):
@@ -107,6 +103,12 @@ class Limits(unittest.TestCase):
     def peak_memory(self, server):
         status = Path(f"/proc/{server.process.pid}/status").read_text()
         return int(status.split("VmHWM:")[1].split()[0]) * 1024
+
+
+class Limits(WithServer):
+    def test_a_maxmemory_of_0_is_no_limit(self):
+        client = self.client(self.serve("--maxmemory", "0"))
+        self.assertEqual(client("SET", "key", "value"), b"+OK\r\n")
 
     def info(self, client, name):
         lines = client("INFO").decode().split("\r\n")

@@ -5,7 +5,7 @@
 #include "programs/gyre/fetch/fetch_failure.hpp"
 #include "programs/gyre/fetch/partial_file.hpp"
 #include "programs/gyre/fetch/progress.hpp"
-#include "programs/gyre/requests/request_checks.hpp"
+#include "programs/gyre/requests/request_options.hpp"
 #include "programs/gyre/requests/size_text.hpp"
 
 #include <gyre/client.hpp>
@@ -13,7 +13,6 @@
 #include <gyre/http/status.hpp>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -27,24 +26,16 @@ namespace {
 namespace http = gyre::http;
 using namespace std::chrono_literals;
 
-std::chrono::nanoseconds nanoseconds_of(double seconds) {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
-}
-
 http::client_options options_of(const fetch_settings& settings) {
   http::client_options options;
-  options.timeouts.connect = options.timeouts.tls = nanoseconds_of(settings.connect_timeout_seconds);
-  if (settings.timeout_seconds > 0) options.timeouts.total = nanoseconds_of(settings.timeout_seconds);
+  options.timeouts.connect = options.timeouts.tls = settings.connect_timeout;
+  options.timeouts.total = settings.timeout;
   options.redirects.most = settings.redirects;
   options.retries.attempts = settings.retries + 1;
   options.limits.decompressed = std::uint64_t{1} << 40U;
   options.unix_socket = settings.unix_socket;
   options.user_agent = "gyre-fetch";
-  if (settings.insecure || !settings.authorities.empty()) {
-    gyre::tls::client_options trusted{.protocols = {"http/1.1"}, .insecure_skip_verify = settings.insecure};
-    if (!settings.authorities.empty()) trusted.authorities = read_data("@" + settings.authorities);
-    options.tls.emplace(trusted);
-  }
+  options.tls = trusted_by(settings.insecure, settings.authorities);
   return options;
 }
 
@@ -53,7 +44,7 @@ class fetches {
  public:
   explicit fetches(const fetch_settings& settings)
       : settings_(settings),
-        body_(read_data(settings.json.empty() ? settings.data : settings.json)),
+        body_(settings.json.empty() ? read_data("--data", settings.data) : read_data("--json", settings.json)),
         client_(options_of(settings)) {}
 
   gyre::task<int> run() {
@@ -84,12 +75,6 @@ class fetches {
     }
   }
 
-  [[nodiscard]] bool has_header(std::string_view name) const {
-    return std::ranges::any_of(settings_.headers, [&](const std::string& each) {
-      return CLI::detail::to_lower(each.substr(0, each.find(':'))) == name;
-    });
-  }
-
   [[nodiscard]] http::client_request request(const std::string& url) {
     const bool has_body = !settings_.data.empty() || !settings_.json.empty();
     const std::string method = !settings_.method.empty() ? settings_.method
@@ -98,13 +83,13 @@ class fetches {
                                                          : "GET";
     http::client_request made = client_.request(method, url);
     for (const std::string& each : settings_.headers) {
-      const auto colon = each.find(':');
-      made.header(each.substr(0, colon), CLI::detail::trim_copy(each.substr(colon + 1)));
+      const auto [name, value] = split_header(each);
+      made.header(name, value);
     }
-    if (!settings_.json.empty() && !has_header("accept")) made.header("Accept", "application/json");
-    const char* const type = has_header("content-type") ? ""
-                             : !settings_.json.empty()  ? "application/json"
-                                                        : "application/x-www-form-urlencoded";
+    if (!settings_.json.empty() && !has_header(settings_.headers, "accept")) made.header("Accept", "application/json");
+    const char* const type = has_header(settings_.headers, "content-type") ? ""
+                             : !settings_.json.empty()                     ? "application/json"
+                                                                           : "application/x-www-form-urlencoded";
     if (has_body) made.body(body_, type);
     if (!settings_.user.empty()) {
       const auto colon = settings_.user.find(':');
@@ -161,38 +146,39 @@ class fetches {
     partial_file file(path);
     if (settings_.resume) co_await file.find(url);
     for (unsigned attempt = 0;; ++attempt) {
-      std::exception_ptr failure;
+      bool begun = false;
       try {
-        co_await save_once(url, path, file);
+        co_await save_once(url, path, file, begun);
         co_return;
       } catch (const std::exception& error) {
-        if (attempt >= settings_.retries || !may_pass(error)) throw;
-        failure = std::current_exception();
+        // The client itself repeats requests that fail before their response begins.
+        if (!begun || attempt >= settings_.retries || !may_pass(error)) throw;
       }
       co_await gyre::sleep(100ms * (1U << std::min(attempt, 6U)));
       co_await file.find(url);
     }
   }
 
-  gyre::task<> save_once(const std::string& url, const std::string& path, partial_file& file) {
+  gyre::task<> save_once(const std::string& url, const std::string& path, partial_file& file, bool& begun) {
     progress::entry bar(progress_, path);
     auto prepared = request(url);
     // Bytes of a compressed body could not be continued.
-    if (!has_header("accept-encoding")) prepared.header("Accept-Encoding", "identity");
+    if (!has_header(settings_.headers, "accept-encoding")) prepared.header("Accept-Encoding", "identity");
     const std::uint64_t had = file.size();
     if (had > 0) prepared.header("Range", fmt::format("bytes={}-", had)).header("If-Range", file.validator());
     const http::client_response response = co_await prepared.send();
     if (had > 0 && response.status() == 416) {  // nothing is left, or the file has become shorter
       co_await file.discard();
-      co_await save_once(url, path, file);
+      co_await save_once(url, path, file, begun);
       co_return;
     }
     if (response.status() >= 400) throw status_failure(response.status());
     const bool continues = had > 0 && response.status() == 206 &&
                            response.field("Content-Range").starts_with(fmt::format("bytes {}-", had));
-    if (response.status() == 206 && !continues && !has_header("range"))
+    if (response.status() == 206 && !continues && !has_header(settings_.headers, "range"))
       throw std::runtime_error("the server sent a part that was not asked for");
     co_await file.begin(response, url, continues);
+    begun = true;
     bar->before = bar->done = file.size();
     if (const auto length = response.body().length()) bar->total = file.size() + *length;
     auto body = response.body();

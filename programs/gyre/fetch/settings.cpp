@@ -3,7 +3,7 @@
 
 #include "programs/common/option_checks.hpp"
 #include "programs/common/server_options.hpp"
-#include "programs/gyre/requests/request_checks.hpp"
+#include "programs/gyre/requests/request_options.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -44,11 +44,8 @@ void add_fetch_options(CLI::App& app, fetch_settings& settings) {
                  "how often a request is repeated that failed in a way that may pass; files continue where they were")
       ->check(CLI::Range(0U, 1000U))
       ->capture_default_str();
-  app.add_option("-m,--max-time", settings.timeout_seconds, "seconds for each URL (default: no limit)")
-      ->check(check_duration("seconds", 0.001, 1e6));
-  app.add_option("--connect-timeout", settings.connect_timeout_seconds, "seconds for connecting")
-      ->check(check_duration("seconds", 0.001, 1e6))
-      ->capture_default_str();
+  add_seconds(app, "-m,--max-time", settings.timeout, "the time for each URL (default: no limit)");
+  add_seconds(app, "--connect-timeout", settings.connect_timeout, "the time for connecting");
   app.add_flag("-k,--insecure", settings.insecure, "accept any certificate");
   app.add_option("--cacert", settings.authorities, "a file with the certificates to trust, in place of the system's")
       ->check(CLI::ExistingFile);

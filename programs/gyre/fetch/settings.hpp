@@ -1,6 +1,7 @@
 // programs/gyre/fetch/settings.hpp: the flags of `gyre fetch`.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -27,8 +28,8 @@ struct fetch_settings {
   bool head_only = false;
   unsigned redirects = 10;
   unsigned retries = 0;
-  double timeout_seconds = 0;  // 0: none
-  double connect_timeout_seconds = 10;
+  std::chrono::nanoseconds timeout = std::chrono::nanoseconds::max();
+  std::chrono::nanoseconds connect_timeout = std::chrono::seconds(10);
   bool insecure = false;
   std::string authorities;
   std::string unix_socket;

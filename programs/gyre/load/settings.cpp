@@ -3,7 +3,7 @@
 
 #include "programs/common/option_checks.hpp"
 #include "programs/common/server_options.hpp"
-#include "programs/gyre/requests/request_checks.hpp"
+#include "programs/gyre/requests/request_options.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -17,9 +17,7 @@ void add_load_options(CLI::App& app, load_settings& settings) {
   app.add_option("-t,--threads", settings.threads, "event loops, each on its own thread; 0: one per usable core")
       ->check(CLI::Range(0U, 1024U))
       ->capture_default_str();
-  app.add_option("-d,--duration", settings.seconds, "how long, in seconds")
-      ->check(check_duration("seconds", 0.01, 1e6))
-      ->capture_default_str();
+  add_seconds(app, "-d,--duration", settings.duration, "how long");
   app.add_option("-n,--requests", settings.requests, "stop after this many requests, or after --duration")
       ->check(check_count);
   app.add_option("-r,--rate", settings.rate,
@@ -31,9 +29,7 @@ void add_load_options(CLI::App& app, load_settings& settings) {
       ->allow_extra_args(false)
       ->check(check_request_header);
   app.add_option("--data", settings.data, "the body of every request, or @FILE");
-  app.add_option("--timeout", settings.timeout_seconds, "seconds that a connection or a response may take")
-      ->check(check_duration("seconds", 0.001, 1e6))
-      ->capture_default_str();
+  add_seconds(app, "--timeout", settings.timeout, "the time that a connection or a response may take");
   app.add_flag("-k,--insecure", settings.insecure, "accept any certificate");
   app.add_flag("--no-keep-alive", settings.no_keep_alive, "a new connection for each request");
   app.add_flag("--json", settings.json, "print the results as JSON");

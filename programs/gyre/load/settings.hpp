@@ -17,13 +17,13 @@ struct load_settings {
   std::string url;
   std::size_t connections = 64;
   unsigned threads = 1;  // 0: one per core
-  double seconds = 10;
+  std::chrono::nanoseconds duration = std::chrono::seconds(10);
   std::uint64_t requests = 0;  // 0: until the time is over
   double rate = 0;             // 0: closed loop
   std::string method;          // empty: GET, or POST with data
   std::vector<std::string> headers;
   std::string data;
-  double timeout_seconds = 10;
+  std::chrono::nanoseconds timeout = std::chrono::seconds(10);
   bool insecure = false;
   bool no_keep_alive = false;
   bool json = false;

@@ -67,19 +67,17 @@ std::optional<std::uint64_t> hops_left(const http::request& request) {
   return http::value_from_text<std::uint64_t>(request.field("Max-Forwards"));
 }
 
-std::vector<std::pair<std::string, std::string>> fields_to_forward(const http::request& request,
-                                                                   const client_description& client) {
+void forward_fields(const http::request& request, const client_description& client, http::client_request& to) {
   // Fields of which this proxy writes its own.
   static constexpr std::array<std::string_view, 8> replaced{
       "Host", "Expect", "Max-Forwards", "Via", "Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host"};
-  std::vector<std::pair<std::string, std::string>> all;
   for (const http::field& each : request.fields()) {
     if (is_one_of(each.name, replaced) || is_hop_by_hop(each.name, request.fields())) continue;
     if (!client.trusted && is_about_client(each.name)) continue;
-    all.emplace_back(each.name, each.value);
+    to.header(each.name, each.value);
   }
   const auto hops = hops_left(request);
-  if (hops) all.emplace_back("Max-Forwards", std::to_string(*hops - 1));
+  if (hops) to.header("Max-Forwards", std::to_string(*hops - 1));
 
   const auto before = [&](std::string_view name) { return client.trusted ? joined(request, name) : std::string(); };
   const auto appended = [](std::string list, std::string_view last) {
@@ -87,16 +85,15 @@ std::vector<std::pair<std::string, std::string>> fields_to_forward(const http::r
   };
   const std::string_view scheme = client.encrypted ? "https" : "http";
   const std::string host(request.host());
-  if (!client.host.empty()) all.emplace_back("X-Forwarded-For", appended(before("X-Forwarded-For"), client.host));
+  if (!client.host.empty()) to.header("X-Forwarded-For", appended(before("X-Forwarded-For"), client.host));
   const std::string proto = before("X-Forwarded-Proto");
-  all.emplace_back("X-Forwarded-Proto", proto.empty() ? std::string(scheme) : proto);
+  to.header("X-Forwarded-Proto", proto.empty() ? std::string(scheme) : proto);
   const std::string host_before = before("X-Forwarded-Host");
-  if (!host.empty()) all.emplace_back("X-Forwarded-Host", host_before.empty() ? host : host_before);
+  if (!host.empty()) to.header("X-Forwarded-Host", host_before.empty() ? host : host_before);
   std::string element = fmt::format("for={};proto={}", node(client.host), scheme);
   if (!host.empty()) element += fmt::format(";host=\"{}\"", host);
-  all.emplace_back("Forwarded", appended(before("Forwarded"), element));
-  all.emplace_back("Via", appended(joined(request, "Via"), request.minor_version() == 0 ? "1.0 gyre" : "1.1 gyre"));
-  return all;
+  to.header("Forwarded", appended(before("Forwarded"), element));
+  to.header("Via", appended(joined(request, "Via"), request.minor_version() == 0 ? "1.0 gyre" : "1.1 gyre"));
 }
 
 }  // namespace programs

@@ -1,6 +1,7 @@
 // programs/gyre/proxy/forwarded_fields.hpp: which fields of a message a proxy passes on. RFC 9110 §7.6.
 #pragma once
 
+#include <gyre/client/client_request.hpp>
 #include <gyre/http/field.hpp>
 #include <gyre/http/request.hpp>
 
@@ -9,8 +10,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace programs {
 
@@ -30,9 +29,8 @@ struct client_description {
   bool trusted = false;    // the client is a proxy: what it says about its client is passed on
 };
 
-/// The fields for the server behind the proxy: those of the client, X-Forwarded-For, -Proto and -Host, Forwarded
+/// Adds the fields for the server behind the proxy: the client's own, X-Forwarded-For, -Proto and -Host, Forwarded
 /// (RFC 7239) and Via.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> fields_to_forward(const gyre::http::request& request,
-                                                                                 const client_description& client);
+void forward_fields(const gyre::http::request& from, const client_description& client, gyre::http::client_request& to);
 
 }  // namespace programs

@@ -146,7 +146,7 @@ http::client_request forwarder::prepare(http::request& request, std::size_t numb
   const client_description client{.host = request.peer().empty() ? std::string() : request.peer().host(),
                                   .encrypted = request.security() != nullptr,
                                   .trusted = settings_.trust_forwarded};
-  for (const auto& [name, value] : fields_to_forward(request, client)) made.header(name, value);
+  forward_fields(request, client, made);
   if (settings_.keep_host && !request.host().empty()) made.header("Host", request.host());
   if (!request.body().at_end()) {
     auto next = [&request, &body_begun, &body_failure]() -> gyre::task<std::string_view> {
@@ -165,25 +165,24 @@ http::client_request forwarder::prepare(http::request& request, std::size_t numb
 
 http::response forwarder::make_response(http::request& request, http::client_response&& from,
                                         upstreams::use&& use) const {
+  // The fields live as long as the exchange, which `made` keeps when it streams the body.
   const auto fields = from.fields();
-  std::vector<std::pair<std::string, std::string>> passed;
-  std::uint64_t length = 0;
-  bool has_length = false;
-  for (const http::field& each : fields) {
-    if (http::equal_ignoring_case(each.name, "Content-Length"))
-      has_length = http::parse_length(each.value, length);
-    else if (!http::equal_ignoring_case(each.name, "Date") && !is_hop_by_hop(each.name, fields))
-      passed.emplace_back(each.name, each.value);
-  }
   const int status = from.status();
+  const bool has_body = !from.body().at_end();
   http::response made;
-  if (!from.body().at_end())
+  if (has_body)
     made = http::response::stream(passed_on(std::move(from), std::move(use)), "");
   else if (request.method() == "HEAD")  // only the length of the body is announced
     made = http::response::stream([](http::body_writer&) -> gyre::task<> { co_return; }, "");
-  if (has_length) made.set_length(length);
   made.set_status(status);
-  for (const auto& [name, value] : passed) made.add_field(name, value);
+  for (const http::field& each : fields) {
+    std::uint64_t length = 0;
+    if (http::equal_ignoring_case(each.name, "Content-Length")) {
+      if (http::parse_length(each.value, length)) made.set_length(length);
+    } else if (!http::equal_ignoring_case(each.name, "Date") && !is_hop_by_hop(each.name, fields)) {
+      made.add_field(each.name, each.value);
+    }
+  }
   made.add_field("Via", "1.1 gyre");
   if (!request.body().at_end()) made.close_connection();  // the rest of the body is not wanted
   return made;

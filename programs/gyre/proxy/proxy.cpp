@@ -2,7 +2,7 @@
 #include "programs/gyre/proxy/proxy.hpp"
 
 #include "programs/gyre/proxy/forwarder.hpp"
-#include "programs/gyre/requests/request_checks.hpp"
+#include "programs/gyre/requests/request_options.hpp"
 #include "programs/gyre/serve/front_server.hpp"
 
 #include <gyre/http/handler.hpp>
@@ -43,14 +43,6 @@ std::vector<std::pair<std::string, std::string>> describe(const proxy_settings& 
   return all;
 }
 
-// Nothing for the authorities of the system.
-std::optional<gyre::tls::client_config> trusted_by(const proxy_settings& settings) {
-  if (!settings.insecure && settings.authorities.empty()) return std::nullopt;
-  gyre::tls::client_options wanted{.protocols = {"http/1.1"}, .insecure_skip_verify = settings.insecure};
-  if (!settings.authorities.empty()) wanted.authorities = read_data("@" + settings.authorities);
-  return gyre::tls::client_config(wanted);
-}
-
 /// The forwarder of one loop, with its health checks. Responses that are still sent keep it.
 class loop_forwarder {
  public:
@@ -75,7 +67,7 @@ int proxy(const proxy_settings& given) {
   proxy_settings settings = given;
   std::optional<gyre::tls::client_config> trusted;
   try {
-    trusted = trusted_by(settings);
+    trusted = trusted_by(settings.insecure, settings.authorities);
   } catch (const std::exception& error) {
     fmt::print(stderr, "error: {}\n", error.what());
     return 1;

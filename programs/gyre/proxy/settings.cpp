@@ -3,28 +3,13 @@
 
 #include "programs/common/option_checks.hpp"
 #include "programs/common/server_options.hpp"
-#include "programs/gyre/requests/request_checks.hpp"
+#include "programs/gyre/requests/request_options.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <map>
 
 namespace programs {
-namespace {
-
-void add_seconds(CLI::App& app, const char* flag, std::chrono::nanoseconds& value, const char* what) {
-  app.add_option_function<double>(
-         flag,
-         [&value](double seconds) {
-           value = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(seconds));
-         },
-         what)
-      ->check(check_duration("seconds", 0.001, 1e6))
-      ->default_str(std::to_string(std::chrono::duration_cast<std::chrono::seconds>(value).count()));
-}
-
-}  // namespace
-
 void add_proxy_options(CLI::App& app, proxy_settings& settings) {
   app.add_option("--to", settings.servers,
                  "http:// or https:// URL of a server, perhaps with a path; several: repeated")
@@ -45,15 +30,15 @@ void add_proxy_options(CLI::App& app, proxy_settings& settings) {
   app.add_option("--max-fails", settings.choice.most_failures, "failures in a row after which a server is left out")
       ->check(CLI::Range(1U, 1'000'000U))
       ->capture_default_str();
-  add_seconds(app, "--fail-timeout", settings.choice.pause, "for how long, in seconds");
+  add_seconds(app, "--fail-timeout", settings.choice.pause, "for how long");
   app.add_option("--health", settings.health, "a path that every healthy server answers with 2xx (default: no checks)")
       ->check([](const std::string& text) {
         return text.starts_with('/') ? std::string() : std::string("expected a path that begins with /");
       });
-  add_seconds(app, "--health-interval", settings.health_interval, "the time between two checks, in seconds");
-  add_seconds(app, "--connect-timeout", settings.connect_timeout, "for connecting to a server, in seconds");
+  add_seconds(app, "--health-interval", settings.health_interval, "the time between two checks");
+  add_seconds(app, "--connect-timeout", settings.connect_timeout, "for connecting to a server");
   add_seconds(app, "--timeout", settings.timeout,
-              "for the beginning of a response, and for each further piece of a body, in seconds");
+              "for the beginning of a response, and for each further piece of a body");
   app.add_option("--connections", settings.connections, "connections to each server, on each loop")
       ->check(check_count)
       ->capture_default_str();

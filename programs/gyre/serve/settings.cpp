@@ -32,21 +32,6 @@ std::string check_header(const std::string& text) {
   return fmt::format("expected \"Name: value\", got \"{}\"", text);
 }
 
-void add_seconds(CLI::App& app, const std::string& flag, const std::string& variable, std::chrono::nanoseconds& value,
-                 const std::string& what) {
-  const double seconds = std::chrono::duration<double>(value).count();
-  app.add_option_function<double>(
-         flag,
-         [&value](double given) {
-           value = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(given));
-         },
-         fmt::format("{}, in seconds", what))
-      ->check(check_duration("seconds", 0.001, 1e6))
-      ->envname(variable)
-      ->default_str(fmt::format("{:g}", seconds))
-      ->group("Limits");
-}
-
 void add_limits(CLI::App& app, serve_settings& settings) {
   auto& limits = settings.limits;
   auto& timeouts = settings.timeouts;
@@ -67,15 +52,18 @@ void add_limits(CLI::App& app, serve_settings& settings) {
   number("--max-target", "GYRE_MAX_TARGET", limits.head.target, "bytes of a request's target; more is answered 414");
   number("--max-header-fields", "GYRE_MAX_HEADER_FIELDS", limits.head.fields, "header fields; more is answered 431");
   number("--max-header-bytes", "GYRE_MAX_HEADER_BYTES", limits.head.size, "bytes of a request's head; more: 431");
-  add_seconds(app, "--header-timeout", "GYRE_HEADER_TIMEOUT", timeouts.head,
-              "time for the head of a request; later: 408");
+  const auto seconds = [&app](const std::string& flag, const std::string& variable, std::chrono::nanoseconds& value,
+                              const char* what) {
+    add_seconds(app, flag, value, what)->envname(variable)->group("Limits");
+  };
+  seconds("--header-timeout", "GYRE_HEADER_TIMEOUT", timeouts.head, "time for the head of a request; later: 408");
   number("--max-handshakes", "GYRE_MAX_HANDSHAKES", limits.handshakes,
          "TLS handshakes at a time in each thread; a further one ends the oldest");
-  add_seconds(app, "--handshake-timeout", "GYRE_HANDSHAKE_TIMEOUT", timeouts.handshake, "time for a TLS handshake");
-  add_seconds(app, "--body-timeout", "GYRE_BODY_TIMEOUT", timeouts.body, "time for each 16 KiB of a body; later: 408");
-  add_seconds(app, "--idle-timeout", "GYRE_IDLE_TIMEOUT", timeouts.idle, "time between two requests");
-  add_seconds(app, "--write-timeout", "GYRE_WRITE_TIMEOUT", timeouts.write, "time for each 64 KiB of a response");
-  add_seconds(app, "--drain", "GYRE_DRAIN", timeouts.drain, "time for what is under way at SIGINT or SIGTERM");
+  seconds("--handshake-timeout", "GYRE_HANDSHAKE_TIMEOUT", timeouts.handshake, "time for a TLS handshake");
+  seconds("--body-timeout", "GYRE_BODY_TIMEOUT", timeouts.body, "time for each 16 KiB of a body; later: 408");
+  seconds("--idle-timeout", "GYRE_IDLE_TIMEOUT", timeouts.idle, "time between two requests");
+  seconds("--write-timeout", "GYRE_WRITE_TIMEOUT", timeouts.write, "time for each 64 KiB of a response");
+  seconds("--drain", "GYRE_DRAIN", timeouts.drain, "time for what is under way at SIGINT or SIGTERM");
 }
 
 }  // namespace

@@ -1,0 +1,35 @@
+// programs/gyre/requests/request_options.hpp: checks and reads the options of commands that send HTTP requests.
+#pragma once
+
+#include <gyre/tls/client_config.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace programs {
+
+// Each returns an error message, or an empty string when there is no error.
+
+[[nodiscard]] std::string check_url(const std::string& text);
+/// A token other than CONNECT.
+[[nodiscard]] std::string check_method(const std::string& text);
+/// "Name: value", except the fields that the program itself sets.
+[[nodiscard]] std::string check_request_header(const std::string& text);
+
+/// The parts of such a field, without white space around the value. Lifetime: same as the text.
+[[nodiscard]] std::pair<std::string_view, std::string_view> split_header(std::string_view text) noexcept;
+/// True when one of these fields has this name.
+[[nodiscard]] bool has_header(const std::vector<std::string>& headers, std::string_view name) noexcept;
+
+/// The value of an option such as --data: the text, or the content of the file after an @.
+/// Errors: std::runtime_error with the names of the option and the file.
+[[nodiscard]] std::string read_data(const std::string& option, const std::string& text);
+
+/// The rules for the certificates of servers, from --insecure and the file of --cacert. Nothing when both are absent:
+/// the authorities of the system. Errors: std::runtime_error with the name of the file; tls_error.
+[[nodiscard]] std::optional<gyre::tls::client_config> trusted_by(bool insecure, const std::string& authorities);
+
+}  // namespace programs
