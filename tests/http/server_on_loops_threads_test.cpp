@@ -5,6 +5,7 @@
 #include <gyre/http.hpp>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -241,7 +242,7 @@ TEST(server_on_loops_threads, a_server_on_a_unix_socket_uses_several_loops) {
   gyre::run(
       []() -> gyre::task<> {
         auto options = options_for(2, gyre::accept_mode::reuse_port);
-        options.listen = "unix:@gyre-server-on-loops";
+        options.listen = "unix:@gyre-server-on-loops-" + std::to_string(::getpid());
         options.routes = tell_loop;
         auto body = [](http::server& server) -> gyre::task<> {
           std::set<std::string> seen;

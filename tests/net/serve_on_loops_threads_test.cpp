@@ -4,6 +4,7 @@
 #include <gyre/gyre.hpp>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -267,7 +268,8 @@ TEST(serve_on_loops_threads, the_limit_of_connections_holds_for_all_loops_togeth
 TEST(serve_on_loops_threads, a_unix_socket_is_served_on_several_loops) {
   gyre::run(
       []() -> gyre::task<> {
-        auto listener = gyre::unix_listener::bind(gyre::unix_address("@gyre-serve-on-loops"));
+        const std::string name = "@gyre-serve-on-loops-" + std::to_string(::getpid());
+        auto listener = gyre::unix_listener::bind(gyre::unix_address(name));
         auto handler = [](gyre::unix_stream peer) -> gyre::task<> {
           co_await peer.write_all(index_here());
           (void)co_await peer.receive();
