@@ -60,6 +60,7 @@ class client_connection final : private end_watch {
 
   [[nodiscard]] socket_stream& socket() noexcept { return socket_; }
   [[nodiscard]] bool encrypted() const noexcept { return static_cast<bool>(tls_); }
+  [[nodiscard]] tls::stream& encrypted_stream() noexcept { return tls_; }
   /// Does the handshake.
   task<> encrypt(std::string host, const tls::client_config& config);
 

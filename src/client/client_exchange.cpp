@@ -168,8 +168,7 @@ task<std::error_code> client_exchange::receive_head() {
       continue;
     }
     const int status = input_.head().status();
-    if (status >= 200) co_return std::error_code();
-    if (status == 101) fail(client_errc::unexpected_switch);
+    if (status >= 200 || status == switching_protocols) co_return std::error_code();
     if (++interim_ > most_interim) fail(client_errc::too_many_interim);
     if (observer) observer->see(status, input_.head().fields());
     if (status == 100) go_on_.set();
@@ -199,6 +198,7 @@ task<std::error_code> client_exchange::receive_more() {
 void client_exchange::take_final_head() {
   const parse_error error = input_.begin_body(request.method);
   if (error != parse_error::none) fail(client_errc::bad_response, describe(error));
+  if (switched()) check_switch();
   answered_ = true;
   if (state_.options().cookies)
     for (const field& each : input_.head().fields())
@@ -207,7 +207,7 @@ void client_exchange::take_final_head() {
   choose_decoder();
   clock_.end();
   // Then the connection serves the next request, however long the program keeps the response.
-  if (input_.has_whole_body()) finish_connection();
+  if (input_.has_whole_body() && !switched()) finish_connection();
 }
 
 std::optional<std::uint64_t> client_exchange::length() const noexcept {
@@ -240,7 +240,8 @@ task<std::string_view> client_exchange::receive_raw(std::size_t most) {
 void client_exchange::finish_connection() noexcept {
   if (!conn_) return;
   clock_.end();
-  if (sent_ && input_.framing().keep_alive && !input_.has_more() && input_.head().status() != 408 && !request.closes)
+  if (sent_ && input_.framing().keep_alive && !input_.has_more() && input_.head().status() != 408 && !request.closes &&
+      !switched())
     state_.keep(*origin_, std::move(conn_), how_long_to_keep());
   conn_.reset();
   release_slot();

@@ -48,6 +48,10 @@ class client_exchange {
   // The response.
   [[nodiscard]] const response_input& response() const noexcept { return input_; }
   [[nodiscard]] bool used_old_connection() const noexcept { return on_reused_; }
+  /// The server has agreed to speak another protocol, with status 101.
+  [[nodiscard]] bool switched() const noexcept { return input_.head().status() == switching_protocols; }
+  /// Only once, after a switch. Null when the connection was taken already.
+  [[nodiscard]] any_stream take_stream();
   [[nodiscard]] client_state& state() const noexcept { return state_; }
   /// See client_body.
   GYRE_CORO_WRAPPER task<std::string_view> receive(std::size_t most) {
@@ -78,6 +82,9 @@ class client_exchange {
   [[nodiscard]] std::string subject() const;
 
   task<std::string_view> receive_raw(std::size_t most);
+
+  // protocol_switch.cpp
+  void check_switch();
 
   // decoded_body.cpp
   void choose_decoder();
@@ -119,6 +126,7 @@ class client_exchange {
   [[nodiscard]] bool take_arrived();
   [[nodiscard]] std::chrono::nanoseconds how_long_to_keep() const noexcept;
 
+  static constexpr int switching_protocols = 101;
   static constexpr std::size_t at_once = std::size_t{16} << 10U;
   static constexpr std::size_t record = std::size_t{16} << 10U;
 

@@ -125,6 +125,13 @@ client_request& client_request::expect_continue(bool wanted) noexcept {
   return *this;
 }
 
+client_request& client_request::upgrade(std::string_view protocols) {
+  if (protocols.empty() || !is_field_value(protocols))
+    throw std::invalid_argument("upgrade: expected the name of a protocol, such as \"websocket\"");
+  open().request.upgrade.assign(protocols);
+  return *this;
+}
+
 client_request& client_request::set_total(std::chrono::nanoseconds limit) noexcept {
   open().total = limit;
   return *this;

@@ -53,6 +53,12 @@ task<std::string> client_response::read_all(std::uint64_t limit) {
   co_return all;
 }
 
+any_stream client_response::take_stream() {
+  any_stream stream = open().switched() ? open().take_stream() : any_stream();
+  if (!stream) misuse("take_stream() needs a response with status 101 whose stream was not taken yet");
+  return stream;
+}
+
 task<std::uint64_t> client_response::save(std::string path, void (*progress)(void*, std::uint64_t), void* argument) {
   client_exchange& from = open();
   auto opening = fs::file::open(path, fs::for_writing);

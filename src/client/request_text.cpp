@@ -35,6 +35,7 @@ void request_text::clear() noexcept {
   method.clear();
   fields.clear();
   body.clear();
+  upgrade.clear();
   if (body.capacity() > kept) std::string().swap(body);
   has_host = has_user_agent = has_accept = has_authorization = has_content_type = has_idempotency_key = false;
   closes = has_body = has_accept_encoding = has_range = has_cookie = false;
@@ -52,7 +53,8 @@ void request_text::add_field(std::string_view name, std::string_view value) {
   for (const std::string_view each : own_fields)
     if (is(each))
       throw std::invalid_argument("field \"" + std::string(each) +
-                                  "\": the client sets it itself; see body(), expect_continue() and client_options");
+                                  "\": the client sets it itself; see body(), expect_continue(), upgrade() and "
+                                  "client_options");
   if (is("Connection")) {
     if (!equal_ignoring_case(value, "close"))
       throw std::invalid_argument("field \"Connection\": only \"close\" can be asked for");
@@ -155,6 +157,10 @@ void request_text::write_head(std::string& out, std::string_view user_agent, con
   else if (method == "POST" || method == "PUT" || method == "PATCH")
     writer.field("Content-Length", std::uint64_t{0});  // RFC 9110 §8.6
   if (framed.expects_continue) writer.field("Expect", "100-continue");
+  if (!upgrade.empty()) {
+    writer.field("Connection", "Upgrade");
+    writer.field("Upgrade", upgrade);
+  }
   writer.end();
 }
 

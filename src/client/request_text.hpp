@@ -19,6 +19,7 @@ struct request_text {
   http::url url = url_reader::blank();
   std::string fields;  // "Name: value\r\n" of the program
   std::string body;
+  std::string upgrade;  // the protocols that the program would rather speak; empty for none
 
   // The program has set a field with this name.
   bool has_host = false;

@@ -59,6 +59,14 @@ class response_input {
   [[nodiscard]] bool has_whole_body() const noexcept {
     return at_end_ || (framing_.body == body_kind::sized && available().size() >= left_);
   }
+  /// Removes and returns the bytes after a response without a body.
+  [[nodiscard]] std::string take_rest() {
+    std::string rest = gathered_.substr(used_);
+    rest.append(piece_);
+    used_ = gathered_.size();
+    release_lease();
+    return rest;
+  }
   /// Bytes beyond this response.
   [[nodiscard]] bool has_more() const noexcept {
     return available().size() > (at_end_ || framing_.body != body_kind::sized ? 0 : left_);

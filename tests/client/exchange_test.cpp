@@ -136,7 +136,8 @@ TEST(client_exchange, line_ends_and_own_fields_are_refused_with_a_sentence) {
     EXPECT_NE(refusal([&] { request.header("X", std::string_view("a\0b", 3)); }), "accepted");
     EXPECT_NE(refusal([&] { request.bearer_token("a\nb"); }), "accepted");
     EXPECT_EQ(refusal([&] { request.header("content-length", "3"); }),
-              "field \"Content-Length\": the client sets it itself; see body(), expect_continue() and client_options");
+              "field \"Content-Length\": the client sets it itself; see body(), expect_continue(), upgrade() and "
+              "client_options");
     EXPECT_EQ(refusal([&] { request.header("Connection", "upgrade"); }),
               "field \"Connection\": only \"close\" can be asked for");
     EXPECT_EQ(refusal([&] { request.basic_auth("a:b", "c"); }), "basic_auth: a user name cannot contain a colon");

@@ -1,4 +1,5 @@
 // tests/client/https_test.cpp: the same over TLS, and over Unix sockets.
+#include <gyre/stream/copy.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>
 #include <gyre/tls.hpp>
 
@@ -34,9 +35,11 @@ class https_server {
     return "https://" + listener_.local_address().string() + std::string(target);
   }
   [[nodiscard]] int connections() const noexcept { return connections_; }
+  [[nodiscard]] int resumed() const noexcept { return resumed_; }
   gyre::task<> run() {
     auto handler = [this](tls::stream stream) -> gyre::task<> {
       ++connections_;
+      if (stream.resumed()) ++resumed_;
       co_await server_.serve_connection(gyre::any_stream(std::move(stream)));
     };
     co_await listener_.serve(handler);
@@ -58,6 +61,7 @@ class https_server {
   tls::listener listener_;
   http::server server_;
   int connections_ = 0;
+  int resumed_ = 0;
 };
 
 template <class Body>
@@ -146,6 +150,18 @@ TEST(client_https, a_certificate_for_another_name_is_refused) {
         EXPECT_NE(refusal.find("IP address mismatch"), std::string::npos) << refusal;
       },
       other);
+}
+
+TEST(client_https, the_second_connection_to_an_origin_resumes_the_session_of_the_first) {
+  with_https(echo, [](https_server& server) -> gyre::task<> {
+    http::client client(trusting());
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(co_await fetched(client, server.url()), "GET / ");
+      client.close_idle();
+    }
+    EXPECT_EQ(server.connections(), 3);
+    EXPECT_EQ(server.resumed(), 2);
+  });
 }
 
 TEST(client_https, large_bodies_arrive_whole_in_both_directions) {
@@ -302,6 +318,33 @@ TEST(client_https, a_cancel_anywhere_leaks_nothing) {
   const auto report = gyre::testing::cancel_at_every_await(scenario, [](bool) {});
   EXPECT_GT(report.cancelled, 20U);
   EXPECT_GE(report.completed, 1U);
+}
+
+TEST(client_https, an_upgraded_connection_stays_encrypted_and_ends_in_both_directions) {
+  const auto repeats = [](http::request&) {
+    return http::response::switch_protocols("repeat", [](gyre::any_stream peer) -> gyre::task<> {
+      (void)co_await gyre::copy(peer, peer);
+      co_await peer.shutdown_write();
+    });
+  };
+  const std::string text(100'000, 'x');
+  with_https(repeats, [&](https_server& server) -> gyre::task<> {
+    http::client client(trusting());
+    auto response = co_await client.request("GET", server.url()).upgrade("repeat").send();
+    EXPECT_EQ(response.status(), 101);
+    auto stream = response.take_stream();
+    auto writes = [&](gyre::task_group& group) -> gyre::task<> {
+      group.spawn([](gyre::any_stream& to, const std::string& all) -> gyre::task<> {
+        co_await to.write_all(std::as_bytes(std::span(all)));
+        co_await to.shutdown_write();
+      }(stream, text));
+      std::size_t size = 0;
+      std::array<std::byte, 4096> buffer{};
+      while (const std::size_t n = co_await stream.read_some(buffer)) size += n;
+      EXPECT_EQ(size, text.size());
+    };
+    co_await gyre::task_group::scope(writes);
+  });
 }
 
 TEST(client_unix, requests_go_to_the_socket_whatever_the_host) {

@@ -1,88 +1,19 @@
 """gyre proxy: what it passes on, which server it asks, and what it does when servers fail."""
 
-import http.client
-import http.server
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
 import tempfile
 import threading
-import time
 import unittest
 from pathlib import Path
 
+from proxy_support import Proxy, answering, ok, unused_port
 from scripted import Scripted, read_head
 from support import BIN, Serve
 from upstream import Upstream
-
-
-class Proxy:
-    """`gyre proxy` on a free port."""
-
-    def __init__(self, *servers, arguments=()):
-        self.command = [str(BIN / "gyre"), "proxy", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--access-log",
-                        "off", *arguments]
-        for each in servers:
-            self.command += ["--to", each if isinstance(each, str) else f"http://127.0.0.1:{each}"]
-
-    def __enter__(self):
-        self.errors = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen(self.command, stderr=self.errors, text=True)
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            text = self.said()
-            found = re.search(r"^listening on 127\.0\.0\.1:(\d+)$", text, re.M)
-            if found:
-                self.port = int(found.group(1))
-                self.admin = int(re.search(r"admin +http://127\.0\.0\.1:(\d+)/", text).group(1))
-                return self
-            time.sleep(0.01)
-        raise AssertionError(f"gyre proxy did not start: {self.said()}")
-
-    def said(self):
-        self.errors.seek(0)
-        return self.errors.read()
-
-    def __exit__(self, *_):
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(20)
-        finally:
-            self.process.kill()
-            self.process.wait()
-            self.errors.close()
-
-    def ask(self, method="GET", path="/", body=None, headers=None, port=None):
-        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=20)
-        try:
-            connection.request(method, path, body, headers or {})
-            answer = connection.getresponse()
-            return answer.status, answer.headers, answer.read()
-        finally:
-            connection.close()
-
-    def metric(self, name, server):
-        text = self.ask(path="/metrics", port=self.admin)[2].decode()
-        return int(re.search(rf'^{name}{{server="http://127\.0\.0\.1:{server}"}} (\d+)$', text, re.M).group(1))
-
-
-def ok(text, status="200 OK"):
-    return f"HTTP/1.1 {status}\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode()
-
-
-def answering(text, status="200 OK"):
-    def serve(peer, _):
-        while read_head(peer):
-            peer.sendall(ok(text, status))
-    return Scripted(serve)
-
-
-def unused_port():
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        return unused.getsockname()[1]
 
 
 class Forwarding(unittest.TestCase):
@@ -131,6 +62,40 @@ class Forwarding(unittest.TestCase):
             seen = json.loads(proxy.ask(path="/x")[2])
             self.assertEqual(seen["path"], "/app/x")
             self.assertEqual(dict(seen["headers"])["Host"], f"127.0.0.1:{self.port}")
+
+    def test_an_upgraded_connection_carries_both_directions_until_one_side_ends(self):
+        def echo(peer, _):
+            head = read_head(peer)
+            assert "Upgrade: websocket" in head and "h2c" not in head, head
+            peer.sendall(b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n"
+                         b"Sec-WebSocket-Accept: abc\r\n\r\nwelcome ")
+            while piece := peer.recv(1000):
+                peer.sendall(piece.upper())
+            peer.sendall(b" bye")
+
+        with Scripted(echo) as server, Proxy(server.port) as proxy:
+            with socket.create_connection(("127.0.0.1", proxy.port), timeout=20) as client:
+                client.sendall(b"GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\n"
+                               b"Upgrade: h2c, websocket\r\nHTTP2-Settings: AAA\r\nSec-WebSocket-Key: k\r\n\r\nearly ")
+                answer = b""
+                while not answer.endswith(b"EARLY "):
+                    answer += client.recv(1000)
+                head, _, data = answer.partition(b"\r\n\r\n")
+                self.assertTrue(head.startswith(b"HTTP/1.1 101 "), head)
+                self.assertIn(b"Sec-WebSocket-Accept: abc", head)
+                self.assertEqual(data, b"welcome EARLY ")
+                client.sendall(b"late")
+                client.shutdown(socket.SHUT_WR)
+                rest = b""
+                while piece := client.recv(1000):
+                    rest += piece
+                self.assertEqual(rest, b"LATE bye")
+            self.assertEqual(proxy.metric("gyre_proxy_running", server.port), 0)
+
+    def test_a_server_that_declines_an_upgrade_answers_as_usual(self):
+        with answering("plain") as server, Proxy(server.port) as proxy:
+            status, _, body = proxy.ask(headers={"Connection": "Upgrade", "Upgrade": "websocket"})
+            self.assertEqual((status, body), (200, b"plain"))
 
     def test_bodies_of_all_framings_pass_both_ways(self):
         with Proxy(self.port) as proxy:

@@ -91,6 +91,11 @@ class GYRE_API client_request {
   /// Waits for "100 Continue" before the body is sent, so that a server can refuse it. RFC 9110 §10.1.1.
   client_request& expect_continue(bool wanted = true) noexcept;
 
+  /// Offers to speak another protocol on this connection: "websocket", or a list in the order of preference. A server
+  /// that agrees answers 101 (see client_response::take_stream); any other answer is an ordinary response. RFC 9110
+  /// §7.8.
+  client_request& upgrade(std::string_view protocols);
+
   /// The time for all of it, until the end of the response's body; replaces client_timeouts::total.
   template <class Rep, class Period>
   client_request& timeout(std::chrono::duration<Rep, Period> limit) {

@@ -7,6 +7,7 @@
 #include <gyre/coro/task.hpp>
 #include <gyre/http/field.hpp>
 #include <gyre/http/json_format.hpp>
+#include <gyre/stream/any_stream.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -108,6 +109,12 @@ class GYRE_API client_response {
   [[nodiscard]] GYRE_CORO_WRAPPER task<std::uint64_t> save_to(std::string path, Progress& progress) {
     return save(std::move(path), [](void* p, std::uint64_t bytes) { (*static_cast<Progress*>(p))(bytes); }, &progress);
   }
+
+  /// Takes the connection over after status 101, the agreement to client_request::upgrade. Bytes of the new protocol
+  /// that came with the head are read first. The limits of the client no longer apply, and the connection no longer
+  /// counts among those of its origin. A response that is destroyed before closes the connection. Stops the program
+  /// with a message when the status is not 101, and when it is called twice.
+  [[nodiscard]] any_stream take_stream();
 
   /// False for a response that was moved from.
   [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(exchange_); }

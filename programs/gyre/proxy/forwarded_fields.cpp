@@ -67,6 +67,18 @@ std::optional<std::uint64_t> hops_left(const http::request& request) {
   return http::value_from_text<std::uint64_t>(request.field("Max-Forwards"));
 }
 
+std::string protocols_passed_on(const http::request& request) {
+  std::string text;
+  std::string_view asked = request.upgrade();
+  for (auto each = http::next_in_list(asked); !each.empty(); each = http::next_in_list(asked)) {
+    constexpr std::string_view http2 = "h2";
+    if (http::equal_ignoring_case(each.substr(0, http2.size()), http2)) continue;
+    if (!text.empty()) text += ", ";
+    text += each;
+  }
+  return text;
+}
+
 void forward_fields(const http::request& request, const client_description& client, http::client_request& to) {
   // Fields of which this proxy writes its own.
   static constexpr std::array<std::string_view, 8> replaced{

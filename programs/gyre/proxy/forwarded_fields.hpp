@@ -22,6 +22,10 @@ namespace programs {
 /// How many more proxies may pass this request on; nothing for any number. RFC 9110 §7.6.2.
 [[nodiscard]] std::optional<std::uint64_t> hops_left(const gyre::http::request& request);
 
+/// The protocols that the client would rather speak, without HTTP/2: its requests would pass unseen, and so around the
+/// rules of this proxy.
+[[nodiscard]] std::string protocols_passed_on(const gyre::http::request& request);
+
 /// How a proxy describes the client to the server behind it.
 struct client_description {
   std::string host;        // the address; empty for none

@@ -9,6 +9,8 @@
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/printable.hpp>
 #include <gyre/loop/sleep.hpp>
+#include <gyre/stream/any_stream.hpp>
+#include <gyre/stream/copy.hpp>
 
 #include <fmt/format.h>
 
@@ -54,6 +56,8 @@ bool may_be_repeated(const http::request& request) {
   return std::ranges::find(idempotent, request.method()) != idempotent.end();
 }
 
+constexpr int switching_protocols = 101;
+
 bool is_temporary(int status) noexcept { return status == 502 || status == 503 || status == 504; }
 
 }  // namespace
@@ -74,6 +78,20 @@ class forwarder::passed_on {
 
  private:
   http::client_response response_;
+  upstreams::use use_;
+};
+
+/// Connects a client and a server that have agreed on another protocol.
+class forwarder::connected {
+ public:
+  connected(gyre::any_stream&& server, upstreams::use&& use) : server_(std::move(server)), use_(std::move(use)) {}
+  gyre::task<> operator()(gyre::any_stream client) {
+    (void)co_await gyre::copy_bidirectional(client, server_);
+    use_ = {};
+  }
+
+ private:
+  gyre::any_stream server_;
   upstreams::use use_;
 };
 
@@ -148,7 +166,10 @@ http::client_request forwarder::prepare(http::request& request, std::size_t numb
                                   .trusted = settings_.trust_forwarded};
   forward_fields(request, client, made);
   if (settings_.keep_host && !request.host().empty()) made.header("Host", request.host());
-  if (!request.body().at_end()) {
+  if (request.body().at_end()) {
+    const std::string protocols = protocols_passed_on(request);
+    if (!protocols.empty()) made.upgrade(protocols);
+  } else {
     auto next = [&request, &body_begun, &body_failure]() -> gyre::task<std::string_view> {
       body_begun = true;
       try {
@@ -170,11 +191,13 @@ http::response forwarder::make_response(http::request& request, http::client_res
   const int status = from.status();
   const bool has_body = !from.body().at_end();
   http::response made;
-  if (has_body)
+  if (status == switching_protocols)
+    made = http::response::switch_protocols(from.field("Upgrade"), connected(from.take_stream(), std::move(use)));
+  else if (has_body)
     made = http::response::stream(passed_on(std::move(from), std::move(use)), "");
   else if (request.method() == "HEAD")  // only the length of the body is announced
     made = http::response::stream([](http::body_writer&) -> gyre::task<> { co_return; }, "");
-  made.set_status(status);
+  if (status != switching_protocols) made.set_status(status);
   for (const http::field& each : fields) {
     std::uint64_t length = 0;
     if (http::equal_ignoring_case(each.name, "Content-Length")) {

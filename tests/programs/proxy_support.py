@@ -1,0 +1,78 @@
+"""Starts `gyre proxy` for a test, and servers behind it."""
+
+import http.client
+import re
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+from scripted import Scripted, read_head
+from support import BIN
+
+
+class Proxy:
+    """`gyre proxy` on a free port."""
+
+    def __init__(self, *servers, arguments=()):
+        self.command = [str(BIN / "gyre"), "proxy", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--access-log",
+                        "off", *arguments]
+        for each in servers:
+            self.command += ["--to", each if isinstance(each, str) else f"http://127.0.0.1:{each}"]
+
+    def __enter__(self):
+        self.errors = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(self.command, stderr=self.errors, text=True)
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            text = self.said()
+            found = re.search(r"^listening on 127\.0\.0\.1:(\d+)$", text, re.M)
+            if found:
+                self.port = int(found.group(1))
+                self.admin = int(re.search(r"admin +http://127\.0\.0\.1:(\d+)/", text).group(1))
+                return self
+            time.sleep(0.01)
+        raise AssertionError(f"gyre proxy did not start: {self.said()}")
+
+    def said(self):
+        self.errors.seek(0)
+        return self.errors.read()
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(20)
+        finally:
+            self.process.kill()
+            self.process.wait()
+            self.errors.close()
+
+    def ask(self, method="GET", path="/", body=None, headers=None, port=None):
+        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=20)
+        try:
+            connection.request(method, path, body, headers or {})
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        finally:
+            connection.close()
+
+    def metric(self, name, server):
+        text = self.ask(path="/metrics", port=self.admin)[2].decode()
+        return int(re.search(rf'^{name}{{server="http://127\.0\.0\.1:{server}"}} (\d+)$', text, re.M).group(1))
+
+
+def ok(text, status="200 OK"):
+    return f"HTTP/1.1 {status}\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode()
+
+
+def answering(text, status="200 OK"):
+    def serve(peer, _):
+        while read_head(peer):
+            peer.sendall(ok(text, status))
+    return Scripted(serve)
+
+
+def unused_port():
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        return unused.getsockname()[1]
