@@ -6,6 +6,7 @@
 //   get, post        the same with the client of this loop
 //   client_options   limits, time-outs, policies
 //   cookie_jar       the cookies that servers have set
+//   connector        opens connections in a way of the program's own
 //   proxy_options    HTTP and SOCKS proxies
 //   client_request   builds a request
 //   request_body     a body that is made while it is sent
@@ -19,6 +20,7 @@
 #include <gyre/client/client_options.hpp>
 #include <gyre/client/client_request.hpp>
 #include <gyre/client/client_response.hpp>
+#include <gyre/client/connector.hpp>
 #include <gyre/client/cookie_jar.hpp>
 #include <gyre/client/proxy_options.hpp>
 #include <gyre/client/request_body.hpp>

@@ -1,5 +1,5 @@
 // src/client/client_connection.cpp: how an idle connection is watched. A socket tells by itself that its peer has left.
-// An encrypted stream tells that only to a reader, so a task reads.
+// Other streams tell that only to a reader, so a task reads.
 #include "client_connection.hpp"
 
 #include <gyre/tasks/as_expected.hpp>
@@ -10,22 +10,47 @@
 namespace gyre::http {
 
 task<> client_connection::encrypt(std::string host, const tls::client_config& config) {
-  auto shaking = tls::connect(borrowed_socket(socket_), std::move(host), config);
+  auto shaking = foreign_ ? tls::connect(borrowed_stream<any_stream>(foreign_), std::move(host), config)
+                          : tls::connect(borrowed_stream<socket_stream>(socket_), std::move(host), config);
   tls_ = co_await std::move(shaking);
+}
+
+task<std::size_t> client_connection::read_some(std::span<std::byte> buffer) {
+  if (tls_) co_return co_await tls_.read_some(buffer);
+  if (foreign_) co_return co_await foreign_.read_some(buffer);
+  co_return co_await socket_.read_some(buffer);
+}
+
+task<> client_connection::write_all(std::span<const std::byte> bytes) {
+  if (tls_)
+    (void)co_await tls_.write_all(bytes);
+  else if (foreign_)
+    co_await foreign_.write_all(bytes);
+  else
+    (void)co_await socket_.write_all(bytes);
+}
+
+task<> client_connection::shutdown_write() {
+  if (tls_)
+    co_await tls_.shutdown_write();
+  else if (foreign_)
+    co_await foreign_.shutdown_write();
+  else
+    co_await socket_.shutdown_write();
 }
 
 task<write_outcome> client_connection::write(std::string_view first, std::string_view second) {
   write_outcome outcome;
   try {
-    if (encrypted()) {
+    if (!lends()) {
       constexpr std::size_t one_record = std::size_t{16} << 10U;
       if (!second.empty() && first.size() + second.size() <= one_record) {
         joined_.assign(first).append(second);
         first = joined_;
         second = {};
       }
-      (void)co_await tls_.write_all(first);
-      if (!second.empty()) (void)co_await tls_.write_all(second);
+      co_await write_all(std::as_bytes(std::span(first)));
+      if (!second.empty()) co_await write_all(std::as_bytes(std::span(second)));
     } else if (second.empty()) {
       (void)co_await socket_.write_all(first);
     } else {
@@ -34,9 +59,9 @@ task<write_outcome> client_connection::write(std::string_view first, std::string
       (void)co_await socket_.write_all(std::span<const io::const_buffer>(both));
     }
   } catch (const incomplete_transfer& failure) {
-    outcome = {.error = failure.code(), .nothing_written = !encrypted() && failure.transferred() == 0};
+    outcome = {.error = failure.code(), .nothing_written = lends() && failure.transferred() == 0};
   } catch (const std::system_error& failure) {
-    outcome = {.error = failure.code(), .nothing_written = !encrypted()};
+    outcome = {.error = failure.code(), .nothing_written = lends()};
   }
   co_return outcome;
 }
@@ -48,9 +73,9 @@ struct client_connection::read_in_background {
 };
 
 task<> client_connection::read_while_idle(read_in_background reading) {
-  std::array<char, 1> unexpected{};
+  std::array<std::byte, 1> unexpected{};
   client_connection& self = *reading.of;
-  auto byte = self.tls_.read_some(std::span<char>(unexpected));
+  auto byte = self.read_some(unexpected);
   (void)co_await as_expected(std::move(byte));
   self.quiet_ = false;
   if (!self.discarded_ && self.owner_ != nullptr) self.owner_->drop(self);
@@ -64,7 +89,7 @@ void client_connection::background_ended() noexcept {
 void client_connection::watch(idle_connections& owner) {
   owner_ = &owner;
   quiet_ = true;
-  if (!encrypted()) return socket_.socket().watch_end(this);
+  if (lends()) return socket_.socket().watch_end(this);
   read_in_background reading(*this);
   background_ = true;
   watching_ = spawn(read_while_idle(std::move(reading)), {.name = "watching an idle connection"});
@@ -85,13 +110,13 @@ task<bool> client_connection::unwatch() {
   if (!watching_.done()) watching_.cancel();
   co_await watching_.wait();
   watching_.detach();
-  co_return quiet_ && !background_ && !socket_.socket().received.readable();
+  co_return quiet_ && !background_ && (foreign_ || !socket_.socket().received.readable());
 }
 
 void client_connection::discard() noexcept {
   owner_ = nullptr;
   if (!background_) {
-    if (!encrypted() && socket_.is_open()) socket_.socket().watch_end(nullptr);
+    if (lends() && socket_.is_open()) socket_.socket().watch_end(nullptr);
     delete this;
     return;
   }

@@ -6,6 +6,7 @@
 #include <gyre/io/buffer_lease.hpp>
 #include <gyre/io/completion.hpp>
 #include <gyre/net/socket_stream.hpp>
+#include <gyre/stream/any_stream.hpp>
 #include <gyre/tasks/task_handle.hpp>
 #include <gyre/tls/stream.hpp>
 
@@ -24,25 +25,31 @@ struct origin;
 
 /// Any connected socket.
 struct carrier : socket_stream {
+  carrier() noexcept = default;
   explicit carrier(socket_stream&& stream) noexcept : socket_stream(std::move(stream)) {}
 };
 
-/// The socket below TLS. The connection keeps it, so that time limits reach it.
-class borrowed_socket {
+/// The stream below TLS. The connection keeps it, so that time limits reach it.
+template <class S>
+class borrowed_stream {
  public:
-  explicit borrowed_socket(socket_stream& socket) noexcept : socket_(&socket) {}
-  auto read_some(std::span<std::byte> buffer) noexcept { return socket_->read_some(buffer); }
-  auto receive() noexcept { return socket_->receive(); }
-  auto write_all(std::span<const std::byte> bytes) noexcept { return socket_->write_all(bytes); }
-  void abort() noexcept { socket_->abort(); }
+  explicit borrowed_stream(S& below) noexcept : below_(&below) {}
+  GYRE_CORO_WRAPPER auto read_some(std::span<std::byte> buffer) noexcept { return below_->read_some(buffer); }
+  auto receive() noexcept
+    requires lending_stream<S>
+  {
+    return below_->receive();
+  }
+  GYRE_CORO_WRAPPER auto write_all(std::span<const std::byte> bytes) noexcept { return below_->write_all(bytes); }
+  void abort() noexcept { below_->abort(); }
 
  private:
-  socket_stream* socket_;
+  S* below_;
 };
 
 struct write_outcome {
   std::error_code error = {};
-  bool nothing_written = false;  // known only for plain connections
+  bool nothing_written = false;  // known only for plain sockets
 };
 
 /// One request at a time. When it is idle, it is watched: its owner learns when the server closes it, and never uses it
@@ -53,22 +60,40 @@ class client_connection final : private end_watch {
   explicit client_connection(Stream stream, io::monotonic_time now) : socket_(std::move(stream)), made_(now) {
     ended = [](end_watch& watch) noexcept { static_cast<client_connection&>(watch).has_ended(); };
   }
+  /// A connection that the program has opened.
+  explicit client_connection(any_stream stream, io::monotonic_time now) : foreign_(std::move(stream)), made_(now) {}
   client_connection& operator=(client_connection&&) = delete;
 
   /// Ends it. It may live on, unseen, until a task that watches it has ended.
   void discard() noexcept;
 
   [[nodiscard]] socket_stream& socket() noexcept { return socket_; }
-  [[nodiscard]] bool encrypted() const noexcept { return static_cast<bool>(tls_); }
-  [[nodiscard]] tls::stream& encrypted_stream() noexcept { return tls_; }
+  /// A plain socket, whose bytes come in leases.
+  [[nodiscard]] bool lends() const noexcept { return !tls_ && !foreign_; }
+  /// Ends a read and a write that wait, because a time limit has passed.
+  void interrupt() noexcept {
+    if (foreign_)
+      foreign_.abort();
+    else
+      socket_.cancel();
+  }
+  void abort() noexcept {
+    if (foreign_)
+      foreign_.abort();
+    else
+      socket_.abort();
+  }
   /// Does the handshake.
   task<> encrypt(std::string host, const tls::client_config& config);
 
   /// Writes everything. Errors of the connection are values.
   task<write_outcome> write(std::string_view first, std::string_view second = {});
-  /// Waits for bytes: in `lease` when plain, else in the buffer.
+  /// Waits for bytes, if it lends them.
   auto receive_lease() noexcept { return socket_.receive(); }
-  GYRE_CORO_WRAPPER task<std::size_t> read_encrypted(std::span<char> buffer) { return tls_.read_some(buffer); }
+  /// Waits for bytes, in any case.
+  task<std::size_t> read_some(std::span<std::byte> buffer);
+  task<> write_all(std::span<const std::byte> bytes);
+  task<> shutdown_write();
 
   /// From now on nobody reads, and `owner` is told when the server leaves.
   void watch(idle_connections& owner);
@@ -96,7 +121,8 @@ class client_connection final : private end_watch {
   void background_ended() noexcept;
 
   carrier socket_;
-  tls::stream tls_;
+  any_stream foreign_;  // instead of the socket
+  tls::stream tls_;     // over one of them
   std::string joined_;  // for records
   task_handle<void> watching_;
   idle_connections* owner_ = nullptr;

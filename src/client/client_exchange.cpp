@@ -148,12 +148,12 @@ void client_exchange::begin_attempt() {
 
 task<std::error_code> client_exchange::converse() {
   const client_timeouts& limits = state_.options().timeouts;
-  clock_.begin(phase::sending, limits.between_bytes, conn_->socket());
+  clock_.begin(phase::sending, limits.between_bytes, *conn_);
   const write_outcome written = co_await conn_->write(head_, request.body);
   sent_ = !written.error;
   if (written.error && clock_.expired()) co_return written.error;
   // A server that takes no more may have sent a response before.
-  clock_.begin(phase::first_byte, limits.first_byte, conn_->socket());
+  clock_.begin(phase::first_byte, limits.first_byte, *conn_);
   const std::error_code failure = co_await receive_head();
   if (failure && !input_.received_any()) nothing_written_ = written.nothing_written;
   co_return failure&& written.error && !clock_.expired() ? written.error : failure;
@@ -179,18 +179,18 @@ task<std::error_code> client_exchange::receive_head() {
 task<std::error_code> client_exchange::receive_more() {
   input_.release_lease();
   if (clock_.expired()) co_return time_limit_passed();
-  if (conn_->encrypted()) {
-    if (decrypted_ == nullptr) decrypted_ = std::make_unique<char[]>(record);
-    auto reading = conn_->read_encrypted({decrypted_.get(), record});
-    const auto count = co_await as_expected(std::move(reading));
-    if (!count) co_return count.error();
-    if (*count == 0) co_return stream_errc::end_of_stream;
-    input_.add(std::string_view(decrypted_.get(), *count));
-  } else {
+  if (conn_->lends()) {
     auto lease = co_await as_expected(conn_->receive_lease());
     if (!lease) co_return lease.error();
     if (lease->empty()) co_return stream_errc::end_of_stream;
     input_.add(std::move(*lease));
+  } else {
+    if (buffer_ == nullptr) buffer_ = std::make_unique<char[]>(record);
+    auto reading = conn_->read_some(std::as_writable_bytes(std::span(buffer_.get(), record)));
+    const auto count = co_await as_expected(std::move(reading));
+    if (!count) co_return count.error();
+    if (*count == 0) co_return stream_errc::end_of_stream;
+    input_.add(std::string_view(buffer_.get(), *count));
   }
   co_return std::error_code();
 }
@@ -227,7 +227,7 @@ task<std::string_view> client_exchange::receive_raw(std::size_t most) {
     if (input_.at_end()) finish_connection();
     if (!piece.empty() || input_.at_end()) co_return piece;
     if (!conn_) fail(client_errc::cut_off);
-    clock_.begin(phase::body, state_.options().timeouts.between_bytes, conn_->socket());
+    clock_.begin(phase::body, state_.options().timeouts.between_bytes, *conn_);
     const std::error_code failure = co_await receive_more();
     clock_.end();
     if (!failure || (failure == stream_errc::end_of_stream && input_.end_of_stream())) continue;
@@ -292,9 +292,9 @@ void client_exchange::abandon_body() noexcept {
     give_up_connection();
 }
 
-// Bytes of a plain connection that have been received already.
+// Bytes of a socket that have been received already.
 bool client_exchange::take_arrived() {
-  if (conn_->encrypted()) return false;
+  if (!conn_->lends()) return false;
   auto arrived = conn_->receive_lease();
   if (!conn_->socket().socket().received.has_bytes() || !arrived.try_now()) return false;
   input_.release_lease();

@@ -139,7 +139,7 @@ class client_exchange {
   std::string head_;
   std::string cookie_text_;  // of the jar
   response_input input_;
-  std::unique_ptr<char[]> decrypted_;  // one record
+  std::unique_ptr<char[]> buffer_;  // one record, for connections that lend nothing
 
   std::unique_ptr<content_decoder> decoder_;  // of a compressed body
   std::unique_ptr<char[]> decoded_memory_;

@@ -26,7 +26,8 @@ struct counted {
 // A connection may have ended while this thread was busy. Then the loop first looks at the kernel.
 task<> client_exchange::acquire() {
   if (origin_ == nullptr) {
-    proxy_ = state_.options().unix_socket.empty() ? state_.options().proxies.find(request.url) : nullptr;
+    const bool direct = !state_.options().unix_socket.empty() || state_.options().connector;
+    proxy_ = direct ? nullptr : state_.options().proxies.find(request.url);
     if (proxy_ == nullptr) {
       origin_ = &state_.join(request.url.origin());
     } else {
@@ -76,7 +77,7 @@ task<> client_exchange::dial() {
     throw timed_out(clock_.is_total_over() ? clock_.total() : options.timeouts.connect, subject() + " (connecting)");
   }
   ++state_.opened;
-  if (request.url.scheme() != "https") co_return;
+  if (request.url.scheme() != "https" || options.connector.secure()) co_return;
   try {
     auto handshake = conn_->encrypt(std::string(request.url.host()), state_.tls_config());
     auto limited = gyre::timeout(clock_.clamped(options.timeouts.tls), std::move(handshake));
@@ -88,11 +89,15 @@ task<> client_exchange::dial() {
 
 task<> client_exchange::open_socket() {
   const client_options& options = state_.options();
-  if (options.unix_socket.empty()) {
+  event_loop& loop = event_loop::current();
+  if (options.connector) {
+    auto stream = co_await options.connector(request.url);
+    conn_ = connection_owner(new client_connection(std::move(stream), loop.recent()));
+  } else if (options.unix_socket.empty()) {
     const url& first = proxy_ == nullptr ? request.url : *proxy_;
     auto addresses = co_await resolve(first.host(), first.port(), options.resolving);
     auto stream = co_await connect_to_first(std::move(addresses), options.connecting);
-    conn_ = connection_owner(new client_connection(std::move(stream), event_loop::current().recent()));
+    conn_ = connection_owner(new client_connection(std::move(stream), loop.recent()));
     if (proxy_ == nullptr || reading_proxy() != nullptr) co_return;
     auto tunnel = proxy_->scheme() == "http"
                       ? open_http_tunnel(conn_->socket(), *proxy_, request.url)
@@ -100,7 +105,7 @@ task<> client_exchange::open_socket() {
     co_await std::move(tunnel);
   } else {
     auto stream = co_await unix_stream::connect(unix_address(options.unix_socket));
-    conn_ = connection_owner(new client_connection(std::move(stream), event_loop::current().recent()));
+    conn_ = connection_owner(new client_connection(std::move(stream), loop.recent()));
   }
 }
 

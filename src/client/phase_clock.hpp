@@ -2,17 +2,18 @@
 #pragma once
 
 #include <gyre/loop/event_loop.hpp>
-#include <gyre/net/socket_stream.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 
+#include "client_connection.hpp"
+
 namespace gyre::http {
 
 enum class phase : std::uint8_t { queue, connect, tls, sending, first_byte, body, backoff };
 
-/// Ends the reads and writes of a socket when the limit of a phase has passed. The timer stays armed between phases,
+/// Ends the reads and writes of a connection when the limit of a phase has passed. The timer stays armed between phases,
 /// and postpones itself when it fires too early. So a phase costs only a few stores.
 class phase_clock : private timer {
  public:
@@ -37,12 +38,12 @@ class phase_clock : private timer {
     return std::min(limit, std::chrono::nanoseconds(std::max<io::monotonic_time>(left, 0)));
   }
 
-  void begin(phase now_in, std::chrono::nanoseconds limit, socket_stream& socket) noexcept {
+  void begin(phase now_in, std::chrono::nanoseconds limit, client_connection& connection) noexcept {
     event_loop& loop = event_loop::current();
     const io::monotonic_time now = loop.recent();
     phase_ = now_in;
     limit_ = limit;
-    socket_ = &socket;
+    connection_ = &connection;
     wanted_ = std::min(after(now, limit), total_until_);
     expired_ = wanted_ <= now;
     if (wanted_ == io::wait_forever || expired_ || (armed() && deadline <= wanted_)) return;
@@ -50,7 +51,7 @@ class phase_clock : private timer {
     deadline = wanted_;
     loop.timers().arm(*this);
   }
-  void end() noexcept { socket_ = nullptr; }
+  void end() noexcept { connection_ = nullptr; }
   /// True when the phase was too long. It remains so until the next one begins.
   [[nodiscard]] bool expired() const noexcept { return expired_; }
 
@@ -70,7 +71,7 @@ class phase_clock : private timer {
                : now + std::clamp<io::monotonic_time>(limit.count(), 0, io::wait_forever - now);
   }
   void look() noexcept {
-    if (socket_ == nullptr || wanted_ == io::wait_forever) return;
+    if (connection_ == nullptr || wanted_ == io::wait_forever) return;
     event_loop& loop = event_loop::current();
     if (loop.now() < wanted_) {
       deadline = wanted_;
@@ -78,10 +79,10 @@ class phase_clock : private timer {
       return;
     }
     expired_ = true;
-    socket_->cancel();
+    connection_->interrupt();
   }
 
-  socket_stream* socket_ = nullptr;
+  client_connection* connection_ = nullptr;
   io::monotonic_time wanted_ = 0;
   io::monotonic_time total_until_ = io::wait_forever;
   std::chrono::nanoseconds limit_{0};

@@ -27,22 +27,11 @@ class switched_stream {
       used_ += count;
       co_return count;
     }
-    if (!connection_->encrypted()) co_return co_await connection_->socket().read_some(buffer);
-    co_return co_await connection_->encrypted_stream().read_some(buffer);
+    co_return co_await connection_->read_some(buffer);
   }
-  task<> write_all(std::span<const std::byte> bytes) {
-    if (connection_->encrypted())
-      (void)co_await connection_->encrypted_stream().write_all(bytes);
-    else
-      (void)co_await connection_->socket().write_all(bytes);
-  }
-  task<> shutdown_write() {
-    if (connection_->encrypted())
-      co_await connection_->encrypted_stream().shutdown_write();
-    else
-      co_await connection_->socket().shutdown_write();
-  }
-  void abort() noexcept { connection_->socket().abort(); }
+  GYRE_CORO_WRAPPER task<> write_all(std::span<const std::byte> bytes) { return connection_->write_all(bytes); }
+  GYRE_CORO_WRAPPER task<> shutdown_write() { return connection_->shutdown_write(); }
+  void abort() noexcept { connection_->abort(); }
 
  private:
   connection_owner connection_;

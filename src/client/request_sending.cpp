@@ -31,7 +31,7 @@ task<std::error_code> client_exchange::converse_while_sending() {
     early_ = !sending.done();
     if (early_ && (failure || input_.head().status() >= 300 || !body_begun_)) sending.cancel();
     if (early_ && !failure && clock_.current() == phase::sending)
-      clock_.begin(phase::sending, patience_after_response, conn_->socket());
+      clock_.begin(phase::sending, patience_after_response, *conn_);
     co_await group.wait();
   };
   co_await task_group::scope(both);
@@ -53,7 +53,7 @@ task<> client_exchange::send_all() {
     co_await send_source();
   else
     co_await send_text();
-  if (sent_ && !early_) clock_.begin(phase::first_byte, limits.first_byte, conn_->socket());
+  if (sent_ && !early_) clock_.begin(phase::first_byte, limits.first_byte, *conn_);
 }
 
 task<> client_exchange::send_text() {
@@ -104,13 +104,13 @@ task<> client_exchange::send_source() {
 task<bool> client_exchange::send_piece(std::string_view first, std::string_view second) {
   const std::chrono::nanoseconds limit = state_.options().timeouts.between_bytes;
   clock_.begin(phase::sending, early_ ? std::min<std::chrono::nanoseconds>(limit, patience_after_response) : limit,
-               conn_->socket());
+               *conn_);
   const write_outcome written = co_await conn_->write(first, second);
   if (!written.error) co_return true;
   write_error_ = written.error;
   if (!clock_.expired() && !early_) {
     nothing_written_ = written.nothing_written && first.data() == head_.data();
-    clock_.begin(phase::first_byte, state_.options().timeouts.first_byte, conn_->socket());
+    clock_.begin(phase::first_byte, state_.options().timeouts.first_byte, *conn_);
   }
   co_return false;
 }

@@ -1,6 +1,7 @@
 // gyre/client/client_options.hpp: limits, time-outs and policies of a client.
 #pragma once
 
+#include <gyre/client/connector.hpp>
 #include <gyre/client/proxy_options.hpp>
 #include <gyre/http/head_parser.hpp>
 #include <gyre/net/happy_eyeballs.hpp>
@@ -87,6 +88,9 @@ struct client_options {
   /// The path or abstract name ("@name") of the Unix socket to which all connections go. Hosts of URLs are then only
   /// names.
   std::string unix_socket = {};
+  /// Opens the connections instead of the client. Proxies, Unix sockets, and the options of connecting and resolving are
+  /// not used then.
+  http::connector connector = {};
   /// The local address, the interface, and the delay between attempts.
   happy_eyeballs_options connecting = {};
   resolve_options resolving = {};
