@@ -36,6 +36,7 @@
 //   cors               the pages of other origins that may use this server from a browser
 //   authentication     authentication of clients: Basic and Bearer
 //   request_id         an ID for each request
+//   trace_context      the trace to which a request belongs
 //   rate_limit         limits the requests of one client
 //   handler_timeout    a limit on the time that handlers take
 //   access_log         one line for each request
@@ -79,4 +80,5 @@
 #include <gyre/http/status.hpp>
 #include <gyre/http/status_error.hpp>
 #include <gyre/http/target.hpp>
+#include <gyre/http/trace_context.hpp>
 #include <gyre/http/value_from_text.hpp>

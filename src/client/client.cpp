@@ -46,6 +46,8 @@ client_request client::request(std::string_view method, const http::url& url) {
   return begin(*state_, method, {}, &url);
 }
 
+void client::use(client_middleware function) { state_->middleware.push_back(std::move(function)); }
+
 client_counts client::counts() const noexcept { return state_->counts(); }
 cookie_jar& client::cookies() noexcept { return state_->cookies; }
 void client::close_idle() noexcept { state_->close_idle(); }

@@ -40,6 +40,8 @@ const char* sentence_of(client_errc code) noexcept {
       return "the proxy refused the connection";
     case client_errc::client_closed:
       return "the client was closed";
+    case client_errc::circuit_open:
+      return "the server has failed too often, so no request is sent to it for a while";
   }
   return "unknown error";
 }

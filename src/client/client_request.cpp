@@ -1,4 +1,5 @@
 // src/client/client_request.cpp: builds a request.
+#include <gyre/client/client_middleware.hpp>
 #include <gyre/client/client_request.hpp>
 
 #include <gyre/coro/misuse.hpp>
@@ -19,6 +20,12 @@ using exchange_owner = owned<client_exchange*, &client_exchange::recycle>;
 task<client_response> run(exchange_owner sent) {
   co_await sent->run();
   co_return client_response(*sent.release());
+}
+
+// Copies the function, so that it outlives the request.
+task<client_response> run_through(client_middleware function, client_request request, std::size_t index) {
+  auto passing = function(std::move(request), next_sender(index + 1));
+  co_return co_await std::move(passing);
 }
 
 // Names in multipart/form-data, as browsers encode them.
@@ -147,8 +154,27 @@ client_request& client_request::set_observer(interim_owner observer) noexcept {
   return *this;
 }
 
-GYRE_CORO_WRAPPER task<client_response> client_request::send() {
-  (void)open();
+std::string_view client_request::method() const { return open().request.method; }
+const url& client_request::url() const { return open().request.url; }
+bool client_request::has_header(std::string_view name) const { return open().request.has_field(name); }
+bool client_request::has_streamed_body() const { return static_cast<bool>(open().source); }
+
+client_request client_request::copy() const {
+  client_exchange& from = open();
+  if (from.source) throw std::logic_error("client_request::copy: its body is made while it is sent, so it has no copy");
+  exchange_owner made(from.state().take_exchange());
+  made->request = from.request;
+  made->total = from.total;
+  made->most_redirects = from.most_redirects;
+  made->expects_continue = from.expects_continue;
+  return client_request(*made.release());
+}
+
+GYRE_CORO_WRAPPER task<client_response> client_request::send() { return std::move(*this).send_after(0); }
+
+GYRE_CORO_WRAPPER task<client_response> client_request::send_after(std::size_t functions) && {
+  const auto& around = open().state().middleware;
+  if (functions < around.size()) return run_through(around[functions], std::move(*this), functions);
   return run(exchange_owner(exchange_.release()));
 }
 

@@ -66,6 +66,7 @@ class client_state final : public idle_connections, private timer {
   [[nodiscard]] double random() noexcept;
   [[nodiscard]] client_counts counts() const noexcept;
   cookie_jar cookies;
+  std::vector<client_middleware> middleware;
   std::uint64_t opened = 0;
   std::uint64_t retried = 0;
 

@@ -90,6 +90,14 @@ void request_text::remove_field(std::string_view name) {
   }
 }
 
+bool request_text::has_field(std::string_view name) const {
+  for (std::size_t begin = 0; begin < fields.size(); begin = fields.find('\n', begin) + 1) {
+    const std::string_view rest = std::string_view(fields).substr(begin);
+    if (equal_ignoring_case(rest.substr(0, rest.find(':')), name)) return true;
+  }
+  return false;
+}
+
 void request_text::set_content_type(std::string_view media_type) {
   if (media_type.empty()) return;
   if (has_content_type) remove_field("Content-Type");

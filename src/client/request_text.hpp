@@ -39,6 +39,7 @@ struct request_text {
   void set_method(std::string_view name);
   void add_field(std::string_view name, std::string_view value);
   void remove_field(std::string_view name);
+  [[nodiscard]] bool has_field(std::string_view name) const;
   void set_content_type(std::string_view media_type);
   void drop_body();
   /// For another origin.

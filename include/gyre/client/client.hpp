@@ -3,6 +3,7 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/client/client_error.hpp>
+#include <gyre/client/client_middleware.hpp>
 #include <gyre/client/client_options.hpp>
 #include <gyre/client/client_request.hpp>
 #include <gyre/client/client_response.hpp>
@@ -59,6 +60,10 @@ class GYRE_API client {
                                                              std::string_view media_type) {
     return request("POST", url).body(body, media_type).send();
   }
+
+  /// Adds middleware around all requests. The first one added is outermost. To be called before any request is sent.
+  /// Lifetime: the callable lives as long as the client and its requests.
+  void use(client_middleware function);
 
   [[nodiscard]] client_counts counts() const noexcept;
   /// The cookies of this client. Lifetime: until the client is destroyed.

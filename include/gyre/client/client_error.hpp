@@ -25,6 +25,7 @@ enum class client_errc : int {
   decompression_limit,  ///< the body is too large once decompressed, or expands too much
   proxy_refused,        ///< the proxy has refused the connection
   client_closed,        ///< the client was closed while this request was running
+  circuit_open,         ///< the server has failed too often, and has a pause; see circuit_breaker
 };
 
 GYRE_API const std::error_category& client_category() noexcept;

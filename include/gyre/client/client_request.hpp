@@ -12,6 +12,7 @@
 #include <gyre/loop/deadline.hpp>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -116,12 +117,25 @@ class GYRE_API client_request {
     return set_observer(interim_owner(new calls(std::move(observer))));
   }
 
-  /// Sends it, and waits for the head of the response. The request cannot be used afterwards.
+  [[nodiscard]] std::string_view method() const;
+  [[nodiscard]] const http::url& url() const;
+  /// Whether the program has set a field with this name.
+  [[nodiscard]] bool has_header(std::string_view name) const;
+  /// Whether its body is made while it is sent, so that there is only one.
+  [[nodiscard]] bool has_streamed_body() const;
+  /// The same request once more, without its observer: for middleware that may have to send it again.
+  /// Errors: std::logic_error for a body that is made while it is sent.
+  [[nodiscard]] client_request copy() const;
+
+  /// Sends it, through the middleware of its client, and waits for the head of the response. The request cannot be used
+  /// afterwards.
   ///
   /// Cancel: the connection is closed; the server may have received the request.
   /// Errors: client_error; timed_out; io_error of the connection; tls_error; the exception of the body's source.
   [[nodiscard]] GYRE_CORO_WRAPPER task<client_response> send();
 
+  /// For next_sender: the same, past so many functions of the middleware. Cancel, errors: same as send().
+  [[nodiscard]] GYRE_CORO_WRAPPER task<client_response> send_after(std::size_t functions) &&;
   /// For client.
   explicit client_request(client_exchange& prepared) noexcept : exchange_(prepared) {}
 

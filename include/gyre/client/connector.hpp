@@ -4,6 +4,7 @@
 #include <gyre/attributes.hpp>
 #include <gyre/client/url.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/shared.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/stream/any_stream.hpp>
 
@@ -33,33 +34,18 @@ class connector {
   template <connecting_function F>
     requires(!std::same_as<std::remove_cvref_t<F>, connector>)
   connector(F f) : shared_(new model<F>(std::move(f))) {}  // NOLINT(google-explicit-constructor): options.connector = f
-  connector(const connector& other) noexcept : shared_(other.shared_) {
-    if (shared_ != nullptr) __atomic_fetch_add(&shared_->references, 1, __ATOMIC_RELAXED);
-  }
-  connector(connector&& other) noexcept : shared_(std::exchange(other.shared_, nullptr)) {}
-  connector& operator=(connector other) noexcept {
-    std::swap(shared_, other.shared_);
-    return *this;
-  }
-  ~connector() {
-    if (shared_ != nullptr && __atomic_fetch_sub(&shared_->references, 1, __ATOMIC_ACQ_REL) == 1) delete shared_;
-  }
 
   /// Connects. Lifetime: `to` outlives the await. Cancel, errors: as the callable.
   [[nodiscard]] GYRE_CORO_WRAPPER task<any_stream> operator()(const url& to) const {
-    if (shared_ == nullptr) misuse("an empty http::connector was called");
+    if (!shared_) misuse("an empty http::connector was called");
     return shared_->connect(to);
   }
-  [[nodiscard]] bool secure() const noexcept { return shared_ != nullptr && shared_->secure; }
-  [[nodiscard]] explicit operator bool() const noexcept { return shared_ != nullptr; }
+  [[nodiscard]] bool secure() const noexcept { return shared_ && shared_->secure; }
+  [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(shared_); }
 
  private:
-  struct interface {
-    interface() noexcept = default;
-    interface& operator=(interface&&) = delete;
-    virtual ~interface() = default;
+  struct interface : shared_target {
     virtual task<any_stream> connect(const url& to) = 0;
-    int references = 1;
     bool secure = false;
   };
   template <class F>
@@ -74,7 +60,7 @@ class connector {
     F function;
   };
 
-  interface* shared_ = nullptr;
+  shared<interface> shared_;
 };
 
 }  // namespace gyre::http

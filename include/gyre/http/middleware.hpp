@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/shared.hpp>
 #include <gyre/http/handler.hpp>
 
 #include <concepts>
@@ -57,18 +58,6 @@ class middleware {
     static_assert(misused<F>,
                   "middleware is called with a http::request& and a next_handler, and returns a task<response>");
   }
-  middleware(const middleware& other) noexcept : model_(other.model_) {
-    __atomic_fetch_add(&model_->owners, 1, __ATOMIC_RELAXED);
-  }
-  middleware(middleware&& other) noexcept : model_(std::exchange(other.model_, nullptr)) {}
-  middleware& operator=(middleware other) noexcept {
-    std::swap(model_, other.model_);
-    return *this;
-  }
-  ~middleware() {
-    auto* const ended = std::exchange(model_, nullptr);
-    if (ended != nullptr && __atomic_sub_fetch(&ended->owners, 1, __ATOMIC_ACQ_REL) == 0) delete ended;
-  }
 
   /// Answers the request, directly or through `next`. Cancel: as the callable does. Errors: whatever it throws.
   [[nodiscard]] GYRE_CORO_WRAPPER task<response> operator()(request& r, next_handler next) const {
@@ -76,10 +65,8 @@ class middleware {
   }
 
  private:
-  struct interface {
-    virtual ~interface() = default;
+  struct interface : shared_target {
     virtual task<response> call(request& r, next_handler next) = 0;
-    std::size_t owners = 1;
   };
   template <class F>
   struct model final : interface {
@@ -88,7 +75,7 @@ class middleware {
     F function;
   };
 
-  interface* model_;
+  shared<interface> model_;
 };
 
 }  // namespace gyre::http
