@@ -63,10 +63,17 @@ class Forwarding(unittest.TestCase):
             self.assertEqual(seen["path"], "/app/x")
             self.assertEqual(dict(seen["headers"])["Host"], f"127.0.0.1:{self.port}")
 
+    def test_no_request_leaves_the_path_of_the_server(self):
+        with Proxy(f"http://127.0.0.1:{self.port}/app") as proxy:
+            for path, expected in {"/../etc": "/app/etc", "/a/../../etc?x": "/app/etc?x", "/%2e%2E/etc": "/app/etc",
+                                   "http://a/../etc": "/app/etc", "/..": "/app/", "//b/../../..": "/app/"}.items():
+                with self.subTest(path):
+                    self.assertEqual(json.loads(proxy.ask(path=path)[2])["path"], expected)
+
     def test_an_upgraded_connection_carries_both_directions_until_one_side_ends(self):
         def echo(peer, _):
             head = read_head(peer)
-            assert "Upgrade: websocket" in head and "h2c" not in head, head
+            assert "Upgrade: websocket/13, websocket\r\n" in head and "h2c" not in head and "HTTP2" not in head, head
             peer.sendall(b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: websocket\r\n"
                          b"Sec-WebSocket-Accept: abc\r\n\r\nwelcome ")
             while piece := peer.recv(1000):
@@ -76,7 +83,7 @@ class Forwarding(unittest.TestCase):
         with Scripted(echo) as server, Proxy(server.port) as proxy:
             with socket.create_connection(("127.0.0.1", proxy.port), timeout=20) as client:
                 client.sendall(b"GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\n"
-                               b"Upgrade: h2c, websocket\r\nHTTP2-Settings: AAA\r\nSec-WebSocket-Key: k\r\n\r\nearly ")
+                               b"Upgrade: h2c, \"h2c\", websocket/13, websocket\r\nHTTP2-Settings: AAA\r\nSec-WebSocket-Key: k\r\n\r\nearly ")
                 answer = b""
                 while not answer.endswith(b"EARLY "):
                     answer += client.recv(1000)

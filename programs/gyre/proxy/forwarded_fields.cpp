@@ -38,9 +38,9 @@ std::string joined(const http::request& request, std::string_view name) {
 }  // namespace
 
 bool is_hop_by_hop(std::string_view name, std::span<const http::field> all) {
-  static constexpr std::array<std::string_view, 10> own{
-      "Connection", "Keep-Alive", "Proxy-Connection", "Proxy-Authenticate", "Proxy-Authorization",
-      "TE",         "Trailer",    "Upgrade",          "Transfer-Encoding",  "Content-Length"};
+  static constexpr std::array<std::string_view, 11> own{
+      "Connection", "Keep-Alive", "Proxy-Connection",  "Proxy-Authenticate", "Proxy-Authorization", "TE",
+      "Trailer",    "Upgrade",    "Transfer-Encoding", "Content-Length",     "HTTP2-Settings"};
   if (is_one_of(name, own)) return true;
   for (const http::field& each : all) {
     if (!http::equal_ignoring_case(each.name, "Connection")) continue;
@@ -72,7 +72,8 @@ std::string protocols_passed_on(const http::request& request) {
   std::string_view asked = request.upgrade();
   for (auto each = http::next_in_list(asked); !each.empty(); each = http::next_in_list(asked)) {
     constexpr std::string_view http2 = "h2";
-    if (http::equal_ignoring_case(each.substr(0, http2.size()), http2)) continue;
+    const bool is_name = http::is_token(each.substr(0, each.find('/')));  // RFC 9110 §7.8
+    if (!is_name || http::equal_ignoring_case(each.substr(0, http2.size()), http2)) continue;
     if (!text.empty()) text += ", ";
     text += each;
   }

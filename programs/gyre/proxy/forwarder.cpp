@@ -160,6 +160,8 @@ http::client_request forwarder::prepare(http::request& request, std::size_t numb
   }
   std::string_view prefix = server.path();
   if (prefix.ends_with('/')) prefix.remove_suffix(1);
+  // Without "..", which would leave the prefix.
+  if (!prefix.empty()) target = http::url(fmt::format("{}{}", server.origin(), target)).target();
   http::client_request made = client_.request(request.method(), fmt::format("{}{}{}", server.origin(), prefix, target));
   const client_description client{.host = request.peer().empty() ? std::string() : request.peer().host(),
                                   .encrypted = request.security() != nullptr,
