@@ -9,7 +9,7 @@ std::string_view known_codings() noexcept {
   constexpr std::string_view all =
       ""
 #ifdef GYRE_WITH_ZLIB
-      ", gzip"
+      ", gzip, deflate"
 #endif
 #ifdef GYRE_WITH_BROTLI_DECODER
       ", br"
@@ -24,6 +24,7 @@ std::string_view known_codings() noexcept {
 std::unique_ptr<content_decoder> make_decoder([[maybe_unused]] std::string_view coding) {
 #ifdef GYRE_WITH_ZLIB
   if (equal_ignoring_case(coding, "gzip") || equal_ignoring_case(coding, "x-gzip")) return make_gzip_decoder();
+  if (equal_ignoring_case(coding, "deflate")) return make_deflate_decoder();
 #endif
 #ifdef GYRE_WITH_BROTLI_DECODER
   if (equal_ignoring_case(coding, "br")) return make_brotli_decoder();

@@ -25,13 +25,14 @@ class content_decoder {
   [[nodiscard]] virtual bool complete() const noexcept = 0;
 };
 
-/// The codings of this build, for Accept-Encoding: "gzip, br, zstd". Empty when there are none.
+/// The codings of this build, for Accept-Encoding: "gzip, deflate, br, zstd". Empty when there are none.
 [[nodiscard]] std::string_view known_codings() noexcept;
 /// Null when the coding is unknown.
 [[nodiscard]] std::unique_ptr<content_decoder> make_decoder(std::string_view coding);
 
 // Each is linked only where its library was found.
 std::unique_ptr<content_decoder> make_gzip_decoder();
+std::unique_ptr<content_decoder> make_deflate_decoder();
 std::unique_ptr<content_decoder> make_brotli_decoder();
 std::unique_ptr<content_decoder> make_zstd_decoder();
 

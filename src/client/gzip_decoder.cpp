@@ -1,4 +1,5 @@
-// src/client/gzip_decoder.cpp: decodes with zlib. RFC 1952: a body may consist of several members.
+// src/client/gzip_decoder.cpp: decodes gzip and deflate with zlib. A gzip body may consist of several members: RFC
+// 1952. Some servers send deflate without the zlib format around it: RFC 9110 §8.4.1.2.
 #include "content_decoder.hpp"
 
 #include <zlib.h>
@@ -9,21 +10,31 @@
 namespace gyre::http {
 namespace {
 
-class gzip_decoder final : public content_decoder {
+constexpr int window = 15;
+
+class zlib_decoder final : public content_decoder {
  public:
-  gzip_decoder() {
-    constexpr int window_and_gzip = 15 + 16;
-    if (::inflateInit2(&stream_, window_and_gzip) != Z_OK) throw std::bad_alloc();
+  enum class format : bool { gzip, deflate };
+  explicit zlib_decoder(format expected) : format_(expected) {
+    constexpr int with_gzip = 16;
+    if (::inflateInit2(&stream_, expected == format::gzip ? window + with_gzip : window) != Z_OK)
+      throw std::bad_alloc();
   }
-  gzip_decoder(const gzip_decoder&) = delete;
-  gzip_decoder& operator=(const gzip_decoder&) = delete;
-  ~gzip_decoder() override { ::inflateEnd(&stream_); }
+  zlib_decoder(const zlib_decoder&) = delete;
+  zlib_decoder& operator=(const zlib_decoder&) = delete;
+  ~zlib_decoder() override { ::inflateEnd(&stream_); }
 
   step decode(std::string_view& in, std::span<char> out) override {
     constexpr std::size_t most = std::size_t{1} << 30U;  // zlib counts in 32 bits
     if (complete_ && !in.empty()) {
+      if (format_ == format::deflate) return {.failed = true};
       ::inflateReset(&stream_);
       complete_ = false;
+    }
+    if (format_ == format::deflate && !begun_ && !in.empty()) {
+      begun_ = true;
+      constexpr unsigned method = 0x0F;  // of the first byte: RFC 1950 §2.2
+      if ((static_cast<unsigned char>(in[0]) & method) != Z_DEFLATED) ::inflateReset2(&stream_, -window);
     }
     const std::size_t given = std::min(in.size(), most);
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));  // zlib does not modify it
@@ -40,11 +51,18 @@ class gzip_decoder final : public content_decoder {
 
  private:
   z_stream stream_{};
+  format format_;
+  bool begun_ = false;
   bool complete_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<content_decoder> make_gzip_decoder() { return std::make_unique<gzip_decoder>(); }
+std::unique_ptr<content_decoder> make_gzip_decoder() {
+  return std::make_unique<zlib_decoder>(zlib_decoder::format::gzip);
+}
+std::unique_ptr<content_decoder> make_deflate_decoder() {
+  return std::make_unique<zlib_decoder>(zlib_decoder::format::deflate);
+}
 
 }  // namespace gyre::http

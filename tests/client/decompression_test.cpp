@@ -75,6 +75,37 @@ TEST(client_decompression, every_coding_of_the_server_is_understood) {
   }
 }
 
+// RFC 9110 §8.4.1.2: some servers leave the zlib format out.
+TEST(client_decompression, deflate_is_understood_with_and_without_the_zlib_format) {
+  const std::string text = text_of(300'000);
+  const std::string gzip = encoded(text, "gzip");
+  if (gzip.empty()) GTEST_SKIP() << "built without zlib";
+  const std::string raw = gzip.substr(10, gzip.size() - 18);  // without the header and the trailer of gzip
+  std::uint32_t low = 1;
+  std::uint32_t high = 0;
+  for (const char c : text) {
+    low = (low + static_cast<unsigned char>(c)) % 65521;
+    high = (high + low) % 65521;
+  }
+  std::string checksum;  // Adler-32: RFC 1950 §8.2
+  for (const std::uint32_t part : {high >> 8U, high, low >> 8U, low}) checksum += static_cast<char>(part & 0xFFU);
+  const std::string zlib = "\x78\x9c" + raw + checksum;
+  const auto got = [](const std::string& body) {
+    std::string result;
+    with_server(answers_in("deflate", body), [&](scripted_server& server) -> gyre::task<> {
+      http::client client;
+      result = co_await fetched(client, server.url());
+    });
+    return result;
+  };
+  EXPECT_TRUE(got(raw) == text);
+  EXPECT_TRUE(got(zlib) == text);
+  EXPECT_EQ(got(""), "");
+  EXPECT_NE(got(zlib + "more").find("cannot be decompressed"), std::string::npos);
+  EXPECT_NE(got(raw.substr(0, raw.size() - 1)).find("GET URL: "), std::string::npos);
+  EXPECT_NE(got("\x78\x9c" + raw + "abcd").find("cannot be decompressed"), std::string::npos) << "a wrong checksum";
+}
+
 TEST(client_decompression, is_asked_for_unless_the_program_does_or_wants_a_range) {
   const auto asked = [](auto change) {
     std::string seen;

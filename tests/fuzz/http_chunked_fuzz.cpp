@@ -2,21 +2,15 @@
 #include <gyre/http/chunked_decoder.hpp>
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
+
+#include "tests/fuzz/demand.hpp"
 
 namespace http = gyre::http;
 using decoder_state = http::chunked_decoder::state;
 
 namespace {
-
-void demand(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 struct outcome {
   decoder_state state = decoder_state::more;

@@ -5,22 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "tests/fuzz/demand.hpp"
+
 namespace http = gyre::http;
 
 namespace {
-
-void demand(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 std::vector<http::cookie> all_of(std::string_view value) {
   std::vector<http::cookie> all;

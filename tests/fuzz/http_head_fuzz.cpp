@@ -4,20 +4,14 @@
 #include <gyre/http/head_parser.hpp>
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
+
+#include "tests/fuzz/demand.hpp"
 
 namespace http = gyre::http;
 
 namespace {
-
-void demand(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 void compare(std::string_view bytes, std::size_t split, http::head_parser::kind kind) {
   http::head_parser whole(kind);

@@ -3,21 +3,15 @@
 #include <gyre/http/multipart_decoder.hpp>
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
+
+#include "tests/fuzz/demand.hpp"
 
 namespace http = gyre::http;
 using decoder_state = http::multipart_decoder::state;
 
 namespace {
-
-void demand(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 // The parts as one text. The size before each part's data keeps the text unambiguous.
 struct outcome {

@@ -3,20 +3,14 @@
 #include <gyre/http/byte_range.hpp>
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
+
+#include "tests/fuzz/demand.hpp"
 
 namespace http = gyre::http;
 
 namespace {
-
-void demand(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 std::string written(const http::range_request& request) {
   std::string value = "bytes=";

@@ -6,12 +6,13 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export seconds=${1:-20}
 export out=build/fuzz
 mkdir -p "$out/parts"
-export flags="-std=c++23 -O1 -g -Iinclude -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+export flags="-std=c++23 -O1 -g -I. -Iinclude -fsanitize=address,undefined -fno-sanitize-recover=undefined"
 
 # The fuzzed code takes bytes and returns values: it needs neither a loop nor a socket.
 parts="byte_range chunked_decoder cookie field framing head_parser head_writer http_date media_type multipart_decoder
   multipart_part negotiation parameters parse_error precondition status target"
-printf '%s\n' $(printf 'http/message/%s ' $parts) io/printable |
+client_parts="cookie_date cookie_jar response_input url url_reader"
+printf '%s\n' $(printf 'http/message/%s ' $parts) $(printf 'client/%s ' $client_parts) net/address net/host_port io/io_error io/printable |
   xargs -P2 -I{} sh -c 'clang++-19 $flags -fsanitize=fuzzer-no-link -c "src/{}.cpp" -o "$out/parts/$(basename {}).o"'
 
 fuzz() {

@@ -44,10 +44,10 @@ class Fetch(unittest.TestCase):
         with Serve(self.root) as server:
             code, out, _ = fetch("-i", f"http://127.0.0.1:{server.port}/a.txt")
             self.assertEqual(code, 0)
-            self.assertTrue(out.startswith(b"HTTP/1.1 200 OK\n") and out.endswith(b"\n\nhello\n"), out)
+            self.assertTrue(out.startswith(b"HTTP/1.1 200 OK\r\n") and out.endswith(b"\r\n\r\nhello\n"), out)
             code, out, _ = fetch("-I", f"http://127.0.0.1:{server.port}/a.txt")
-            self.assertTrue(out.startswith(b"HTTP/1.1 200 OK\n") and b"Content-Length: 6\n" in out
-                            and out.endswith(b"\n\n"), out)
+            self.assertTrue(out.startswith(b"HTTP/1.1 200 OK\r\n") and b"Content-Length: 6\r\n" in out
+                            and out.endswith(b"\r\n\r\n"), out)
 
     def test_files_get_their_names_when_they_are_complete(self):
         with Serve(self.root) as server:

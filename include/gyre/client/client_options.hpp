@@ -88,15 +88,15 @@ struct client_options {
   /// The path or abstract name ("@name") of the Unix socket to which all connections go. Hosts of URLs are then only
   /// names.
   std::string unix_socket = {};
-  /// Opens the connections instead of the client. Proxies, Unix sockets, and the options of connecting and resolving are
-  /// not used then.
+  /// Opens the connections instead of the client. Proxies, Unix sockets, and the options of connecting and resolving
+  /// are not used then.
   http::connector connector = {};
   /// The local address, the interface, and the delay between attempts.
   happy_eyeballs_options connecting = {};
   resolve_options resolving = {};
-  /// Asks for compressed responses (gzip, br, zstd, as this library was built with them), and decompresses them. Not
-  /// for requests with an Accept-Encoding or a Range field of the program. The fields of the response stay as they were
-  /// sent.
+  /// Asks for compressed responses (gzip, deflate, br, zstd, as this library was built with them), and decompresses
+  /// them. Not for requests with an Accept-Encoding or a Range field of the program. The fields of the response stay as
+  /// they were sent.
   bool decompress = true;
   /// Keeps the cookies of responses, and sends them back. A request with a Cookie field of the program gets no others.
   bool cookies = false;

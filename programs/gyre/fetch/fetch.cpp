@@ -99,9 +99,9 @@ class fetches {
   }
 
   static std::string head_of(const http::client_response& response) {
-    std::string text = fmt::format("HTTP/1.1 {} {}\n", response.status(), response.reason());
-    for (const http::field& each : response.fields()) text += fmt::format("{}: {}\n", each.name, each.value);
-    return text + "\n";
+    std::string text = fmt::format("HTTP/1.1 {} {}\r\n", response.status(), response.reason());
+    for (const http::field& each : response.fields()) text += fmt::format("{}: {}\r\n", each.name, each.value);
+    return text + "\r\n";
   }
 
   // ---- to standard output
