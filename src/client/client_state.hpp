@@ -6,15 +6,15 @@
 #include <gyre/sync/semaphore.hpp>
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "client_connection.hpp"
+#include "name_cache.hpp"
+#include "text_map.hpp"
 
 namespace gyre::http {
 
@@ -66,6 +66,7 @@ class client_state final : public idle_connections, private timer {
   [[nodiscard]] double random() noexcept;
   [[nodiscard]] client_counts counts() const noexcept;
   cookie_jar cookies;
+  name_cache names;
   std::vector<client_middleware> middleware;
   std::uint64_t opened = 0;
   std::uint64_t retried = 0;
@@ -76,14 +77,9 @@ class client_state final : public idle_connections, private timer {
   void arm_until(io::monotonic_time when) noexcept;
   void discard_oldest() noexcept;
 
-  struct text_hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>()(text); }
-  };
-
   client_options options_;
   std::optional<tls::client_config> tls_;
-  std::unordered_map<std::string, std::unique_ptr<origin>, text_hash, std::equal_to<>> origins_;
+  text_map<std::unique_ptr<origin>> origins_;
   std::vector<client_exchange*> free_;
   std::size_t idle_ = 0;
   std::size_t references_ = 1;

@@ -95,9 +95,15 @@ task<> client_exchange::open_socket() {
     conn_ = connection_owner(new client_connection(std::move(stream), loop.recent()));
   } else if (options.unix_socket.empty()) {
     const url& first = proxy_ == nullptr ? request.url : *proxy_;
-    auto addresses = co_await resolve(first.host(), first.port(), options.resolving);
-    auto stream = co_await connect_to_first(std::move(addresses), options.connecting);
-    conn_ = connection_owner(new client_connection(std::move(stream), loop.recent()));
+    auto finding = state_.names.find(first.host(), first.port(), options.resolving, options.limits.names);
+    auto addresses = co_await std::move(finding);
+    try {
+      auto stream = co_await connect_to_first(std::move(addresses), options.connecting);
+      conn_ = connection_owner(new client_connection(std::move(stream), loop.recent()));
+    } catch (const io_error&) {
+      state_.names.forget(first.host());
+      throw;
+    }
     if (proxy_ == nullptr || reading_proxy() != nullptr) co_return;
     auto tunnel = proxy_->scheme() == "http"
                       ? open_http_tunnel(conn_->socket(), *proxy_, request.url)

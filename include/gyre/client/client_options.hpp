@@ -47,6 +47,9 @@ struct client_limits {
   std::chrono::nanoseconds idle = std::chrono::seconds(90);
   /// A connection is not reused when it is older, so that a change of the name's addresses takes effect.
   std::chrono::nanoseconds age = std::chrono::minutes(10);
+  /// For how long the addresses of a name are used without another lookup, unless none of them works. The system's
+  /// resolver tells no time to live. 0 means that every connection looks for itself.
+  std::chrono::nanoseconds names = std::chrono::seconds(30);
 };
 
 /// Repeats requests that have failed, or that the server could not answer now (429, 502, 503, 504). Only requests that
