@@ -36,6 +36,7 @@ TEST(client_names, requests_at_the_same_time_and_later_ones_share_a_lookup) {
   with_server(say_hello, [](scripted_server& server) -> gyre::task<> {
     http::client client(with_lookup());
     std::vector<gyre::task<std::string>> many;
+    many.reserve(5);
     for (int i = 0; i < 5; ++i) many.push_back(fetched(client, named(server)));
     const auto texts = co_await gyre::gather(std::move(many));
     for (const std::string& each : texts) EXPECT_EQ(each, "hello");

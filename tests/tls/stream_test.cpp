@@ -238,6 +238,34 @@ TEST(tls_listener, serves_connections_over_tcp_and_a_client_connects_by_name) {
   });
 }
 
+TEST(tls_listener, gives_up_the_oldest_handshakes_beyond_its_limit) {
+  run_tls([]() -> gyre::task<> {
+    auto listener = tls::listener::bind("127.0.0.1:0", tls::server_config(server_with_certificate()));
+    listener.limit_handshakes(2);
+    auto greet = [](tls::stream peer) -> gyre::task<> {
+      co_await peer.write_all("hello");
+      co_await peer.shutdown_write();
+    };
+    auto serving = gyre::spawn(listener.serve(greet));
+    std::vector<gyre::tcp_stream> silent;
+    silent.reserve(5);
+    for (int i = 0; i < 5; ++i) {
+      silent.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+      std::array<std::byte, 1> nothing{};
+      if (i < 2) continue;  // the others push one out
+      const std::size_t count =
+          co_await silent[static_cast<std::size_t>(i) - 2].read_some(std::span<std::byte>(nothing));
+      EXPECT_EQ(count, 0U);
+    }
+    const tls::client_config trusts(client_that_trusts());
+    auto stream = co_await tls::connect(listener.local_address().string(), trusts);
+    const std::string text = co_await read_to_end(stream);
+    EXPECT_EQ(text, "hello") << "an honest client beside clients that never finish";
+    serving.cancel();
+    co_await serving.wait();
+  });
+}
+
 TEST(tls_listener, an_http_server_serves_encrypted_connections) {
   run_tls([]() -> gyre::task<> {
     gyre::http::router routes;
