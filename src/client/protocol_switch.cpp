@@ -53,7 +53,7 @@ void client_exchange::check_switch() {
   bool good = sent_ && !chosen.empty() && !input_.framing().several_upgrades;
   for (auto each = next_in_list(chosen); !each.empty(); each = next_in_list(chosen))
     good = good && contains(request.upgrade, each);
-  if (!good) fail(client_errc::unexpected_switch);
+  if (!good) fail(client_errc::unexpected_switch, input_.framing().upgrade);
 }
 
 any_stream client_exchange::take_stream() {

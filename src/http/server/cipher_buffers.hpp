@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <utility>
@@ -32,7 +33,8 @@ class cipher_buffers {
     std::string taken = std::move(empty);
     empty = std::string();
     if (taken.capacity() > largest || count_ == most_kept) return;
-    if (free_ == nullptr) free_ = std::make_unique<std::string[]>(most_kept);
+    if (free_ == nullptr) free_.reset(new (std::nothrow) std::string[most_kept]);
+    if (free_ == nullptr) return;
     taken.clear();
     free_[count_++].swap(taken);
   }

@@ -259,9 +259,9 @@ server_state::server_state(server_options&& chosen)
 
 void server_state::renew_common_fields(io::monotonic_time now) {
   const timespec time = io::wall_clock();
-  next_second_ = now + (1'000'000'000 - time.tv_nsec);
   common_fields_.assign("Date: ").append(date_.text(time.tv_sec)).append("\r\n");
   if (!options.name.empty()) head_writer(common_fields_).field("Server", options.name);
+  next_second_ = now + (1'000'000'000 - time.tv_nsec);  // last: without memory, the text has no end
 }
 
 server::server(server_options options) : state_(new server_state(std::move(options))) {}
