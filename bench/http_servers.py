@@ -63,6 +63,6 @@ def make_files(folder):
 def build_peers():
     if shutil.which("go"):
         BUILT.mkdir(parents=True, exist_ok=True)
-        for name in ("go_http", "go_upload"):
+        for name in ("go_http", "go_upload", "go_requests"):
             subprocess.run(["go", "build", "-o", str(BUILT / name), str(ROOT / f"bench/peers/go/{name}.go")],
                            check=False, timeout=600)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs servers in turn under the same load and prints a table, ratio to the first of them first (see bench/rounds.py).
 
-usage: bench/run.py [echo|bulk|fairness|proxy|resp|http|partial|cores|upload|tls|counts|memory|primitives|files|micro|
-                     all] [--rounds N] [--seconds S] [--only WORD]
+usage: bench/run.py [echo|bulk|fairness|proxy|resp|http|partial|cores|upload|tls|client|counts|memory|primitives|files|
+                     micro|all] [--rounds N] [--seconds S] [--only WORD]
 The server runs on one core, the load on another. See bench/README.md.
 """
 
@@ -23,6 +23,7 @@ from pathlib import Path
 import http_servers
 import primitives
 from measure import BIN, CORES, ROOT, SERVER_CORE, Server, load, measure, print_table, servers, there
+from client import client
 from cores import cores
 from partial import partial
 from proxy import proxy
@@ -164,7 +165,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="?", default="all",
                         choices=["echo", "bulk", "fairness", "proxy", "resp", "http", "partial", "cores", "upload",
-                                 "tls", "counts", "memory", "primitives", "files", "micro", "all"])
+                                 "tls", "client", "counts", "memory", "primitives", "files", "micro", "all"])
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--seconds", type=float, default=0.6)
     parser.add_argument("--only", action="append", default=[], help="servers whose name contains this word")
@@ -195,6 +196,8 @@ def main():
         upload(arguments)
     if arguments.name in ("tls", "all"):
         tls(arguments)
+    if arguments.name in ("client", "all"):
+        client(arguments)
     if arguments.name in ("counts", "all"):
         counts(arguments)
     if arguments.name in ("memory", "all"):
