@@ -6,6 +6,7 @@
 #include "programs/gyre/proxy/proxy.hpp"
 #include "programs/gyre/serve/serve.hpp"
 
+#include <gyre/io/printable.hpp>
 #include <gyre/version.hpp>
 
 #include <CLI/CLI.hpp>
@@ -29,6 +30,12 @@ int main(int argc, char** argv) {
   programs::proxy_settings proxy_settings;
   programs::add_proxy_options(*proxy, proxy_settings);
   proxy->parse_complete_callback([] {});
+  const std::string first = argc > 1 ? argv[1] : "";
+  const auto is_first = [&first](const CLI::App* each) { return each->get_name() == first; };
+  if (!first.empty() && first[0] != '-' && app.get_subcommands(is_first).empty()) {
+    gyre::print_diagnostic({"no command \"", first, "\"; there are doctor, fetch, load, proxy and serve"});
+    return 2;
+  }
   if (const int code = programs::parse(app, argc, argv); code >= 0) return code;
   if (doctor->parsed()) return programs::doctor();
   if (serve->parsed()) return programs::serve(settings);

@@ -25,7 +25,9 @@ std::string take_openssl_error() {
 }
 
 void throw_bad_configuration(std::string_view operation, std::string_view object) {
-  throw tls_error(tls_errc::bad_configuration, operation, object, take_openssl_error());
+  const bool is_other_format = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
+  const std::string reason = take_openssl_error();
+  throw tls_error(tls_errc::bad_configuration, operation, object, is_other_format ? "expected PEM text" : reason);
 }
 
 bio_owner reader_of(std::string_view text) {

@@ -83,7 +83,8 @@ class Forwarding(unittest.TestCase):
         with Scripted(echo) as server, Proxy(server.port) as proxy:
             with socket.create_connection(("127.0.0.1", proxy.port), timeout=20) as client:
                 client.sendall(b"GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\n"
-                               b"Upgrade: h2c, \"h2c\", websocket/13, websocket\r\nHTTP2-Settings: AAA\r\nSec-WebSocket-Key: k\r\n\r\nearly ")
+                               b"Upgrade: h2c, \"h2c\", websocket/13, websocket\r\nHTTP2-Settings: AAA\r\n"
+                               b"Sec-WebSocket-Key: k\r\n\r\nearly ")
                 answer = b""
                 while not answer.endswith(b"EARLY "):
                     answer += client.recv(1000)

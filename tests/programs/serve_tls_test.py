@@ -192,7 +192,8 @@ class OverTls(WithTree):
                 (2, ("--tls-min", "1.1", *self.pair), "--tls-min"),
                 (2, ("--tls-cert", "/nowhere.pem", "--tls-key", self.key), "File does not exist"),
                 (1, ("--tls-cert", self.chain, "--tls-key", other.key), "key values mismatch"),
-                (1, ("--tls-cert", self.key, "--tls-key", self.key), "unusable certificate")):
+                (1, ("--tls-cert", self.key, "--tls-key", self.key), f"--tls-cert {self.key} --tls-key"),
+                (1, ("--tls-cert", __file__, "--tls-key", self.key), "expected PEM text")):
             done = run(BIN / "gyre", "serve", self.root, "--listen", "127.0.0.1:0", *flags, timeout=20)
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(reason, done.stderr.decode())

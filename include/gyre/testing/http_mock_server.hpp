@@ -56,8 +56,8 @@ class http_mock_connector {
 ///
 /// Requests are answered by the replies, in the order in which they arrive. When none is left, the handler answers, or
 /// status 501 with a sentence that names the request.
-/// Lifetime: outlives the requests. A connection that is closed by its client still needs some turns of the loop. Thread: that of the loop it is
-/// used on. Time: works on virtual time, so tests of time-outs and retries take none.
+/// Lifetime: outlives the requests. A connection that is closed by its client still needs some turns of the loop.
+/// Thread: that of the loop it is used on. Time: works on virtual time, so tests of time-outs and retries take none.
 class GYRE_API http_mock_server {
  public:
   http_mock_server();

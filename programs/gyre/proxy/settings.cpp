@@ -19,10 +19,11 @@ void add_proxy_options(CLI::App& app, proxy_settings& settings) {
   static const std::map<std::string, balance> policies{{"round-robin", balance::round_robin},
                                                        {"least", balance::least_connections},
                                                        {"two-choices", balance::two_choices}};
-  app.add_option("--balance", settings.choice.how,
-                 "which server gets a request: round-robin, least (running requests), or two-choices (of two at random "
-                 "the one with fewer)")
-      ->transform(CLI::CheckedTransformer(policies))
+  const auto choose = [&settings](const std::string& name) { settings.choice.how = policies.at(name); };
+  app.add_option_function<std::string>("--balance", choose,
+                                       "which server gets a request: round-robin, least (running requests), or "
+                                       "two-choices (of two at random the one with fewer)")
+      ->check(CLI::IsMember({"round-robin", "least", "two-choices"}))
       ->default_str("round-robin");
   app.add_option("--retries", settings.retries, "how many other servers are tried when that is safe")
       ->check(CLI::Range(0U, 100U))

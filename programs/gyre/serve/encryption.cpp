@@ -22,6 +22,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <stdexcept>
 #include <string_view>
 
 #include <sys/stat.h>
@@ -37,11 +38,23 @@ std::string content_of(const std::string& file) {
   return {std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};
 }
 
+// The errors of a configuration name no files.
+tls::certificate usable(const std::string& chain, const std::string& key) {
+  try {
+    auto read = tls::certificate::from_files(chain, key);
+    const tls::server_options alone{.certificates = {read}};
+    (void)tls::server_config(alone);
+    return read;
+  } catch (const tls::tls_error& failure) {
+    throw std::runtime_error(fmt::format("--tls-cert {} --tls-key {}: {}", chain, key, failure.what()));
+  }
+}
+
 std::vector<tls::certificate> load(const encryption_settings& settings) {
   std::vector<tls::certificate> all;
   if (!settings.automatic.empty()) all.push_back(tls::certificate::self_signed({"localhost", "127.0.0.1", "::1"}));
   for (std::size_t i = 0; i < settings.chains.size(); ++i) {
-    all.push_back(tls::certificate::from_files(settings.chains[i], settings.keys[i]));
+    all.push_back(usable(settings.chains[i], settings.keys[i]));
     if (i < settings.ocsp_responses.size()) all.back().ocsp_response = content_of(settings.ocsp_responses[i]);
   }
   return all;

@@ -193,7 +193,7 @@ int run_front_server(serve_settings& settings, const front_content& content) {
   try {
     front_server server(settings, content);
     return gyre::run_main(server.run(), options);
-  } catch (const gyre::io_error& error) {  // a certificate that cannot be used
+  } catch (const std::runtime_error& error) {  // a certificate that cannot be used
     fmt::print(stderr, "error: {}\n", gyre::printable(error.what()));
     return 1;
   }
