@@ -11,6 +11,7 @@
 //   circuit_breaker  a pause for servers that keep failing
 //   propagate_trace  the trace of the running task in requests
 //   request_log      a record of each request
+//   recorded_exchanges  real responses in a file, for tests
 //   connector        opens connections in a way of the program's own
 //   proxy_options    HTTP and SOCKS proxies
 //   client_request   builds a request
@@ -32,6 +33,7 @@
 #include <gyre/client/cookie_jar.hpp>
 #include <gyre/client/propagate_trace.hpp>
 #include <gyre/client/proxy_options.hpp>
+#include <gyre/client/recorded_exchanges.hpp>
 #include <gyre/client/request_body.hpp>
 #include <gyre/client/request_log.hpp>
 #include <gyre/client/url.hpp>

@@ -1,11 +1,11 @@
-// src/client/circuit_breaker.cpp: counts the failures of each origin.
+// src/client/circuit_breaker.cpp: counts the failures of each origin that fails.
 #include <gyre/client/circuit_breaker.hpp>
 
 #include <gyre/client/client_error.hpp>
 #include <gyre/loop/event_loop.hpp>
 
 #include <algorithm>
-#include <memory>
+#include <cstddef>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -16,24 +16,8 @@ namespace {
 
 struct circuit {
   unsigned failures = 0;
-  io::monotonic_time closed_until = 0;
+  io::monotonic_time paused_until = 0;
   bool trying = false;  // one request finds out
-};
-
-/// The one request that may find out. Also when it is cancelled, another may.
-class trial {
- public:
-  explicit trial(circuit& of, bool needed) noexcept : of_(of), needed_(needed) {
-    if (needed_) of_.trying = true;
-  }
-  trial& operator=(trial&&) = delete;
-  ~trial() {
-    if (needed_) of_.trying = false;
-  }
-
- private:
-  circuit& of_;
-  bool needed_;
 };
 
 class breaker {
@@ -41,36 +25,61 @@ class breaker {
   explicit breaker(const circuit_breaker_options& options) : options_(options) {}
 
   task<client_response> operator()(client_request request, next_sender next) {
-    circuit& its = circuits_[std::string(request.url().origin())];
-    const bool paused = its.failures >= options_.failures;
-    if (paused && (its.trying || event_loop::current().now() < its.closed_until))
+    const std::string origin(request.url().origin());
+    const auto found = failing_.find(origin);
+    const bool paused = found != failing_.end() && found->second.failures >= options_.failures;
+    if (paused && (found->second.trying || event_loop::current().now() < found->second.paused_until))
       throw client_error(client_errc::circuit_open, request.method(), request.url().without_fragment());
-    const trial one(its, paused);
+    const trial one(*this, origin, paused);
     bool failed = true;
     try {
       auto sending = next(std::move(request));
       auto response = co_await std::move(sending);
       failed = response.status() >= 500;
-      count(its, failed);
+      count(origin, failed);
       co_return response;
     } catch (const io_error&) {
-      if (failed) count(its, true);
+      if (failed) count(origin, true);
       throw;
     }
   }
 
  private:
-  void count(circuit& its, bool failed) {
+  /// The one request that may find out. Also when it is cancelled, another may.
+  class trial {
+   public:
+    trial(breaker& of, const std::string& origin, bool needed) noexcept : of_(of), origin_(origin), needed_(needed) {
+      set(needed);
+    }
+    trial& operator=(trial&&) = delete;
+    ~trial() { set(false); }
+
+   private:
+    void set(bool trying) noexcept {
+      const auto found = needed_ ? of_.failing_.find(origin_) : of_.failing_.end();
+      if (found != of_.failing_.end()) found->second.trying = trying;
+    }
+    breaker& of_;
+    const std::string& origin_;
+    bool needed_;
+  };
+
+  void count(const std::string& origin, bool failed) {
     if (!failed) {
-      its.failures = 0;
+      failing_.erase(origin);
       return;
     }
+    const io::monotonic_time now = event_loop::current().now();
+    constexpr std::size_t many = 10'000;
+    if (failing_.size() >= many)
+      std::erase_if(failing_, [&](const auto& each) { return each.second.paused_until < now && !each.second.trying; });
+    circuit& its = failing_[origin];
     its.failures = std::min(its.failures + 1, options_.failures);
-    its.closed_until = event_loop::current().now() + options_.pause.count();
+    its.paused_until = now + options_.pause.count();
   }
 
   circuit_breaker_options options_;
-  std::unordered_map<std::string, circuit> circuits_;  // its values never move
+  std::unordered_map<std::string, circuit> failing_;
 };
 
 }  // namespace

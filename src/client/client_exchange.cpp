@@ -1,12 +1,16 @@
 // src/client/client_exchange.cpp: attempts to get a response, each on a connection.
 #include "client_exchange.hpp"
 
+#include <gyre/http/head_writer.hpp>
 #include <gyre/http/value_from_text.hpp>
 #include <gyre/io/wall_clock.hpp>
 #include <gyre/loop/sleep.hpp>
 #include <gyre/tasks/as_expected.hpp>
 #include <gyre/tls/tls_error.hpp>
 
+#include <algorithm>
+#include <array>
+#include <stdexcept>
 #include <utility>
 
 namespace gyre::http {
@@ -42,6 +46,7 @@ void client_exchange::recycle() noexcept {
   abandon_body();
   clock_.end();
   input_.end();
+  std::string().swap(answer_);
   request.clear();
   source.reset();
   source_length.reset();
@@ -49,6 +54,25 @@ void client_exchange::recycle() noexcept {
   decoder_.reset();
   expects_continue = source_used_ = answered_ = on_reused_ = false;
   state_.give_back(*this);
+}
+
+void client_exchange::answer(int status, std::span<const field> fields, std::string_view body) {
+  constexpr std::array<std::string_view, 3> framing{"Content-Length", "Transfer-Encoding", "Content-Encoding"};
+  if (status < 200) throw std::invalid_argument("client_request::answer: the status must be at least 200");
+  answer_.clear();
+  head_writer writer(answer_);
+  writer.status_line(status);
+  for (const field& each : fields)
+    if (std::ranges::none_of(framing, [&](std::string_view name) { return equal_ignoring_case(each.name, name); }))
+      writer.field(each.name, each.value);
+  writer.field("Content-Length", std::uint64_t{body.size()});
+  writer.end();
+  answer_ += body;
+  sent_ = true;
+  input_.begin();
+  input_.add(answer_);
+  (void)input_.parse_head();
+  take_final_head();
 }
 
 std::string client_exchange::subject() const {

@@ -45,6 +45,9 @@ class client_exchange {
   /// Sends the request until the head of the final response has arrived.
   task<> run();
 
+  /// Instead of run(): answers it here.
+  void answer(int status, std::span<const field> fields, std::string_view body);
+
   // The response.
   [[nodiscard]] const response_input& response() const noexcept { return input_; }
   [[nodiscard]] bool used_old_connection() const noexcept { return on_reused_; }
@@ -138,6 +141,7 @@ class client_exchange {
   phase_clock clock_;
   std::string head_;
   std::string cookie_text_;  // of the jar
+  std::string answer_;       // that did not come from a server
   response_input input_;
   std::unique_ptr<char[]> buffer_;  // one record, for connections that lend nothing
 

@@ -157,6 +157,7 @@ client_request& client_request::set_observer(interim_owner observer) noexcept {
 std::string_view client_request::method() const { return open().request.method; }
 const url& client_request::url() const { return open().request.url; }
 bool client_request::has_header(std::string_view name) const { return open().request.has_field(name); }
+std::string_view client_request::body_text() const { return open().request.body; }
 bool client_request::has_streamed_body() const { return static_cast<bool>(open().source); }
 
 client_request client_request::copy() const {
@@ -168,6 +169,13 @@ client_request client_request::copy() const {
   made->most_redirects = from.most_redirects;
   made->expects_continue = from.expects_continue;
   return client_request(*made.release());
+}
+
+client_response client_request::answer(int status, std::span<const field> fields, std::string_view body) && {
+  exchange_owner answered(open());
+  (void)exchange_.release();
+  answered->answer(status, fields, body);
+  return client_response(*answered.release());
 }
 
 GYRE_CORO_WRAPPER task<client_response> client_request::send() { return std::move(*this).send_after(0); }

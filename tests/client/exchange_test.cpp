@@ -257,7 +257,7 @@ TEST(client_exchange, responses_that_two_clients_could_understand_differently_ar
   expect_fetched(head + "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
                  "GET URL: the response is malformed: " + std::string(describe(http::parse_error::bad_chunk_size)));
   expect_fetched("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
-                 "GET URL: the server switches to a protocol that was not asked for");
+                 "GET URL: the server switches to a protocol that was not asked for: x");
   expect_fetched(head + "X: " + std::string(40'000, 'a') + "\r\n\r\n",
                  "GET URL: the response is malformed: " + std::string(describe(http::parse_error::head_too_large)));
 }

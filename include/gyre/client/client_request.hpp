@@ -121,6 +121,8 @@ class GYRE_API client_request {
   [[nodiscard]] const http::url& url() const;
   /// Whether the program has set a field with this name.
   [[nodiscard]] bool has_header(std::string_view name) const;
+  /// Empty for a body that is made while it is sent.
+  [[nodiscard]] std::string_view body_text() const;
   /// Whether its body is made while it is sent, so that there is only one.
   [[nodiscard]] bool has_streamed_body() const;
   /// The same request once more, without its observer: for middleware that may have to send it again.
@@ -134,7 +136,12 @@ class GYRE_API client_request {
   /// Errors: client_error; timed_out; io_error of the connection; tls_error; the exception of the body's source.
   [[nodiscard]] GYRE_CORO_WRAPPER task<client_response> send();
 
-  /// For next_sender: the same, past so many functions of the middleware. Cancel, errors: same as send().
+  /// Answers it without sending it: for middleware that caches, or replaces a server. The framing fields
+  /// (Content-Length, Transfer-Encoding, Content-Encoding) are made from `body`. Everything is copied.
+  /// Errors: std::invalid_argument for a status outside of 200 to 999, or a field that may not be.
+  [[nodiscard]] client_response answer(int status, std::span<const field> fields, std::string_view body) &&;
+
+  /// For next_sender: as send(), past so many functions of the middleware. Cancel, errors: same as send().
   [[nodiscard]] GYRE_CORO_WRAPPER task<client_response> send_after(std::size_t functions) &&;
   /// For client.
   explicit client_request(client_exchange& prepared) noexcept : exchange_(prepared) {}
