@@ -78,12 +78,16 @@ class EchoServerTests:
                 self.assertEqual(peer.recv(100), b"")
 
     def test_the_second_signal_ends_it_at_once(self):
-        with self.server.connect() as peer:
-            self.server.fill(peer)  # the first signal gives it 10 s to read
-            self.server.process.terminate()
-            self.server.wait_until_it_stops_accepting()
-            self.assertIsNone(self.server.process.poll())
-            self.assertIn(self.server.stop()[0], (-signal.SIGTERM, 128 + signal.SIGTERM))
+        for _ in range(5):
+            with Server(self.program) as server, server.connect() as peer:
+                server.fill(peer)  # the first signal gives it 10 s to read
+                server.process.terminate()
+                server.wait_until_it_stops_accepting()
+                code = server.stop()[0]
+            if code != 0:  # otherwise the kernel has made room for the rest, and there was nothing to wait for
+                self.assertIn(code, (-signal.SIGTERM, 128 + signal.SIGTERM))
+                return
+        self.fail("the second signal has no effect")
 
     def test_wants_an_address_that_is_free(self):
         host, port = self.server.address
