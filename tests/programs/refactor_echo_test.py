@@ -80,7 +80,7 @@ class EchoServerTests:
     def test_the_second_signal_ends_it_at_once(self):
         for _ in range(5):
             with Server(self.program) as server, server.connect() as peer:
-                server.fill(peer)  # the first signal gives it 10 s to read
+                server.fill(peer, seconds=2)  # the first signal gives it 10 s to read
                 server.process.terminate()
                 server.wait_until_it_stops_accepting()
                 code = server.stop()[0]

@@ -41,9 +41,10 @@ class Server:
             time.sleep(0.01)
         raise AssertionError("it goes on accepting")
 
-    def fill(self, peer):
-        """Sends until the server waits for this peer to read: it sleeps, and nothing moves for longer than the kernel
-        delays an acknowledgement."""
+    def fill(self, peer, seconds=0.2):
+        """Sends until the server waits for this peer to read: it sleeps, and nothing moves for so long. That is longer
+        than the kernel delays an acknowledgement. In a second or two it may still find some more room for the server's
+        bytes, when it has asked the peer again."""
         peer.setblocking(False)
         before, same = None, 0
         for _ in range(2000):
@@ -54,7 +55,7 @@ class Server:
                 pass
             now = self.queued_for(peer)
             same = same + 1 if self.sleeps() and now == before and "00000000" not in now else 0
-            if same == 20:
+            if same >= seconds * 100:
                 peer.settimeout(20)
                 return
             before = now
