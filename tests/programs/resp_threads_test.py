@@ -91,7 +91,13 @@ class Shards(unittest.TestCase):
             stored += 1
             self.assertLess(stored, 120)
         self.assertGreater(stored, 95)
-        self.assertTrue(c("MSET", "a", "1", "b", "2", "c", "3", "d", "4").startswith("-OOM "))
+        # Each shard frees what it has removed when it is asked for room, and the buffers of clients count: so some of
+        # these may still fit.
+        more = 0
+        while c("MSET", *(each for name in range(more, more + 4) for each in (f"more{name}", b"x" * 1000))) == "+OK":
+            more += 4
+            self.assertLess(more, 400)
+        self.assertTrue(c("MSET", *(each for name in "abcd" for each in (name, b"x" * 2000))).startswith("-OOM "))
         self.assertEqual(c("EXISTS", "a", "b", "c", "d"), 0)
         c.raw(encoded(b"DEL", *[b"key%d" % i for i in range(stored)]) + encoded(b"MSET", b"a", b"1", b"b", b"2"))
         self.assertEqual([c.reply(), c.reply()], [stored, "+OK"])
