@@ -21,7 +21,7 @@ def make_certificate(scratch):
 
 def servers(pair, files, only):
     flags = ["--listen", "127.0.0.1:0", "--tls-cert", str(pair[0]), "--tls-key", str(pair[1])]
-    command = [str(BIN / "gyre"), "serve", str(files), "--access-log", "off"] if files else [str(BIN / "https_server")]
+    command = [str(BIN / "gyre"), "serve", str(files), "--access-log", "off"] if files else [str(BIN / "hello_server")]
     found = {f"gyre {name}": ["env", f"GYRE_BACKEND={name}", *command, *flags] for name in ("io_uring", "epoll")}
     return there({**found, "nginx": ["nginx", "tls"]}, only)
 
@@ -86,7 +86,7 @@ def memory(pair, arguments, scratch, connections=1000):
     print(f"\nmemory of {connections} idle connections, bytes of each")
     plain = {name: command for name, command in http_servers.hello_servers().items() if name.startswith("gyre")}
     for name, command in [*there(plain, arguments.only).items(), *servers(pair, None, arguments.only).items()]:
-        encrypted = "https" in " ".join(command)
+        encrypted = "--tls-cert" in command
         if command[0] == "nginx":
             continue
         with Server(name, command, scratch) as server:

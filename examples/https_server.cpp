@@ -1,35 +1,25 @@
-// examples/https_server.cpp: hello_server over TLS: GET / answers "Hello, World!".
+// examples/https_server.cpp: http_server over TLS, with the certificate of files, or with one that nobody trusts.
 #include <gyre/gyre.hpp>
 #include <gyre/http.hpp>
 #include <gyre/tls.hpp>
 
-#include <cstddef>
 #include <cstdio>
-#include <cstdlib>
 #include <string>
-#include <string_view>
+#include <utility>
 
 namespace {
 
 namespace http = gyre::http;
 namespace tls = gyre::tls;
 
-struct settings {
-  std::string where = "127.0.0.1:8443";
-  std::size_t threads = 1;
-  std::string chain;  // files; without them, the server makes a certificate that nobody trusts
-  std::string key;
-};
-
-gyre::task<> serve(settings chosen) {
-  const tls::certificate identity = chosen.chain.empty() ? tls::certificate::self_signed({"localhost", "127.0.0.1"})
-                                                         : tls::certificate::from_files(chosen.chain, chosen.key);
+gyre::task<> serve(std::string where, std::string chain, std::string key) {
+  const tls::certificate identity = chain.empty() ? tls::certificate::self_signed({"localhost", "127.0.0.1"})
+                                                  : tls::certificate::from_files(chain, key);
   http::router routes;
   routes.get("/", [](http::request&) { return http::response::text("Hello, World!"); });
   http::server_options options;
-  options.listen = chosen.where;
+  options.listen = std::move(where);
   options.routes = std::move(routes);
-  options.threads = chosen.threads;
   const tls::server_config config({.certificates = {identity}, .protocols = {"http/1.1"}});
   options.encryption = tls::server_sessions(config);
   http::server server(std::move(options));
@@ -40,25 +30,9 @@ gyre::task<> serve(settings chosen) {
 
 }  // namespace
 
-int main(int count, char** arguments) {
-  settings chosen;
-  for (int i = 1; i < count; i += 2) {
-    const std::string_view option = arguments[i];
-    const char* const value = i + 1 < count ? arguments[i + 1] : "";
-    if (option == "--listen") {
-      chosen.where = value;
-    } else if (option == "--threads") {
-      chosen.threads = std::strtoul(value, nullptr, 10);
-    } else if (option == "--tls-cert") {
-      chosen.chain = value;
-    } else if (option == "--tls-key") {
-      chosen.key = value;
-    } else {
-      std::fprintf(stderr,
-                   "usage: https_server [--listen HOST:PORT] [--threads N] [--tls-cert FILE --tls-key FILE]\n"
-                   "Without files, it makes a certificate of its own.\n");
-      return 2;
-    }
-  }
-  return gyre::run_main(serve(std::move(chosen)));
+int main(int count, char** arguments) {  // https_server [HOST:PORT [CHAIN KEY]]
+  const auto argument = [&](int number, const char* otherwise) {
+    return std::string(count > number ? arguments[number] : otherwise);
+  };
+  return gyre::run_main(serve(argument(1, "127.0.0.1:8443"), argument(2, ""), argument(3, "")));
 }

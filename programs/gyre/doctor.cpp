@@ -9,8 +9,12 @@
 
 #include <fmt/format.h>
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -82,6 +86,19 @@ std::string features_text() {
   return text;
 }
 
+// A kernel with TLS refuses it for a socket that is not connected; one without does not know the name.
+std::string kernel_tls_text() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return fmt::format("unknown: no socket: {}", std::strerror(errno));
+  constexpr std::string_view name = "tls";
+  const bool taken = ::setsockopt(socket, IPPROTO_TCP, TCP_ULP, name.data(), name.size()) == 0;
+  const int error = errno;
+  ::close(socket);
+  return fmt::format(
+      "{}; gyre encrypts in the process on every kernel",
+      taken || error != ENOENT ? "offered by this kernel" : "not offered by this kernel (no module \"tls\")");
+}
+
 std::string cores_text(const gyre::core_count& count) {
   const std::string quota =
       count.quota ? fmt::format("the quota of {} allows {:.4g}", count.quota_group, *count.quota) : "no cgroup quota";
@@ -122,6 +139,7 @@ int doctor() {
   line("locked memory", limit_text(RLIMIT_MEMLOCK, "bytes"));
   line("descriptors", limit_text(RLIMIT_NOFILE, "files"));
   line("io_uring features", features_text());
+  line("kernel TLS", kernel_tls_text());
   line("GYRE_BACKEND", wish == nullptr ? "not set (auto)" : wish);
   line("backend", made ? made->name() : "none");
   line("reason", choice.reason);

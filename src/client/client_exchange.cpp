@@ -142,6 +142,7 @@ task<> client_exchange::attempt() {
     const bool stale =
         on_reused_ && !clock_.expired() && (failure ? !input_.received_any() : input_.head().status() == 408);
     if (stale && can_repeat(failure && nothing_written_)) {
+      clock_.end();
       conn_.reset();
       ++state_.retried;
       continue;

@@ -31,6 +31,8 @@ class phase_clock : private timer {
     total_until_ = after(event_loop::current().recent(), limit);
   }
   [[nodiscard]] io::monotonic_time total_until() const noexcept { return total_until_; }
+  /// The time that is left, for all phases together.
+  [[nodiscard]] std::chrono::nanoseconds left() const noexcept { return clamped(std::chrono::nanoseconds::max()); }
   /// The time of a phase with this limit: the limit, or less when the total ends before.
   [[nodiscard]] std::chrono::nanoseconds clamped(std::chrono::nanoseconds limit) const noexcept {
     if (total_until_ == io::wait_forever) return limit;
@@ -46,10 +48,15 @@ class phase_clock : private timer {
     connection_ = &connection;
     wanted_ = std::min(after(now, limit), total_until_);
     expired_ = wanted_ <= now;
-    if (wanted_ == io::wait_forever || expired_ || (armed() && deadline <= wanted_)) return;
+    // A phase that has expired already is armed as well: another task may wait for the connection.
+    if (wanted_ == io::wait_forever || (armed() && deadline <= wanted_)) return;
     loop.timers().disarm(*this);
     deadline = wanted_;
     loop.timers().arm(*this);
+  }
+  /// A phase that only the total limits.
+  void begin_unlimited(phase now_in, client_connection& connection) noexcept {
+    begin(now_in, std::chrono::nanoseconds::max(), connection);
   }
   void end() noexcept { connection_ = nullptr; }
   /// True when the phase was too long. It remains so until the next one begins.
@@ -58,6 +65,7 @@ class phase_clock : private timer {
   /// The phase that began last, and its limit.
   [[nodiscard]] phase current() const noexcept { return phase_; }
   [[nodiscard]] std::chrono::nanoseconds limit() const noexcept { return limit_; }
+  [[nodiscard]] bool is_limited() const noexcept { return limit_ != std::chrono::nanoseconds::max(); }
   /// True when the total is over.
   [[nodiscard]] bool is_total_over() const noexcept {
     return total_until_ != io::wait_forever && event_loop::current().now() >= total_until_;

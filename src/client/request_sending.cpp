@@ -25,16 +25,22 @@ task<std::error_code> client_exchange::converse_while_sending() {
   go_on_.clear();
   body_begun_ = false;
   std::error_code failure;
+  bool late = false;
   auto both = [&](task_group& group) -> task<> {
     auto sending = group.spawn(send_all(), {.name = "sending a request"});
     failure = co_await receive_head();
     early_ = !sending.done();
     if (early_ && (failure || input_.head().status() >= 300 || !body_begun_)) sending.cancel();
-    if (early_ && !failure && clock_.current() == phase::sending)
+    if (!early_ || failure) co_return;
+    if (clock_.current() == phase::sending && clock_.is_limited())  // not while the source takes its time
       clock_.begin(phase::sending, patience_after_response, *conn_);
-    co_await group.wait();
+    auto rest = gyre::timeout(clock_.left(), sending.wait());
+    const auto in_time = co_await as_expected(std::move(rest));
+    late = !in_time;
+    if (late) sending.cancel();
   };
   co_await task_group::scope(both);
+  if (late) fail_late();
   if (!failure) co_return failure;
   if (!input_.received_any() && write_error_) co_return write_error_;
   co_return failure;
@@ -44,8 +50,8 @@ task<> client_exchange::send_all() {
   const client_timeouts& limits = state_.options().timeouts;
   if (!co_await send_piece(head_, {})) co_return;
   if (expects_continue && (source || !request.body.empty())) {
-    clock_.end();
-    auto limited = gyre::timeout(limits.expect, go_on_.wait());
+    clock_.begin_unlimited(phase::sending, *conn_);
+    auto limited = gyre::timeout(clock_.clamped(limits.expect), go_on_.wait());
     (void)co_await as_expected(std::move(limited));  // NOLINT(performance-move-const-arg): takes only temporaries
   }
   body_begun_ = true;
@@ -70,7 +76,7 @@ task<> client_exchange::send_source() {
   std::uint64_t sent = 0;
   std::string framed;
   for (;;) {
-    clock_.end();  // the source takes its time
+    clock_.begin_unlimited(phase::sending, *conn_);  // the source takes its time
     const std::string_view piece = co_await source->next();
     sent += piece.size();
     if (source_length && (sent > *source_length || (piece.empty() && sent < *source_length)))

@@ -1,9 +1,9 @@
-// tests/client/timeout_test.cpp: limits of the phases, retries, and what a cancel leaves behind.
-#include <gyre/testing/cancel_at_every_await.hpp>
-
+// tests/client/timeout_test.cpp: the limits of the phases of a request.
 #include "tests/client/scripted_server.hpp"
 
-#include <memory>
+#include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 using namespace gyre_test;
@@ -103,6 +103,94 @@ TEST(client_timeout, the_time_limit_of_the_calling_task_applies) {
   });
 }
 
+namespace {
+
+/// Delivers nothing.
+gyre::task<std::string_view> never() {
+  co_await gyre::event().wait();
+  co_return "";
+}
+
+}  // namespace
+
+TEST(client_timeout, the_total_covers_a_source_that_delivers_nothing) {
+  with_server(say_nothing, [](scripted_server& server) -> gyre::task<> {
+    http::client client({.timeouts = {.total = 5ms}});
+    auto request = client.request("POST", server.url());
+    EXPECT_EQ(co_await error_of(request.body(never).send()),
+              "POST " + server.url() + " (sending the request): timed out after 5 ms");
+    EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+  });
+}
+
+TEST(client_timeout, the_total_covers_a_source_that_stops_after_an_early_response) {
+  with_server(
+      [](peer& client) -> gyre::task<> {
+        (void)co_await client.receive();
+        co_await client.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        (void)co_await client.rest();
+      },
+      [](scripted_server& server) -> gyre::task<> {
+        http::client client({.timeouts = {.total = 20ms}});
+        auto request = client.request("POST", server.url());
+        EXPECT_EQ(co_await error_of(request.body(never).send()),
+                  "POST " + server.url() + " (sending the request): timed out after 20 ms");
+        EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+      });
+}
+
+TEST(client_timeout, the_total_covers_the_wait_for_100_continue) {
+  with_server(say_nothing, [](scripted_server& server) -> gyre::task<> {
+    http::client client({.timeouts = {.expect = 5h, .total = 5ms}});
+    auto request = client.request("POST", server.url());
+    EXPECT_EQ(co_await error_of(request.body("text").expect_continue().send()),
+              "POST " + server.url() + " (sending the request): timed out after 5 ms");
+    EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+  });
+}
+
+TEST(client_timeout, a_total_that_ends_while_the_source_blocks_the_thread_ends_the_request) {
+  with_server(say_nothing, [](scripted_server& server) -> gyre::task<> {
+    http::client client({.timeouts = {.total = 2ms}});
+    auto request = client.request("POST", server.url());
+    bool first = true;
+    request.body(
+        [&first]() -> gyre::task<std::string_view> {
+          std::this_thread::sleep_for(5ms);
+          co_return std::exchange(first, false) ? "abc" : "";
+        },
+        3);
+    EXPECT_NE((co_await error_of(request.send())).find("timed out after 2 ms"), std::string::npos);
+    EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+  });
+}
+
+TEST(client_timeout, the_limit_of_a_connection_that_was_closed_while_idle_does_not_touch_the_next_one) {
+  run_real([]() -> gyre::task<> {
+    scripted_server server([](peer& client) -> gyre::task<> {
+      (void)co_await client.request();
+      co_await client.answer("hello");
+      (void)co_await client.request();
+      if (client.number() > 1) co_await client.answer("again");
+    });
+    auto serving = gyre::spawn(server.run());
+    int opened = 0;
+    // The second connection takes longer than the limit of the request on the first one.
+    const auto connect = [&opened](const http::url& to) -> gyre::task<gyre::tcp_stream> {
+      if (++opened > 1) co_await gyre::sleep(30ms);
+      co_return co_await gyre::tcp_stream::connect(std::string(to.authority()));
+    };
+    {
+      http::client client({.timeouts = {.first_byte = 5ms}, .connector = connect});
+      EXPECT_EQ(co_await fetched(client, server.url()), "hello");
+      EXPECT_EQ(co_await fetched(client, server.url()), "hello");
+      EXPECT_EQ(client.counts().retried, 1U);
+    }
+    serving.cancel();
+    co_await serving.wait();
+  });
+}
+
 TEST(client_timeout, a_connection_that_comes_too_late_is_an_error) {
   // A listener whose backlog is full lets nobody in.
   run_real([]() -> gyre::task<> {
@@ -118,180 +206,4 @@ TEST(client_timeout, a_connection_that_comes_too_late_is_an_error) {
               "GET URL (connecting): timed out after 5 ms");
     EXPECT_EQ(client.counts().in_use, 0U);
   });
-}
-
-TEST(client_retry, a_server_that_is_busy_is_asked_again) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        for (int i = 1;; ++i) {
-          const std::string request = co_await client.request();
-          if (request.empty()) co_return;
-          if (i < 3)
-            co_await client.send("HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n");
-          else
-            co_await client.answer("hello");
-        }
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client({.retries = {.attempts = 3, .backoff = 1ms}});
-        EXPECT_EQ(co_await fetched(client, server.url()), "hello");
-        EXPECT_EQ(client.counts().retried, 2U);
-        EXPECT_EQ(server.connections(), 1);
-      });
-}
-
-TEST(client_retry, the_last_answer_is_the_result) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        for (;;) {
-          const std::string request = co_await client.request();
-          if (request.empty()) co_return;
-          co_await client.send("HTTP/1.1 503 Busy\r\nContent-Length: 4\r\n\r\nbusy");
-        }
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client({.retries = {.attempts = 2, .backoff = 1ms}});
-        EXPECT_EQ(co_await fetched(client, server.url()), "busy");
-        EXPECT_EQ(client.counts().retried, 1U);
-        auto post = co_await client.post(server.url(), "x", "text/plain");
-        EXPECT_EQ(co_await post.read_all(), "busy");
-        EXPECT_EQ(client.counts().retried, 1U);
-      });
-}
-
-TEST(client_retry, a_server_that_wants_a_long_wait_is_not_asked_again) {
-  with_server(answers_once("HTTP/1.1 503 Busy\r\nRetry-After: 100\r\nContent-Length: 4\r\n\r\nbusy"),
-              [](scripted_server& server) -> gyre::task<> {
-                http::client client({.retries = {.attempts = 5, .backoff = 1ms}});
-                EXPECT_EQ(co_await fetched(client, server.url()), "busy");
-                EXPECT_EQ(client.counts().retried, 0U);
-              });
-}
-
-TEST(client_retry, the_budget_bounds_the_retries_of_all_requests) {
-  with_server(
-      [](peer& client) -> gyre::task<> {
-        client.close();
-        co_return;
-      },
-      [](scripted_server& server) -> gyre::task<> {
-        http::client client({.retries = {.attempts = 3, .backoff = 10us, .budget_percent = 0}});
-        for (int i = 0; i < 20; ++i) EXPECT_NE((co_await fetched(client, server.url())).find("GET URL"), 0U + 1);
-        EXPECT_EQ(client.counts().retried, 10U);
-        EXPECT_EQ(server.connections(), 30);
-      });
-}
-
-TEST(client_retry, a_connection_that_was_refused_may_be_tried_again_for_any_method) {
-  run_real([]() -> gyre::task<> {
-    std::string where;
-    {
-      auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-      where = listener.local_address().string();
-    }
-    http::client client({.retries = {.attempts = 3, .backoff = 10us}});
-    EXPECT_NE(co_await error_of(client.post("http://" + where, "x", "text/plain")), "");
-    EXPECT_EQ(client.counts().retried, 2U);
-  });
-}
-
-namespace {
-
-struct world {
-  int answered = 0;
-};
-
-/// A server and a client; a whole exchange of this kind.
-template <class Exchange>
-void cancel_everywhere(Exchange exchange) {
-  auto seen = std::make_shared<world>();
-  const auto scenario = [&]() -> gyre::task<> {
-    scripted_server server([](peer& client) -> gyre::task<> {
-      for (;;) {
-        const std::string request = co_await client.request();
-        if (request.empty()) co_return;
-        co_await client.send(
-            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
-        co_await gyre::yield();
-        co_await client.send("2\r\nde\r\n0\r\n\r\n");
-      }
-    });
-    auto both = [&](gyre::task_group& group) -> gyre::task<> {
-      group.spawn(server.run());
-      http::client client({.timeouts = {.expect = 100us}, .limits = {.connections_per_origin = 1}});
-      std::exception_ptr failure;
-      try {
-        co_await exchange(client, server);
-      } catch (const gyre::io_error&) {
-        failure = std::current_exception();
-      }
-      co_await gyre::yield();  // the server is cancelled, too, and may have closed the connection first
-      if (failure) std::rethrow_exception(failure);
-      const http::client_counts left = client.counts();
-      EXPECT_EQ(left.in_use, 0U);
-      EXPECT_EQ(left.waiting, 0U);
-      ++seen->answered;
-      group.cancel();
-    };
-    co_await gyre::task_group::scope(both);
-  };
-  const auto report = gyre::testing::cancel_at_every_await(scenario, [](bool) {});
-  EXPECT_GT(report.cancelled, 10U);
-  EXPECT_GE(seen->answered, 1);
-}
-
-}  // namespace
-
-TEST(client_cancel, anywhere_in_two_requests_leaks_nothing) {
-  cancel_everywhere([](http::client& client, scripted_server& server) -> gyre::task<> {
-    for (int i = 0; i < 2; ++i) {
-      auto response = co_await client.get(server.url());
-      EXPECT_EQ(co_await response.read_all(), "abcde");
-    }
-  });
-}
-
-TEST(client_cancel, anywhere_while_requests_queue_leaks_nothing) {
-  cancel_everywhere([](http::client& client, scripted_server& server) -> gyre::task<> {
-    auto get = [&]() -> gyre::task<> {
-      auto response = co_await client.get(server.url());
-      EXPECT_EQ(co_await response.read_all(), "abcde");
-    };
-    auto all = gyre::gather(get(), get(), get());
-    co_await std::move(all);
-  });
-}
-
-TEST(client_cancel, anywhere_in_a_body_that_is_sent_leaks_nothing) {
-  cancel_everywhere([](http::client& client, scripted_server& server) -> gyre::task<> {
-    int left = 3;
-    auto request = client.request("POST", server.url());
-    request.body(
-        [&left]() -> gyre::task<std::string_view> {
-          co_await gyre::yield();
-          co_return left-- > 0 ? "abcdefghij" : "";
-        },
-        30);
-    request.expect_continue();
-    auto response = co_await request.send();
-    EXPECT_EQ(co_await response.read_all(), "abcde");
-  });
-}
-
-TEST(client_cancel, a_request_that_is_cancelled_closes_its_connection) {
-  gyre::event gone;
-  with_server(
-      [&](peer& client) -> gyre::task<> {
-        (void)co_await client.rest();
-        gone.set();
-      },
-      [&](scripted_server& server) -> gyre::task<> {
-        http::client client;
-        auto asking = gyre::spawn([&]() -> gyre::task<> { (void)co_await client.get(server.url()); });
-        co_await gyre::sleep(2ms);
-        asking.cancel();
-        co_await asking.wait();
-        co_await gone.wait();
-        EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
-      });
 }

@@ -269,7 +269,7 @@ TEST_F(compress_threads_endless, a_loop_may_end_while_a_thread_compresses) {
     auto serve = [this](std::string& where) -> gyre::task<> {
       http::server_options options = options_for(routes());
       options.timeouts.drain = 0s;
-      http::server server(std::move(options));
+      http::server server(encrypted(std::move(options)));
       where = server.where();
       co_await server.run();
     };

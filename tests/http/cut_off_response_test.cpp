@@ -53,7 +53,7 @@ class given_tcp_connection {
  private:
   gyre::task<> serve_one() {
     auto peer = co_await listener_.accept();
-    co_await server_.serve_connection(gyre::any_stream(std::move(peer)));
+    co_await serve_given(server_, gyre::any_stream(std::move(peer)));
   }
 
   gyre::tcp_listener listener_ = gyre::tcp_listener::bind("127.0.0.1:0");

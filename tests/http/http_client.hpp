@@ -5,11 +5,13 @@
 #include <gyre/http.hpp>
 #include <gyre/testing/http_test_client.hpp>
 
+#include "tests/http/over_tls.hpp"
 #include "tests/support/co_assert.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <source_location>
 #include <stdexcept>
 #include <string>
@@ -26,9 +28,30 @@ using gyre::testing::http_test_client;
 template <class Stream>
 class http_client {
  public:
-  explicit http_client(Stream stream) : stream_(std::move(stream)) {}
+  explicit http_client(Stream stream)
+      : stream_(std::make_unique<Stream>(std::move(stream))),
+        tls_(std::make_unique<encrypted_client<Stream>>(*stream_)) {}
 
-  gyre::task<> send(std::string bytes) { (void)co_await stream_.write_all(std::as_bytes(std::span(bytes))); }
+  /// Does the handshake, if there is one, which otherwise the first operation does.
+  gyre::task<> begin() {
+    if (over_tls()) co_await tls_->shake_hands();
+  }
+  gyre::task<> send(std::string bytes) {
+    const auto sent = std::as_bytes(std::span(bytes));
+    if (over_tls())
+      co_await tls_->write_all(sent);
+    else
+      (void)co_await stream_->write_all(sent);
+  }
+  /// Ends the sending side.
+  gyre::task<> shutdown_write() {
+    if (over_tls())
+      co_await tls_->shutdown_write();
+    else
+      co_await stream_->shutdown_write();
+  }
+  /// Closes the connection, without a word of TLS.
+  void close() { *stream_ = Stream(); }
 
   /// Returns the next response. Errors: std::runtime_error when there is none or it is incomplete.
   gyre::task<http_answer> answer(std::string method = "GET") {
@@ -57,7 +80,10 @@ class http_client {
     std::array<std::byte, 16'384> buffer;
     std::size_t size = 0;
     try {
-      size = co_await stream_.read_some(buffer);
+      if (over_tls())
+        size = co_await tls_->read_some(buffer);
+      else
+        size = co_await stream_->read_some(buffer);
     } catch (const gyre::io_error&) {
       was_reset_ = true;
     }
@@ -70,7 +96,8 @@ class http_client {
     co_return std::exchange(received_, {});
   }
 
-  [[nodiscard]] Stream& stream() noexcept { return stream_; }
+  /// The stream below TLS.
+  [[nodiscard]] Stream& stream() noexcept { return *stream_; }
   [[nodiscard]] bool was_reset() const noexcept { return was_reset_; }
   /// The number of "100 Continue" responses that were skipped.
   [[nodiscard]] int interim() const noexcept { return interim_; }
@@ -100,7 +127,8 @@ class http_client {
     }
   }
 
-  Stream stream_;
+  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<encrypted_client<Stream>> tls_;
   std::string received_;
   bool was_reset_ = false;
   int interim_ = 0;
@@ -176,7 +204,7 @@ inline const std::string hello_request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 /// Closes the connection with a reset.
 inline void reset(memory_client& client) {
   client.stream().abort();
-  client.stream() = gyre::memory_stream();
+  client.close();
 }
 
 /// A server that is given connections in memory.
@@ -200,7 +228,7 @@ class memory_server {
 
  private:
   static gyre::task<> serve(std::shared_ptr<http::server> server, gyre::any_stream stream) {
-    co_await server->serve_connection(std::move(stream));
+    co_await serve_given(*server, std::move(stream));
   }
   std::shared_ptr<http::server> server_;
 };
@@ -226,7 +254,7 @@ struct given_connection {
   given_connection(http::server_options options, gyre::memory_pair pair)
       : server(without_port(std::move(options))),
         client(std::move(pair.first)),
-        serving(gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second))))) {}
+        serving(gyre::spawn(serve_given(server, gyre::any_stream(std::move(pair.second))))) {}
 };
 
 }  // namespace gyre_test

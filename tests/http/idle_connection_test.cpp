@@ -85,7 +85,7 @@ TEST(idle_connection, notices_that_its_client_has_left) {
       if (by_reset)
         reset(client);
       else
-        client.stream() = gyre::tcp_stream();
+        client.close();
       co_await until([&] { return here.server().connections() == 0; });
     }
   });
@@ -137,6 +137,7 @@ TEST(idle_connection, that_sends_only_empty_lines_ends_after_one_time_limit) {
 }
 
 TEST(idle_connection, gives_its_place_to_another_when_it_ends) {
+  if (over_tls()) GTEST_SKIP() << "over TLS, a connection too many is closed without an answer";
   http::shared_connection_count counted;
   http::server_options options = options_for(routes());
   options.limits.connections = 2;
@@ -152,8 +153,8 @@ TEST(idle_connection, gives_its_place_to_another_when_it_ends) {
       const auto refused = co_await second.answer();
       EXPECT_EQ(refused.status, 503);
       (void)co_await second.rest();
-      second.stream() = gyre::tcp_stream();
-      client.stream() = gyre::tcp_stream();
+      second.close();
+      client.close();
       co_await until([&] { return here.server().connections() == 0; });
     }
   });

@@ -190,7 +190,7 @@ TEST(router, a_client_that_leaves_in_the_middle_of_its_body_is_no_500_of_middlew
     memory_server server(options_for(std::move(routes)));
     auto client = server.connect();
     co_await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n01234");
-    co_await client.stream().shutdown_write();
+    co_await client.shutdown_write();
     const auto rest = co_await client.rest();
     EXPECT_EQ(rest, "");
     EXPECT_EQ(none.texts, std::vector<std::string>());

@@ -48,7 +48,8 @@ class open_files_test : public testing::Test {
   template <class Body>
   static void serve(http::router routes, Body body) {
     run_in_memory(options_for(std::move(routes)), [&](memory_server& here) -> gyre::task<> {
-      const auto stays = here.connect();
+      auto stays = here.connect();
+      co_await stays.begin();
       co_await body(here);
     });
   }
@@ -218,7 +219,7 @@ TEST_F(open_files_test, a_file_that_is_being_sent_is_sent_to_its_end_after_its_s
   run([&](memory_server& here) -> gyre::task<> {
     auto slow = here.connect();
     co_await slow.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
-    co_await slow.stream().shutdown_write();  // this does not mean that the client has left
+    co_await slow.shutdown_write();  // this does not mean that the client has left
     co_await gyre::sleep(3s);
     EXPECT_EQ(open_here(), 1);  // the response has it open
     const http_answer answer = co_await slow.answer();
@@ -232,7 +233,7 @@ TEST_F(open_files_test, several_ranges_are_sent_to_their_end_to_a_client_that_ha
   run([&](memory_server& here) -> gyre::task<> {
     auto slow = here.connect();
     co_await slow.send("GET /large HTTP/1.1\r\nHost: a\r\nRange: bytes=0-3999999,4000001-7999999\r\n\r\n");
-    co_await slow.stream().shutdown_write();
+    co_await slow.shutdown_write();
     co_await gyre::sleep(3s);
     const http_answer answer = co_await slow.answer();
     EXPECT_EQ(answer.status, 206);

@@ -39,7 +39,7 @@ TEST(protocol_switch, the_other_protocol_begins_with_what_was_sent_behind_the_he
     EXPECT_EQ(answer.field("Upgrade"), "shout");
     EXPECT_EQ(answer.field("Connection"), "Upgrade");
     co_await client.send("HI");
-    co_await client.stream().shutdown_write();
+    co_await client.shutdown_write();
     const auto rest = co_await client.rest();
     EXPECT_EQ(rest, "BCDEFGHIJbye");
     EXPECT_FALSE(client.was_reset());
@@ -56,7 +56,7 @@ TEST(protocol_switch, works_over_any_stream_and_behind_other_answers) {
     EXPECT_EQ(plain.body, "plain");
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.status, 101);
-    co_await client.stream().shutdown_write();
+    co_await client.shutdown_write();
     const auto rest = co_await client.rest();
     EXPECT_EQ(rest, "Bbye");
   });
@@ -74,7 +74,7 @@ TEST(protocol_switch, connect_opens_a_tunnel_with_200_whatever_status_was_left) 
     EXPECT_EQ(answer.status, 200);
     EXPECT_EQ(answer.field("Content-Length"), "");
     EXPECT_EQ(answer.field("Transfer-Encoding"), "");
-    co_await client.stream().shutdown_write();
+    co_await client.shutdown_write();
     const auto rest = co_await client.rest();
     EXPECT_EQ(rest, "Bbye");
   });
@@ -180,7 +180,7 @@ TEST(protocol_switch, the_other_protocol_begins_behind_the_body_of_its_request) 
     co_await client.send(asking_for("shout", "Content-Length: 4\r\n") + "bodyA");
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.status, 101);
-    co_await client.stream().shutdown_write();
+    co_await client.shutdown_write();
     const auto rest = co_await client.rest();
     EXPECT_EQ(rest, "Bbye");
   });

@@ -263,6 +263,23 @@ TEST(request_body_timing, a_handler_whose_time_is_over_is_answered_with_503_also
   });
 }
 
+TEST(request_body_timing, a_refusal_that_closes_the_connection_does_not_wait_for_the_body) {
+  auto refuse = [](http::request&) {
+    auto made = response::error(403);
+    made.close_connection();
+    return made;
+  };
+  run_virtual([&]() -> gyre::task<> {
+    memory_server server(patient_for(5s, refuse));
+    auto client = server.connect();
+    const auto begin = gyre::now();
+    co_await client.send(post + "Content-Length: 10\r\n\r\n01234");
+    const auto answer = co_await client.answer();
+    EXPECT_EQ(answer.status, 403);
+    EXPECT_EQ(since(begin), 0s);
+  });
+}
+
 // Everything has arrived before the server looks: it has had no reason to wait, and has sent nothing.
 TEST(request_body_timing, one_that_is_cut_off_does_not_take_the_earlier_answers_with_it) {
   http::router routes;
@@ -271,7 +288,7 @@ TEST(request_body_timing, one_that_is_cut_off_does_not_take_the_earlier_answers_
   run_on_sockets(options_for(std::move(routes)), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send(get + get + post + "Content-Length: 10\r\n\r\n01234");
-    co_await client.stream().shutdown_write();
+    co_await client.shutdown_write();
     for (int i = 0; i < 2; ++i) {
       const auto answer = co_await client.answer();
       EXPECT_EQ(answer.body, "earlier");

@@ -50,7 +50,7 @@ void expect_no_damage(response (*stream)(http::request&), gyre::task<response> (
     received.clear();
     http::server_options options = options_for(stream != nullptr ? http::handler(stream) : http::handler(whole));
     options.timeouts.drain = 1ms;
-    http::server server(std::move(options));
+    http::server server(encrypted(std::move(options)));
     auto body = [&](gyre::task_group& group) -> gyre::task<> {
       auto serving = group.spawn(server.run());
       auto client = co_await gyre::tcp_stream::connect(server.where());
@@ -84,7 +84,7 @@ TEST(server_cancel, a_connection_in_memory_may_be_cancelled_anywhere) {
     options.listen.clear();
     http::server server(std::move(options));
     gyre::memory_pair pair;
-    auto both = gyre::gather(server.serve_connection(gyre::any_stream(std::move(pair.second))),
+    auto both = gyre::gather(serve_given(server, gyre::any_stream(std::move(pair.second))),
                              talk(std::move(pair.first), received));
     co_await std::move(both);
   };
@@ -103,7 +103,7 @@ TEST(server_cancel, a_connection_in_memory_may_be_cancelled_anywhere) {
 TEST(server_cancel, a_client_that_gives_up_anywhere_leaves_a_server_that_goes_on) {
   std::string received;
   auto scenario = [&]() -> gyre::task<> {
-    http::server server(options_for(echo_stream));
+    http::server server(encrypted(options_for(echo_stream)));
     auto serving = gyre::spawn(server.run());
     std::exception_ptr cancel;
     try {

@@ -90,7 +90,7 @@ TEST(server_drain, finishes_requests_under_way_and_says_close) {
     EXPECT_EQ(answer.field("Connection"), "close");
     const auto rest = co_await client.rest();
     EXPECT_EQ(rest, "");
-    client.stream() = gyre::tcp_stream();
+    client.close();
     const auto begin = gyre::now();
     co_await here.stopped();
     EXPECT_LT(since(begin), 1s);
@@ -116,6 +116,7 @@ TEST(server_drain, a_request_that_is_on_its_way_is_still_answered) {
 }
 
 TEST(server_drain, clients_that_connect_before_the_port_closes_are_answered) {
+  if (over_tls()) GTEST_SKIP() << "this client writes plain text to its socket";
   gated app;
   run_on_sockets(options_for(app.routes()), [&](socket_server& here) -> gyre::task<> {
     co_await gyre::yield();
@@ -175,7 +176,7 @@ TEST(server_drain, a_stream_that_ends_during_it_does_not_leave_an_idle_connectio
     const auto begin = gyre::now();
     const auto rest = co_await client.rest();
     EXPECT_EQ(rest, "");
-    client.stream() = gyre::tcp_stream();
+    client.close();
     co_await here.stopped();
     EXPECT_LE(since(begin), 1s);
   });
@@ -211,7 +212,7 @@ TEST(server_drain, a_cancelled_server_throws_when_it_has_drained) {
 TEST(server_drain, a_stop_request_lets_the_server_drain_and_return) {
   gated app;
   run_real([&]() -> gyre::task<> {
-    http::server server(options_for(app.routes()));
+    http::server server(encrypted(options_for(app.routes())));
     auto serving = gyre::spawn(server.run());
     tcp_client client(co_await gyre::tcp_stream::connect(server.where()));
     co_await client.send(slow_request);
@@ -224,7 +225,7 @@ TEST(server_drain, a_stop_request_lets_the_server_drain_and_return) {
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.body, "at last");
     EXPECT_EQ(answer.field("Connection"), "close");
-    client.stream() = gyre::tcp_stream();
+    client.close();
     co_await serving;  // returns normally
   });
 }
@@ -234,7 +235,7 @@ TEST(server_drain, a_stop_request_cancels_what_takes_longer_than_the_drain_and_t
   http::server_options options = options_for(app.routes());
   options.timeouts.drain = 400ms;
   run_real([&]() -> gyre::task<> {
-    http::server server(std::move(options));
+    http::server server(encrypted(std::move(options)));
     auto serving = gyre::spawn(server.run());
     tcp_client client(co_await gyre::tcp_stream::connect(server.where()));
     co_await client.send(slow_request);
@@ -258,7 +259,7 @@ TEST(server_drain, a_server_that_does_not_observe_stop_requests_serves_on) {
   http::server_options options = options_for(says("still here"));
   options.observe_stop = false;
   run_real([&]() -> gyre::task<> {
-    http::server server(std::move(options));
+    http::server server(encrypted(std::move(options)));
     auto serving = gyre::spawn(server.run());
     gyre::request_stop();
     co_await gyre::stop_requested();

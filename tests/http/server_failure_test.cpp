@@ -52,8 +52,8 @@ enum class leave { by_reset, by_close, by_half };
 template <class Client>
 gyre::task<> disconnect(Client& client, leave how) {
   if (how == leave::by_reset) reset(client);
-  if (how == leave::by_close) client.stream() = {};
-  if (how == leave::by_half) co_await client.stream().shutdown_write();
+  if (how == leave::by_close) client.close();
+  if (how == leave::by_half) co_await client.shutdown_write();
 }
 
 /// The client sends a request and disconnects while the handler waits. Expects that the handler is cancelled.
@@ -112,6 +112,7 @@ TEST(server_failure, a_handler_is_cancelled_when_its_client_closes) {
   expect_cancelled_when(waits_in_handler, leave::by_close, 499);
 }
 TEST(server_failure, a_handler_is_cancelled_when_its_client_has_finished_sending) {
+  if (over_tls()) GTEST_SKIP() << "a server that does not read takes close_notify for the next request";
   expect_cancelled_when(waits_in_handler, leave::by_half, 499);
 }
 TEST(server_failure, a_handler_is_cancelled_when_its_client_resets) {
@@ -140,7 +141,7 @@ TEST(server_failure, a_client_that_has_finished_sending_gets_an_answer_that_come
   run_in_memory(options_for(takes_a_while), [](memory_server& here) -> gyre::task<> {
     auto client = here.connect();
     co_await client.send(hello_request);
-    co_await client.stream().shutdown_write();
+    co_await client.shutdown_write();
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.body, "here it is");
   });
@@ -152,7 +153,7 @@ TEST(server_failure, a_client_that_has_finished_sending_gets_a_large_answer_to_i
   run_on_sockets(std::move(options), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send(hello_request);
-    co_await client.stream().shutdown_write();
+    co_await client.shutdown_write();
     co_await gyre::sleep(250ms);
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.body.size(), 8'000'000U);
@@ -181,7 +182,7 @@ TEST(server_failure, a_client_that_leaves_in_the_middle_of_its_body_cancels_the_
     reports none;
     auto client = here.connect();
     co_await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n01234");
-    co_await client.stream().shutdown_write();
+    co_await client.shutdown_write();
     const auto rest = co_await client.rest();
     EXPECT_EQ(rest, "");
     EXPECT_TRUE(who.was_cancelled);
@@ -190,6 +191,7 @@ TEST(server_failure, a_client_that_leaves_in_the_middle_of_its_body_cancels_the_
 }
 
 TEST(server_failure, a_client_that_resets_behind_a_part_of_its_body_before_that_is_read_ends_the_request_at_once) {
+  if (over_tls()) GTEST_SKIP() << "this client writes plain text to its socket";
   exchange_log heard;
   http::server_options options = options_for([](http::request& r) -> gyre::task<response> {
     (void)co_await r.body().read_all();
@@ -262,7 +264,7 @@ TEST(server_failure, a_large_answer_that_was_ready_too_late_is_sent_to_a_client_
   run_in_memory(std::move(options), [](memory_server& here) -> gyre::task<> {
     auto client = here.connect();
     co_await client.send(hello_request);
-    co_await client.stream().shutdown_write();
+    co_await client.shutdown_write();
     co_await gyre::sleep(3s);
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.body.size(), 3'000'000U);

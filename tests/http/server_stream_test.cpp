@@ -71,10 +71,10 @@ void expect_cancelled(std::string more, Leave leave) {
 }
 
 gyre::task<> leave_by_close(memory_client& client) {
-  client.stream() = gyre::memory_stream();
+  client.close();
   co_return;
 }
-gyre::task<> leave_by_half(memory_client& client) { co_await client.stream().shutdown_write(); }
+gyre::task<> leave_by_half(memory_client& client) { co_await client.shutdown_write(); }
 
 /// Pieces of the client's data arrive while the handler waits. Every request is answered as it was sent.
 void expect_all_answered(const std::vector<std::string>& pieces, const std::vector<std::string>& bodies) {
@@ -137,7 +137,7 @@ TEST(server_stream, a_body_is_cancelled_when_its_client_closes) {
     auto client = server.connect();
     co_await client.send(next);
     co_await app.began.wait();
-    client.stream() = gyre::memory_stream();
+    client.close();
     co_await app.cancelled.wait();
   });
 }
@@ -214,9 +214,9 @@ TEST(server_stream, a_request_beside_one_that_waits_may_be_cancelled_anywhere) {
         const auto heard = co_await client.answer();
         bodies.push_back(heard.body);
       }
-      client.stream() = gyre::memory_stream();
+      client.close();
     };
-    auto both = gyre::gather(server.serve_connection(gyre::any_stream(std::move(pair.second))), talk());
+    auto both = gyre::gather(serve_given(server, gyre::any_stream(std::move(pair.second))), talk());
     co_await std::move(both);
     EXPECT_EQ(server.connections(), 0U);
   };
@@ -241,7 +241,7 @@ TEST(server_stream, a_client_that_leaves_anywhere_ends_its_connection) {
       auto client = server.connect();
       co_await client.send((waiting + next).substr(0, size));
       for (int i = 0; i < 5; ++i) co_await gyre::yield();
-      client.stream() = gyre::memory_stream();
+      client.close();
       const auto begin = gyre::now();
       while (server.server().connections() > 0) co_await gyre::sleep(1ms);
       EXPECT_LT(since(begin), 1100ms) << size;

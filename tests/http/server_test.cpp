@@ -240,7 +240,7 @@ TEST(server, a_connection_that_has_ended_is_closed_though_somebody_holds_its_tas
     options.listen.clear();
     http::server server(std::move(options));
     gyre::memory_pair pair;
-    auto serving = gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second))));
+    auto serving = gyre::spawn(serve_given(server, gyre::any_stream(std::move(pair.second))));
     memory_client client(std::move(pair.first));
     co_await client.send(get("/", "Connection: close\r\n"));
     (void)co_await client.answer();

@@ -17,13 +17,13 @@ namespace gyre_test {
 inline void reset(tcp_client& client) {
   const linger at_once{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(client.stream().native_descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-  client.stream() = gyre::tcp_stream();
+  client.close();
 }
 
 class socket_server {
  public:
   explicit socket_server(http::server_options options)
-      : server_(std::make_shared<http::server>(std::move(options))), running_(gyre::spawn(run(server_))) {}
+      : server_(std::make_shared<http::server>(encrypted(std::move(options)))), running_(gyre::spawn(run(server_))) {}
 
   gyre::task<tcp_client> connect() {
     auto stream = co_await gyre::tcp_stream::connect(server_->where());

@@ -4,6 +4,7 @@ import ctypes
 import errno
 import os
 import resource
+import socket
 import struct
 import unittest
 
@@ -51,12 +52,21 @@ class Doctor(unittest.TestCase):
         code, said = self.doctor()
         self.assertEqual(code, 0)
         self.assertEqual(list(said), ["gyre", "kernel", "cores", "sysctl", "seccomp", "locked memory", "descriptors",
-                                      "io_uring features", "GYRE_BACKEND", "backend", "reason"])
+                                      "io_uring features", "kernel TLS", "GYRE_BACKEND", "backend", "reason"])
         self.assertIn(os.uname().release, said["kernel"])
         self.assertRegex(said["cores"], rf"^\d+ usable: the affinity mask allows {len(os.sched_getaffinity(0))}, ")
         self.assertIn("kernel.io_uring_disabled", said["sysctl"])
         self.assertIn(said["backend"], ("io_uring", "epoll"))
         self.assertEqual(said["GYRE_BACKEND"], "not set (auto)")
+
+    def test_it_tells_whether_the_kernel_could_encrypt(self):
+        with socket.socket() as probe:
+            try:
+                probe.setsockopt(socket.IPPROTO_TCP, 31, b"tls")  # TCP_ULP
+                offered = True
+            except OSError as error:
+                offered = error.errno != errno.ENOENT
+        self.assertEqual(self.doctor()[1]["kernel TLS"].startswith("offered"), offered)
 
     def test_it_tells_which_backend_was_asked_for_and_by_whom(self):
         code, said = self.doctor(GYRE_BACKEND="epoll")

@@ -3,6 +3,7 @@
 import hashlib
 import http.client
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -95,6 +96,8 @@ class OverTls(WithTree):
             self.assertEqual((status, fields["location"]), (308, f"https://localhost:{server.port}/sub/b.txt?x=1"))
             done = run("curl", "-sSL", "--cacert", self.authority.certificate, f"http://localhost:{port}/sub/b.txt")
             self.assertEqual(done.stdout, b"beta\n")
+            status, fields, _ = ask(port, "*", method="OPTIONS")  # concerns this server, and no page of another
+            self.assertEqual((status, fields.get("location")), (204, None))
             self.assertEqual(server.stop(), 0)
 
     def renewed(self, name):
@@ -138,6 +141,34 @@ class OverTls(WithTree):
             self.assertEqual(failures, [])
             self.assertEqual(set(answered), {(b"beta\n", b"alpha\n" * 1000)})
             self.assertEqual(server.stop(), 0)
+
+    def test_a_link_to_a_folder_of_certificates_may_be_replaced(self):  # as Kubernetes does, and certbot per file
+        folder = self.root.parent
+        for name in ("one", "two"):
+            (folder / f"version-{name}").mkdir()
+            chain, key = self.authority.server(name, "localhost")
+            os.replace(chain, folder / f"version-{name}" / "tls.crt")
+            os.replace(key, folder / f"version-{name}" / "tls.key")
+        (folder / "current").symlink_to("version-one")
+        pair = ("--tls-cert", folder / "current/tls.crt", "--tls-key", folder / "current/tls.key")
+        with Serve(self.root, *pair) as server:
+            (folder / "next").symlink_to("version-two")
+            os.replace(folder / "next", folder / "current")
+            chain = (folder / "version-two" / "tls.crt").read_text()
+            self.until(server, hashlib.sha256(ssl.PEM_cert_to_DER_cert(chain)).hexdigest())
+
+    def test_a_server_with_nothing_to_do_sleeps(self):
+        def switches():
+            tasks = pathlib.Path(f"/proc/{server.process.pid}/task").iterdir()
+            return sum(int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", (each / "status").read_text(), re.M)[1])
+                       for each in tasks)
+
+        with Serve(self.root, *self.pair) as server:
+            get(server.port, trusting(self.authority))
+            time.sleep(1)
+            before = switches()
+            time.sleep(3)
+            self.assertLessEqual(switches() - before, 3)
 
     def test_files_that_cannot_be_used_change_nothing(self):
         with Serve(self.root, *self.pair) as server:

@@ -97,16 +97,16 @@ class Serve:
 
 
 class Example:
-    """An example that speaks HTTP and prints its address on standard output."""
+    """A small server that prints its address on standard output."""
 
-    def __init__(self, name):
-        self.command = [str(BIN / name), "--listen", "127.0.0.1:0"]
+    def __init__(self, name, *arguments):
+        self.command = [str(BIN / name), "--listen", "127.0.0.1:0", *map(str, arguments)]
 
     def __enter__(self):
         self.process = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         self.process.stdout.close()
-        found = re.fullmatch(r"listening on http://127\.0\.0\.1:(\d+)\n", line)
+        found = re.fullmatch(r"listening on https?://127\.0\.0\.1:(\d+)\n", line)
         if not found:
             self.process.kill()
             raise AssertionError(f"unexpected first line: {line!r}")

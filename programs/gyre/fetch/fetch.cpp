@@ -2,6 +2,7 @@
 #include "programs/gyre/fetch/fetch.hpp"
 
 #include "programs/common/server_options.hpp"
+#include "programs/gyre/fetch/content_range.hpp"
 #include "programs/gyre/fetch/fetch_failure.hpp"
 #include "programs/gyre/fetch/partial_file.hpp"
 #include "programs/gyre/fetch/progress.hpp"
@@ -144,56 +145,83 @@ class fetches {
   gyre::task<> save(const std::string& url) {
     const std::string path = path_for(url);
     partial_file file(path);
-    if (settings_.resume) co_await file.find(url);
+    // A range that the user asks for is a file of its own.
+    const bool can_continue = !has_header(settings_.headers, "range");
+    if (settings_.resume && can_continue) co_await file.find(url);
     for (unsigned attempt = 0;; ++attempt) {
       bool begun = false;
       try {
-        co_await save_once(url, path, file, begun);
+        progress::entry bar(progress_, path);
+        co_await receive(url, file, bar.state(), begun);
+        if (!settings_.silent) report(path, bar.state());
         co_return;
       } catch (const std::exception& error) {
         // The client itself repeats requests that fail before their response begins.
         if (!begun || attempt >= settings_.retries || !may_pass(error)) throw;
       }
       co_await gyre::sleep(100ms * (1U << std::min(attempt, 6U)));
-      co_await file.find(url);
+      if (can_continue) co_await file.find(url);
     }
   }
 
-  gyre::task<> save_once(const std::string& url, const std::string& path, partial_file& file, bool& begun) {
-    progress::entry bar(progress_, path);
-    auto prepared = request(url);
-    // Bytes of a compressed body could not be continued.
-    if (!has_header(settings_.headers, "accept-encoding")) prepared.header("Accept-Encoding", "identity");
-    const std::uint64_t had = file.size();
-    if (had > 0) prepared.header("Range", fmt::format("bytes={}-", had)).header("If-Range", file.validator());
-    const http::client_response response = co_await prepared.send();
-    if (had > 0 && response.status() == 416) {  // nothing is left, or the file has become shorter
-      co_await file.discard();
-      co_await save_once(url, path, file, begun);
-      co_return;
+  // Until the file is complete: a server may send less of it than was asked for.
+  gyre::task<> receive(const std::string& url, partial_file& file, download_progress& bar, bool& begun) {
+    const bool own_range = has_header(settings_.headers, "range");
+    for (bool complete = false; !complete;) {
+      auto prepared = request(url);
+      // Bytes of a compressed body could not be continued.
+      if (!has_header(settings_.headers, "accept-encoding")) prepared.header("Accept-Encoding", "identity");
+      const std::uint64_t had = own_range ? 0 : file.size();
+      if (had > 0) prepared.header("Range", fmt::format("bytes={}-", had)).header("If-Range", file.validator());
+      const http::client_response response = co_await prepared.send();
+      if (had > 0 && response.status() == 416) {  // nothing is left, or the file has become shorter
+        co_await file.discard();
+        continue;
+      }
+      if (response.status() >= 400) throw status_failure(response.status());
+      if (response.status() == 206 && had == 0 && !own_range)
+        throw std::runtime_error("the server sent a part that was not asked for");
+      std::optional<content_range> part;
+      if (response.status() == 206 && had > 0) {
+        part = parse_content_range(response.field("Content-Range"));
+        if (!part || part->first != had || !file.is_same_version(response)) {
+          co_await file.discard();
+          continue;
+        }
+      }
+      co_await file.begin(response, url, part.has_value());
+      if (!begun || !part) bar.before = file.size();
+      begun = true;
+      bar.done = file.size();
+      if (part)
+        bar.total = part->total;
+      else if (const auto length = response.body().length())
+        bar.total = *length;
+      co_await write_body(response, file, bar);
+      if (part && file.size() != part->last + 1) {
+        co_await file.discard();
+        throw std::runtime_error("the server sent another number of bytes than it announced");
+      }
+      complete = !part || part->last + 1 == part->total;
     }
-    if (response.status() >= 400) throw status_failure(response.status());
-    const bool continues = had > 0 && response.status() == 206 &&
-                           response.field("Content-Range").starts_with(fmt::format("bytes {}-", had));
-    if (response.status() == 206 && !continues && !has_header(settings_.headers, "range"))
-      throw std::runtime_error("the server sent a part that was not asked for");
-    co_await file.begin(response, url, continues);
-    begun = true;
-    bar->before = bar->done = file.size();
-    if (const auto length = response.body().length()) bar->total = file.size() + *length;
+    co_await file.complete();
+  }
+
+  static gyre::task<> write_body(const http::client_response& response, partial_file& file, download_progress& bar) {
     auto body = response.body();
     for (;;) {
       const std::string_view piece = co_await body.receive();
-      if (piece.empty()) break;
+      if (piece.empty()) co_return;
       co_await file.write(piece);
-      bar->done = file.size();
+      bar.done = file.size();
     }
-    co_await file.complete();
-    if (settings_.silent) co_return;
-    const double seconds = std::chrono::duration<double>(gyre::now() - bar->began).count();
-    progress_.say(fmt::format(
-        "{}: {} in {:.1f} s{}", path, size_text(static_cast<double>(bar->done - bar->before)), seconds,
-        continues ? fmt::format(", after {} of before", size_text(static_cast<double>(bar->before))) : std::string()));
+  }
+
+  void report(const std::string& path, const download_progress& bar) {
+    const double seconds = std::chrono::duration<double>(gyre::now() - bar.began).count();
+    const auto size = [](std::uint64_t bytes) { return size_text(static_cast<double>(bytes)); };
+    progress_.say(fmt::format("{}: {} in {:.1f} s{}", path, size(bar.done - bar.before), seconds,
+                              bar.before > 0 ? fmt::format(", after {} of before", size(bar.before)) : std::string()));
   }
 
   const fetch_settings& settings_;

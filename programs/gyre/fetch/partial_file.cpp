@@ -46,6 +46,11 @@ gyre::task<> partial_file::find(std::string_view url) {
   if (!validator_.empty()) size_ = found->size;
 }
 
+bool partial_file::is_same_version(const gyre::http::client_response& response) const {
+  const std::string_view now = response.field(validator_.starts_with('"') ? "ETag" : "Last-Modified");
+  return now.empty() || now == validator_;
+}
+
 gyre::task<> partial_file::begin(const gyre::http::client_response& response, std::string_view url, bool continues) {
   try {
     if (!continues) {

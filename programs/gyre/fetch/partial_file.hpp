@@ -24,6 +24,9 @@ class partial_file {
   /// The value for If-Range.
   [[nodiscard]] const std::string& validator() const noexcept { return validator_; }
 
+  /// False when a part in `response` belongs to another version of the file, whatever If-Range has asked for.
+  [[nodiscard]] bool is_same_version(const gyre::http::client_response& response) const;
+
   /// Opens the file for the body of `response`: behind the bytes that are there, or empty.
   gyre::task<> begin(const gyre::http::client_response& response, std::string_view url, bool continues);
   gyre::task<> write(std::string_view bytes);

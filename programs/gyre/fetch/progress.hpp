@@ -35,7 +35,7 @@ class progress {
     entry(progress& in, std::string name);
     entry& operator=(entry&&) = delete;
     ~entry() { all_.running_.erase(here_); }
-    download_progress* operator->() const noexcept { return &*here_; }
+    [[nodiscard]] download_progress& state() const noexcept { return *here_; }
 
    private:
     progress& all_;

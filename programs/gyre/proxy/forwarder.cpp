@@ -18,6 +18,8 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -121,9 +123,14 @@ gyre::task<http::response> forwarder::forward(http::request& request) {
     std::string failure;
     int status = 502;
     bool safe = false;
+    std::optional<http::client_request> prepared;
     try {
-      auto prepared = prepare(request, number, body_begun, body_failure);
-      http::client_response received = co_await prepared.send();
+      prepared.emplace(prepare(request, number, body_begun, body_failure));
+    } catch (const std::invalid_argument&) {  // a target such as "/100%", which is no URL
+      co_return http::response::error(400, "the target of the request is malformed");
+    }
+    try {
+      http::client_response received = co_await prepared->send();
       if (!is_temporary(received.status())) {
         use.succeeded();
         co_return make_response(request, std::move(received), std::move(use));

@@ -2,10 +2,10 @@
 #include "programs/gyre/serve/front_server.hpp"
 
 #include "programs/common/server_options.hpp"
+#include "programs/encryption/redirect.hpp"
 #include "programs/gyre/serve/admin.hpp"
 #include "programs/gyre/serve/allowed_hosts.hpp"
 #include "programs/gyre/serve/observer.hpp"
-#include "programs/gyre/serve/redirect.hpp"
 
 #include <gyre/io/io_error.hpp>
 #include <gyre/io/printable.hpp>

@@ -1,7 +1,7 @@
 // programs/gyre/serve/settings.hpp: the settings of `gyre serve`.
 #pragma once
 
-#include "programs/gyre/serve/encryption.hpp"
+#include "programs/encryption/encryption.hpp"
 
 #include <gyre/http/server_limits.hpp>
 #include <gyre/net/listen_on_loops.hpp>

@@ -140,7 +140,12 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   const bool skips_later = state.source == body_source::producer;
   const bool wants_body = takes_over || (skips_later && state.status < 400);
   if (wants_body && needs_skip(work)) co_await ask_for_body(work, p);
-  if (!skips_later && needs_skip(work)) co_await skip_body(work, p);
+  if (!skips_later && needs_skip(work)) {
+    if (state.close_connection && !takes_over)
+      work.input.broken = true;  // no request follows, so the client need not send the rest before it gets its answer
+    else
+      co_await skip_body(work, p);
+  }
   if (takes_over && work.input.broken) {  // the start of the other protocol cannot be found
     takes_over = false;
     state.drop_body();

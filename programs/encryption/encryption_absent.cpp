@@ -1,5 +1,5 @@
-// programs/gyre/serve/encryption_absent.cpp: `gyre serve` where there is no OpenSSL: the flags do not exist.
-#include "programs/gyre/serve/encryption.hpp"
+// programs/encryption/encryption_absent.cpp: servers where there is no OpenSSL: the flags do not exist.
+#include "programs/encryption/encryption.hpp"
 
 namespace programs {
 

@@ -1,5 +1,5 @@
-// programs/gyre/serve/redirect.cpp: leads clients from HTTP to HTTPS.
-#include "programs/gyre/serve/redirect.hpp"
+// programs/encryption/redirect.cpp: leads clients from HTTP to HTTPS.
+#include "programs/encryption/redirect.hpp"
 
 #include <gyre/http/response.hpp>
 
@@ -21,6 +21,7 @@ std::string_view without_port(std::string_view host) {
 http::handler redirect_to_https(std::string_view where) {
   const std::string port(where.substr(where.rfind(':') + 1));
   return [own = std::string(without_port(where)), port](http::request& request) {
+    if (request.target() == "*") return http::response::no_content();  // no page: RFC 9110 §9.3.7
     const std::string_view asked = without_port(request.host());
     std::string target = "https://";
     target += asked.empty() ? std::string_view(own) : asked;

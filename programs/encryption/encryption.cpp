@@ -1,10 +1,10 @@
-// programs/gyre/serve/encryption.cpp: HTTPS for `gyre serve`.
-#include "programs/gyre/serve/encryption.hpp"
+// programs/encryption/encryption.cpp: HTTPS for `gyre serve`.
+#include "programs/encryption/encryption.hpp"
 
 #include "programs/common/option_checks.hpp"
+#include "programs/encryption/file_changes.hpp"
 
 #include <gyre/io/printable.hpp>
-#include <gyre/loop/sleep.hpp>
 #include <gyre/net/address.hpp>
 #include <gyre/runtime/signal_set.hpp>
 #include <gyre/tasks/race.hpp>
@@ -15,7 +15,6 @@
 #include <CLI/CLI.hpp>
 
 #include <array>
-#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <exception>
@@ -24,8 +23,6 @@
 #include <memory>
 #include <stdexcept>
 #include <string_view>
-
-#include <sys/stat.h>
 
 namespace programs {
 namespace {
@@ -60,17 +57,10 @@ std::vector<tls::certificate> load(const encryption_settings& settings) {
   return all;
 }
 
-// Changes when a file is replaced or written to.
-std::string state_of_files(const encryption_settings& settings) {
-  std::string all;
-  for (const auto* const files : {&settings.chains, &settings.keys, &settings.ocsp_responses}) {
-    for (const std::string& each : *files) {
-      struct stat found{};
-      if (::stat(each.c_str(), &found) != 0) found = {};
-      all += fmt::format("{} {} {}.{} {}\n", found.st_ino, found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec,
-                         found.st_dev);
-    }
-  }
+std::vector<std::string> files_of(const encryption_settings& settings) {
+  std::vector<std::string> all;
+  for (const auto* const files : {&settings.chains, &settings.keys, &settings.ocsp_responses})
+    all.insert(all.end(), files->begin(), files->end());
   return all;
 }
 
@@ -83,7 +73,7 @@ std::string fingerprints(const std::vector<tls::certificate>& all) {
 class encryption_with_tls final : public encryption {
  public:
   explicit encryption_with_tls(const encryption_settings& settings)
-      : settings_(settings), files_(state_of_files(settings)), sessions_(first_config()) {}
+      : settings_(settings), files_(files_of(settings)), sessions_(first_config()) {}
 
   [[nodiscard]] gyre::security sessions() const override { return sessions_; }
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> describe() const override {
@@ -101,7 +91,7 @@ class encryption_with_tls final : public encryption {
         co_return true;
       };
       auto changed = [this]() -> gyre::task<bool> {
-        co_await files_changed();
+        co_await files_.wait();
         co_return false;
       };
       auto either = gyre::race(told(), changed());
@@ -129,22 +119,10 @@ class encryption_with_tls final : public encryption {
     options.tickets = tickets_;
     return tls::server_config(options);
   }
-  // Programs that renew certificates write several files, so this waits until they have come to rest.
-  gyre::task<> files_changed() {
-    constexpr std::chrono::milliseconds between_looks(500);
-    std::string before = files_;
-    for (;;) {
-      co_await gyre::sleep(between_looks);
-      auto look = [this] { return state_of_files(settings_); };
-      std::string now = co_await gyre::to_thread(look);
-      if (now != files_ && now == before) co_return;
-      before = std::move(now);
-    }
-  }
   gyre::task<> renew() {
     try {
       auto build = [this]() -> fresh {
-        files_ = state_of_files(settings_);  // before they are read: a later change is noticed
+        files_.remember();
         const auto certificates = load(settings_);
         return {config_of(certificates), fingerprints(certificates)};
       };
@@ -159,7 +137,7 @@ class encryption_with_tls final : public encryption {
   const encryption_settings& settings_;
   tls::ticket_keys tickets_;
   std::string fingerprints_;
-  std::string files_;
+  file_changes files_;
   tls::server_sessions sessions_;
 };
 

@@ -1,4 +1,4 @@
-// programs/gyre/serve/redirect.hpp: leads clients from HTTP to HTTPS.
+// programs/encryption/redirect.hpp: leads clients from HTTP to HTTPS.
 #pragma once
 
 #include <gyre/http/handler.hpp>

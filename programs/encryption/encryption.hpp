@@ -1,4 +1,4 @@
-// programs/gyre/serve/encryption.hpp: HTTPS for `gyre serve`: certificates, and their renewal while it runs.
+// programs/encryption/encryption.hpp: HTTPS for servers: certificates, and their renewal while it runs.
 #pragma once
 
 #include <gyre/coro/task.hpp>

@@ -1,0 +1,96 @@
+// programs/hello_server/main.cpp: GET / answers "Hello, World!", POST /echo what it was sent. For benchmarks.
+#include "programs/common/server_options.hpp"
+#include "programs/encryption/encryption.hpp"
+#include "programs/encryption/redirect.hpp"
+
+#include <gyre/gyre.hpp>
+#include <gyre/http.hpp>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace {
+
+namespace http = gyre::http;
+
+struct settings {
+  programs::server_options server;
+  programs::encryption_settings tls;
+};
+
+gyre::task<http::response> echo(http::request& request) {
+  std::string body = co_await request.body().read_all();
+  const std::string_view type = request.field("Content-Type");
+  co_return http::response::bytes(std::move(body), type.empty() ? "application/octet-stream" : type);
+}
+
+http::server_options options_of(const settings& chosen) {
+  http::server_options options;
+  options.listen = chosen.server.listen;
+  options.threads = 0;  // all that the program has
+  options.accept = chosen.server.accept;
+  options.limits.connections = chosen.server.max_connections;
+  options.timeouts.drain = chosen.server.serve().drain;
+  return options;
+}
+
+gyre::task<> serve(const settings& chosen, programs::encryption* encryption) {
+  http::router routes;
+  routes.get("/", [](http::request&) { return http::response::text("Hello, World!"); });
+  routes.post("/echo", echo);
+  http::server_options options = options_of(chosen);
+  options.routes = std::move(routes);  // shared by all loops: these handlers keep nothing between requests
+  if (encryption != nullptr) options.encryption = encryption->sessions();
+  http::server server(std::move(options));
+
+  std::optional<http::server> redirect;
+  if (!chosen.tls.redirect.empty()) {
+    http::server_options leading_here;
+    leading_here.listen = chosen.tls.redirect;
+    leading_here.observe_stop = false;
+    leading_here.routes = programs::redirect_to_https(server.where());
+    redirect.emplace(std::move(leading_here));
+  }
+  if (encryption != nullptr)
+    for (const auto& [name, value] : encryption->describe()) fmt::print(stderr, "{}: {}\n", name, value);
+  if (redirect) fmt::print(stderr, "redirect: http://{}/\n", redirect->where());
+  fmt::print("listening on {}://{}\n", encryption != nullptr ? "https" : "http", server.where());
+  std::fflush(stdout);
+
+  auto all = [&](gyre::task_group& beside) -> gyre::task<> {
+    if (redirect) beside.spawn(redirect->run(), {.name = "redirects to HTTPS"});
+    if (encryption != nullptr) beside.spawn(encryption->keep_fresh(), {.name = "renewal of certificates"});
+    co_await server.run();  // until SIGINT or SIGTERM; then it drains
+    beside.cancel();
+  };
+  co_await gyre::task_group::scope(all);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Answers \"Hello, World!\" over HTTP or HTTPS.", "hello_server");
+  settings chosen;
+  programs::add_server_options(app, chosen.server, "127.0.0.1:8080");
+  programs::add_thread_options(app, chosen.server.threads, chosen.server.accept);
+  programs::add_encryption_options(app, chosen.tls);
+  if (const int code = programs::parse(app, argc, argv); code >= 0) return code;
+  if (const std::string wrong = programs::check(chosen.tls); !wrong.empty()) {
+    fmt::print(stderr, "error: {}\n", wrong);
+    return 2;
+  }
+  try {
+    const std::unique_ptr<programs::encryption> encryption = programs::make_encryption(chosen.tls);
+    return gyre::run_main(serve(chosen, encryption.get()), chosen.server.run());
+  } catch (const std::exception& failure) {  // a certificate that cannot be used
+    fmt::print(stderr, "error: {}\n", failure.what());
+    return 1;
+  }
+}

@@ -1,0 +1,110 @@
+// tests/client/cancel_test.cpp: what a cancelled request leaves behind.
+#include <gyre/testing/cancel_at_every_await.hpp>
+
+#include "tests/client/scripted_server.hpp"
+
+#include <exception>
+#include <memory>
+
+using namespace gyre_test;
+
+namespace {
+
+struct world {
+  int answered = 0;
+};
+
+/// A server and a client; a whole exchange of this kind.
+template <class Exchange>
+void cancel_everywhere(Exchange exchange) {
+  auto seen = std::make_shared<world>();
+  const auto scenario = [&]() -> gyre::task<> {
+    scripted_server server([](peer& client) -> gyre::task<> {
+      for (;;) {
+        const std::string request = co_await client.request();
+        if (request.empty()) co_return;
+        co_await client.send(
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n");
+        co_await gyre::yield();
+        co_await client.send("2\r\nde\r\n0\r\n\r\n");
+      }
+    });
+    auto both = [&](gyre::task_group& group) -> gyre::task<> {
+      group.spawn(server.run());
+      http::client client({.timeouts = {.expect = 100us}, .limits = {.connections_per_origin = 1}});
+      std::exception_ptr failure;
+      try {
+        co_await exchange(client, server);
+      } catch (const gyre::io_error&) {
+        failure = std::current_exception();
+      }
+      co_await gyre::yield();  // the server is cancelled, too, and may have closed the connection first
+      if (failure) std::rethrow_exception(failure);
+      const http::client_counts left = client.counts();
+      EXPECT_EQ(left.in_use, 0U);
+      EXPECT_EQ(left.waiting, 0U);
+      ++seen->answered;
+      group.cancel();
+    };
+    co_await gyre::task_group::scope(both);
+  };
+  const auto report = gyre::testing::cancel_at_every_await(scenario, [](bool) {});
+  EXPECT_GT(report.cancelled, 10U);
+  EXPECT_GE(seen->answered, 1);
+}
+
+}  // namespace
+
+TEST(client_cancel, anywhere_in_two_requests_leaks_nothing) {
+  cancel_everywhere([](http::client& client, scripted_server& server) -> gyre::task<> {
+    for (int i = 0; i < 2; ++i) {
+      auto response = co_await client.get(server.url());
+      EXPECT_EQ(co_await response.read_all(), "abcde");
+    }
+  });
+}
+
+TEST(client_cancel, anywhere_while_requests_queue_leaks_nothing) {
+  cancel_everywhere([](http::client& client, scripted_server& server) -> gyre::task<> {
+    auto get = [&]() -> gyre::task<> {
+      auto response = co_await client.get(server.url());
+      EXPECT_EQ(co_await response.read_all(), "abcde");
+    };
+    auto all = gyre::gather(get(), get(), get());
+    co_await std::move(all);
+  });
+}
+
+TEST(client_cancel, anywhere_in_a_body_that_is_sent_leaks_nothing) {
+  cancel_everywhere([](http::client& client, scripted_server& server) -> gyre::task<> {
+    int left = 3;
+    auto request = client.request("POST", server.url());
+    request.body(
+        [&left]() -> gyre::task<std::string_view> {
+          co_await gyre::yield();
+          co_return left-- > 0 ? "abcdefghij" : "";
+        },
+        30);
+    request.expect_continue();
+    auto response = co_await request.send();
+    EXPECT_EQ(co_await response.read_all(), "abcde");
+  });
+}
+
+TEST(client_cancel, a_request_that_is_cancelled_closes_its_connection) {
+  gyre::event gone;
+  with_server(
+      [&](peer& client) -> gyre::task<> {
+        (void)co_await client.rest();
+        gone.set();
+      },
+      [&](scripted_server& server) -> gyre::task<> {
+        http::client client;
+        auto asking = gyre::spawn([&]() -> gyre::task<> { (void)co_await client.get(server.url()); });
+        co_await gyre::sleep(2ms);
+        asking.cancel();
+        co_await asking.wait();
+        co_await gone.wait();
+        EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+      });
+}

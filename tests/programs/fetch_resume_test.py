@@ -1,0 +1,82 @@
+"""gyre fetch --resume: servers whose partial responses are not what was asked for."""
+
+import pathlib
+import tempfile
+import unittest
+
+from fetch_test import fetch
+from scripted import Scripted, read_head
+
+
+class Resume(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.out = pathlib.Path(folder.name)
+        self.file = bytes(range(256)) * 40
+        self.had = 1000
+        self.asked = []
+
+    def resume(self, answer):
+        """Continues a file of which `had` bytes are there. `answer(first)` returns the head's lines and the body."""
+
+        def serve(peer, _):
+            lines = dict(line.split(": ", 1) for line in read_head(peer).split("\r\n")[1:] if ": " in line)
+            self.asked.append(lines.get("Range"))
+            if "Range" in lines:
+                head, body = answer(int(lines["Range"].removeprefix("bytes=").removesuffix("-")))
+            else:
+                head, body = ["200 OK", 'ETag: "new"'], self.file
+            head.append(f"Content-Length: {len(body)}")
+            peer.sendall("HTTP/1.1 {}\r\n\r\n".format("\r\n".join(head)).encode() + body)
+
+        with Scripted(serve) as server:
+            url = f"http://127.0.0.1:{server.port}/big"
+            (self.out / "big.part").write_bytes(self.file[: self.had])
+            (self.out / "big.part.from").write_text(f'{url}\n"v1"\n')
+            return fetch("-O", "-C", "--output-dir", self.out, url)
+
+    def assert_complete(self, outcome):
+        code, _, said = outcome
+        self.assertEqual(code, 0, said)
+        self.assertEqual((self.out / "big").read_bytes(), self.file)
+        self.assertEqual([each.name for each in self.out.iterdir()], ["big"])
+
+    def part(self, first, last, total=None):
+        fields = ["206 Partial Content", f"Content-Range: bytes {first}-{last}/{total or len(self.file)}"]
+        return fields, self.file[first : last + 1]
+
+    def test_a_server_that_sends_less_than_was_asked_for_is_asked_for_the_rest(self):
+        end = len(self.file) - 1
+        self.assert_complete(self.resume(lambda first: self.part(first, min(first + 3999, end))))
+        self.assertEqual(self.asked, ["bytes=1000-", "bytes=5000-", "bytes=9000-"])
+
+    def test_a_part_of_another_version_is_not_appended(self):
+        def answer(first):
+            head, body = self.part(first, len(self.file) - 1)
+            return head + ['ETag: "v2"'], bytes(len(body))
+
+        self.assert_complete(self.resume(answer))
+        self.assertEqual(self.asked, ["bytes=1000-", None])
+
+    def test_a_part_from_elsewhere_or_of_unknown_place_is_not_appended(self):
+        for value in ("bytes 999-10239/10240", "bytes 1000-10239/*", "bytes 1000-10240/10240", "bytes 1000-", "", "x"):
+            with self.subTest(value):
+                self.asked.clear()
+                fields = ["206 Partial Content", f"Content-Range: {value}"]
+                self.assert_complete(self.resume(lambda _, fields=fields: (list(fields), self.file[1000:])))
+                self.assertEqual(self.asked, ["bytes=1000-", None])
+
+    def test_a_part_with_another_number_of_bytes_than_it_announces_is_refused(self):
+        def answer(first):
+            head, body = self.part(first, len(self.file) - 1)
+            return head, body + b"more"
+
+        code, _, said = self.resume(answer)
+        self.assertNotEqual(code, 0)
+        self.assertIn("the server sent another number of bytes than it announced", said)
+        self.assertEqual(list(self.out.iterdir()), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
