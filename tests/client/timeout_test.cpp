@@ -149,17 +149,17 @@ TEST(client_timeout, the_total_covers_the_wait_for_100_continue) {
   });
 }
 
-TEST(client_timeout, a_total_that_ends_while_the_source_blocks_the_thread_ends_the_request) {
+TEST(client_timeout, a_total_that_ends_while_the_connector_blocks_the_thread_ends_the_request) {
   with_server(say_nothing, [](scripted_server& server) -> gyre::task<> {
-    http::client client({.timeouts = {.total = 2ms}});
+    const auto connect = [](const http::url& to) -> gyre::task<gyre::tcp_stream> {
+      auto stream = co_await gyre::tcp_stream::connect(std::string(to.authority()));
+      std::this_thread::sleep_for(5ms);
+      co_return stream;
+    };
+    http::client client({.timeouts = {.total = 2ms}, .connector = connect});
     auto request = client.request("POST", server.url());
-    bool first = true;
-    request.body(
-        [&first]() -> gyre::task<std::string_view> {
-          std::this_thread::sleep_for(5ms);
-          co_return std::exchange(first, false) ? "abc" : "";
-        },
-        3);
+    std::string_view piece = "abc";
+    request.body([&piece]() -> gyre::task<std::string_view> { co_return std::exchange(piece, ""); }, 3);
     EXPECT_NE((co_await error_of(request.send())).find("timed out after 2 ms"), std::string::npos);
     EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
   });
