@@ -1,4 +1,5 @@
-"""Proxies that move bulk: 1 GiB through TCP and HTTP proxies, with the processor time that they need for it.
+"""Proxies: small requests through HTTP proxies, and 1 GiB through TCP and HTTP proxies, with the processor time that
+they need for it.
 
 The proxy runs on one core. The client and the origin run on the other, and let the kernel drop what they receive. On
 loopback they are the limit in many rows, so the processor time of the proxy says more than the rate.
@@ -6,6 +7,7 @@ loopback they are the limit in many rows, so the processor time of the proxy say
 
 import json
 import os
+import re
 import shutil
 import socket
 import statistics
@@ -19,6 +21,7 @@ from partial import processor_time
 from rounds import Ratio, in_turn
 
 SIZE = 1 << 30
+SMALL = ("gyre io_uring", "gyre epoll", "haproxy", "nginx")
 WORK = (("get", 1), ("put", 1), ("get", 16))  # what, and over how many connections
 
 HAPROXY = """
@@ -32,6 +35,7 @@ defaults
   timeout client 60s
   timeout server 60s
   {options}
+  {extra}
 listen proxy
   bind 127.0.0.1:{port}
   server origin 127.0.0.1:{upstream}
@@ -50,9 +54,14 @@ NGINX_HTTP = """http {{
   proxy_buffers 16 64k; proxy_buffer_size 64k; proxy_busy_buffers_size 128k;
   client_body_temp_path {scratch}/a; proxy_temp_path {scratch}/b; fastcgi_temp_path {scratch}/c;
   uwsgi_temp_path {scratch}/d; scgi_temp_path {scratch}/e;
+  keepalive_requests 1000000000;
+  upstream origin {{ server 127.0.0.1:{upstream}; keepalive 128; keepalive_requests 1000000000; }}
   server {{
     listen 127.0.0.1:{port};
-    location / {{ proxy_pass http://127.0.0.1:{upstream}; proxy_http_version 1.1; }}
+    location / {{
+      proxy_pass http://origin; proxy_http_version 1.1; proxy_set_header Connection "";
+      proxy_set_header Host $host; proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
+    }}
   }}
 }}"""
 
@@ -64,9 +73,11 @@ NGINX_STREAM = """stream {{
 
 
 def haproxy(mode, options="", tuning=""):
+    extra = "option forwardfor\n  http-reuse always" if mode == "http" else ""
+
     def command(port, upstream, scratch):
         configuration = Path(scratch, f"haproxy-{port}.cfg")
-        configuration.write_text(HAPROXY.format(mode=mode, options=options, tuning=tuning, port=port,
+        configuration.write_text(HAPROXY.format(mode=mode, options=options, extra=extra, tuning=tuning, port=port,
                                                 upstream=upstream))
         return ["haproxy", "-db", "-f", str(configuration)]
     return command
@@ -81,18 +92,20 @@ def nginx(body, module=""):
     return command
 
 
-def gyre(program, backend):
+def gyre(kind, backend):
     def command(port, upstream, _):
         listen, origin = f"127.0.0.1:{port}", f"127.0.0.1:{upstream}"
-        arguments = [listen, origin] if program == "tcp_proxy" else ["--listen", listen, "--upstream", origin]
-        return ["env", f"GYRE_BACKEND={backend}", str(BIN / program), *arguments]
+        program = [str(BIN / "tcp_proxy"), listen, origin]
+        if kind == "HTTP":
+            program = [str(BIN / "gyre"), "proxy", "--listen", listen, "--to", f"http://{origin}"]
+            program += ["--access-log", "off"]
+        return ["env", f"GYRE_BACKEND={backend}", *program]
     return command
 
 
 def proxies(kind):
     """name -> a function that makes the command."""
-    program = "tcp_proxy" if kind == "TCP" else "reverse_proxy"
-    found = {f"gyre {backend}": gyre(program, backend) for backend in ("io_uring", "epoll")}
+    found = {f"gyre {backend}": gyre(kind, backend) for backend in ("io_uring", "epoll")}
     if shutil.which("haproxy"):
         # The kernel's default for pipes is 64 KiB, and HAProxy's for buffers 16 KiB.
         splices = "option splice-auto"
@@ -118,6 +131,7 @@ class Proxy:
     def __init__(self, make_command, upstream, scratch):
         self.port = free_port()
         self.process = subprocess.Popen(make_command(self.port, upstream, scratch), stdout=subprocess.DEVNULL,
+                                        stderr=subprocess.DEVNULL,
                                         preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CORE}))
 
     def __enter__(self):
@@ -157,7 +171,46 @@ def start_origin():
     return origin, int(origin.stdout.readline().rsplit(":", 1)[1])
 
 
+def small(arguments, scratch, connections=64, seconds=2):
+    """Requests for "Hello, World!" on connections that stay, to an origin on the core of the load."""
+    upstream = free_port()
+    origin = subprocess.Popen([str(BIN / "hello_server"), "--backend", "epoll", "--listen", f"127.0.0.1:{upstream}"],
+                              stdout=subprocess.PIPE, preexec_fn=lambda: os.sched_setaffinity(0, {LOAD_CORE}))
+    origin.stdout.readline()
+    candidates = {name: make for name, make in proxies("HTTP").items() if name in SMALL and
+                  (not arguments.only or any(word in name for word in arguments.only))}
+    rows = {name: [] for name in candidates}
+    try:
+        for name, make in in_turn(candidates.items(), arguments.rounds):
+            with Proxy(make, upstream, scratch) as running:
+                def load(length):
+                    done = subprocess.run(["taskset", "-c", str(LOAD_CORE), "wrk", "-t1", f"-c{connections}",
+                                           f"-d{length}s", f"http://127.0.0.1:{running.port}/"], capture_output=True,
+                                          text=True, timeout=60, check=True).stdout
+                    if "Socket errors" in done or "Non-2xx" in done:
+                        raise SystemExit(f"bench: {name}: {done}")
+                    return int(re.search(r"(\d+) requests in", done).group(1))
+
+                load(1)
+                before = processor_time(running)
+                count = load(seconds)
+                used = processor_time(running) - before
+                rows[name].append({"rate": count / seconds, "cpu": used / count / 1e3})
+    finally:
+        origin.terminate()
+        origin.wait()
+    base = next(iter(rows))
+    print(f"\nHTTP proxy, hello, {connections} connections\n"
+          f"{'':16}{'ratio':>22}{'req/s':>10}{'cpu us/req':>11}{'cpu ratio':>22}")
+    for name, each in sorted(rows.items(), key=lambda row: statistics.median(run["cpu"] for run in row[1])):
+        ratios = [Ratio([run[key] for run in each], [run[key] for run in rows[base]]) for key in ("rate", "cpu")]
+        rate, cpu = (statistics.median(run[key] for run in each) for key in ("rate", "cpu"))
+        print(f"{name:16}{str(ratios[0]):>22}{rate:>10,.0f}{cpu:>11.2f}{str(ratios[1]):>22}", flush=True)
+
+
 def proxy(arguments):
+    with tempfile.TemporaryDirectory() as scratch:
+        small(arguments, scratch)
     origin, upstream = start_origin()
     try:
         with tempfile.TemporaryDirectory() as scratch:
@@ -194,9 +247,9 @@ def compare(kind, upstream, arguments, scratch):
 def check(upstream, scratch):
     """10 GiB each way through gyre, with checksums on both sides."""
     print("\nchecksums of 10 GiB through the proxies of gyre")
-    for program in ("tcp_proxy", "reverse_proxy"):
+    for kind in ("TCP", "HTTP"):
         for backend in ("io_uring", "epoll"):
-            print(f"{program} {backend}", flush=True)
-            with Proxy(gyre(program, backend), upstream, scratch) as running:
+            print(f"{kind} {backend}", flush=True)
+            with Proxy(gyre(kind, backend), upstream, scratch) as running:
                 for what in ("get-check", "put-check"):
                     transfer(what, running.port, 10 << 30, 1)

@@ -141,7 +141,7 @@ task<> client_exchange::attempt() {
       failure = co_await converse_while_sending();
     const bool stale =
         on_reused_ && !clock_.expired() && (failure ? !input_.received_any() : input_.head().status() == 408);
-    if (stale && can_repeat(failure && nothing_written_)) {
+    if (stale && can_repeat(!failure || nothing_written_)) {  // after 408, the server has seen no request
       clock_.end();
       conn_.reset();
       ++state_.retried;

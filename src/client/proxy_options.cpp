@@ -8,21 +8,31 @@
 #include <array>
 #include <cstdlib>
 #include <initializer_list>
+#include <stdexcept>
+#include <utility>
 
 namespace gyre::http {
 namespace {
 
-const char* variable(std::initializer_list<const char*> names) noexcept {
+struct variable {
+  const char* name = nullptr;  // null when none of them is set
+  std::string_view value = {};
+};
+
+variable first_of(std::initializer_list<const char*> names) noexcept {
   for (const char* const name : names)
-    if (const char* const value = std::getenv(name); value != nullptr && *value != '\0') return value;
-  return nullptr;
+    if (const char* const value = std::getenv(name); value != nullptr && *value != '\0') return {name, value};
+  return {};
 }
 
 std::optional<url> proxy_in(std::initializer_list<const char*> names) {
-  const char* const value = variable(names);
-  if (value == nullptr) return std::nullopt;
-  const std::string_view text = value;
-  return url(text.find("://") == std::string_view::npos ? "http://" + std::string(text) : std::string(text));
+  const variable found = first_of(names);
+  if (found.name == nullptr) return std::nullopt;
+  std::string text(found.value);
+  if (text.find("://") == std::string::npos) text.insert(0, "http://");
+  auto parsed = url::parse(text);
+  if (!parsed) throw std::invalid_argument(std::string(found.name) + " in the environment: " + parsed.error());
+  return *std::move(parsed);
 }
 
 // "10.0.0.0/8", "fd00::/8"
@@ -78,7 +88,7 @@ proxy_options proxy_options::from_environment() {
   proxy_options found;
   found.for_http = proxy_in({"http_proxy", "all_proxy", "ALL_PROXY"});
   found.for_https = proxy_in({"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"});
-  if (const char* const except = variable({"no_proxy", "NO_PROXY"})) found.except = except;
+  found.except = first_of({"no_proxy", "NO_PROXY"}).value;
   return found;
 }
 

@@ -16,8 +16,9 @@ from scripted import Scripted, read_head
 from support import BIN, Serve, run
 
 
-def fetch(*arguments, **options):
-    done = run(BIN / "gyre", "fetch", *arguments, **options)
+def fetch(*arguments, environment=None, **options):
+    without_proxy = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    done = run(BIN / "gyre", "fetch", *arguments, env=without_proxy | (environment or {}), **options)
     return done.returncode, done.stdout, done.stderr.decode()
 
 
@@ -153,6 +154,26 @@ class Fetch(unittest.TestCase):
         self.assertEqual(seen[1][0::2], ("PUT", b'{"a":1}'))
         self.assertLessEqual({"Content-Type: application/json", "Accept: application/json",
                               "Authorization: Basic YW5uOnNlY3JldA=="}, set(seen[1][1]))
+
+    def test_a_proxy_comes_from_the_flag_or_the_environment(self):
+        asked = []
+
+        def serve(peer, _):
+            asked.append(read_head(peer).split("\r\n")[0])
+            peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nproxied")
+
+        url = "http://far.test/x"
+        with Scripted(serve) as server:
+            proxy = f"http://127.0.0.1:{server.port}"
+            self.assertEqual(fetch("-x", proxy, url), (0, b"proxied", ""))
+            self.assertEqual(fetch(url, environment={"http_proxy": proxy}), (0, b"proxied", ""))
+            self.assertEqual(asked, [f"GET {url} HTTP/1.1"] * 2)
+            near = f"http://127.0.0.1:{server.port}/"
+            for wrong in ({"no_proxy": "127.0.0.1"}, {}):
+                flags = () if wrong else ("--noproxy", "127.0.0.1")
+                self.assertEqual(fetch(*flags, near, environment={"http_proxy": "http://127.0.0.1:1", **wrong})[0], 0)
+        code, _, said = fetch(url, environment={"http_proxy": "nonsense://x"})
+        self.assertEqual((code, "http_proxy in the environment" in said), (2, True), said)
 
     def test_failures_have_the_exit_codes_of_curl(self):
         def answers(text):

@@ -11,7 +11,8 @@ from pathlib import Path
 from attack_support import (
     Attack, connect, descriptors, get, leave_rudely, named_descriptors, processor_seconds, read_response, resident,
     wait_until)
-from support import Example, Serve
+from proxy_support import Proxy
+from support import Serve
 
 
 def waits(server):
@@ -172,8 +173,7 @@ class Pressure(Attack):
                 pass
 
         threading.Thread(target=accept, daemon=True).start()
-        proxy = Example("reverse_proxy")
-        proxy.command += ["--upstream", f"127.0.0.1:{listener.getsockname()[1]}"]
+        proxy = Proxy(listener.getsockname()[1])
         with proxy, connect(proxy.port) as peer, peer.makefile("rb") as reader:
             for i in range(rounds):
                 peer.sendall(get(f"/{i}"))
@@ -183,7 +183,7 @@ class Pressure(Attack):
             self.assertEqual(len(connections), rounds)
             self.assertTrue(wait_until(lambda: descriptors(proxy) < 20, 20), named_descriptors(proxy))
             listener.close()
-            self.ends_quietly(proxy)
+            self.assertEqual((proxy.stop(), "gyre proxy: " in proxy.said()), (0, False))
 
     def test_a_server_behind_the_proxy_that_gives_up_waiting_just_when_it_is_asked_again(self):
         listener = self.enterContext(socket.create_server(("127.0.0.1", 0)))
@@ -214,8 +214,7 @@ class Pressure(Attack):
                     threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
 
         threading.Thread(target=accept, daemon=True).start()
-        proxy = Example("reverse_proxy")
-        proxy.command += ["--upstream", f"127.0.0.1:{listener.getsockname()[1]}"]
+        proxy = Proxy(listener.getsockname()[1])
         with proxy, connect(proxy.port) as peer, peer.makefile("rb") as reader:
             for i in range(20):
                 peer.sendall(get(f"/{i}"))
@@ -224,7 +223,7 @@ class Pressure(Attack):
                 peer.sendall(b"POST %s HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n" % path)
                 self.assertEqual(read_response(reader)[::2], (200, path), asked)
             listener.close()
-            self.ends_quietly(proxy)
+            self.assertEqual((proxy.stop(), "gyre proxy: " in proxy.said()), (0, False))
 
 
 if __name__ == "__main__":

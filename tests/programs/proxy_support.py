@@ -48,6 +48,30 @@ class Proxy:
             self.process.wait()
             self.errors.close()
 
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(20)
+
+    def connect(self):
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+
+    def socket(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
+
+    def request(self, method, target, body=None, headers=None, **options):
+        """Returns (status, headers, body)."""
+        connection = self.connect()
+        try:
+            connection.request(method, target, body, headers or {}, **options)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        finally:
+            connection.close()
+
+    def get(self, target):
+        status, _, body = self.request("GET", target)
+        return status, body
+
     def ask(self, method="GET", path="/", body=None, headers=None, port=None):
         connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=20)
         try:

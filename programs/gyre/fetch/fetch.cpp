@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -27,6 +28,16 @@ namespace {
 namespace http = gyre::http;
 using namespace std::chrono_literals;
 
+http::proxy_options proxies_of(const fetch_settings& settings) {
+  http::proxy_options proxies;
+  if (settings.proxy.empty())
+    proxies = http::proxy_options::from_environment();
+  else
+    proxies.for_http = proxies.for_https = http::url(settings.proxy);
+  if (!settings.no_proxy.empty()) proxies.except = settings.no_proxy;
+  return proxies;
+}
+
 http::client_options options_of(const fetch_settings& settings) {
   http::client_options options;
   options.timeouts.connect = options.timeouts.tls = settings.connect_timeout;
@@ -35,6 +46,7 @@ http::client_options options_of(const fetch_settings& settings) {
   options.retries.attempts = settings.retries + 1;
   options.limits.decompressed = std::uint64_t{1} << 40U;
   options.unix_socket = settings.unix_socket;
+  options.proxies = proxies_of(settings);
   options.user_agent = "gyre-fetch";
   options.tls = trusted_by(settings.insecure, settings.authorities);
   return options;
@@ -242,6 +254,12 @@ int fetch(const fetch_settings& settings) {
   if (!settings.output.empty() && settings.urls.size() > 1) {
     fmt::print(stderr, "gyre fetch: --output names one file, and there are {} URLs: use --remote-name\n",
                settings.urls.size());
+    return 2;
+  }
+  try {
+    (void)proxies_of(settings);
+  } catch (const std::invalid_argument& wrong) {  // a variable of the environment
+    fmt::print(stderr, "gyre fetch: {}\n", wrong.what());
     return 2;
   }
   return gyre::run_main(run_fetches(settings), run_with(settings.backend));

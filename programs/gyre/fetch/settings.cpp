@@ -50,6 +50,11 @@ void add_fetch_options(CLI::App& app, fetch_settings& settings) {
   app.add_option("--cacert", settings.authorities, "a file with the certificates to trust, in place of the system's")
       ->check(CLI::ExistingFile);
   app.add_option("--unix-socket", settings.unix_socket, "the path of a Unix socket to connect to");
+  app.add_option("-x,--proxy", settings.proxy,
+                 "http://, socks5:// or socks5h:// URL of a proxy (default: http_proxy, https_proxy or all_proxy)")
+      ->check(check_proxy);
+  app.add_option("--noproxy", settings.no_proxy,
+                 "hosts that are reached without a proxy, separated by commas; * for all (default: no_proxy)");
   app.add_flag("-s,--silent", settings.silent, "no progress, and no message for each file");
   add_backend_option(app, settings.backend);
 }

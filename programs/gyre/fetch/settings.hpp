@@ -33,6 +33,8 @@ struct fetch_settings {
   bool insecure = false;
   std::string authorities;
   std::string unix_socket;
+  std::string proxy;     // empty: as the environment says
+  std::string no_proxy;  // hosts
   bool silent = false;
   std::string backend = "auto";
 

@@ -31,6 +31,14 @@ std::string check_url(const std::string& text) {
   return fmt::format("expected http:// or https://, got \"{}\"", text);
 }
 
+std::string check_proxy(const std::string& text) {
+  const auto parsed = gyre::http::url::parse(text);
+  if (!parsed) return parsed.error();
+  for (const char* const known : {"http", "socks5", "socks5h"})
+    if (parsed->scheme() == known) return {};
+  return fmt::format("expected http://, socks5:// or socks5h://, got \"{}\"", text);
+}
+
 std::string check_method(const std::string& text) {
   if (is_token(text) && text != "CONNECT") return {};
   return fmt::format("expected a method such as GET, other than CONNECT, got \"{}\"", text);

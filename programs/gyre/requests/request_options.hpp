@@ -14,6 +14,8 @@ namespace programs {
 // Each returns an error message, or an empty string when there is no error.
 
 [[nodiscard]] std::string check_url(const std::string& text);
+/// "http://host:3128", "socks5://host", "socks5h://host".
+[[nodiscard]] std::string check_proxy(const std::string& text);
 /// A token other than CONNECT.
 [[nodiscard]] std::string check_method(const std::string& text);
 /// "Name: value", except the fields that the program itself sets.
