@@ -183,7 +183,7 @@ http::client_request forwarder::prepare(http::request& request, std::size_t numb
       body_begun = true;
       try {
         co_return co_await request.body().receive();
-      } catch (...) {
+      } catch (const std::exception&) {  // not a cancel: then the server behind has failed
         body_failure = std::current_exception();
         throw;
       }
