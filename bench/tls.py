@@ -1,5 +1,5 @@
-"""HTTPS: handshakes, and requests on encrypted connections: for bench/run.py. gyre and nginx, each on one core, with
-the same OpenSSL and the same certificate."""
+"""HTTPS: handshakes, and requests on encrypted connections: for bench/run.py. gyre and nginx with the same OpenSSL, and
+hyper with rustls, each on one core, with the same certificate."""
 
 import re
 import subprocess
@@ -23,6 +23,8 @@ def servers(pair, files, only):
     flags = ["--listen", "127.0.0.1:0", "--tls-cert", str(pair[0]), "--tls-key", str(pair[1])]
     command = [str(BIN / "gyre"), "serve", str(files), "--access-log", "off"] if files else [str(BIN / "hello_server")]
     found = {f"gyre {name}": ["env", f"GYRE_BACKEND={name}", *command, *flags] for name in ("io_uring", "epoll")}
+    if not files:
+        found["hyper, rustls"] = [str(http_servers.BUILT / "tokio/release/hyper_https"), str(pair[0]), str(pair[1])]
     return there({**found, "nginx": ["nginx", "tls"]}, only)
 
 

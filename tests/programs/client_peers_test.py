@@ -1,23 +1,16 @@
-"""gyre fetch with servers and proxies of others: nginx, Apache and Python; squid, tinyproxy and dante. Each is skipped
-where it is not installed."""
+"""gyre fetch with servers of others: nginx, Apache, Node and Python. Each is skipped where it is not installed."""
 
 import hashlib
 import http.server
 import os
 import pathlib
-import shutil
-import signal
-import socket
 import ssl
-import subprocess
 import tempfile
 import threading
-import time
 import unittest
 
-from certificates import Authority
 from fetch_test import fetch
-from support import Serve
+from peer_support import WithPeers, command_of, free_port
 
 NGINX = """
 worker_processes 1; daemon off; user root; pid {folder}/pid; error_log {folder}/error.log;
@@ -61,88 +54,23 @@ Redirect 302 /moved/ /small
 </VirtualHost>
 """
 
-SQUID = """
-http_port 127.0.0.1:{port}
-acl forbidden url_regex forbidden
-http_access deny forbidden
-http_access allow all
-cache deny all
-cache_log {folder}/cache.log
-access_log none
-pid_filename none
-coredump_dir {folder}
-shutdown_lifetime 0 seconds
-forwarded_for delete
-"""
-
-TINYPROXY = """
-Port {port}
-Listen 127.0.0.1
-Timeout 60
-MaxClients 20
-LogLevel Critical
-"""
-
-DANTE = """
-internal: 127.0.0.1 port = {port}
-external: lo
-socksmethod: none
-clientmethod: none
-user.privileged: root
-user.unprivileged: root
-client pass {{ from: 0.0.0.0/0 to: 0.0.0.0/0 }}
-socks pass {{ from: 0.0.0.0/0 to: 0.0.0.0/0 }}
+NODE = """
+const fs = require("fs"), http = require("http"), https = require("https");
+const [root, plain, secure, chain, key] = process.argv.slice(2);
+function answer(request, response) {
+  if (request.url === "/moved/") return response.writeHead(302, {Location: "/small"}).end();
+  const file = root + request.url;
+  if (!fs.existsSync(file)) return response.writeHead(404).end("nothing");
+  response.writeHead(200, {"Content-Type": "text/plain"});  // in chunks
+  if (request.method === "HEAD") return response.end();
+  fs.createReadStream(file).pipe(response);
+}
+http.createServer(answer).listen(plain, "127.0.0.1");
+https.createServer({cert: fs.readFileSync(chain), key: fs.readFileSync(key)}, answer).listen(secure, "127.0.0.1");
 """
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        return unused.getsockname()[1]
-
-
-def command_of(name):
-    return shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin")
-
-
-class Peers(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-        self.folder.chmod(0o777)  # some of these programs give up their rights
-        self.root = self.folder / "root"
-        self.root.mkdir()
-        self.small = b"a small file\n" * 100
-        self.large = os.urandom(5_000_000)
-        (self.root / "small").write_bytes(self.small)
-        (self.root / "large").write_bytes(self.large)
-        os.utime(self.root / "large", (1_700_000_000, 1_700_000_000))  # Apache's tags are weak for a new file
-        self.authority = Authority(self.folder)
-        self.chain, self.key = self.authority.server("one", "localhost", "127.0.0.1")
-        self.key.chmod(0o644)
-
-    def start(self, command, port):
-        """Starts a program that listens on this port, and ends it with the test."""
-        errors = self.folder / "errors"
-        with errors.open("w") as said:
-            process = subprocess.Popen([str(part) for part in command], stdout=said, stderr=said, cwd=self.folder,
-                                       start_new_session=True)
-        self.addCleanup(process.wait)
-        self.addCleanup(lambda: os.killpg(process.pid, signal.SIGKILL))
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline and process.poll() is None:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-                return
-            except OSError:
-                time.sleep(0.02)
-        self.fail(f"{command[0]} did not start: {errors.read_text()}")
-
-    def fetched(self, *arguments, code=0):
-        got, out, said = fetch("--cacert", self.authority.certificate, *arguments)
-        self.assertEqual(got, code, said)
-        return out
-
+class Servers(WithPeers):
     def check_server(self, url):
         self.assertEqual(self.fetched(f"{url}/small", f"{url}/small"), 2 * self.small)
         self.assertEqual(self.fetched(f"{url}/moved/"), self.small)
@@ -168,11 +96,6 @@ class Peers(unittest.TestCase):
             self.assertIn("after 976.6 KiB of before", said)
             self.assertEqual(pathlib.Path(out, "large").read_bytes(), self.large)
 
-    def configured(self, name, text, **values):
-        file = self.folder / f"{name}.conf"
-        file.write_text(text.format(folder=self.folder, root=self.root, chain=self.chain, key=self.key, **values))
-        return file
-
     def check_both(self, plain, secure):
         for url in (f"http://127.0.0.1:{plain}", f"https://localhost:{secure}"):
             self.check_server(url)
@@ -193,6 +116,15 @@ class Peers(unittest.TestCase):
                                         modules="/usr/lib/apache2/modules")
         self.start([command_of("apache2"), "-X", "-f", configuration], plain)
         self.check_both(plain, secure)
+
+    @unittest.skipUnless(command_of("node"), "Node is not installed")
+    def test_node(self):
+        plain, secure = free_port(), free_port()
+        script = self.folder / "server.js"
+        script.write_text(NODE)
+        self.start([command_of("node"), script, self.root, plain, secure, self.chain, self.key], plain)
+        for url in (f"http://127.0.0.1:{plain}", f"https://localhost:{secure}"):
+            self.check_server(url)
 
     def test_python(self):
         root = str(self.root)
@@ -235,47 +167,6 @@ class Peers(unittest.TestCase):
         self.assertEqual(self.fetched(f"{url}/large"), self.large)
         self.assertIn(b"200 OK\r\n", self.fetched("-I", f"{url}/large"), version)
         self.fetched(f"{url}/nothing", code=22)
-
-    # ---- proxies
-
-    def through(self, proxy):
-        """Fetches through a proxy from a plain and an encrypted server."""
-        pair = ("--tls-cert", self.chain, "--tls-key", self.key)
-        with Serve(self.root) as plain, Serve(self.root, *pair) as secure:
-            for url in (f"http://127.0.0.1:{plain.port}", f"https://127.0.0.1:{secure.port}"):
-                with self.subTest(url=url, proxy=proxy):
-                    arguments = ("--proxy", proxy, f"{url}/small", f"{url}/large", f"{url}/small")
-                    self.assertEqual(self.fetched(*arguments), self.small + self.large + self.small)
-                    self.fetched("--proxy", proxy, f"{url}/nothing", code=22)
-            with socket.create_server(("127.0.0.1", 0)) as unused:
-                gone = unused.getsockname()[1]
-            for scheme in ("http", "https"):
-                code, out, said = fetch("--proxy", proxy, f"{scheme}://127.0.0.1:{gone}/")
-                self.assertNotEqual(code, 0, out)
-                self.assertNotEqual(said, "")
-
-    @unittest.skipUnless(command_of("squid"), "squid is not installed")
-    def test_squid(self):
-        port = free_port()
-        self.start([command_of("squid"), "-N", "-f", self.configured("squid", SQUID, port=port)], port)
-        self.through(f"http://127.0.0.1:{port}")
-        code, out, said = fetch("--proxy", f"http://127.0.0.1:{port}", "http://forbidden.test/")
-        self.assertEqual((code, b"ERR_ACCESS_DENIED" in out), (22, True), said)
-        code, _, said = fetch("--proxy", f"http://127.0.0.1:{port}", "https://forbidden.test/")
-        self.assertIn("the proxy refused the connection: 403", said)
-
-    @unittest.skipUnless(command_of("tinyproxy"), "tinyproxy is not installed")
-    def test_tinyproxy(self):
-        port = free_port()
-        self.start([command_of("tinyproxy"), "-d", "-c", self.configured("tinyproxy", TINYPROXY, port=port)], port)
-        self.through(f"http://127.0.0.1:{port}")
-
-    @unittest.skipUnless(command_of("danted"), "dante is not installed")
-    def test_dante(self):
-        port = free_port()
-        self.start([command_of("danted"), "-N", "1", "-f", self.configured("dante", DANTE, port=port)], port)
-        for scheme in ("socks5", "socks5h"):
-            self.through(f"{scheme}://127.0.0.1:{port}")
 
 
 def end_of_body(end_headers):

@@ -1,0 +1,68 @@
+"""Starts servers and proxies of others for tests of `gyre fetch`."""
+
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+from certificates import Authority
+from fetch_test import fetch
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as unused:
+        return unused.getsockname()[1]
+
+
+def command_of(name):
+    return shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin")
+
+
+class WithPeers(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.folder.chmod(0o777)  # some of these programs give up their rights
+        self.root = self.folder / "root"
+        self.root.mkdir()
+        self.small = b"a small file\n" * 100
+        self.large = os.urandom(5_000_000)
+        (self.root / "small").write_bytes(self.small)
+        (self.root / "large").write_bytes(self.large)
+        os.utime(self.root / "large", (1_700_000_000, 1_700_000_000))  # Apache's tags are weak for a new file
+        self.authority = Authority(self.folder)
+        self.chain, self.key = self.authority.server("one", "localhost", "127.0.0.1")
+        self.key.chmod(0o644)
+
+    def start(self, command, port):
+        """Starts a program that listens on this port, and ends it with the test."""
+        errors = self.folder / "errors"
+        with errors.open("w") as said:
+            process = subprocess.Popen([str(part) for part in command], stdout=said, stderr=said, cwd=self.folder,
+                                       start_new_session=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(lambda: os.killpg(process.pid, signal.SIGKILL))
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and process.poll() is None:
+            try:
+                socket.create_connection(("127.0.0.1", port), 1).close()
+                return
+            except OSError:
+                time.sleep(0.02)
+        self.fail(f"{command[0]} did not start: {errors.read_text()}")
+
+    def fetched(self, *arguments, code=0):
+        got, out, said = fetch("--cacert", self.authority.certificate, *arguments)
+        self.assertEqual(got, code, said)
+        return out
+
+    def configured(self, name, text, **values):
+        file = self.folder / f"{name}.conf"
+        file.write_text(text.format(folder=self.folder, root=self.root, chain=self.chain, key=self.key, **values))
+        return file
