@@ -5,6 +5,9 @@
 
 #include <gyre/coro/misuse.hpp>
 #include <gyre/coro/scope_exit.hpp>
+#include <gyre/loop/loop_local.hpp>
+#include <gyre/loop/yield.hpp>
+#include <gyre/sync/mutex.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -48,10 +51,25 @@ void connection::fail(const engine::outcome& failure, const char* operation) con
   throw tls_error(failure.error, operation, peer_, failure.reason);
 }
 
+// A step takes 100 µs and more. So those of a loop go one after the other, a few in each turn.
+task<engine::outcome> connection::handshake_step() {
+  struct steps {
+    mutex one_at_a_time;
+    unsigned done = 0;
+  };
+  constexpr unsigned most_in_turn = 4;
+  static const loop_local<steps> of_loops;
+  steps& here = of_loops.get();
+  const auto alone = co_await here.one_at_a_time.scoped_lock();
+  const engine::outcome result = engine_.handshake(input(), unsent_);
+  if (++here.done % most_in_turn == 0) co_await yield_turn();
+  co_return result;
+}
+
 task<> connection::shake_hands() {
   const counted user(users_);
   for (;;) {
-    const engine::outcome result = engine_.handshake(input(), unsent_);
+    const engine::outcome result = co_await handshake_step();
     if (result.what == engine::outcome::failed || result.what == engine::outcome::ended) {
       co_await send_if_possible();
       fail(result, "tls handshake");

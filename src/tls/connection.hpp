@@ -43,6 +43,7 @@ class connection {
   [[nodiscard]] const std::string& peer() const noexcept { return peer_; }
 
  private:
+  task<engine::outcome> handshake_step();
   task<> flush();
   task<> send_if_possible();
   task<> wait_for_input();

@@ -21,6 +21,24 @@ TEST(tls_handshake, agrees_on_the_newest_version_the_protocol_and_the_name) {
   });
 }
 
+TEST(tls_handshake, many_at_once_let_other_tasks_run_after_every_fourth_step) {
+  run_tls([]() -> gyre::task<> {
+    constexpr int handshakes = 40;
+    int turns = 0;
+    auto others = gyre::spawn([&]() -> gyre::task<> {
+      for (;; ++turns) co_await gyre::yield_turn();
+    });
+    auto all = [](gyre::task_group& group) -> gyre::task<> {
+      for (int i = 0; i < handshakes; ++i) group.spawn(shake_hands());
+      co_return;
+    };
+    co_await gyre::task_group::scope(all);
+    others.cancel();
+    co_await others.wait();
+    EXPECT_GE(turns, handshakes);  // each has at least two steps on both sides
+  });
+}
+
 TEST(tls_handshake, a_server_that_knows_none_of_the_protocols_refuses) {
   run_tls([]() -> gyre::task<> {
     auto server = server_with_certificate();
