@@ -167,6 +167,7 @@ void client_exchange::begin_attempt() {
                      {.length = length,
                       .proxy = reading_proxy(),
                       .cookies = cookie_text_,
+                      .accept = state_.options().accept,
                       .codings = asked_for_codings() ? known_codings() : std::string_view(),
                       .expects_continue = expects_continue && (source || !request.body.empty())});
 }

@@ -146,7 +146,7 @@ void request_text::write_head(std::string& out, std::string_view user_agent, con
   writer.request_line(method, framed.proxy == nullptr ? url.target() : url.without_fragment());  // RFC 9112 §3.2.2
   if (!has_host) writer.field("Host", url.authority());
   if (!has_user_agent && !user_agent.empty()) writer.field("User-Agent", user_agent);
-  if (!has_accept) writer.field("Accept", "*/*");
+  if (!has_accept && !framed.accept.empty()) writer.field("Accept", framed.accept);
   if (!framed.codings.empty()) writer.field("Accept-Encoding", framed.codings);
   if (!has_authorization && (!url.user().empty() || !url.password().empty())) {
     std::string both(url.user());

@@ -54,6 +54,7 @@ struct request_text {
     std::optional<std::uint64_t> length;  // nothing: chunked
     const http::url* proxy = nullptr;     // that reads the request
     std::string_view cookies = {};
+    std::string_view accept = {};   // empty: no such field
     std::string_view codings = {};  // empty: none is asked for
     bool expects_continue = false;
   };

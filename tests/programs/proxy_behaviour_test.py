@@ -59,6 +59,13 @@ class Behaviour(unittest.TestCase):
         for name in ("X-Hop", "Keep-Alive"):
             self.assertIsNone(headers[name])
 
+    def test_nothing_is_added_but_what_describes_the_client(self):
+        with self.proxy.socket() as peer:
+            peer.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            seen = json.loads(read_to_end(peer).split(b"\r\n\r\n", 1)[1])
+        self.assertEqual(sorted(name for name, _ in seen["headers"]),
+                         ["Forwarded", "Host", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"])
+
     def test_ends_with_success_with_an_idle_connection_to_the_server_behind_it(self):
         self.assertEqual(self.proxy.get("/")[0], 200)
         self.assertEqual(self.proxy.stop(), 0)

@@ -106,6 +106,8 @@ struct client_options {
   bool cookies = false;
   /// Empty means that no User-Agent is sent.
   std::string user_agent = "gyre";
+  /// The Accept field of requests that have none. Empty means that none is sent.
+  std::string accept = "*/*";
 };
 
 }  // namespace gyre::http

@@ -41,7 +41,7 @@ http::client_options options_of(const proxy_settings& settings,
   options.limits.idle_connections = std::numeric_limits<std::size_t>::max();
   options.redirects.most = 0;
   options.decompress = false;
-  options.user_agent = "";
+  options.user_agent = options.accept = "";
   options.tls = trusted;
   return options;
 }
