@@ -2,6 +2,7 @@
 
 import pathlib
 import tempfile
+import time
 import unittest
 
 from fetch_test import fetch
@@ -17,7 +18,7 @@ class Resume(unittest.TestCase):
         self.had = 1000
         self.asked = []
 
-    def resume(self, answer):
+    def resume(self, answer, *flags):
         """Continues a file of which `had` bytes are there. `answer(first)` returns the head's lines and the body."""
 
         def serve(peer, _):
@@ -34,7 +35,7 @@ class Resume(unittest.TestCase):
             url = f"http://127.0.0.1:{server.port}/big"
             (self.out / "big.part").write_bytes(self.file[: self.had])
             (self.out / "big.part.from").write_text(f'{url}\n"v1"\n')
-            return fetch("-O", "-C", "--output-dir", self.out, url)
+            return fetch("-O", "-C", *flags, "--output-dir", self.out, url)
 
     def assert_complete(self, outcome):
         code, _, said = outcome
@@ -50,6 +51,15 @@ class Resume(unittest.TestCase):
         end = len(self.file) - 1
         self.assert_complete(self.resume(lambda first: self.part(first, min(first + 3999, end))))
         self.assertEqual(self.asked, ["bytes=1000-", "bytes=5000-", "bytes=9000-"])
+
+    def test_the_time_limit_is_for_all_parts_together(self):
+        def answer(first):
+            time.sleep(0.05)
+            return self.part(first, first)
+
+        code, _, said = self.resume(answer, "-m", "0.5")
+        self.assertEqual(code, 28, said)
+        self.assertLess(len(self.asked), 20)
 
     def test_a_part_of_another_version_is_not_appended(self):
         def answer(first):

@@ -155,6 +155,14 @@ class Fetch(unittest.TestCase):
         self.assertLessEqual({"Content-Type: application/json", "Accept: application/json",
                               "Authorization: Basic YW5uOnNlY3JldA=="}, set(seen[1][1]))
 
+    def test_two_urls_for_one_file_are_refused(self):
+        with Serve(self.root) as server:
+            base = f"http://127.0.0.1:{server.port}"
+            for other in ("b/a.txt", "a.txt.part"):
+                code, _, said = fetch("-O", "--output-dir", self.out, f"{base}/a.txt", f"{base}/{other}")
+                self.assertEqual((code, self.names()), (2, []), said)
+                self.assertIn("two of the URLs would be saved as", said)
+
     def test_a_proxy_comes_from_the_flag_or_the_environment(self):
         asked = []
 
@@ -166,8 +174,9 @@ class Fetch(unittest.TestCase):
         with Scripted(serve) as server:
             proxy = f"http://127.0.0.1:{server.port}"
             self.assertEqual(fetch("-x", proxy, url), (0, b"proxied", ""))
+            self.assertEqual(fetch("-x", proxy.removeprefix("http://"), url), (0, b"proxied", ""))
             self.assertEqual(fetch(url, environment={"http_proxy": proxy}), (0, b"proxied", ""))
-            self.assertEqual(asked, [f"GET {url} HTTP/1.1"] * 2)
+            self.assertEqual(asked, [f"GET {url} HTTP/1.1"] * 3)
             near = f"http://127.0.0.1:{server.port}/"
             for wrong in ({"no_proxy": "127.0.0.1"}, {}):
                 flags = () if wrong else ("--noproxy", "127.0.0.1")

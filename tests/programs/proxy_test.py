@@ -230,6 +230,23 @@ class Balancing(unittest.TestCase):
                 while proxy.ask()[2] == b"b":
                     pass
 
+    def test_a_health_check_is_seen_without_requests(self):
+        healthy = threading.Event()
+
+        def serve(peer, _):
+            while read_head(peer):
+                peer.sendall(ok("", "200 OK" if healthy.is_set() else "500 Internal Server Error"))
+
+        with Scripted(serve) as server:
+            with Proxy(server.port, arguments=["--health", "/health", "--health-interval", "0.05"]) as proxy:
+                while proxy.metric("gyre_proxy_up", server.port) == 1:
+                    pass
+                healthy.set()
+                while proxy.metric("gyre_proxy_up", server.port) == 0:
+                    pass
+                self.assertIn("fails its health check", proxy.said())
+                self.assertIn("is healthy again", proxy.said())
+
     def test_several_threads_share_the_counts(self):
         with answering("a") as a, Proxy(a.port, arguments=["--threads", "2"]) as proxy:
             for _ in range(20):

@@ -1,4 +1,4 @@
-"""gyre serve over TLS as the scanners of others see it: sslscan and testssl.sh, each skipped where it is not installed."""
+"""gyre serve over TLS as sslscan and testssl.sh see it. Each is skipped where it is not installed."""
 
 import json
 import pathlib

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -33,7 +34,7 @@ http::proxy_options proxies_of(const fetch_settings& settings) {
   if (settings.proxy.empty())
     proxies = http::proxy_options::from_environment();
   else
-    proxies.for_http = proxies.for_https = http::url(settings.proxy);
+    proxies.for_http = proxies.for_https = http::url(with_scheme(settings.proxy));
   if (!settings.no_proxy.empty()) proxies.except = settings.no_proxy;
   return proxies;
 }
@@ -65,6 +66,11 @@ class fetches {
       auto out = gyre::fs::standard_output();
       for (const std::string& each : settings_.urls) co_await noting_failures(each, print(each, out));
       co_return code_;
+    }
+    if (const std::string twice = path_used_twice(); !twice.empty()) {
+      progress_.say(
+          fmt::format("gyre fetch: two of the URLs would be saved as {}: fetch one of them to --output", twice));
+      co_return 2;
     }
     auto bars = gyre::spawn(show_bars());
     auto save_one = [this](const std::string& url) -> gyre::task<> { co_await noting_failures(url, save(url)); };
@@ -154,7 +160,30 @@ class fetches {
     return settings_.directory + "/" + name;
   }
 
+  // "" when each file is written for one URL only.
+  [[nodiscard]] std::string path_used_twice() const {
+    std::set<std::string> used;
+    for (const std::string& url : settings_.urls) {
+      try {
+        const std::string path = path_for(url);
+        for (const char* const end : {"", ".part", ".part.from"})
+          if (!used.insert(path + end).second) return path + end;
+      } catch (const output_failure&) {  // it is reported when it is this URL's turn
+      }
+    }
+    return {};
+  }
+
+  // --max-time is for all requests that a file needs.
+  void limit(http::client_request& request, const std::string& url, gyre::time_point began) const {
+    if (settings_.timeout == std::chrono::nanoseconds::max()) return;
+    const std::chrono::nanoseconds left = settings_.timeout - (gyre::now() - began);
+    if (left <= left.zero()) throw gyre::timed_out(settings_.timeout, url);
+    request.timeout(left);
+  }
+
   gyre::task<> save(const std::string& url) {
+    const gyre::time_point began = gyre::now();
     const std::string path = path_for(url);
     partial_file file(path);
     // A range that the user asks for is a file of its own.
@@ -164,7 +193,7 @@ class fetches {
       bool begun = false;
       try {
         progress::entry bar(progress_, path);
-        co_await receive(url, file, bar.state(), begun);
+        co_await receive(url, began, file, bar.state(), begun);
         if (!settings_.silent) report(path, bar.state());
         co_return;
       } catch (const std::exception& error) {
@@ -177,10 +206,12 @@ class fetches {
   }
 
   // Until the file is complete: a server may send less of it than was asked for.
-  gyre::task<> receive(const std::string& url, partial_file& file, download_progress& bar, bool& begun) {
+  gyre::task<> receive(const std::string& url, gyre::time_point began, partial_file& file, download_progress& bar,
+                       bool& begun) {
     const bool own_range = has_header(settings_.headers, "range");
     for (bool complete = false; !complete;) {
       auto prepared = request(url);
+      limit(prepared, url, began);
       // Bytes of a compressed body could not be continued.
       if (!has_header(settings_.headers, "accept-encoding")) prepared.header("Accept-Encoding", "identity");
       const std::uint64_t had = own_range ? 0 : file.size();

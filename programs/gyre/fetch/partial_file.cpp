@@ -53,15 +53,15 @@ bool partial_file::is_same_version(const gyre::http::client_response& response) 
 
 gyre::task<> partial_file::begin(const gyre::http::client_response& response, std::string_view url, bool continues) {
   try {
-    if (!continues) {
-      size_ = 0;
-      validator_ = validator_of(response);
-      const std::string facts = fmt::format("{}\n{}\n", url, validator_);
-      co_await gyre::fs::write_all_to(from_, std::string_view(facts));
-    }
     const auto& options = continues ? gyre::fs::for_appending : gyre::fs::for_writing;
     auto opened = co_await gyre::fs::file::open(part_, options);
     file_ = std::move(opened);
+    if (continues) co_return;
+    // The old bytes are gone by now, so they never stand beside the new validator, even if this program is killed here.
+    size_ = 0;
+    validator_ = validator_of(response);
+    const std::string facts = fmt::format("{}\n{}\n", url, validator_);
+    co_await gyre::fs::write_all_to(from_, std::string_view(facts));
   } catch (const gyre::io_error& error) {
     throw output_failure(error.what());
   }

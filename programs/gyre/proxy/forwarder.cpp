@@ -248,7 +248,12 @@ gyre::task<bool> forwarder::is_healthy(std::size_t number) {
 
 gyre::task<> forwarder::check_health() {
   for (;;) {
-    for (std::size_t i = 0; i < upstreams_.size(); ++i) upstreams_.set_healthy(i, co_await is_healthy(i));
+    for (std::size_t i = 0; i < upstreams_.size(); ++i) {
+      const bool healthy = co_await is_healthy(i);
+      if (!upstreams_.set_healthy(i, healthy)) continue;
+      gyre::print_diagnostic({"gyre proxy: ", upstreams_.url(i).origin(),
+                              healthy ? " is healthy again" : " fails its health check and gets no requests"});
+    }
     co_await gyre::sleep(settings_.health_interval);
   }
 }

@@ -74,9 +74,11 @@ void upstreams::note_failure(std::size_t number) noexcept {
   failed.failures = policy_.most_failures - 1;  // after the pause, one more failure is enough
 }
 
-void upstreams::set_healthy(std::size_t number, bool healthy) noexcept {
+bool upstreams::set_healthy(std::size_t number, bool healthy) noexcept {
   servers_[number].healthy = healthy;
   if (healthy) note_success(number);
+  count_up(number, is_up(servers_[number], gyre::now()));
+  return counts_[number].healthy.exchange(healthy) != healthy;
 }
 
 upstreams::use::use(upstreams& of, std::size_t number) noexcept : of_(&of), number_(number) {

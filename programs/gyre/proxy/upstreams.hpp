@@ -29,6 +29,7 @@ struct upstream_counts {
   std::atomic<std::int64_t> running{0};
   std::atomic<std::uint64_t> retries{0};  // requests that another server has answered instead
   std::atomic<int> loops_up{0};
+  std::atomic<bool> healthy{true};  // as the last health check of any loop has found it
 };
 
 /// The text of all counts, in the format of Prometheus.
@@ -76,8 +77,8 @@ class upstreams {
   };
 
   void note_retry(std::size_t number) noexcept { ++counts_[number].retries; }
-  /// The result of a health check.
-  void set_healthy(std::size_t number, bool healthy) noexcept;
+  /// The result of a health check. Returns true when it differs from the one before, of any loop.
+  bool set_healthy(std::size_t number, bool healthy) noexcept;
 
  private:
   struct server {

@@ -31,8 +31,10 @@ std::string check_url(const std::string& text) {
   return fmt::format("expected http:// or https://, got \"{}\"", text);
 }
 
+std::string with_scheme(const std::string& proxy) { return proxy.contains("://") ? proxy : "http://" + proxy; }
+
 std::string check_proxy(const std::string& text) {
-  const auto parsed = gyre::http::url::parse(text);
+  const auto parsed = gyre::http::url::parse(with_scheme(text));
   if (!parsed) return parsed.error();
   for (const char* const known : {"http", "socks5", "socks5h"})
     if (parsed->scheme() == known) return {};
