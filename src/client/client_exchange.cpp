@@ -1,6 +1,7 @@
 // src/client/client_exchange.cpp: attempts to get a response, each on a connection.
 #include "client_exchange.hpp"
 
+#include <gyre/coro/scope_exit.hpp>
 #include <gyre/http/head_writer.hpp>
 #include <gyre/http/value_from_text.hpp>
 #include <gyre/io/wall_clock.hpp>
@@ -253,9 +254,12 @@ task<std::string_view> client_exchange::receive_raw(std::size_t most) {
     if (input_.at_end()) finish_connection();
     if (!piece.empty() || input_.at_end()) co_return piece;
     if (!conn_) fail(client_errc::cut_off);
-    clock_.begin(phase::body, state_.options().timeouts.between_bytes, *conn_);
-    const std::error_code failure = co_await receive_more();
-    clock_.end();
+    std::error_code failure;
+    {
+      const scope_exit stop_clock([this]() noexcept { clock_.end(); });  // also after a cancel, which loses nothing
+      clock_.begin(phase::body, state_.options().timeouts.between_bytes, *conn_);
+      failure = co_await receive_more();
+    }
     if (!failure || (failure == stream_errc::end_of_stream && input_.end_of_stream())) continue;
     give_up_connection();
     fail(failure);

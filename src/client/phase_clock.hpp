@@ -13,8 +13,9 @@ namespace gyre::http {
 
 enum class phase : std::uint8_t { queue, connect, tls, sending, first_byte, body, backoff };
 
-/// Ends the reads and writes of a connection when the limit of a phase has passed. The timer stays armed between
-/// phases, and postpones itself when it fires too early. So a phase costs only a few stores.
+/// Ends the reads and writes of a connection when the limit of a phase has passed, and those that begin afterwards, until
+/// the phase ends. The timer stays armed between phases, and postpones itself when it fires too early. So a phase costs
+/// only a few stores.
 class phase_clock : private timer {
  public:
   phase_clock() noexcept {
@@ -88,7 +89,11 @@ class phase_clock : private timer {
     }
     expired_ = true;
     connection_->interrupt();
+    // It meets only an operation that waits now, and loses against a success. TLS may then go on to the next one.
+    deadline = loop.now() + until_next_interrupt;
+    loop.timers().arm(*this);
   }
+  static constexpr io::monotonic_time until_next_interrupt = 1'000'000;
 
   client_connection* connection_ = nullptr;
   io::monotonic_time wanted_ = 0;

@@ -7,8 +7,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <exception>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -25,6 +27,19 @@ const tls::certificate& certificate() {
 http::client_options trusting() {
   return {.tls = tls::client_config({.authorities = certificate().chain, .protocols = {"http/1.1"}})};
 }
+
+/// TCP below TLS. After `cut`, the first bytes of the next write leave, and nothing more.
+struct cut_stream {
+  gyre::tcp_stream inner;
+  bool* cut;
+  gyre::task<std::size_t> read_some(std::span<std::byte> buffer) { co_return co_await inner.read_some(buffer); }
+  gyre::task<> write_all(std::span<const std::byte> bytes) {
+    constexpr std::size_t beginning_of_record = 10;
+    if (*cut) bytes = bytes.first(std::min(bytes.size(), beginning_of_record));
+    (void)co_await inner.write_all(bytes);
+  }
+  void abort() noexcept { inner.abort(); }
+};
 
 /// HTTPS by gyre's own server.
 class https_server {
@@ -364,5 +379,39 @@ TEST(client_unix, requests_go_to_the_socket_whatever_the_host) {
     co_await serving.wait();
     http::client client({.unix_socket = "/nowhere/x.sock"});
     EXPECT_EQ(co_await fetched(client, "http://a/"), "connect /nowhere/x.sock: No such file or directory");
+  });
+}
+
+// The limit passes while the thread is busy. In the same turn the loop finds a part of a record, which
+// wins over the interruption and is no part of the response yet.
+TEST(client_https, a_limit_that_passes_just_when_a_part_of_a_record_arrives_ends_the_request) {
+  run_real([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    bool cut = false;
+    auto serve = [&]() -> gyre::task<> {
+      cut_stream below{.inner = co_await listener.accept(), .cut = &cut};
+      tls::server_options options;
+      options.certificates.push_back(certificate());
+      auto stream = co_await tls::accept(std::move(below), tls::server_config(options));
+      std::array<std::byte, 4096> request{};
+      (void)co_await stream.read_some(request);
+      co_await gyre::sleep(5ms);  // the client waits for the response
+      cut = true;
+      constexpr std::string_view response = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+      co_await stream.write_all(std::as_bytes(std::span(response)));
+      std::this_thread::sleep_for(50ms);
+      (void)co_await stream.read_some(request);
+    };
+    auto serving = gyre::spawn(serve);
+    http::client_options options = trusting();
+    options.timeouts.first_byte = 20ms;
+    {
+      http::client client(options);
+      const std::string url = "https://" + listener.local_address().string() + "/";
+      auto in_time = gyre::timeout(5s, fetched(client, url));
+      EXPECT_EQ(co_await std::move(in_time), "GET URL (waiting for the response): timed out after 20 ms");
+    }
+    serving.cancel();
+    co_await serving.wait();
   });
 }

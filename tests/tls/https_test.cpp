@@ -2,11 +2,13 @@
 #include "tests/support/seeds.hpp"
 #include "tests/tls/https_server.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace gyre_test;
@@ -30,6 +32,19 @@ std::string many(std::size_t size) {
 std::string post(const std::string& body) {
   return "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
+
+/// TCP below TLS. After `cut`, the first bytes of the next write leave, and nothing more.
+struct cut_stream {
+  gyre::tcp_stream inner;
+  bool* cut;
+  gyre::task<std::size_t> read_some(std::span<std::byte> buffer) { co_return co_await inner.read_some(buffer); }
+  gyre::task<> write_all(std::span<const std::byte> bytes) {
+    constexpr std::size_t beginning_of_record = 10;
+    if (*cut) bytes = bytes.first(std::min(bytes.size(), beginning_of_record));
+    (void)co_await inner.write_all(bytes);
+  }
+  void abort() noexcept { inner.abort(); }
+};
 
 gyre::task<bool> is_closed_without_an_answer(gyre::tcp_stream& client) {
   std::array<std::byte, 100> buffer{};
@@ -223,6 +238,27 @@ TEST(https_server, a_further_handshake_makes_the_server_give_up_the_oldest) {
     EXPECT_TRUE(co_await is_closed_without_an_answer(stalled[0]));
     EXPECT_EQ((co_await get_over_tls(server, "/")).body, "hello");  // in place of the second one
     EXPECT_TRUE(co_await is_closed_without_an_answer(stalled[1]));
+  });
+}
+
+// The limit passes while the thread is busy. In the same turn the loop finds a part of a record, which wins over the
+// cancel and is no part of the body yet.
+TEST(https_server, a_limit_that_passes_just_when_a_part_of_a_record_arrives_ends_the_body) {
+  http::server_options options = over_tls(echo());
+  options.timeouts.body = 20ms;
+  run_on_sockets(std::move(options), [](socket_server& here) -> gyre::task<> {
+    bool cut = false;
+    cut_stream below{.inner = co_await connect_to(here), .cut = &cut};
+    auto stream = co_await tls::connect(std::move(below), "server.test", tls::client_config(client_that_trusts()));
+    http_client<tls::stream> client(std::move(stream));
+    co_await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n");
+    co_await gyre::sleep(5ms);  // the server waits for the body
+    cut = true;
+    co_await client.send("body");
+    std::this_thread::sleep_for(50ms);
+    auto in_time = gyre::timeout(5s, client.answer());
+    const auto answer = co_await std::move(in_time);
+    EXPECT_EQ(answer.status, 408);
   });
 }
 

@@ -11,6 +11,10 @@
 
 namespace gyre::http {
 
+/// A cancel meets only the operation that waits, and loses against a success. The operations of an encrypted transfer
+/// are many. So a limit that has passed is enforced again and again, until the transfer has ended.
+inline constexpr io::monotonic_time until_next_cancel = 1'000'000;
+
 /// Cancels the reader of a socket when the limit has passed. The timer stays armed between transfers, and postpones
 /// itself when it fires too early. So a transfer costs only a few stores.
 class receive_deadline : private timer {
@@ -47,6 +51,8 @@ class receive_deadline : private timer {
     }
     expired_ = true;
     stream_.socket().cancel_reader();
+    deadline = loop.now() + until_next_cancel;
+    loop.timers().arm(*this);
   }
 
   socket_stream& stream_;
@@ -80,9 +86,11 @@ class send_deadline : private timer {
     event_loop::current().timers().arm(*this);
   }
   void look() noexcept {
-    if (peer_takes_enough()) return arm_from(event_loop::current().now());
+    if (!expired_ && peer_takes_enough()) return arm_from(event_loop::current().now());
     expired_ = true;
     stream_.socket().cancel_writers();
+    deadline = event_loop::current().now() + until_next_cancel;
+    event_loop::current().timers().arm(*this);
   }
   bool peer_takes_enough() noexcept {
     const std::uint64_t now = stream_.socket().taken_by_peer();
