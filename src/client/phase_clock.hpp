@@ -13,9 +13,9 @@ namespace gyre::http {
 
 enum class phase : std::uint8_t { queue, connect, tls, sending, first_byte, body, backoff };
 
-/// Ends the reads and writes of a connection when the limit of a phase has passed, and those that begin afterwards, until
-/// the phase ends. The timer stays armed between phases, and postpones itself when it fires too early. So a phase costs
-/// only a few stores.
+/// Ends the reads and writes of a connection when the limit of a phase has passed, and those that begin afterwards,
+/// until the phase ends. The timer stays armed between phases, and postpones itself when it fires too early. So a phase
+/// costs only a few stores.
 class phase_clock : private timer {
  public:
   phase_clock() noexcept {

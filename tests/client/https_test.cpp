@@ -4,10 +4,10 @@
 #include <gyre/tls.hpp>
 
 #include "tests/client/scripted_server.hpp"
+#include "tests/tls/cut_stream.hpp"
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <exception>
 #include <thread>
@@ -27,19 +27,6 @@ const tls::certificate& certificate() {
 http::client_options trusting() {
   return {.tls = tls::client_config({.authorities = certificate().chain, .protocols = {"http/1.1"}})};
 }
-
-/// TCP below TLS. After `cut`, the first bytes of the next write leave, and nothing more.
-struct cut_stream {
-  gyre::tcp_stream inner;
-  bool* cut;
-  gyre::task<std::size_t> read_some(std::span<std::byte> buffer) { co_return co_await inner.read_some(buffer); }
-  gyre::task<> write_all(std::span<const std::byte> bytes) {
-    constexpr std::size_t beginning_of_record = 10;
-    if (*cut) bytes = bytes.first(std::min(bytes.size(), beginning_of_record));
-    (void)co_await inner.write_all(bytes);
-  }
-  void abort() noexcept { inner.abort(); }
-};
 
 /// HTTPS by gyre's own server.
 class https_server {

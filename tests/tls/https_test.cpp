@@ -1,8 +1,8 @@
 // tests/tls/https_test.cpp: an HTTP server over TLS: requests, bodies, handshakes, and the end.
 #include "tests/support/seeds.hpp"
+#include "tests/tls/cut_stream.hpp"
 #include "tests/tls/https_server.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
@@ -32,19 +32,6 @@ std::string many(std::size_t size) {
 std::string post(const std::string& body) {
   return "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
-
-/// TCP below TLS. After `cut`, the first bytes of the next write leave, and nothing more.
-struct cut_stream {
-  gyre::tcp_stream inner;
-  bool* cut;
-  gyre::task<std::size_t> read_some(std::span<std::byte> buffer) { co_return co_await inner.read_some(buffer); }
-  gyre::task<> write_all(std::span<const std::byte> bytes) {
-    constexpr std::size_t beginning_of_record = 10;
-    if (*cut) bytes = bytes.first(std::min(bytes.size(), beginning_of_record));
-    (void)co_await inner.write_all(bytes);
-  }
-  void abort() noexcept { inner.abort(); }
-};
 
 gyre::task<bool> is_closed_without_an_answer(gyre::tcp_stream& client) {
   std::array<std::byte, 100> buffer{};
