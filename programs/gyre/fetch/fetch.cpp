@@ -236,10 +236,7 @@ class fetches {
       if (!begun || !part) bar.before = file.size();
       begun = true;
       bar.done = file.size();
-      if (part)
-        bar.total = part->total;
-      else if (const auto length = response.body().length())
-        bar.total = *length;
+      bar.total = part ? std::optional(part->total) : response.body().length();
       co_await write_body(response, file, bar);
       if (part && file.size() != part->last + 1) {
         co_await file.discard();
