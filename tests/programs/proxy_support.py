@@ -7,6 +7,7 @@ import socket
 import subprocess
 import tempfile
 import time
+from pathlib import Path
 
 from scripted import Scripted, read_head
 from support import BIN
@@ -22,7 +23,7 @@ class Proxy:
             self.command += ["--to", each if isinstance(each, str) else f"http://127.0.0.1:{each}"]
 
     def __enter__(self):
-        self.errors = tempfile.TemporaryFile("w+")
+        self.errors = tempfile.NamedTemporaryFile("w")
         self.process = subprocess.Popen(self.command, stderr=self.errors, text=True)
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline:
@@ -36,8 +37,7 @@ class Proxy:
         raise AssertionError(f"gyre proxy did not start: {self.said()}")
 
     def said(self):
-        self.errors.seek(0)
-        return self.errors.read()
+        return Path(self.errors.name).read_text()  # not by the program's own descriptor, whose place would move
 
     def __exit__(self, *_):
         self.process.send_signal(signal.SIGTERM)
