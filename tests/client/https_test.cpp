@@ -376,10 +376,13 @@ TEST(client_https, a_limit_that_passes_just_when_a_part_of_a_record_arrives_ends
     auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
     bool cut = false;
     auto serve = [&]() -> gyre::task<> {
-      cut_stream below{.inner = co_await listener.accept(), .cut = &cut};
+      auto inner = co_await listener.accept();
+      cut_stream below{.inner = std::move(inner), .cut = &cut};
       tls::server_options options;
       options.certificates.push_back(certificate());
-      auto stream = co_await tls::accept(std::move(below), tls::server_config(options));
+      const tls::server_config config(options);
+      auto accepting = tls::accept(std::move(below), config);
+      auto stream = co_await std::move(accepting);
       std::array<std::byte, 4096> request{};
       (void)co_await stream.read_some(request);
       co_await gyre::sleep(5ms);  // the client waits for the response

@@ -235,8 +235,11 @@ TEST(https_server, a_limit_that_passes_just_when_a_part_of_a_record_arrives_ends
   options.timeouts.body = 20ms;
   run_on_sockets(std::move(options), [](socket_server& here) -> gyre::task<> {
     bool cut = false;
-    cut_stream below{.inner = co_await connect_to(here), .cut = &cut};
-    auto stream = co_await tls::connect(std::move(below), "server.test", tls::client_config(client_that_trusts()));
+    auto inner = co_await connect_to(here);
+    cut_stream below{.inner = std::move(inner), .cut = &cut};
+    const tls::client_config trusting(client_that_trusts());
+    auto connecting = tls::connect(std::move(below), "server.test", trusting);
+    auto stream = co_await std::move(connecting);
     http_client<tls::stream> client(std::move(stream));
     co_await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n");
     co_await gyre::sleep(5ms);  // the server waits for the body
