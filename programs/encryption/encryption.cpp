@@ -1,4 +1,4 @@
-// programs/encryption/encryption.cpp: HTTPS for `gyre serve`.
+// programs/encryption/encryption.cpp: the flags, the certificates, and their renewal.
 #include "programs/encryption/encryption.hpp"
 
 #include "programs/common/option_checks.hpp"

@@ -60,11 +60,6 @@ std::vector<std::string> file_changes::directories() const {
   return {all.begin(), all.end()};
 }
 
-gyre::task<bool> file_changes::differ() const {
-  auto look = [this] { return state() != known_; };
-  co_return co_await gyre::to_thread(look);
-}
-
 gyre::task<> file_changes::wait() {
   for (;;) {
     co_await wait_for_a_hint();
@@ -82,20 +77,18 @@ gyre::task<> file_changes::wait() {
 
 // Returns when the files may have changed.
 gyre::task<> file_changes::wait_for_a_hint() const {
-  bool watching = false;
   try {
     gyre::fs::watcher watcher;
     auto find = [this] { return directories(); };
     const std::vector<std::string> found = co_await gyre::to_thread(find);
     for (const std::string& each : found) co_await watcher.watch(each);
-    watching = true;
-    const bool changed_before = co_await differ();
+    auto look = [this] { return state() != known_; };
+    const bool changed_before = co_await gyre::to_thread(look);
     if (changed_before) co_return;
     auto limited = gyre::timeout(between_looks, watcher.read_some());
     (void)co_await gyre::as_expected(std::move(limited));
     co_return;
-  } catch (const gyre::io_error&) {  // no inotify, or a directory that is just being replaced
-    if (watching) co_return;
+  } catch (const gyre::io_error&) {  // there is no inotify, or a directory is just being replaced
   }
   co_await gyre::sleep(between_looks_without_events);
 }

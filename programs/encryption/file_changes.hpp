@@ -26,7 +26,6 @@ class file_changes {
  private:
   [[nodiscard]] std::string state() const;
   [[nodiscard]] std::vector<std::string> directories() const;
-  gyre::task<bool> differ() const;
   gyre::task<> wait_for_a_hint() const;
 
   std::vector<std::string> files_;

@@ -16,8 +16,6 @@ std::string_view without_port(std::string_view host) {
   return is_port ? host.substr(0, colon) : host;
 }
 
-}  // namespace
-
 http::handler redirect_to_https(std::string_view where) {
   const std::string port(where.substr(where.rfind(':') + 1));
   return [own = std::string(without_port(where)), port](http::request& request) {
@@ -30,6 +28,16 @@ http::handler redirect_to_https(std::string_view where) {
     if (!request.query().empty()) (target += '?') += request.query();
     return http::response::redirect(target, 308);
   };
+}
+
+}  // namespace
+
+http::server_options redirect_options(std::string listen, std::string_view where) {
+  http::server_options options;
+  options.listen = std::move(listen);
+  options.observe_stop = false;
+  options.routes = redirect_to_https(where);
+  return options;
 }
 
 }  // namespace programs

@@ -51,13 +51,7 @@ gyre::task<> serve(const settings& chosen, programs::encryption* encryption) {
   http::server server(std::move(options));
 
   std::optional<http::server> redirect;
-  if (!chosen.tls.redirect.empty()) {
-    http::server_options leading_here;
-    leading_here.listen = chosen.tls.redirect;
-    leading_here.observe_stop = false;
-    leading_here.routes = programs::redirect_to_https(server.where());
-    redirect.emplace(std::move(leading_here));
-  }
+  if (!chosen.tls.redirect.empty()) redirect.emplace(programs::redirect_options(chosen.tls.redirect, server.where()));
   if (encryption != nullptr)
     for (const auto& [name, value] : encryption->describe()) fmt::print(stderr, "{}: {}\n", name, value);
   if (redirect) fmt::print(stderr, "redirect: http://{}/\n", redirect->where());

@@ -28,9 +28,7 @@ variable first_of(std::initializer_list<const char*> names) noexcept {
 std::optional<url> proxy_in(std::initializer_list<const char*> names) {
   const variable found = first_of(names);
   if (found.name == nullptr) return std::nullopt;
-  std::string text(found.value);
-  if (text.find("://") == std::string::npos) text.insert(0, "http://");
-  auto parsed = url::parse(text);
+  auto parsed = proxy_options::parse(found.value);
   if (!parsed) throw std::invalid_argument(std::string(found.name) + " in the environment: " + parsed.error());
   return *std::move(parsed);
 }
@@ -82,6 +80,16 @@ bool is_listed(std::string_view list, const url& target) {
     if (numeric ? name == host : is_at_or_below(host, name)) return true;
   }
   return false;
+}
+
+std::expected<url, std::string> proxy_options::parse(std::string_view text) {
+  std::string whole(text);
+  if (text.find("://") == std::string_view::npos) whole.insert(0, "http://");
+  auto parsed = url::parse(whole);
+  if (!parsed) return parsed;
+  for (const std::string_view known : {"http", "socks5", "socks5h"})
+    if (parsed->scheme() == known) return parsed;
+  return std::unexpected("proxy \"" + whole + "\": expected http://, socks5:// or socks5h://");
 }
 
 proxy_options proxy_options::from_environment() {

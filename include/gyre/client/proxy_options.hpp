@@ -4,6 +4,7 @@
 #include <gyre/attributes.hpp>
 #include <gyre/client/url.hpp>
 
+#include <expected>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,9 +21,12 @@ struct GYRE_API proxy_options {
   /// stands for the hosts below it, too; "*" for all.
   std::string except = {};
 
+  /// Reads a proxy. Its scheme defaults to http: "proxy.test:3128". Returns a sentence when the text is no proxy.
+  [[nodiscard]] static std::expected<url, std::string> parse(std::string_view text);
+
   /// Reads the variables http_proxy, https_proxy, all_proxy and no_proxy of the environment, and all but the first in
   /// capitals, too. (In a CGI program, HTTP_PROXY may come from a client.)
-  /// Errors: std::invalid_argument when a variable is no URL.
+  /// Errors: std::invalid_argument with the name of a variable that is no proxy.
   [[nodiscard]] static proxy_options from_environment();
 
   /// The proxy for this URL, or null. Lifetime: same as these options.

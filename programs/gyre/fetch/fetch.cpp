@@ -2,12 +2,10 @@
 #include "programs/gyre/fetch/fetch.hpp"
 
 #include "programs/common/server_options.hpp"
-#include "programs/gyre/fetch/content_range.hpp"
+#include "programs/gyre/fetch/download.hpp"
 #include "programs/gyre/fetch/fetch_failure.hpp"
-#include "programs/gyre/fetch/partial_file.hpp"
 #include "programs/gyre/fetch/progress.hpp"
 #include "programs/gyre/requests/request_options.hpp"
-#include "programs/gyre/requests/size_text.hpp"
 
 #include <gyre/client.hpp>
 #include <gyre/gyre.hpp>
@@ -27,19 +25,18 @@ namespace programs {
 namespace {
 
 namespace http = gyre::http;
-using namespace std::chrono_literals;
 
 http::proxy_options proxies_of(const fetch_settings& settings) {
   http::proxy_options proxies;
   if (settings.proxy.empty())
     proxies = http::proxy_options::from_environment();
   else
-    proxies.for_http = proxies.for_https = http::url(with_scheme(settings.proxy));
+    proxies.for_http = proxies.for_https = http::proxy_options::parse(settings.proxy).value();
   if (!settings.no_proxy.empty()) proxies.except = settings.no_proxy;
   return proxies;
 }
 
-http::client_options options_of(const fetch_settings& settings) {
+http::client_options options_of(const fetch_settings& settings, const http::proxy_options& proxies) {
   http::client_options options;
   options.timeouts.connect = options.timeouts.tls = settings.connect_timeout;
   options.timeouts.total = settings.timeout;
@@ -47,7 +44,7 @@ http::client_options options_of(const fetch_settings& settings) {
   options.retries.attempts = settings.retries + 1;
   options.limits.decompressed = std::uint64_t{1} << 40U;
   options.unix_socket = settings.unix_socket;
-  options.proxies = proxies_of(settings);
+  options.proxies = proxies;
   options.user_agent = "gyre-fetch";
   options.tls = trusted_by(settings.insecure, settings.authorities);
   return options;
@@ -56,10 +53,10 @@ http::client_options options_of(const fetch_settings& settings) {
 /// The fetches of one call.
 class fetches {
  public:
-  explicit fetches(const fetch_settings& settings)
+  fetches(const fetch_settings& settings, const http::proxy_options& proxies)
       : settings_(settings),
         body_(settings.json.empty() ? read_data("--data", settings.data) : read_data("--json", settings.json)),
-        client_(options_of(settings)) {}
+        client_(options_of(settings, proxies)) {}
 
   gyre::task<int> run() {
     if (!settings_.to_files()) {
@@ -174,94 +171,9 @@ class fetches {
     return {};
   }
 
-  // --max-time is for all requests that a file needs.
-  void limit(http::client_request& request, const std::string& url, gyre::time_point began) const {
-    if (settings_.timeout == std::chrono::nanoseconds::max()) return;
-    const std::chrono::nanoseconds left = settings_.timeout - (gyre::now() - began);
-    if (left <= left.zero()) throw gyre::timed_out(settings_.timeout, url);
-    request.timeout(left);
-  }
-
   gyre::task<> save(const std::string& url) {
-    const gyre::time_point began = gyre::now();
-    const std::string path = path_for(url);
-    partial_file file(path);
-    // A range that the user asks for is a file of its own.
-    const bool can_continue = !has_header(settings_.headers, "range");
-    if (settings_.resume && can_continue) co_await file.find(url);
-    for (unsigned attempt = 0;; ++attempt) {
-      bool begun = false;
-      try {
-        progress::entry bar(progress_, path);
-        co_await receive(url, began, file, bar.state(), begun);
-        if (!settings_.silent) report(path, bar.state());
-        co_return;
-      } catch (const std::exception& error) {
-        // The client itself repeats requests that fail before their response begins.
-        if (!begun || attempt >= settings_.retries || !may_pass(error)) throw;
-      }
-      co_await gyre::sleep(100ms * (1U << std::min(attempt, 6U)));
-      if (can_continue) co_await file.find(url);
-    }
-  }
-
-  // Until the file is complete: a server may send less of it than was asked for.
-  gyre::task<> receive(const std::string& url, gyre::time_point began, partial_file& file, download_progress& bar,
-                       bool& begun) {
-    const bool own_range = has_header(settings_.headers, "range");
-    for (bool complete = false; !complete;) {
-      auto prepared = request(url);
-      limit(prepared, url, began);
-      // Bytes of a compressed body could not be continued.
-      if (!has_header(settings_.headers, "accept-encoding")) prepared.header("Accept-Encoding", "identity");
-      const std::uint64_t had = own_range ? 0 : file.size();
-      if (had > 0) prepared.header("Range", fmt::format("bytes={}-", had)).header("If-Range", file.validator());
-      const http::client_response response = co_await prepared.send();
-      if (had > 0 && response.status() == 416) {  // nothing is left, or the file has become shorter
-        co_await file.discard();
-        continue;
-      }
-      if (response.status() >= 400) throw status_failure(response.status());
-      if (response.status() == 206 && had == 0 && !own_range)
-        throw std::runtime_error("the server sent a part that was not asked for");
-      std::optional<content_range> part;
-      if (response.status() == 206 && had > 0) {
-        part = parse_content_range(response.field("Content-Range"));
-        if (!part || part->first != had || !file.is_same_version(response)) {
-          co_await file.discard();
-          continue;
-        }
-      }
-      co_await file.begin(response, url, part.has_value());
-      if (!begun || !part) bar.before = file.size();
-      begun = true;
-      bar.done = file.size();
-      bar.total = part ? std::optional(part->total) : response.body().length();
-      co_await write_body(response, file, bar);
-      if (part && file.size() != part->last + 1) {
-        co_await file.discard();
-        throw std::runtime_error("the server sent another number of bytes than it announced");
-      }
-      complete = !part || part->last + 1 == part->total;
-    }
-    co_await file.complete();
-  }
-
-  static gyre::task<> write_body(const http::client_response& response, partial_file& file, download_progress& bar) {
-    auto body = response.body();
-    for (;;) {
-      const std::string_view piece = co_await body.receive();
-      if (piece.empty()) co_return;
-      co_await file.write(piece);
-      bar.done = file.size();
-    }
-  }
-
-  void report(const std::string& path, const download_progress& bar) {
-    const double seconds = std::chrono::duration<double>(gyre::now() - bar.began).count();
-    const auto size = [](std::uint64_t bytes) { return size_text(static_cast<double>(bytes)); };
-    progress_.say(fmt::format("{}: {} in {:.1f} s{}", path, size(bar.done - bar.before), seconds,
-                              bar.before > 0 ? fmt::format(", after {} of before", size(bar.before)) : std::string()));
+    download one(settings_, progress_, url, path_for(url), [this, &url] { return request(url); });
+    co_await one.run();
   }
 
   const fetch_settings& settings_;
@@ -271,8 +183,8 @@ class fetches {
   int code_ = 0;
 };
 
-gyre::task<int> run_fetches(const fetch_settings& settings) {
-  fetches all(settings);
+gyre::task<int> run_fetches(const fetch_settings& settings, const http::proxy_options& proxies) {
+  fetches all(settings, proxies);
   co_return co_await all.run();
 }
 
@@ -284,13 +196,14 @@ int fetch(const fetch_settings& settings) {
                settings.urls.size());
     return 2;
   }
+  http::proxy_options proxies;
   try {
-    (void)proxies_of(settings);
+    proxies = proxies_of(settings);
   } catch (const std::invalid_argument& wrong) {  // a variable of the environment
     fmt::print(stderr, "gyre fetch: {}\n", wrong.what());
     return 2;
   }
-  return gyre::run_main(run_fetches(settings), run_with(settings.backend));
+  return gyre::run_main(run_fetches(settings, proxies), run_with(settings.backend));
 }
 
 }  // namespace programs

@@ -77,7 +77,7 @@ class upstreams {
   };
 
   void note_retry(std::size_t number) noexcept { ++counts_[number].retries; }
-  /// The result of a health check. Returns true when it differs from the one before, of any loop.
+  /// The result of a health check. Returns true when it differs from the previous result of any loop.
   bool set_healthy(std::size_t number, bool healthy) noexcept;
 
  private:

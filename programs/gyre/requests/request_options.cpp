@@ -1,6 +1,7 @@
 // programs/gyre/requests/request_options.cpp: checks and reads the options of commands that send HTTP requests.
 #include "programs/gyre/requests/request_options.hpp"
 
+#include <gyre/client/proxy_options.hpp>
 #include <gyre/client/url.hpp>
 #include <gyre/http/field.hpp>
 
@@ -31,14 +32,9 @@ std::string check_url(const std::string& text) {
   return fmt::format("expected http:// or https://, got \"{}\"", text);
 }
 
-std::string with_scheme(const std::string& proxy) { return proxy.contains("://") ? proxy : "http://" + proxy; }
-
 std::string check_proxy(const std::string& text) {
-  const auto parsed = gyre::http::url::parse(with_scheme(text));
-  if (!parsed) return parsed.error();
-  for (const char* const known : {"http", "socks5", "socks5h"})
-    if (parsed->scheme() == known) return {};
-  return fmt::format("expected http://, socks5:// or socks5h://, got \"{}\"", text);
+  const auto parsed = gyre::http::proxy_options::parse(text);
+  return parsed ? std::string() : parsed.error();
 }
 
 std::string check_method(const std::string& text) {

@@ -14,15 +14,12 @@ namespace programs {
 // Each returns an error message, or an empty string when there is no error.
 
 [[nodiscard]] std::string check_url(const std::string& text);
-/// "http://host:3128", "socks5://host", "socks5h://host", and what with_scheme makes one of them.
+/// See gyre::http::proxy_options::parse.
 [[nodiscard]] std::string check_proxy(const std::string& text);
 /// A token other than CONNECT.
 [[nodiscard]] std::string check_method(const std::string& text);
 /// "Name: value", except the fields that the program itself sets.
 [[nodiscard]] std::string check_request_header(const std::string& text);
-
-/// Adds "http://" to a proxy without a scheme: "host:3128".
-[[nodiscard]] std::string with_scheme(const std::string& proxy);
 
 /// The parts of such a field, without white space around the value. Lifetime: same as the text.
 [[nodiscard]] std::pair<std::string_view, std::string_view> split_header(std::string_view text) noexcept;

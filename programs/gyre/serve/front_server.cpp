@@ -127,12 +127,9 @@ class front_server {
   }
 
   gyre::http::server_options redirect_options(const gyre::http::server& server) {
-    gyre::http::server_options options;
-    options.listen = settings_.tls.redirect;
-    options.observe_stop = false;
+    gyre::http::server_options options = programs::redirect_options(settings_.tls.redirect, server.where());
     options.limits = settings_.limits;
     options.timeouts = settings_.timeouts;
-    options.routes = redirect_to_https(server.where());
     return options;
   }
 

@@ -140,12 +140,9 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   const bool skips_later = state.source == body_source::producer;
   const bool wants_body = takes_over || (skips_later && state.status < 400);
   if (wants_body && needs_skip(work)) co_await ask_for_body(work, p);
-  if (!skips_later && needs_skip(work)) {
-    if (state.close_connection && !takes_over)
-      work.input.broken = true;  // no request follows, so the client need not send the rest before it gets its answer
-    else
-      co_await skip_body(work, p);
-  }
+  // When no request follows, the client gets its answer before it has sent the rest.
+  const bool goes_on = !state.close_connection || takes_over;
+  if (!skips_later && goes_on && needs_skip(work)) co_await skip_body(work, p);
   if (takes_over && work.input.broken) {  // the start of the other protocol cannot be found
     takes_over = false;
     state.drop_body();
@@ -171,7 +168,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
   if (!p.complete) p.complete = co_await send_body(work, sender, p);
   if (!p.complete) co_return next_step::reset;
   in_response_ = false;
-  if (skips_later && needs_skip(work)) {
+  if (skips_later && goes_on && needs_skip(work)) {
     if (!work.output.settle(before::waiting_for_client)) (void)co_await work.output.flush();
     co_await skip_body(work, p);
   }

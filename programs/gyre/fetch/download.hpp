@@ -1,0 +1,47 @@
+// programs/gyre/fetch/download.hpp: gets one URL into a file, in as many requests as that takes.
+#pragma once
+
+#include "programs/gyre/fetch/partial_file.hpp"
+#include "programs/gyre/fetch/progress.hpp"
+#include "programs/gyre/fetch/settings.hpp"
+
+#include <gyre/client/client_request.hpp>
+#include <gyre/client/client_response.hpp>
+#include <gyre/coro/task.hpp>
+#include <gyre/loop/deadline.hpp>
+
+#include <functional>
+#include <string>
+
+namespace programs {
+
+/// Continues what an earlier call has left, if the settings ask for that, and goes on after a failure that may pass.
+/// Lifetime: all references must outlive it.
+class download {
+ public:
+  /// `make_request` returns a request as the settings describe it, without a range.
+  download(const fetch_settings& settings, progress& shown, std::string url, std::string path,
+           std::function<gyre::http::client_request()> make_request);
+
+  /// Returns when the file is complete and has its name. Cancel: what has arrived stays in the partial file.
+  /// Errors: those of the client, output_failure, status_failure.
+  gyre::task<> run();
+
+ private:
+  gyre::task<> receive(download_progress& bar);
+  [[nodiscard]] gyre::http::client_request next_request() const;
+  gyre::task<> write_body(const gyre::http::client_response& response, download_progress& bar);
+  void report(const download_progress& bar);
+
+  const fetch_settings& settings_;
+  progress& shown_;
+  std::string url_;
+  std::string path_;
+  std::function<gyre::http::client_request()> make_request_;
+  partial_file file_;
+  bool own_range_;      // the user asks for a part, which is a file of its own and is not continued
+  bool begun_ = false;  // a response has begun
+  gyre::time_point began_;
+};
+
+}  // namespace programs
