@@ -199,13 +199,22 @@ def small(arguments, scratch, connections=64, seconds=2):
     finally:
         origin.terminate()
         origin.wait()
-    base = next(iter(rows))
-    print(f"\nHTTP proxy, hello, {connections} connections\n"
-          f"{'':16}{'ratio':>22}{'req/s':>10}{'cpu us/req':>11}{'cpu ratio':>22}")
-    for name, each in sorted(rows.items(), key=lambda row: statistics.median(run["cpu"] for run in row[1])):
-        ratios = [Ratio([run[key] for run in each], [run[key] for run in rows[base]]) for key in ("rate", "cpu")]
-        rate, cpu = (statistics.median(run[key] for run in each) for key in ("rate", "cpu"))
-        print(f"{name:16}{str(ratios[0]):>22}{rate:>10,.0f}{cpu:>11.2f}{str(ratios[1]):>22}", flush=True)
+    print_table(f"HTTP proxy, hello, {connections} connections", rows, ("req/s", ",.0f"), ("cpu us/req", ".2f"))
+
+
+def print_table(title, rows, rate, cpu):
+    """`rows`: name -> runs with "rate" and "cpu". `rate` and `cpu`: the unit and the format of each. The first row is
+    the base of the ratios."""
+    base = next(iter(rows.values()))
+    print(f"\n{title}\n{'':16}{'ratio':>22}{rate[0]:>10}{cpu[0]:>11}{'cpu ratio':>22}")
+    for name, each in sorted(rows.items(), key=lambda row: -statistics.median(run["rate"] for run in row[1])):
+        line = f"{name:16}"
+        for key, (_, form), width in (("rate", rate, 10), ("cpu", cpu, 11)):
+            values = [run[key] for run in each]
+            ratio = str(Ratio(values, [run[key] for run in base]))
+            middle = f"{statistics.median(values):>{width}{form}}"
+            line += f"{ratio:>22}{middle}" if key == "rate" else f"{middle}{ratio:>22}"
+        print(line, flush=True)
 
 
 def proxy(arguments):
@@ -235,13 +244,8 @@ def compare(kind, upstream, arguments, scratch):
                 used = processor_time(running) - before
                 rows[what, connections][name].append({"rate": 1 / seconds, "cpu": used / 1e9})
     for (what, connections), runs in rows.items():
-        base = next(iter(runs))
-        print(f"\n{kind} proxy, {what} 1 GiB, {connections} connection{'s' if connections > 1 else ''}\n"
-              f"{'':16}{'ratio':>22}{'GiB/s':>8}{'cpu s/GiB':>11}{'cpu ratio':>22}")
-        for name, each in sorted(runs.items(), key=lambda row: -statistics.median(run["rate"] for run in row[1])):
-            ratios = [Ratio([run[key] for run in each], [run[key] for run in runs[base]]) for key in ("rate", "cpu")]
-            rate, cpu = (statistics.median(run[key] for run in each) for key in ("rate", "cpu"))
-            print(f"{name:16}{str(ratios[0]):>22}{rate:>8.2f}{cpu:>11.3f}{str(ratios[1]):>22}", flush=True)
+        print_table(f"{kind} proxy, {what} 1 GiB, {connections} connection{'s' if connections > 1 else ''}", runs,
+                    ("GiB/s", ".2f"), ("cpu s/GiB", ".3f"))
 
 
 def check(upstream, scratch):

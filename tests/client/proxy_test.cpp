@@ -221,6 +221,26 @@ TEST(client_proxy, the_environment_names_proxies) {
   EXPECT_EQ(http::proxy_options::from_environment().find(http::url("http://far.test/")), nullptr);
 }
 
+TEST(client_proxy, text_without_a_scheme_means_http) {
+  EXPECT_EQ(http::proxy_options::parse("proxy.test:3128")->string(), "http://proxy.test:3128/");
+  EXPECT_EQ(http::proxy_options::parse("socks5h://proxy.test")->scheme(), "socks5h");
+  EXPECT_EQ(http::proxy_options::parse("https://proxy.test").error(),
+            "proxy \"https://proxy.test\": expected http://, socks5:// or socks5h://");
+  EXPECT_FALSE(http::proxy_options::parse(""));
+  EXPECT_FALSE(http::proxy_options::parse("a b"));
+}
+
+TEST(client_proxy, an_environment_that_names_no_proxy_is_an_error_with_the_variable) {
+  ::setenv("https_proxy", "https://proxy.test", 1);
+  try {
+    (void)http::proxy_options::from_environment();
+    ADD_FAILURE() << "it was accepted";
+  } catch (const std::invalid_argument& wrong) {
+    EXPECT_EQ(std::string(wrong.what()).find("https_proxy in the environment: "), 0U) << wrong.what();
+  }
+  ::unsetenv("https_proxy");
+}
+
 TEST(client_proxy, one_with_tls_is_refused_when_the_client_is_made) {
   EXPECT_THROW(http::client(through("https://proxy.test/")), std::invalid_argument);
 }
