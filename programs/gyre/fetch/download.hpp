@@ -24,7 +24,7 @@ class download {
            std::function<gyre::http::client_request()> make_request);
 
   /// Returns when the file is complete and has its name. Cancel: what has arrived stays in the partial file.
-  /// Errors: those of the client, output_failure, status_failure.
+  /// Errors: same as client_request::send(); output_failure; status_failure.
   gyre::task<> run();
 
  private:
