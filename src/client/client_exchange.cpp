@@ -99,6 +99,7 @@ void client_exchange::fail(std::error_code reason) const {
 
 task<> client_exchange::run() {
   clock_.set_total(total);
+  identified_ = true;
   for (unsigned followed = 0;; ++followed) {
     co_await run_one();
     if (most_redirects == 0 || !is_redirect()) co_return;

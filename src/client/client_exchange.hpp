@@ -114,6 +114,7 @@ class client_exchange {
 
   // connecting.cpp
   task<> acquire();
+  [[nodiscard]] bool hides_identity();
   task<> wait_for_slot();
   task<> dial();
   task<> open_socket();
@@ -154,6 +155,7 @@ class client_exchange {
   bool decoder_broken_ = false;
 
   bool on_reused_ = false;
+  bool identified_ = true;        // until a redirect leads to another origin
   bool sent_ = false;             // the request is complete
   bool nothing_written_ = false;  // of this attempt, known for sure
   bool answered_ = false;         // the final head has arrived

@@ -47,6 +47,11 @@ const tls::client_config& client_state::tls_config() {
   return *tls_;
 }
 
+const tls::client_config& client_state::tls_config_without_identity() {
+  if (!tls_without_identity_) tls_without_identity_.emplace(tls_config().without_identity());
+  return *tls_without_identity_;
+}
+
 origin& client_state::join(std::string_view name) {
   auto found = origins_.find(name);
   if (found == origins_.end())

@@ -44,6 +44,8 @@ class client_state final : public idle_connections, private timer {
   [[nodiscard]] bool closed() const noexcept { return closed_; }
   [[nodiscard]] const client_options& options() const noexcept { return options_; }
   [[nodiscard]] const tls::client_config& tls_config();
+  /// The same without the client's certificate.
+  [[nodiscard]] const tls::client_config& tls_config_without_identity();
 
   /// The request becomes a user of the origin.
   origin& join(std::string_view name);
@@ -79,6 +81,7 @@ class client_state final : public idle_connections, private timer {
 
   client_options options_;
   std::optional<tls::client_config> tls_;
+  std::optional<tls::client_config> tls_without_identity_;  // made when it is first needed
   text_map<std::unique_ptr<origin>> origins_;
   std::vector<client_exchange*> free_;
   std::size_t idle_ = 0;

@@ -28,11 +28,13 @@ task<> client_exchange::acquire() {
   if (origin_ == nullptr) {
     const bool direct = !state_.options().unix_socket.empty() || state_.options().connector;
     proxy_ = direct ? nullptr : state_.options().proxies.find(request.url);
-    if (proxy_ == nullptr) {
+    const bool anonymous = hides_identity();
+    if (proxy_ == nullptr && !anonymous) {
       origin_ = &state_.join(request.url.origin());
     } else {
       std::string key(request.url.origin());
-      key.append(" through ").append(proxy_->origin());
+      if (proxy_ != nullptr) key.append(" through ").append(proxy_->origin());
+      if (anonymous) key.append(" without a certificate");
       origin_ = &state_.join(key);
     }
     if (!origin_->slots.try_acquire()) co_await wait_for_slot();
@@ -57,6 +59,11 @@ task<> client_exchange::acquire() {
   co_await dial();
 }
 
+// A redirect has led to another origin, which must not learn the certificate of the client.
+bool client_exchange::hides_identity() {
+  return !identified_ && request.url.scheme() == "https" && state_.tls_config().has_identity();
+}
+
 task<> client_exchange::wait_for_slot() {
   const std::chrono::nanoseconds limit = state_.options().timeouts.queue;
   const counted waiting(origin_->waiting);
@@ -79,7 +86,8 @@ task<> client_exchange::dial() {
   ++state_.opened;
   if (request.url.scheme() != "https" || options.connector.secure()) co_return;
   try {
-    auto handshake = conn_->encrypt(std::string(request.url.host()), state_.tls_config());
+    const tls::client_config& config = identified_ ? state_.tls_config() : state_.tls_config_without_identity();
+    auto handshake = conn_->encrypt(std::string(request.url.host()), config);
     auto limited = gyre::timeout(clock_.clamped(options.timeouts.tls), std::move(handshake));
     co_await std::move(limited);
   } catch (const timed_out&) {

@@ -37,6 +37,7 @@ void client_exchange::follow_redirect(unsigned followed) {
     next->take_user_of(request.url);
   else
     request.drop_credentials();
+  identified_ = identified_ && same_origin;
   abandon_body();
   request.url = std::move(*next);
 }

@@ -171,7 +171,11 @@ context::context(const client_options& options)
       handshake_limit_(options.handshake_limit),
       settings_(make_settings(false, options.least)) {
   SSL_CTX* const s = settings_.get();
-  if (options.identity) use_certificate(*s, *options.identity);
+  if (options.identity) {
+    use_certificate(*s, *options.identity);
+    without_identity_ = options;
+    without_identity_->identity.reset();
+  }
   if (options.authorities.empty()) {
     SSL_CTX_set1_cert_store(s, store_of_system());
   } else {
@@ -272,5 +276,11 @@ context_reference::~context_reference() {
 
 server_config::server_config(const server_options& options) : context_(*new context(options)) {}
 client_config::client_config(const client_options& options) : context_(*new context(options)) {}
+
+bool client_config::has_identity() const noexcept { return context_->options_without_identity().has_value(); }
+
+client_config client_config::without_identity() const {
+  return has_identity() ? client_config(*context_->options_without_identity()) : *this;
+}
 
 }  // namespace gyre::tls

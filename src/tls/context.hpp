@@ -34,6 +34,10 @@ class context {
     if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
 
+  /// For a client with an identity: its other options.
+  [[nodiscard]] const std::optional<client_options>& options_without_identity() const noexcept {
+    return without_identity_;
+  }
   [[nodiscard]] std::chrono::nanoseconds handshake_limit() const noexcept { return handshake_limit_; }
 
  private:
@@ -58,7 +62,8 @@ class context {
   std::chrono::nanoseconds handshake_limit_;
   std::optional<ticket_keys> tickets_;  // of a server
   mutable session_cache sessions_;      // of a client
-  std::string ocsp_response_;           // of the first certificate
+  std::optional<client_options> without_identity_;
+  std::string ocsp_response_;  // of the first certificate
   ssl_ctx_owner settings_;
   std::vector<server_name> others_;
 };

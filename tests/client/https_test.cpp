@@ -349,6 +349,57 @@ TEST(client_https, an_upgraded_connection_stays_encrypted_and_ends_in_both_direc
   });
 }
 
+TEST(client_https, the_certificate_of_the_client_stays_at_home_when_a_redirect_leads_away) {
+  const auto identity = tls::certificate::self_signed({"ann"});
+  tls::server_options settings;
+  settings.certificates.push_back(certificate());
+  settings.clients = tls::client_certificates::optional;
+  settings.client_authorities = identity.chain;
+  run_real([&]() -> gyre::task<> {
+    std::string home_url;
+    std::string far_url;
+    const tls::server_config config(settings);
+    const auto make = [&config](http::handler routes) {
+      http::server_options options;
+      options.listen = "127.0.0.1:0";
+      options.encryption = tls::server_sessions(config);
+      options.routes = std::move(routes);
+      return options;
+    };
+    const auto name = [](http::request& request) { return http::response::text(request.security()->peer_name()); };
+    http::router at_home;
+    at_home.get("/name", name);
+    at_home.get("/away", [&](http::request&) { return http::response::redirect(far_url + "/name", 302); });
+    at_home.get("/and_back", [&](http::request&) { return http::response::redirect(far_url + "/back", 302); });
+    http::router far_away;
+    far_away.get("/name", name);
+    far_away.get("/back", [&](http::request&) { return http::response::redirect(home_url + "/name", 302); });
+    http::server home(make(std::move(at_home)));
+    http::server far(make(std::move(far_away)));
+    home_url = "https://" + home.where();
+    far_url = "https://" + far.where();
+    auto serving_home = gyre::spawn(home.run());
+    auto serving_far = gyre::spawn(far.run());
+    {
+      http::client_options options;
+      const tls::client_options rules{.authorities = certificate().chain, .identity = identity};
+      options.tls = tls::client_config(rules);
+      http::client client(options);
+      EXPECT_EQ(co_await fetched(client, home_url + "/name"), "CN=ann");
+      EXPECT_EQ(co_await fetched(client, far_url + "/name"), "CN=ann");
+      for (int i = 0; i < 2; ++i) {  // on new connections, and on kept ones
+        EXPECT_EQ(co_await fetched(client, home_url + "/away"), "");
+        EXPECT_EQ(co_await fetched(client, home_url + "/and_back"), "");
+        EXPECT_EQ(co_await fetched(client, far_url + "/name"), "CN=ann");
+      }
+    }
+    serving_home.cancel();
+    serving_far.cancel();
+    co_await serving_home.wait();
+    co_await serving_far.wait();
+  });
+}
+
 TEST(client_unix, requests_go_to_the_socket_whatever_the_host) {
   run_real([]() -> gyre::task<> {
     http::server_options options;

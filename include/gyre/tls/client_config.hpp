@@ -39,6 +39,12 @@ class GYRE_API client_config {
   /// Errors: tls_error bad_configuration, when a certificate cannot be read or does not match its key.
   explicit client_config(const client_options& options = {});
 
+  /// True when the options had an identity.
+  [[nodiscard]] bool has_identity() const noexcept;
+  /// The same settings without the identity, for servers that must not learn it. Their connections do not resume the
+  /// sessions of the others. Errors: same as the constructor.
+  [[nodiscard]] client_config without_identity() const;
+
   [[nodiscard]] const context_reference& shared() const noexcept { return context_; }
 
  private:
