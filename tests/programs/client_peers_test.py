@@ -1,10 +1,11 @@
-"""gyre fetch with servers of others: nginx, Apache, Node and Python. Each is skipped where it is not installed."""
+"""gyre fetch with servers of others: nginx, Apache, Node, Go and Python. Each is skipped where it is not installed."""
 
 import hashlib
 import http.server
 import os
 import pathlib
 import ssl
+import subprocess
 import tempfile
 import threading
 import unittest
@@ -70,6 +71,21 @@ https.createServer({cert: fs.readFileSync(chain), key: fs.readFileSync(key)}, an
 """
 
 
+GO = """
+package main
+
+import ("net/http"; "os")
+
+func main() {
+	files := http.NewServeMux()
+	files.Handle("/", http.FileServer(http.Dir(os.Args[1])))
+	files.Handle("/moved/", http.RedirectHandler("/small", 302))
+	go http.ListenAndServe("127.0.0.1:" + os.Args[2], files)
+	http.ListenAndServeTLS("127.0.0.1:" + os.Args[3], os.Args[4], os.Args[5], files)
+}
+"""
+
+
 class Servers(WithPeers):
     def check_server(self, url):
         self.assertEqual(self.fetched(f"{url}/small", f"{url}/small"), 2 * self.small)
@@ -123,6 +139,17 @@ class Servers(WithPeers):
         script = self.folder / "server.js"
         script.write_text(NODE)
         self.start([command_of("node"), script, self.root, plain, secure, self.chain, self.key], plain)
+        for url in (f"http://127.0.0.1:{plain}", f"https://localhost:{secure}"):
+            self.check_server(url)
+
+    @unittest.skipUnless(command_of("go"), "Go is not installed")
+    def test_go(self):
+        plain, secure = free_port(), free_port()
+        source, program = self.folder / "server.go", self.folder / "server"
+        source.write_text(GO)
+        subprocess.run([command_of("go"), "build", "-o", program, source], check=True, capture_output=True, timeout=150,
+                       env=os.environ | {"GO111MODULE": "off"})
+        self.start([program, self.root, plain, secure, self.chain, self.key], secure)
         for url in (f"http://127.0.0.1:{plain}", f"https://localhost:{secure}"):
             self.check_server(url)
 
