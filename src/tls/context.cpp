@@ -280,7 +280,8 @@ client_config::client_config(const client_options& options) : context_(*new cont
 bool client_config::has_identity() const noexcept { return context_->options_without_identity().has_value(); }
 
 client_config client_config::without_identity() const {
-  return has_identity() ? client_config(*context_->options_without_identity()) : *this;
+  const auto& options = context_->options_without_identity();
+  return options.has_value() ? client_config(*options) : *this;
 }
 
 }  // namespace gyre::tls
