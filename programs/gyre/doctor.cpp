@@ -4,19 +4,15 @@
 #include <gyre/io/backend_choice.hpp>
 #include <gyre/io/printable.hpp>
 #include <gyre/io/uring.hpp>
+#include <gyre/net/kernel_encryption.hpp>
 #include <gyre/runtime/usable_cores.hpp>
 #include <gyre/version.hpp>
 
 #include <fmt/format.h>
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -86,19 +82,6 @@ std::string features_text() {
   return text;
 }
 
-// A kernel with TLS refuses it for a socket that is not connected; one without does not know the name.
-std::string kernel_tls_text() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (socket < 0) return fmt::format("unknown: no socket: {}", std::strerror(errno));
-  constexpr std::string_view name = "tls";
-  const bool taken = ::setsockopt(socket, IPPROTO_TCP, TCP_ULP, name.data(), name.size()) == 0;
-  const int error = errno;
-  ::close(socket);
-  return fmt::format(
-      "{}; gyre encrypts in the process on every kernel",
-      taken || error != ENOENT ? "offered by this kernel" : "not offered by this kernel (no module \"tls\")");
-}
-
 std::string cores_text(const gyre::core_count& count) {
   const std::string quota =
       count.quota ? fmt::format("the quota of {} allows {:.4g}", count.quota_group, *count.quota) : "no cgroup quota";
@@ -122,6 +105,17 @@ bool report_cores() {
   }
 }
 
+// Returns false if the environment is wrong.
+bool report_kernel_tls() {
+  try {
+    line("kernel TLS", gyre::kernel_encryption().reason);
+    return true;
+  } catch (const std::invalid_argument& error) {
+    line("kernel TLS", error.what());
+    return false;
+  }
+}
+
 }  // namespace
 
 int doctor() {
@@ -139,11 +133,11 @@ int doctor() {
   line("locked memory", limit_text(RLIMIT_MEMLOCK, "bytes"));
   line("descriptors", limit_text(RLIMIT_NOFILE, "files"));
   line("io_uring features", features_text());
-  line("kernel TLS", kernel_tls_text());
+  const bool chosen = report_kernel_tls();
   line("GYRE_BACKEND", wish == nullptr ? "not set (auto)" : wish);
   line("backend", made ? made->name() : "none");
   line("reason", choice.reason);
-  return made && counted ? 0 : 1;
+  return made && counted && chosen ? 0 : 1;
 }
 
 }  // namespace programs

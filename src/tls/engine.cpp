@@ -43,18 +43,55 @@ tls_errc error_of(int reason, bool in_handshake) noexcept {
   return reason == SSL_R_UNEXPECTED_EOF_WHILE_READING ? tls_errc::truncated : tls_errc::bad_record;
 }
 
+int index_of_engine() noexcept {
+  static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+  return index;
+}
+
 }  // namespace
 
 engine::engine(ssl_owner connection) : connection_(std::move(connection)) {
   cipher_io::attach(*connection_);
-  SSL_set_msg_callback(connection_.get(), &note_message);
+  SSL_set_msg_callback(connection_.get(), &on_message);
   SSL_set_msg_callback_arg(connection_.get(), this);
+  SSL_set_ex_data(connection_.get(), index_of_engine(), this);
 }
 
-void engine::note_message(int is_sent, int /*version*/, int type, const void* data, std::size_t size,
-                          SSL* /*connection*/, void* self) noexcept {
-  if (type != SSL3_RT_HANDSHAKE || is_sent != 0 || size == 0) return;
-  if (*static_cast<const unsigned char*>(data) == SSL3_MT_KEY_UPDATE) static_cast<engine*>(self)->note_key_update();
+void engine::on_message(int is_sent, int /*version*/, int type, const void* data, std::size_t size, SSL* /*connection*/,
+                        void* self) noexcept {
+  if (size > 0) static_cast<engine*>(self)->note_message(is_sent != 0, type, *static_cast<const unsigned char*>(data));
+}
+
+// The message comes after the records that carry it. A server's records have their last keys from its Finished on, and
+// until a KeyUpdate.
+void engine::note_message(bool is_sent, int type, unsigned char first) noexcept {
+  if (is_sent && type == SSL3_RT_HEADER) secret_.note_record();
+  if (type != SSL3_RT_HANDSHAKE) return;
+  if (is_sent && first == SSL3_MT_FINISHED) secret_.start_counting();
+  if (is_sent && first == SSL3_MT_KEY_UPDATE) secret_.forget();
+  if (!is_sent && first == SSL3_MT_KEY_UPDATE) note_key_update();
+}
+
+void engine::note_secret(const SSL& connection, std::string_view line) noexcept {
+  auto* const self = static_cast<engine*>(SSL_get_ex_data(&connection, index_of_engine()));
+  if (self != nullptr && SSL_is_server(&connection) == 1) self->secret_.take_from(line);
+}
+
+bool engine::prepare_kernel(std::string_view last) noexcept {
+  if (in_kernel_ || end_) return false;
+  clear_openssl_errors();
+  proven_ = secret_.is_proven_by(last, *connection_) ? secret_.records() : 0;
+  clear_openssl_errors();
+  return proven_ > 0;
+}
+
+bool engine::move_to_kernel(int socket) noexcept {
+  if (proven_ == 0 || proven_ != secret_.records() || end_) return false;
+  kernel_cipher cipher = secret_.keys(*connection_);
+  in_kernel_ = encrypt_in_kernel(socket, cipher) == 0;
+  OPENSSL_cleanse(cipher.key.data(), cipher.key.size());
+  if (in_kernel_) secret_.forget();
+  return in_kernel_;
 }
 
 void engine::note_key_update() noexcept {
@@ -74,8 +111,19 @@ engine::outcome engine::handshake(input in, std::string& out) {
   return result;
 }
 
+// OpenSSL's records would be wrong when the kernel makes them. It has one to send only for an alert, and for a peer
+// that demands new keys, which the kernel cannot change.
 engine::outcome engine::decrypt(std::span<std::byte> to, input in, std::string& out) {
   if (end_) return *end_;
+  if (!in_kernel_) return decrypt_by_openssl(to, in, out);
+  std::string answer;
+  outcome result = decrypt_by_openssl(to, in, answer);
+  if (answer.empty() || end_) return result;
+  end_ = {.what = outcome::failed, .error = tls_errc::bad_record, .reason = "the kernel cannot change the keys"};
+  return result.count > 0 ? result : *end_;
+}
+
+engine::outcome engine::decrypt_by_openssl(std::span<std::byte> to, input in, std::string& out) {
   const cipher_io io(in.bytes, in.ended, out);
   clear_openssl_errors();
   std::size_t count = 0;
@@ -99,6 +147,10 @@ engine::outcome engine::decrypt(std::span<std::byte> to, input in, std::string& 
 }
 
 engine::outcome engine::encrypt(std::span<const std::byte> from, std::string& out) {
+  if (in_kernel_) {
+    out.append(reinterpret_cast<const char*>(from.data()), from.size());
+    return {.count = from.size()};
+  }
   buffer_lease nothing;
   const cipher_io io(nothing, false, out);
   clear_openssl_errors();
@@ -116,6 +168,7 @@ engine::outcome engine::encrypt(std::span<const std::byte> from, std::string& ou
 }
 
 void engine::say_goodbye(std::string& out) {
+  if (in_kernel_) return;
   buffer_lease nothing;
   const cipher_io io(nothing, false, out);
   clear_openssl_errors();

@@ -2,14 +2,17 @@
 #pragma once
 
 #include "openssl.hpp"
+#include "traffic_secret.hpp"
 
 #include <gyre/io/buffer_lease.hpp>
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace gyre::tls {
 
@@ -41,13 +44,29 @@ class engine {
   [[nodiscard]] outcome encrypt(std::span<const std::byte> from, std::string& out);
   /// Appends close_notify.
   void say_goodbye(std::string& out);
+
+  // ---- The kernel can go on with encrypting what a server sends: first prepare_kernel(), then, when all has been sent,
+  // ---- move_to_kernel().
+
+  /// `last` is what encrypt() has appended last. False when the kernel does not offer it, cannot do it for this
+  /// connection, or its keys would be wrong.
+  [[nodiscard]] bool prepare_kernel(std::string_view last) noexcept;
+  /// False when something was encrypted since then, or the kernel refuses. After a success, encrypt() appends the bytes
+  /// as they are, and say_goodbye() appends nothing.
+  [[nodiscard]] bool move_to_kernel(int socket) noexcept;
+  [[nodiscard]] bool in_kernel() const noexcept { return in_kernel_; }
+  /// For a line of the key log of any connection.
+  static void note_secret(const SSL& connection, std::string_view line) noexcept;
+
   [[nodiscard]] SSL& connection() const noexcept { return *connection_; }
   [[nodiscard]] bool shook_hands() const noexcept { return shook_hands_; }
 
  private:
-  static void note_message(int is_sent, int version, int type, const void* data, std::size_t size, SSL* connection,
-                           void* self) noexcept;
+  static void on_message(int is_sent, int version, int type, const void* data, std::size_t size, SSL* connection,
+                         void* self) noexcept;
   [[nodiscard]] outcome after(int result);
+  [[nodiscard]] outcome decrypt_by_openssl(std::span<std::byte> to, input in, std::string& out);
+  void note_message(bool is_sent, int type, unsigned char first) noexcept;
   void note_key_update() noexcept;
 
   ssl_owner connection_;
@@ -56,6 +75,9 @@ class engine {
   int key_updates_ = 0;
   std::optional<outcome> end_;  // of what can be decrypted, or a failure
   bool shook_hands_ = false;    // OpenSSL forgets it after a failure
+  bool in_kernel_ = false;
+  traffic_secret secret_;
+  std::uint64_t proven_ = 0;  // the number of records for which the secret is proven; 0 for none
 };
 
 }  // namespace gyre::tls

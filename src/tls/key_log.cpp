@@ -1,5 +1,9 @@
-// src/tls/key_log.cpp: the key log of the process.
+// src/tls/key_log.cpp: the key log of the process, and the secrets for the kernel.
 #include "key_log.hpp"
+
+#include "engine.hpp"
+
+#include <gyre/net/kernel_encryption.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -27,7 +31,7 @@ int key_log_file() {
   return file;
 }
 
-void write_line(const SSL* /*connection*/, const char* line) noexcept {
+void write_line(const char* line) noexcept {
   try {
     const std::string text = std::string(line) + '\n';
     (void)!::write(key_log_file(), text.data(), text.size());
@@ -35,10 +39,16 @@ void write_line(const SSL* /*connection*/, const char* line) noexcept {
   }
 }
 
+void tell_all(const SSL* connection, const char* line) noexcept {
+  if (key_log_file() >= 0) write_line(line);
+  engine::note_secret(*connection, line);
+}
+
 }  // namespace
 
-void log_keys_if_asked(SSL_CTX& settings) {
-  if (key_log_file() >= 0) SSL_CTX_set_keylog_callback(&settings, &write_line);
+void log_keys_if_asked(SSL_CTX& settings, bool server) {
+  const bool for_kernel = server && kernel_encryption().used;
+  if (for_kernel || key_log_file() >= 0) SSL_CTX_set_keylog_callback(&settings, &tell_all);
 }
 
 }  // namespace gyre::tls

@@ -28,6 +28,8 @@ class server_session final : public secure_session {
     engine::outcome result = engine_.encrypt(bytes, out);
     return result.what == engine::outcome::done || progress_of(std::move(result)).what != state::failed;
   }
+  bool prepare_kernel(std::string_view last) noexcept override { return engine_.prepare_kernel(last); }
+  bool move_to_kernel(int socket) noexcept override { return engine_.move_to_kernel(socket); }
   void finish(std::string& out) noexcept override {
     if (std::exchange(finished_, true) || !engine_.shook_hands()) return;
     engine_.say_goodbye(out);

@@ -124,22 +124,26 @@ class disk_error : public testing::Test {
   std::string contents_ = numbers(size);
 };
 
-/// Memory whose second page is unmapped. The kernel can read it through /proc/self/mem up to that page.
+/// Memory of two pages, whose file has one. The kernel can read it through /proc/self/mem up to the second page. That is
+/// not left unmapped, because other threads could map something there.
 class half_mapped {
  public:
-  half_mapped() : memory_(::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+  half_mapped() {
+    const int file = ::memfd_create("gyre test", MFD_CLOEXEC);
+    EXPECT_EQ(::ftruncate(file, page), 0);
+    memory_ = ::mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    ::close(file);
     std::fill_n(static_cast<char*>(memory_), page, 'm');
-    ::munmap(static_cast<char*>(memory_) + page, page);
   }
   half_mapped(const half_mapped&) = delete;
   half_mapped& operator=(const half_mapped&) = delete;
-  ~half_mapped() { ::munmap(memory_, page); }
+  ~half_mapped() { ::munmap(memory_, 2 * page); }
   [[nodiscard]] std::uint64_t offset() const noexcept { return reinterpret_cast<std::uintptr_t>(memory_); }
 
   static constexpr std::size_t page = 4096;
 
  private:
-  void* memory_;
+  void* memory_ = nullptr;
 };
 
 constexpr std::string_view memory_failure = "read_at /proc/self/mem: Input/output error";

@@ -226,7 +226,7 @@ TEST(bulk_relay, readers_that_stall_hold_no_more_than_the_pipes_and_others_go_on
 TEST(bulk_relay, that_is_cancelled_with_bytes_in_a_pipe_leaves_none_of_them_to_others) {
   run_bulk([]() -> gyre::task<> {
     std::array<relayed<>, 3> stalled;
-    auto senders = co_await stall(stalled, 1);
+    auto senders = co_await stall(stalled, stalled.size());
     co_await cancel_copying(stalled);
     for (auto& each : stalled) {
       EXPECT_TRUE(each.copying.state().was_cancelled());

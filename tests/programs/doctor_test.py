@@ -59,14 +59,18 @@ class Doctor(unittest.TestCase):
         self.assertIn(said["backend"], ("io_uring", "epoll"))
         self.assertEqual(said["GYRE_BACKEND"], "not set (auto)")
 
-    def test_it_tells_whether_the_kernel_could_encrypt(self):
+    def test_it_tells_whether_the_kernel_encrypts_files_and_why(self):
         with socket.socket() as probe:
             try:
                 probe.setsockopt(socket.IPPROTO_TCP, 31, b"tls")  # TCP_ULP
                 offered = True
             except OSError as error:
                 offered = error.errno != errno.ENOENT
-        self.assertEqual(self.doctor()[1]["kernel TLS"].startswith("offered"), offered)
+        said = self.doctor()[1]["kernel TLS"]
+        self.assertEqual(said != 'not used: this kernel has no module "tls", or no AES-GCM', offered, said)
+        self.assertEqual(self.doctor(GYRE_KERNEL_TLS="off")[1]["kernel TLS"], "not used: GYRE_KERNEL_TLS=off")
+        code, said = self.doctor(GYRE_KERNEL_TLS="maybe")
+        self.assertEqual((code, said["kernel TLS"]), (1, "GYRE_KERNEL_TLS=maybe: expected auto, on or off"))
 
     def test_it_tells_which_backend_was_asked_for_and_by_whom(self):
         code, said = self.doctor(GYRE_BACKEND="epoll")

@@ -43,6 +43,13 @@ class GYRE_API secure_session {
   /// Tells the peer that no more data follows. Idempotent. Errors: none; without memory, nothing is said.
   virtual void finish(std::string& out) noexcept = 0;
 
+  /// True when the kernel could go on with encrypting what is sent (kTLS). `last` is what encrypt() has appended last.
+  virtual bool prepare_kernel(std::string_view /*last*/) noexcept { return false; }
+  /// After prepare_kernel(), when all has been sent: from now on, the kernel encrypts what is sent over `socket`, files
+  /// included. Then encrypt() appends the bytes as they are, and finish() appends nothing: the end is
+  /// say_goodbye_in_kernel(). Returns false when the session has to go on as before.
+  virtual bool move_to_kernel(int /*socket*/) noexcept { return false; }
+
   /// True until the peers have agreed. No data may be encrypted before.
   [[nodiscard]] virtual bool in_handshake() const noexcept = 0;
   /// True when decrypt() has bytes, or an end or failure to tell, without further input.

@@ -1,12 +1,15 @@
 // src/http/server/secure_transport.cpp: encrypts and decrypts between a connection and its socket.
 #include <gyre/io/file_bytes.hpp>
 #include <gyre/loop/as_expected.hpp>
+#include <gyre/loop/readiness.hpp>
+#include <gyre/net/kernel_encryption.hpp>
 #include <gyre/tasks/to_thread.hpp>
 
 #include "secure_transport.hpp"
 #include "server_state.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <span>
 #include <utility>
 
@@ -16,6 +19,7 @@ namespace {
 constexpr std::size_t most_gathered = std::size_t{16} << 10U;   // of the heads of requests
 constexpr std::size_t most_decrypted = std::size_t{64} << 10U;  // of a body
 constexpr std::size_t most_encrypted = std::size_t{64} << 10U;  // at once, before it is sent
+constexpr std::size_t large_file = std::size_t{1} << 20U;       // worth to move the encryption to the kernel
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
@@ -72,6 +76,7 @@ void secure_transport::say_goodbye() noexcept {
   if (!session_ || cut_off_ || failed_ || holds_byte_) return;
   session_->finish(unsent_);
   (void)push(false);
+  if (in_kernel_ && unsent_.empty()) (void)gyre::say_goodbye_in_kernel(stream_.native_descriptor());
 }
 
 task<transfer> secure_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
@@ -179,8 +184,22 @@ task<send_file_result> secure_transport::send_file(int file, std::uint64_t offse
                                                    std::chrono::nanoseconds limit) {
   const send_deadline waiting(stream_, limit, taken_within_limit, taken_);
   send_file_result result;
+  if (!in_kernel_) result = co_await encrypt_file(file, offset, count, waiting);
+  const bool complete = result.sent == count || result.outcome != transfer::done;
+  if (!in_kernel_ || complete) co_return result;
+  const auto sent = co_await as_expected(stream_.send_file(file, offset + result.sent, count - result.sent));
+  const std::size_t before = result.sent;
+  result = result_of_file(sent, waiting.expired());
+  result.sent += before;
+  co_return result;
+}
+
+// Ends early when the kernel has taken over the encryption.
+task<send_file_result> secure_transport::encrypt_file(int file, std::uint64_t offset, std::size_t count,
+                                                      const send_deadline& waiting) {
+  send_file_result result;
   std::string from_disk;
-  while (result.sent < count) {
+  while (result.sent < count && !in_kernel_) {
     const std::size_t most = std::min(count - result.sent, most_encrypted);
     const std::uint64_t at = offset + result.sent;
     std::span<std::byte> plain = server_.ciphers.plain().first(most);
@@ -198,18 +217,32 @@ task<send_file_result> secure_transport::send_file(int file, std::uint64_t offse
       break;
     }
     const std::string_view piece(reinterpret_cast<const char*>(plain.data()), static_cast<std::size_t>(size));
+    const std::size_t earlier = unsent_.size();
     bool sent = encrypt(piece);
+    const bool can_move = sent && result.sent == 0 && count >= large_file &&
+                          session_->prepare_kernel(std::string_view(unsent_).substr(earlier));
     if (sent) sent = co_await flush();
     result.outcome = outcome_of(sent, waiting);
     if (!sent) break;
     result.sent += piece.size();
+    in_kernel_ = can_move && unsent_.empty() && session_->move_to_kernel(stream_.native_descriptor());
   }
   co_return result;
 }
 
+task<> secure_transport::say_goodbye_in_kernel() {
+  const int socket = stream_.native_descriptor();
+  while (gyre::say_goodbye_in_kernel(socket) == EAGAIN) {
+    const auto has_room = co_await as_expected(writable(socket));
+    if (!has_room) break;
+  }
+}
+
 task<> secure_transport::shutdown_write() {
-  if (session_ && !cut_off_ && !failed_) session_->finish(unsent_);
-  co_await flush();
+  const bool in_order = session_ && !cut_off_ && !failed_;
+  if (in_order) session_->finish(unsent_);
+  const bool flushed = co_await flush();
+  if (in_order && flushed && in_kernel_) co_await say_goodbye_in_kernel();
   (void)co_await as_expected(stream_.shutdown_write());
 }
 

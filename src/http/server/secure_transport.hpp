@@ -17,7 +17,8 @@ namespace gyre::http {
 
 struct server_state;
 
-/// Lives as long as its connection. While that is idle, it holds no buffer.
+/// Lives as long as its connection. While that is idle, it holds no buffer. For a large file, the kernel takes over the
+/// encryption of what is sent, if it can, and keeps it.
 ///
 /// Encrypted bytes leave in the order in which they were made: they are appended to `unsent_`, and go from there to the
 /// socket, which keeps the order of its writes.
@@ -73,6 +74,8 @@ class secure_transport final : public transport {
   [[nodiscard]] bool push(bool more) noexcept;
   void keep_buffer() noexcept;
   task<bool> flush();
+  task<> say_goodbye_in_kernel();
+  task<send_file_result> encrypt_file(int file, std::uint64_t offset, std::size_t count, const send_deadline& waiting);
   task<transfer> write_pieces(std::string_view first, std::string_view second);
   [[nodiscard]] transfer outcome_of(bool written, const send_deadline& waiting) const noexcept;
 
@@ -89,7 +92,8 @@ class secure_transport final : public transport {
   bool holds_byte_ = false;
   bool input_ended_ = false;
   bool failed_ = false;
-  bool cut_off_ = false;  // the peer must not take the end for a complete one
+  bool cut_off_ = false;    // the peer must not take the end for a complete one
+  bool in_kernel_ = false;  // `unsent_` is not encrypted yet
 };
 
 }  // namespace gyre::http

@@ -25,6 +25,16 @@ bool is_of_connection(std::error_code reason) noexcept {
 
 }  // namespace
 
+send_file_result result_of_file(const std::expected<std::size_t, std::error_code>& outcome, bool expired) noexcept {
+  send_file_result result;
+  if (outcome)
+    result.sent = *outcome;
+  else
+    result.outcome = expired ? transfer::timed_out : transfer::failed;
+  if (result.outcome == transfer::failed && !is_of_connection(outcome.error())) result.file_error = outcome.error();
+  return result;
+}
+
 task<transfer> socket_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
   co_return co_await receiving(*this, into, limit);
 }
@@ -55,15 +65,7 @@ task<send_file_result> socket_transport::send_file(int file, std::uint64_t offse
                                                    std::chrono::nanoseconds limit) {
   const send_deadline waiting(stream_, limit, taken_within_limit, taken_);
   const auto outcome = co_await as_expected(stream_.send_file(file, offset, count));
-  send_file_result result;
-  if (outcome)
-    result.sent = *outcome;
-  else if (waiting.expired())
-    result.outcome = transfer::timed_out;
-  else
-    result.outcome = transfer::failed;
-  if (result.outcome == transfer::failed && !is_of_connection(outcome.error())) result.file_error = outcome.error();
-  co_return result;
+  co_return result_of_file(outcome, waiting.expired());
 }
 
 std::ptrdiff_t socket_transport::write_now(std::string_view bytes, write_hint hint) noexcept {

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <string_view>
 #include <system_error>
 
@@ -27,6 +28,10 @@ struct send_file_result {
   std::size_t sent = 0;             // less than requested, with `done`: the file ended early
   std::error_code file_error = {};  // the file cannot be read; the outcome is `failed` then
 };
+
+/// Of sendfile(2), whose time limit may have expired.
+[[nodiscard]] send_file_result result_of_file(const std::expected<std::size_t, std::error_code>& outcome,
+                                              bool expired) noexcept;
 
 /// The next step of a caller of write_now().
 enum class write_hint : std::uint8_t {
