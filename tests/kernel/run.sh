@@ -3,6 +3,8 @@
 # containers often lack (the module "tls"), and lacks what came later (several features of io_uring).
 #
 #   tests/kernel/run.sh [TEST...]     default: the programs of build/release/bin that are listed below
+#
+# GTEST_FILTER chooses tests, as usual.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -43,7 +45,7 @@ cat >"$root/init" <<END
 #!/bin/busybox sh
 /bin/busybox --install -s /bin
 ln -s /bin/busybox /sbin/modprobe
-export PATH=/bin HOME=/root
+export PATH=/bin HOME=/root GTEST_FILTER='${GTEST_FILTER:-*}'
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
