@@ -21,7 +21,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace gyre {
 namespace {
@@ -50,19 +49,21 @@ int set_parameters(int socket, Parameters& parameters, unsigned short type, cons
   return error;
 }
 
-// A connection to this process over the loopback interface, which nobody accepts; without one if that is impossible.
-owned_fd connected_to_itself() noexcept {
+// With a connection of this process to itself, which ends when the listener is closed. Returns 0 or an errno.
+int try_it() noexcept {
   const owned_fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  owned_fd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const owned_fd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in where{};
   where.sin_family = AF_INET;
   where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof(where);
   auto* const address = reinterpret_cast<sockaddr*>(&where);
-  const bool connected = ::bind(listener.get(), address, size) == 0 && ::listen(listener.get(), 1) == 0 &&
-                         ::getsockname(listener.get(), address, &size) == 0 &&
-                         ::connect(client.get(), address, size) == 0;
-  return connected ? std::move(client) : owned_fd();
+  if (::bind(listener.get(), address, size) != 0 || ::listen(listener.get(), 1) != 0 ||
+      ::getsockname(listener.get(), address, &size) != 0 || ::connect(client.get(), address, size) != 0)
+    return errno;
+  kernel_cipher cipher;
+  cipher.with = kernel_cipher::algorithm::aes_128_gcm;
+  return encrypt_in_kernel(client.get(), cipher);
 }
 
 kernel_encryption_choice choose() {
@@ -71,10 +72,7 @@ kernel_encryption_choice choose() {
   if (!wanted.empty() && wanted != "auto" && wanted != "on" && wanted != "off")
     throw std::invalid_argument("GYRE_KERNEL_TLS=" + printable(wanted.substr(0, 60)) + ": expected auto, on or off");
   if (wanted == "off") return {.used = false, .reason = "not used: GYRE_KERNEL_TLS=off"};
-  const owned_fd trial = connected_to_itself();
-  kernel_cipher cipher;
-  cipher.with = kernel_cipher::algorithm::aes_128_gcm;
-  const int error = trial ? encrypt_in_kernel(trial.get(), cipher) : ENOTCONN;
+  const int error = try_it();
   if (error == ENOENT) return {.used = false, .reason = "not used: this kernel has no module \"tls\", or no AES-GCM"};
   if (error != 0)
     return {.used = false, .reason = std::string("not used: the trial failed: ") + ::strerrordesc_np(error)};
