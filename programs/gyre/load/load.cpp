@@ -4,8 +4,10 @@
 #include "programs/common/server_options.hpp"
 #include "programs/gyre/load/loop_load.hpp"
 #include "programs/gyre/load/report.hpp"
+#include "programs/gyre/requests/request_options.hpp"
 
 #include <gyre/gyre.hpp>
+#include <gyre/tls/stream.hpp>
 
 #include <fmt/format.h>
 
@@ -15,6 +17,8 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace programs {
@@ -80,14 +84,24 @@ class whole_load {
   std::chrono::nanoseconds took_{};
 };
 
+// Finds the address once, and tells at once when nobody answers there, or the handshake fails.
+gyre::task<> meet_server(load_plan& plan) {
+  auto connecting = gyre::tcp_stream::connect(fmt::format(
+      "{}:{}", plan.url.host().contains(':') ? fmt::format("[{}]", plan.url.host()) : std::string(plan.url.host()),
+      plan.url.port()));
+  auto first = co_await gyre::timeout(plan.limit, std::move(connecting));
+  plan.server = first.peer_address();
+  if (!plan.encryption) co_return;
+  auto shaking = gyre::tls::connect(std::move(first), std::string(plan.url.host()), *plan.encryption);
+  (void)co_await gyre::timeout(plan.limit, std::move(shaking));
+}
+
 gyre::task<int> run_load(load_plan& plan, bool json) {
-  {
-    // Finds the address once, and tells at once when nobody answers there.
-    auto connecting = gyre::tcp_stream::connect(fmt::format(
-        "{}:{}", plan.url.host().contains(':') ? fmt::format("[{}]", plan.url.host()) : std::string(plan.url.host()),
-        plan.url.port()));
-    const auto first = co_await gyre::timeout(plan.limit, std::move(connecting));
-    plan.server = first.peer_address();
+  try {
+    co_await meet_server(plan);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "gyre load: {}: {}\n", plan.url.without_fragment(), explain(error));
+    co_return 1;
   }
   whole_load all(plan);
   co_await all.run();

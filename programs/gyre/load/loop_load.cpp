@@ -7,6 +7,7 @@
 #include <gyre/tasks/task_group.hpp>
 #include <gyre/tasks/timeout.hpp>
 #include <gyre/tls/stream.hpp>
+#include <gyre/tls/tls_error.hpp>
 
 #include <array>
 #include <exception>
@@ -30,6 +31,7 @@ std::uint64_t part_of(std::uint64_t whole, std::size_t index, std::size_t parts)
 
 std::string text_of(const std::exception& error) {
   if (dynamic_cast<const gyre::timed_out*>(&error) != nullptr) return "timed out";
+  if (dynamic_cast<const gyre::tls::tls_error*>(&error) != nullptr) return error.what();
   if (const auto* const io = dynamic_cast<const gyre::io_error*>(&error)) return io->code().message();
   return error.what();
 }
@@ -118,7 +120,8 @@ gyre::task<gyre::tls::stream> loop_load::connect() {
   auto plain = co_await gyre::timeout(plan_.limit, std::move(connecting));
   std::string host(plan_.url.host());
   const auto& config = *plan_.encryption;  // NOLINT(bugprone-unchecked-optional-access): the URL is https
-  co_return co_await gyre::tls::connect(std::move(plain), std::move(host), config);
+  auto shaking = gyre::tls::connect(std::move(plain), std::move(host), config);
+  co_return co_await gyre::timeout(plan_.limit, std::move(shaking));
 }
 
 template <class Stream>

@@ -43,7 +43,7 @@ load_plan::load_plan(const load_settings& settings)
       limit(settings.timeout),
       keep_alive(!settings.no_keep_alive) {
   if (url.scheme() != "https") return;
-  encryption = trusted_by(settings.insecure, {});
+  encryption = trusted_by(settings.insecure, settings.authorities);
   if (!encryption) encryption.emplace(gyre::tls::client_options{.protocols = {"http/1.1"}});
 }
 

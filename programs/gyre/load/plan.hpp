@@ -17,7 +17,8 @@ namespace programs {
 
 /// Unchanged while the load runs, and used by all loops.
 struct load_plan {
-  /// Reads the body, if it is a file. Errors: std::runtime_error with the name of the file.
+  /// Reads the body, if it is a file, and the authorities. Errors: std::runtime_error with the name of the file;
+  /// tls_error for authorities that cannot be used.
   explicit load_plan(const load_settings& settings);
 
   gyre::http::url url;

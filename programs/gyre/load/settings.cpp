@@ -31,6 +31,8 @@ void add_load_options(CLI::App& app, load_settings& settings) {
   app.add_option("--data", settings.data, "the body of every request, or @FILE");
   add_seconds(app, "--timeout", settings.timeout, "the time that a connection or a response may take");
   app.add_flag("-k,--insecure", settings.insecure, "accept any certificate");
+  app.add_option("--cacert", settings.authorities, "a file with the certificates to trust, in place of the system's")
+      ->check(CLI::ExistingFile);
   app.add_flag("--no-keep-alive", settings.no_keep_alive, "a new connection for each request");
   app.add_flag("--json", settings.json, "print the results as JSON");
   add_backend_option(app, settings.backend);

@@ -25,6 +25,7 @@ struct load_settings {
   std::string data;
   std::chrono::nanoseconds timeout = std::chrono::seconds(10);
   bool insecure = false;
+  std::string authorities;  // a file in place of those of the system; empty for them
   bool no_keep_alive = false;
   bool json = false;
   std::string backend = "auto";

@@ -4,6 +4,7 @@
 #include <gyre/client/proxy_options.hpp>
 #include <gyre/client/url.hpp>
 #include <gyre/http/field.hpp>
+#include <gyre/tls/tls_error.hpp>
 
 #include <fmt/format.h>
 
@@ -88,6 +89,12 @@ std::optional<gyre::tls::client_config> trusted_by(bool insecure, const std::str
   gyre::tls::client_options wanted{.protocols = {"http/1.1"}, .insecure_skip_verify = insecure};
   if (!authorities.empty()) wanted.authorities = read_file("--cacert", authorities);
   return gyre::tls::client_config(wanted);
+}
+
+std::string explain(const std::exception& failure) {
+  const auto* const refusal = dynamic_cast<const gyre::tls::tls_error*>(&failure);
+  if (refusal == nullptr || refusal->code() != gyre::tls::tls_errc::certificate_rejected) return failure.what();
+  return fmt::format("{} (--cacert FILE trusts other authorities, --insecure accepts any certificate)", failure.what());
 }
 
 }  // namespace programs

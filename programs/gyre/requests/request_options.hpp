@@ -3,6 +3,7 @@
 
 #include <gyre/tls/client_config.hpp>
 
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,5 +34,7 @@ namespace programs {
 /// The rules for the certificates of servers, from --insecure and the file of --cacert. Nothing when both are absent:
 /// the authorities of the system. Errors: std::runtime_error with the name of the file; tls_error.
 [[nodiscard]] std::optional<gyre::tls::client_config> trusted_by(bool insecure, const std::string& authorities);
+/// The message of a failure. When the server's certificate was refused, it also names these options.
+[[nodiscard]] std::string explain(const std::exception& failure);
 
 }  // namespace programs
