@@ -1,6 +1,7 @@
 // programs/hello_server/main.cpp: GET / answers "Hello, World!", POST /echo what it was sent. For benchmarks.
 #include "programs/common/server_options.hpp"
 #include "programs/encryption/encryption.hpp"
+#include "programs/encryption/failed_handshakes.hpp"
 #include "programs/encryption/redirect.hpp"
 
 #include <gyre/gyre.hpp>
@@ -47,6 +48,8 @@ gyre::task<> serve(const settings& chosen, programs::encryption* encryption) {
   routes.post("/echo", echo);
   http::server_options options = options_of(chosen);
   options.routes = std::move(routes);  // shared by all loops: these handlers keep nothing between requests
+  programs::failed_handshakes failures;
+  options.failed_handshakes = &failures;
   if (encryption != nullptr) options.encryption = encryption->sessions();
   http::server server(std::move(options));
 
@@ -60,7 +63,10 @@ gyre::task<> serve(const settings& chosen, programs::encryption* encryption) {
 
   auto all = [&](gyre::task_group& beside) -> gyre::task<> {
     if (redirect) beside.spawn(redirect->run(), {.name = "redirects to HTTPS"});
-    if (encryption != nullptr) beside.spawn(encryption->keep_fresh(), {.name = "renewal of certificates"});
+    if (encryption != nullptr) {
+      beside.spawn(encryption->keep_fresh(), {.name = "renewal of certificates"});
+      beside.spawn(failures.count_minutes(), {.name = "log of failed handshakes"});
+    }
     co_await server.run();  // until SIGINT or SIGTERM; then it drains
     beside.cancel();
   };

@@ -168,7 +168,7 @@ TEST(tls_handshake, a_peer_that_does_not_speak_tls_is_refused) {
     co_await ends.second.write_all(std::as_bytes(std::span(std::string_view("GET / HTTP/1.1\r\nHost: a\r\n\r\n"))));
     const tls::server_config config(server_with_certificate());
     EXPECT_EQ(co_await error_of(tls::accept(std::move(ends.first), config)),
-              "tls handshake: handshake failed: http request");
+              "tls handshake: handshake failed: the client spoke HTTP without TLS");
   });
 }
 

@@ -35,6 +35,22 @@ struct exchange_observer {
   virtual void answered(const exchange& what) noexcept = 0;
 };
 
+/// A TLS handshake that has failed, for logs and counters.
+struct failed_handshake {
+  const address& peer;
+  std::string_view reason;  ///< for people: "handshake failed: unsupported protocol"
+};
+
+/// Called for each connection whose handshake fails: the client speaks another protocol or version, refuses or lacks a
+/// certificate, leaves, or takes too long. Not called for a client that leaves without having sent a byte, nor for
+/// handshakes that a drain ends. Anybody may cause many failures, so a log should limit its lines.
+/// Thread: that of the connection.
+struct handshake_observer {
+  virtual ~handshake_observer() = default;
+  /// Lifetime: `what` is valid during the call.
+  virtual void handshake_failed(const failed_handshake& what) noexcept = 0;
+};
+
 class shared_connection_count;
 
 struct server_options {
@@ -58,6 +74,9 @@ struct server_options {
   exchange_observer* observer = nullptr;
   /// Encrypts the connections that the server accepts: see tls::server_sessions. Defaults to plain text.
   security encryption = {};
+  /// Told of the handshakes that fail. Must outlive the server. With several threads, all loops call it at the same
+  /// time. Defaults to null: nobody is told.
+  handshake_observer* failed_handshakes = nullptr;
   /// Shared connection counter. Servers that share one enforce their limits together. Must outlive them. Defaults to
   /// null: this server counts alone.
   shared_connection_count* counted_with = nullptr;

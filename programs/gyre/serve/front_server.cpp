@@ -2,6 +2,7 @@
 #include "programs/gyre/serve/front_server.hpp"
 
 #include "programs/common/server_options.hpp"
+#include "programs/encryption/failed_handshakes.hpp"
 #include "programs/encryption/redirect.hpp"
 #include "programs/gyre/serve/admin.hpp"
 #include "programs/gyre/serve/allowed_hosts.hpp"
@@ -74,6 +75,7 @@ class front_server {
     const gyre::security security = encryption_ ? encryption_->sessions() : gyre::security();
     auto listen = [&] {
       gyre::http::server_options options = make_server_options(settings_, heard_, security);
+      options.failed_handshakes = &failed_handshakes_;
       options.make_routes = [this] {
         heard_.begin_here();
         return content_.make_routes();
@@ -91,7 +93,10 @@ class front_server {
     std::vector<gyre::task_handle<void>> beside;
     if (admin) beside.push_back(gyre::spawn(admin->run(), {.name = "admin"}));
     if (redirect) beside.push_back(gyre::spawn(redirect->run(), {.name = "redirects to HTTPS"}));
-    if (encryption_) beside.push_back(gyre::spawn(encryption_->keep_fresh(), {.name = "renewal of certificates"}));
+    if (encryption_) {
+      beside.push_back(gyre::spawn(encryption_->keep_fresh(), {.name = "renewal of certificates"}));
+      beside.push_back(gyre::spawn(failed_handshakes_.count_minutes(), {.name = "log of failed handshakes"}));
+    }
     co_await serve_with(*server, beside);
   }
 
@@ -133,6 +138,11 @@ class front_server {
     return options;
   }
 
+  [[nodiscard]] std::string more_metrics() const {
+    return (encryption_ ? failed_handshakes_.metrics() : std::string()) +
+           (content_.more_metrics ? content_.more_metrics() : std::string());
+  }
+
   gyre::http::server_options admin_options(const gyre::http::server& server) {
     gyre::http::server_options options;
     options.listen = settings_.admin;
@@ -141,7 +151,7 @@ class front_server {
                              [this](traffic& sum) {
                                for (const traffic& each : counted_) sum.add(each);
                              },
-                             content_.more_metrics);
+                             [this] { return more_metrics(); });
     allowed_hosts hosts(settings_.admin, {});  // in its own network it has names that this server does not know
     if (hosts) hosts = allowed_hosts(settings_.admin, settings_.allowed_hosts);
     options.routes = only_for(std::move(hosts), std::move(routes));
@@ -168,7 +178,8 @@ class front_server {
   const serve_settings& settings_;
   const front_content& content_;
   std::unique_ptr<encryption> encryption_;  // null for plain text
-  std::vector<traffic> counted_;            // by the index of the loop
+  failed_handshakes failed_handshakes_;
+  std::vector<traffic> counted_;  // by the index of the loop
   observers heard_;
 };
 

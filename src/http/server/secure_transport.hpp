@@ -47,6 +47,10 @@ class secure_transport final : public transport {
   /// True when the peer waits for bytes that the socket has not taken yet: write() sends them.
   [[nodiscard]] bool has_unsent() const noexcept { return !unsent_.empty(); }
   [[nodiscard]] bool in_handshake() const noexcept { return !session_ || session_->in_handshake(); }
+  /// True after the first bytes of the peer.
+  [[nodiscard]] bool has_begun() const noexcept { return session_ != nullptr; }
+  /// Why the session has failed, for people; empty when it has not.
+  [[nodiscard]] std::string failure() const { return session_ ? session_->failure() : std::string(); }
   /// Tells the peer that the connection ends in order, if the socket takes that at once.
   void say_goodbye() noexcept;
 

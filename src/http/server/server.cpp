@@ -188,6 +188,7 @@ server_options options_for_other_loop(server_state& first) {
           .name = from.name,
           .observer = from.observer,
           .encryption = from.encryption,
+          .failed_handshakes = from.failed_handshakes,
           .counted_with = &first.count,
           .observe_stop = from.observe_stop};
 }

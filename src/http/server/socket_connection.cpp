@@ -262,12 +262,34 @@ void socket_connection::coroutine_left() noexcept {
   if (!begin_idling()) serve_received();
 }
 
+// The connection ends, and nothing has been reported yet.
+void socket_connection::report_failed_handshake() noexcept {
+  handshake_observer* const observer = server_.options.failed_handshakes;
+  const secure_transport& carrier = encryption_->carrier;
+  if (observer == nullptr || !carrier.in_handshake()) return;
+  const address& client = peer_.socket().peer;
+  try {
+    if (const std::string said = carrier.failure(); !said.empty())
+      return observer->handshake_failed({.peer = client, .reason = said});
+  } catch (...) {  // no memory
+    return observer->handshake_failed({.peer = client, .reason = "no memory"});
+  }
+  if (encryption_->given_up)
+    return observer->handshake_failed(
+        {.peer = client, .reason = "given up for newer ones, because of limits.handshakes"});
+  if (cancel_pending || server_.draining) return;
+  if (loop().now() >= limit_.until())
+    return observer->handshake_failed({.peer = client, .reason = "the handshake took too long"});
+  if (carrier.has_begun()) observer->handshake_failed({.peer = client, .reason = "the client closed the connection"});
+}
+
 void socket_connection::end_connection(std::exception_ptr failure) noexcept {
   innermost = nullptr;
   delete std::exchange(activity_, nullptr);
   loop().timers().disarm(*this);
   if (std::exchange(encrypted_, false)) {
     server_.handshakes.remove(*encryption_);
+    if (!failure) report_failed_handshake();
     encryption_->carrier.say_goodbye();
     delete encryption_;
   }

@@ -62,6 +62,7 @@ class socket_connection final : public task_state, private operation_base, priva
   void coroutine_left() noexcept;
   [[nodiscard]] bool may_go_on(std::uint64_t requests) noexcept;
   void end_connection(std::exception_ptr failure) noexcept;
+  void report_failed_handshake() noexcept;
   void limit_wait() noexcept;
 
   static void bytes_arrived(operation_base& op) noexcept;
