@@ -190,4 +190,16 @@ inline gyre::task<std::string> fetched(http::client& client, std::string url) {
   }
 }
 
+/// Reads until the request contains `last`, then answers with all of it.
+inline peer_script echo_until(std::string last) {
+  return [last = std::move(last)](peer& client) -> gyre::task<> {
+    while (client.received().find(last) == std::string::npos) {
+      const bool more = co_await client.receive();
+      if (!more) co_return;
+    }
+    co_await client.answer(client.received());
+    (void)co_await client.rest();
+  };
+}
+
 }  // namespace gyre_test

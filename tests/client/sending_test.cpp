@@ -19,18 +19,6 @@ struct pieces {
   }
 };
 
-/// Reads until the request contains `last`, then answers with all of it.
-peer_script echo_until(std::string last) {
-  return [last = std::move(last)](peer& client) -> gyre::task<> {
-    while (client.received().find(last) == std::string::npos) {
-      const bool more = co_await client.receive();
-      if (!more) co_return;
-    }
-    co_await client.answer(client.received());
-    (void)co_await client.rest();
-  };
-}
-
 }  // namespace
 
 TEST(client_sending, a_source_of_unknown_length_is_sent_in_chunks) {

@@ -5,6 +5,7 @@
 #include <gyre/client/client_response.hpp>
 #include <gyre/client/request_body.hpp>
 #include <gyre/client/url.hpp>
+#include <gyre/coro/async_generator.hpp>
 #include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/http/field.hpp>
@@ -70,6 +71,15 @@ class GYRE_API client_request {
     requires(!std::convertible_to<Source, std::string_view>) && (body_callable<Source> || readable_stream<Source>)
   client_request& body(Source source, std::optional<std::uint64_t> length = {}, std::string_view media_type = {}) {
     return set_source(make_request_body(std::move(source)), length, media_type);
+  }
+  /// The same, made of the pieces that a generator yields: text or bytes. An empty piece is skipped. An exception of the
+  /// generator ends the request and is thrown to its caller. When the request ends before the body, the generator is
+  /// destroyed at a co_yield; a cancel also ends its current await.
+  template <class T>
+    requires body_piece<typename async_generator<T>::element&>
+  client_request& body(async_generator<T> pieces, std::optional<std::uint64_t> length = {},
+                       std::string_view media_type = {}) {
+    return set_source(request_body_owner(new generated_body<T>(std::move(pieces))), length, media_type);
   }
   /// The same with a source of its own type, which may be able to begin again.
   client_request& body(request_body_owner source, std::optional<std::uint64_t> length = {},

@@ -1,6 +1,7 @@
 // gyre/client/request_body.hpp: a request body that is made while it is sent.
 #pragma once
 
+#include <gyre/coro/async_generator.hpp>
 #include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/stream/byte_stream.hpp>
@@ -62,6 +63,37 @@ class stream_body final : public request_body_source {
   static constexpr std::size_t size = std::size_t{64} << 10U;
   S stream_;
   std::byte* buffer_;
+};
+
+/// An element of a generator that makes a body: text, or bytes.
+template <class T>
+concept body_piece = std::convertible_to<T, std::string_view> || std::convertible_to<T, std::span<const std::byte>>;
+
+/// The pieces that a generator yields.
+template <class T>
+class generated_body final : public request_body_source {
+ public:
+  explicit generated_body(async_generator<T>&& generator) : generator_(std::move(generator)) {}
+  task<std::string_view> next() override {
+    while (auto* const piece = co_await generator_.next()) {
+      const std::string_view text = text_of(*piece);
+      if (!text.empty()) co_return text;  // an empty piece is not the end
+    }
+    co_return std::string_view();
+  }
+
+ private:
+  using element = typename async_generator<T>::element;
+  static std::string_view text_of(element& piece) {
+    if constexpr (std::convertible_to<element&, std::string_view>) {
+      return piece;
+    } else {
+      const std::span<const std::byte> bytes = piece;
+      return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+    }
+  }
+
+  async_generator<T> generator_;
 };
 
 template <class Source>
