@@ -1,6 +1,7 @@
 // src/http/server/cipher_buffers.hpp: the buffers of encrypted connections, shared by all of a server on one loop.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -20,6 +21,14 @@ class cipher_buffers {
   [[nodiscard]] std::span<std::byte> plain() {
     if (plain_ == nullptr) plain_ = std::make_unique_for_overwrite<std::byte[]>(plain_size);
     return {plain_.get(), plain_size};
+  }
+  /// A buffer of `plain_size` for bytes that are used after an await, too. Errors: std::bad_alloc.
+  [[nodiscard]] std::unique_ptr<std::byte[]> take_plain() {
+    if (free_plains_ == 0) return std::make_unique_for_overwrite<std::byte[]>(plain_size);
+    return std::move(plains_[--free_plains_]);
+  }
+  void give_back_plain(std::unique_ptr<std::byte[]> used) noexcept {
+    if (used != nullptr && free_plains_ < plains_.size()) plains_[free_plains_++] = std::move(used);
   }
   /// Gives `empty` the memory of an earlier string.
   void lend(std::string& empty) noexcept {
@@ -42,6 +51,8 @@ class cipher_buffers {
  private:
   static constexpr std::size_t most_kept = 64;
   std::unique_ptr<std::byte[]> plain_;
+  std::array<std::unique_ptr<std::byte[]>, 16> plains_;  // the first `free_plains_`
+  std::size_t free_plains_ = 0;
   std::unique_ptr<std::string[]> free_;
   std::size_t count_ = 0;
 };

@@ -17,7 +17,6 @@ namespace gyre::http {
 namespace {
 
 constexpr std::size_t most_gathered = std::size_t{16} << 10U;   // of the heads of requests
-constexpr std::size_t most_decrypted = std::size_t{64} << 10U;  // of a body
 constexpr std::size_t most_encrypted = std::size_t{64} << 10U;  // at once, before it is sent
 constexpr std::size_t large_file = std::size_t{1} << 20U;       // worth to move the encryption to the kernel
 
@@ -79,7 +78,11 @@ void secure_transport::say_goodbye() noexcept {
   if (in_kernel_ && unsent_.empty()) (void)gyre::say_goodbye_in_kernel(stream_.native_descriptor());
 }
 
+void secure_transport::give_back_piece() noexcept { server_.ciphers.give_back_plain(std::move(piece_)); }
+
+// While it waits, it holds no buffer.
 task<transfer> secure_transport::receive(buffer_lease& into, std::chrono::nanoseconds limit) {
+  give_back_piece();
   receiving_.begin(limit);  // for all that this waits for: pieces of a record do not extend it
   struct ending {
     receive_deadline& deadline;
@@ -90,17 +93,15 @@ task<transfer> secure_transport::receive(buffer_lease& into, std::chrono::nanose
   for (;;) {
     if (failed_) co_return transfer::failed;
     if (has_buffered() || input_ended_) {
-      const std::size_t most = std::min(input_.size() + most_gathered, most_decrypted);
-      auto* const block = new std::byte[most];
-      buffer_lease plain(block, {block, most});
-      const secure_session::progress made = decrypt(plain.bytes());
+      piece_ = server_.ciphers.take_plain();
+      const secure_session::progress made = decrypt({piece_.get(), cipher_buffers::plain_size});
       if (!push(false)) failed_ = true;
       keep_buffer();
       if (made.what == secure_session::state::bytes) {
-        plain.shorten(made.count);
-        into = std::move(plain);
+        into = buffer_lease(nullptr, {piece_.get(), made.count});
         co_return transfer::done;
       }
+      give_back_piece();
       if (made.what == secure_session::state::ended) co_return transfer::ended;
       if (failed_ || input_ended_) co_return transfer::failed;
     }

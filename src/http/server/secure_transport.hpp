@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -34,6 +35,9 @@ class secure_transport final : public transport {
   /// Lifetime: both must outlive this.
   secure_transport(server_state& server, socket_stream& stream) noexcept
       : server_(server), stream_(stream), receiving_(stream) {}
+  secure_transport(const secure_transport&) = delete;
+  secure_transport& operator=(const secure_transport&) = delete;
+  ~secure_transport() override { give_back_piece(); }
 
   // ---- For a connection that is idle, and so without a coroutine.
 
@@ -51,9 +55,12 @@ class secure_transport final : public transport {
   [[nodiscard]] bool has_begun() const noexcept { return session_ != nullptr; }
   /// Why the session has failed, for people; empty when it has not.
   [[nodiscard]] std::string failure() const { return session_ ? session_->failure() : std::string(); }
+  /// Ends the use of the bytes that receive() has returned.
+  void give_back_piece() noexcept;
   /// Tells the peer that the connection ends in order, if the socket takes that at once.
   void say_goodbye() noexcept;
 
+  /// Lifetime: the bytes are valid until the next call, or give_back_piece().
   task<transfer> receive(buffer_lease& into, std::chrono::nanoseconds limit) override;
   task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) override;
   task<send_file_result> send_file(int file, std::uint64_t offset, std::size_t count,
@@ -89,6 +96,7 @@ class secure_transport final : public transport {
   buffer_lease input_;            // encrypted bytes that were not used yet
   std::string unsent_;
   std::string_view decrypted_;
+  std::unique_ptr<std::byte[]> piece_;  // the bytes that receive() has returned
   receive_deadline receiving_;
   std::uint64_t taken_ = 0;  // see send_deadline
   // The last byte that write_now() was given is encrypted already, although write_now() has not counted it. So its

@@ -257,6 +257,7 @@ void socket_connection::coroutine_left() noexcept {
   const std::uint64_t requests = activity_->client.requests();
   if (!encrypted_) taken_by_peer_ = activity_->carrier.taken_by_peer();
   delete std::exchange(activity_, nullptr);
+  if (encrypted_) encryption_->carrier.give_back_piece();
   loop().set_running_task(this);
   if (!may_go_on(requests)) return end_connection(nullptr);
   if (!begin_idling()) serve_received();
