@@ -309,11 +309,13 @@ std::chrono::nanoseconds client_exchange::how_long_to_keep() const noexcept {
 
 void client_exchange::abandon_body() noexcept {
   if (!conn_) return release_slot();
-  constexpr std::uint64_t most = std::uint64_t{64} << 10U;
+  std::size_t most = std::size_t{64} << 10U;
   try {
-    const std::uint64_t before = input_.received();
-    while (answered_ && !input_.at_end() && input_.error() == parse_error::none && input_.received() - before <= most)
-      if (input_.take().empty() && !input_.at_end() && !take_arrived()) break;
+    while (answered_ && most > 0 && !input_.at_end() && input_.error() == parse_error::none) {
+      const std::size_t dropped = input_.take(most).size();
+      most -= dropped;
+      if (dropped == 0 && !input_.at_end() && !take_arrived()) break;
+    }
   } catch (const std::exception&) {
     answered_ = false;
   }
@@ -323,15 +325,17 @@ void client_exchange::abandon_body() noexcept {
     give_up_connection();
 }
 
-// Bytes of a socket that have been received already.
+// Bytes of a socket that have arrived already, perhaps only in the kernel.
 bool client_exchange::take_arrived() {
   if (!conn_->lends()) return false;
-  auto arrived = conn_->receive_lease();
-  if (!conn_->socket().socket().received.has_bytes() || !arrived.try_now()) return false;
   input_.release_lease();
-  auto lease = arrived.take_result();
-  if (!lease || lease->empty()) return false;
-  input_.add(std::move(*lease));
+  if (buffer_ == nullptr) buffer_ = std::make_unique<char[]>(record);
+  conn_->socket().socket().descriptor().readable = true;  // only epoll tells that while nobody reads
+  auto arrived = conn_->socket().read_some(std::span<char>(buffer_.get(), record));
+  if (!arrived.try_now()) return false;
+  const auto count = arrived.take_result();
+  if (!count || *count == 0) return false;
+  input_.add(std::string_view(buffer_.get(), *count));
   return true;
 }
 

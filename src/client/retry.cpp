@@ -61,7 +61,7 @@ std::optional<std::chrono::nanoseconds> client_exchange::retry_delay(unsigned at
     if (asked && *asked > policy.longest_retry_after) return std::nullopt;
     if (asked) delay = std::max(delay, *asked);
   }
-  if (clock_.clamped(delay) < delay) return std::nullopt;  // the total ends before
+  if (clock_.left() <= delay) return std::nullopt;  // the total ends before
   if (!state_.may_retry() || !can_repeat(nothing_written_)) return std::nullopt;
   return delay;
 }

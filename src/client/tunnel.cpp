@@ -77,18 +77,19 @@ task<> open_http_tunnel(socket_stream& through, const url& proxy, const url& tar
   head_parser parser(head_parser::kind::response);
   std::string received;
   for (;;) {
-    buffer_lease piece = co_await through.receive();
-    if (piece.empty()) refuse(proxy, target, "it closed the connection");
-    received.append(piece.text());
     const parse_state state = parser.parse(received);
     if (state == parse_state::failed) refuse(proxy, target, describe(parser.error()));
-    if (state == parse_state::incomplete) continue;
+    if (state == parse_state::incomplete) {
+      buffer_lease piece = co_await through.receive();
+      if (piece.empty()) refuse(proxy, target, "it closed the connection");
+      received.append(piece.text());
+      continue;
+    }
     const int status = parser.status();
-    if (status >= 100 && status < 200 && status != 101) {
+    if (status >= 100 && status < 200 && status != 101) {  // another answer follows
       received.erase(0, parser.size());
       parser.reset();
-      if (received.empty()) continue;
-      refuse(proxy, target, "it sends several answers");
+      continue;
     }
     if (status < 200 || status >= 300)
       refuse(proxy, target, std::to_string(status) + " " + std::string(parser.reason()));

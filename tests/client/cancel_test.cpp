@@ -5,6 +5,7 @@
 
 #include <exception>
 #include <memory>
+#include <utility>
 
 using namespace gyre_test;
 
@@ -106,5 +107,60 @@ TEST(client_cancel, a_request_that_is_cancelled_closes_its_connection) {
         co_await asking.wait();
         co_await gone.wait();
         EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+      });
+}
+
+TEST(client_cancel, a_cancelled_read_of_a_body_loses_nothing) {
+  gyre::event more;
+  with_server(
+      [&](peer& client) -> gyre::task<> {
+        (void)co_await client.request();
+        co_await client.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nab");
+        co_await more.wait();
+        co_await client.send("c\r\n2\r\nde\r\n0\r\n\r\n");
+        (void)co_await client.rest();
+      },
+      [&](scripted_server& server) -> gyre::task<> {
+        http::client client;
+        auto response = co_await client.get(server.url());
+        std::string all(co_await response.body().receive());
+        for (int i = 0; i < 3; ++i) EXPECT_NE(co_await error_of(gyre::timeout(1ms, response.body().receive())), "");
+        more.set();
+        all += co_await response.read_all();
+        EXPECT_EQ(all, "abcde");
+        EXPECT_EQ(client.counts().idle, 1U);
+      });
+}
+
+TEST(client_cancel, an_upload_that_is_cancelled_halfway_ends_its_connection_and_no_other_request_uses_it) {
+  std::string first;
+  gyre::event half;
+  with_server(
+      [&](peer& client) -> gyre::task<> {
+        if (client.number() > 1) co_return co_await say_hello(client);
+        while (client.received().find("half") == std::string::npos) (void)co_await client.receive();
+        half.set();
+        first = co_await client.rest();
+      },
+      [&](scripted_server& server) -> gyre::task<> {
+        http::client client;
+        auto asking = gyre::spawn([&]() -> gyre::task<> {
+          bool begun = false;
+          auto request = client.request("PUT", server.url());
+          request.body(
+              [&begun]() -> gyre::task<std::string_view> {
+                if (std::exchange(begun, true)) co_await gyre::event().wait();
+                co_return "half";
+              },
+              8);
+          (void)co_await request.send();
+        });
+        co_await half.wait();
+        asking.cancel();
+        co_await asking.wait();
+        EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+        EXPECT_EQ(co_await fetched(client, server.url()), "hello");
+        EXPECT_TRUE(first.ends_with("\r\n\r\nhalf")) << first;
+        EXPECT_EQ(client.counts().retried, 0U);
       });
 }

@@ -1,5 +1,9 @@
 // tests/client/retry_test.cpp: which requests are sent again, and how often.
+#include <gyre/testing/http_mock_server.hpp>
+
 #include "tests/client/scripted_server.hpp"
+
+#include <sys/socket.h>
 
 using namespace gyre_test;
 
@@ -76,4 +80,75 @@ TEST(client_retry, a_connection_that_was_refused_may_be_tried_again_for_any_meth
     EXPECT_NE(co_await error_of(client.post("http://" + where, "x", "text/plain")), "");
     EXPECT_EQ(client.counts().retried, 2U);
   });
+}
+
+// RFC 9110 §9.2.2. On a fresh connection nothing is known: the server may have done what the request wants.
+TEST(client_retry, only_requests_that_may_be_sent_twice_are_repeated_once_they_were_written) {
+  const auto requests = [](std::string method, std::string key) {
+    std::size_t seen = 0;
+    gyre::testing::run_test([&]() -> gyre::task<> {
+      gyre::testing::http_mock_server server;
+      server.reply_bytes("").reply(204);
+      http::client client({.retries = {.attempts = 3}, .connector = server.connector()});
+      auto request = client.request(method, "http://a.test/");
+      if (!key.empty()) request.header(key, "7");
+      const std::string error = co_await error_of(request.send());
+      seen = server.requests().size();
+      EXPECT_EQ(error.empty(), seen == 2) << error;
+    });
+    return seen;
+  };
+  for (const std::string method : {"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"})
+    EXPECT_EQ(requests(method, ""), 2U) << method;
+  for (const std::string method : {"POST", "PATCH", "LOCK", "get"}) EXPECT_EQ(requests(method, ""), 1U) << method;
+  EXPECT_EQ(requests("POST", "Idempotency-Key"), 2U);
+  EXPECT_EQ(requests("PATCH", "x-idempotency-key"), 2U);
+}
+
+TEST(client_retry, a_post_is_repeated_when_its_reused_connection_took_no_byte_of_it) {
+  int descriptor = -1;
+  int posts = 0;
+  with_server(
+      [&](peer& client) -> gyre::task<> {
+        descriptor = client.stream().native_descriptor();
+        for (;;) {
+          const std::string request = co_await client.request();
+          if (request.empty()) co_return;
+          if (request.starts_with("POST")) ++posts;
+          co_await client.answer("hello");
+        }
+      },
+      [&](scripted_server& server) -> gyre::task<> {
+        http::client client;
+        for (int i = 1; i <= 20; ++i) {
+          EXPECT_EQ(co_await fetched(client, server.url()), "hello");
+          // The server's socket is reset at once. The client has no chance to notice before it writes.
+          const sockaddr none{.sa_family = AF_UNSPEC, .sa_data = {}};
+          EXPECT_EQ(::connect(descriptor, &none, sizeof(none)), 0);
+          auto response = co_await client.post(server.url(), "x", "text/plain");
+          EXPECT_EQ(co_await response.read_all(), "hello");
+          EXPECT_EQ(posts, i);
+        }
+        EXPECT_GT(client.counts().retried, 0U);  // a slow thread looks at the kernel before it writes
+      });
+}
+
+TEST(client_retry, the_total_covers_all_attempts_and_the_waits_between_them) {
+  for (const auto backoff : {0ms, 300ms})
+    for (const bool silent : {true, false})
+      gyre::testing::run_test([&]() -> gyre::task<> {
+        gyre::testing::http_mock_server server;
+        for (int i = 0; i < 100; ++i) silent ? server.stall() : server.reply(503);
+        http::client client({.timeouts = {.first_byte = 400ms, .total = 1s},
+                             .retries = {.attempts = 100, .backoff = backoff},
+                             .connector = server.connector()});
+        const auto begin = gyre::now();
+        const std::string error = co_await error_of(client.get("http://a.test/"));
+        const auto used = gyre::now() - begin;
+        EXPECT_LE(used, 1s + 10ms);
+        if (silent) EXPECT_NE(error.find("timed out after"), std::string::npos) << error;
+        const std::size_t within = silent ? 3 : backoff > 0ms ? 7 : 11;
+        EXPECT_LE(server.requests().size(), within) << "no attempt begins after the end";
+        EXPECT_EQ(client.counts().in_use, 0U);
+      });
 }

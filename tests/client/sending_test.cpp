@@ -174,63 +174,6 @@ TEST(client_sending, a_server_that_answers_early_and_reads_no_more_is_left_after
       });
 }
 
-TEST(client_sending, an_expectation_is_met_by_100_continue) {
-  std::string before;
-  with_server(
-      [&](peer& client) -> gyre::task<> {
-        while (client.received().find("\r\n\r\n") == std::string::npos) (void)co_await client.receive();
-        before = client.received();
-        co_await client.send("HTTP/1.1 100 Continue\r\n\r\n");
-        (void)co_await client.request();
-        co_await client.answer("thanks");
-        co_await say_hello(client);
-      },
-      [&](scripted_server& server) -> gyre::task<> {
-        http::client client({.timeouts = {.expect = 30s}});
-        auto request = client.request("POST", server.url());
-        auto response = co_await request.body("text").expect_continue().send();
-        EXPECT_EQ(co_await response.read_all(), "thanks");
-        EXPECT_TRUE(before.ends_with("Content-Length: 4\r\nExpect: 100-continue\r\n\r\n")) << before;
-        EXPECT_EQ(client.counts().idle, 1U);
-      });
-}
-
-TEST(client_sending, without_100_continue_the_body_is_sent_after_a_while) {
-  with_server(
-      [&](peer& client) -> gyre::task<> {
-        (void)co_await client.request();
-        co_await client.answer("thanks");
-        (void)co_await client.rest();
-      },
-      [&](scripted_server& server) -> gyre::task<> {
-        http::client client({.timeouts = {.expect = 3ms}});
-        auto request = client.request("POST", server.url());
-        auto response = co_await request.body("text").expect_continue().send();
-        EXPECT_EQ(co_await response.read_all(), "thanks");
-      });
-}
-
-TEST(client_sending, a_final_answer_to_an_expectation_keeps_the_body_back) {
-  for (const std::string status : {"417 Expectation Failed", "200 OK", "401 Unauthorized"}) {
-    std::string all;
-    with_server(
-        [&](peer& client) -> gyre::task<> {
-          while (client.received().find("\r\n\r\n") == std::string::npos) (void)co_await client.receive();
-          co_await client.send("HTTP/1.1 " + status + "\r\nContent-Length: 0\r\n\r\n");
-          all = co_await client.rest();
-        },
-        [&](scripted_server& server) -> gyre::task<> {
-          http::client client({.timeouts = {.expect = 30s}});
-          auto request = client.request("POST", server.url());
-          auto response = co_await request.body("text").expect_continue().send();
-          EXPECT_EQ(std::to_string(response.status()), status.substr(0, 3));
-          EXPECT_EQ(client.counts().idle, 0U);  // the server may still wait for the body
-          for (int i = 0; i < 1000 && all.empty(); ++i) co_await gyre::sleep(100us);
-        });
-    EXPECT_TRUE(all.ends_with("\r\n\r\n")) << all;
-  }
-}
-
 TEST(client_sending, a_source_is_sent_again_only_if_it_can_begin_again) {
   struct rewindable final : http::request_body_source {
     bool done = false;
