@@ -107,6 +107,7 @@ class client_exchange {
 
   // request_sending.cpp: bodies that take time
   task<std::error_code> converse_while_sending();
+  task<bool> finish_sending(task_handle<void>& sending);
   task<> send_all();
   task<> send_text();
   task<> send_source();
@@ -160,8 +161,9 @@ class client_exchange {
   bool nothing_written_ = false;  // of this attempt, known for sure
   bool answered_ = false;         // the final head has arrived
   bool source_used_ = false;
-  bool early_ = false;       // the final head came before the request was complete
-  bool body_begun_ = false;  // the server has not refused it
+  std::uint64_t pieces_ = 0;  // of requests, so far
+  bool early_ = false;        // the final head came before the request was complete
+  bool body_begun_ = false;   // the server has not refused it
   unsigned interim_ = 0;
   std::error_code write_error_;
   event go_on_;  // "100 Continue" has come

@@ -20,7 +20,7 @@ constexpr std::size_t piece_size = std::size_t{256} << 10U;
 }  // namespace
 
 // A server that answers early and has failed does not want the rest: RFC 9112 §9.3. Another one may go on reading, for
-// as long as it makes progress. If the request is never completed, its connection is not used again.
+// as long as there is progress. If the request is never completed, its connection is not used again.
 task<std::error_code> client_exchange::converse_while_sending() {
   go_on_.clear();
   body_begun_ = false;
@@ -32,18 +32,34 @@ task<std::error_code> client_exchange::converse_while_sending() {
     early_ = !sending.done();
     if (early_ && (failure || input_.head().status() >= 300 || !body_begun_)) sending.cancel();
     if (!early_ || failure) co_return;
-    if (clock_.current() == phase::sending && clock_.is_limited())  // not while the source takes its time
-      clock_.begin(phase::sending, patience_after_response, *conn_);
-    auto rest = gyre::timeout(clock_.left(), sending.wait());
-    const auto in_time = co_await as_expected(std::move(rest));
-    late = !in_time;
-    if (late) sending.cancel();
+    auto finishing = finish_sending(sending);
+    late = co_await std::move(finishing);
   };
   co_await task_group::scope(both);
   if (late) fail_late();
   if (!failure) co_return failure;
   if (!input_.received_any() && write_error_) co_return write_error_;
   co_return failure;
+}
+
+// After an early response. A source that delivers nothing is given up: soon when the response is complete, and otherwise
+// like a body that stops. Returns true when the total has passed.
+task<bool> client_exchange::finish_sending(task_handle<void>& sending) {
+  if (clock_.current() == phase::sending && clock_.is_limited())  // not while the source takes its time
+    clock_.begin(phase::sending, patience_after_response, *conn_);
+  const bool complete = input_.begin_body(request.method) == parse_error::none && input_.has_whole_body();
+  const std::chrono::nanoseconds between_bytes = state_.options().timeouts.between_bytes;
+  const auto pause =
+      complete ? std::min<std::chrono::nanoseconds>(between_bytes, patience_after_response) : between_bytes;
+  for (;;) {
+    const std::uint64_t before = pieces_;
+    auto rest = gyre::timeout(clock_.clamped(pause), sending.wait());
+    const auto in_time = co_await as_expected(std::move(rest));
+    if (in_time) co_return false;
+    if (!clock_.is_total_over() && pieces_ != before) continue;
+    sending.cancel();
+    co_return clock_.is_total_over();
+  }
 }
 
 task<> client_exchange::send_all() {
@@ -112,7 +128,10 @@ task<bool> client_exchange::send_piece(std::string_view first, std::string_view 
   clock_.begin(phase::sending, early_ ? std::min<std::chrono::nanoseconds>(limit, patience_after_response) : limit,
                *conn_);
   const write_outcome written = co_await conn_->write(first, second);
-  if (!written.error) co_return true;
+  if (!written.error) {
+    ++pieces_;
+    co_return true;
+  }
   write_error_ = written.error;
   if (!clock_.expired() && !early_) {
     nothing_written_ = written.nothing_written && first.data() == head_.data();

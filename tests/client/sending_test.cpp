@@ -205,3 +205,60 @@ TEST(client_sending, a_source_is_sent_again_only_if_it_can_begin_again) {
             EXPECT_NE(error.find("the server closed the connection before it answered"), std::string::npos) << error;
         });
 }
+
+// Nobody may wait for ever: the server is content, and the program has no more to say.
+TEST(client_sending, a_source_that_delivers_nothing_after_an_early_response_is_given_up) {
+  const std::string complete = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+  for (const std::string& answer : {complete, std::string("HTTP/1.1 204 Fine\r\n\r\n"),
+                                    std::string("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")}) {
+    gyre::event closed;
+    with_server(
+        [&](peer& client) -> gyre::task<> {
+          (void)co_await client.receive();
+          co_await client.send(answer);
+          EXPECT_TRUE((co_await client.rest()).ends_with("\r\n\r\n"));
+          closed.set();
+        },
+        [&](scripted_server& server) -> gyre::task<> {
+          http::client client({.timeouts = {.between_bytes = answer == complete ? 60s : 50ms}});
+          auto request = client.request("POST", server.url());
+          request.body([]() -> gyre::task<std::string_view> {
+            co_await gyre::event().wait();
+            co_return "";
+          });
+          auto sending = gyre::timeout(20s, request.send());
+          {
+            auto response = co_await std::move(sending);
+            EXPECT_TRUE(response.ok());
+            if (answer == complete) EXPECT_EQ(co_await response.read_all(), "ok");
+          }
+          EXPECT_EQ(client.counts().in_use + client.counts().idle, 0U);
+          co_await closed.wait();
+        });
+  }
+}
+
+TEST(client_sending, a_slow_source_after_an_early_response_is_sent_to_its_end) {
+  with_server(
+      [](peer& client) -> gyre::task<> {
+        (void)co_await client.receive();
+        co_await client.answer("ok");
+        while (!client.received().ends_with("zzzzz")) (void)co_await client.receive();
+        (void)co_await client.rest();
+      },
+      [](scripted_server& server) -> gyre::task<> {
+        http::client client;
+        int left = 5;
+        auto request = client.request("POST", server.url());
+        request.body(
+            [&left]() -> gyre::task<std::string_view> {
+              if (left-- == 0) co_return "";
+              co_await gyre::sleep(300ms);
+              co_return "z";
+            },
+            5);
+        auto response = co_await request.send();
+        EXPECT_EQ(co_await response.read_all(), "ok");
+        EXPECT_EQ(client.counts().idle, 1U) << "the request was not completed";
+      });
+}
