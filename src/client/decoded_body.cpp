@@ -2,6 +2,8 @@
 #include "client_exchange.hpp"
 #include "content_decoder.hpp"
 
+#include <algorithm>
+
 namespace gyre::http {
 namespace {
 
@@ -11,7 +13,8 @@ constexpr std::size_t decoded_at_once = std::size_t{64} << 10U;
 
 client_exchange::~client_exchange() = default;
 
-// Only a response to a request in which the client itself has asked for codings. Another coding is the program's.
+// Only a response to a request in which the client itself has asked for codings. Another coding is the program's, and so
+// are several, in one field or in more.
 void client_exchange::choose_decoder() {
   decoder_.reset();
   decoded_ = {};
@@ -19,8 +22,10 @@ void client_exchange::choose_decoder() {
   encoded_ = {};
   decoded_end_ = decoder_broken_ = false;
   if (!asked_for_codings() || input_.framing().body == body_kind::none) return;
-  const field* const coding = find_field(input_.head().fields(), "Content-Encoding");
-  if (coding != nullptr) decoder_ = make_decoder(coding->value);
+  const auto fields = input_.head().fields();
+  const auto names_coding = [](const field& each) { return equal_ignoring_case(each.name, "Content-Encoding"); };
+  if (std::ranges::count_if(fields, names_coding) == 1)
+    decoder_ = make_decoder(find_field(fields, "Content-Encoding")->value);
   if (decoder_ && decoded_memory_ == nullptr) decoded_memory_ = std::make_unique<char[]>(decoded_at_once);
 }
 

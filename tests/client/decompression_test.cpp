@@ -3,6 +3,9 @@
 
 #include "tests/client/scripted_server.hpp"
 
+#include <cstdint>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 using namespace gyre_test;
@@ -198,5 +201,116 @@ TEST(client_decompression, an_empty_body_and_a_head_have_nothing_to_decompress) 
     EXPECT_EQ(co_await fetched(client, server.url()), "");
     auto response = co_await client.head(server.url());
     EXPECT_EQ(co_await response.read_all(), "");
+  });
+}
+
+namespace {
+
+/// Whether this build asks for the coding.
+bool is_known(std::string_view coding) {
+  bool known = false;
+  with_server(
+      [&](peer& client) -> gyre::task<> {
+        const std::string request = co_await client.request();
+        known = request.substr(request.find("Accept-Encoding: ")).find(coding) < request.size();
+        co_await client.answer("");
+      },
+      [](scripted_server& server) -> gyre::task<> {
+        http::client client;
+        (void)co_await fetched(client, server.url());
+      });
+  return known;
+}
+
+}  // namespace
+
+// RFC 9659: a window is memory that the server makes the client use.
+TEST(client_decompression, a_zstd_frame_may_have_a_window_of_8_mib_and_no_larger_one) {
+  if (!is_known("zstd")) GTEST_SKIP() << "built without zstd";
+  const auto got = [](int exponent) {
+    using namespace std::string_literals;
+    const std::string frame = "\x28\xb5\x2f\xfd\0"s + static_cast<char>(exponent << 3U) +
+                              "\x29\0\0hello"s;  // one block as it is: RFC 8878 §3.1.1
+    std::string result;
+    with_server(answers_in("zstd", frame), [&](scripted_server& server) -> gyre::task<> {
+      http::client client;
+      result = co_await fetched(client, server.url());
+      EXPECT_EQ(client.counts().in_use, 0U);
+    });
+    return result;
+  };
+  EXPECT_EQ(got(13), "hello");
+  for (const int exponent : {14, 15, 20, 31})
+    EXPECT_EQ(got(exponent), "GET URL: the body of the response cannot be decompressed");
+}
+
+TEST(client_decompression, a_body_with_several_codings_is_left_alone) {
+  const std::string once = encoded(text_of(2000), "gzip");
+  if (once.empty()) GTEST_SKIP() << "built without zlib";
+  for (const std::string fields :
+       {"Content-Encoding: gzip, gzip\r\n", "Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n",
+        "Content-Encoding: gzip\r\nContent-Encoding: br\r\n",
+        "Content-Encoding: gzip,gzip,gzip,gzip,gzip,gzip,gzip,gzip\r\n"})
+    with_server(answers_once("HTTP/1.1 200 OK\r\n" + fields + "Content-Length: " + std::to_string(once.size()) +
+                             "\r\n\r\n" + once),
+                [&](scripted_server& server) -> gyre::task<> {
+                  http::client client;
+                  EXPECT_TRUE(co_await fetched(client, server.url()) == once) << fields;
+                });
+}
+
+TEST(client_decompression, a_bomb_in_many_members_or_as_deflate_is_stopped_too) {
+  const std::string member = encoded(std::string(1'000'000, 'a'), "gzip");
+  if (member.empty()) GTEST_SKIP() << "built without zlib";
+  std::string members;
+  for (int i = 0; i < 12; ++i) members += member;
+  const std::string bomb = encoded(std::string(12'000'000, 'a'), "gzip");
+  const std::string raw = bomb.substr(10, bomb.size() - 18);
+  for (const auto& [coding, body] : {std::pair("gzip", members), std::pair("deflate", raw)})
+    with_server(answers_in(coding, body), [&](scripted_server& server) -> gyre::task<> {
+      http::client client({.limits = {.decompressed = 2'000'000, .expansion = 1'000'000}});
+      const std::string error = co_await fetched(client, server.url());
+      EXPECT_NE(error.find("the decompressed body of the response is beyond the limit"), std::string::npos) << error;
+      EXPECT_EQ(client.counts().in_use, 0U);
+    });
+}
+
+TEST(client_decompression, a_bomb_that_comes_slowly_and_in_chunks_is_stopped_where_it_stands) {
+  const std::string bomb = encoded(std::string(12'000'000, 'a'), "gzip");
+  if (bomb.empty()) GTEST_SKIP() << "built without zlib";
+  std::size_t sent = 0;
+  gyre::event left;
+  with_server(
+      [&](peer& client) -> gyre::task<> {
+        (void)co_await client.request();
+        co_await client.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n");
+        try {
+          for (; sent < bomb.size(); sent += 100) {
+            co_await client.send("64\r\n" + bomb.substr(sent, 100) + "\r\n");
+            for (int i = 0; i < 3; ++i) co_await gyre::yield_turn();
+          }
+        } catch (const gyre::io_error&) {
+        }
+        left.set();
+      },
+      [&](scripted_server& server) -> gyre::task<> {
+        http::client client({.limits = {.decompressed = 2'000'000, .expansion = 1'000'000}});
+        const std::string error = co_await fetched(client, server.url());
+        EXPECT_NE(error.find("the decompressed body of the response is beyond the limit"), std::string::npos) << error;
+        co_await left.wait();
+        EXPECT_LT(sent, bomb.size() / 2);
+      });
+}
+
+TEST(client_decompression, a_bomb_that_nobody_reads_is_not_expanded) {
+  const std::string bomb = encoded(std::string(12'000'000, 'a'), "gzip");
+  if (bomb.empty()) GTEST_SKIP() << "built without zlib";
+  with_server(answers_in("gzip", bomb), [&](scripted_server& server) -> gyre::task<> {
+    http::client client({.limits = {.decompressed = 1}});
+    {
+      auto response = co_await client.get(server.url());
+      EXPECT_EQ(response.body().received(), 0U);
+    }
+    EXPECT_EQ(client.counts().in_use, 0U);
   });
 }

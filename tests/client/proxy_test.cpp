@@ -207,6 +207,16 @@ TEST(client_proxy, hosts_can_be_excepted) {
   EXPECT_TRUE(listed("127.0.0.1", "http://127.0.0.1:99/"));
   EXPECT_FALSE(listed("0.0.1", "http://127.0.0.1/"));
   EXPECT_FALSE(listed("", "http://a/"));
+  EXPECT_TRUE(listed("a.example.org", "http://A.EXAMPLE.org/"));
+  EXPECT_TRUE(listed("A.EXAMPLE.ORG:80", "http://a.example.org/"));
+  EXPECT_TRUE(listed("10.1.2.3/32", "http://10.1.2.3/"));
+  EXPECT_FALSE(listed("10.1.2.3/32", "http://10.1.2.2/"));
+  EXPECT_TRUE(listed("10.1.2.3/31", "http://10.1.2.2/"));
+  EXPECT_TRUE(listed("0.0.0.0/0", "http://10.1.2.3/"));
+  EXPECT_FALSE(listed("0.0.0.0/0", "http://[::1]/"));
+  EXPECT_FALSE(listed("0.0.0.0/0", "http://a.test/")) << "a name is not looked up for this";
+  EXPECT_FALSE(listed("10.0.0.0/", "http://10.0.0.0/"));
+  EXPECT_FALSE(listed("10.0.0.0/-1", "http://10.0.0.0/"));
 }
 
 TEST(client_proxy, the_environment_names_proxies) {
@@ -219,6 +229,18 @@ TEST(client_proxy, the_environment_names_proxies) {
   EXPECT_EQ(found.find(http::url("https://near.test/")), nullptr);
   for (const auto& [name, value] : all) ::unsetenv(name);
   EXPECT_EQ(http::proxy_options::from_environment().find(http::url("http://far.test/")), nullptr);
+}
+
+TEST(client_proxy, the_environment_may_use_capitals_except_for_a_variable_that_a_cgi_client_can_set) {
+  const std::pair<const char*, const char*> all[] = {
+      {"HTTP_PROXY", "evil.test"}, {"ALL_PROXY", "all.test"}, {"NO_PROXY", "Near.test,10.0.0.0/8"}};
+  for (const auto& [name, value] : all) ::setenv(name, value, 1);
+  const auto found = http::proxy_options::from_environment();
+  EXPECT_EQ(found.find(http::url("http://far.test/"))->host(), "all.test");
+  EXPECT_EQ(found.find(http::url("https://far.test/"))->host(), "all.test");
+  EXPECT_EQ(found.find(http::url("https://www.near.test/")), nullptr);
+  EXPECT_EQ(found.find(http::url("http://10.1.2.3/")), nullptr);
+  for (const auto& [name, value] : all) ::unsetenv(name);
 }
 
 TEST(client_proxy, text_without_a_scheme_means_http) {

@@ -208,3 +208,70 @@ TEST(client_timeout, a_connection_that_comes_too_late_is_an_error) {
     EXPECT_EQ(client.counts().in_use, 0U);
   });
 }
+
+TEST(client_timeout, a_head_that_comes_byte_by_byte_does_not_extend_the_time) {
+  with_server(
+      [](peer& client) -> gyre::task<> {
+        co_await client.send("HTTP/1.1 200 OK\r\nX: ");
+        for (;;) {
+          co_await client.send("y");
+          co_await gyre::sleep(1ms);
+        }
+      },
+      [](scripted_server& server) -> gyre::task<> {
+        EXPECT_EQ(co_await error_with(server, {.first_byte = 50ms}),
+                  "GET URL (waiting for the response): timed out after 50 ms");
+      });
+}
+
+TEST(client_timeout, frames_of_chunks_without_data_do_not_outlive_the_total) {
+  for (const std::string frames : {"1;a=\"", "1\r\nx\r\n0\r\nTrailer: "})
+    with_server(
+        [&](peer& client) -> gyre::task<> {
+          (void)co_await client.request();
+          co_await client.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + frames);
+          for (;;) {
+            co_await client.send("y");
+            co_await gyre::sleep(1ms);
+          }
+        },
+        [](scripted_server& server) -> gyre::task<> {
+          EXPECT_EQ(co_await error_with(server, {.total = 50ms}),
+                    "GET URL (receiving the body): timed out after 50 ms");
+        });
+}
+
+// On virtual time. Each phase has a limit of its own, and the total is shorter.
+TEST(client_timeout, the_total_ends_a_request_in_whatever_phase_it_is) {
+  const auto error_in = [](auto connect) {
+    std::string error;
+    gyre::testing::run_test([&]() -> gyre::task<> {
+      http::client client({.timeouts = {.queue = 1h, .connect = 1h, .tls = 1h, .total = 2s},
+                           .limits = {.connections_per_origin = 1},
+                           .connector = connect});
+      const auto begin = gyre::now();
+      auto first = gyre::spawn(error_of(client.get("https://a.test/")));
+      co_await gyre::yield();
+      error = co_await error_of(client.request("GET", "https://a.test/").timeout(1s).send());
+      EXPECT_EQ(gyre::now() - begin, 1s);
+      const std::string later = co_await first;
+      EXPECT_EQ(gyre::now() - begin, 2s);
+      error = later + "\n" + error;
+      EXPECT_EQ(client.counts().in_use + client.counts().waiting, 0U);
+    });
+    return error;
+  };
+  const std::string queued = "\nGET https://a.test/ (waiting for a connection): timed out after 1 s";
+  const auto never = [](const http::url&) -> gyre::task<gyre::memory_stream> {
+    co_await gyre::event().wait();
+    co_return gyre::memory_stream();
+  };
+  EXPECT_EQ(error_in(never), "GET https://a.test/ (connecting): timed out after 2 s" + queued);
+  std::vector<gyre::memory_stream> servers;
+  const auto silent = [&servers](const http::url&) -> gyre::task<gyre::memory_stream> {
+    gyre::memory_pair both;
+    servers.push_back(std::move(both.second));
+    co_return std::move(both.first);
+  };
+  EXPECT_EQ(error_in(silent), "GET https://a.test/ (TLS handshake): timed out after 2 s" + queued);
+}
