@@ -133,6 +133,21 @@ TEST(client_retry, a_post_is_repeated_when_its_reused_connection_took_no_byte_of
       });
 }
 
+// Over TLS, and on streams of the program, nobody knows whether a byte was written.
+TEST(client_retry, a_post_is_not_repeated_on_a_reused_stream_that_is_no_socket) {
+  gyre::testing::run_test([]() -> gyre::task<> {
+    gyre::testing::http_mock_server server;
+    server.reply(204).reply_bytes("").reply(204).reply_bytes("").reply(204);
+    http::client client({.connector = server.connector()});
+    (void)co_await client.get("http://a.test/");
+    (void)co_await client.get("http://a.test/");
+    EXPECT_EQ(client.counts().retried, 1U);
+    EXPECT_NE(co_await error_of(client.post("http://a.test/", "x", "text/plain")), "");
+    EXPECT_EQ(client.counts().retried, 1U);
+    EXPECT_EQ(server.requests().size(), 4U);
+  });
+}
+
 TEST(client_retry, the_total_covers_all_attempts_and_the_waits_between_them) {
   for (const auto backoff : {0ms, 300ms})
     for (const bool silent : {true, false})

@@ -67,6 +67,9 @@ class GYRE_API client_request {
   /// A body that is made while it is sent: a callable that returns the next piece as a task<std::string_view> (empty at
   /// the end), or a byte stream such as a file, which is read to its end. It is sent in chunks, unless its length is
   /// given. It can be sent only once: a redirect that repeats the body fails, and there is no retry.
+  ///
+  /// A source that delivers nothing once the server has answered is given up, and the connection closed: after a second
+  /// if the response is complete, otherwise after client_timeouts::between_bytes.
   template <class Source>
     requires(!std::convertible_to<Source, std::string_view>) && (body_callable<Source> || readable_stream<Source>)
   client_request& body(Source source, std::optional<std::uint64_t> length = {}, std::string_view media_type = {}) {
