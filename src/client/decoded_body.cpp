@@ -13,8 +13,8 @@ constexpr std::size_t decoded_at_once = std::size_t{64} << 10U;
 
 client_exchange::~client_exchange() = default;
 
-// Only a response to a request in which the client itself has asked for codings. Another coding is the program's, and so
-// are several, in one field or in more.
+// Only a response to a request in which the client itself has asked for codings. Another coding is the program's, and
+// so are several codings, in one field or in more.
 void client_exchange::choose_decoder() {
   decoder_.reset();
   decoded_ = {};

@@ -42,7 +42,7 @@ task<std::error_code> client_exchange::converse_while_sending() {
   co_return failure;
 }
 
-// After an early response. A source that delivers nothing is given up: soon when the response is complete, and otherwise
+// After an early response. A source that delivers nothing is given up: soon when the response is complete, otherwise
 // like a body that stops. Returns true when the total has passed.
 task<bool> client_exchange::finish_sending(task_handle<void>& sending) {
   if (clock_.current() == phase::sending && clock_.is_limited())  // not while the source takes its time
