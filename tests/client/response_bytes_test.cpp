@@ -83,7 +83,7 @@ std::string expected(const exchange& tried, std::size_t bytes) {
   if (bytes == tried.all().size()) return tried.text;
   if (bytes == 0) return "the server closed the connection before it answered";
   if (!tried.until_close || bytes < tried.head.size()) return "the connection ended within the response";
-  const std::string body = tried.body.substr(0, bytes - tried.head.size());
+  std::string body = tried.body.substr(0, bytes - tried.head.size());
   if (!tried.compressed || body.empty()) return body;
   return "the body of the response cannot be decompressed: it is cut off";
 }
