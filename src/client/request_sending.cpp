@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <stdexcept>
+#include <vector>
 
 #include "client_exchange.hpp"
 
@@ -115,8 +117,12 @@ task<> client_exchange::send_source() {
     if (!co_await send_piece(framed, {})) co_return;
   }
   if (!source_length) {
+    const std::vector<field> trailers = source->trailers();
+    for (const field& each : trailers)
+      if (!may_be_trailer(each.name))
+        throw std::invalid_argument("trailer \"" + std::string(each.name) + "\": a server needs it before the body");
     framed.clear();
-    head_writer(framed).last_chunk();
+    head_writer(framed).last_chunk(trailers);
     if (!co_await send_piece(framed, {})) co_return;
   }
   sent_ = true;

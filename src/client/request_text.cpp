@@ -11,9 +11,8 @@ namespace gyre::http {
 namespace {
 
 // They decide where a message ends, or concern one connection only.
-constexpr std::string_view own_fields[] = {
-    "Content-Length",   "Transfer-Encoding",  "Expect", "Trailer", "TE", "Upgrade", "Keep-Alive",
-    "Proxy-Connection", "Proxy-Authorization"};
+constexpr std::string_view own_fields[] = {"Content-Length",   "Transfer-Encoding",  "Expect", "Upgrade", "Keep-Alive",
+                                           "Proxy-Connection", "Proxy-Authorization"};
 
 }  // namespace
 
@@ -38,7 +37,7 @@ void request_text::clear() noexcept {
   upgrade.clear();
   if (body.capacity() > kept) std::string().swap(body);
   has_host = has_user_agent = has_accept = has_authorization = has_content_type = has_idempotency_key = false;
-  closes = has_body = has_accept_encoding = has_range = has_cookie = false;
+  closes = has_body = has_accept_encoding = has_range = has_cookie = takes_trailers = false;
 }
 
 void request_text::set_method(std::string_view name) {
@@ -60,6 +59,11 @@ void request_text::add_field(std::string_view name, std::string_view value) {
       throw std::invalid_argument("field \"Connection\": only \"close\" can be asked for");
     closes = true;
   }
+  if (is("TE")) {
+    if (!equal_ignoring_case(value, "trailers"))
+      throw std::invalid_argument("field \"TE\": only \"trailers\" can be asked for");
+    if (takes_trailers) return;
+  }
   const std::size_t before = fields.size();
   if (is("Host") && has_host) remove_field(name);
   try {
@@ -75,6 +79,7 @@ void request_text::add_field(std::string_view name, std::string_view value) {
   has_accept_encoding = has_accept_encoding || is("Accept-Encoding");
   has_range = has_range || is("Range");
   has_cookie = has_cookie || is("Cookie");
+  takes_trailers = takes_trailers || is("TE");
   has_content_type = has_content_type || is("Content-Type");
   has_idempotency_key = has_idempotency_key || is("Idempotency-Key") || is("X-Idempotency-Key");
 }
@@ -105,7 +110,8 @@ void request_text::set_content_type(std::string_view media_type) {
 }
 
 void request_text::drop_body() {
-  for (const std::string_view each : {"Content-Type", "Content-Encoding", "Content-Language", "Content-Location"})
+  for (const std::string_view each :
+       {"Content-Type", "Content-Encoding", "Content-Language", "Content-Location", "Trailer"})
     remove_field(each);
   body.clear();
   has_body = has_content_type = false;
@@ -165,6 +171,7 @@ void request_text::write_head(std::string& out, std::string_view user_agent, con
   else if (method == "POST" || method == "PUT" || method == "PATCH")
     writer.field("Content-Length", std::uint64_t{0});  // RFC 9110 §8.6
   if (framed.expects_continue) writer.field("Expect", "100-continue");
+  if (takes_trailers) writer.field("Connection", "TE");  // RFC 9110 §10.1.4
   if (!upgrade.empty()) {
     writer.field("Connection", "Upgrade");
     writer.field("Upgrade", upgrade);

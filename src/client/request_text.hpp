@@ -31,6 +31,7 @@ struct request_text {
   bool has_authorization = false;
   bool has_content_type = false;
   bool has_idempotency_key = false;
+  bool takes_trailers = false;
   bool closes = false;
   bool has_body = false;  // perhaps an empty one
 

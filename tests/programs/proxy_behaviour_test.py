@@ -81,7 +81,7 @@ class Behaviour(unittest.TestCase):
             self.upstream.may_go_on.set()
             received += read_to_end(peer)
             self.assertEqual(received.count(b"piece"), 2)
-            self.assertTrue(received.endswith(b"0\r\n\r\n"), received)
+            self.assertTrue(received.endswith(b"0\r\nX-Trailer: 1\r\n\r\n"), received)
         self.assertEqual(self.proxy.process.wait(20), 0)
 
     ABOUT_THE_CLIENT = {"X-Forwarded-For": "10.1.2.3", "X_Forwarded_For": "10.1.2.4", "Forwarded": "for=10.1.2.5",

@@ -54,7 +54,8 @@ struct form_part {
 class GYRE_API client_request {
  public:
   /// Appends a field. The client itself sets Content-Length, Transfer-Encoding, Expect and the like, which are refused.
-  /// Host, User-Agent, Accept and Authorization replace the client's own.
+  /// Host, User-Agent, Accept and Authorization replace the client's own. "TE: trailers" tells the server that the program
+  /// reads client_body::trailers().
   client_request& header(std::string_view name, std::string_view value);
   /// Appends "name=value" to the query of the URL.
   client_request& query(std::string_view name, std::string_view value);

@@ -4,6 +4,7 @@
 #include <gyre/coro/async_generator.hpp>
 #include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
+#include <gyre/http/field.hpp>
 #include <gyre/stream/byte_stream.hpp>
 
 #include <concepts>
@@ -11,6 +12,7 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace gyre::http {
 
@@ -26,6 +28,11 @@ class request_body_source {
   /// Lifetime: the piece stays valid until the next call. Cancel: the request is abandoned.
   /// Errors: an exception ends the request, and is thrown to its caller.
   virtual task<std::string_view> next() = 0;
+  /// The fields that follow the body, asked for after its last piece. Only a body that is sent in chunks has them. Sending
+  /// fails with std::invalid_argument for a field that may not be a trailer; see may_be_trailer(). Defaults to none.
+  ///
+  /// Lifetime: the fields stay valid as long as this.
+  [[nodiscard]] virtual std::vector<field> trailers() { return {}; }
   /// Begins again, for a request that has to be repeated. Returns false when that is impossible, the default.
   virtual bool rewind() { return false; }
 };

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace gyre::fs {
@@ -23,6 +24,9 @@ struct body_filter {
   virtual task<> write(std::string_view piece) = 0;
   virtual void append(std::string_view piece) = 0;
   virtual task<> flush() = 0;
+  /// Same as body_writer::add_trailer(), whose checks have been made. A filter passes it to the next writer. Defaults to
+  /// dropping the field.
+  virtual void add_trailer(std::string_view /*name*/, std::string_view /*value*/) {}
   /// Same as body_writer::waiting(). A filter asks the next writer and adds the bytes it keeps itself. Defaults to 0:
   /// not known.
   [[nodiscard]] virtual std::size_t waiting() const noexcept { return 0; }
@@ -71,6 +75,13 @@ class GYRE_API body_writer {
   /// Cancel: same as write. Errors: same as write.
   [[nodiscard]] task<> flush();
 
+  /// Adds a field that follows the body, such as a checksum of it. Dropped unless the body is sent in chunks: to a
+  /// client of HTTP/1.0, and when the length of the body was announced.
+  ///
+  /// Errors: std::invalid_argument for a name for which may_be_trailer() is false, or that is no token, or a value that
+  /// is no field value.
+  void add_trailer(std::string_view name, std::string_view value);
+
   /// Bytes that the connection has not accepted yet, framing included.
   [[nodiscard]] std::size_t waiting() const noexcept;
   /// Bytes of the body written so far.
@@ -87,6 +98,7 @@ class GYRE_API body_writer {
   body_filter* filter_ = nullptr;  // used instead of the output
   std::uint64_t written_ = 0;
   std::uint64_t announced_ = any_length;
+  std::string trailers_;  // "Name: value\r\n" each
   form form_ = form::chunked;
   bool cut_off_ = false;  // a piece was left in the middle: nothing may follow
 };

@@ -25,9 +25,9 @@ std::string node(const std::string& host) {
   return host.contains(':') ? fmt::format("\"[{}]\"", host) : host;
 }
 
-std::string joined(const http::request& request, std::string_view name) {
+std::string joined(std::span<const http::field> fields, std::string_view name) {
   std::string text;
-  for (const http::field& each : request.fields()) {
+  for (const http::field& each : fields) {
     if (!http::equal_ignoring_case(each.name, name)) continue;
     if (!text.empty()) text += ", ";
     text += each.value;
@@ -62,6 +62,30 @@ bool is_about_client(std::string_view name) {
          http::equal_ignoring_case(std::string_view(normal).substr(0, family.size()), family);
 }
 
+bool is_trailer_passed_on(std::string_view name, std::span<const http::field> all) {
+  return http::may_be_trailer(name) && !is_about_client(name) && !is_hop_by_hop(name, all);
+}
+
+std::string trailers_announced(std::span<const http::field> all) {
+  std::string text;
+  const std::string announced = joined(all, "Trailer");
+  std::string_view rest = announced;
+  for (auto each = http::next_in_list(rest); !each.empty(); each = http::next_in_list(rest)) {
+    if (!http::is_token(each) || !is_trailer_passed_on(each, all)) continue;
+    if (!text.empty()) text += ", ";
+    text += each;
+  }
+  return text;
+}
+
+bool takes_trailers(const http::request& request) {
+  const std::string codings = joined(request.fields(), "TE");
+  std::string_view rest = codings;
+  for (auto each = http::next_in_list(rest); !each.empty(); each = http::next_in_list(rest))
+    if (http::equal_ignoring_case(each, "trailers")) return true;
+  return false;
+}
+
 std::optional<std::uint64_t> hops_left(const http::request& request) {
   if (request.method() != "OPTIONS" && request.method() != "TRACE") return std::nullopt;
   return http::value_from_text<std::uint64_t>(request.field("Max-Forwards"));
@@ -89,10 +113,13 @@ void forward_fields(const http::request& request, const client_description& clie
     if (!client.trusted && is_about_client(each.name)) continue;
     to.header(each.name, each.value);
   }
+  if (takes_trailers(request)) to.header("TE", "trailers");
   const auto hops = hops_left(request);
   if (hops) to.header("Max-Forwards", std::to_string(*hops - 1));
 
-  const auto before = [&](std::string_view name) { return client.trusted ? joined(request, name) : std::string(); };
+  const auto before = [&](std::string_view name) {
+    return client.trusted ? joined(request.fields(), name) : std::string();
+  };
   const auto appended = [](std::string list, std::string_view last) {
     return list.empty() ? std::string(last) : list.append(", ").append(last);
   };
@@ -106,7 +133,7 @@ void forward_fields(const http::request& request, const client_description& clie
   std::string element = fmt::format("for={};proto={}", node(client.host), scheme);
   if (!host.empty()) element += fmt::format(";host=\"{}\"", host);
   to.header("Forwarded", appended(before("Forwarded"), element));
-  to.header("Via", appended(joined(request, "Via"), request.minor_version() == 0 ? "1.0 gyre" : "1.1 gyre"));
+  to.header("Via", appended(joined(request.fields(), "Via"), request.minor_version() == 0 ? "1.0 gyre" : "1.1 gyre"));
 }
 
 }  // namespace programs

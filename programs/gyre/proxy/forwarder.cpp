@@ -75,12 +75,40 @@ class forwarder::passed_on {
       if (piece.empty()) break;
       co_await out.write(piece);
     }
+    for (const http::field& each : body.trailers())
+      if (is_trailer_passed_on(each.name, response_.fields())) out.add_trailer(each.name, each.value);
     use_ = {};
   }
 
  private:
   http::client_response response_;
   upstreams::use use_;
+};
+
+/// Streams the body of a request.
+class forwarder::received_body final : public http::request_body_source {
+ public:
+  received_body(http::request& from, bool& begun, std::exception_ptr& failure) noexcept
+      : from_(from), begun_(begun), failure_(failure) {}
+  gyre::task<std::string_view> next() override {
+    begun_ = true;
+    try {
+      co_return co_await from_.body().receive();
+    } catch (const std::exception&) {  // not a cancel: then the server behind has failed
+      failure_ = std::current_exception();
+      throw;
+    }
+  }
+  [[nodiscard]] std::vector<http::field> trailers() override {
+    auto all = from_.body().trailers();
+    std::erase_if(all, [this](const http::field& each) { return !is_trailer_passed_on(each.name, from_.fields()); });
+    return all;
+  }
+
+ private:
+  http::request& from_;
+  bool& begun_;
+  std::exception_ptr& failure_;
 };
 
 /// Connects a client and a server that have agreed on another protocol.
@@ -179,16 +207,10 @@ http::client_request forwarder::prepare(http::request& request, std::size_t numb
     const std::string protocols = protocols_passed_on(request);
     if (!protocols.empty()) made.upgrade(protocols);
   } else {
-    auto next = [&request, &body_begun, &body_failure]() -> gyre::task<std::string_view> {
-      body_begun = true;
-      try {
-        co_return co_await request.body().receive();
-      } catch (const std::exception&) {  // not a cancel: then the server behind has failed
-        body_failure = std::current_exception();
-        throw;
-      }
-    };
-    made.body(std::move(next), request.body().length());
+    const auto length = request.body().length();
+    const std::string trailers = length ? std::string() : trailers_announced(request.fields());
+    if (!trailers.empty()) made.header("Trailer", trailers);
+    made.body(http::request_body_owner(new received_body(request, body_begun, body_failure)), length);
   }
   return made;
 }
@@ -215,6 +237,9 @@ http::response forwarder::make_response(http::request& request, http::client_res
       made.add_field(each.name, each.value);
     }
   }
+  const bool in_chunks = has_body && !made.length() && request.minor_version() > 0;
+  const std::string trailers = in_chunks ? trailers_announced(fields) : std::string();
+  if (!trailers.empty()) made.add_field("Trailer", trailers);
   made.add_field("Via", "1.1 gyre");
   if (!request.body().at_end()) made.close_connection();  // the rest of the body is not wanted
   return made;

@@ -35,6 +35,7 @@ class forwarder {
 
  private:
   class passed_on;
+  class received_body;
   class connected;
   gyre::task<gyre::http::response> forward(gyre::http::request& request);
   [[nodiscard]] gyre::http::client_request prepare(gyre::http::request& request, std::size_t number, bool& body_begun,

@@ -6,6 +6,40 @@
 #include <algorithm>
 
 namespace gyre::http {
+namespace {
+
+constexpr std::string_view needed_before_body[] = {"Age",
+                                                   "Authorization",
+                                                   "Cache-Control",
+                                                   "Connection",
+                                                   "Content-Encoding",
+                                                   "Content-Length",
+                                                   "Content-Range",
+                                                   "Content-Type",
+                                                   "Cookie",
+                                                   "Date",
+                                                   "Expect",
+                                                   "Expires",
+                                                   "Host",
+                                                   "Keep-Alive",
+                                                   "Location",
+                                                   "Max-Forwards",
+                                                   "Pragma",
+                                                   "Proxy-Authenticate",
+                                                   "Proxy-Authorization",
+                                                   "Proxy-Connection",
+                                                   "Range",
+                                                   "Retry-After",
+                                                   "Set-Cookie",
+                                                   "TE",
+                                                   "Trailer",
+                                                   "Transfer-Encoding",
+                                                   "Upgrade",
+                                                   "Vary",
+                                                   "Via",
+                                                   "WWW-Authenticate"};
+
+}  // namespace
 
 bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
   if (a.size() != b.size()) return false;
@@ -43,5 +77,12 @@ bool is_token(std::string_view text) noexcept {
 }
 
 bool is_field_value(std::string_view text) noexcept { return is_value(text) && trim(text).size() == text.size(); }
+
+bool may_be_trailer(std::string_view name) noexcept {
+  for (const std::string_view each : needed_before_body)
+    if (equal_ignoring_case(name, each)) return false;
+  constexpr std::string_view conditions = "If-";
+  return !equal_ignoring_case(name.substr(0, conditions.size()), conditions);
+}
 
 }  // namespace gyre::http

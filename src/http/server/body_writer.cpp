@@ -1,6 +1,8 @@
 // src/http/server/body_writer.cpp: writes the pieces of a body, framed as chunks where needed. RFC 9112 §7.1.
 #include <gyre/fs/file.hpp>
 #include <gyre/http/body_writer.hpp>
+#include <gyre/http/field.hpp>
+#include <gyre/http/head_writer.hpp>
 #include <gyre/io/file_bytes.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/tasks/to_thread.hpp>
@@ -121,6 +123,17 @@ task<> body_writer::filter_file(int file, std::uint64_t offset, std::uint64_t si
     offset += piece.size();
     size -= piece.size();
   }
+}
+
+void body_writer::add_trailer(std::string_view name, std::string_view value) {
+  if (!may_be_trailer(name))
+    throw std::invalid_argument("trailer \"" + std::string(name) + "\": a client needs this field before the body");
+  std::string line;
+  head_writer(line).field(name, value);
+  if (filter_ != nullptr)
+    filter_->add_trailer(name, value);
+  else
+    trailers_ += line;
 }
 
 task<> body_writer::flush() {

@@ -140,7 +140,7 @@ task<bool> response_sender::produce() {
   if (output_.failed() || writer.cut_off_) co_return false;
   if (response_.length && writer.written() != *response_.length)
     throw std::logic_error("the body of the response is shorter than was announced");
-  if (chunked_) output_.buffer().append("0\r\n\r\n");
+  if (chunked_) output_.buffer().append("0\r\n").append(writer.trailers_).append("\r\n");
   co_return count.complete = true;
 }
 

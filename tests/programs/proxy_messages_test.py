@@ -1,0 +1,113 @@
+"""gyre proxy: trailers, interim responses, and responses that break."""
+
+import socket
+import unittest
+
+from proxy_support import Proxy
+from scripted import Scripted, read_head
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+TRAILERS = b"4\r\nbody\r\n0\r\nChecksum: 7\r\nchecksum: 8\r\n\r\n"
+
+
+def read_until(peer, end, text=b""):
+    while end not in text:
+        piece = peer.recv(65536)
+        if not piece:
+            raise OSError(f"the connection has ended after {text}")
+        text += piece
+    return text
+
+
+def exchange(proxy, request):
+    """Returns everything that the proxy sends until it closes the connection."""
+    with socket.create_connection(("127.0.0.1", proxy.port), timeout=20) as peer:
+        peer.sendall(request)
+        text = b""
+        while piece := peer.recv(65536):
+            text += piece
+        return text
+
+
+def saying(answer, seen=None):
+    """A server that reads the head of one request, sends these bytes, and closes."""
+    def serve(peer, _):
+        head = read_head(peer)
+        if seen is not None:
+            seen.append(head)
+        peer.sendall(answer)
+    return Scripted(serve)
+
+
+GET = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+
+
+class ResponseTrailers(unittest.TestCase):
+    def response(self, answer, request=GET):
+        with saying(answer) as server, Proxy(server.port) as proxy:
+            return exchange(proxy, request).split(b"\r\n\r\n", 1)
+
+    def test_the_trailers_of_a_chunked_response_reach_the_client(self):
+        head, body = self.response(CHUNKED + b"Trailer: Checksum\r\n\r\n" + TRAILERS)
+        self.assertEqual(body, TRAILERS)
+        self.assertIn(b"\r\nTrailer: Checksum\r\n", head + b"\r\n")
+
+    def test_fields_that_may_not_be_trailers_are_dropped_and_not_announced(self):
+        names = ("Content-Length", "transfer-encoding", "Host", "Trailer", "Connection", "X-Hop", "Content-Encoding",
+                 "Set-Cookie", "Location", "Content-Type", "Cache-Control", "Keep-Alive", "Upgrade")
+        section = "".join(f"{name}: 1\r\n" for name in names).encode()
+        head, body = self.response(CHUNKED + b"Connection: X-Hop\r\nTrailer: Host, X-Hop, Checksum, Content-Length\r\n"
+                                   b"\r\n4\r\nbody\r\n0\r\n" + section + b"Checksum: 7\r\n\r\n")
+        self.assertEqual(body, b"4\r\nbody\r\n0\r\nChecksum: 7\r\n\r\n")
+        self.assertIn(b"\r\nTrailer: Checksum\r\n", head + b"\r\n")
+
+    def test_a_client_of_http_1_0_gets_the_body_alone(self):
+        head, body = self.response(CHUNKED + b"Trailer: Checksum\r\n\r\n" + TRAILERS, b"GET / HTTP/1.0\r\n\r\n")
+        self.assertEqual(body, b"body")
+        self.assertNotIn(b"Trailer", head)
+
+
+class RequestTrailers(unittest.TestCase):
+    def request(self, fields, section, arguments=()):
+        """Returns the head and the body that the server receives, chunks included."""
+        received = []
+
+        def serve(peer, _):
+            received.append(read_until(peer, b"\r\n\r\n"))
+            received.append(read_until(peer, b"0\r\n", received[0]))
+            received.append(read_until(peer, b"Last: 1\r\n\r\n", received[1]))
+            peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok")
+
+        with Scripted(serve) as server, Proxy(server.port, arguments=arguments) as proxy:
+            answer = exchange(proxy, b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close, X-Hop\r\n" + fields +
+                              b"Transfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n" + section + b"Last: 1\r\n\r\n")
+            self.assertTrue(answer.endswith(b"\r\n\r\nok"), answer)
+            return received[-1].split(b"\r\n\r\n", 1)
+
+    def test_the_trailers_of_a_chunked_request_reach_the_server(self):
+        head, body = self.request(b"Trailer: Checksum, Last\r\n", b"Checksum: 7\r\n")
+        self.assertEqual(body, b"4\r\nbody\r\n0\r\nChecksum: 7\r\nLast: 1\r\n\r\n")
+        self.assertIn(b"\r\nTrailer: Checksum, Last\r\n", head + b"\r\n")
+
+    def test_fields_that_may_not_be_trailers_are_dropped_and_not_announced(self):
+        section = b"".join(name + b": 1\r\n" for name in (
+            b"Content-Length", b"Transfer-Encoding", b"Host", b"X-Hop", b"Authorization", b"If-Match", b"Range",
+            b"X-Forwarded-For", b"X_Real_IP", b"Forwarded", b"Via", b"Expect", b"TE", b"Cookie"))
+        head, body = self.request(b"Trailer: Host, X-Hop, X-Forwarded-For\r\n", section)
+        self.assertEqual(body, b"4\r\nbody\r\n0\r\nLast: 1\r\n\r\n")
+        self.assertNotIn(b"Trailer", head)
+
+    def test_a_client_that_takes_trailers_is_named_to_the_server(self):
+        for given, passed_on in ((b"TE: gzip;q=0.5, Trailers\r\n", True), (b"TE: gzip\r\n", False), (b"", False)):
+            with self.subTest(given):
+                seen = []
+                with saying(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", seen) as server:
+                    with Proxy(server.port) as proxy:
+                        exchange(proxy, b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close, TE\r\n" + given + b"\r\n")
+                self.assertEqual("\r\nTE: trailers\r\n" in seen[0], passed_on, seen)
+                self.assertEqual("\r\nConnection: TE\r\n" in seen[0], passed_on, seen)
+                self.assertNotIn("gzip", seen[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
