@@ -230,6 +230,23 @@ TEST(client_exchange, interim_responses_are_shown_and_skipped) {
               });
 }
 
+TEST(client_exchange, an_observer_of_interim_responses_may_wait) {
+  with_server(
+      answers_once("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
+      [](scripted_server& server) -> gyre::task<> {
+        http::client client;
+        std::string seen;
+        auto request = client.request("GET", server.url());
+        request.on_interim([&seen](int, std::span<const http::field> fields) -> gyre::task<> {
+          co_await gyre::yield();
+          seen = fields.front().value;
+        });
+        auto response = co_await request.send();
+        EXPECT_EQ(seen, "</a>");
+        EXPECT_EQ(co_await response.read_all(), "ok");
+      });
+}
+
 TEST(client_exchange, a_server_that_sends_interim_responses_for_ever_is_left) {
   with_server(
       [](peer& client) -> gyre::task<> {

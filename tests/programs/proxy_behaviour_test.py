@@ -174,11 +174,6 @@ class Behaviour(unittest.TestCase):
             with self.assertRaises((http.client.IncompleteRead, ConnectionResetError)):
                 proxy.get("/")
 
-    def test_interim_answers_are_passed_over(self):
-        proxy = self.start_before(lambda peer: peer.sendall(
-            b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
-        self.assertEqual(proxy.get("/"), (200, b"ok"))
-
     def test_a_server_that_closes_idle_connections(self):
         proxy = self.start_before(lambda peer: peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"))
         for _ in range(5):

@@ -1,6 +1,7 @@
 """gyre proxy: trailers, interim responses, and responses that break."""
 
 import socket
+import threading
 import unittest
 
 from proxy_support import Proxy
@@ -107,6 +108,65 @@ class RequestTrailers(unittest.TestCase):
                 self.assertEqual("\r\nTE: trailers\r\n" in seen[0], passed_on, seen)
                 self.assertEqual("\r\nConnection: TE\r\n" in seen[0], passed_on, seen)
                 self.assertNotIn("gzip", seen[0])
+
+
+HINT = b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nLink: </b>\r\n\r\n"
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok"
+
+
+class Hints(unittest.TestCase):
+    def test_a_hint_reaches_the_client_before_the_server_has_answered(self):
+        seen = threading.Event()
+        self.addCleanup(seen.set)
+
+        def serve(peer, _):
+            read_head(peer)
+            peer.sendall(HINT)
+            seen.wait(20)
+            peer.sendall(OK)
+
+        with Scripted(serve) as server, Proxy(server.port) as proxy:
+            with socket.create_connection(("127.0.0.1", proxy.port), timeout=20) as peer:
+                peer.sendall(GET)
+                self.assertEqual(read_until(peer, b"\r\n\r\n"), HINT)
+                seen.set()
+                rest = read_until(peer, b"\r\n\r\nok")
+                self.assertTrue(rest.startswith(b"HTTP/1.1 200 OK\r\n"), rest)
+
+    def test_every_interim_response_but_100_is_passed_on_without_fields_of_the_connection(self):
+        answer = (b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\nConnection: X-Hop\r\nX-Hop: 1\r\n"
+                  b"Content-Length: 3\r\nKeep-Alive: 1\r\n\r\n" + HINT + b"HTTP/1.1 199 Mine\r\n\r\n" + OK)
+        with saying(answer) as server, Proxy(server.port) as proxy:
+            *hints, head, body = exchange(proxy, GET).split(b"\r\n\r\n")
+        self.assertEqual([b"HTTP/1.1 102 Processing", HINT[:-4]], hints[:2])
+        self.assertTrue(hints[2].startswith(b"HTTP/1.1 199 "), hints)
+        self.assertTrue(head.startswith(b"HTTP/1.1 200 OK\r\n"), head)
+        self.assertEqual((len(hints), body), (3, b"ok"))
+
+    def test_a_client_of_http_1_0_gets_no_hints(self):
+        with saying(HINT + OK) as server, Proxy(server.port) as proxy:
+            answer = exchange(proxy, b"GET / HTTP/1.0\r\n\r\n")
+        self.assertTrue(answer.startswith(b"HTTP/1.1 200 OK\r\n"), answer)
+        self.assertTrue(answer.endswith(b"\r\n\r\nok"), answer)
+
+    def test_a_client_that_waits_for_100_gets_it_and_the_hints(self):
+        def serve(peer, _):
+            head = read_head(peer).encode()
+            peer.sendall(HINT)
+            read_until(peer, b"body", head.partition(b"\r\n\r\n")[2])
+            peer.sendall(OK)
+
+        with Scripted(serve) as server, Proxy(server.port) as proxy:
+            with socket.create_connection(("127.0.0.1", proxy.port), timeout=20) as peer:
+                peer.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 4\r\n"
+                             b"Expect: 100-continue\r\n\r\n")
+                go_on = b"HTTP/1.1 100 Continue\r\n\r\n"
+                before = b""
+                while len(before) < len(HINT) + len(go_on):
+                    before += read_until(peer, b"\r\n\r\n")
+                self.assertIn(before, (HINT + go_on, go_on + HINT))
+                peer.sendall(b"body")
+                self.assertTrue(read_until(peer, b"\r\n\r\nok").startswith(b"HTTP/1.1 200 OK\r\n"))
 
 
 if __name__ == "__main__":

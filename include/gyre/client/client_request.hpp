@@ -13,6 +13,7 @@
 #include <gyre/loop/deadline.hpp>
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -20,6 +21,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace gyre::http {
@@ -30,8 +32,9 @@ class interim_observer {
   interim_observer() noexcept = default;
   interim_observer& operator=(interim_observer&&) = delete;
   virtual ~interim_observer() = default;
-  /// Lifetime: the fields are valid during the call.
-  virtual void see(int status, std::span<const field> fields) = 0;
+  /// Lifetime: the fields are valid until the task has ended. Cancel: the request is abandoned.
+  /// Errors: an exception ends the request, and is thrown to its caller.
+  virtual task<> see(int status, std::span<const field> fields) = 0;
 };
 using interim_owner = owned<interim_observer*, delete_target>;
 
@@ -54,8 +57,8 @@ struct form_part {
 class GYRE_API client_request {
  public:
   /// Appends a field. The client itself sets Content-Length, Transfer-Encoding, Expect and the like, which are refused.
-  /// Host, User-Agent, Accept and Authorization replace the client's own. "TE: trailers" tells the server that the program
-  /// reads client_body::trailers().
+  /// Host, User-Agent, Accept and Authorization replace the client's own. "TE: trailers" tells the server that the
+  /// program reads client_body::trailers().
   client_request& header(std::string_view name, std::string_view value);
   /// Appends "name=value" to the query of the URL.
   client_request& query(std::string_view name, std::string_view value);
@@ -119,13 +122,21 @@ class GYRE_API client_request {
   /// The most redirects that are followed; replaces redirect_policy::most. With 0, the response with the redirect is
   /// the result.
   client_request& redirects(unsigned most) noexcept;
-  /// Calls `observer(status, fields)` for each interim response (1xx).
+  /// Calls `observer(status, fields)` for each interim response (1xx). A task<> that it returns is awaited, within the
+  /// time limits of the request.
   template <class F>
     requires requires(F& f, std::span<const field> fields) { f(100, fields); }
   client_request& on_interim(F observer) {
     struct calls final : interim_observer {
       explicit calls(F&& f) : function(std::move(f)) {}
-      void see(int status, std::span<const field> fields) override { function(status, fields); }
+      task<> see(int status, std::span<const field> fields) override {
+        if constexpr (std::same_as<std::invoke_result_t<F&, int, std::span<const field>>, task<>>) {
+          co_await function(status, fields);
+        } else {
+          function(status, fields);
+          co_return;
+        }
+      }
       F function;
     };
     return set_observer(interim_owner(new calls(std::move(observer))));

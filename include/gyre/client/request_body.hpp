@@ -28,8 +28,8 @@ class request_body_source {
   /// Lifetime: the piece stays valid until the next call. Cancel: the request is abandoned.
   /// Errors: an exception ends the request, and is thrown to its caller.
   virtual task<std::string_view> next() = 0;
-  /// The fields that follow the body, asked for after its last piece. Only a body that is sent in chunks has them. Sending
-  /// fails with std::invalid_argument for a field that may not be a trailer; see may_be_trailer(). Defaults to none.
+  /// The fields that follow the body, asked for after its last piece. Only a body that is sent in chunks has them.
+  /// Sending fails with std::invalid_argument for a field that may_be_trailer() excludes. Defaults to none.
   ///
   /// Lifetime: the fields stay valid as long as this.
   [[nodiscard]] virtual std::vector<field> trailers() { return {}; }

@@ -24,8 +24,8 @@ struct body_filter {
   virtual task<> write(std::string_view piece) = 0;
   virtual void append(std::string_view piece) = 0;
   virtual task<> flush() = 0;
-  /// Same as body_writer::add_trailer(), whose checks have been made. A filter passes it to the next writer. Defaults to
-  /// dropping the field.
+  /// Same as body_writer::add_trailer(), whose checks have been made. A filter passes it to the next writer. Defaults
+  /// to dropping the field.
   virtual void add_trailer(std::string_view /*name*/, std::string_view /*value*/) {}
   /// Same as body_writer::waiting(). A filter asks the next writer and adds the bytes it keeps itself. Defaults to 0:
   /// not known.

@@ -34,8 +34,8 @@ struct field {
 /// §5.5.
 [[nodiscard]] GYRE_API bool is_field_value(std::string_view text) noexcept;
 
-/// Whether a field with this name may follow a body as a trailer. Fields that a recipient needs before the body may not:
-/// those of framing, routing, authentication, conditions, caching and content format. RFC 9110 §6.5.1.
+/// Whether a field with this name may follow a body as a trailer. Fields that a recipient needs before the body may
+/// not: those of framing, routing, authentication, conditions, caching and content format. RFC 9110 §6.5.1.
 [[nodiscard]] GYRE_API bool may_be_trailer(std::string_view name) noexcept;
 
 }  // namespace gyre::http

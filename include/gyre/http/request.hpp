@@ -26,7 +26,6 @@
 namespace gyre::http {
 
 class served_request;
-class transport;
 
 /// A request that is being answered.
 ///
@@ -124,6 +123,14 @@ class GYRE_API request {
   /// server has none.
   [[nodiscard]] const secure_session* security() const noexcept;
 
+  /// Sends an interim response, such as 103 Early Hints, before the response. Returns false when that is not possible:
+  /// the client speaks HTTP/1.0, the response has begun, or the connection is broken. Several tasks may call it at the
+  /// same time. RFC 9110 §15.2.
+  ///
+  /// Lifetime: `fields` stay valid until the await returns. Cancel: it may be sent in part; nothing can be sent after
+  /// it. Errors: std::invalid_argument for a status outside of 102 to 199, a malformed field, or one of framing.
+  [[nodiscard]] task<bool> send_interim(int status, std::span<const http::field> fields);
+
   /// A value that middleware passes to the handlers inside it, such as the user or the request ID. Returns the last
   /// value set, or empty when there is none. Lifetime: until another attribute is set.
   void set_attribute(std::string name, std::string value);
@@ -161,7 +168,7 @@ class GYRE_API request {
     std::span<const http::field> fields = {};
     int minor_version = 1;
     const address* peer = nullptr;
-    const transport* carrier = nullptr;
+    const message_input* input = nullptr;
     std::source_location handled_at = {};  // the line that made the handler
     std::string_view route = {};           // the pattern
     std::string_view rest = {};

@@ -86,6 +86,12 @@ bool takes_trailers(const http::request& request) {
   return false;
 }
 
+std::vector<http::field> fields_of_hint(std::span<const http::field> all) {
+  std::vector<http::field> kept(all.begin(), all.end());
+  std::erase_if(kept, [all](const http::field& each) { return is_hop_by_hop(each.name, all); });
+  return kept;
+}
+
 std::optional<std::uint64_t> hops_left(const http::request& request) {
   if (request.method() != "OPTIONS" && request.method() != "TRACE") return std::nullopt;
   return http::value_from_text<std::uint64_t>(request.field("Max-Forwards"));

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace programs {
 
@@ -19,8 +20,8 @@ namespace programs {
 /// True for fields by which proxies describe the client. A client that is not a proxy could lie in them.
 [[nodiscard]] bool is_about_client(std::string_view name);
 
-/// True for fields of a trailer section that are passed on; `all` is the header section of the message. A trailer cannot
-/// describe the client, either: a server could take it for a field of this proxy.
+/// True for fields of a trailer section that are passed on; `all` is the header section of the message. A trailer
+/// cannot describe the client, either: a server could take it for a field of this proxy.
 [[nodiscard]] bool is_trailer_passed_on(std::string_view name, std::span<const gyre::http::field> all);
 
 /// The names of the trailers that the message announces and that are passed on, as a comma-separated list.
@@ -28,6 +29,9 @@ namespace programs {
 
 /// True when the client reads trailers. RFC 9110 §10.1.4.
 [[nodiscard]] bool takes_trailers(const gyre::http::request& request);
+
+/// The fields of an interim response that are passed on. Lifetime: same as `all`.
+[[nodiscard]] std::vector<gyre::http::field> fields_of_hint(std::span<const gyre::http::field> all);
 
 /// How many more proxies may pass this request on; nothing for any number. RFC 9110 §7.6.2.
 [[nodiscard]] std::optional<std::uint64_t> hops_left(const gyre::http::request& request);

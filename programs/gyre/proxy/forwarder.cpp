@@ -19,6 +19,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -202,6 +203,11 @@ http::client_request forwarder::prepare(http::request& request, std::size_t numb
                                   .encrypted = request.security() != nullptr,
                                   .trusted = settings_.trust_forwarded};
   forward_fields(request, client, made);
+  made.on_interim([&request](int hint, std::span<const http::field> fields) -> gyre::task<> {
+    if (hint == 100) co_return;  // this server sends its own
+    const std::vector<http::field> kept = fields_of_hint(fields);
+    (void)co_await request.send_interim(hint, kept);
+  });
   if (settings_.keep_host && !request.host().empty()) made.header("Host", request.host());
   if (request.body().at_end()) {
     const std::string protocols = protocols_passed_on(request);

@@ -72,8 +72,8 @@ task<> body_reader::wait_for_more() {
 task<> body_reader::ask_for_it() {
   if (kind_ == body_kind::sized && received_ + left_ > limit_) co_return;
   if (!std::exchange(continue_wanted_, false)) co_return;
-  if (input_->available().empty() && input_->on_continue != nullptr)
-    (void)co_await input_->on_continue->send_continue();
+  if (input_->available().empty() && input_->before_response != nullptr)
+    (void)co_await input_->before_response->send_interim("HTTP/1.1 100 Continue\r\n\r\n");
 }
 
 task<std::string_view> body_reader::receive_at_most(std::size_t most) {

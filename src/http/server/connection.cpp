@@ -152,7 +152,7 @@ task<connection::next_step> connection::serve_with_waits() {
 
 void connection::begin_request(workspace& work) {
   work.input.consume(work.parser.size());
-  work.input.on_continue = this;
+  work.input.before_response = this;
   work.request.begin(server_, peer_, work.parser, work.framing, work.input);
 }
 

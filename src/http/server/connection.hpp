@@ -18,7 +18,7 @@
 
 namespace gyre::http {
 
-class connection final : private message_input::continue_sender {
+class connection final : private message_input::interim_sender {
  public:
   /// `requests` of the connection have been answered before.
   connection(server_state& server, transport& carrier, const address& peer, std::uint64_t requests = 0) noexcept
@@ -75,7 +75,7 @@ class connection final : private message_input::continue_sender {
   task<next_step> refuse(workspace& work, int status);
   task<next_step> switch_protocols(workspace& work, protocol_handler& protocol);
   [[gnu::noinline]] task<> finish();
-  task<transfer> send_continue() override;
+  task<transfer> send_interim(std::string_view head) override;
 
   void begin_request(workspace& work);
   static std::optional<response> response_for_failure(workspace& work) noexcept;

@@ -148,7 +148,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
     state.drop_body();
     state.status = 400;
   }
-  work.input.on_continue = nullptr;  // no 100 may be sent from here on
+  work.input.before_response = nullptr;  // it is too late for 100, and for hints
   const bool last = work.input.broken || last_request() || state.close_connection;
   response_sender sender(work.output, state, how_to_send(work, last || !work.framing.keep_alive));
   const bool whole = sender.begin();
@@ -207,9 +207,8 @@ task<connection::next_step> connection::switch_protocols(workspace& work, protoc
   co_return ended_well ? next_step::linger : next_step::reset;
 }
 
-task<transfer> connection::send_continue() {
-  work_->output.buffer().append("HTTP/1.1 100 Continue\r\n\r\n");
-  co_return co_await work_->output.flush();
+GYRE_CORO_WRAPPER task<transfer> connection::send_interim(std::string_view head) {
+  return work_->output.send_alone(head);
 }
 
 void connection::tell_observer(const workspace& work, const progress& p) const noexcept {

@@ -78,14 +78,14 @@ class message_input {
 
   [[nodiscard]] http::transport& transport() const noexcept { return *transport_; }
 
-  // For a client that waits for "100 Continue" before it sends its body. Null when it is too late to send that.
-  struct continue_sender {
-    virtual task<transfer> send_continue() = 0;
+  // Sends interim responses, such as "100 Continue" to a client that waits for it. Null when it is too late for them.
+  struct interim_sender {
+    virtual task<transfer> send_interim(std::string_view head) = 0;
 
    protected:
-    ~continue_sender() = default;
+    ~interim_sender() = default;
   };
-  continue_sender* on_continue = nullptr;
+  interim_sender* before_response = nullptr;
   /// True while a task waits in receive().
   [[nodiscard]] bool receives() const noexcept { return receives_; }
   owner_loop_of<"the body of a request"> owner;

@@ -34,7 +34,7 @@ void served_request::begin(server_state& server, const address& peer, const head
                          .fields = head.fields(),
                          .minor_version = head.minor_version(),
                          .peer = &peer,
-                         .carrier = &input.transport(),
+                         .input = &input,
                          .handled_at = server.options.routes.made_at()};
   if (!now_.parts.authority.empty()) now_.host = now_.parts.authority;
   lists_.path_values.clear();
