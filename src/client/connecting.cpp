@@ -81,7 +81,9 @@ task<> client_exchange::dial() {
     auto limited = gyre::timeout(clock_.clamped(options.timeouts.connect), open_socket());
     co_await std::move(limited);
   } catch (const timed_out&) {
-    throw timed_out(clock_.is_total_over() ? clock_.total() : options.timeouts.connect, subject() + " (connecting)");
+    std::string text = subject() + " (connecting";
+    if (proxy_ != nullptr) text.append(" through ").append(proxy_->origin());
+    throw timed_out(clock_.is_total_over() ? clock_.total() : options.timeouts.connect, text + ")");
   }
   ++state_.opened;
   if (request.url.scheme() != "https" || options.connector.secure()) co_return;
@@ -108,8 +110,9 @@ task<> client_exchange::open_socket() {
     try {
       auto stream = co_await connect_to_first(std::move(addresses), options.connecting);
       conn_ = connection_owner(new client_connection(std::move(stream), loop.recent()));
-    } catch (const io_error&) {
+    } catch (const io_error& error) {
       state_.names.forget(first.host());
+      if (proxy_ != nullptr) fail_through(*proxy_, request.url, error.code());
       throw;
     }
     if (proxy_ == nullptr || reading_proxy() != nullptr) co_return;

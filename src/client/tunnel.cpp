@@ -9,9 +9,11 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gyre::http {
 namespace {
@@ -27,6 +29,10 @@ std::string host_and_port(const url& target) {
   throw client_error(client_errc::proxy_refused, "connect " + host_and_port(target) + " through", proxy.origin(),
                      reason);
 }
+
+std::string answered(std::string_view text) { return "it answered \"" + std::string(text) + '"'; }
+
+constexpr std::string_view closed = "it closed the connection";
 
 const char* meaning_of(unsigned char reply) noexcept {
   constexpr std::array<const char*, 9> all{"",
@@ -64,9 +70,19 @@ void append_address(std::string& text, const address& host) {
   for (std::size_t i = host.is_v4() ? before_v4 : 0; i < bytes.size(); ++i) text += static_cast<char>(bytes[i]);
 }
 
-}  // namespace
+// Errors of the connection name the proxy.
+task<> with_names(task<> asking, const url& proxy, const url& target) {
+  try {
+    co_await std::move(asking);
+  } catch (const client_error&) {
+    throw;
+  } catch (const io_error& error) {
+    if (error.code() == stream_errc::end_of_stream) refuse(proxy, target, closed);
+    fail_through(proxy, target, error.code());
+  }
+}
 
-task<> open_http_tunnel(socket_stream& through, const url& proxy, const url& target) {
+task<> ask_http_proxy(socket_stream& through, const url& proxy, const url& target) {
   std::string text = "CONNECT " + host_and_port(target) + " HTTP/1.1\r\n";
   head_writer writer(text);
   writer.field("Host", host_and_port(target));
@@ -81,7 +97,7 @@ task<> open_http_tunnel(socket_stream& through, const url& proxy, const url& tar
     if (state == parse_state::failed) refuse(proxy, target, describe(parser.error()));
     if (state == parse_state::incomplete) {
       buffer_lease piece = co_await through.receive();
-      if (piece.empty()) refuse(proxy, target, "it closed the connection");
+      if (piece.empty()) refuse(proxy, target, closed);
       received.append(piece.text());
       continue;
     }
@@ -92,15 +108,15 @@ task<> open_http_tunnel(socket_stream& through, const url& proxy, const url& tar
       continue;
     }
     if (status < 200 || status >= 300)
-      refuse(proxy, target, std::to_string(status) + " " + std::string(parser.reason()));
+      refuse(proxy, target, answered(std::to_string(status) + " " + std::string(parser.reason())));
     // A server says nothing before the client has begun its handshake.
     if (parser.size() < received.size()) refuse(proxy, target, "it sends data after its answer");
     co_return;
   }
 }
 
-task<> open_socks_tunnel(socket_stream& through, const url& proxy, const url& target,
-                         const resolve_options& resolving) {
+// Without an address, the proxy looks the name up.
+task<> ask_socks_proxy(socket_stream& through, const url& proxy, const url& target, std::optional<address> found) {
   const bool may_log_in = !proxy.user().empty();
   (void)co_await through.write_all(may_log_in ? std::string_view("\x05\x02\x00\x02", 4)
                                               : std::string_view("\x05\x01\x00", 3));
@@ -114,28 +130,48 @@ task<> open_socks_tunnel(socket_stream& through, const url& proxy, const url& ta
     refuse(proxy, target, "it wants an authentication that this client does not know");
   }
   std::string text("\x05\x01\x00", 3);
-  const auto numeric = address::parse(target.host(), 0);
-  if (numeric) {
-    append_address(text, *numeric);
-  } else if (proxy.scheme() == "socks5h") {
+  if (found) {
+    append_address(text, *found);
+  } else {
     text += '\x03';
     text += static_cast<char>(target.host().size());
     text += target.host();
-  } else {
-    const auto found = co_await resolve(target.host(), target.port(), resolving);
-    append_address(text, found.front());
   }
   text += static_cast<char>(target.port() >> 8U);
   text += static_cast<char>(target.port() & 255U);
   (void)co_await through.write_all(text);
   std::array<char, 5> answer{};  // with the first byte of the address, which may be the length of a name
   (void)co_await through.read_exactly(std::span<char>(answer));
-  if (answer[1] != 0) refuse(proxy, target, meaning_of(static_cast<unsigned char>(answer[1])));
+  if (const auto reply = static_cast<unsigned char>(answer[1]); reply != 0)
+    refuse(proxy, target, answered(meaning_of(reply)) + " (" + std::to_string(reply) + ")");
   const std::size_t rest = answer[3] == 1   ? std::size_t{3 + 2}
                            : answer[3] == 4 ? std::size_t{15 + 2}
                                             : static_cast<unsigned char>(answer[4]) + std::size_t{2};
   std::string ignored(rest, '\0');
   (void)co_await through.read_exactly(std::span<char>(ignored));
+}
+
+}  // namespace
+
+void fail_through(const url& proxy, const url& target, std::error_code reason) {
+  throw io_error(reason, "connect", host_and_port(target) + " through " + std::string(proxy.origin()));
+}
+
+GYRE_CORO_WRAPPER task<> open_http_tunnel(socket_stream& through, const url& proxy, const url& target) {
+  return with_names(ask_http_proxy(through, proxy, target), proxy, target);
+}
+
+task<> open_socks_tunnel(socket_stream& through, const url& proxy, const url& target,
+                         const resolve_options& resolving) {
+  std::optional<address> found;
+  if (const auto numeric = address::parse(target.host(), 0)) {
+    found = *numeric;
+  } else if (proxy.scheme() != "socks5h") {
+    const auto all = co_await resolve(target.host(), target.port(), resolving);
+    found = all.front();
+  }
+  auto asking = with_names(ask_socks_proxy(through, proxy, target, found), proxy, target);
+  co_await std::move(asking);
 }
 
 }  // namespace gyre::http

@@ -133,7 +133,7 @@ TEST(client_proxy, an_encrypted_request_goes_through_a_tunnel) {
 TEST(client_proxy, that_refuses_a_tunnel_is_an_error_with_its_reason) {
   for (const auto& [answer, reason] : std::vector<std::pair<std::string, std::string>>{
            {"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n",
-            "407 Proxy Authentication Required"},
+            "it answered \"407 Proxy Authentication Required\""},
            {"HTTP/1.1 200 OK\r\n\r\nsurplus", "it sends data after its answer"},
            {"", "it closed the connection"}})
     with_server(answers_once(answer), [&](scripted_server& proxy) -> gyre::task<> {
@@ -170,21 +170,73 @@ TEST(client_proxy, socks_carries_names_and_addresses) {
 
 TEST(client_proxy, socks_logs_in_and_says_why_it_refuses) {
   socks_proxy proxy;
-  with_server(
-      [&](peer& client) -> gyre::task<> { co_await proxy(client); },
-      [&](scripted_server& server) -> gyre::task<> {
-        proxy.wants_login = true;
-        std::string url = with_scheme(server.url(), "socks5h");
-        const std::string where(http::url(url).origin());
-        url.insert(url.find("//") + 2, "ann:secret@");
-        const auto options = through(url);
-        http::client client(options);
-        EXPECT_EQ(co_await fetched(client, "http://far.test/"), "hello");
-        EXPECT_EQ(proxy.login, "ann:secret");
-        proxy.reply = 5;
-        EXPECT_EQ(co_await fetched(client, "http://other.test/"),
-                  "connect other.test:80 through " + where + ": the proxy refused the connection: connection refused");
-      });
+  with_server([&](peer& client) -> gyre::task<> { co_await proxy(client); },
+              [&](scripted_server& server) -> gyre::task<> {
+                proxy.wants_login = true;
+                std::string url = with_scheme(server.url(), "socks5h");
+                const std::string where(http::url(url).origin());
+                url.insert(url.find("//") + 2, "ann:secret@");
+                const auto options = through(url);
+                http::client client(options);
+                EXPECT_EQ(co_await fetched(client, "http://far.test/"), "hello");
+                EXPECT_EQ(proxy.login, "ann:secret");
+                proxy.reply = 5;
+                EXPECT_EQ(co_await fetched(client, "http://other.test/"),
+                          "connect other.test:80 through " + where +
+                              ": the proxy refused the connection: it answered \"connection refused\" (5)");
+                proxy.reply = 42;
+                EXPECT_EQ(co_await fetched(client, "http://other.test/"),
+                          "connect other.test:80 through " + where +
+                              ": the proxy refused the connection: it answered \"unknown reason\" (42)");
+              });
+}
+
+TEST(client_proxy, that_breaks_the_connection_is_named) {
+  const auto breaks = [](peer& client) -> gyre::task<> {
+    (void)co_await bytes(client, 3);
+    if (client.number() == 1)
+      client.close();
+    else
+      client.reset();
+  };
+  with_server(breaks, [](scripted_server& server) -> gyre::task<> {
+    const std::string url = with_scheme(server.url(), "socks5h");
+    const std::string through_it = "connect far.test:80 through " + std::string(http::url(url).origin()) + ": ";
+    http::client client(through(url));
+    EXPECT_EQ(co_await fetched(client, "http://far.test/"),
+              through_it + "the proxy refused the connection: it closed the connection");
+    EXPECT_EQ(co_await fetched(client, "http://far.test/"), through_it + "Connection reset by peer");
+  });
+}
+
+TEST(client_proxy, that_is_not_there_is_named) {
+  run_real([]() -> gyre::task<> {
+    std::string where;
+    {
+      auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+      where = listener.local_address().string();
+    }
+    for (const std::string scheme : {"http", "socks5", "socks5h"})
+      for (const auto& [url, target] : std::vector<std::pair<std::string, std::string>>{
+               {"http://10.1.2.3/", "10.1.2.3:80"}, {"https://[fd00::1]:81/", "[fd00::1]:81"}}) {
+        std::string proxy = scheme;
+        proxy.append("://").append(where);
+        http::client client(through(proxy));
+        EXPECT_EQ(co_await fetched(client, url), "connect " + target + " through " + proxy + ": Connection refused");
+      }
+  });
+}
+
+TEST(client_proxy, that_does_not_answer_in_time_is_named) {
+  const auto silent = [](peer& client) -> gyre::task<> { (void)co_await client.rest(); };
+  with_server(silent, [](scripted_server& server) -> gyre::task<> {
+    const std::string url = with_scheme(server.url(), "socks5h");
+    auto options = through(url);
+    options.timeouts.connect = 60ms;
+    http::client client(options);
+    EXPECT_EQ(co_await fetched(client, "http://far.test/"),
+              "GET URL (connecting through " + std::string(http::url(url).origin()) + "): timed out after 60 ms");
+  });
 }
 
 TEST(client_proxy, hosts_can_be_excepted) {

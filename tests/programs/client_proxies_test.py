@@ -66,7 +66,7 @@ class Proxies(WithPeers):
         code, out, said = fetch("--proxy", f"http://127.0.0.1:{port}", "http://forbidden.test/")
         self.assertEqual((code, b"ERR_ACCESS_DENIED" in out), (22, True), said)
         code, _, said = fetch("--proxy", f"http://127.0.0.1:{port}", "https://forbidden.test/")
-        self.assertIn("the proxy refused the connection: 403", said)
+        self.assertIn('the proxy refused the connection: it answered "403', said)
 
     @unittest.skipUnless(command_of("tinyproxy"), "tinyproxy is not installed")
     def test_tinyproxy(self):
