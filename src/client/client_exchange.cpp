@@ -245,6 +245,11 @@ std::optional<std::uint64_t> client_exchange::length() const noexcept {
   return framed.length;
 }
 
+void client_exchange::check_arrived() const {
+  const parse_error error = input_.look_ahead();
+  if (error != parse_error::none) fail(client_errc::bad_response, describe(error));
+}
+
 task<std::string_view> client_exchange::receive_raw(std::size_t most) {
   for (;;) {
     const std::string_view piece = input_.take(most);

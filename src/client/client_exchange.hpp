@@ -64,6 +64,7 @@ class client_exchange {
   [[nodiscard]] std::uint64_t received() const noexcept {
     return decoder_ ? decoded_bytes_ - decoded_.size() : input_.received();
   }
+  void check_arrived() const;
   /// Nothing when only the end of the body will show its length.
   [[nodiscard]] std::optional<std::uint64_t> length() const noexcept;
 

@@ -75,6 +75,19 @@ std::string_view response_input::take(std::size_t most) {
   return piece;
 }
 
+parse_error response_input::look_ahead() const {
+  if (framing_.body != body_kind::chunked || at_end_) return error();
+  chunked_decoder ahead = chunks_;
+  std::string_view rest = available();
+  auto what = chunked_decoder::state::more;
+  while (!rest.empty() && what != chunked_decoder::state::complete && what != chunked_decoder::state::failed) {
+    const auto step = ahead.next(rest);
+    rest.remove_prefix(step.consumed);
+    what = step.what;
+  }
+  return ahead.error();
+}
+
 bool response_input::end_of_stream() noexcept {
   if (framing_.body == body_kind::until_end) at_end_ = true;
   return at_end_;

@@ -51,6 +51,8 @@ class response_input {
   /// Returns the next piece of the body, without framing. Empty when more bytes are needed, at its end, and when it is
   /// malformed. Lifetime: until bytes are added.
   std::string_view take(std::size_t most = ~std::size_t{0});
+  /// Returns why the part of the body that has arrived is malformed, or none. Takes nothing.
+  [[nodiscard]] parse_error look_ahead() const;
   [[nodiscard]] bool at_end() const noexcept { return at_end_; }
   [[nodiscard]] parse_error error() const noexcept { return chunks_.error(); }
   /// The stream has ended. Returns whether the body is complete.

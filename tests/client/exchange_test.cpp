@@ -187,6 +187,35 @@ TEST(client_exchange, trailers_can_be_read_after_the_body) {
               });
 }
 
+TEST(client_exchange, the_part_of_a_body_that_came_with_the_head_can_be_checked) {
+  const std::string head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const auto& [body, error] :
+       std::vector<std::pair<std::string, http::parse_error>>{{"zz\r\n", http::parse_error::bad_chunk_size},
+                                                              {"1\r\na\r\nzz\r\n", http::parse_error::bad_chunk_size},
+                                                              {"1\r\nabc\r\n", http::parse_error::bad_chunk_end}})
+    with_server(answers_once(head + body), [&](scripted_server& server) -> gyre::task<> {
+      http::client client;
+      auto response = co_await client.get(server.url());
+      try {
+        response.body().check_arrived();
+        ADD_FAILURE() << body;
+      } catch (const http::client_error& wrong) {
+        EXPECT_EQ(wrong.code(), http::client_errc::bad_response);
+        EXPECT_NE(std::string(wrong.what()).find(describe(error)), std::string::npos) << wrong.what();
+      }
+    });
+  with_server(answers_once(head + "1\r\na\r\n2\r\nbc\r\n0\r\nA: 1\r\n\r\n"),
+              [](scripted_server& server) -> gyre::task<> {
+                http::client client;
+                auto response = co_await client.get(server.url());
+                response.body().check_arrived();
+                response.body().check_arrived();
+                EXPECT_EQ(co_await response.read_all(), "abc");
+                response.body().check_arrived();
+                EXPECT_EQ(response.body().trailers().size(), 1U);
+              });
+}
+
 TEST(client_exchange, a_body_can_be_read_in_pieces_of_any_size) {
   with_server(answers_once("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n0123456789"),
               [](scripted_server& server) -> gyre::task<> {

@@ -4,7 +4,7 @@ import socket
 import threading
 import unittest
 
-from proxy_support import Proxy
+from proxy_support import Proxy, answering
 from scripted import Scripted, read_head
 
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
@@ -167,6 +167,70 @@ class Hints(unittest.TestCase):
                 self.assertIn(before, (HINT + go_on, go_on + HINT))
                 peer.sendall(b"body")
                 self.assertTrue(read_until(peer, b"\r\n\r\nok").startswith(b"HTTP/1.1 200 OK\r\n"))
+
+
+class Broken(unittest.TestCase):
+    MALFORMED = (CHUNKED + b"\r\nzz\r\n", CHUNKED + b"\r\n4\r\nbody\r\n-1\r\n", CHUNKED + b"\r\n1\r\nbody\r\n")
+    CUT_OFF = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nbody"
+
+    def test_chunks_that_are_malformed_when_the_head_comes_are_answered_with_502(self):
+        for answer in self.MALFORMED:
+            with self.subTest(answer), saying(answer) as server, Proxy(server.port) as proxy:
+                for method in (b"GET", b"POST"):
+                    got = exchange(proxy, GET.replace(b"GET", method))
+                    self.assertTrue(got.startswith(b"HTTP/1.1 502 "), got)
+                self.assertEqual(proxy.metric("gyre_proxy_failures_total", server.port), 2)
+
+    def test_a_request_that_may_be_repeated_goes_to_another_server_after_malformed_chunks(self):
+        with saying(self.MALFORMED[0]) as bad, answering("b") as b:
+            with Proxy(bad.port, b.port, arguments=["--max-fails", "1000"]) as proxy:
+                self.assertEqual({proxy.get("/") for _ in range(4)}, {(200, b"b")})
+
+    def broken_bodies(self, proxy, count):
+        for _ in range(count):
+            try:
+                exchange(proxy, GET)
+            except ConnectionResetError:
+                pass
+
+    def test_a_body_that_breaks_is_a_failure_of_the_server(self):
+        with saying(self.CUT_OFF) as server, Proxy(server.port, arguments=["--max-fails", "2"]) as proxy:
+            self.broken_bodies(proxy, 1)
+            self.assertEqual(proxy.metric("gyre_proxy_failures_total", server.port), 1)
+            self.assertEqual(proxy.metric("gyre_proxy_up", server.port), 1)
+            self.broken_bodies(proxy, 2)
+            self.assertEqual(proxy.metric("gyre_proxy_up", server.port), 0)
+
+    def test_a_body_that_is_whole_ends_a_row_of_failures(self):
+        bodies = iter((self.CUT_OFF, OK, self.CUT_OFF, TRAILERS, self.CUT_OFF))
+
+        def serve(peer, _):
+            read_head(peer)
+            body = next(bodies, b"")
+            peer.sendall(CHUNKED + b"\r\n" + body if body == TRAILERS else body)
+
+        with Scripted(serve) as server, Proxy(server.port, arguments=["--max-fails", "2"]) as proxy:
+            self.broken_bodies(proxy, 5)
+            self.assertEqual(proxy.metric("gyre_proxy_failures_total", server.port), 3)
+            self.assertEqual(exchange(proxy, GET)[:12], b"HTTP/1.1 502")  # the second in a row
+            self.assertEqual(proxy.metric("gyre_proxy_up", server.port), 1)  # as it was when the request came
+            self.assertEqual(exchange(proxy, GET)[:12], b"HTTP/1.1 502")
+            self.assertEqual(proxy.metric("gyre_proxy_up", server.port), 0)
+
+    def test_a_client_that_leaves_is_no_failure_of_the_server(self):
+        def serve(peer, _):
+            read_head(peer)
+            peer.sendall(CHUNKED + b"\r\n4\r\nbody\r\n")
+            peer.recv(1)  # until the proxy closes the connection
+
+        with Scripted(serve) as server, Proxy(server.port, arguments=["--max-fails", "1"]) as proxy:
+            with socket.create_connection(("127.0.0.1", proxy.port), timeout=20) as peer:
+                peer.sendall(GET)
+                read_until(peer, b"body")
+            while proxy.metric("gyre_proxy_running", server.port):
+                pass
+            self.assertEqual(proxy.metric("gyre_proxy_failures_total", server.port), 0)
+            self.assertEqual(proxy.metric("gyre_proxy_up", server.port), 1)
 
 
 if __name__ == "__main__":

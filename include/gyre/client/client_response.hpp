@@ -39,6 +39,9 @@ class GYRE_API client_body {
   [[nodiscard]] task<std::size_t> read_some(std::span<std::byte> buffer);
   /// The announced length. Nothing for a compressed or chunked body, or one that the end of the connection ends.
   [[nodiscard]] std::optional<std::uint64_t> length() const noexcept;
+  /// Looks at the bytes that have arrived but were not read yet, and consumes nothing. A proxy calls this before it
+  /// passes on the head. Errors: client_error bad_response when their chunks are malformed.
+  void check_arrived() const;
   /// Bytes read so far.
   [[nodiscard]] std::uint64_t received() const noexcept;
   /// True when nothing is left to read.

@@ -72,10 +72,17 @@ class forwarder::passed_on {
   gyre::task<> operator()(http::body_writer& out) {
     auto body = response_.body();
     for (;;) {
-      const std::string_view piece = co_await body.receive();
+      std::string_view piece;
+      try {
+        piece = co_await body.receive();
+      } catch (const std::system_error&) {
+        use_.failed();
+        throw;
+      }
       if (piece.empty()) break;
       co_await out.write(piece);
     }
+    use_.succeeded();
     for (const http::field& each : body.trailers())
       if (is_trailer_passed_on(each.name, response_.fields())) out.add_trailer(each.name, each.value);
     use_ = {};
@@ -160,10 +167,8 @@ gyre::task<http::response> forwarder::forward(http::request& request) {
     }
     try {
       http::client_response received = co_await prepared->send();
-      if (!is_temporary(received.status())) {
-        use.succeeded();
-        co_return make_response(request, std::move(received), std::move(use));
-      }
+      received.body().check_arrived();  // as long as another answer is possible
+      if (!is_temporary(received.status())) co_return make_response(request, std::move(received), std::move(use));
       use.failed();
       safe = may_be_repeated(request) && !body_begun;
       if (is_last || !safe) co_return make_response(request, std::move(received), std::move(use));
@@ -227,6 +232,7 @@ http::response forwarder::make_response(http::request& request, http::client_res
   const auto fields = from.fields();
   const int status = from.status();
   const bool has_body = !from.body().at_end();
+  if (!has_body) use.succeeded();
   http::response made;
   if (status == switching_protocols)
     made = http::response::switch_protocols(from.field("Upgrade"), connected(from.take_stream(), std::move(use)));

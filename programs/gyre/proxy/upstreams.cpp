@@ -87,12 +87,14 @@ upstreams::use::use(upstreams& of, std::size_t number) noexcept : of_(&of), numb
   ++of_->counts_[number_].requests;
 }
 
-upstreams::use::use(use&& other) noexcept : of_(std::exchange(other.of_, nullptr)), number_(other.number_) {}
+upstreams::use::use(use&& other) noexcept
+    : of_(std::exchange(other.of_, nullptr)), number_(other.number_), failed_(other.failed_) {}
 
 upstreams::use& upstreams::use::operator=(use&& other) noexcept {
   end();
   of_ = std::exchange(other.of_, nullptr);
   number_ = other.number_;
+  failed_ = other.failed_;
   return *this;
 }
 

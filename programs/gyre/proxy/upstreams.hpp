@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace programs {
@@ -66,14 +67,20 @@ class upstreams {
     use(use&& other) noexcept;
     use& operator=(use&& other) noexcept;
     ~use() { end(); }
-    /// The server has answered, or has failed.
-    void succeeded() noexcept { of_->note_success(number_); }
-    void failed() noexcept { of_->note_failure(number_); }
+    /// The server has answered, to the end of the body. No success after a failure: a whole response may be a 503.
+    void succeeded() noexcept {
+      if (!failed_) of_->note_success(number_);
+    }
+    /// The server has failed. Counts once.
+    void failed() noexcept {
+      if (!std::exchange(failed_, true)) of_->note_failure(number_);
+    }
 
    private:
     void end() noexcept;
     upstreams* of_ = nullptr;
     std::size_t number_ = 0;
+    bool failed_ = false;
   };
 
   void note_retry(std::size_t number) noexcept { ++counts_[number].retries; }
