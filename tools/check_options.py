@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Fails unless docs/guide/options.md names exactly the members of the option structs and the options of `gyre serve`,
-each with its default. The structs are read from the headers, the options from `gyre serve --help` (release build)."""
+"""Fails unless docs/guide/options.md names exactly the members of the option structs and the options of `gyre serve`
+and `gyre proxy`, each with its default. The structs are read from the headers, the options from the help of the commands
+(release build). The table of `gyre proxy` leaves out the options that it shares with `gyre serve`."""
 
 import os
 import re
@@ -21,7 +22,7 @@ STRUCTS = {
     "serve_options": "net/stream_listener.hpp",
     "process_options": "process/process_options.hpp",
 }
-COMMAND = "gyre serve"
+COMMANDS = ("serve", "proxy")
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "ms": 1, "s": 1000, "seconds": 1000, "milliseconds": 1}
 
 
@@ -82,9 +83,9 @@ def differences(where, expected, said):
     return problems
 
 
-def options_of_command():
-    """{"--flag GYRE_VARIABLE": default} from the help of the program."""
-    help_text = subprocess.run([PROGRAM, "serve", "--help"], capture_output=True, text=True, check=True,
+def options_of_command(name):
+    """{("--flag", "GYRE_VARIABLE"): default} from the help of the command."""
+    help_text = subprocess.run([PROGRAM, name, "--help"], capture_output=True, text=True, check=True,
                                env={k: v for k, v in os.environ.items() if not k.startswith("GYRE_")}).stdout
     options = {}
     for line in re.findall(r"^  ((?:-\w,)?--\S+.*)$", help_text, re.M):
@@ -92,9 +93,9 @@ def options_of_command():
         if "--help" in flags or "--version" in flags:
             continue
         variable = re.search(r"\(Env:(\w+)\)", line)
-        default = re.search(r"^\S+ .*?[\w\]}]=(\S+)", line)
-        is_flag = re.match(r"\S+(?: \(Env|$)", line) is not None
-        value = default[1] if default else None if is_flag else ""
+        default = re.search(r"^\S+ .*?[\w\]}]=(.+?)(?: \(Env|  |$)", line)
+        is_flag = re.match(r"\S+(?: \(Env|  |$)", line) is not None
+        value = default[1] if default else "required" if " REQUIRED" in line else None if is_flag else ""
         seconds = re.search(r" FLOAT=([\d.]+)", line)
         if seconds:
             value = round(float(seconds[1]) * 1000)
@@ -111,15 +112,23 @@ def check_page(text):
         expected = {name: value_of_code(default) for name, default in members(code, struct.split("::")[-1]).items()}
         said = {row[0].strip("`"): value_of_page(row[1]) for row in found.get(struct, [])}
         problems += differences(struct, expected, said)
-    rows = [row for row in found.get(COMMAND, []) if row[0] != "`DIR`"]
-    said = {(row[0].replace("`", ""), row[1].strip("`")): value_of_page(row[2]) for row in rows}
-    return problems + differences(COMMAND, options_of_command(), said)
+    shared = {}
+    for command in COMMANDS:
+        rows = [row for row in found.get(f"gyre {command}", []) if row[0] != "`DIR`"]
+        said = {(row[0].replace("`", ""), "".join(row[1:-2]).strip("`")): value_of_page(row[-2]) for row in rows}
+        expected = {key: value for key, value in options_of_command(command).items()
+                    if key not in shared or shared[key] != value}
+        problems += differences(f"gyre {command}", expected, said)
+        shared = shared or expected
+    return problems
 
 
 def self_test(text):
     for old, new in (("| `drain` | 10 s |", "| `drain` | 11 s |"), ("| `backlog` |", "| `log` |"),
                      ("| `GYRE_ADMIN` |", "| `ADMIN` |"),
-                     ("| `--spa` | `GYRE_SPA` | off |", "| `--sp` | `GYRE_SPA` | off |"), ("| 4 GiB |", "| 5 GiB |")):
+                     ("| `--spa` | `GYRE_SPA` | off |", "| `--sp` | `GYRE_SPA` | off |"), ("| 4 GiB |", "| 5 GiB |"),
+                     ("| `--max-fails` | 3 |", "| `--max-fails` | 4 |"), ("| `--to` |", "| `--too` |"),
+                     ("| no limit |", "| 1 GiB |")):
         assert old in text and check_page(text.replace(old, new, 1)), f"the check misses {new}"
 
 
