@@ -6,9 +6,9 @@
 #include <gyre/io/owned_fd.hpp>
 #include <gyre/io/printable.hpp>
 
+#include <linux/tcp.h>
 #include <linux/tls.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <array>

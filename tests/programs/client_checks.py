@@ -66,6 +66,8 @@ class WithServer(unittest.TestCase):
         (cls.root / "a.txt").write_bytes(cls.text)
         cls.large = os.urandom(32 << 20)
         (cls.root / "large").write_bytes(cls.large)
+        for name in ("a.txt", "large"):  # the tag of a fresh file changes once
+            os.utime(cls.root / name, (1_700_000_000, 1_700_000_000))
         cls.sent = cls.scratch / "sent.bin"
         cls.sent.write_bytes(os.urandom(5_000_001))
         cls.log = open(cls.scratch / "log", "w+")
