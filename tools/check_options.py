@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Fails unless docs/guide/options.md names exactly the members of the option structs and the options of `gyre serve`
-and `gyre proxy`, each with its default. The structs are read from the headers, the options from the help of the commands
-(release build). The table of `gyre proxy` leaves out the options that it shares with `gyre serve`."""
+and `gyre proxy`, each with its default. The structs are read from the headers, the options from the help of the
+commands (release build). The table of `gyre proxy` leaves out the options that it shares with `gyre serve`."""
 
 import os
 import re

@@ -45,7 +45,7 @@ class engine {
   /// Appends close_notify.
   void say_goodbye(std::string& out);
 
-  // ---- The kernel can go on with encrypting what a server sends: first prepare_kernel(), then, when all has been sent,
+  // ---- The kernel can go on with encrypting a server's data: first prepare_kernel(), then, when all has been sent,
   // ---- move_to_kernel().
 
   /// `last` is what encrypt() has appended last. False when the kernel does not offer it, cannot do it for this

@@ -28,7 +28,8 @@ class traffic_secret {
   void note_record() noexcept { ++records_; }
   [[nodiscard]] std::uint64_t records() const noexcept { return records_; }
 
-  /// The keys for the next record; none (algorithm::none) without a secret, or when the kernel does not know the cipher.
+  /// The keys for the next record; none (algorithm::none) without a secret, or for a cipher that the kernel does not
+  /// know.
   [[nodiscard]] kernel_cipher keys(const SSL& connection) const noexcept;
   /// True when the keys open the last of `records`, which is the one that was made last.
   [[nodiscard]] bool is_proven_by(std::string_view records, const SSL& connection) const noexcept;

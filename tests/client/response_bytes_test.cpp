@@ -78,7 +78,7 @@ gyre::task<std::string> outcome(http::client& client, const exchange& tried, std
   }
 }
 
-/// What the program gets when only so many bytes have come.
+/// The answer that the program gets when only so many bytes have come.
 std::string expected(const exchange& tried, std::size_t bytes) {
   if (bytes == tried.all().size()) return tried.text;
   if (bytes == 0) return "the server closed the connection before it answered";

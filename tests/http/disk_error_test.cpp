@@ -124,8 +124,8 @@ class disk_error : public testing::Test {
   std::string contents_ = numbers(size);
 };
 
-/// Memory of two pages, whose file has one. The kernel can read it through /proc/self/mem up to the second page. That is
-/// not left unmapped, because other threads could map something there.
+/// Memory of two pages, whose file has one. The kernel can read it through /proc/self/mem up to the second page. An
+/// unmapped page would not do, because other threads could map something there.
 class half_mapped {
  public:
   half_mapped() {

@@ -4,8 +4,8 @@
 #
 #   tests/kernel/run.sh [TEST...]     programs of build/release/bin; without a name: gyre_tls_test
 #
-# GTEST_FILTER chooses tests, as usual. The suites of single operations have tests that expect a packet to arrive at once,
-# which it does not in the emulator.
+# GTEST_FILTER chooses tests, as usual. The suites of single operations have tests that expect a packet to arrive at
+# once, which it does not in the emulator.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -74,6 +74,7 @@ chmod +x "$root/init"
 (cd "$root" && find . | cpio -o -H newc --quiet | gzip -1 >"$work/image")
 
 timeout 900 qemu-system-x86_64 -accel tcg -cpu max -m 2048 -smp 2 -nographic -no-reboot \
-  -kernel "$work"/kernel/boot/vmlinuz-* -initrd "$work/image" -append 'console=ttyS0 quiet panic=-1 cryptomgr.notests' </dev/null |
+  -kernel "$work"/kernel/boot/vmlinuz-* -initrd "$work/image" \
+  -append 'console=ttyS0 quiet panic=-1 cryptomgr.notests' </dev/null |
   tee "$work/output"
 grep -q 'all passed in the virtual machine' "$work/output"

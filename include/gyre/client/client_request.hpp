@@ -79,9 +79,9 @@ class GYRE_API client_request {
   client_request& body(Source source, std::optional<std::uint64_t> length = {}, std::string_view media_type = {}) {
     return set_source(make_request_body(std::move(source)), length, media_type);
   }
-  /// The same, made of the pieces that a generator yields: text or bytes. An empty piece is skipped. An exception of the
-  /// generator ends the request and is thrown to its caller. When the request ends before the body, the generator is
-  /// destroyed at a co_yield; a cancel also ends its current await.
+  /// The same, made of the pieces that a generator yields: text or bytes. An empty piece is skipped. An exception of
+  /// the generator ends the request and is thrown to its caller. When the request ends before the body, the generator
+  /// is destroyed at a co_yield; a cancel also ends its current await.
   template <class T>
     requires body_piece<typename async_generator<T>::element&>
   client_request& body(async_generator<T> pieces, std::optional<std::uint64_t> length = {},

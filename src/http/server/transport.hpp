@@ -29,7 +29,7 @@ struct send_file_result {
   std::error_code file_error = {};  // the file cannot be read; the outcome is `failed` then
 };
 
-/// Of sendfile(2), whose time limit may have expired.
+/// The result of sendfile(2), whose time limit may have expired.
 [[nodiscard]] send_file_result result_of_file(const std::expected<std::size_t, std::error_code>& outcome,
                                               bool expired) noexcept;
 
