@@ -1,4 +1,4 @@
-// tests/tls/https_test.cpp: an HTTP server over TLS: requests, bodies, handshakes, and the end.
+// tests/tls/https_test.cpp: an HTTP server over TLS: requests, bodies, and the end.
 #include "tests/support/seeds.hpp"
 #include "tests/tls/cut_stream.hpp"
 #include "tests/tls/https_server.hpp"
@@ -190,44 +190,6 @@ TEST(https_server, another_protocol_goes_on_over_the_encrypted_connection) {
   });
 }
 
-TEST(https_server, a_client_that_speaks_no_tls_is_closed) {
-  run_on_sockets(over_tls(says("hello")), [](socket_server& server) -> gyre::task<> {
-    auto client = co_await server.connect();
-    co_await client.send(hello_request);
-    const std::string said = co_await client.rest();
-    EXPECT_EQ(said.find("HTTP"), std::string::npos);  // at most an alert
-    EXPECT_EQ((co_await get_over_tls(server, "/")).body, "hello");
-  });
-}
-
-TEST(https_server, a_client_that_does_not_finish_its_handshake_is_closed) {
-  http::server_options options = over_tls(says("hello"));
-  options.timeouts.handshake = 30ms;
-  run_on_sockets(std::move(options), [](socket_server& server) -> gyre::task<> {
-    for (const std::string& said : {std::string(), beginning_of_handshake}) {
-      auto client = co_await connect_to(server);
-      if (!said.empty()) co_await client.write_all(said);
-      EXPECT_TRUE(co_await is_closed_without_an_answer(client));
-    }
-    EXPECT_EQ((co_await get_over_tls(server, "/")).body, "hello");
-  });
-}
-
-TEST(https_server, a_further_handshake_makes_the_server_give_up_the_oldest) {
-  http::server_options options = over_tls(says("hello"));
-  options.limits.handshakes = 2;
-  run_on_sockets(std::move(options), [](socket_server& server) -> gyre::task<> {
-    std::vector<gyre::tcp_stream> stalled;
-    for (int i = 0; i < 3; ++i) {
-      stalled.push_back(co_await connect_to(server));
-      co_await stalled.back().write_all(beginning_of_handshake);
-    }
-    EXPECT_TRUE(co_await is_closed_without_an_answer(stalled[0]));
-    EXPECT_EQ((co_await get_over_tls(server, "/")).body, "hello");  // in place of the second one
-    EXPECT_TRUE(co_await is_closed_without_an_answer(stalled[1]));
-  });
-}
-
 // The limit passes while the thread is busy. In the same turn the loop finds a part of a record, which wins over the
 // cancel and is no part of the body yet.
 TEST(https_server, a_limit_that_passes_just_when_a_part_of_a_record_arrives_ends_the_body) {
@@ -249,21 +211,6 @@ TEST(https_server, a_limit_that_passes_just_when_a_part_of_a_record_arrives_ends
     auto in_time = gyre::timeout(5s, client.answer());
     const auto answer = co_await std::move(in_time);
     EXPECT_EQ(answer.status, 408);
-  });
-}
-
-TEST(https_server, hundreds_of_stalled_handshakes_leave_the_others_alone) {
-  http::server_options options = over_tls(says("hello"));
-  options.limits.handshakes = 100;
-  run_on_sockets(std::move(options), [](socket_server& server) -> gyre::task<> {
-    std::vector<gyre::tcp_stream> stalled;
-    for (int i = 0; i < 400; ++i) {
-      stalled.push_back(co_await connect_to(server));
-      if (i % 2 == 0) co_await stalled.back().write_all(beginning_of_handshake);
-    }
-    for (int i = 0; i < 20; ++i) EXPECT_EQ((co_await get_over_tls(server, "/")).body, "hello");
-    EXPECT_GE(server.server().connections(), 290U);  // the silent ones cost nothing, and stay until their time is over
-    EXPECT_LE(server.server().connections(), 310U);
   });
 }
 

@@ -1,0 +1,104 @@
+// tests/tls/https_handshakes_test.cpp: an HTTP server over TLS, and handshakes that are slow, stalled or none.
+#include "tests/tls/https_server.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+using namespace gyre_test;
+
+namespace {
+
+/// Raises the limit as far as possible.
+std::size_t most_descriptors() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 20'000);
+  ::setrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_cur;
+}
+
+gyre::task<bool> is_closed_without_an_answer(gyre::tcp_stream& client) {
+  std::array<std::byte, 100> buffer{};
+  const auto got = co_await gyre::as_expected(client.read_some(std::span<std::byte>(buffer)));
+  co_return !got || *got == 0;
+}
+
+}  // namespace
+
+TEST(https_handshakes, a_client_that_speaks_no_tls_is_closed) {
+  run_on_sockets(over_tls(says("hello")), [](socket_server& server) -> gyre::task<> {
+    auto client = co_await server.connect();
+    co_await client.send(hello_request);
+    const std::string said = co_await client.rest();
+    EXPECT_EQ(said.find("HTTP"), std::string::npos);  // at most an alert
+    EXPECT_EQ((co_await get_over_tls(server, "/")).body, "hello");
+  });
+}
+
+TEST(https_handshakes, a_client_that_does_not_finish_its_handshake_is_closed) {
+  http::server_options options = over_tls(says("hello"));
+  options.timeouts.handshake = 30ms;
+  run_on_sockets(std::move(options), [](socket_server& server) -> gyre::task<> {
+    for (const std::string& said : {std::string(), beginning_of_handshake}) {
+      auto client = co_await connect_to(server);
+      if (!said.empty()) co_await client.write_all(said);
+      EXPECT_TRUE(co_await is_closed_without_an_answer(client));
+    }
+    EXPECT_EQ((co_await get_over_tls(server, "/")).body, "hello");
+  });
+}
+
+TEST(https_handshakes, a_further_handshake_makes_the_server_give_up_the_oldest) {
+  http::server_options options = over_tls(says("hello"));
+  options.limits.handshakes = 2;
+  run_on_sockets(std::move(options), [](socket_server& server) -> gyre::task<> {
+    std::vector<gyre::tcp_stream> stalled;
+    for (int i = 0; i < 3; ++i) {
+      stalled.push_back(co_await connect_to(server));
+      co_await stalled.back().write_all(beginning_of_handshake);
+    }
+    EXPECT_TRUE(co_await is_closed_without_an_answer(stalled[0]));
+    EXPECT_EQ((co_await get_over_tls(server, "/")).body, "hello");  // in place of the second one
+    EXPECT_TRUE(co_await is_closed_without_an_answer(stalled[1]));
+  });
+}
+
+TEST(https_handshakes, hundreds_of_stalled_handshakes_leave_the_others_alone) {
+  http::server_options options = over_tls(says("hello"));
+  options.limits.handshakes = 100;
+  run_on_sockets(std::move(options), [](socket_server& server) -> gyre::task<> {
+    std::vector<gyre::tcp_stream> stalled;
+    for (int i = 0; i < 400; ++i) {
+      stalled.push_back(co_await connect_to(server));
+      if (i % 2 == 0) co_await stalled.back().write_all(beginning_of_handshake);
+    }
+    for (int i = 0; i < 20; ++i) EXPECT_EQ((co_await get_over_tls(server, "/")).body, "hello");
+    EXPECT_GE(server.server().connections(), 290U);  // the silent ones cost nothing, and stay until their time is over
+    EXPECT_LE(server.server().connections(), 310U);
+  });
+}
+
+TEST(https_handshakes, thousands_of_handshakes_that_do_not_go_on_cost_the_others_nothing) {
+  constexpr std::size_t wanted = 5000;
+  const std::size_t count = std::min(wanted, most_descriptors() / 2 - 200);  // both ends are here
+  http::server_options options = over_tls(says("hello"));
+  options.limits.handshakes = wanted + 100;
+  options.limits.connections = 2 * wanted;
+  run_on_sockets(std::move(options), [count](socket_server& server) -> gyre::task<> {
+    auto kept = co_await connect_over_tls(server);
+    std::vector<gyre::tcp_stream> stalled;
+    for (std::size_t i = 0; i < count; ++i) {
+      stalled.push_back(co_await connect_to(server));
+      co_await stalled.back().write_all(beginning_of_handshake);
+      if (i % 100 != 0) continue;
+      co_await kept.send(hello_request);
+      EXPECT_EQ((co_await kept.answer()).body, "hello");
+    }
+    for (int i = 0; i < 20; ++i) EXPECT_EQ((co_await get_over_tls(server, "/")).body, "hello");
+    EXPECT_GE(server.server().connections(), count + 1);  // all of them are still being waited for
+  });
+}
