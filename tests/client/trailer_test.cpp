@@ -27,7 +27,7 @@ http::request_body_owner body_with(std::vector<http::field> trailers) {
 }
 
 /// Answers with the request, which ends with these bytes.
-peer_script echo_until(std::string last) {
+peer_script echo_what_ends_with(std::string last) {
   return [last = std::move(last)](peer& client) -> gyre::task<> {
     while (!client.received().ends_with(last)) {
       const bool more = co_await client.receive();
@@ -41,7 +41,7 @@ peer_script echo_until(std::string last) {
 }  // namespace
 
 TEST(client_trailer, follows_the_last_chunk) {
-  with_server(echo_until("B: 2\r\n\r\n"), [](scripted_server& server) -> gyre::task<> {
+  with_server(echo_what_ends_with("B: 2\r\n\r\n"), [](scripted_server& server) -> gyre::task<> {
     http::client client;
     auto request = client.request("POST", server.url());
     request.header("Trailer", "Checksum").body(body_with({{"Checksum", "7"}, {"B", "2"}}));
@@ -54,7 +54,7 @@ TEST(client_trailer, follows_the_last_chunk) {
 }
 
 TEST(client_trailer, is_not_sent_after_a_body_of_known_length) {
-  with_server(echo_until("body"), [](scripted_server& server) -> gyre::task<> {
+  with_server(echo_what_ends_with("body"), [](scripted_server& server) -> gyre::task<> {
     http::client client;
     auto request = client.request("POST", server.url());
     request.body(body_with({{"Checksum", "7"}}), 4);
@@ -65,7 +65,7 @@ TEST(client_trailer, is_not_sent_after_a_body_of_known_length) {
 
 TEST(client_trailer, that_a_server_needs_before_the_body_is_an_error) {
   for (const std::string_view name : {"Content-Length", "Host", "If-Match", "a b"})
-    with_server(echo_until("never"), [&](scripted_server& server) -> gyre::task<> {
+    with_server(echo_what_ends_with("never"), [&](scripted_server& server) -> gyre::task<> {
       http::client client;
       auto request = client.request("POST", server.url());
       request.body(body_with({{name, "7"}}));
@@ -75,7 +75,7 @@ TEST(client_trailer, that_a_server_needs_before_the_body_is_an_error) {
 }
 
 TEST(client_trailer, can_be_asked_for) {
-  with_server(echo_until("\r\n\r\n"), [](scripted_server& server) -> gyre::task<> {
+  with_server(echo_what_ends_with("\r\n\r\n"), [](scripted_server& server) -> gyre::task<> {
     http::client client;
     auto request = client.request("GET", server.url());
     request.header("TE", "trailers").header("TE", "trailers");
