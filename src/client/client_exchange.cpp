@@ -198,7 +198,12 @@ task<std::error_code> client_exchange::receive_head() {
     const int status = input_.head().status();
     if (status >= 200 || status == switching_protocols) co_return std::error_code();
     if (++interim_ > most_interim) fail(client_errc::too_many_interim);
-    if (observer) co_await observer->see(status, input_.head().fields());
+    if (observer) {
+      const bool waits = clock_.current() == phase::first_byte;  // the observer's time is not the server's
+      if (waits) clock_.pause();
+      co_await observer->see(status, input_.head().fields());
+      if (waits && clock_.current() == phase::first_byte) clock_.resume();
+    }
     if (status == 100) go_on_.set();
     input_.drop_head();
   }

@@ -49,15 +49,22 @@ class phase_clock : private timer {
     connection_ = &connection;
     wanted_ = std::min(after(now, limit), total_until_);
     expired_ = wanted_ <= now;
-    // A phase that has expired already is armed as well: another task may wait for the connection.
-    if (wanted_ == io::wait_forever || (armed() && deadline <= wanted_)) return;
-    loop.timers().disarm(*this);
-    deadline = wanted_;
-    loop.timers().arm(*this);
+    arm(loop);  // also one that has expired already: another task may wait for the connection
   }
   /// A phase that only the total limits.
   void begin_unlimited(phase now_in, client_connection& connection) noexcept {
     begin(now_in, std::chrono::nanoseconds::max(), connection);
+  }
+  /// Until resume(), only the total limits the phase.
+  void pause() noexcept {
+    left_ = wanted_ - event_loop::current().recent();
+    wanted_ = total_until_;
+  }
+  void resume() noexcept {
+    event_loop& loop = event_loop::current();
+    const io::monotonic_time now = loop.now();
+    wanted_ = std::min(after(now, std::chrono::nanoseconds(std::max<io::monotonic_time>(left_, 0))), total_until_);
+    arm(loop);
   }
   void end() noexcept { connection_ = nullptr; }
   /// True when the phase was too long. It remains so until the next one begins.
@@ -74,6 +81,12 @@ class phase_clock : private timer {
   [[nodiscard]] std::chrono::nanoseconds total() const noexcept { return total_; }
 
  private:
+  void arm(event_loop& loop) noexcept {
+    if (wanted_ == io::wait_forever || (armed() && deadline <= wanted_)) return;
+    loop.timers().disarm(*this);
+    deadline = wanted_;
+    loop.timers().arm(*this);
+  }
   static io::monotonic_time after(io::monotonic_time now, std::chrono::nanoseconds limit) noexcept {
     return limit == std::chrono::nanoseconds::max()
                ? io::wait_forever
@@ -97,6 +110,7 @@ class phase_clock : private timer {
 
   client_connection* connection_ = nullptr;
   io::monotonic_time wanted_ = 0;
+  io::monotonic_time left_ = 0;  // while it is paused
   io::monotonic_time total_until_ = io::wait_forever;
   std::chrono::nanoseconds limit_{0};
   std::chrono::nanoseconds total_{0};

@@ -9,6 +9,7 @@
 #include <linux/tcp.h>
 #include <linux/tls.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -52,15 +53,19 @@ int set_parameters(int socket, Parameters& parameters, unsigned short type, cons
 // With a connection of this process to itself, which ends when the listener is closed. Returns 0 or an errno.
 int try_it() noexcept {
   const owned_fd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const owned_fd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const owned_fd client(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_in where{};
   where.sin_family = AF_INET;
   where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof(where);
   auto* const address = reinterpret_cast<sockaddr*>(&where);
   if (::bind(listener.get(), address, size) != 0 || ::listen(listener.get(), 1) != 0 ||
-      ::getsockname(listener.get(), address, &size) != 0 || ::connect(client.get(), address, size) != 0)
+      ::getsockname(listener.get(), address, &size) != 0)
     return errno;
+  if (::connect(client.get(), address, size) != 0 && errno != EINPROGRESS) return errno;
+  constexpr int patience_ms = 500;  // a packet filter may swallow what goes to this port
+  pollfd connected{.fd = client.get(), .events = POLLOUT, .revents = 0};
+  if (::poll(&connected, 1, patience_ms) != 1) return ETIMEDOUT;
   kernel_cipher cipher;
   cipher.with = kernel_cipher::algorithm::aes_128_gcm;
   return encrypt_in_kernel(client.get(), cipher);
@@ -79,7 +84,7 @@ kernel_encryption_choice choose() {
   std::ifstream file("/proc/crypto");
   const std::string table((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   const std::string driver = fastest_driver(table, "gcm(aes)");
-  if (wanted == "on") return {.used = true, .reason = "used for large files: GYRE_KERNEL_TLS=on"};
+  if (wanted == "on") return {.used = true, .any_cipher = true, .reason = "used for large files: GYRE_KERNEL_TLS=on"};
   if (driver.empty() || !is_made_for_processor(driver))
     return {.used = false,
             .reason = "not used: this kernel encrypts slowly (" + driver + "); GYRE_KERNEL_TLS=on uses it anyway"};
@@ -107,6 +112,7 @@ int encrypt_in_kernel(int socket, const kernel_cipher& cipher) noexcept {
       return set_parameters(socket, parameters, TLS_CIPHER_AES_GCM_256, cipher);
     }
     case kernel_cipher::algorithm::chacha20_poly1305: {
+      if (!kernel_encryption().any_cipher) return EOPNOTSUPP;  // nothing is known about its speed
       tls12_crypto_info_chacha20_poly1305 parameters{};
       return set_parameters(socket, parameters, TLS_CIPHER_CHACHA20_POLY1305, cipher);
     }

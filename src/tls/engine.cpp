@@ -86,7 +86,7 @@ bool engine::prepare_kernel(std::string_view last) noexcept {
 }
 
 bool engine::move_to_kernel(int socket) noexcept {
-  if (proven_ == 0 || proven_ != secret_.records() || end_) return false;
+  if (proven_ == 0 || proven_ != secret_.records() || owes_key_update() || end_) return false;
   kernel_cipher cipher = secret_.keys(*connection_);
   in_kernel_ = encrypt_in_kernel(socket, cipher) == 0;
   OPENSSL_cleanse(cipher.key.data(), cipher.key.size());
@@ -111,14 +111,14 @@ engine::outcome engine::handshake(input in, std::string& out) {
   return result;
 }
 
-// OpenSSL's records would be wrong when the kernel makes them. It has one to send only for an alert, and for a peer
-// that demands new keys, which the kernel cannot change.
+// OpenSSL's records would be wrong when the kernel makes them. It has one to send for an alert, and for a peer that
+// demands new keys, which the kernel cannot change. In that case it waits until something is written.
 engine::outcome engine::decrypt(std::span<std::byte> to, input in, std::string& out) {
   if (end_) return *end_;
   if (!in_kernel_) return decrypt_by_openssl(to, in, out);
   std::string answer;
   outcome result = decrypt_by_openssl(to, in, answer);
-  if (answer.empty() || end_) return result;
+  if (end_ || (answer.empty() && !owes_key_update())) return result;
   end_ = {.what = outcome::failed, .error = tls_errc::bad_record, .reason = "the kernel cannot change the keys"};
   return result.count > 0 ? result : *end_;
 }

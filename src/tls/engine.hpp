@@ -68,6 +68,9 @@ class engine {
   [[nodiscard]] outcome decrypt_by_openssl(std::span<std::byte> to, input in, std::string& out);
   void note_message(bool is_sent, int type, unsigned char first) noexcept;
   void note_key_update() noexcept;
+  [[nodiscard]] bool owes_key_update() const noexcept {
+    return SSL_get_key_update_type(connection_.get()) != SSL_KEY_UPDATE_NONE;
+  }
 
   ssl_owner connection_;
   std::size_t sent_in_small_records_ = 0;

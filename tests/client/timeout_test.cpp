@@ -45,6 +45,40 @@ TEST(client_timeout, interim_responses_do_not_extend_the_time) {
       });
 }
 
+TEST(client_timeout, the_time_of_an_observer_is_not_that_of_the_server) {
+  with_server(
+      [](peer& client) -> gyre::task<> {
+        (void)co_await client.request();
+        co_await client.send("HTTP/1.1 103 Early Hints\r\n\r\n");
+        co_await client.answer("done");
+        (void)co_await client.rest();
+      },
+      [](scripted_server& server) -> gyre::task<> {
+        http::client client({.timeouts = {.first_byte = 50ms}});
+        auto request = client.request("GET", server.url());
+        request.on_interim([](int, std::span<const http::field>) -> gyre::task<> { co_await gyre::sleep(200ms); });
+        auto response = co_await request.send();
+        EXPECT_EQ(co_await response.read_all(), "done");
+      });
+}
+
+TEST(client_timeout, the_time_of_an_observer_counts_for_the_total) {
+  with_server(
+      [](peer& client) -> gyre::task<> {
+        (void)co_await client.request();
+        co_await client.send("HTTP/1.1 103 Early Hints\r\n\r\n");
+        (void)co_await client.rest();
+      },
+      [](scripted_server& server) -> gyre::task<> {
+        http::client client({.timeouts = {.total = 50ms}});
+        auto request = client.request("GET", server.url());
+        request.on_interim([](int, std::span<const http::field>) -> gyre::task<> { co_await gyre::sleep(100ms); });
+        auto sending = request.send();
+        const std::string error = co_await error_of(std::move(sending));
+        EXPECT_TRUE(error.ends_with("timed out after 50 ms")) << error;
+      });
+}
+
 TEST(client_timeout, a_body_that_stops_is_an_error) {
   with_server(
       [](peer& client) -> gyre::task<> {

@@ -108,6 +108,29 @@ TEST(interim_response, may_be_sent_while_another_task_asks_for_the_body) {
   });
 }
 
+// Without TLS, which gathers more than one piece.
+TEST(interim_response, that_is_on_its_way_is_complete_before_the_response_begins) {
+  std::vector<gyre::task_handle<void>> background;
+  const auto leave = [&](http::request& r) -> gyre::task<response> {
+    auto tell = [&r]() -> gyre::task<> {
+      for (int i = 0; i < 2; ++i) (void)co_await r.send_interim(103, one_link);
+    };
+    background.push_back(gyre::spawn(tell));
+    co_await gyre::yield_turn();
+    co_return response::text(std::string(5000, 'x'));
+  };
+  run_in_memory(options_for(leave), [&](memory_server& server) -> gyre::task<> {
+    if (over_tls()) co_return;
+    auto client = server.connect(16);  // the hint has to wait
+    co_await client.send(hello_request);
+    for (int i = 0; i < 10; ++i) co_await gyre::yield_turn();
+    const std::string all = co_await client.rest();
+    EXPECT_TRUE(all.starts_with(hint + "HTTP/1.1 200 OK\r\n")) << all;
+    EXPECT_TRUE(all.ends_with("\r\n\r\n" + std::string(5000, 'x'))) << all.size();
+    for (auto& each : background) co_await each;
+  });
+}
+
 TEST(interim_response, with_another_status_or_with_framing_is_refused) {
   const auto wrong = [](http::request& r) -> gyre::task<response> {
     for (const int status : {99, 100, 101, 200}) {

@@ -232,6 +232,30 @@ class Broken(unittest.TestCase):
             self.assertEqual(proxy.metric("gyre_proxy_failures_total", server.port), 0)
             self.assertEqual(proxy.metric("gyre_proxy_up", server.port), 1)
 
+    def test_a_body_that_the_client_leaves_ends_a_row_of_failures(self):
+        streams = CHUNKED + b"\r\n4\r\nbody\r\n"
+        bodies = iter((self.CUT_OFF, streams))
+
+        def serve(peer, _):
+            read_head(peer)
+            body = next(bodies, self.CUT_OFF)
+            peer.sendall(body)
+            if body == streams:
+                peer.recv(1)  # until the proxy closes the connection
+
+        with Scripted(serve) as server, Proxy(server.port, arguments=["--max-fails", "2"]) as proxy:
+            self.broken_bodies(proxy, 1)
+            with socket.create_connection(("127.0.0.1", proxy.port), timeout=20) as peer:
+                peer.sendall(GET)
+                read_until(peer, b"body")
+            while proxy.metric("gyre_proxy_running", server.port):
+                pass
+            self.broken_bodies(proxy, 2)
+            self.assertEqual(proxy.metric("gyre_proxy_failures_total", server.port), 3)
+            self.assertEqual(proxy.metric("gyre_proxy_up", server.port), 1)  # as it was when the last request came
+            self.broken_bodies(proxy, 1)
+            self.assertEqual(proxy.metric("gyre_proxy_up", server.port), 0)
+
 
 if __name__ == "__main__":
     unittest.main()

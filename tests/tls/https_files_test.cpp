@@ -102,6 +102,32 @@ TEST_F(https_files, end_a_connection_in_order) {
   }
 }
 
+// The last record meets a full socket in some of them.
+TEST_F(https_files, end_in_order_for_clients_that_read_slowly) {
+  run_on_sockets(options(), [this](socket_server& server) -> gyre::task<> {
+    auto get = [&](std::size_t size) -> gyre::task<> {
+      auto below = co_await connect_to(server);
+      below.set_receive_buffer_size(60'000);
+      const tls::client_config config(client_that_trusts());
+      auto client = co_await tls::connect(std::move(below), "server.test", config);
+      co_await client.write_all("GET /0-" + std::to_string(size) + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+      std::string all;
+      std::string piece(20'000, '\0');
+      while (const std::size_t count = co_await client.read_some(std::span<char>(piece))) {
+        all.append(piece, 0, count);
+        co_await gyre::yield_turn();
+      }
+      EXPECT_TRUE(all.ends_with(contents_.substr(size - 1000, 1000))) << size;
+      EXPECT_EQ(all.size() - all.find("\r\n\r\n") - 4, size);
+    };
+    auto all = gyre::task_group::scope([&](gyre::task_group& group) -> gyre::task<> {
+      for (std::size_t i = 0; i < 16; ++i) group.spawn(get((std::size_t{1} << 20U) + i * 7'777));
+      co_return;
+    });
+    co_await std::move(all);
+  });
+}
+
 TEST_F(https_files, arrive_whole_with_each_version) {
   for (const tls::version only : {tls::version::tls_1_2, tls::version::tls_1_3}) {
     run_on_sockets(options(), [only, this](socket_server& server) -> gyre::task<> {

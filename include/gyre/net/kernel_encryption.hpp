@@ -22,6 +22,7 @@ struct kernel_cipher {
 /// Whether servers let the kernel encrypt large files.
 struct kernel_encryption_choice {
   bool used = false;
+  bool any_cipher = false;  ///< otherwise AES-GCM only
   std::string reason = {};  ///< "not used: this kernel has no module \"tls\""
 };
 

@@ -4,6 +4,7 @@
 #include "programs/gyre/proxy/forwarded_fields.hpp"
 
 #include <gyre/client/client_error.hpp>
+#include <gyre/coro/scope_exit.hpp>
 #include <gyre/http/body_writer.hpp>
 #include <gyre/http/framing.hpp>
 #include <gyre/io/io_error.hpp>
@@ -71,6 +72,11 @@ class forwarder::passed_on {
   passed_on(http::client_response&& from, upstreams::use&& use) : response_(std::move(from)), use_(std::move(use)) {}
   gyre::task<> operator()(http::body_writer& out) {
     auto body = response_.body();
+    bool arrives = false;
+    // A client that leaves in the middle of a body says nothing against the server.
+    const gyre::scope_exit at_end([&] {
+      if (arrives) use_.succeeded();
+    });
     for (;;) {
       std::string_view piece;
       try {
@@ -79,10 +85,12 @@ class forwarder::passed_on {
         use_.failed();
         throw;
       }
+      arrives = true;
       if (piece.empty()) break;
       co_await out.write(piece);
     }
     use_.succeeded();
+    arrives = false;
     for (const http::field& each : body.trailers())
       if (is_trailer_passed_on(each.name, response_.fields())) out.add_trailer(each.name, each.value);
     use_ = {};

@@ -16,19 +16,32 @@ namespace gyre::http {
 class cipher_buffers {
  public:
   static constexpr std::size_t plain_size = std::size_t{64} << 10U;
+  static constexpr std::size_t small_plain_size = std::size_t{16} << 10U;
+
+  /// A buffer for bytes that are used after an await, too.
+  struct plain_block {
+    std::unique_ptr<std::byte[]> memory;
+    bool large = false;
+    [[nodiscard]] std::span<std::byte> bytes() const noexcept {
+      return {memory.get(), large ? plain_size : small_plain_size};
+    }
+  };
 
   /// A buffer for bytes that are used before the next await. Errors: std::bad_alloc.
   [[nodiscard]] std::span<std::byte> plain() {
     if (plain_ == nullptr) plain_ = std::make_unique_for_overwrite<std::byte[]>(plain_size);
     return {plain_.get(), plain_size};
   }
-  /// A buffer of `plain_size` for bytes that are used after an await, too. Errors: std::bad_alloc.
-  [[nodiscard]] std::unique_ptr<std::byte[]> take_plain() {
-    if (free_plains_ == 0) return std::make_unique_for_overwrite<std::byte[]>(plain_size);
-    return std::move(plains_[--free_plains_]);
+  /// `large` chooses plain_size, otherwise small_plain_size. Errors: std::bad_alloc.
+  [[nodiscard]] plain_block take_plain(bool large) {
+    plain_blocks& of = large ? large_ : small_;
+    if (of.count > 0) return {.memory = std::move(of.free[--of.count]), .large = large};
+    return {.memory = std::make_unique_for_overwrite<std::byte[]>(large ? plain_size : small_plain_size),
+            .large = large};
   }
-  void give_back_plain(std::unique_ptr<std::byte[]> used) noexcept {
-    if (used != nullptr && free_plains_ < plains_.size()) plains_[free_plains_++] = std::move(used);
+  void give_back_plain(plain_block used) noexcept {
+    plain_blocks& of = used.large ? large_ : small_;
+    if (used.memory != nullptr && of.count < of.free.size()) of.free[of.count++] = std::move(used.memory);
   }
   /// Gives `empty` the memory of an earlier string.
   void lend(std::string& empty) noexcept {
@@ -51,8 +64,12 @@ class cipher_buffers {
  private:
   static constexpr std::size_t most_kept = 64;
   std::unique_ptr<std::byte[]> plain_;
-  std::array<std::unique_ptr<std::byte[]>, 16> plains_;  // the first `free_plains_`
-  std::size_t free_plains_ = 0;
+  struct plain_blocks {
+    std::array<std::unique_ptr<std::byte[]>, 16> free;  // the first `count`
+    std::size_t count = 0;
+  };
+  plain_blocks small_;
+  plain_blocks large_;
   std::unique_ptr<std::string[]> free_;
   std::size_t count_ = 0;
 };

@@ -60,7 +60,8 @@ connection::~connection() {
 task<> connection::serve_rest(bool& goes_on) {
   const next_step step = co_await serve_with_waits();
   if (step == next_step::reset) transport_.reset_at_end();
-  if (step == next_step::linger) co_await finish();
+  const bool shuts_down = step == next_step::close && transport_.has_to_shut_down();
+  if (step == next_step::linger || shuts_down) co_await finish();
   goes_on = step == next_step::go_on;
 }
 
@@ -153,6 +154,7 @@ task<connection::next_step> connection::serve_with_waits() {
 void connection::begin_request(workspace& work) {
   work.input.consume(work.parser.size());
   work.input.before_response = this;
+  work.output.begin_interim();
   work.request.begin(server_, peer_, work.parser, work.framing, work.input);
 }
 

@@ -149,6 +149,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
     state.status = 400;
   }
   work.input.before_response = nullptr;  // it is too late for 100, and for hints
+  if (!work.output.end_interim_now()) co_await work.output.end_interim();
   const bool last = work.input.broken || last_request() || state.close_connection;
   response_sender sender(work.output, state, how_to_send(work, last || !work.framing.keep_alive));
   const bool whole = sender.begin();

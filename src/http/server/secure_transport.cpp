@@ -1,8 +1,11 @@
 // src/http/server/secure_transport.cpp: encrypts and decrypts between a connection and its socket.
+#include <gyre/coro/scope_exit.hpp>
 #include <gyre/io/file_bytes.hpp>
 #include <gyre/loop/as_expected.hpp>
 #include <gyre/loop/readiness.hpp>
 #include <gyre/net/kernel_encryption.hpp>
+#include <gyre/tasks/as_expected.hpp>
+#include <gyre/tasks/timeout.hpp>
 #include <gyre/tasks/to_thread.hpp>
 
 #include "secure_transport.hpp"
@@ -93,12 +96,13 @@ task<transfer> secure_transport::receive(buffer_lease& into, std::chrono::nanose
   for (;;) {
     if (failed_) co_return transfer::failed;
     if (has_buffered() || input_ended_) {
-      piece_ = server_.ciphers.take_plain();
-      const secure_session::progress made = decrypt({piece_.get(), cipher_buffers::plain_size});
+      const bool large = input_.size() > cipher_buffers::small_plain_size;
+      piece_ = server_.ciphers.take_plain(large);
+      const secure_session::progress made = decrypt(piece_.bytes());
       if (!push(false)) failed_ = true;
       keep_buffer();
       if (made.what == secure_session::state::bytes) {
-        into = buffer_lease(nullptr, {piece_.get(), made.count});
+        into = buffer_lease(nullptr, piece_.bytes().first(made.count));
         co_return transfer::done;
       }
       give_back_piece();
@@ -121,11 +125,11 @@ task<transfer> secure_transport::receive(buffer_lease& into, std::chrono::nanose
 task<bool> secure_transport::flush() {
   while (!unsent_.empty()) {
     std::string leaving = std::exchange(unsent_, {});
+    bool whole = false;
+    const scope_exit at_end([&] { failed_ = failed_ || !whole; });  // a cancel takes `leaving` away
     const auto sent = co_await as_expected(stream_.write_all(bytes_of(leaving)));
-    if (!sent) {
-      failed_ = true;
-      co_return false;
-    }
+    whole = sent.has_value();
+    if (!whole) co_return false;
     leaving.clear();
     server_.ciphers.give_back(leaving);
   }
@@ -231,19 +235,33 @@ task<send_file_result> secure_transport::encrypt_file(int file, std::uint64_t of
   co_return result;
 }
 
-task<> secure_transport::say_goodbye_in_kernel() {
+// The kernel may hold back a part of a record after it has accepted all bytes. That part leaves when the socket has
+// room, which has to be before the end of the connection. Returns false when the client takes nothing within the limit.
+task<bool> secure_transport::say_goodbye_in_kernel(std::chrono::nanoseconds limit) {
   const int socket = stream_.native_descriptor();
-  while (gyre::say_goodbye_in_kernel(socket) == EAGAIN) {
-    const auto has_room = co_await as_expected(writable(socket));
-    if (!has_room) break;
+  const auto room = [socket]() -> task<> { co_await writable(socket); };
+  for (;;) {
+    const std::uint64_t taken = stream_.socket().taken_by_peer();
+    auto has_room = timeout(limit, room());
+    const auto in_time = co_await as_expected(std::move(has_room));
+    if (!in_time && stream_.socket().taken_by_peer() - taken < taken_within_limit) co_return false;
+    if (!in_time) continue;
+    const int error = gyre::say_goodbye_in_kernel(socket);
+    if (error != EAGAIN) co_return error == 0;
   }
 }
 
 task<> secure_transport::shutdown_write() {
   const bool in_order = session_ && !cut_off_ && !failed_;
   if (in_order) session_->finish(unsent_);
-  const bool flushed = co_await flush();
-  if (in_order && flushed && in_kernel_) co_await say_goodbye_in_kernel();
+  const std::chrono::nanoseconds limit = server_.options.timeouts.write;
+  bool sent = false;
+  {
+    const send_deadline waiting(stream_, limit, taken_within_limit, taken_);
+    sent = co_await flush();
+  }
+  if (sent && in_order && in_kernel_) sent = co_await say_goodbye_in_kernel(limit);
+  if (!sent) reset_at_end();
   (void)co_await as_expected(stream_.shutdown_write());
 }
 

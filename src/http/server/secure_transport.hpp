@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "cipher_buffers.hpp"
 #include "transfer_deadline.hpp"
 #include "transport.hpp"
 
@@ -68,6 +69,7 @@ class secure_transport final : public transport {
   std::ptrdiff_t write_now(std::string_view bytes, write_hint hint) noexcept override;
   [[nodiscard]] bool writes_now() const noexcept override { return true; }
   task<> shutdown_write() override;
+  [[nodiscard]] bool has_to_shut_down() const noexcept override { return in_kernel_; }
   void reset_at_end() noexcept override {
     cut_off_ = true;
     stream_.socket().reset_at_close();
@@ -85,7 +87,7 @@ class secure_transport final : public transport {
   [[nodiscard]] bool push(bool more) noexcept;
   void keep_buffer() noexcept;
   task<bool> flush();
-  task<> say_goodbye_in_kernel();
+  task<bool> say_goodbye_in_kernel(std::chrono::nanoseconds limit);
   task<send_file_result> encrypt_file(int file, std::uint64_t offset, std::size_t count, const send_deadline& waiting);
   task<transfer> write_pieces(std::string_view first, std::string_view second);
   [[nodiscard]] transfer outcome_of(bool written, const send_deadline& waiting) const noexcept;
@@ -96,7 +98,7 @@ class secure_transport final : public transport {
   buffer_lease input_;            // encrypted bytes that were not used yet
   std::string unsent_;
   std::string_view decrypted_;
-  std::unique_ptr<std::byte[]> piece_;  // the bytes that receive() has returned
+  cipher_buffers::plain_block piece_;  // the bytes that receive() has returned
   receive_deadline receiving_;
   std::uint64_t taken_ = 0;  // see send_deadline
   // The last byte that write_now() was given is encrypted already, although write_now() has not counted it. So its

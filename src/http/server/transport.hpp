@@ -64,6 +64,8 @@ class transport {
   [[nodiscard]] virtual bool writes_now() const noexcept = 0;
   /// Announces that nothing more will be written. Errors are ignored.
   virtual task<> shutdown_write() = 0;
+  /// True when closing without shutdown_write() could lose bytes that were written.
+  [[nodiscard]] virtual bool has_to_shut_down() const noexcept { return false; }
   /// Makes the connection end with a reset: the peer notices that data is missing, and the kernel keeps no unsent data.
   virtual void reset_at_end() noexcept = 0;
   /// Ends a waiting receive with `failed`.
