@@ -123,7 +123,8 @@ TEST(client_response_bytes, a_response_in_two_pieces_is_the_same_wherever_it_is_
       const std::string text = co_await outcome(client, tried, server.url());
       EXPECT_EQ(text, tried.text) << at;
       const int before = server.connections();
-      EXPECT_EQ(co_await fetched(client, server.url()), close ? tried.text : "hello") << at;
+      const std::string next = close ? tried.text : "hello";
+      EXPECT_EQ(co_await fetched(client, server.url()), next) << at;
       EXPECT_EQ(server.connections(), close ? before + 1 : before) << at;
     }
   });

@@ -74,7 +74,8 @@ TEST(client_response_length, bytes_beyond_a_response_never_become_the_next_one) 
           [&](peer& client) -> gyre::task<> {
             (void)co_await client.request();
             if (client.number() > 1) co_return co_await client.answer("good");
-            co_await client.send(late ? each.answer : each.answer + evil);
+            const std::string first = late ? each.answer : each.answer + evil;
+            co_await client.send(first);
             for (int i = 0; late && i < 3; ++i) co_await gyre::yield_turn();
             if (late) co_await client.send(evil);
             lied.set();

@@ -126,8 +126,9 @@ TEST(client_tunnel, a_proxy_that_says_nothing_or_never_ends_is_left_in_time) {
     for (const bool chatters : {false, true})
       with_server(
           [&](peer& client) -> gyre::task<> {
+            const std::string words = scheme == "http" ? "HTTP/1.1 102 Wait\r\n\r\n" : "";
             while (chatters) {
-              co_await client.send(scheme == "http" ? "HTTP/1.1 102 Wait\r\n\r\n" : "");
+              co_await client.send(words);
               co_await gyre::sleep(1ms);
             }
             (void)co_await client.rest();
