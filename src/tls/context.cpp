@@ -123,7 +123,7 @@ ssl_ctx_owner context::make_settings(bool server, version least) {
   if (server && (SSL_CTX_set_cipher_list(s, "ECDHE+AESGCM:ECDHE+CHACHA20") != 1 ||
                  SSL_CTX_set1_groups_list(s, "X25519:P-256:P-384") != 1))
     throw_bad_configuration("ciphers", "");
-  log_keys_if_asked(*s, server);
+  observe_secrets(*s, server);
   return made;
 }
 

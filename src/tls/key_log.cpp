@@ -46,7 +46,7 @@ void tell_all(const SSL* connection, const char* line) noexcept {
 
 }  // namespace
 
-void log_keys_if_asked(SSL_CTX& settings, bool server) {
+void observe_secrets(SSL_CTX& settings, bool server) {
   const bool for_kernel = server && kernel_encryption().used;
   if (for_kernel || key_log_file() >= 0) SSL_CTX_set_keylog_callback(&settings, &tell_all);
 }

@@ -1,4 +1,4 @@
-// src/tls/key_log.hpp: who learns the secrets of connections: the file that SSLKEYLOGFILE names, and the kernel.
+// src/tls/key_log.hpp: passes on the secrets of connections, to the file that SSLKEYLOGFILE names and for the kernel.
 #pragma once
 
 #include "openssl.hpp"
@@ -6,7 +6,8 @@
 namespace gyre::tls {
 
 /// The file is for debugging with a packet analyser. Its first use says on standard error that the connections can be
-/// read. A server's connection keeps the secret of what it sends, if the kernel can encrypt.
-void log_keys_if_asked(SSL_CTX& settings, bool server);
+/// read. A server's connection keeps the secret of its sending half, if the kernel can encrypt.
+/// Errors: std::invalid_argument, see kernel_encryption().
+void observe_secrets(SSL_CTX& settings, bool server);
 
 }  // namespace gyre::tls

@@ -229,6 +229,13 @@ class OverTls(WithTree):
             self.assertEqual(done.returncode, code, done.stderr)
             self.assertIn(reason, done.stderr.decode())
 
+    def test_a_wrong_word_in_the_environment_is_refused(self):
+        for command in (("serve", self.root), ("proxy", "--to", "http://127.0.0.1:1")):
+            done = run(BIN / "gyre", *command, "--listen", "127.0.0.1:0", *self.pair, timeout=20,
+                       env={**os.environ, "GYRE_KERNEL_TLS": "maybe"})
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual(done.stderr, b"error: GYRE_KERNEL_TLS=maybe: expected auto, on or off\n")
+
     def test_thousands_of_stalled_handshakes_leave_the_others_alone(self):
         count = 5000
         hello = b"\x16\x03\x01\x00\xf8\x01\x00\x00\xf4\x03\x03"

@@ -74,8 +74,8 @@ struct server_options {
   exchange_observer* observer = nullptr;
   /// Encrypts the connections that the server accepts: see tls::server_sessions. Defaults to plain text.
   security encryption = {};
-  /// Told of the handshakes that fail. Must outlive the server. With several threads, all loops call it at the same
-  /// time. Defaults to null: nobody is told.
+  /// Called for each handshake that fails. Must outlive the server. With several threads, all loops call it at the same
+  /// time. Defaults to null.
   handshake_observer* failed_handshakes = nullptr;
   /// Shared connection counter. Servers that share one enforce their limits together. Must outlive them. Defaults to
   /// null: this server counts alone.

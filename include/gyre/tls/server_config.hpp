@@ -46,7 +46,8 @@ struct server_options {
 /// new one for the next connections.
 class GYRE_API server_config {
  public:
-  /// Errors: tls_error bad_configuration, when a certificate cannot be read, does not match its key, or is missing.
+  /// Errors: tls_error bad_configuration, when a certificate cannot be read, does not match its key, or is missing;
+  /// std::invalid_argument when the variable GYRE_KERNEL_TLS has a wrong value: see kernel_encryption().
   explicit server_config(const server_options& options);
 
   [[nodiscard]] const context_reference& shared() const noexcept { return context_; }

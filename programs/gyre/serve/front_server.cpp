@@ -201,6 +201,9 @@ int run_front_server(serve_settings& settings, const front_content& content) {
   try {
     front_server server(settings, content);
     return gyre::run_main(server.run(), options);
+  } catch (const std::invalid_argument& error) {  // GYRE_KERNEL_TLS
+    fmt::print(stderr, "error: {}\n", error.what());
+    return 2;
   } catch (const std::runtime_error& error) {  // a certificate that cannot be used
     fmt::print(stderr, "error: {}\n", gyre::printable(error.what()));
     return 1;
