@@ -116,7 +116,7 @@ ssl_ctx_owner context::make_settings(bool server, version least) {
   SSL_CTX_set_min_proto_version(s, static_cast<int>(least));
   SSL_CTX_set_options(
       s, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA);
-  // An idle connection keeps no buffers of 16 KiB.
+  // An idle connection keeps no buffers of 16 KiB; see engine::keep_buffers().
   SSL_CTX_set_mode(s, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   // With TLS 1.2, a server accepts only ciphers that authenticate what they encrypt, with keys of each connection. A
   // client has to take what old servers offer.

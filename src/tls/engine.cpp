@@ -140,8 +140,9 @@ engine::outcome engine::decrypt_by_openssl(std::span<std::byte> to, input in, st
       if (count == 0) return stop;
       break;
     }
+    may_be_pending_ = size == to.size() - count;
     count += size;
-    if (in.bytes.empty() && SSL_pending(connection_.get()) == 0) break;  // OpenSSL would find that out slowly
+    if (in.bytes.empty() && !has_decrypted()) break;  // OpenSSL would find that out slowly
   }
   return {.count = count};
 }
@@ -165,6 +166,15 @@ engine::outcome engine::encrypt(std::span<const std::byte> from, std::string& ou
     all.count += count;
   }
   return all;
+}
+
+void engine::keep_buffers(bool keep) noexcept {
+  if (keep) {
+    SSL_clear_mode(connection_.get(), SSL_MODE_RELEASE_BUFFERS);
+    return;
+  }
+  SSL_set_mode(connection_.get(), SSL_MODE_RELEASE_BUFFERS);
+  SSL_free_buffers(connection_.get());
 }
 
 void engine::say_goodbye(std::string& out) {

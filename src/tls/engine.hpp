@@ -39,9 +39,13 @@ class engine {
   [[nodiscard]] outcome handshake(input in, std::string& out);
   [[nodiscard]] outcome decrypt(std::span<std::byte> to, input in, std::string& out);
   /// True when decrypt() has something to tell without further input.
-  [[nodiscard]] bool has_decrypted() const noexcept { return end_ || SSL_pending(connection_.get()) > 0; }
+  [[nodiscard]] bool has_decrypted() const noexcept {
+    return end_ || (may_be_pending_ && SSL_pending(connection_.get()) > 0);
+  }
   /// Encrypts all: the first bytes of a connection in small records, the others in large ones.
   [[nodiscard]] outcome encrypt(std::span<const std::byte> from, std::string& out);
+  /// Whether the two buffers of 16 KiB for records stay between calls. They do not by default.
+  void keep_buffers(bool keep) noexcept;
   /// Appends close_notify.
   void say_goodbye(std::string& out);
 
@@ -79,6 +83,7 @@ class engine {
   std::optional<outcome> end_;  // of what can be decrypted, or a failure
   bool shook_hands_ = false;    // OpenSSL forgets it after a failure
   bool in_kernel_ = false;
+  bool may_be_pending_ = false;  // the last record may have more bytes than were asked for
   traffic_secret secret_;
   std::uint64_t proven_ = 0;  // the number of records for which the secret is proven; 0 for none
 };

@@ -30,6 +30,7 @@ class server_session final : public secure_session {
   }
   bool prepare_kernel(std::string_view last) noexcept override { return engine_.prepare_kernel(last); }
   bool move_to_kernel(int socket) noexcept override { return engine_.move_to_kernel(socket); }
+  void keep_buffers(bool keep) noexcept override { engine_.keep_buffers(keep); }
   void finish(std::string& out) noexcept override {
     if (std::exchange(finished_, true) || !engine_.shook_hands()) return;
     engine_.say_goodbye(out);

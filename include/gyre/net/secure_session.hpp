@@ -50,6 +50,9 @@ class GYRE_API secure_session {
   /// say_goodbye_in_kernel(). Returns false when the session has to go on as before.
   virtual bool move_to_kernel(int /*socket*/) noexcept { return false; }
 
+  /// A busy connection keeps the buffers that decrypt() and encrypt() need. An idle one has none: the default.
+  virtual void keep_buffers(bool /*keep*/) noexcept {}
+
   /// True until the peers have agreed. No data may be encrypted before.
   [[nodiscard]] virtual bool in_handshake() const noexcept = 0;
   /// True when decrypt() has bytes, or an end or failure to tell, without further input.

@@ -19,7 +19,7 @@ namespace gyre::http {
 
 struct server_state;
 
-/// Lives as long as its connection. While that is idle, it holds no buffer. For a large file, the kernel takes over the
+/// Lives as long as its connection. While that is idle, it holds no buffer but those of its session, see busy_sessions. For a large file, the kernel takes over the
 /// encryption of what is sent, if it can, and keeps it.
 ///
 /// Encrypted bytes leave in the order in which they were made: they are appended to `unsent_`, and go from there to the
@@ -56,6 +56,8 @@ class secure_transport final : public transport {
   [[nodiscard]] bool has_begun() const noexcept { return session_ != nullptr; }
   /// Why the session has failed, for people; empty when it has not.
   [[nodiscard]] std::string failure() const { return session_ ? session_->failure() : std::string(); }
+  /// Whether the session keeps its buffers between requests. It has begun.
+  void keep_buffers(bool keep) noexcept { session_->keep_buffers(keep); }
   /// Ends the use of the bytes that receive() has returned.
   void give_back_piece() noexcept;
   /// Tells the peer that the connection ends in order, if the socket takes that at once.

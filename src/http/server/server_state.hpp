@@ -10,6 +10,7 @@
 #include <gyre/loop/owner_loop.hpp>
 #include <gyre/net/unix_listener.hpp>
 
+#include "busy_sessions.hpp"
 #include "cipher_buffers.hpp"
 #include "files/listing_cache.hpp"
 #include "files/open_files.hpp"
@@ -45,6 +46,7 @@ struct server_state {
   workspaces work;
   cipher_buffers ciphers;
   http::handshakes handshakes;
+  http::busy_sessions busy_sessions;
   open_files files;
   listing_cache listings;
   std::size_t users = 0;                     // active uses on a loop; the last one releases what belongs to that loop

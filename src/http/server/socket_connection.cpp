@@ -25,13 +25,16 @@ struct socket_connection::activity {
 };
 
 // The additional state of an encrypted connection. Lives as long as it.
-struct socket_connection::encryption : handshakes::entry {
+struct socket_connection::encryption : handshakes::entry, busy_sessions::entry {
   explicit encryption(socket_connection& self) noexcept : connection(self), carrier(self.server_, self.peer_) {
-    step = [](entry& e) noexcept { static_cast<encryption&>(e).connection.serve_arrived_encrypted(); };
-    give_up = [](entry& e) noexcept {
+    step = [](handshakes::entry& e) noexcept { static_cast<encryption&>(e).connection.serve_arrived_encrypted(); };
+    give_up = [](handshakes::entry& e) noexcept {
       auto& all = static_cast<encryption&>(e);
       all.given_up = true;
       if (all.connection.is_idle()) cancel_idle(all.connection);
+    };
+    keep_buffers = [](busy_sessions::entry& e, bool keep) noexcept {
+      static_cast<encryption&>(e).carrier.keep_buffers(keep);
     };
   }
 
@@ -168,6 +171,7 @@ void socket_connection::serve_arrived_encrypted() noexcept {
         limit_.came_request();
       }
       if (arrival == secure_transport::arrival::ended || encryption_->given_up) return end_connection(nullptr);
+      if (arrival == secure_transport::arrival::bytes) server_.busy_sessions.note_use(*encryption_);
       if (arrival == secure_transport::arrival::bytes || carrier.has_unsent()) {
         activity_ = new activity(*this);
         if (arrival == secure_transport::arrival::nothing) return run(send_rest(*encryption_, activity_->goes_on));
@@ -290,6 +294,7 @@ void socket_connection::end_connection(std::exception_ptr failure) noexcept {
   loop().timers().disarm(*this);
   if (std::exchange(encrypted_, false)) {
     server_.handshakes.remove(*encryption_);
+    server_.busy_sessions.remove(*encryption_);
     if (!failure) report_failed_handshake();
     encryption_->carrier.say_goodbye();
     delete encryption_;
