@@ -19,8 +19,8 @@ namespace gyre::http {
 
 struct server_state;
 
-/// Lives as long as its connection. While that is idle, it holds no buffer but those of its session, see busy_sessions. For a large file, the kernel takes over the
-/// encryption of what is sent, if it can, and keeps it.
+/// Lives as long as its connection. While that is idle, it holds no buffer, except for those of its session (see
+/// busy_sessions). For a large file, the kernel takes over the encryption of what is sent, if it can, and keeps it.
 ///
 /// Encrypted bytes leave in the order in which they were made: they are appended to `unsent_`, and go from there to the
 /// socket, which keeps the order of its writes.
