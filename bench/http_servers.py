@@ -44,7 +44,8 @@ def hello_servers():
             "gyre io_uring": ["env", "GYRE_BACKEND=io_uring", str(BIN / "hello_server"), "--listen", "127.0.0.1:0"],
             "gyre epoll": ["env", "GYRE_BACKEND=epoll", str(BIN / "hello_server"), "--listen", "127.0.0.1:0"],
             "hyper": [str(BUILT / "tokio/release/hyper_http")], "axum": [str(BUILT / "tokio/release/axum_http")],
-            "beast": [str(BIN / "beast_http")], "Go net/http": [str(BUILT / "go_http")],
+            "beast": [str(BIN / "beast_http")], "uWebSockets": [str(BIN / "uws_http")],
+            "Go net/http": [str(BUILT / "go_http")],
             "Node": ["node", str(ROOT / "bench/peers/node/node_http.js")], "nginx": ["nginx"]}
 
 
