@@ -36,10 +36,10 @@ class breaker {
       auto sending = next(std::move(request));
       auto response = co_await std::move(sending);
       failed = response.status() >= 500;
-      count(origin, failed);
+      count(origin, failed, paused);
       co_return response;
     } catch (const io_error&) {
-      if (failed) count(origin, true);
+      if (failed) count(origin, true, paused);
       throw;
     }
   }
@@ -64,9 +64,10 @@ class breaker {
     bool needed_;
   };
 
-  void count(const std::string& origin, bool failed) {
-    if (!failed) {
-      failing_.erase(origin);
+  void count(const std::string& origin, bool failed, bool is_trial) {
+    if (!failed) {  // only the trial ends a pause, not a request that began before it
+      const auto found = failing_.find(origin);
+      if (found != failing_.end() && (is_trial || found->second.failures < options_.failures)) failing_.erase(found);
       return;
     }
     const io::monotonic_time now = event_loop::current().now();

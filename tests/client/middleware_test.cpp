@@ -183,6 +183,31 @@ TEST(circuit_breaker, a_server_that_fails_has_a_pause_and_then_one_request_tries
   });
 }
 
+TEST(circuit_breaker, a_request_that_began_before_the_pause_does_not_end_it) {
+  run_test([]() -> gyre::task<> {
+    http_mock_server server([](http::request& request) -> gyre::task<http::response> {
+      if (request.path() != "/slow") co_return http::response::error(500);
+      co_await gyre::sleep(10s);
+      co_return http::response::text("late");
+    });
+    http::client client({.connector = server.connector()});
+    client.use(http::circuit_breaker({.failures = 1, .pause = 30s}));
+    auto slow = gyre::spawn(outcome(client, "http://a.test/slow"));
+    while (server.requests().empty()) co_await gyre::yield();
+    const std::string failed = co_await outcome(client, "http://a.test/");
+    EXPECT_EQ(failed, "500");
+    const std::string late = co_await slow;
+    EXPECT_EQ(late, "200");
+    const std::string paused = co_await outcome(client, "http://a.test/");
+    EXPECT_NE(paused.find("failed too often"), std::string::npos) << paused;
+    co_await gyre::sleep(31s);
+    const std::string trial = co_await outcome(client, "http://a.test/slow");
+    EXPECT_EQ(trial, "200");
+    const std::string usual = co_await outcome(client, "http://a.test/slow");
+    EXPECT_EQ(usual, "200") << "the trial has ended the pause";
+  });
+}
+
 TEST(request_log, each_request_is_told_with_its_end) {
   run_test([]() -> gyre::task<> {
     http_mock_server server;

@@ -70,7 +70,9 @@ void upstreams::note_failure(std::size_t number) noexcept {
   ++counts_[number].failures;
   server& failed = servers_[number];
   if (++failed.failures < policy_.most_failures) return;
-  failed.paused_until = gyre::now() + policy_.pause;
+  const gyre::time_point now = gyre::now();
+  if (failed.paused_until <= now) ++failed.pauses;
+  failed.paused_until = now + policy_.pause;
   failed.failures = policy_.most_failures - 1;  // after the pause, one more failure is enough
 }
 
@@ -81,19 +83,21 @@ bool upstreams::set_healthy(std::size_t number, bool healthy) noexcept {
   return counts_[number].healthy.exchange(healthy) != healthy;
 }
 
-upstreams::use::use(upstreams& of, std::size_t number) noexcept : of_(&of), number_(number) {
+upstreams::use::use(upstreams& of, std::size_t number) noexcept
+    : of_(&of), number_(number), pauses_(of.servers_[number].pauses) {
   ++of_->servers_[number_].running;
   ++of_->counts_[number_].running;
   ++of_->counts_[number_].requests;
 }
 
 upstreams::use::use(use&& other) noexcept
-    : of_(std::exchange(other.of_, nullptr)), number_(other.number_), failed_(other.failed_) {}
+    : of_(std::exchange(other.of_, nullptr)), number_(other.number_), pauses_(other.pauses_), failed_(other.failed_) {}
 
 upstreams::use& upstreams::use::operator=(use&& other) noexcept {
   end();
   of_ = std::exchange(other.of_, nullptr);
   number_ = other.number_;
+  pauses_ = other.pauses_;
   failed_ = other.failed_;
   return *this;
 }

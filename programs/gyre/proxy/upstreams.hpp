@@ -67,9 +67,10 @@ class upstreams {
     use(use&& other) noexcept;
     use& operator=(use&& other) noexcept;
     ~use() { end(); }
-    /// The server has answered, to the end of the body. No success after a failure: a whole response may be a 503.
+    /// The server has answered, to the end of the body. No success after a failure: a whole response may be a 503. A
+    /// request that is older than the latest pause says nothing about the server's state since then.
     void succeeded() noexcept {
-      if (!failed_) of_->note_success(number_);
+      if (!failed_ && pauses_ == of_->servers_[number_].pauses) of_->note_success(number_);
     }
     /// The server has failed. Counts once.
     void failed() noexcept {
@@ -80,6 +81,7 @@ class upstreams {
     void end() noexcept;
     upstreams* of_ = nullptr;
     std::size_t number_ = 0;
+    std::uint64_t pauses_ = 0;  // of the server when the request began
     bool failed_ = false;
   };
 
@@ -91,6 +93,7 @@ class upstreams {
   struct server {
     std::size_t running = 0;
     unsigned failures = 0;
+    std::uint64_t pauses = 0;
     gyre::time_point paused_until = {};
     bool healthy = true;
     bool counted_up = true;
