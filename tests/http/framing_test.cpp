@@ -174,6 +174,16 @@ TEST(framing, a_response_has_the_body_that_its_request_allows) {
       parse_error::length_and_encoding);
 }
 
+TEST(may_be_trailer, is_false_for_names_that_a_gateway_could_take_for_a_forbidden_one) {
+  for (const std::string_view name :
+       {"Content-Length", "content_length", "Content.Length", "Transfer_Encoding", "transfer~encoding", "Set_Cookie",
+        "If-Match", "if_match", "If.X", "Host", "te", "HTTP2-Settings", "Origin", "Warning"})
+    EXPECT_FALSE(http::may_be_trailer(name)) << name;
+  for (const std::string_view name : {"Checksum", "X-Rows", "x_rows", "grpc-status", "Iffy", "Content-MD5",
+                                      "ContentLength", "Server-Timing", "Digest", "Host2", "X-Host"})
+    EXPECT_TRUE(http::may_be_trailer(name)) << name;
+}
+
 TEST(next_in_list, elements_come_without_white_space_and_quoted_commas_stay) {
   std::string_view rest = " a , ,b;q=\"x,y\\\"\" ,, c";
   EXPECT_EQ(http::next_in_list(rest), "a");

@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import threading
@@ -84,13 +85,14 @@ class Behaviour(unittest.TestCase):
             self.assertTrue(received.endswith(b"0\r\nX-Trailer: 1\r\n\r\n"), received)
         self.assertEqual(self.proxy.process.wait(20), 0)
 
-    ABOUT_THE_CLIENT = {"X-Forwarded-For": "10.1.2.3", "X_Forwarded_For": "10.1.2.4", "Forwarded": "for=10.1.2.5",
+    ABOUT_THE_CLIENT = {"X-Forwarded-For": "10.1.2.3", "X_Forwarded_For": "10.1.2.4",
+                        "X.Forwarded.For": "10.1.2.7", "Forwarded": "for=10.1.2.5",
                         "X-Forwarded-Host": "bank", "x-forwarded-proto": "https", "X-Real-IP": "10.1.2.6"}
 
     def fields_seen_behind(self, proxy):
         seen = json.loads(proxy.request("GET", "/", headers=self.ABOUT_THE_CLIENT)[2])["headers"]
-        wanted = {name.lower().replace("_", "-") for name in self.ABOUT_THE_CLIENT}
-        return sorted((name, value) for name, value in seen if name.lower().replace("_", "-") in wanted)
+        wanted = {re.sub("[_.]", "-", name.lower()) for name in self.ABOUT_THE_CLIENT}
+        return sorted((name, value) for name, value in seen if re.sub("[_.]", "-", name.lower()) in wanted)
 
     def test_a_client_cannot_lie_about_its_address(self):
         port = self.proxy.port

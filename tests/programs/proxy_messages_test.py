@@ -55,7 +55,8 @@ class ResponseTrailers(unittest.TestCase):
 
     def test_fields_that_may_not_be_trailers_are_dropped_and_not_announced(self):
         names = ("Content-Length", "transfer-encoding", "Host", "Trailer", "Connection", "X-Hop", "Content-Encoding",
-                 "Set-Cookie", "Location", "Content-Type", "Cache-Control", "Keep-Alive", "Upgrade")
+                 "Set-Cookie", "Location", "Content-Type", "Cache-Control", "Keep-Alive", "Upgrade", "Content_Length",
+                 "Transfer_Encoding", "set.cookie", "Content~Type")
         section = "".join(f"{name}: 1\r\n" for name in names).encode()
         head, body = self.response(CHUNKED + b"Connection: X-Hop\r\nTrailer: Host, X-Hop, Checksum, Content-Length\r\n"
                                    b"\r\n4\r\nbody\r\n0\r\n" + section + b"Checksum: 7\r\n\r\n")
@@ -93,7 +94,8 @@ class RequestTrailers(unittest.TestCase):
     def test_fields_that_may_not_be_trailers_are_dropped_and_not_announced(self):
         section = b"".join(name + b": 1\r\n" for name in (
             b"Content-Length", b"Transfer-Encoding", b"Host", b"X-Hop", b"Authorization", b"If-Match", b"Range",
-            b"X-Forwarded-For", b"X_Real_IP", b"Forwarded", b"Via", b"Expect", b"TE", b"Cookie"))
+            b"X-Forwarded-For", b"X_Real_IP", b"Forwarded", b"Via", b"Expect", b"TE", b"Cookie", b"Content_Length",
+            b"Transfer_Encoding", b"X.Forwarded.For", b"if_match", b"If.X"))
         head, body = self.request(b"Trailer: Host, X-Hop, X-Forwarded-For\r\n", section)
         self.assertEqual(body, b"4\r\nbody\r\n0\r\nLast: 1\r\n\r\n")
         self.assertNotIn(b"Trailer", head)
@@ -180,6 +182,32 @@ class Broken(unittest.TestCase):
                     got = exchange(proxy, GET.replace(b"GET", method))
                     self.assertTrue(got.startswith(b"HTTP/1.1 502 "), got)
                 self.assertEqual(proxy.metric("gyre_proxy_failures_total", server.port), 2)
+
+    def test_chunks_that_become_malformed_cut_off_the_response_that_has_begun(self):
+        for rest in (b"zz\r\n", b"-1\r\n", b"5\r\nbody\r\n\r\n", b"0\r\nno trailer\r\n\r\n", b"0\r\nA: 1\rB: 2\r\n\r\n",
+                     b"ffffffffffffffff1\r\n"):
+            seen = threading.Event()
+
+            def serve(peer, _):
+                read_head(peer)
+                peer.sendall(CHUNKED + b"\r\n4\r\nbody\r\n")
+                seen.wait(20)
+                peer.sendall(rest)
+                peer.recv(1)  # until the proxy closes the connection
+
+            with self.subTest(rest), Scripted(serve) as server, Proxy(server.port) as proxy:
+                with socket.create_connection(("127.0.0.1", proxy.port), timeout=20) as peer:
+                    peer.sendall(GET.replace(b"Connection: close\r\n", b""))
+                    text = read_until(peer, b"4\r\nbody\r\n")
+                    seen.set()
+                    try:
+                        while piece := peer.recv(65536):
+                            text += piece
+                    except ConnectionResetError:
+                        pass
+                self.assertNotIn(b"\r\n0\r\n", text)
+                self.assertEqual(proxy.metric("gyre_proxy_failures_total", server.port), 1)
+                self.assertIn(f"GET http://127.0.0.1:{server.port}/: ", proxy.said())
 
     def test_a_request_that_may_be_repeated_goes_to_another_server_after_malformed_chunks(self):
         with saying(self.MALFORMED[0]) as bad, answering("b") as b:

@@ -35,7 +35,8 @@ struct field {
 [[nodiscard]] GYRE_API bool is_field_value(std::string_view text) noexcept;
 
 /// Whether a field with this name may follow a body as a trailer. Fields that a recipient needs before the body may
-/// not: those of framing, routing, authentication, conditions, caching and content format. RFC 9110 §6.5.1.
+/// not: those of framing, routing, authentication, conditions, caching and content format. RFC 9110 §6.5.1. Nor may
+/// names that a gateway could take for one of them, such as "Content_Length".
 [[nodiscard]] GYRE_API bool may_be_trailer(std::string_view name) noexcept;
 
 }  // namespace gyre::http

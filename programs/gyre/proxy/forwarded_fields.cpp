@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 namespace programs {
 
@@ -51,12 +52,12 @@ bool is_hop_by_hop(std::string_view name, std::span<const http::field> all) {
   return false;
 }
 
-// Some servers treat '_' as '-'.
+// Gateways treat '_' as '-', and some of them every character that is no letter and no digit.
 bool is_about_client(std::string_view name) {
   static constexpr std::array<std::string_view, 5> known{"Forwarded", "X-Real-IP", "X-Client-IP", "X-Cluster-Client-IP",
                                                          "True-Client-IP"};
   std::string normal(name);
-  std::ranges::replace(normal, '_', '-');
+  std::ranges::replace_if(normal, [](unsigned char c) { return std::isalnum(c) == 0; }, '-');
   constexpr std::string_view family = "X-Forwarded-";
   return is_one_of(normal, known) ||
          http::equal_ignoring_case(std::string_view(normal).substr(0, family.size()), family);

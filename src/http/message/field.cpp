@@ -21,9 +21,11 @@ constexpr std::string_view needed_before_body[] = {"Age",
                                                    "Expect",
                                                    "Expires",
                                                    "Host",
+                                                   "HTTP2-Settings",
                                                    "Keep-Alive",
                                                    "Location",
                                                    "Max-Forwards",
+                                                   "Origin",
                                                    "Pragma",
                                                    "Proxy-Authenticate",
                                                    "Proxy-Authorization",
@@ -37,7 +39,18 @@ constexpr std::string_view needed_before_body[] = {"Age",
                                                    "Upgrade",
                                                    "Vary",
                                                    "Via",
+                                                   "Warning",
                                                    "WWW-Authenticate"};
+
+// Gateways pass fields on as variables such as HTTP_CONTENT_TYPE. They treat '_' as '-', and some of them every character
+// that is no letter and no digit.
+bool is_same_to_gateways(char a, char b) noexcept {
+  const auto normal = [](char c) noexcept {
+    const char lower = to_lower(c);
+    return (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9') ? lower : '-';
+  };
+  return normal(a) == normal(b);
+}
 
 }  // namespace
 
@@ -79,10 +92,10 @@ bool is_token(std::string_view text) noexcept {
 bool is_field_value(std::string_view text) noexcept { return is_value(text) && trim(text).size() == text.size(); }
 
 bool may_be_trailer(std::string_view name) noexcept {
-  for (const std::string_view each : needed_before_body)
-    if (equal_ignoring_case(name, each)) return false;
   constexpr std::string_view conditions = "If-";
-  return !equal_ignoring_case(name.substr(0, conditions.size()), conditions);
+  for (const std::string_view each : needed_before_body)
+    if (std::ranges::equal(name, each, &is_same_to_gateways)) return false;
+  return !std::ranges::equal(name.substr(0, conditions.size()), conditions, &is_same_to_gateways);
 }
 
 }  // namespace gyre::http
