@@ -41,6 +41,24 @@ struct gated {
   }
 };
 
+/// Cannot end its sending side, as a TLS connection whose peer does not read.
+struct stuck_at_end {
+  gyre::memory_stream inner;
+  int* ends;
+  bool* aborted;
+
+  gyre::task<std::size_t> read_some(std::span<std::byte> buffer) { co_return co_await inner.read_some(buffer); }
+  gyre::task<> write_all(std::span<const std::byte> bytes) { co_await inner.write_all(bytes); }
+  gyre::task<> shutdown_write() {
+    ++*ends;
+    co_await gyre::sleep(24h);
+  }
+  void abort() noexcept {
+    *aborted = true;
+    inner.abort();
+  }
+};
+
 const std::string waiting = "GET /wait HTTP/1.1\r\nHost: a\r\n\r\n";
 const std::string next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n";
 
@@ -248,4 +266,27 @@ TEST(server_stream, a_client_that_leaves_anywhere_ends_its_connection) {
       EXPECT_EQ(none.texts, std::vector<std::string>()) << size;
     });
   }
+}
+
+TEST(server_stream, a_client_that_does_not_take_the_end_is_reset_after_the_time_of_a_write) {
+  http::server_options options = options_for([](http::request&) { return response::text("all"); });
+  options.listen.clear();
+  options.timeouts.write = 5s;
+  run_virtual([&]() -> gyre::task<> {
+    int ends = 0;
+    bool aborted = false;
+    http::server server(std::move(options));
+    gyre::memory_pair pair;
+    gyre::memory_stream client = std::move(pair.first);
+    auto serving =
+        gyre::spawn(server.serve_connection(gyre::any_stream(stuck_at_end{std::move(pair.second), &ends, &aborted})));
+    const auto begin = gyre::now();
+    const std::string_view nonsense = "nonsense\r\n\r\n";
+    co_await client.write_all(std::as_bytes(std::span(nonsense)));
+    co_await serving.wait();
+    EXPECT_EQ(ends, 1);
+    EXPECT_TRUE(aborted);
+    EXPECT_GE(since(begin), 5s);
+    EXPECT_LT(since(begin), 6s);
+  });
 }

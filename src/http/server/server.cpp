@@ -288,7 +288,7 @@ GYRE_CORO_WRAPPER task<> server::run() {
 task<> server::serve_connection(any_stream stream, address peer) {
   std::optional<use_on_loop> user(std::in_place, state(), "serve_connection");
   any_stream here = std::move(stream);  // closed when this returns, not when the task object is destroyed
-  stream_transport carrier(here);
+  stream_transport carrier(here, state().options.timeouts.write);
   auto both = [&](task_group& group) -> task<> {
     const counted_connection counted(state(), peer);
     stream_connection client(state(), carrier, peer);

@@ -142,7 +142,9 @@ task<send_file_result> stream_transport::send_file(int file, std::uint64_t offse
 
 task<> stream_transport::shutdown_write() {
   try {
-    co_await stream_.shutdown_write();
+    co_await timeout(end_limit_, stream_.shutdown_write());
+  } catch (const timed_out&) {  // over TLS, even the end needs a peer that reads
+    reset_at_end();
   } catch (const std::exception&) {  // closed already, or not supported: the connection ends anyway
   }
 }

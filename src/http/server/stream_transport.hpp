@@ -7,6 +7,7 @@
 #include "transport.hpp"
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 
 namespace gyre::http {
@@ -15,8 +16,9 @@ namespace gyre::http {
 /// only to a reader. Bytes read meanwhile are kept, within a bound, and received later.
 class stream_transport final : public transport {
  public:
-  /// Lifetime: `stream` must outlive this.
-  explicit stream_transport(any_stream& stream) noexcept : stream_(stream) {}
+  /// The peer must take the end of the data within `end_limit`. Lifetime: `stream` must outlive this.
+  stream_transport(any_stream& stream, std::chrono::nanoseconds end_limit) noexcept
+      : stream_(stream), end_limit_(end_limit) {}
 
   /// Reads for the other functions until it is cancelled. Cancel: nothing is lost.
   task<> read();
@@ -48,6 +50,7 @@ class stream_transport final : public transport {
   task<> read_once();
 
   any_stream& stream_;
+  const std::chrono::nanoseconds end_limit_;
   event wanted_;   // `read` may have work to do
   event changed_;  // there may be something to receive
   std::array<buffer_lease, most_ahead> received_;
