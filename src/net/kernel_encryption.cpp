@@ -112,7 +112,6 @@ int encrypt_in_kernel(int socket, const kernel_cipher& cipher) noexcept {
       return set_parameters(socket, parameters, TLS_CIPHER_AES_GCM_256, cipher);
     }
     case kernel_cipher::algorithm::chacha20_poly1305: {
-      if (!kernel_encryption().any_cipher) return EOPNOTSUPP;  // nothing is known about its speed
       tls12_crypto_info_chacha20_poly1305 parameters{};
       return set_parameters(socket, parameters, TLS_CIPHER_CHACHA20_POLY1305, cipher);
     }

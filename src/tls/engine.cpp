@@ -6,6 +6,7 @@
 #include <openssl/err.h>
 
 #include <algorithm>
+#include <array>
 
 namespace gyre::tls {
 namespace {
@@ -36,6 +37,13 @@ constexpr std::size_t most_in_record = std::size_t{16} << 10U;
 constexpr int most_key_updates = 32;
 constexpr std::chrono::seconds within(10);
 
+// The first bytes of a request, as many as the header of a record has. OpenSSL knows some of these methods.
+bool is_http(std::string_view header) noexcept {
+  constexpr std::array<std::string_view, 10> beginnings{"GET ",  "HEAD ", "POST ", "PUT ",  "DELET",
+                                                        "CONNE", "OPTIO", "PATCH", "TRACE", "PRI *"};
+  return std::ranges::any_of(beginnings, [header](std::string_view each) { return header.starts_with(each); });
+}
+
 tls_errc error_of(int reason, bool in_handshake) noexcept {
   if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED) return tls_errc::certificate_rejected;
   if (is_about_own_certificate(reason)) return tls_errc::peer_rejected;
@@ -59,14 +67,16 @@ engine::engine(ssl_owner connection) : connection_(std::move(connection)) {
 
 void engine::on_message(int is_sent, int /*version*/, int type, const void* data, std::size_t size, SSL* /*connection*/,
                         void* self) noexcept {
-  if (size > 0) static_cast<engine*>(self)->note_message(is_sent != 0, type, *static_cast<const unsigned char*>(data));
+  if (size > 0) static_cast<engine*>(self)->note_message(is_sent != 0, type, {static_cast<const char*>(data), size});
 }
 
 // The message comes after the records that carry it. A server's records have their last keys from its Finished on, and
 // until a KeyUpdate.
-void engine::note_message(bool is_sent, int type, unsigned char first) noexcept {
+void engine::note_message(bool is_sent, int type, std::string_view message) noexcept {
   if (is_sent && type == SSL3_RT_HEADER) secret_.note_record();
+  if (!is_sent && type == SSL3_RT_HEADER && !shook_hands_) got_http_ = is_http(message);
   if (type != SSL3_RT_HANDSHAKE) return;
+  const auto first = static_cast<unsigned char>(message.front());
   if (is_sent && first == SSL3_MT_FINISHED) secret_.start_counting();
   if (is_sent && first == SSL3_MT_KEY_UPDATE) secret_.forget();
   if (!is_sent && first == SSL3_MT_KEY_UPDATE) note_key_update();
@@ -88,7 +98,9 @@ bool engine::prepare_kernel(std::string_view last) noexcept {
 bool engine::move_to_kernel(int socket) noexcept {
   if (proven_ == 0 || proven_ != secret_.records() || owes_key_update() || end_) return false;
   kernel_cipher cipher = secret_.keys(*connection_);
-  in_kernel_ = encrypt_in_kernel(socket, cipher) == 0;
+  // Nothing is known about the speed of ciphers other than AES. The choice is made: a context for servers needs it.
+  const bool wanted = cipher.with != kernel_cipher::algorithm::chacha20_poly1305 || kernel_encryption().any_cipher;
+  in_kernel_ = wanted && encrypt_in_kernel(socket, cipher) == 0;
   OPENSSL_cleanse(cipher.key.data(), cipher.key.size());
   if (in_kernel_) secret_.forget();
   return in_kernel_;
@@ -199,6 +211,7 @@ engine::outcome engine::after(int result) {
   const int reason = ERR_GET_REASON(ERR_peek_error());
   outcome failure{.what = outcome::failed, .error = error_of(reason, !shook_hands_)};
   failure.reason = take_openssl_error();
+  if (got_http_) failure.reason = "the client spoke HTTP without TLS";
   if (failure.error == tls_errc::certificate_rejected)
     failure.reason = X509_verify_cert_error_string(SSL_get_verify_result(connection_.get()));
   if (failure.error == tls_errc::truncated) failure.reason.clear();  // the text of the code says it

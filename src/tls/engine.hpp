@@ -70,7 +70,7 @@ class engine {
                          void* self) noexcept;
   [[nodiscard]] outcome after(int result);
   [[nodiscard]] outcome decrypt_by_openssl(std::span<std::byte> to, input in, std::string& out);
-  void note_message(bool is_sent, int type, unsigned char first) noexcept;
+  void note_message(bool is_sent, int type, std::string_view message) noexcept;
   void note_key_update() noexcept;
   [[nodiscard]] bool owes_key_update() const noexcept {
     return SSL_get_key_update_type(connection_.get()) != SSL_KEY_UPDATE_NONE;
@@ -82,6 +82,7 @@ class engine {
   int key_updates_ = 0;
   std::optional<outcome> end_;  // of what can be decrypted, or a failure
   bool shook_hands_ = false;    // OpenSSL forgets it after a failure
+  bool got_http_ = false;       // instead of a record
   bool in_kernel_ = false;
   bool may_be_pending_ = false;  // the last record may have more bytes than were asked for
   traffic_secret secret_;

@@ -31,7 +31,7 @@ int key_log_file() {
   return file;
 }
 
-void write_line(const char* line) noexcept {
+void write_line(const SSL* /*connection*/, const char* line) noexcept {
   try {
     const std::string text = std::string(line) + '\n';
     (void)!::write(key_log_file(), text.data(), text.size());
@@ -40,7 +40,7 @@ void write_line(const char* line) noexcept {
 }
 
 void tell_all(const SSL* connection, const char* line) noexcept {
-  if (key_log_file() >= 0) write_line(line);
+  if (key_log_file() >= 0) write_line(connection, line);
   engine::note_secret(*connection, line);
 }
 
@@ -48,7 +48,10 @@ void tell_all(const SSL* connection, const char* line) noexcept {
 
 void observe_secrets(SSL_CTX& settings, bool server) {
   const bool for_kernel = server && kernel_encryption().used;
-  if (for_kernel || key_log_file() >= 0) SSL_CTX_set_keylog_callback(&settings, &tell_all);
+  if (for_kernel)
+    SSL_CTX_set_keylog_callback(&settings, &tell_all);
+  else if (key_log_file() >= 0)
+    SSL_CTX_set_keylog_callback(&settings, &write_line);
 }
 
 }  // namespace gyre::tls

@@ -21,11 +21,6 @@ std::string take_openssl_error() {
   const unsigned long code = ERR_get_error();
   ERR_clear_error();
   if (code == 0) return {};
-  if (ERR_GET_LIB(code) == ERR_LIB_SSL) {
-    const int reason = ERR_GET_REASON(code);
-    if (reason == SSL_R_HTTP_REQUEST || reason == SSL_R_HTTPS_PROXY_REQUEST)
-      return "the client spoke HTTP without TLS";  // OpenSSL says "http request"
-  }
   const char* const reason = ERR_reason_error_string(code);
   return reason != nullptr ? reason : "error " + std::to_string(code) + " of OpenSSL";
 }

@@ -5,6 +5,7 @@ import http.client
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import ssl
@@ -199,6 +200,20 @@ class OverTls(WithTree):
             get(server.port, trusting(self.authority))
             self.assertIn("CLIENT_TRAFFIC_SECRET_0", log.read_text())
             self.assertEqual(log.stat().st_mode & 0o077, 0)
+
+    @unittest.skipUnless(shutil.which("strace"), "needs strace")
+    def test_a_log_of_keys_does_not_lead_to_encryption_in_the_kernel(self):
+        (self.root / "large").write_bytes(bytes(3_000_000))
+        calls = self.root.parent / "calls"
+        environment = {"SSLKEYLOGFILE": str(self.root.parent / "keys"), "GYRE_KERNEL_TLS": "off"}
+        with Serve(self.root, *self.pair, environment=environment) as server:
+            command = ["strace", "-f", "-e", "trace=setsockopt", "-o", calls, "-p", str(server.process.pid)]
+            with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as watching:
+                if "attached" not in watching.stderr.readline():
+                    self.skipTest("strace may not watch another process")
+                self.assertEqual(get(server.port, trusting(self.authority), path="/large")[1], bytes(3_000_000))
+                server.stop()
+        self.assertNotIn("TCP_ULP", calls.read_text())
 
     def test_sessions_are_resumed_also_after_a_renewal(self):
         with Serve(self.root, *self.pair, "--threads", 2) as server:

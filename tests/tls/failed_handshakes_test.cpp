@@ -54,6 +54,25 @@ TEST(failed_handshakes, a_client_of_plain_http_is_named_as_such_with_its_address
   EXPECT_EQ(failures.entries.size(), 1U);
 }
 
+TEST(failed_handshakes, every_method_of_plain_http_is_known_however_it_is_split) {
+  recorder failures;
+  run_on_sockets(observed(failures), [&](socket_server& server) -> gyre::task<> {
+    std::size_t count = 0;
+    for (const std::string_view method : {"GET /", "HEAD /", "POST /", "PUT /", "DELETE /", "CONNECT a:1", "OPTIONS *",
+                                          "PATCH /", "TRACE /", "PRI *"}) {
+      for (const std::size_t split : {0, 1, 4, 5}) {
+        auto client = co_await connect_to(server);
+        const std::string request = std::string(method) + " HTTP/1.1\r\nHost: a\r\n\r\n";
+        if (split > 0) co_await client.write_all(request.substr(0, split));
+        if (split > 0) co_await gyre::sleep(5ms);
+        co_await client.write_all(request.substr(split));
+        const std::string reason = co_await failures.after(++count);
+        EXPECT_EQ(reason, "handshake failed: the client spoke HTTP without TLS") << method << ' ' << split;
+      }
+    }
+  });
+}
+
 TEST(failed_handshakes, bytes_that_are_no_tls_are_told) {
   recorder failures;
   run_on_sockets(observed(failures), [&](socket_server& server) -> gyre::task<> {
