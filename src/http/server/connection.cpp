@@ -154,7 +154,6 @@ task<connection::next_step> connection::serve_with_waits() {
 void connection::begin_request(workspace& work) {
   work.input.consume(work.parser.size());
   work.input.before_response = this;
-  work.output.begin_interim();
   work.request.begin(server_, peer_, work.parser, work.framing, work.input);
 }
 

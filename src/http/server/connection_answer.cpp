@@ -149,7 +149,7 @@ task<connection::next_step> connection::send(workspace& work, response& r, progr
     state.status = 400;
   }
   work.input.before_response = nullptr;  // it is too late for 100, and for hints
-  if (!work.output.end_interim_now()) co_await work.output.end_interim();
+  if (work.interim.is_locked()) co_await interim_sent(work);
   const bool last = work.input.broken || last_request() || state.close_connection;
   response_sender sender(work.output, state, how_to_send(work, last || !work.framing.keep_alive));
   const bool whole = sender.begin();
@@ -208,9 +208,17 @@ task<connection::next_step> connection::switch_protocols(workspace& work, protoc
   co_return ended_well ? next_step::linger : next_step::reset;
 }
 
-GYRE_CORO_WRAPPER task<transfer> connection::send_interim(std::string_view head) {
-  return work_->output.send_alone(head);
+// A task of a handler may read the body and ask for it with 100, while another sends a hint.
+task<transfer> connection::send_interim(std::string_view head) {
+  workspace& work = *work_;
+  const auto turn = co_await work.interim.scoped_lock();
+  if (work.input.before_response == nullptr) co_return transfer::ended;  // the response has begun
+  if (work.output.failed()) co_return work.output.state();
+  work.output.buffer().append(head);
+  co_return co_await work.output.flush();
 }
+
+task<> connection::interim_sent(workspace& work) { const auto turn = co_await work.interim.scoped_lock(); }
 
 void connection::tell_observer(const workspace& work, const progress& p) const noexcept {
   server_.options.observer->answered({work.request, p.status, p.body_bytes, p.clock.passed(), p.complete});

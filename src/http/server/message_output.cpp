@@ -43,19 +43,6 @@ task<transfer> message_output::flush() {
   co_return outcome;
 }
 
-task<transfer> message_output::send_alone(std::string_view bytes) {
-  const auto turn = co_await one_at_a_time_.scoped_lock();
-  if (!interim_) co_return transfer::ended;
-  if (failed()) co_return state_;
-  buffer_.append(bytes);
-  co_return co_await flush();
-}
-
-task<> message_output::end_interim() {
-  interim_ = false;
-  const auto turn = co_await one_at_a_time_.scoped_lock();
-}
-
 // A client that takes each piece at once must not monopolize the loop, which polls the kernel once per turn.
 inline bool message_output::had_its_share(std::uint64_t bytes) noexcept {
   since_others_ran_ += bytes;

@@ -7,7 +7,6 @@
 #include <gyre/io/completion.hpp>
 #include <gyre/loop/owner_loop.hpp>
 #include <gyre/sync/event.hpp>
-#include <gyre/sync/mutex.hpp>
 #include <gyre/tasks/task_group.hpp>
 
 #include "transport.hpp"
@@ -65,19 +64,6 @@ class message_output {
   }
   /// Waits until the connection has taken everything.
   task<transfer> flush();
-  /// From now on, and until end_interim(), send_alone() works.
-  void begin_interim() noexcept { interim_ = true; }
-  /// Sends the buffer and then `bytes`, while others may do the same: a task of a handler reads the body and asks for
-  /// it with 100, and another sends a hint. Returns `ended`, and sends nothing, when the response has begun.
-  task<transfer> send_alone(std::string_view bytes);
-  /// True when end_interim() has nothing to wait for.
-  [[nodiscard]] bool end_interim_now() noexcept {
-    if (one_at_a_time_.is_locked()) return false;
-    interim_ = false;
-    return true;
-  }
-  /// The response begins: waits for the send_alone() in progress.
-  task<> end_interim();
   /// Sends the buffer, then `bytes` from where they are, of any size.
   task<transfer> write(std::string_view bytes);
   /// Sends the buffer, then a part of a file. Returns `done` only if all of it was sent. Errors: io_error when the file
@@ -141,8 +127,6 @@ class message_output {
   background_sending* background_ = nullptr;
   std::size_t in_background_ = 0;  // bytes that the child task is writing
   event background_ended_;
-  mutex one_at_a_time_;  // for send_alone
-  bool interim_ = false;
 };
 
 /// Owns the child task. `all_ended` and then `close` are called before it is destroyed. They nest: the innermost one

@@ -5,6 +5,7 @@
 #include <gyre/http/handler.hpp>
 #include <gyre/http/head_parser.hpp>
 #include <gyre/http/server_limits.hpp>
+#include <gyre/sync/mutex.hpp>
 
 #include "message_input.hpp"
 #include "message_output.hpp"
@@ -31,6 +32,7 @@ struct workspace {
   http::framing framing;
   message_input input;
   message_output output;
+  mutex interim;  // held while an interim response is sent
   served_request request;
   std::optional<started_response> started;  // until it is sent or awaited
   workspace* next_free = nullptr;
