@@ -21,7 +21,7 @@ namespace gyre {
 class frame_pool {
  public:
   static constexpr std::size_t granule = 16;                              ///< bytes between size classes
-  static constexpr std::size_t largest = 2040;                            ///< larger blocks are not cached
+  static constexpr std::size_t largest = 4088;                            ///< larger blocks are not cached
   static constexpr std::size_t max_cached_bytes = std::size_t{2} << 20U;  ///< per class
 
   /// Errors: std::bad_alloc.
