@@ -2,8 +2,12 @@
 // Other streams tell that only to a reader, so a task reads.
 #include "client_connection.hpp"
 
+#include <gyre/loop/event_loop.hpp>
+#include <gyre/loop/yield.hpp>
 #include <gyre/tasks/as_expected.hpp>
 #include <gyre/tasks/spawn.hpp>
+
+#include <poll.h>
 
 #include <array>
 
@@ -75,6 +79,7 @@ struct client_connection::read_in_background {
 task<> client_connection::read_while_idle(read_in_background reading) {
   std::array<std::byte, 1> unexpected{};
   client_connection& self = *reading.of;
+  self.reads_ = true;
   auto byte = self.read_some(unexpected);
   (void)co_await as_expected(std::move(byte));
   self.quiet_ = false;
@@ -92,6 +97,7 @@ void client_connection::watch(idle_connections& owner) {
   if (lends()) return socket_.socket().watch_end(this);
   read_in_background reading(*this);
   background_ = true;
+  reads_ = false;
   watching_ = spawn(read_while_idle(std::move(reading)), {.name = "watching an idle connection"});
 }
 
@@ -102,15 +108,29 @@ void client_connection::has_ended() noexcept {
 bool client_connection::unwatch_now() noexcept {
   owner_ = nullptr;
   socket_.socket().watch_end(nullptr);
-  return !socket_.socket().received.readable();
+  return !has_unseen();
 }
 
+// What the loop has not seen yet is in the kernel.
+bool client_connection::has_unseen() noexcept {
+  socket_state& socket = socket_.socket();
+  if (socket.received.readable()) return true;
+  event_loop::current().backend().count_direct_call();
+  pollfd in_kernel{.fd = socket.fd, .events = POLLIN | POLLRDHUP, .revents = 0};
+  return ::poll(&in_kernel, 1, 0) != 0;
+}
+
+// Only a reader learns what TLS, or a stream of the program's own, has received. So the task has to begin first, and for
+// such a stream the loop has to look at the kernel.
 task<bool> client_connection::unwatch() {
   owner_ = nullptr;
+  if (foreign_) event_loop::current().end_turn();
+  if (foreign_ || !reads_) co_await yield();
   if (!watching_.done()) watching_.cancel();
   co_await watching_.wait();
   watching_.detach();
-  co_return quiet_ && !background_ && (foreign_ || !socket_.socket().received.readable());
+  const bool quiet = reads_ && quiet_ && !background_;
+  co_return quiet && (foreign_ || !has_unseen());
 }
 
 void client_connection::discard() noexcept {

@@ -99,7 +99,8 @@ class client_connection final : private end_watch {
   void watch(idle_connections& owner);
   /// True when unwatch() has to wait.
   [[nodiscard]] bool watched_by_task() const noexcept { return static_cast<bool>(watching_); }
-  /// Ends the watch. Returns false when anything has arrived since.
+  /// Ends the watch. Returns false when anything has arrived since, even if the loop has not seen it yet: it would be
+  /// taken for the response to the next request.
   [[nodiscard]] bool unwatch_now() noexcept;
   /// The same for a connection that a task watches. Cancel: the watch may go on; discard the connection.
   task<bool> unwatch();
@@ -116,6 +117,7 @@ class client_connection final : private end_watch {
   friend class idle_connections;
   ~client_connection() = default;
   void has_ended() noexcept;
+  [[nodiscard]] bool has_unseen() noexcept;
   struct read_in_background;
   static task<> read_while_idle(read_in_background reading);
   void background_ended() noexcept;
@@ -128,6 +130,7 @@ class client_connection final : private end_watch {
   idle_connections* owner_ = nullptr;
   io::monotonic_time made_;
   bool background_ = false;  // a task of this connection exists
+  bool reads_ = false;       // this task has begun
   bool quiet_ = true;        // nothing has arrived since it is idle
   bool discarded_ = false;
 };

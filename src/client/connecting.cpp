@@ -1,6 +1,5 @@
 // src/client/connecting.cpp: gets a connection: an idle one, or a new one.
 #include <gyre/loop/timeout_op.hpp>
-#include <gyre/loop/yield.hpp>
 #include <gyre/net/unix_stream.hpp>
 #include <gyre/tasks/timeout.hpp>
 
@@ -9,9 +8,6 @@
 
 namespace gyre::http {
 namespace {
-
-// For this long, nobody looks whether an idle connection has ended: the loop has done so in its last turn.
-constexpr io::monotonic_time trusted = 1'000'000;
 
 struct counted {
   explicit counted(std::size_t& value) noexcept : value_(value) { ++value_; }
@@ -23,7 +19,6 @@ struct counted {
 };
 }  // namespace
 
-// A connection may have ended while this thread was busy. Then the loop first looks at the kernel.
 task<> client_exchange::acquire() {
   if (origin_ == nullptr) {
     const bool direct = !state_.options().unix_socket.empty() || state_.options().connector;
@@ -46,13 +41,8 @@ task<> client_exchange::acquire() {
     if (!conn_) break;
     if (conn_->watched_by_task()) {
       if (co_await conn_->unwatch()) co_return;
-    } else {
-      event_loop& loop = event_loop::current();
-      if (loop.now() - conn_->idle_since > trusted) {
-        loop.end_turn();
-        co_await yield();
-      }
-      if (conn_->unwatch_now()) co_return;
+    } else if (conn_->unwatch_now()) {
+      co_return;
     }
     conn_.reset();
   }
