@@ -60,7 +60,7 @@ TEST(failed_handshakes, every_method_of_plain_http_is_known_however_it_is_split)
     std::size_t count = 0;
     for (const std::string_view method : {"GET /", "HEAD /", "POST /", "PUT /", "DELETE /", "CONNECT a:1", "OPTIONS *",
                                           "PATCH /", "TRACE /", "PRI *"}) {
-      for (const std::size_t split : {0, 1, 4, 5}) {
+      for (const std::size_t split : {0U, 1U, 4U, 5U}) {
         auto client = co_await connect_to(server);
         const std::string request = std::string(method) + " HTTP/1.1\r\nHost: a\r\n\r\n";
         if (split > 0) co_await client.write_all(request.substr(0, split));
