@@ -111,7 +111,7 @@ bool client_connection::unwatch_now() noexcept {
   return !has_unseen();
 }
 
-// What the loop has not seen yet is in the kernel.
+// The kernel knows of bytes, of the end and of errors that the loop has not seen yet.
 bool client_connection::has_unseen() noexcept {
   socket_state& socket = socket_.socket();
   if (socket.received.readable()) return true;
@@ -120,8 +120,8 @@ bool client_connection::has_unseen() noexcept {
   return ::poll(&in_kernel, 1, 0) != 0;
 }
 
-// Only a reader learns what TLS, or a stream of the program's own, has received. So the task has to begin first, and for
-// such a stream the loop has to look at the kernel.
+// TLS, or a stream of the program's own, tells only a reader what it has received. So the task has to begin first, and
+// for such a stream the loop has to look at the kernel.
 task<bool> client_connection::unwatch() {
   owner_ = nullptr;
   if (foreign_) event_loop::current().end_turn();

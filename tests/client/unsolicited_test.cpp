@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil";
 constexpr std::size_t one_record = 16'384;  // the client reads that much from a connection that lends no buffers
 
-/// What happens between the unsolicited bytes and the next request.
+/// The time between the unsolicited bytes and the next request.
 enum class meanwhile : std::uint8_t { nothing, other_tasks, turn_of_loop, pause };
 constexpr std::array every_timing{meanwhile::nothing, meanwhile::other_tasks, meanwhile::turn_of_loop,
                                   meanwhile::pause};

@@ -11,7 +11,8 @@ import time
 import unittest
 
 from example_support import all_at_once, read_to_end
-from proxy_support import Proxy
+from proxy_support import Proxy, answering
+from scripted import Scripted, read_head
 from upstream import Upstream
 
 
@@ -239,6 +240,34 @@ class Behaviour(unittest.TestCase):
             peer.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             time.sleep(0.1)
         self.assertTrue(ended.wait(10))
+
+    def test_a_download_that_began_before_a_pause_does_not_end_it(self):
+        finish = threading.Event()
+        self.addCleanup(finish.set)
+
+        def serve(peer, number):
+            read_head(peer)
+            if number == 0:
+                peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nlong")
+                finish.wait(20)
+                peer.sendall(b"last")
+
+        with Scripted(serve) as a, answering("b") as b:
+            with Proxy(a.port, b.port, arguments=["--max-fails", "1", "--fail-timeout", "100"]) as proxy:
+                download = proxy.connect()
+                download.request("GET", "/")
+                answer = download.getresponse()
+                self.assertEqual(answer.read(4), b"long")
+                while proxy.metric("gyre_proxy_failures_total", a.port) == 0:
+                    self.assertEqual(proxy.get("/"), (200, b"b"))
+                finish.set()
+                self.assertEqual(answer.read(), b"last")
+                download.close()
+                while proxy.metric("gyre_proxy_running", a.port):
+                    pass
+                self.assertEqual({proxy.get("/") for _ in range(4)}, {(200, b"b")})
+                self.assertEqual(proxy.metric("gyre_proxy_up", a.port), 0)
+                self.assertEqual(proxy.metric("gyre_proxy_failures_total", a.port), 1)
 
     def test_a_signal_ends_it_behind_the_request_under_way(self):
         connection = self.proxy.connect()

@@ -248,34 +248,6 @@ class Balancing(unittest.TestCase):
                 self.assertIn("fails its health check", proxy.said())
                 self.assertIn("is healthy again", proxy.said())
 
-    def test_a_download_that_began_before_a_pause_does_not_end_it(self):
-        finish = threading.Event()
-        self.addCleanup(finish.set)
-
-        def serve(peer, number):
-            read_head(peer)
-            if number == 0:
-                peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nlong")
-                finish.wait(20)
-                peer.sendall(b"last")
-
-        with Scripted(serve) as a, answering("b") as b:
-            with Proxy(a.port, b.port, arguments=["--max-fails", "1", "--fail-timeout", "100"]) as proxy:
-                download = proxy.connect()
-                download.request("GET", "/")
-                answer = download.getresponse()
-                self.assertEqual(answer.read(4), b"long")
-                while proxy.metric("gyre_proxy_failures_total", a.port) == 0:
-                    self.assertEqual(proxy.get("/"), (200, b"b"))
-                finish.set()
-                self.assertEqual(answer.read(), b"last")
-                download.close()
-                while proxy.metric("gyre_proxy_running", a.port):
-                    pass
-                self.assertEqual({proxy.get("/") for _ in range(4)}, {(200, b"b")})
-                self.assertEqual(proxy.metric("gyre_proxy_up", a.port), 0)
-                self.assertEqual(proxy.metric("gyre_proxy_failures_total", a.port), 1)
-
     def test_several_threads_share_the_counts(self):
         with answering("a") as a, Proxy(a.port, arguments=["--threads", "2"]) as proxy:
             for _ in range(20):

@@ -42,8 +42,8 @@ constexpr std::string_view needed_before_body[] = {"Age",
                                                    "Warning",
                                                    "WWW-Authenticate"};
 
-// Gateways pass fields on as variables such as HTTP_CONTENT_TYPE. They treat '_' as '-', and some of them every character
-// that is no letter and no digit.
+// Gateways pass fields on as variables such as HTTP_CONTENT_TYPE. They treat '_' as '-', and some of them treat every
+// character so that is no letter and no digit.
 bool is_same_to_gateways(char a, char b) noexcept {
   const auto normal = [](char c) noexcept {
     const char lower = to_lower(c);

@@ -62,8 +62,8 @@ class transport {
   virtual std::ptrdiff_t write_now(std::string_view bytes, write_hint hint) noexcept = 0;
   /// False if write_now() never takes any bytes.
   [[nodiscard]] virtual bool writes_now() const noexcept = 0;
-  /// Announces that nothing more will be written. Errors are ignored. A peer that does not take it within the limit of a
-  /// write gets a reset.
+  /// Announces that nothing more will be written. Errors are ignored. A peer that does not take it within the limit of
+  /// a write gets a reset.
   virtual task<> shutdown_write() = 0;
   /// True when closing without shutdown_write() could lose bytes that were written.
   [[nodiscard]] virtual bool has_to_shut_down() const noexcept { return false; }
