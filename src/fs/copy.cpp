@@ -64,8 +64,10 @@ piece end_at(int to, off_t size) {
 
 // Skips a hole, then copies data.
 piece copy_piece(int from, int to, off_t position) {
+  // The end is looked for first: data that others append in between is found, and never replaced by a hole.
+  const off_t end = ::lseek(from, 0, SEEK_END);
   off_t data = ::lseek(from, position, SEEK_DATA);
-  if (data < 0 && errno == ENXIO) return end_at(to, std::max(position, ::lseek(from, 0, SEEK_END)));
+  if (data < 0 && errno == ENXIO) return end_at(to, std::max(position, end));
   if (data < 0) data = position;  // the file system does not know holes
   const off_t hole = ::lseek(from, data, SEEK_HOLE);
   const auto most = hole > data ? std::min(most_in_a_piece, static_cast<std::size_t>(hole - data)) : most_in_a_piece;
@@ -106,7 +108,7 @@ task<std::uint64_t> copy(std::string from, std::string to, copy_options options)
   const int out = target.native_descriptor();
   piece done;
   auto share = [&] {
-    if (::ioctl(out, FICLONE, in) == 0) done = end_at(out, ::lseek(in, 0, SEEK_END));
+    if (::ioctl(out, FICLONE, in) == 0) done = {.position = ::lseek(out, 0, SEEK_END), .last = true};
   };
   co_await to_thread(io::blocking_pool::for_files(), share);
   auto next = [&] { done = copy_piece(in, out, done.position); };
