@@ -201,8 +201,11 @@ void uring_backend::refill_buffers() noexcept {
     ran_out_ = false;
     wanted_with_kernel_ = std::min(wanted_with_kernel_ * 2, most_with_kernel());
   }
-  if (pool.with_kernel() >= wanted_with_kernel_ || pool.available() == 0) return;
-  while (pool.with_kernel() < wanted_with_kernel_) {
+  // While the pool fills up, connections that have much to deliver must not use up the rest.
+  const std::uint32_t few = std::max(std::min(first_share, pool.count() / 16), 1U);
+  const std::uint32_t wanted = pool.fills_up() ? std::min(few, wanted_with_kernel_) : wanted_with_kernel_;
+  if (pool.with_kernel() >= wanted || pool.available() == 0) return;
+  while (pool.with_kernel() < wanted) {
     const std::uint32_t index = pool.take_for_kernel();
     if (index == buffer_pool::none) break;
     provided_.add(pool.data(index), pool.buffer_size(), static_cast<std::uint16_t>(index));

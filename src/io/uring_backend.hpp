@@ -61,7 +61,8 @@ class uring_backend final : public backend {
   void queue_pause(request& r) noexcept;
   void queue_pause_of_cancel(request& r) noexcept;
   void queue_cancel(request& r) noexcept;
-  void fill(uring::submission& entry, const request& r) noexcept;
+  [[nodiscard]] bool receives_many(request& r) noexcept;
+  void fill(uring::submission& entry, request& r) noexcept;
 
   void reap(ready_list& ready) noexcept;
   inline void link_completion(const uring::completion& c, ready_list& ready) noexcept;

@@ -27,6 +27,7 @@ enum : std::uint8_t {
   state_may_have_missed_end = 16,  ///< see io/missed_end.hpp
   state_cancel_failed = 32,        ///< a cancel was answered, but the request has not ended
   state_in_hand = 64,              ///< not in the kernel: the backend is receiving for it
+  state_one_buffer = 128,          ///< a receive_many that gives one result, because the pool fills up
 };
 
 [[nodiscard]] inline std::uint64_t key_of(const request& r) noexcept {

@@ -208,7 +208,8 @@ void uring_backend::received(multishot& m, int result, std::uint32_t flags, read
   }
   if (result > 0 && buffer == multishot::no_buffer) return receive_messages_now(m, ready);
   // An empty datagram ends the kernel's part, but is not an end of anything.
-  const bool repeats = !capabilities_.multishot_receive || m.code == opcode::receive_messages_many;
+  const bool repeats = !capabilities_.multishot_receive || m.code == opcode::receive_messages_many ||
+                       (m.backend_state & state_one_buffer) != 0;
   if (result > 0) return hand_over_last(m, result, buffer, repeats, ready);
   if (result == -ENOBUFS) {
     if (!m.cancel_requested) {

@@ -66,7 +66,18 @@ void uring_backend::queue_pause_of_cancel(request& r) noexcept {
   entry.user_data = key_of(r) | key_cancel;
 }
 
-void uring_backend::fill(uring::submission& entry, const request& r) noexcept {
+// While unread data fills up the pool, the kernel gets only one buffer for each request. Otherwise it fills up to 32 for
+// one connection before a cancel can reach it.
+bool uring_backend::receives_many(request& r) noexcept {
+  r.backend_state &= static_cast<std::uint8_t>(~state_one_buffer);
+  if (!capabilities_.multishot_receive) return false;
+  if (!buffers().fills_up()) [[likely]]
+    return true;
+  r.backend_state |= state_one_buffer;
+  return false;
+}
+
+void uring_backend::fill(uring::submission& entry, request& r) noexcept {
   const descriptor& d = *r.target;
   constexpr int accepted_flags = SOCK_NONBLOCK | SOCK_CLOEXEC;
   switch (r.code) {
@@ -80,7 +91,7 @@ void uring_backend::fill(uring::submission& entry, const request& r) noexcept {
     case opcode::receive_into:
       return uring::prepare_receive(entry, d.fd, r.address, r.length, 0, poll_first_unless(d.readable));
     case opcode::receive_many:  // without poll_first, an empty buffer group fails even when there is nothing to receive
-      if (!capabilities_.multishot_receive)
+      if (!receives_many(r))
         return uring::prepare_receive_selected(entry, d.fd, buffer_group, uring::recvsend_poll_first);
       return uring::prepare_receive_multishot(entry, d.fd, buffer_group, uring::recvsend_poll_first);
     case opcode::receive_large_many:

@@ -44,6 +44,37 @@ TEST_P(io_receive_many_buffers, waits_for_a_buffer_and_loses_nothing) {
   EXPECT_EQ(m.last_result, 0);
 }
 
+TEST_P(io_receive_many_buffers, a_delivery_that_cancels_is_one_of_the_last_while_many_buffers_are_held) {
+  connection first = tcp_connection();
+  endpoint held(backend, std::move(first.ours));
+  many holder(backend, io::opcode::receive_many, held);
+  holder.keeps_buffers = true;
+  submit(holder);
+  say(first.peer, random_bytes(20'000, 24));
+  ASSERT_TRUE(backend.turn_until([&] { return holder.bytes.size() == 20'000; }));
+  ASSERT_TRUE(backend->buffers().fills_up());
+
+  connection second = tcp_connection();
+  endpoint ours(backend, std::move(second.ours));
+  const std::string bytes = random_bytes(40'000, 25);
+  say(second.peer, bytes);
+  many m(backend, io::opcode::receive_many, ours);
+  m.on_delivery = [&](int) { backend->cancel(m); };
+  submit(m);
+  ASSERT_TRUE(backend.turn_until([&] { return m.ended(); }));
+  EXPECT_LE(m.sizes.size(), 4U);
+  EXPECT_EQ(m.bytes + hear(ours.socket()), bytes);
+
+  many rest(backend, io::opcode::receive_many, ours);
+  submit(rest);
+  say(second.peer, bytes);
+  ASSERT_TRUE(backend.turn_until([&] { return rest.bytes.size() == bytes.size(); }));
+  EXPECT_EQ(rest.bytes, bytes);
+  stop(rest);
+  holder.release_kept();
+  stop(holder);
+}
+
 TEST_P(io_receive_many_buffers, an_idle_wait_for_a_buffer_does_not_spin) {
   begin_with_two_buffers();
   connection c = tcp_connection();

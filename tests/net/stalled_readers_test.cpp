@@ -124,6 +124,32 @@ TEST(stalled_readers, that_keep_their_leases_leave_a_quarter_of_the_pool_and_los
   }
 }
 
+TEST(stalled_readers, have_on_average_at_most_two_buffers_each_besides_the_pool) {
+  run_with_buffers(64, 1, []() -> gyre::task<> {
+    const numbered_data data(200'000);
+    std::vector<unread> all(200);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].pair = co_await connect_pair();
+      all[i].sending = gyre::spawn(send_all(all[i].pair.client, data.of(i)));
+      all[i].held = co_await all[i].pair.server.receive();
+      EXPECT_TRUE(data.continues(i, all[i].taken, all[i].held.bytes()));
+    }
+    co_await settle();
+    std::size_t bytes = 0;  // what was not received into the pool is one lease
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].held = co_await all[i].pair.server.receive();
+      EXPECT_TRUE(data.continues(i, all[i].taken, all[i].held.bytes()));
+      bytes += all[i].held.size();
+    }
+    EXPECT_LE(bytes, pool().large_size() + all.size() * 2 * pool().buffer_size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      all[i].held.release();
+      co_await expect_rest(all[i].pair.server, data, i, all[i].taken);
+      co_await all[i].sending;
+    }
+  });
+}
+
 TEST(stalled_readers, wait_while_the_pool_is_exhausted_and_lose_nothing) {
   run_with_buffers(64, []() -> gyre::task<> {
     const numbered_data data(100'000);

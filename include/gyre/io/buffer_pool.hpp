@@ -70,6 +70,10 @@ class GYRE_API buffer_pool {
   /// of any connection.
   [[nodiscard]] bool scarce() const noexcept { return std::uint64_t{held()} * 4 > std::uint64_t{common_.count} * 3; }
 
+  /// True when more than a quarter of the common buffers hold unread data. A receive that would fill many at once could
+  /// then use up the reserve.
+  [[nodiscard]] bool fills_up() const noexcept { return std::uint64_t{held()} * 4 > common_.count; }
+
   /// Gives a buffer back.
   void release(std::uint32_t index) noexcept {
     free_list& list = is_large(index) ? large_free_ : common_free_;

@@ -21,6 +21,7 @@ namespace gyre::io {
 /// on when they have been read.
 /// While the buffers of the pool are scarce, arriving data is copied into separate memory, and one buffer's worth is
 /// enough to stop. So any number of unread queues leave buffers for the others.
+/// On io_uring, a request that the kernel has had since the pool was less full may deliver up to 32 buffers at once.
 /// Lifetime: must not move or be destroyed while its request is in flight.
 class GYRE_API receive_queue : public multishot {
  public:
