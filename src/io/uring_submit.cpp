@@ -66,8 +66,8 @@ void uring_backend::queue_pause_of_cancel(request& r) noexcept {
   entry.user_data = key_of(r) | key_cancel;
 }
 
-// While unread data fills up the pool, the kernel gets only one buffer for each request. Otherwise it fills up to 32 for
-// one connection before a cancel can reach it.
+// While unread data fills up the pool, the kernel gets only one buffer for each request. Otherwise it fills up to 32
+// for one connection before a cancel can reach it.
 bool uring_backend::receives_many(request& r) noexcept {
   r.backend_state &= static_cast<std::uint8_t>(~state_one_buffer);
   if (!capabilities_.multishot_receive) return false;
