@@ -3,6 +3,7 @@
 
 #include <gyre/client/client_error.hpp>
 #include <gyre/loop/event_loop.hpp>
+#include <gyre/loop/owner_loop.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -25,6 +26,7 @@ class breaker {
   explicit breaker(const circuit_breaker_options& options) : options_(options) {}
 
   task<client_response> operator()(client_request request, next_sender next) {
+    owner_.expect_own("a request");
     const std::string origin(request.url().origin());
     const auto found = failing_.find(origin);
     const bool paused = found != failing_.end() && found->second.failures >= options_.failures;
@@ -80,6 +82,7 @@ class breaker {
   }
 
   circuit_breaker_options options_;
+  owner_loop_of<"a circuit_breaker"> owner_;
   std::unordered_map<std::string, circuit> failing_;
 };
 

@@ -256,6 +256,7 @@ void client_exchange::check_arrived() const {
 }
 
 task<std::string_view> client_exchange::receive_raw(std::size_t most) {
+  check_loop("receive");
   for (;;) {
     const std::string_view piece = input_.take(most);
     if (input_.error() != parse_error::none) {

@@ -56,6 +56,10 @@ class client_exchange {
   /// Only once, after a switch. Null when the connection was taken already.
   [[nodiscard]] any_stream take_stream();
   [[nodiscard]] client_state& state() const noexcept { return state_; }
+  /// In debug builds, stops the program when the response belongs to another loop.
+  void check_loop(const char* operation) const noexcept {
+    state_.owner.check(operation, "a response of an http::client");
+  }
   /// See client_body.
   GYRE_CORO_WRAPPER task<std::string_view> receive(std::size_t most) {
     return decoder_ ? receive_decoded(most) : receive_raw(most);

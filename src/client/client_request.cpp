@@ -16,6 +16,7 @@ namespace gyre::http {
 namespace {
 
 using exchange_owner = owned<client_exchange*, &client_exchange::recycle>;
+constexpr const char* a_request = "a request of an http::client";
 
 task<client_response> run(exchange_owner sent) {
   co_await sent->run();
@@ -45,7 +46,10 @@ void append_quoted(std::string& out, std::string_view text) {
 
 }  // namespace
 
-void client_request::release(client_exchange* unused) noexcept { unused->recycle(); }
+void client_request::release(client_exchange* unused) noexcept {
+  unused->state().owner.check("destructor", a_request);
+  unused->recycle();
+}
 
 client_exchange& client_request::open() const {
   if (!exchange_) misuse("a client_request was used after it was sent or moved from");
@@ -162,6 +166,7 @@ bool client_request::has_streamed_body() const { return static_cast<bool>(open()
 
 client_request client_request::copy() const {
   client_exchange& from = open();
+  from.state().owner.check("copy", a_request);
   if (from.source) throw std::logic_error("client_request::copy: its body is made while it is sent, so it has no copy");
   exchange_owner made(from.state().take_exchange());
   made->request = from.request;
@@ -181,7 +186,9 @@ client_response client_request::answer(int status, std::span<const field> fields
 GYRE_CORO_WRAPPER task<client_response> client_request::send() { return std::move(*this).send_after(0); }
 
 GYRE_CORO_WRAPPER task<client_response> client_request::send_after(std::size_t functions) && {
-  const auto& around = open().state().middleware;
+  client_state& state = open().state();
+  state.owner.expect_own("send", a_request);
+  const auto& around = state.middleware;
   if (functions < around.size()) return run_through(around[functions], std::move(*this), functions);
   return run(exchange_owner(exchange_.release()));
 }

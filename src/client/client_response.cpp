@@ -11,7 +11,10 @@
 
 namespace gyre::http {
 
-void client_response::release(client_exchange* used) noexcept { used->recycle(); }
+void client_response::release(client_exchange* used) noexcept {
+  used->check_loop("destructor");
+  used->recycle();
+}
 
 client_exchange& client_response::open() const noexcept {
   if (!exchange_) misuse("a client_response was used that was moved from");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/client/client.hpp>
+#include <gyre/loop/owner_loop.hpp>
 #include <gyre/loop/timer_wheel.hpp>
 #include <gyre/sync/semaphore.hpp>
 
@@ -67,6 +68,7 @@ class client_state final : public idle_connections, private timer {
   /// A number from 0 to 1, for waits.
   [[nodiscard]] double random() noexcept;
   [[nodiscard]] client_counts counts() const noexcept;
+  owner_loop owner;
   cookie_jar cookies;
   name_cache names;
   std::vector<client_middleware> middleware;

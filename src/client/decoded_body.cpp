@@ -46,6 +46,7 @@ void client_exchange::check_decoded(std::size_t more) {
 }
 
 task<std::string_view> client_exchange::receive_decoded(std::size_t most) {
+  check_loop("receive");
   for (;;) {
     if (decoder_broken_) fail(client_errc::bad_coding);
     if (!decoded_.empty()) {

@@ -1,8 +1,10 @@
 // src/io/buffer_pool.cpp: the memory of receive buffers.
 #include <gyre/io/buffer_pool.hpp>
+#include <gyre/io/printable.hpp>
 
 #include <sys/mman.h>
 
+#include <cstdlib>
 #include <new>
 
 namespace gyre::io {
@@ -24,6 +26,18 @@ buffer_pool::buffer_pool(amount common, amount large)
 buffer_pool::~buffer_pool() {
   ::munmap(memory_, bytes());
   delete[] slots_;
+}
+
+const void* buffer_pool::this_thread() noexcept {
+  static thread_local constinit char here = 0;
+  return &here;
+}
+
+void buffer_pool::stop_on_other_thread() noexcept {
+  print_diagnostic(
+      {"gyre: a buffer_lease was given back on the thread of another loop: copy the bytes that other threads need, or "
+       "give the lease back in a task of its own loop"});
+  std::abort();
 }
 
 }  // namespace gyre::io

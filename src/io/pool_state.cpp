@@ -33,8 +33,16 @@ all_pools& pools_of_process() noexcept {
 // The processors on which the threads of pools may run; null means those of the thread that starts them.
 struct allowed_processors {
   std::array<unsigned long, 8192 / (8 * sizeof(unsigned long))> mask{};  // Linux supports no more
+  const allowed_processors* older = nullptr;
 };
 constinit std::atomic<const allowed_processors*> processors{nullptr};
+
+// All that were read. Never freed, because a thread may be reading one; different ones are few.
+struct known_processors {
+  std::mutex mutex;
+  const allowed_processors* newest = nullptr;
+};
+constinit known_processors known_masks;
 
 const bool several_cores = std::thread::hardware_concurrency() > 1;
 
@@ -113,12 +121,18 @@ bool pool_state::look_for_job() const noexcept {
 }
 
 void pool_state::remember_processors() noexcept {
-  auto* const read = new (std::nothrow) allowed_processors;
-  if (read == nullptr) return;
-  if (::sched_getaffinity(0, sizeof(read->mask), reinterpret_cast<cpu_set_t*>(read->mask.data())) == 0)
-    processors = read;  // never freed: a thread may be reading the previous ones
-  else
-    delete read;
+  allowed_processors now;
+  if (::sched_getaffinity(0, sizeof(now.mask), reinterpret_cast<cpu_set_t*>(now.mask.data())) != 0) return;
+  const std::scoped_lock lock(known_masks.mutex);
+  const allowed_processors* found = known_masks.newest;
+  while (found != nullptr && found->mask != now.mask) found = found->older;
+  if (found == nullptr) {
+    now.older = known_masks.newest;
+    found = new (std::nothrow) allowed_processors(now);
+    if (found == nullptr) return;
+    known_masks.newest = found;
+  }
+  processors = found;
 }
 
 void pool_state::run_jobs() noexcept {

@@ -4,6 +4,7 @@
 #include <gyre/io/monotonic_clock.hpp>
 #include <gyre/io/printable.hpp>
 #include <gyre/loop/event_loop.hpp>
+#include <gyre/loop/operation.hpp>
 #include <gyre/loop/waiting_tasks.hpp>
 
 #include "mailbox.hpp"
@@ -138,6 +139,11 @@ void event_loop::stop_without_loop() noexcept {
 
 void event_loop::stop_scheduling() noexcept { stop_without_loop(); }
 
+// In a forked child, the loop of the parent has sentences of its own.
+void event_loop::stop_on_other_thread(const char* operation) const noexcept {
+  if (!is_of_parent()) stop_on_other_loop(operation, "an event_loop");
+}
+
 void event_loop::post(io::completion& item) noexcept {
   mailbox_->posting.fetch_add(1, std::memory_order_relaxed);
   mailbox_->posted.push(item);
@@ -177,6 +183,7 @@ void event_loop::run_ready() noexcept {
 
 // Runs tasks last: a caller that turns the loop until something has happened checks before the next turn waits.
 void event_loop::turn(bool may_wait) {
+  check_thread("turn");
   mailbox_->posted.drain(ready_);
   if (!timers_.empty()) {
     const io::monotonic_time time = now();

@@ -45,6 +45,7 @@ void event_loop::settle(end_stage stage) noexcept {
 
 void event_loop::shutdown() noexcept {
   if (shut_down_ || is_of_parent()) return;
+  if (current_ != this) stop_on_other_thread("shutdown");
   if (running_task_ != nullptr)
     misuse(
         "event_loop::shutdown or runtime::stop was called in a task of the loop that it ends, and would wait for "

@@ -17,6 +17,7 @@ void event_loop::wait_in_guest(io::monotonic_time deadline) noexcept {
 }
 
 void event_loop::drive(guest_loop& guest) {
+  check_thread("drive");
   if (guest_ != nullptr) throw std::logic_error("event_loop::drive: this loop drives another one already");
   if (virtual_)
     throw std::logic_error("event_loop::drive: not on virtual time, which would not wait for the other loop");
@@ -26,6 +27,7 @@ void event_loop::drive(guest_loop& guest) {
 }
 
 void event_loop::leave(const guest_loop& guest) noexcept {
+  check_thread("leave");
   if (guest_ == &guest) guest_ = nullptr;
 }
 
@@ -40,6 +42,7 @@ int event_loop::descriptor() {
 
 std::optional<std::chrono::nanoseconds> event_loop::turn_in_host() {
   using std::chrono::nanoseconds;
+  check_thread("turn_in_host");
   (void)descriptor();
   mailbox_->sleeping.store(false, std::memory_order_seq_cst);
   turn(false);

@@ -13,6 +13,9 @@
 namespace gyre {
 
 struct loop_share : io::completion {
+  loop_share() noexcept = default;
+  loop_share& operator=(loop_share&&) = delete;
+  ~loop_share();
   void on_message() noexcept;
   void deliver() noexcept;
   void call_soon(std::unique_lock<std::mutex> locked) noexcept;
@@ -129,6 +132,11 @@ shared_line& share_room_op::waits_in() noexcept { return shares_->state_->waitin
 shared_lock& share_room_op::lock() noexcept { return shares_->state_->lock; }
 
 // ---- the serving loops
+
+// A server that is cancelled before a loop has begun to serve never begins there.
+loop_share::~loop_share() {
+  for (const int connection : arrived) ::close(connection);
+}
 
 void release(loop_share& share) noexcept {
   --share.count;

@@ -67,6 +67,7 @@ task<engine::outcome> connection::handshake_step() {
 }
 
 task<> connection::shake_hands() {
+  owner_.check("handshake");  // from here on it belongs to this loop
   const counted user(users_);
   for (;;) {
     const engine::outcome result = co_await handshake_step();
@@ -105,6 +106,7 @@ task<> connection::wait_for_input() {
 }
 
 task<std::size_t> connection::read_some(std::span<std::byte> buffer) {
+  owner_.check("read_some");
   if (std::exchange(reading_, true)) misuse("two tasks read from one TLS stream at the same time: let one task read");
   const scope_exit done_reading([this] { reading_ = false; });
   const counted user(users_);
@@ -133,6 +135,7 @@ void connection::encrypt(std::span<const std::byte> bytes) {
 }
 
 task<std::size_t> connection::write_all(std::span<const std::byte> bytes) {
+  owner_.check("write_all");
   const counted user(users_);
   const auto turn = co_await writing_.scoped_lock();
   expect_writable("write_all");
@@ -160,6 +163,7 @@ task<> connection::flush() {
 }
 
 task<> connection::shutdown_write() {
+  owner_.check("shutdown_write");
   const counted user(users_);
   const auto turn = co_await writing_.scoped_lock();
   if (said_goodbye_) co_return;

@@ -5,6 +5,7 @@
 #include "engine.hpp"
 
 #include <gyre/coro/task.hpp>
+#include <gyre/loop/owner_loop.hpp>
 #include <gyre/sync/mutex.hpp>
 #include <gyre/tls/stream.hpp>
 #include <gyre/tls/transport.hpp>
@@ -37,7 +38,10 @@ class connection {
   task<std::size_t> read_some(std::span<std::byte> buffer);
   task<std::size_t> write_all(std::span<const std::byte> bytes);
   task<> shutdown_write();
-  void abort() noexcept { transport_->abort(); }
+  void abort() noexcept {
+    owner_.check("abort");
+    transport_->abort();
+  }
 
   [[nodiscard]] SSL& protocol() const noexcept { return engine_.connection(); }
   [[nodiscard]] const std::string& peer() const noexcept { return peer_; }
@@ -63,6 +67,7 @@ class connection {
   mutex writing_;  // held for a whole write
   mutex sending_;  // held while the transport writes
   int users_ = 0;  // operations in progress
+  owner_loop_of<"a TLS stream"> owner_;
   bool reading_ = false;
   bool input_ended_ = false;
   bool cut_off_ = false;

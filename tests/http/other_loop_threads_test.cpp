@@ -90,6 +90,68 @@ TEST(other_loop_http_death, a_writer_of_a_response) {
   EXPECT_DEATH(answer(write_elsewhere, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"), elsewhere("write", "a body_writer"));
 }
 
+// ---- the first use is on the other loop: a request belongs to the loop of its connection from the beginning
+
+TEST(other_loop_http_death, a_request_whose_hints_another_loop_sends) {
+  if (!gyre::checks_everything) GTEST_SKIP() << "a check of debug builds";
+  const auto hint_elsewhere = [](http::request& request) -> gyre::task<response> {
+    elsewhere_run([&]() -> gyre::task<> { (void)co_await request.send_interim(103, {}); });
+    co_return response::text("x");
+  };
+  EXPECT_DEATH(answer(hint_elsewhere, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"), elsewhere("send_interim", "a request"));
+}
+
+TEST(other_loop_http_death, a_request_that_another_loop_changes) {
+  if (!gyre::checks_everything) GTEST_SKIP() << "a check of debug builds";
+  const auto parse_elsewhere = [](http::request& request) {
+    std::thread([&] { (void)request.query_parameters(); }).join();
+    return response::text("x");
+  };
+  EXPECT_DEATH(answer(parse_elsewhere, "GET /?a=b HTTP/1.1\r\nHost: a\r\n\r\n"),
+               elsewhere("query_parameters", "a request"));
+  const auto set_elsewhere = [](http::request& request) {
+    std::thread([&] { request.set_attribute("user", "ann"); }).join();
+    return response::text("x");
+  };
+  EXPECT_DEATH(answer(set_elsewhere, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"), elsewhere("set_attribute", "a request"));
+}
+
+TEST(other_loop_http_death, a_body_that_only_another_loop_reads_or_writes) {
+  if (!gyre::checks_everything) GTEST_SKIP() << "a check of debug builds";
+  const auto read_elsewhere = [](http::request& request) -> gyre::task<response> {
+    elsewhere_run([&]() -> gyre::task<> { (void)co_await request.json_text(); });
+    co_return response::text("x");
+  };
+  EXPECT_DEATH(answer(read_elsewhere,
+                      "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 1\r\n\r\n1"),
+               elsewhere("receive", "the body of a request"));
+  const auto write_elsewhere = [](http::request&) {
+    return response::stream([](http::body_writer& body) -> gyre::task<> {
+      elsewhere_run([&]() -> gyre::task<> { co_await body.write("there"); });
+      co_return;
+    });
+  };
+  EXPECT_DEATH(answer(write_elsewhere, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"), elsewhere("write", "a body_writer"));
+  const auto end_elsewhere = [](http::request&) {
+    return response::stream([](http::body_writer& body) -> gyre::task<> {
+      std::thread([&] { body.add_trailer("X-Sum", "1"); }).join();
+      co_return;
+    });
+  };
+  EXPECT_DEATH(answer(end_elsewhere, "GET / HTTP/1.1\r\nHost: a\r\n\r\n"), elsewhere("add_trailer", "a body_writer"));
+}
+
+TEST(other_loop_http, a_thread_may_look_at_a_request_while_its_handler_waits) {
+  std::string seen;
+  const auto look = [&](http::request& request) -> gyre::task<response> {
+    auto read = [&] { seen = std::string(request.path()) + std::string(request.field("Host")); };
+    co_await gyre::to_thread(read);
+    co_return response::text("x");
+  };
+  answer(look, "GET /path HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_EQ(seen, "/patha");
+}
+
 TEST(other_loop_http_death, an_access_log_of_servers_on_two_loops) {
   const auto log_on_two_loops = [] {
     http::access_log log(STDERR_FILENO);

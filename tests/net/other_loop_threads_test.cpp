@@ -167,3 +167,37 @@ TEST(other_loop_threads, bytes_and_connections_that_wait_already_stop_debug_buil
   };
   EXPECT_DEATH(take_connection(), elsewhere("accept", "a listener"));
 }
+
+TEST(other_loop_threads, a_received_buffer_that_another_thread_gives_back_stops_debug_builds) {
+  if (!gyre::checks_everything) GTEST_SKIP() << "a check of debug builds";
+  const auto release = [](bool by_a_loop) {
+    run_test([by_a_loop]() -> task<> {
+      auto pair = gyre::unix_stream::pair();
+      co_await pair.second.write_all("x");
+      gyre::buffer_lease lease = co_await pair.first.receive();
+      std::thread([&] {
+        if (!by_a_loop) return lease.release();
+        gyre::run([&]() -> task<> {
+          lease.release();
+          co_return;
+        });
+      }).join();
+    });
+  };
+  const char* const sentence =
+      "a buffer_lease was given back on the thread of another loop: copy the bytes that other threads need, or give "
+      "the lease back in a task of its own loop";
+  EXPECT_DEATH(release(true), sentence);
+  EXPECT_DEATH(release(false), sentence);
+}
+
+TEST(other_loop_threads, a_thread_may_look_at_a_received_buffer_while_its_task_waits) {
+  run_test([]() -> task<> {
+    auto pair = gyre::unix_stream::pair();
+    co_await pair.second.write_all("x");
+    gyre::buffer_lease lease = co_await pair.first.receive();
+    auto look = [&lease] { return std::string(lease.text()); };
+    const std::string seen = co_await gyre::to_thread(look);
+    EXPECT_EQ(seen, "x");
+  });
+}

@@ -4,6 +4,8 @@
 #include <gyre/gyre.hpp>
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,6 +36,27 @@ gyre::task<char> first_byte(gyre::tcp_stream& stream) {
   std::array<char, 1> answer{};
   co_await stream.read_exactly(std::as_writable_bytes(std::span(answer)));
   co_return answer[0];
+}
+
+/// Returns when the kernel has completed the connection; no task runs meanwhile.
+gyre::tcp_stream connect_without_a_turn(const gyre::address& where) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in peer{};
+  peer.sin_family = AF_INET;
+  peer.sin_port = htons(where.port());
+  peer.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(::connect(fd, reinterpret_cast<const sockaddr*>(&peer), sizeof(peer)), 0);
+  return gyre::tcp_stream::from_fd(fd);
+}
+
+bool bytes_wait_in(const gyre::tcp_stream& stream) {
+  char byte = 0;
+  return ::recv(stream.native_descriptor(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
+}
+
+gyre::task<> read_to_end(gyre::tcp_stream& stream) {
+  while (co_await stream.receive()) {
+  }
 }
 
 /// Clients that stay connected.
@@ -199,6 +222,57 @@ TEST(serve_on_loops_threads, a_stop_request_loses_no_connection_that_the_kernel_
         {.threads = 2});
     EXPECT_EQ(answered, 500);
   }
+}
+
+// The loop that accepts runs no turn between the first connection and the request, so the kernel has them all.
+TEST(serve_on_loops_threads, a_stop_request_loses_no_connection_that_waits_to_be_accepted) {
+  for (const auto mode : both_modes) {
+    int answered = 0;
+    gyre::run_main(
+        [&, mode]() -> gyre::task<> {
+          auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+          auto server = gyre::spawn(listener.serve(tell_loop_and_echo, {.threads = 2, .accept = mode}));
+          co_await gyre::yield();
+          std::vector<gyre::tcp_stream> streams;
+          for (int i = 0; i < 100; ++i) streams.push_back(connect_without_a_turn(listener.local_address()));
+          gyre::request_stop();
+          for (auto& each : streams) {
+            (void)co_await first_byte(each);
+            ++answered;
+          }
+          co_await server;
+        },
+        {.threads = 2});
+    EXPECT_EQ(answered, 100);
+  }
+}
+
+TEST(serve_on_loops_threads, connections_for_a_loop_that_has_not_begun_to_serve_end_when_the_server_is_cancelled) {
+  gyre::run(
+      []() -> gyre::task<> {
+        std::binary_semaphore blocked{0};
+        (*gyre::event_loop::current().group())[1].post([&] { blocked.acquire(); });
+        auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+        auto server = gyre::spawn(
+            listener.serve(tell_loop_and_echo, {.threads = 2, .accept = gyre::accept_mode::one_acceptor}));
+        std::vector<gyre::tcp_stream> streams;
+        for (int i = 0; i < 4; ++i) streams.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+        int answered = 0;
+        while (answered < 2) {  // the other two are given to the loop that is blocked
+          answered = 0;
+          co_await gyre::sleep(1ms);
+          for (auto& each : streams) answered += bytes_wait_in(each) ? 1 : 0;
+        }
+        server.cancel();
+        co_await gyre::yield();
+        blocked.release();
+        co_await server.wait();
+        for (auto& each : streams) {
+          auto end = co_await gyre::as_expected(gyre::timeout(10s, read_to_end(each)));
+          EXPECT_TRUE(end || end.error() == std::errc::connection_reset) << end.error().message();
+        }
+      },
+      {.threads = 2});
 }
 
 TEST(serve_on_loops_threads, a_blocked_loop_does_not_keep_the_others_from_accepting) {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -308,6 +309,14 @@ TEST(runtime_threads, bound_threads_have_one_processor_and_calls_on_other_thread
       },
       {.threads = 2, .pin = true});
   EXPECT_EQ(processors_of_thread(), before);
+}
+
+TEST(runtime_threads, binding_the_threads_again_and_again_keeps_no_memory) {
+  const auto start_and_stop = [] { const gyre::runtime cores({.threads = 1, .pin = true}); };
+  for (int i = 0; i < 10; ++i) start_and_stop();
+  const std::size_t before = ::mallinfo2().uordblks;  // 0 under a sanitizer, which finds the leak itself
+  for (int i = 0; i < 100; ++i) start_and_stop();
+  EXPECT_LT(::mallinfo2().uordblks, before + 50'000);
 }
 
 TEST(runtime_threads, the_second_stop_signal_ends_tasks_on_every_loop) {

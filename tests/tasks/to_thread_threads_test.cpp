@@ -4,7 +4,9 @@
 
 #include "tests/support/virtual_run.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <latch>
 #include <memory>
 #include <semaphore>
 #include <stdexcept>
@@ -183,6 +185,20 @@ TEST(to_thread_threads, many_jobs_that_wait_for_one_of_their_own_pool_need_twice
     for (auto& each : all) co_await each;
   });
   EXPECT_LE(most, 8U);
+}
+
+TEST(to_thread_threads, sixty_four_calls_run_at_a_time_and_further_ones_wait) {
+  gyre::run([]() -> gyre::task<> {
+    std::latch all_run(64);
+    std::vector<gyre::task_handle<void>> calls;
+    for (int i = 0; i < 64; ++i)
+      calls.push_back(gyre::spawn([&]() -> gyre::task<> {
+        auto function = [&] { all_run.arrive_and_wait(); };
+        co_await gyre::to_thread(function);
+      }));
+    for (auto& each : calls) co_await each;
+  });
+  EXPECT_EQ(gyre::io::blocking_pool::for_calls().max_threads(), std::max(64U, std::thread::hardware_concurrency()));
 }
 
 // ---- a pool of the program's own

@@ -3,6 +3,7 @@
 
 #include <gyre/client/client_middleware.hpp>
 #include <gyre/coro/owned.hpp>
+#include <gyre/loop/owner_loop.hpp>
 #include <gyre/sync/mutex.hpp>
 
 #include <concepts>
@@ -25,6 +26,7 @@ class bearer_tokens_of {
 
   task<client_response> operator()(client_request request, next_sender next) {
     state& own = *state_;
+    own.owner.expect_own("a request");
     if (request.url().origin() != own.origin || request.has_header("Authorization"))
       co_return co_await next(std::move(request));
     if (own.uses == 0) co_await own.renew(0);
@@ -56,6 +58,7 @@ class bearer_tokens_of {
 
     std::string origin;
     F get;
+    owner_loop_of<"bearer_tokens"> owner;
     mutex renewing;
     std::string token;
     std::uint64_t uses = 0;  // tokens so far

@@ -74,14 +74,20 @@ class GYRE_API buffer_pool {
   /// then use up the reserve.
   [[nodiscard]] bool fills_up() const noexcept { return std::uint64_t{held()} * 4 > common_.count; }
 
-  /// Gives a buffer back.
+  /// Gives a buffer back. In debug builds, stops the program when another thread than that of the loop does so.
   void release(std::uint32_t index) noexcept {
+    if constexpr (checks_everything)
+      if (thread_ != this_thread()) [[unlikely]]
+        stop_on_other_thread();
     free_list& list = is_large(index) ? large_free_ : common_free_;
     slots_[index].next = std::exchange(list.first, index);
     ++list.length;
   }
 
  private:
+  [[nodiscard]] static const void* this_thread() noexcept;
+  [[noreturn]] static void stop_on_other_thread() noexcept;
+
   struct free_list {
     std::uint32_t first = none;
     std::uint32_t length = 0;
@@ -106,6 +112,7 @@ class GYRE_API buffer_pool {
   free_list common_free_;
   free_list large_free_;
   std::uint32_t with_kernel_ = 0;
+  const void* thread_ = this_thread();  // of the loop
 };
 
 }  // namespace gyre::io

@@ -102,7 +102,10 @@ class GYRE_API event_loop {
   [[nodiscard]] std::size_t index() const noexcept { return index_; }
 
   /// Appends to the ready queue: `complete` is called in this turn or the next, never inside this call.
-  void schedule(io::completion& item) noexcept { ready_.push_back(item); }
+  void schedule(io::completion& item) noexcept {
+    check_thread("schedule");
+    ready_.push_back(item);
+  }
   /// The same on the loop of this thread. Stops the program when the thread has none.
   static void schedule_here(io::completion& item) noexcept {
     event_loop* const loop = current_;
@@ -119,7 +122,10 @@ class GYRE_API event_loop {
     return recent_;
   }
   [[nodiscard]] bool has_virtual_time() const noexcept { return virtual_; }
-  [[nodiscard]] timer_wheel& timers() noexcept { return timers_; }
+  [[nodiscard]] timer_wheel& timers() noexcept {
+    check_thread("timers");
+    return timers_;
+  }
   [[nodiscard]] stop_observers& stops() noexcept { return stops_; }
   [[nodiscard]] io::backend& backend() noexcept { return *backend_; }
   [[nodiscard]] const io::backend_choice& choice() const noexcept { return choice_; }
@@ -215,6 +221,7 @@ class GYRE_API event_loop {
   /// Called with `argument` for each background failure. The default handler prints them on standard error.
   using exception_handler = void (*)(const background_failure& failure, void* argument) noexcept;
   void set_exception_handler(exception_handler handler, void* argument) noexcept {
+    check_thread("set_exception_handler");
     handler_ = handler;
     handler_argument_ = argument;
   }
@@ -232,6 +239,13 @@ class GYRE_API event_loop {
 
   [[noreturn]] static void stop_without_loop() noexcept;
   static void stop_scheduling() noexcept;
+  void stop_on_other_thread(const char* operation) const noexcept;
+  /// In debug builds, stops the program on another thread than that of this loop.
+  void check_thread(const char* operation) const noexcept {
+    if constexpr (checks_everything)
+      if (current_ != this) [[unlikely]]
+        stop_on_other_thread(operation);
+  }
   static void report_posted_failure() noexcept;  // reports the exception that is being handled
   static io::monotonic_time clock() noexcept;
   static void after_fork_in_child() noexcept;

@@ -58,6 +58,7 @@ task<> body_writer::write(std::string_view piece) {
 
 std::size_t body_writer::waiting() const noexcept {
   if (filter_ != nullptr) return filter_->waiting();
+  output_->check_loop("waiting");
   return output_->failed() ? 0 : output_->waiting();
 }
 
@@ -126,6 +127,7 @@ task<> body_writer::filter_file(int file, std::uint64_t offset, std::uint64_t si
 }
 
 void body_writer::add_trailer(std::string_view name, std::string_view value) {
+  if (output_ != nullptr) output_->check_loop("add_trailer");
   if (!may_be_trailer(name))
     throw std::invalid_argument("trailer \"" + std::string(name) + "\": a client needs this field before the body");
   std::string line;

@@ -23,6 +23,7 @@ class message_input {
 
   /// Starts serving a connection; nothing of the previous connection is left.
   void attach(http::transport& from) noexcept {
+    owner.check("serving");  // from here on it belongs to this loop
     transport_ = &from;
     gathered_.clear();
     begin_ = 0;
@@ -88,6 +89,8 @@ class message_input {
   interim_sender* before_response = nullptr;
   /// True while a task waits in receive().
   [[nodiscard]] bool receives() const noexcept { return receives_; }
+  /// In debug builds, stops the program when the request belongs to another loop.
+  void check_loop_of_request(const char* operation) const noexcept { owner.owner_loop::check(operation, "a request"); }
   owner_loop_of<"the body of a request"> owner;
   bool broken = false;  // a body ended early or was malformed: no further message can follow
 

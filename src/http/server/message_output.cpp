@@ -24,6 +24,7 @@ void message_output::detach() noexcept {
 }
 
 void message_output::attach(transport& to) noexcept {
+  owner_.check("serving");  // from here on it belongs to this loop
   constexpr std::size_t kept = std::size_t{64} << 10U;
   transport_ = &to;
   buffer_.clear();

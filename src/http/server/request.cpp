@@ -23,6 +23,7 @@ std::string_view request::cookie(std::string_view name) const noexcept {
 const secure_session* request::security() const noexcept { return now_.input->transport().security(); }
 
 task<bool> request::send_interim(int status, std::span<const http::field> fields) {
+  now_.input->check_loop_of_request("send_interim");
   constexpr int after_101 = 102;
   if (status < after_101 || status > 199)
     throw std::invalid_argument("send_interim: status " + std::to_string(status) + " is not between 102 and 199");
@@ -55,6 +56,7 @@ void request::malformed_parameter(std::string_view name) {
 }
 
 std::span<const form_field> request::query_parameters() {
+  now_.input->check_loop_of_request("query_parameters");
   if (!now_.query_parsed) {
     auto fields = parse_form(query());
     if (!fields) throw status_error(400, "the query is malformed");
@@ -94,6 +96,7 @@ task<std::string> request::json_text() {
 void request::malformed_json() { throw status_error(400, "this is not the JSON that is expected here"); }
 
 void request::set_attribute(std::string name, std::string value) {
+  now_.input->check_loop_of_request("set_attribute");
   lists_.attributes.push_back({std::move(name), std::move(value)});
 }
 
