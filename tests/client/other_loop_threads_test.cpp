@@ -71,8 +71,7 @@ class other_loop_client_death : public testing::Test {
 
 TEST_F(other_loop_client_death, a_client) {
   const char* const name = "an http::client";
-  EXPECT_DEATH(use_elsewhere([](scene& s) -> task<> { (void)co_await s.client.get(url); }),
-               elsewhere("request", name));
+  EXPECT_DEATH(use_elsewhere([](scene& s) -> task<> { (void)co_await s.client.get(url); }), elsewhere("request", name));
   const auto count = [](scene& s) -> task<> {
     (void)s.client.counts();
     co_return;

@@ -253,8 +253,8 @@ TEST(serve_on_loops_threads, connections_for_a_loop_that_has_not_begun_to_serve_
         std::binary_semaphore blocked{0};
         (*gyre::event_loop::current().group())[1].post([&] { blocked.acquire(); });
         auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
-        auto server = gyre::spawn(
-            listener.serve(tell_loop_and_echo, {.threads = 2, .accept = gyre::accept_mode::one_acceptor}));
+        auto server =
+            gyre::spawn(listener.serve(tell_loop_and_echo, {.threads = 2, .accept = gyre::accept_mode::one_acceptor}));
         std::vector<gyre::tcp_stream> streams;
         for (int i = 0; i < 4; ++i) streams.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
         int answered = 0;

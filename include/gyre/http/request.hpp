@@ -30,7 +30,7 @@ class served_request;
 /// A request that is being answered.
 ///
 /// Lifetime: made by the server. The request and every view it returns stay valid until its response has been sent.
-/// Thread: that of its connection.
+/// Thread: that of its connection. Another thread may call the const functions while the handler waits for it.
 class GYRE_API request {
  public:
   request& operator=(request&&) = delete;

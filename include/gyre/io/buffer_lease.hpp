@@ -16,7 +16,8 @@ namespace gyre {
 /// Lifetime: the destructor gives the buffer back to its loop's pool. A loop that ends while one of its leases is held
 /// stops the program with a message. All connections share the pool. While many leases are held, arriving data is
 /// copied into separate memory, which is slower.
-/// Thread: belongs to the loop that received it.
+/// Thread: belongs to the loop that received it. Another thread may read the bytes while a task of the loop waits for
+/// that. Debug builds stop the program when another thread gives the buffer back.
 class [[nodiscard]] buffer_lease {
  public:
   buffer_lease() noexcept = default;
