@@ -133,6 +133,7 @@ TEST(stopping, the_second_signal_cancels_and_clean_up_runs) {
 }
 
 TEST(stopping, a_signal_after_the_cancel_ends_the_process) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // the thread sanitizer delivers no signals in a forked child
   const auto two_signals_without_an_observer = [] {
     gyre::run_main([]() -> gyre::task<int> {
       ::raise(SIGTERM);
@@ -276,6 +277,7 @@ TEST(stopping_threads, a_wait_for_a_signal_is_no_deadlock_on_virtual_time) {
 }
 
 TEST(stopping_death, a_wait_for_a_request_that_no_signal_makes_is_a_deadlock_on_virtual_time) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_DEATH(run_virtual([]() -> gyre::task<> { co_await gyre::stop_requested(); }),
                "deadlock: nothing can wake 1 task");
 }
