@@ -122,10 +122,7 @@ class GYRE_API event_loop {
     return recent_;
   }
   [[nodiscard]] bool has_virtual_time() const noexcept { return virtual_; }
-  [[nodiscard]] timer_wheel& timers() noexcept {
-    check_thread("timers");
-    return timers_;
-  }
+  [[nodiscard]] timer_wheel& timers() noexcept { return timers_; }
   [[nodiscard]] stop_observers& stops() noexcept { return stops_; }
   [[nodiscard]] io::backend& backend() noexcept { return *backend_; }
   [[nodiscard]] const io::backend_choice& choice() const noexcept { return choice_; }
@@ -240,11 +237,9 @@ class GYRE_API event_loop {
   [[noreturn]] static void stop_without_loop() noexcept;
   static void stop_scheduling() noexcept;
   void stop_on_other_thread(const char* operation) const noexcept;
-  /// In debug builds, stops the program on another thread than that of this loop.
-  void check_thread(const char* operation) const noexcept {
-    if constexpr (checks_everything)
-      if (current_ != this) [[unlikely]]
-        stop_on_other_thread(operation);
+  void check_thread(const char* operation) const noexcept {  // in debug builds
+    if (checks_everything && current_ != this) [[unlikely]]
+      stop_on_other_thread(operation);
   }
   static void report_posted_failure() noexcept;  // reports the exception that is being handled
   static io::monotonic_time clock() noexcept;
