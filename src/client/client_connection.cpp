@@ -2,12 +2,11 @@
 // Other streams tell that only to a reader, so a task reads.
 #include "client_connection.hpp"
 
+#include <gyre/io/missed_end.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/yield.hpp>
 #include <gyre/tasks/as_expected.hpp>
 #include <gyre/tasks/spawn.hpp>
-
-#include <poll.h>
 
 #include <array>
 
@@ -114,10 +113,7 @@ bool client_connection::unwatch_now() noexcept {
 // The kernel knows of bytes, of the end and of errors that the loop has not seen yet.
 bool client_connection::has_unseen() noexcept {
   socket_state& socket = socket_.socket();
-  if (socket.received.readable()) return true;
-  event_loop::current().backend().count_direct_call();
-  pollfd in_kernel{.fd = socket.fd, .events = POLLIN | POLLRDHUP, .revents = 0};
-  return ::poll(&in_kernel, 1, 0) != 0;
+  return socket.received.readable() || io::has_unreceived(socket.fd, event_loop::current().backend());
 }
 
 // TLS, or a stream of the program's own, tells only a reader what it has received. So the task has to begin first, and
