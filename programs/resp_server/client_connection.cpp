@@ -227,7 +227,9 @@ gyre::task<> client_connection::say_goodbye() {
   using namespace std::chrono_literals;
   co_await peer_.shutdown_write();
   auto discard = [this]() -> gyre::task<> {
-    while (co_await peer_.receive()) {
+    for (;;) {  // g++ 12 never leaves a loop whose condition is an awaited lease
+      const gyre::buffer_lease piece = co_await peer_.receive();
+      if (!piece) co_return;
     }
   };
   try {
