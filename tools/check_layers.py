@@ -16,7 +16,7 @@ INTEROP = re.compile(r"^(asio|boost)\b")  # the libraries that the headers of in
 BACKEND_WORD = re.compile(r"\b(io_uring|epoll)_\w+\s*\(|\bIORING_\w+|\bEPOLL\w+")
 SYSTEM_CALL = re.compile(r"(?<![\w>])::(?!deflate|inflate|gmtime_r|strnlen)[a-z]\w*\(")  # those four only compute
 OS_LAYERS = {"io", "fs", "net"}
-FOUNDATION = {"attributes", "version"}  # headers that every layer may include
+FOUNDATION = {"attributes", "checked_build", "version"}  # headers that every layer may include
 NO_FRONT_PAGE = {"interop"}  # a program includes the header for the library that it uses
 
 # Who else may include headers of the operating system and call it, and why. An entry that nothing needs is an error.

@@ -1,5 +1,4 @@
-// gyre/attributes.hpp: the library's macros, which are compiler attributes without a portable spelling; the kind of
-// build.
+// gyre/attributes.hpp: the library's macros: compiler attributes without a portable spelling.
 #pragma once
 
 /// Marks the symbols that the shared library exports; everything else is hidden.
@@ -37,16 +36,3 @@
 #define GYRE_CORO_TYPE
 #define GYRE_CORO_WRAPPER
 #endif
-
-namespace gyre {
-
-/// Expensive checks on hot paths run only in debug builds and under a sanitizer.
-#if !defined(NDEBUG) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool checks_everything = true;
-#elif defined(__has_feature)
-constexpr bool checks_everything = __has_feature(address_sanitizer) || __has_feature(thread_sanitizer);
-#else
-constexpr bool checks_everything = false;
-#endif
-
-}  // namespace gyre

@@ -227,7 +227,7 @@ gyre::task<> client_connection::say_goodbye() {
   using namespace std::chrono_literals;
   co_await peer_.shutdown_write();
   auto discard = [this]() -> gyre::task<> {
-    for (;;) {  // g++ 12 never leaves a loop whose condition is an awaited lease
+    for (;;) {  // as a condition, the await would hang with g++ 12, see docs/compilers.md
       const gyre::buffer_lease piece = co_await peer_.receive();
       if (!piece) co_return;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/attributes.hpp>
+#include <gyre/checked_build.hpp>
 
 #include <type_traits>
 
