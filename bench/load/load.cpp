@@ -146,6 +146,10 @@ int main(int argc, char** argv) {
   const bool http = std::strncmp(argv[2], "http:", 5) == 0;
   const bool set = std::strncmp(argv[2], "set:", 4) == 0;
   const bool get_value = std::strncmp(argv[2], "get:", 4) == 0;
+  if (!echo && !http && !set && !get_value && std::strcmp(argv[2], "resp") != 0) {
+    std::fprintf(stderr, "load: no protocol \"%s\": echo[:BYTES], resp, set:BYTES, get:BYTES or http:/PATH\n", argv[2]);
+    return 2;
+  }
   const std::string value = set || get_value ? make_value(std::strtoull(argv[2] + 4, nullptr, 10)) : "";
   const std::string set_request = "*3\r\n$3\r\nSET\r\n$5\r\nbench\r\n" + bulk(value);
   if (get_value) store(port, set_request);
