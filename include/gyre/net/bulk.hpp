@@ -89,7 +89,9 @@ class GYRE_API socket_bulk {
   }
   /// The size of the piece that was received last, until the next one is asked for.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
-  /// Writes the piece. Cancel, Errors: same as write_all; what was not written of the piece is lost.
+  /// Writes the piece.
+  ///
+  /// Cancel: same as write_all; what was not written of the piece is lost. Errors: same as write_all.
   [[nodiscard]] socket_bulk_write_op write() noexcept { return socket_bulk_write_op(*this); }
 
  private:
