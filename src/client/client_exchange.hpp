@@ -69,6 +69,10 @@ class client_exchange {
     return decoder_ ? decoded_bytes_ - decoded_.size() : input_.received();
   }
   void check_arrived() const;
+  task<std::uint64_t> copy_to(body_writer& to);
+  [[nodiscard]] bool has_failed() const noexcept {
+    return decoder_broken_ || (answered_ && !conn_ && !input_.has_whole_body());
+  }
   /// Nothing when only the end of the body will show its length.
   [[nodiscard]] std::optional<std::uint64_t> length() const noexcept;
 
@@ -90,6 +94,11 @@ class client_exchange {
   [[nodiscard]] std::string subject() const;
 
   task<std::string_view> receive_raw(std::size_t most);
+
+  // body_copy.cpp
+  [[nodiscard]] socket_state* bulk_target(body_writer& to, std::size_t size) const noexcept;
+  task<> copy_bulk(socket_state& target, body_writer& to, std::size_t size);
+  task<std::size_t> receive_bulk(socket_bulk& bulk);
 
   // protocol_switch.cpp
   void check_switch();

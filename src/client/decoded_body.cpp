@@ -69,7 +69,10 @@ task<std::string_view> client_exchange::receive_decoded(std::size_t most) {
     if (!encoded_.empty()) continue;  // a further stream begins
     encoded_ = co_await receive_raw(~std::size_t{0});
     if (!encoded_.empty()) continue;
-    if (!decoder_->complete() && input_.received() > 0) fail(client_errc::bad_coding, "it is cut off");
+    if (!decoder_->complete() && input_.received() > 0) {
+      decoder_broken_ = true;
+      fail(client_errc::bad_coding, "it is cut off");
+    }
     decoded_end_ = true;
   }
 }

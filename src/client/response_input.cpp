@@ -66,10 +66,8 @@ std::string_view response_input::take(std::size_t most) {
     piece = available();
     piece = piece.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>({piece.size(), left_, most})));
     consume(piece.size());
-    if (framing_.body == body_kind::sized) {
-      left_ -= piece.size();
-      at_end_ = left_ == 0;
-    }
+    bypass(piece.size());
+    return piece;
   }
   received_ += piece.size();
   return piece;

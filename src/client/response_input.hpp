@@ -51,6 +51,18 @@ class response_input {
   /// Returns the next piece of the body, without framing. Empty when more bytes are needed, at its end, and when it is
   /// malformed. Lifetime: until bytes are added.
   std::string_view take(std::size_t most = ~std::size_t{0});
+  /// True if further bytes of the stream belong to the body as they are, up to `left()`, and none wait here.
+  [[nodiscard]] bool is_at_plain_bytes() const noexcept {
+    return framing_.body != body_kind::chunked && !at_end_ && available().empty();
+  }
+  [[nodiscard]] std::uint64_t left() const noexcept { return left_; }
+  /// Bytes of the body have bypassed this.
+  void bypass(std::uint64_t count) noexcept {
+    received_ += count;
+    if (framing_.body != body_kind::sized) return;
+    left_ -= count;
+    at_end_ = left_ == 0;
+  }
   /// Returns why the part of the body that has arrived is malformed, or none. Takes nothing.
   [[nodiscard]] parse_error look_ahead() const;
   [[nodiscard]] bool at_end() const noexcept { return at_end_; }

@@ -27,8 +27,8 @@ int splice_now(int from, int to, std::size_t most, bool& ready) noexcept {
 }  // namespace
 
 // A short count does not mean that the socket is empty: small packets use up the places of the pipe before it is full.
-int pipe_pool::pipe::fill_from(descriptor& socket) noexcept {
-  const int count = splice_now(socket.fd, writer_, pipe_size, socket.readable);
+int pipe_pool::pipe::fill_from(descriptor& socket, std::uint32_t most) noexcept {
+  const int count = splice_now(socket.fd, writer_, most, socket.readable);
   if (count > 0) bytes_ = static_cast<std::uint32_t>(count);
   return count;
 }

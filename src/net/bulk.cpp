@@ -27,7 +27,7 @@ bool is_refusal(int error) noexcept {
 
 bool socket_bulk::begins_with(std::size_t size) noexcept {
   io::backend& backend = performer();
-  if (size < backend.buffers().large_size()) {
+  if (!is_bulk(size)) {
     note_size(size);
     return false;
   }
@@ -64,7 +64,8 @@ int socket_bulk::take_piece() noexcept {
   if (!backend.found_small()) pipe_ = backend.pipes().take();
   if (pipe_ != nullptr) {
     backend.count_direct_call();
-    count = pipe_->fill_from(source);
+    constexpr std::uint64_t pipe_size = io::pipe_pool::pipe_size;
+    count = pipe_->fill_from(source, static_cast<std::uint32_t>(std::min(most_, pipe_size)));
     if (count < 0 && is_refusal(-count)) {
       drop_piece();
       backend.pipes().pause();
@@ -93,7 +94,8 @@ int socket_bulk::fill_buffer(io::descriptor& source) noexcept {
   const std::uint32_t index = pool.take_large();
   if (index == io::buffer_pool::none) return 0;
   backend.count_direct_call();
-  const long count = io::receive_now(source, pool.data(index), pool.large_size());
+  const std::uint64_t room = pool.large_size();
+  const long count = io::receive_now(source, pool.data(index), static_cast<std::size_t>(std::min(most_, room)));
   buffer_ = buffer_lease(pool, index, {pool.data(index), static_cast<std::size_t>(std::max(count, 0L))});
   return static_cast<int>(count);
 }

@@ -47,6 +47,22 @@ TEST(pipe_pool, moves_bytes_from_socket_to_socket) {
   pool.give_back(*pipe);
 }
 
+TEST(pipe_pool, takes_no_more_than_it_is_told_to) {
+  pipe_pool pool;
+  side from(tcp_connection());
+  side to(unix_connection());
+  say(from.peer, "some bytes");
+  pipe_pool::pipe* const pipe = pool.take();
+  ASSERT_NE(pipe, nullptr);
+  EXPECT_EQ(pipe->fill_from(from.descriptor, 4), 4);
+  EXPECT_EQ(pipe->drain_to(to.descriptor), 4);
+  EXPECT_EQ(hear(to.peer), "some");
+  EXPECT_EQ(pipe->fill_from(from.descriptor, 100), 6);
+  EXPECT_EQ(pipe->drain_to(to.descriptor), 6);
+  EXPECT_EQ(hear(to.peer), " bytes");
+  pool.give_back(*pipe);
+}
+
 TEST(pipe_pool, finds_out_that_a_socket_is_empty_or_full) {
   pipe_pool pool;
   side from(tcp_connection());

@@ -19,6 +19,7 @@
 
 namespace gyre::http {
 
+class body_writer;
 class client_exchange;
 
 /// The body of a response, read as it arrives. The server waits while nobody reads.
@@ -37,6 +38,13 @@ class GYRE_API client_body {
   ///
   /// Lifetime: `buffer` stays valid until the await returns. Cancel: nothing is lost. Errors: see client_body.
   [[nodiscard]] task<std::size_t> read_some(std::span<std::byte> buffer);
+  /// Writes the rest of the body to the response of a server. Returns the number of bytes. While several streams of the
+  /// loop move bulk, the kernel moves it from socket to socket through pipes, if neither side is encrypted, in chunks,
+  /// or compressed by this program.
+  ///
+  /// Lifetime: `to` must outlive the await. Cancel: bytes that were received and not written are lost, 1 MiB at most;
+  /// the response is cut off. Errors: see client_body; same as body_writer::write. has_failed() tells which side failed.
+  [[nodiscard]] GYRE_CORO_WRAPPER task<std::uint64_t> copy_to(body_writer& to);
   /// The announced length. Nothing for a compressed or chunked body, or one that the end of the connection ends.
   [[nodiscard]] std::optional<std::uint64_t> length() const noexcept;
   /// Looks at the bytes that have arrived but were not read yet, and consumes nothing. A proxy calls this before it
@@ -46,6 +54,8 @@ class GYRE_API client_body {
   [[nodiscard]] std::uint64_t received() const noexcept;
   /// True when nothing is left to read.
   [[nodiscard]] bool at_end() const noexcept;
+  /// True once a read has failed: the rest of the body is lost.
+  [[nodiscard]] bool has_failed() const noexcept;
   /// The fields after a chunked body that has been read to its end. Lifetime: same as the response.
   [[nodiscard]] std::vector<http::field> trailers() const;
 

@@ -9,12 +9,18 @@
 #include <string>
 #include <string_view>
 
+namespace gyre {
+class socket_bulk;
+struct socket_state;
+}  // namespace gyre
+
 namespace gyre::fs {
 class file;
 }
 
 namespace gyre::http {
 
+class client_exchange;
 class message_output;
 
 /// Transforms a body while it is written, for example compresses it. For authors of middleware.
@@ -89,9 +95,14 @@ class GYRE_API body_writer {
 
  private:
   friend class response_sender;
+  friend class client_exchange;  // passes bodies on
   enum class form : std::uint8_t { chunked, plain, discarded };
   void count(std::uint64_t bytes);
   void expect_whole(const char* operation) const;
+  // The socket to which write_bulk() moves pieces, or null when write() has to be used.
+  [[nodiscard]] socket_state* bulk_target() const noexcept;
+  // The same as write().
+  task<> write_bulk(socket_bulk& bulk);
   task<> filter_file(int file, std::uint64_t offset, std::uint64_t count);
 
   message_output* output_ = nullptr;

@@ -72,15 +72,26 @@ class GYRE_API socket_bulk {
   }
   socket_bulk& operator=(socket_bulk&&) = delete;
 
+  /// True if a piece of this size makes a stream bulk, see begins_with().
+  [[nodiscard]] static bool is_bulk(std::size_t size) noexcept { return size >= performer().buffers().large_size(); }
+
   /// Counts a piece that the caller has received in the ordinary way. Returns true when the caller should receive the
   /// next pieces here, until `receive` returns 0.
   [[nodiscard]] bool begins_with(std::size_t size) noexcept;
 
-  /// Receives a piece. Returns its size, or 0 when the caller should go on in the ordinary way.
+  /// Receives a piece of at most `most` bytes, which must not be 0. Returns its size, or 0 when the caller should go on
+  /// in the ordinary way.
   ///
   /// Cancel: nothing is consumed. Errors: same as receive().
-  [[nodiscard]] socket_bulk_receive_op receive() noexcept { return socket_bulk_receive_op(*this); }
-  /// Writes the piece. Cancel, Errors: same as write_all; what was not written of the piece is lost.
+  [[nodiscard]] socket_bulk_receive_op receive(std::uint64_t most = ~std::uint64_t{0}) noexcept {
+    most_ = most;
+    return socket_bulk_receive_op(*this);
+  }
+  /// The size of the piece that was received last, until the next one is asked for.
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Writes the piece.
+  ///
+  /// Cancel: same as write_all; what was not written of the piece is lost. Errors: same as write_all.
   [[nodiscard]] socket_bulk_write_op write() noexcept { return socket_bulk_write_op(*this); }
 
  private:
@@ -98,6 +109,7 @@ class GYRE_API socket_bulk {
   socket_state* to_;
   io::pipe_pool::pipe* pipe_ = nullptr;  // the piece is in this, or in `buffer_`
   buffer_lease buffer_;
+  std::uint64_t most_ = 0;  // of the next piece
   std::uint32_t size_ = 0;
   std::uint8_t small_ = 0;  // pieces in a row
   bool active_ = false;     // counted by the pool

@@ -72,25 +72,16 @@ class forwarder::passed_on {
   passed_on(http::client_response&& from, upstreams::use&& use) : response_(std::move(from)), use_(std::move(use)) {}
   gyre::task<> operator()(http::body_writer& out) {
     auto body = response_.body();
-    bool arrives = false;
-    // A client that leaves in the middle of a body says nothing against the server.
-    const gyre::scope_exit at_end([&] {
-      if (arrives) use_.succeeded();
-    });
-    for (;;) {
-      std::string_view piece;
-      try {
-        piece = co_await body.receive();
-      } catch (const std::system_error&) {
-        use_.failed();
-        throw;
-      }
-      arrives = true;
-      if (piece.empty()) break;
-      co_await out.write(piece);
+    {
+      // A client that leaves in the middle of a body says nothing against the server.
+      const gyre::scope_exit at_end([&]() noexcept {
+        if (body.has_failed())
+          use_.failed();
+        else if (body.received() > 0 || body.at_end())
+          use_.succeeded();
+      });
+      (void)co_await body.copy_to(out);
     }
-    use_.succeeded();
-    arrives = false;
     for (const http::field& each : body.trailers())
       if (is_trailer_passed_on(each.name, response_.fields())) out.add_trailer(each.name, each.value);
     use_ = {};

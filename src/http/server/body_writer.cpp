@@ -5,6 +5,7 @@
 #include <gyre/http/head_writer.hpp>
 #include <gyre/io/file_bytes.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/net/bulk.hpp>
 #include <gyre/tasks/to_thread.hpp>
 
 #include "message/response_head.hpp"
@@ -54,6 +55,18 @@ task<> body_writer::write(std::string_view piece) {
   if (form_ == form::chunked) output_->buffer().append("\r\n");
   cut_off_ = false;
   if (!output_->settle(before::waiting_for_handler)) check(co_await output_->flush());
+}
+
+socket_state* body_writer::bulk_target() const noexcept {
+  return filter_ == nullptr && form_ == form::plain ? output_->bulk_target() : nullptr;
+}
+
+task<> body_writer::write_bulk(socket_bulk& bulk) {
+  expect_whole("write");
+  count(bulk.size());
+  cut_off_ = true;  // until the piece is whole
+  check(co_await output_->write_bulk(bulk));
+  cut_off_ = false;
 }
 
 std::size_t body_writer::waiting() const noexcept {

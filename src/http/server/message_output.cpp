@@ -3,6 +3,7 @@
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/sleep.hpp>
+#include <gyre/net/bulk.hpp>
 
 #include "message_output.hpp"
 
@@ -120,6 +121,18 @@ task<transfer> message_output::send_file(int file, std::uint64_t offset, std::ui
     if (had_its_share(moved.sent) && count > 0) co_await sleep_until(next_turn);
   }
   co_return state_;
+}
+
+task<transfer> message_output::write_bulk(socket_bulk& bulk) {
+  send_now(write_hint::more_follows);
+  (void)co_await flush();
+  if (failed()) co_return state_;
+  const std::size_t size = bulk.size();
+  begin_transfer();
+  const transfer outcome = co_await transport_->write_bulk(bulk, limit_);
+  end_transfer(outcome, size);
+  (void)had_its_share(size);  // the next piece comes in another turn of the loop
+  co_return outcome;
 }
 
 void message_output::send_now(write_hint hint) noexcept {

@@ -70,6 +70,11 @@ class message_output {
   /// cannot be read or has become shorter. Such a failure is the file's fault, not the client's.
   task<transfer> send_file(int file, std::uint64_t offset, std::uint64_t count);
 
+  /// The socket to which write_bulk() moves pieces, or null when write() has to be used.
+  [[nodiscard]] socket_state* bulk_target() const noexcept { return failed() ? nullptr : transport_->bulk_target(); }
+  /// Sends the buffer, then the piece of a socket_bulk to bulk_target().
+  task<transfer> write_bulk(socket_bulk& bulk);
+
   /// When `most` bytes have gathered: sends those that the connection takes without waiting.
   void make_room(std::size_t most) noexcept {
     if (buffer_.size() >= most) send_now(write_hint::more_follows);

@@ -1,6 +1,7 @@
 // src/http/server/socket_transport.cpp: every await has a time limit, and returns errors as values.
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/as_expected.hpp>
+#include <gyre/net/bulk.hpp>
 
 #include "socket_transport.hpp"
 
@@ -66,6 +67,12 @@ task<send_file_result> socket_transport::send_file(int file, std::uint64_t offse
   const send_deadline waiting(stream_, limit, taken_within_limit, taken_);
   const auto outcome = co_await as_expected(stream_.send_file(file, offset, count));
   co_return result_of_file(outcome, waiting.expired());
+}
+
+task<transfer> socket_transport::write_bulk(socket_bulk& piece, std::chrono::nanoseconds limit) {
+  const send_deadline waiting(stream_, limit, taken_within_limit, taken_);
+  const auto written = co_await as_expected(piece.write());
+  co_return written ? transfer::done : waiting.expired() ? transfer::timed_out : transfer::failed;
 }
 
 std::ptrdiff_t socket_transport::write_now(std::string_view bytes, write_hint hint) noexcept {

@@ -13,6 +13,10 @@
 #include <string_view>
 #include <system_error>
 
+namespace gyre {
+class socket_bulk;
+}
+
 namespace gyre::http {
 
 enum class transfer : std::uint8_t {
@@ -58,6 +62,12 @@ class transport {
   /// Sends a part of a file. Cancel: the data may be cut off.
   virtual task<send_file_result> send_file(int file, std::uint64_t offset, std::size_t count,
                                            std::chrono::nanoseconds limit) = 0;
+  /// The socket to which pieces of bulk can be written as they are, or null.
+  [[nodiscard]] virtual socket_state* bulk_target() noexcept { return nullptr; }
+  /// Writes the piece of a socket_bulk to bulk_target(). Cancel: the data may be cut off.
+  virtual task<transfer> write_bulk(socket_bulk& /*piece*/, std::chrono::nanoseconds /*limit*/) {
+    co_return transfer::failed;
+  }
   /// Returns the number of bytes that the kernel takes without waiting, perhaps 0, or -1 when the connection is broken.
   virtual std::ptrdiff_t write_now(std::string_view bytes, write_hint hint) noexcept = 0;
   /// False if write_now() never takes any bytes.
