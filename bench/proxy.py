@@ -249,11 +249,12 @@ def compare(kind, upstream, arguments, scratch):
 
 
 def check(upstream, scratch):
-    """10 GiB each way through gyre, with checksums on both sides."""
+    """10 GiB each way through gyre, over one connection and over 16, with checksums on both sides."""
     print("\nchecksums of 10 GiB through the proxies of gyre")
     for kind in ("TCP", "HTTP"):
         for backend in ("io_uring", "epoll"):
             print(f"{kind} {backend}", flush=True)
             with Proxy(gyre(kind, backend), upstream, scratch) as running:
                 for what in ("get-check", "put-check"):
-                    transfer(what, running.port, 10 << 30, 1)
+                    for connections in (1, 16):  # several are spliced
+                        transfer(what, running.port, (10 << 30) // connections, connections)
