@@ -38,8 +38,29 @@ gyre::task<http::response> echo(http::request& request) {
   co_return http::response::text(std::move(text));
 }
 
+constexpr std::size_t much = 1'500'000;
+
+/// Gets a body from its own server, and passes it on.
+gyre::task<http::response> pass_on(http::request& request) {
+  http::client client({.timeouts = {.total = 5s}});
+  http::client_response from = co_await client.get("http://" + std::string(request.host()) + "/much");
+  struct passing {
+    http::client_response from;
+    gyre::task<> operator()(http::body_writer& to) { (void)co_await from.body().copy_to(to); }
+  };
+  const int status = from.status();
+  const auto length = from.body().length();
+  passing streamed{std::move(from)};
+  auto response = http::response::stream(std::move(streamed), "text/plain");
+  response.set_status(status);
+  if (length) response.set_length(*length);
+  co_return response;
+}
+
 http::server_options routes() {
   http::router all;
+  all.get("/much", [](http::request&) { return http::response::text(std::string(much, 'm')); });
+  all.get("/passed", pass_on);
   all.post("/echo", echo);
   all.get("/large", [](http::request&) { return http::response::text(std::string(100'000, 'l')); });
   all.get("/away", [](http::request&) { return http::response::redirect("/large"); });
@@ -95,6 +116,22 @@ gyre::task<> get_large(http::client& client, std::string url, const fault_inject
   if (response.status() == 200) EXPECT_EQ(text.size(), 100'000U);
 }
 
+gyre::task<> get_passed(http::client& client, std::string url, const fault_injection& f) {
+  const auto get = [&]() -> gyre::task<> {
+    auto response = co_await client.get(url + "/passed");
+    expect_status(response, f, 200);
+    std::size_t size = 0;
+    for (;;) {
+      const std::string_view piece = co_await response.body().receive();
+      if (piece.empty()) break;
+      size += piece.size();
+    }
+    if (response.status() == 200) EXPECT_EQ(size, much);
+  };
+  auto both = gyre::gather(get(), get());
+  co_await std::move(both);
+}
+
 gyre::task<> post_pieces(http::client& client, std::string url, const fault_injection& f) {
   auto request = client.request("POST", url + "/echo");
   int left = 3;
@@ -125,6 +162,10 @@ gyre::task<> switch_protocol(http::client& client, std::string url, const fault_
 
 TEST_P(client_faults, a_client_outlives_redirects_and_large_bodies) {
   survives([](fault_injection& f) -> gyre::task<> { co_await client_outlives(f, get_large); });
+}
+
+TEST_P(client_faults, a_server_that_passes_on_large_bodies_outlives_them) {
+  survives([](fault_injection& f) -> gyre::task<> { co_await client_outlives(f, get_passed); });
 }
 
 TEST_P(client_faults, a_client_outlives_bodies_that_are_made_while_they_are_sent) {
