@@ -322,3 +322,20 @@ TEST(cut_body_copy, that_is_cancelled_anywhere_has_passed_on_a_prefix) {
   EXPECT_GT(report.cancelled, 5U);
   EXPECT_GT(lent, 0U);
 }
+
+TEST(cut_body_copy, of_a_body_that_is_longer_than_the_response_announces_is_refused) {
+  with_passing_server([](passing_origin&, passing_server& server) -> gyre::task<> {
+    server.announce(much);
+    const auto fetch = [&](unsigned seed) -> gyre::task<> {
+      auto client = co_await checking_client::connect(server);
+      co_await client.ask({"sized", seed, 2 * much});
+      (void)co_await client.head();
+      co_await expect_cut_off(client, seed, 2 * much);
+    };
+    auto both = gyre::gather(fetch(1), fetch(2));
+    co_await std::move(both);
+    co_await until_passed(server, 2);
+    for (const passing& each : server.passed())
+      EXPECT_EQ(each.error, "the body of the response is longer than was announced");
+  });
+}
