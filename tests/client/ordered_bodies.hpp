@@ -10,6 +10,9 @@
 #include <cstdint>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gyre_test {
@@ -51,8 +54,12 @@ inline std::string patterned(unsigned seed, std::size_t from, std::size_t size) 
 ///   more                  a sized body, and as many bytes that do not belong to it
 struct ordered_body {
   std::string kind;
-  unsigned seed = 0;
-  std::size_t size = 0;
+  unsigned seed;
+  std::size_t size;
+
+  // g++ 12 destroys an aggregate twice that is made in an awaited expression.
+  ordered_body(std::string wanted_kind, unsigned wanted_seed, std::size_t wanted_size)
+      : kind(std::move(wanted_kind)), seed(wanted_seed), size(wanted_size) {}
 
   static ordered_body of(std::string_view request) {
     const std::size_t kind = request.find('/') + 1;
