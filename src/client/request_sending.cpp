@@ -25,6 +25,7 @@ constexpr std::size_t piece_size = std::size_t{256} << 10U;
 // as long as there is progress. If the request is never completed, its connection is not used again.
 task<std::error_code> client_exchange::converse_while_sending() {
   go_on_.clear();
+  clock_.begin_unlimited(phase::sending, *conn_);  // ends the last phase, which may have expired
   body_begun_ = false;
   std::error_code failure;
   bool late = false;

@@ -398,7 +398,7 @@ TEST(upload_copy, of_a_body_beyond_the_limit_is_refused_before_a_byte_is_passed_
 }
 
 TEST(upload_copy, that_is_cancelled_anywhere_leaves_nothing_behind) {
-  constexpr std::size_t size = 300'000;
+  constexpr std::size_t size = 1'000'000;
   std::array<std::string, 2> answers;
   std::uint64_t lent = 0;
   const auto put = [&](upload_server& server, unsigned n) -> gyre::task<> {
