@@ -1,5 +1,6 @@
-// src/client/body_copy.cpp: passes the body of a response on to a client of a server, if possible without copying it.
+// src/client/body_copy.cpp: passes bodies on between a server and a client, if possible without copying them.
 #include <gyre/coro/scope_exit.hpp>
+#include <gyre/http/body_reader.hpp>
 #include <gyre/http/body_writer.hpp>
 #include <gyre/loop/as_expected.hpp>
 #include <gyre/net/bulk.hpp>
@@ -65,6 +66,44 @@ task<std::size_t> client_exchange::receive_bulk(socket_bulk& bulk) {
   input_.bypass(*size);
   if (input_.at_end()) finish_connection();
   co_return *size;
+}
+
+// Null when the bytes of the body have to be seen, here or by the source, or when a piece of this size is no bulk.
+body_reader* client_exchange::bulk_body(std::size_t size) const noexcept {
+  if (!socket_bulk::is_bulk(size) || early_ || !conn_->lends()) return nullptr;
+  body_reader* const body = source->passes_on();
+  return body != nullptr && body->bulk_source() != nullptr ? body : nullptr;
+}
+
+// To the end of the body, whose first piece has been sent and had this size. Returns false when the server takes no
+// more.
+task<bool> client_exchange::send_bulk(body_reader& from, std::size_t size, std::uint64_t& sent) {
+  socket_bulk bulk(*from.bulk_source(), conn_->socket().socket());
+  const scope_exit watched([&from]() noexcept { from.end_bulk(); });
+  while (size > 0) {
+    if (!early_ && from.bulk_source() != nullptr && bulk.begins_with(size)) {
+      while (!from.at_end() && !early_) {
+        clock_.begin_unlimited(phase::sending, *conn_);
+        const std::size_t moved = co_await from.receive_bulk(bulk);
+        if (moved == 0) break;
+        count_sent(sent, moved);
+        writes_bulk_ = true;
+        begin_piece();
+        const write_outcome written = co_await conn_->write(bulk);
+        writes_bulk_ = false;
+        if (!piece_ended(written, false)) co_return false;
+      }
+    } else {
+      from.end_bulk();
+    }
+    const std::string_view piece = co_await next_piece();
+    count_sent(sent, piece.size());
+    size = piece.size();
+    if (size == 0) break;
+    const bool goes_on = co_await send_piece(piece, {});
+    if (!goes_on) co_return false;
+  }
+  co_return true;
 }
 
 }  // namespace gyre::http

@@ -5,6 +5,7 @@
 #include <gyre/io/missed_end.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/yield.hpp>
+#include <gyre/net/bulk.hpp>
 #include <gyre/tasks/as_expected.hpp>
 #include <gyre/tasks/spawn.hpp>
 
@@ -67,6 +68,20 @@ task<write_outcome> client_connection::write(std::string_view first, std::string
     outcome = {.error = failure.code(), .nothing_written = lends()};
   }
   co_return outcome;
+}
+
+task<write_outcome> client_connection::write(socket_bulk& piece) {
+  write_outcome outcome;
+  const auto written = co_await gyre::as_expected(piece.write());
+  if (!written) outcome.error = written.error();
+  co_return outcome;
+}
+
+bool client_connection::has_progressed() noexcept {
+  constexpr std::uint64_t enough = std::uint64_t{64} << 10U;
+  const std::uint64_t now = socket_.socket().taken_by_peer();
+  const std::uint64_t before = std::exchange(taken_, now);
+  return now - (now < before ? 0 : before) >= enough;  // a smaller count belongs to a later write
 }
 
 // The end of it releases the connection if it has been discarded meanwhile, also when the task never ran.

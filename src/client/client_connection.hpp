@@ -18,6 +18,10 @@
 #include <system_error>
 #include <utility>
 
+namespace gyre {
+class socket_bulk;
+}
+
 namespace gyre::http {
 
 class idle_connections;
@@ -88,6 +92,10 @@ class client_connection final : private end_watch {
 
   /// Writes everything. Errors of the connection are values.
   task<write_outcome> write(std::string_view first, std::string_view second = {});
+  /// Writes a piece of bulk, if it lends them.
+  task<write_outcome> write(socket_bulk& piece);
+  /// True if the server has taken a good part of a piece of bulk since this was last called.
+  [[nodiscard]] bool has_progressed() noexcept;
   /// Waits for bytes, if it lends them.
   auto receive_lease() noexcept { return socket_.receive(); }
   /// Waits for bytes, in any case.
@@ -129,6 +137,7 @@ class client_connection final : private end_watch {
   task_handle<void> watching_;
   idle_connections* owner_ = nullptr;
   io::monotonic_time made_;
+  std::uint64_t taken_ = 0;  // by the server, when last looked at
   bool background_ = false;  // a task of this connection exists
   bool reads_ = false;       // this task has begun
   bool quiet_ = true;        // nothing has arrived since it is idle

@@ -155,7 +155,7 @@ task<> client_exchange::attempt() {
 }
 
 void client_exchange::begin_attempt() {
-  answered_ = sent_ = early_ = nothing_written_ = false;
+  answered_ = sent_ = early_ = nothing_written_ = writes_bulk_ = false;
   interim_ = 0;
   write_error_ = {};
   input_.begin();

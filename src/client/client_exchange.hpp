@@ -125,7 +125,18 @@ class client_exchange {
   task<> send_all();
   task<> send_text();
   task<> send_source();
+  GYRE_CORO_WRAPPER task<std::string_view> next_piece() {
+    clock_.begin_unlimited(phase::sending, *conn_);  // the source takes its time
+    return source->next();
+  }
+  void count_sent(std::uint64_t& sent, std::size_t more) const;
   task<bool> send_piece(std::string_view first, std::string_view second);
+  void begin_piece() noexcept;
+  [[nodiscard]] bool piece_ended(const write_outcome& written, bool is_head) noexcept;
+
+  // body_copy.cpp
+  [[nodiscard]] body_reader* bulk_body(std::size_t size) const noexcept;
+  task<bool> send_bulk(body_reader& from, std::size_t size, std::uint64_t& sent);
 
   // connecting.cpp
   task<> acquire();
@@ -178,6 +189,7 @@ class client_exchange {
   std::uint64_t pieces_ = 0;  // of requests, so far
   bool early_ = false;        // the final head came before the request was complete
   bool body_begun_ = false;   // the server has not refused it
+  bool writes_bulk_ = false;  // the piece that is being sent is bulk
   unsigned interim_ = 0;
   std::error_code write_error_;
   event go_on_;  // "100 Continue" has come

@@ -3,6 +3,7 @@
 #include <gyre/client/client_request.hpp>
 
 #include <gyre/coro/misuse.hpp>
+#include <gyre/http/body_reader.hpp>
 #include <gyre/http/media_type.hpp>
 #include <gyre/http/target.hpp>
 #include <gyre/io/random_bytes.hpp>
@@ -44,6 +45,16 @@ void append_quoted(std::string& out, std::string_view text) {
   out += '"';
 }
 
+class received_body final : public request_body_source {
+ public:
+  explicit received_body(body_reader& from) noexcept : from_(from) {}
+  GYRE_CORO_WRAPPER task<std::string_view> next() override { return from_.receive(); }
+  [[nodiscard]] body_reader* passes_on() noexcept override { return &from_; }
+
+ private:
+  body_reader& from_;
+};
+
 }  // namespace
 
 void client_request::release(client_exchange* unused) noexcept {
@@ -84,6 +95,13 @@ client_request& client_request::body(std::string_view text, std::string_view med
   to.request.body.assign(text);
   to.request.has_body = true;
   return *this;
+}
+
+client_request& client_request::body(body_reader& from, std::string_view media_type) {
+  if (from.at_end()) return body(std::string_view(), media_type);
+  std::optional<std::uint64_t> left = from.length();
+  if (left) *left -= from.received();
+  return set_source(request_body_owner(new received_body(from)), left, media_type);
 }
 
 client_request& client_request::set_source(request_body_owner source, std::optional<std::uint64_t> length,

@@ -49,12 +49,15 @@ class phase_clock : private timer {
     connection_ = &connection;
     wanted_ = std::min(after(now, limit), total_until_);
     expired_ = wanted_ <= now;
+    renews_ = false;
     arm(loop);  // also one that has expired already: another task may wait for the connection
   }
   /// A phase that only the total limits.
   void begin_unlimited(phase now_in, client_connection& connection) noexcept {
     begin(now_in, std::chrono::nanoseconds::max(), connection);
   }
+  /// The limit of the phase begins anew while the server takes what is written: it is one of progress.
+  void renew_with_progress() noexcept { renews_ = true; }
   /// Until resume(), only the total limits the phase.
   void pause() noexcept {
     left_ = wanted_ - event_loop::current().recent();
@@ -100,6 +103,11 @@ class phase_clock : private timer {
       loop.timers().arm(*this);
       return;
     }
+    if (renews_ && !expired_ && !is_total_over() && connection_->has_progressed()) {
+      deadline = wanted_ = std::min(after(loop.now(), limit_), total_until_);
+      loop.timers().arm(*this);
+      return;
+    }
     expired_ = true;
     connection_->interrupt();
     // It meets only an operation that waits now, and loses against a success. TLS may then go on to the next one.
@@ -116,6 +124,7 @@ class phase_clock : private timer {
   std::chrono::nanoseconds total_{0};
   phase phase_ = phase::queue;
   bool expired_ = false;
+  bool renews_ = false;
 };
 
 }  // namespace gyre::http

@@ -25,6 +25,7 @@ constexpr std::size_t piece_size = std::size_t{256} << 10U;
 // as long as there is progress. If the request is never completed, its connection is not used again.
 task<std::error_code> client_exchange::converse_while_sending() {
   go_on_.clear();
+  clock_.begin_unlimited(phase::sending, *conn_);  // ends the last phase, which may have expired
   body_begun_ = false;
   std::error_code failure;
   bool late = false;
@@ -48,7 +49,7 @@ task<std::error_code> client_exchange::converse_while_sending() {
 // like a body that stops. Returns true when the total has passed.
 task<bool> client_exchange::finish_sending(task_handle<void>& sending) {
   if (clock_.current() == phase::sending && clock_.is_limited())  // not while the source takes its time
-    clock_.begin(phase::sending, patience_after_response, *conn_);
+    begin_piece();
   const bool complete = input_.begin_body(request.method) == parse_error::none && input_.has_whole_body();
   const std::chrono::nanoseconds between_bytes = state_.options().timeouts.between_bytes;
   const auto pause =
@@ -58,7 +59,8 @@ task<bool> client_exchange::finish_sending(task_handle<void>& sending) {
     auto rest = gyre::timeout(clock_.clamped(pause), sending.wait());
     const auto in_time = co_await as_expected(std::move(rest));
     if (in_time) co_return false;
-    if (!clock_.is_total_over() && pieces_ != before) continue;
+    const bool goes_on = pieces_ != before || (writes_bulk_ && !clock_.expired());
+    if (!clock_.is_total_over() && goes_on) continue;
     sending.cancel();
     co_return clock_.is_total_over();
   }
@@ -94,15 +96,16 @@ task<> client_exchange::send_source() {
   std::uint64_t sent = 0;
   std::string framed;
   for (;;) {
-    clock_.begin_unlimited(phase::sending, *conn_);  // the source takes its time
-    const std::string_view piece = co_await source->next();
-    sent += piece.size();
-    if (source_length && (sent > *source_length || (piece.empty() && sent < *source_length)))
-      fail(client_errc::wrong_body_length);
+    const std::string_view piece = co_await next_piece();
+    count_sent(sent, piece.size());
     if (piece.empty()) break;
     if (source_length) {
+      const std::size_t size = piece.size();
       if (!co_await send_piece(piece, {})) co_return;
-      continue;
+      body_reader* const body = bulk_body(size);
+      if (body == nullptr) continue;
+      if (!co_await send_bulk(*body, size, sent)) co_return;
+      break;
     }
     framed.clear();
     head_writer writer(framed);
@@ -128,22 +131,37 @@ task<> client_exchange::send_source() {
   sent_ = true;
 }
 
+void client_exchange::count_sent(std::uint64_t& sent, std::size_t more) const {
+  sent += more;
+  if (source_length && (sent > *source_length || (more == 0 && sent < *source_length)))
+    fail(client_errc::wrong_body_length);
+}
+
 // Returns false when the server takes no more. The reader of the response finds out why.
 task<bool> client_exchange::send_piece(std::string_view first, std::string_view second) {
+  begin_piece();
+  const write_outcome written = co_await conn_->write(first, second);
+  co_return piece_ended(written, first.data() == head_.data());
+}
+
+void client_exchange::begin_piece() noexcept {
   const std::chrono::nanoseconds limit = state_.options().timeouts.between_bytes;
   clock_.begin(phase::sending, early_ ? std::min<std::chrono::nanoseconds>(limit, patience_after_response) : limit,
                *conn_);
-  const write_outcome written = co_await conn_->write(first, second);
+  if (writes_bulk_) clock_.renew_with_progress();
+}
+
+bool client_exchange::piece_ended(const write_outcome& written, bool is_head) noexcept {
   if (!written.error) {
     ++pieces_;
-    co_return true;
+    return true;
   }
   write_error_ = written.error;
   if (!clock_.expired() && !early_) {
-    nothing_written_ = written.nothing_written && first.data() == head_.data();
+    nothing_written_ = written.nothing_written && is_head;
     clock_.begin(phase::first_byte, state_.options().timeouts.first_byte, *conn_);
   }
-  co_return false;
+  return false;
 }
 
 }  // namespace gyre::http

@@ -123,7 +123,7 @@ void socket_state::tell_watcher() noexcept {
   if (received.end() != io::receive_queue::open) {
     end_watch& watch = *std::exchange(watcher, nullptr);
     watch.ended(watch);
-  } else if (!received.has_bytes()) {
+  } else if (!watch_paused && !received.has_bytes()) {
     received.arm();
     io::look_for_missed_end(received, event_loop::current().backend());
   }
@@ -138,7 +138,7 @@ void socket_state::watch_on() noexcept {
 // If the queue has ended already, the watch is notified from the ready queue, as it is for a later end.
 void socket_state::watch_end(end_watch* watch) noexcept {
   watcher = watch;
-  if (watch == nullptr || (waiting_reader != nullptr && how == reading::directly)) return;
+  if (watch == nullptr || watch_paused || (waiting_reader != nullptr && how == reading::directly)) return;
   if (received.where != io::phase::idle) {
     if (!received.has_bytes()) io::look_for_missed_end(received, event_loop::current().backend());
   } else if (received.end() == io::receive_queue::open) {

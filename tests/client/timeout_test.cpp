@@ -120,6 +120,26 @@ TEST(client_timeout, a_server_that_does_not_read_is_left) {
               });
 }
 
+TEST(client_timeout, of_a_request_that_is_sent_in_pieces_does_not_end_the_next_one) {
+  gyre::event left;
+  with_server(
+      [&](peer& client) -> gyre::task<> {
+        if (client.number() == 1) co_return co_await left.wait();
+        (void)co_await client.request();
+        co_await client.answer("taken");
+      },
+      [&](scripted_server& server) -> gyre::task<> {
+        http::client client({.timeouts = {.between_bytes = 200ms}});
+        auto first = client.request("POST", server.url());
+        EXPECT_EQ(co_await error_of(first.body(std::string(20'000'000, 'y')).send()),
+                  "POST " + server.url() + " (sending the request): timed out after 200 ms");
+        auto second = client.request("POST", server.url());
+        auto response = co_await second.body(std::string(100'000, 'z')).send();
+        EXPECT_EQ(co_await response.read_all(), "taken");
+        left.set();
+      });
+}
+
 TEST(client_timeout, the_request_has_a_time_limit_of_its_own) {
   with_server(say_nothing, [](scripted_server& server) -> gyre::task<> {
     http::client client;

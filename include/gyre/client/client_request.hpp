@@ -93,6 +93,9 @@ class GYRE_API client_request {
                        std::string_view media_type = {}) {
     return set_source(std::move(source), length, media_type);
   }
+  /// Passes on the rest of the body of a request that a server of the program receives, without its trailers. See
+  /// request_body_source::passes_on. Lifetime: `from` must outlive send().
+  client_request& body(body_reader& from, std::string_view media_type = {});
   /// A JSON text.
   client_request& json(std::string_view text) { return body(text, "application/json"); }
   /// A value of the program. See json_format.

@@ -43,7 +43,7 @@ class GYRE_API client_body {
   /// or compressed by this program.
   ///
   /// Lifetime: `to` must outlive the await. Cancel: bytes that were received and not written are lost, 1 MiB at most;
-  /// the response is cut off. Errors: see client_body; same as body_writer::write. has_failed() tells which side it was.
+  /// the response is cut off. Errors: see client_body; as body_writer::write. has_failed() tells which side it was.
   /// Let the exception leave the function that writes the response, or a part of the body may look like the whole.
   [[nodiscard]] GYRE_CORO_WRAPPER task<std::uint64_t> copy_to(body_writer& to);
   /// The announced length. Nothing for a compressed or chunked body, or one that the end of the connection ends.

@@ -16,6 +16,8 @@
 
 namespace gyre::http {
 
+class body_reader;
+
 /// Gives the body of a request piece by piece.
 class request_body_source {
  public:
@@ -28,6 +30,13 @@ class request_body_source {
   /// Lifetime: the piece stays valid until the next call. Cancel: the request is abandoned.
   /// Errors: an exception ends the request, and is thrown to its caller.
   virtual task<std::string_view> next() = 0;
+  /// The body that a server receives, if next() gives the pieces of its receive() as they are. The client may then
+  /// receive pieces itself: while several streams of the loop move bulk, the kernel moves them from socket to socket
+  /// through pipes, if both bodies have a length and neither side is encrypted. Meanwhile the server does not look
+  /// whether its client has left. Defaults to null.
+  ///
+  /// Lifetime: the body stays valid as long as this. Errors: receiving fails with those of body_reader.
+  [[nodiscard]] virtual body_reader* passes_on() noexcept { return nullptr; }
   /// The fields that follow the body, asked for after its last piece. Only a body that is sent in chunks has them.
   /// Sending fails with std::invalid_argument for a field that may_be_trailer() excludes. Defaults to none.
   ///

@@ -14,8 +14,14 @@
 #include <string_view>
 #include <vector>
 
+namespace gyre {
+class socket_bulk;
+struct socket_state;
+}  // namespace gyre
+
 namespace gyre::http {
 
+class client_exchange;
 class message_input;
 
 /// Reads a body as it arrives. The sender waits while nobody reads. Chunks are decoded, and receive() copies nothing.
@@ -69,9 +75,18 @@ class GYRE_API body_reader {
   [[nodiscard]] task<bool> skip(std::uint64_t most);
 
  private:
+  friend class client_exchange;  // passes bodies on
+  // The socket from which receive_bulk() takes pieces, or null when receive() has to be used.
+  [[nodiscard]] socket_state* bulk_source() const noexcept;
+  // Returns the size of the piece, or 0 when receive() has to go on. Until the end of the body, or end_bulk(), the
+  // server does not look whether the client has left. Otherwise the same as receive().
+  task<std::size_t> receive_bulk(socket_bulk& bulk);
+  void end_bulk() noexcept;
+  [[noreturn]] void fail(bool timed_out);
   [[nodiscard]] task<std::string_view> receive_at_most(std::size_t most);
   [[nodiscard]] std::string_view take(std::size_t most);
   [[nodiscard]] std::string_view take_chunked(std::size_t most);
+  void expect_one_reader() const;
   void check_limit(std::uint64_t bytes) const;
   task<> wait_for_more();
 

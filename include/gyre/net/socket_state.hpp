@@ -78,6 +78,14 @@ struct GYRE_API socket_state : private io::descriptor {
   /// this function. Bytes that arrived before the end can still be read. Null removes the watch. Lifetime: `watch`
   /// lives until it was notified or replaced.
   void watch_end(end_watch* watch) noexcept;
+  /// Nothing is received for the watch until resume_watch(). For a reader of bulk, whose bytes must stay in the kernel
+  /// until it takes them. Idempotent, both.
+  void pause_watch() noexcept { watch_paused = true; }
+  void resume_watch() noexcept {
+    if (!watch_paused) return;
+    watch_paused = false;
+    reader_took();
+  }
 
   // ---- Reading. Bytes leave the kernel one way at a time, or they would be delivered out of order: through the
   // multishot `received`, through a separate request of the waiting reader, or, when neither is in flight, through an
@@ -138,7 +146,8 @@ struct GYRE_API socket_state : private io::descriptor {
   // First, so that they fill the rest of the word that holds the descriptor's flags.
   reading how = reading::leases;  // how the waiting reader reads
   bool write_cut = false;         // a write_all was cut off in the middle
-  bool closing = false;
+  bool closing : 1 = false;
+  bool watch_paused : 1 = false;
 
   using io::descriptor::fd;
   io::receive_queue received;

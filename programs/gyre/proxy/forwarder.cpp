@@ -95,17 +95,12 @@ class forwarder::passed_on {
 /// Streams the body of a request.
 class forwarder::received_body final : public http::request_body_source {
  public:
-  received_body(http::request& from, bool& begun, std::exception_ptr& failure) noexcept
-      : from_(from), begun_(begun), failure_(failure) {}
-  gyre::task<std::string_view> next() override {
+  received_body(http::request& from, bool& begun) noexcept : from_(from), begun_(begun) {}
+  GYRE_CORO_WRAPPER gyre::task<std::string_view> next() override {
     begun_ = true;
-    try {
-      co_return co_await from_.body().receive();
-    } catch (const std::exception&) {  // not a cancel: then the server behind has failed
-      failure_ = std::current_exception();
-      throw;
-    }
+    return from_.body().receive();
   }
+  [[nodiscard]] http::body_reader* passes_on() noexcept override { return &from_.body(); }
   [[nodiscard]] std::vector<http::field> trailers() override {
     auto all = from_.body().trailers();
     std::erase_if(all, [this](const http::field& each) { return !is_trailer_passed_on(each.name, from_.fields()); });
@@ -115,7 +110,6 @@ class forwarder::received_body final : public http::request_body_source {
  private:
   http::request& from_;
   bool& begun_;
-  std::exception_ptr& failure_;
 };
 
 /// Connects a client and a server that have agreed on another protocol.
@@ -154,13 +148,12 @@ gyre::task<http::response> forwarder::forward(http::request& request) {
     tried.push_back(number);
     const bool is_last = tried.size() >= std::min<std::size_t>(upstreams_.size(), settings_.retries + 1);
     upstreams::use use(upstreams_, number);
-    std::exception_ptr body_failure;
     std::string failure;
     int status = 502;
     bool safe = false;
     std::optional<http::client_request> prepared;
     try {
-      prepared.emplace(prepare(request, number, body_begun, body_failure));
+      prepared.emplace(prepare(request, number, body_begun));
     } catch (const std::invalid_argument&) {  // a target such as "/100%", which is no URL
       co_return http::response::error(400, "the target of the request is malformed");
     }
@@ -172,13 +165,14 @@ gyre::task<http::response> forwarder::forward(http::request& request) {
       safe = may_be_repeated(request) && !body_begun;
       if (is_last || !safe) co_return make_response(request, std::move(received), std::move(use));
     } catch (const gyre::timed_out& error) {
+      if (request.body().failed()) throw;  // the client has left in the middle of its body, or is too slow
       failure = error.what();
       status = 504;
     } catch (const std::system_error& error) {
+      if (request.body().failed()) throw;
       failure = error.what();
       safe = !body_begun && (was_not_sent(error) || may_be_repeated(request));
     }
-    if (body_failure) std::rethrow_exception(body_failure);  // the client left in the middle of its body
     if (!failure.empty()) {
       use.failed();
       report(failure);
@@ -190,8 +184,7 @@ gyre::task<http::response> forwarder::forward(http::request& request) {
   }
 }
 
-http::client_request forwarder::prepare(http::request& request, std::size_t number, bool& body_begun,
-                                        std::exception_ptr& body_failure) {
+http::client_request forwarder::prepare(http::request& request, std::size_t number, bool& body_begun) {
   const http::url& server = upstreams_.url(number);
   std::string target(request.target());
   if (!target.starts_with('/')) {  // the absolute form, or "*"
@@ -220,7 +213,7 @@ http::client_request forwarder::prepare(http::request& request, std::size_t numb
     const auto length = request.body().length();
     const std::string trailers = length ? std::string() : trailers_announced(request.fields());
     if (!trailers.empty()) made.header("Trailer", trailers);
-    made.body(http::request_body_owner(new received_body(request, body_begun, body_failure)), length);
+    made.body(http::request_body_owner(new received_body(request, body_begun)), length);
   }
   return made;
 }

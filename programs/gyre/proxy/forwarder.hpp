@@ -38,8 +38,7 @@ class forwarder {
   class received_body;
   class connected;
   gyre::task<gyre::http::response> forward(gyre::http::request& request);
-  [[nodiscard]] gyre::http::client_request prepare(gyre::http::request& request, std::size_t number, bool& body_begun,
-                                                   std::exception_ptr& body_failure);
+  [[nodiscard]] gyre::http::client_request prepare(gyre::http::request& request, std::size_t number, bool& body_begun);
   [[nodiscard]] gyre::http::response make_response(gyre::http::request& request, gyre::http::client_response&& from,
                                                    upstreams::use&& use) const;
   gyre::task<bool> is_healthy(std::size_t number);

@@ -3,6 +3,7 @@
 #include <gyre/http/body_reader.hpp>
 #include <gyre/http/status_error.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/net/bulk.hpp>
 
 #include "message_input.hpp"
 
@@ -63,8 +64,12 @@ task<> body_reader::wait_for_more() {
     left_ = 0;
     co_return;
   }
+  fail(outcome == transfer::timed_out);
+}
+
+void body_reader::fail(bool timed_out) {
   input_->broken = true;
-  if (outcome == transfer::timed_out) throw status_error(408, "the body came too slowly");
+  if (timed_out) throw status_error(408, "the body came too slowly");
   throw incomplete_transfer(make_error_code(stream_errc::end_of_stream), "receive", "the body",
                             static_cast<std::size_t>(received_));
 }
@@ -76,10 +81,14 @@ task<> body_reader::ask_for_it() {
     (void)co_await input_->before_response->send_interim("HTTP/1.1 100 Continue\r\n\r\n");
 }
 
-task<std::string_view> body_reader::receive_at_most(std::size_t most) {
+void body_reader::expect_one_reader() const {
   if (input_ != nullptr) input_->owner.check("receive");
   if (left_ != 0 && input_->receives())
     misuse("two tasks read the body of one request at the same time: let one task read, and hand on what it has read");
+}
+
+task<std::string_view> body_reader::receive_at_most(std::size_t most) {
+  expect_one_reader();
   if (kind_ == body_kind::sized) check_limit(received_ + left_);
   if (continue_wanted_) co_await ask_for_it();
   std::string_view piece;
@@ -97,6 +106,25 @@ task<std::string_view> body_reader::receive_at_most(std::size_t most) {
   }
   co_return piece;
 }
+
+socket_state* body_reader::bulk_source() const noexcept {
+  if (kind_ != body_kind::sized || left_ == 0 || !input_->available().empty()) return nullptr;
+  return input_->transport().bulk_socket();
+}
+
+task<std::size_t> body_reader::receive_bulk(socket_bulk& bulk) {
+  expect_one_reader();
+  check_limit(received_ + left_);
+  input_->transport().bulk_socket()->pause_watch();
+  const transfer outcome = co_await input_->receive_bulk(bulk, left_);
+  if (outcome != transfer::done) fail(outcome == transfer::timed_out);
+  received_ += bulk.size();
+  left_ -= bulk.size();
+  if (left_ == 0) end_bulk();
+  co_return bulk.size();
+}
+
+void body_reader::end_bulk() noexcept { input_->transport().bulk_socket()->resume_watch(); }
 
 GYRE_CORO_WRAPPER task<std::string_view> body_reader::receive() { return receive_at_most(std::string_view::npos); }
 

@@ -1,5 +1,6 @@
 // src/http/server/message_input.cpp: waits for bodies, with a time limit.
 #include <gyre/loop/deadline.hpp>
+#include <gyre/net/bulk.hpp>
 
 #include "message_input.hpp"
 
@@ -8,24 +9,44 @@
 
 namespace gyre::http {
 
+/// A wait for bytes of a body.
+class message_input::waiting {
+ public:
+  explicit waiting(message_input& input) noexcept : input_(input) { input.receives_ = true; }
+  waiting& operator=(waiting&&) = delete;
+  ~waiting() { input_.receives_ = false; }
+  [[nodiscard]] std::chrono::nanoseconds limit() const noexcept {
+    return std::max(input_.body_limit_ - input_.waited_, {});
+  }
+  void ended_with(std::size_t bytes) noexcept {
+    input_.waited_ += now() - began_;
+    input_.arrived_ += bytes;
+    if (input_.arrived_ < progress) return;
+    input_.waited_ = {};
+    input_.arrived_ = 0;
+    input_.late_ = false;
+  }
+
+ private:
+  message_input& input_;
+  time_point began_ = now();
+};
+
 task<transfer> message_input::receive() {
   lease_.release();
   if (waited_ >= body_limit_ && std::exchange(late_, true)) co_return transfer::timed_out;
-  const time_point began = now();
-  struct waiting {
-    bool& flag;
-    explicit waiting(bool& f) noexcept : flag(f) { f = true; }
-    waiting& operator=(waiting&&) = delete;
-    ~waiting() { flag = false; }
-  } const here(receives_);
-  const transfer outcome = co_await transport_->receive(lease_, std::max(body_limit_ - waited_, {}));
-  waited_ += now() - began;
-  arrived_ += lease_.size();
-  if (arrived_ >= progress) {
-    waited_ = {};
-    arrived_ = 0;
-    late_ = false;
-  }
+  waiting here(*this);
+  const transfer outcome = co_await transport_->receive(lease_, here.limit());
+  here.ended_with(lease_.size());
+  co_return outcome;
+}
+
+task<transfer> message_input::receive_bulk(socket_bulk& piece, std::uint64_t most) {
+  lease_.release();
+  if (waited_ >= body_limit_ && std::exchange(late_, true)) co_return transfer::timed_out;
+  waiting here(*this);
+  const transfer outcome = co_await transport_->receive_bulk(piece, most, here.limit());
+  here.ended_with(piece.size());
   co_return outcome;
 }
 

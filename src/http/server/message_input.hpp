@@ -71,6 +71,8 @@ class message_input {
   /// have come, so a byte now and then does not keep a slow sender alive. Holds no buffer while waiting:
   /// others may need it to make progress.
   task<transfer> receive();
+  /// The same for bulk, of which nothing comes here: at most `most` bytes. See transport::receive_bulk.
+  task<transfer> receive_bulk(socket_bulk& piece, std::uint64_t most);
 
   GYRE_CORO_WRAPPER task<transfer> receive_forever() {
     lease_.release();
@@ -95,6 +97,7 @@ class message_input {
   bool broken = false;  // a body ended early or was malformed: no further message can follow
 
  private:
+  class waiting;
   static constexpr std::size_t progress = std::size_t{16} << 10U;
   void drop_used() noexcept {
     gathered_.erase(0, begin_);

@@ -71,7 +71,7 @@ class message_output {
   task<transfer> send_file(int file, std::uint64_t offset, std::uint64_t count);
 
   /// The socket to which write_bulk() moves pieces, or null when write() has to be used.
-  [[nodiscard]] socket_state* bulk_target() const noexcept { return failed() ? nullptr : transport_->bulk_target(); }
+  [[nodiscard]] socket_state* bulk_target() const noexcept { return failed() ? nullptr : transport_->bulk_socket(); }
   /// Sends the buffer, then the piece of a socket_bulk to bulk_target().
   task<transfer> write_bulk(socket_bulk& bulk);
 

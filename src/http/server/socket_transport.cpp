@@ -1,4 +1,5 @@
 // src/http/server/socket_transport.cpp: every await has a time limit, and returns errors as values.
+#include <gyre/coro/scope_exit.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/as_expected.hpp>
 #include <gyre/net/bulk.hpp>
@@ -67,6 +68,13 @@ task<send_file_result> socket_transport::send_file(int file, std::uint64_t offse
   const send_deadline waiting(stream_, limit, taken_within_limit, taken_);
   const auto outcome = co_await as_expected(stream_.send_file(file, offset, count));
   co_return result_of_file(outcome, waiting.expired());
+}
+
+task<transfer> socket_transport::receive_bulk(socket_bulk& piece, std::uint64_t most, std::chrono::nanoseconds limit) {
+  const scope_exit stop_clock([this]() noexcept { receiving_.end(); });
+  receiving_.begin(limit);
+  const auto received = co_await as_expected(piece.receive(most));
+  co_return received ? transfer::done : receiving_.expired() ? transfer::timed_out : transfer::failed;
 }
 
 task<transfer> socket_transport::write_bulk(socket_bulk& piece, std::chrono::nanoseconds limit) {

@@ -22,7 +22,8 @@ class socket_transport final : public transport {
   task<transfer> write(std::string_view first, std::string_view second, std::chrono::nanoseconds limit) override;
   task<send_file_result> send_file(int file, std::uint64_t offset, std::size_t count,
                                    std::chrono::nanoseconds limit) override;
-  [[nodiscard]] socket_state* bulk_target() noexcept override { return &stream_.socket(); }
+  [[nodiscard]] socket_state* bulk_socket() noexcept override { return &stream_.socket(); }
+  task<transfer> receive_bulk(socket_bulk& piece, std::uint64_t most, std::chrono::nanoseconds limit) override;
   task<transfer> write_bulk(socket_bulk& piece, std::chrono::nanoseconds limit) override;
   std::ptrdiff_t write_now(std::string_view bytes, write_hint hint) noexcept override;
   [[nodiscard]] bool writes_now() const noexcept override { return true; }

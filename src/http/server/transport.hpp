@@ -62,9 +62,15 @@ class transport {
   /// Sends a part of a file. Cancel: the data may be cut off.
   virtual task<send_file_result> send_file(int file, std::uint64_t offset, std::size_t count,
                                            std::chrono::nanoseconds limit) = 0;
-  /// The socket to which pieces of bulk can be written as they are, or null.
-  [[nodiscard]] virtual socket_state* bulk_target() noexcept { return nullptr; }
-  /// Writes the piece of a socket_bulk to bulk_target(). Cancel: the data may be cut off.
+  /// The socket from and to which pieces of bulk can be moved as they are, or null.
+  [[nodiscard]] virtual socket_state* bulk_socket() noexcept { return nullptr; }
+  /// Receives at most `most` bytes from bulk_socket(). `done` with an empty piece: receive() has to go on. Cancel:
+  /// nothing is lost.
+  virtual task<transfer> receive_bulk(socket_bulk& /*piece*/, std::uint64_t /*most*/,
+                                      std::chrono::nanoseconds /*limit*/) {
+    co_return transfer::failed;
+  }
+  /// Writes the piece of a socket_bulk to bulk_socket(). Cancel: the data may be cut off.
   virtual task<transfer> write_bulk(socket_bulk& /*piece*/, std::chrono::nanoseconds /*limit*/) {
     co_return transfer::failed;
   }
