@@ -14,7 +14,6 @@ namespace tls = gyre::tls;
 
 namespace {
 
-constexpr std::size_t much = 3'000'000;
 constexpr std::size_t huge = 40'000'000;
 
 /// Sends several bodies at the same time, and several times over each connection.
@@ -32,12 +31,6 @@ gyre::task<> put_at_once(upload_server& server, std::vector<ordered_body> orders
     co_return;
   };
   co_await gyre::task_group::scope(all);
-}
-
-std::vector<ordered_body> several(std::string kind, std::size_t count = 4, std::size_t size = much) {
-  std::vector<ordered_body> orders;
-  for (unsigned n = 0; n < count; ++n) orders.push_back({kind, n, size});
-  return orders;
 }
 
 /// Two clients that send until the origin takes no more, and whose bytes are in pipes then.
