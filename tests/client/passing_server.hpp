@@ -129,7 +129,7 @@ class checking_client {
     received_.erase(0, end + 4);
     co_return head;
   }
-  /// The next bytes are those of another body.
+  /// The next bytes belong to another body.
   void begin() noexcept { position_ = 0; }
   /// Reads bytes of the body and checks them, `most` or fewer when the connection ends. Returns the number so far.
   gyre::task<std::size_t> read(unsigned seed, std::size_t most) {
