@@ -97,6 +97,7 @@ task<bool> client_exchange::send_bulk(body_reader& from, std::size_t size, std::
       from.end_bulk();
     }
     const std::string_view piece = co_await next_piece();
+    if (from.at_end()) from.end_bulk();
     count_sent(sent, piece.size());
     size = piece.size();
     if (size == 0) break;

@@ -71,6 +71,7 @@ task<write_outcome> client_connection::write(std::string_view first, std::string
 }
 
 task<write_outcome> client_connection::write(socket_bulk& piece) {
+  if (socket_.socket().counts_each_write()) taken_ = 0;
   write_outcome outcome;
   const auto written = co_await gyre::as_expected(piece.write());
   if (!written) outcome.error = written.error();

@@ -4,7 +4,10 @@
 
 #include "tests/client/upload_server.hpp"
 
+#include <unistd.h>
+
 #include <array>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -333,6 +336,37 @@ TEST(upload_copy, to_a_server_that_reads_slowly_goes_on_beyond_the_limit_of_the_
         const auto orders = several("slow", 2, 2 * much);
         co_await put_at_once(server, orders);
         EXPECT_GT(pipes().lent(), 0U);
+      },
+      options);
+}
+
+// A Unix socket counts the bytes of each write by itself.
+TEST(upload_copy, to_a_slow_server_on_a_unix_socket_goes_on_beyond_the_limit_of_the_client) {
+  constexpr std::size_t size = 2 * much;
+  const std::string name = "@gyre-upload-copy-" + std::to_string(::getpid());
+  const auto take_slowly = [](gyre::unix_stream stream) -> gyre::task<> {
+    std::vector<char> piece(70'000);  // each 40 ms: 700 KB within the limit
+    for (std::size_t taken = 0; taken < size;) {
+      const std::size_t count = co_await stream.read_some(std::span<char>(piece));
+      if (count == 0) co_return;
+      taken += count;
+      co_await gyre::sleep(40ms);
+    }
+    (void)co_await stream.write_all("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\ntaken");
+    (void)co_await stream.read_some(std::span<char>(piece));
+  };
+  http::client_options options;
+  options.timeouts.between_bytes = 400ms;
+  options.unix_socket = name;
+  with_upload_server(
+      [&](passing_origin&, upload_server& server) -> gyre::task<> {
+        auto listener = gyre::unix_listener::bind(gyre::unix_address(name));
+        auto origin = gyre::spawn(listener.serve(take_slowly));
+        const auto orders = several("take", 2, size);
+        co_await put_at_once(server, orders);
+        EXPECT_GT(pipes().lent(), 0U);
+        origin.cancel();
+        co_await origin.wait();
       },
       options);
 }

@@ -307,6 +307,30 @@ TEST(server_limits, a_client_that_takes_its_answer_slowly_is_not_reset) {
   });
 }
 
+// A Unix socket counts the bytes of each write by itself.
+TEST(server_limits, a_client_on_a_unix_socket_that_takes_its_answer_slowly_is_not_reset) {
+  if (over_tls()) GTEST_SKIP() << "a write of records is too small to show what the client takes";
+  const std::string large(4'000'000, 'l');
+  http::server_options options = options_for([&](http::request&) { return response::borrowed(large, "a/b"); });
+  const std::string name = "@gyre-server-limits-" + std::to_string(::getpid());
+  options.listen = "unix:" + name;
+  options.timeouts.write = 14s;
+  run_virtual([&]() -> gyre::task<> {
+    socket_server here(std::move(options));
+    auto stream = co_await gyre::unix_stream::connect(gyre::unix_address(name));
+    http_client<gyre::unix_stream> client(std::move(stream));
+    co_await client.send(hello_request);
+    bool more = true;
+    while (more && client.received().size() < large.size()) {
+      co_await gyre::sleep(1s);  // 16 KiB per second
+      more = co_await client.receive();
+    }
+    EXPECT_TRUE(more);
+    here.tell_to_stop();
+    co_await here.stopped();
+  });
+}
+
 // The sender's kernel has accepted megabytes more than the client has read.
 TEST(server_limits, a_client_that_takes_a_file_slowly_is_not_reset_and_one_that_stops_is) {
   constexpr std::uint64_t size = 30'000'000;

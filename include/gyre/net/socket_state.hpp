@@ -128,6 +128,8 @@ struct GYRE_API socket_state : private io::descriptor {
   /// bytes of the current write that the kernel has accepted. Makes a system call. For time limits. See
   /// tcpi_bytes_acked in tcp(7).
   [[nodiscard]] std::uint64_t taken_by_peer() const noexcept;
+  /// True for a Unix socket, where taken_by_peer() begins at 0 with each write.
+  [[nodiscard]] bool counts_each_write() const noexcept { return peer.empty(); }
 
   /// True where a write is not tried at once but submitted with those of the other tasks that are ready. For a caller
   /// that waits for its write: docs/decisions/0005.
