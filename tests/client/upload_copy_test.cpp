@@ -330,10 +330,10 @@ TEST(upload_copy, ends_when_the_total_time_of_the_request_is_over) {
 
 TEST(upload_copy, to_a_server_that_reads_slowly_goes_on_beyond_the_limit_of_the_client) {
   http::client_options options;
-  options.timeouts.between_bytes = 150ms;
+  options.timeouts.between_bytes = 500ms;
   with_upload_server(
       [](passing_origin&, upload_server& server) -> gyre::task<> {
-        const auto orders = several("slow", 2, 2 * much);
+        const auto orders = several("slower", 2, 4'000'000);
         co_await put_at_once(server, orders);
         EXPECT_GT(pipes().lent(), 0U);
       },
@@ -342,21 +342,21 @@ TEST(upload_copy, to_a_server_that_reads_slowly_goes_on_beyond_the_limit_of_the_
 
 // A Unix socket counts the bytes of each write by itself.
 TEST(upload_copy, to_a_slow_server_on_a_unix_socket_goes_on_beyond_the_limit_of_the_client) {
-  constexpr std::size_t size = 2 * much;
+  constexpr std::size_t size = 4'000'000;
   const std::string name = "@gyre-upload-copy-" + std::to_string(::getpid());
   const auto take_slowly = [](gyre::unix_stream stream) -> gyre::task<> {
-    std::vector<char> piece(70'000);  // each 40 ms: 700 KB within the limit
+    std::vector<char> piece(70'000);  // each 60 ms: 700 KB within the limit
     for (std::size_t taken = 0; taken < size;) {
       const std::size_t count = co_await stream.read_some(std::span<char>(piece));
       if (count == 0) co_return;
       taken += count;
-      co_await gyre::sleep(40ms);
+      co_await gyre::sleep(60ms);
     }
     (void)co_await stream.write_all("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\ntaken");
     (void)co_await stream.read_some(std::span<char>(piece));
   };
   http::client_options options;
-  options.timeouts.between_bytes = 400ms;
+  options.timeouts.between_bytes = 600ms;
   options.unix_socket = name;
   with_upload_server(
       [&](passing_origin&, upload_server& server) -> gyre::task<> {
