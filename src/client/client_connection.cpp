@@ -71,7 +71,6 @@ task<write_outcome> client_connection::write(std::string_view first, std::string
 }
 
 task<write_outcome> client_connection::write(socket_bulk& piece) {
-  if (socket_.socket().counts_each_write()) taken_ = 0;
   write_outcome outcome;
   const auto written = co_await gyre::as_expected(piece.write());
   if (!written) outcome.error = written.error();
@@ -81,8 +80,7 @@ task<write_outcome> client_connection::write(socket_bulk& piece) {
 bool client_connection::has_progressed() noexcept {
   constexpr std::uint64_t enough = std::uint64_t{64} << 10U;
   const std::uint64_t now = socket_.socket().taken_by_peer();
-  const std::uint64_t before = std::exchange(taken_, now);
-  return now - (now < before ? 0 : before) >= enough;  // a smaller count belongs to a later write
+  return now - std::exchange(taken_, now) >= enough;
 }
 
 // The end of it releases the connection if it has been discarded meanwhile, also when the task never ran.

@@ -189,7 +189,7 @@ bool socket_bulk_write_op::drain_now() noexcept {
       return true;
     }
     skip(static_cast<std::size_t>(count));
-    note_written(socket);
+    note_written(socket, static_cast<std::size_t>(count));
   }
   return true;
 }

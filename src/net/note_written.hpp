@@ -1,4 +1,4 @@
-// src/net/note_written.hpp: what a successful write implies about reading.
+// src/net/note_written.hpp: counts a successful write, and what it implies about reading.
 #pragma once
 
 #include <gyre/io/missed_end.hpp>
@@ -6,11 +6,14 @@
 
 #include <sys/socket.h>
 
+#include <cstddef>
+
 namespace gyre {
 
 // No conclusion in two cases: a Unix socket accepts bytes even if its peer has finished sending, and so does any socket
 // after this side has finished reading.
-inline void note_written(socket_state& socket) noexcept {
+inline void note_written(socket_state& socket, std::size_t count) noexcept {
+  socket.written += count;
   if (!socket.peer.empty() && !socket.descriptor().hangup) io::end_was_not_missed(socket.received);
 }
 

@@ -59,7 +59,7 @@ send_file_op::progress send_file_op::send_what_is_in_memory() noexcept {
     }
     if (sent == 0) total_ = done();  // the end of the file
     skip(static_cast<std::size_t>(sent));
-    if (sent > 0) note_written(socket_state::of(*this));
+    if (sent > 0) note_written(socket_state::of(*this), static_cast<std::size_t>(sent));
   }
   return progress::finished;
 }

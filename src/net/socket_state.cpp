@@ -74,14 +74,13 @@ std::uint64_t socket_state::taken_by_peer() const noexcept {
   if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
       size >= offsetof(tcp_info, tcpi_bytes_acked) + sizeof(info.tcpi_bytes_acked))
     return info.tcpi_bytes_acked;
-  const socket_write_base* const first = first_writer();
-  return first == nullptr ? 0 : first->done();
+  return written;
 }
 
 std::ptrdiff_t socket_state::write_now(std::string_view bytes, bool more) noexcept {
   if (first_writer() != nullptr) return 0;
   const auto sent = ::send(fd, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL | (more ? MSG_MORE : 0));
-  if (sent > 0) note_written(*this);
+  if (sent > 0) note_written(*this, static_cast<std::size_t>(sent));
   if (sent >= 0) return sent;
   const bool may_succeed_later = errno == EAGAIN || errno == EINTR || errno == ENOBUFS || errno == ENOMEM;
   return may_succeed_later ? 0 : -1;

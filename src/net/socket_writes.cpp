@@ -38,7 +38,7 @@ void socket_write_base::prepare() noexcept {
 
 void socket_write_base::advance(std::size_t count) noexcept {
   done_ += count;
-  if (count > 0) note_written(socket_state::of(*this));
+  if (count > 0) note_written(socket_state::of(*this), count);
   if (kind_ == write_kind::bytes) address = static_cast<std::byte*>(address) + count;
 }
 

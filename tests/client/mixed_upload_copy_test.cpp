@@ -1,6 +1,6 @@
 // tests/client/mixed_upload_copy_test.cpp: bodies of requests of all kinds are passed on at once, for many seeds.
+#include "tests/client/mixed_visitors.hpp"
 #include "tests/client/upload_server.hpp"
-#include "tests/net/random_loop.hpp"
 #include "tests/support/seeds.hpp"
 
 #include <array>
@@ -73,24 +73,10 @@ TEST(mixed_upload_copy, passes_on_each_byte_and_leaves_nothing_behind) {
       upload_server server(origin.url(), impatient, std::move(options));
       origin.start();
       server.start();
-      std::vector<gyre::task_handle<void>> visitors;
-      for (unsigned n = 0; n < choose.between(2, 12); ++n)
-        visitors.push_back(gyre::spawn(visit(server, seed * 100 + n)));
-      for (std::size_t n = choose.below(4); n > 0; --n) {
-        co_await gyre::sleep(std::chrono::milliseconds(choose.below(20)));
-        visitors[choose.below(visitors.size())].cancel();
-      }
-      const bool stopped = choose.one_in(6);
-      if (!stopped)
-        for (auto& each : visitors) co_await each.wait();
-      co_await server.stop();
-      for (auto& each : visitors) {
-        if (stopped) each.cancel();
-        co_await each.wait();
-      }
-      EXPECT_EQ(server.client().counts().in_use, 0U);
-      EXPECT_EQ(pipes().in_use(), 0U);
-      EXPECT_FALSE(pipes().worth_it());
+      const auto one = [&] GYRE_CORO_WRAPPER(unsigned n) { return visit(server, seed * 100 + n); };
+      mixed_visitors visitors(choose, one);
+      co_await visitors.cancel_some();
+      co_await visitors.end_with(server);
       lent += pipes().lent();
       co_await origin.stop();
     };

@@ -3,13 +3,12 @@
 
 #include <gyre/http/compress.hpp>
 
-#include "tests/client/ordered_bodies.hpp"
+#include "tests/client/checked_messages.hpp"
 
-#include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -109,41 +108,23 @@ class passing_server {
 /// A client of such a server that checks each byte.
 class checking_client {
  public:
-  explicit checking_client(gyre::tcp_stream stream) : stream_(std::move(stream)) {}
+  explicit checking_client(gyre::tcp_stream stream)
+      : stream_(std::make_unique<gyre::tcp_stream>(std::move(stream))), messages_(*stream_) {}
   static gyre::task<checking_client> connect(const passing_server& to) {
     auto stream = co_await gyre::tcp_stream::connect(to.where());
     co_return checking_client(std::move(stream));
   }
-  [[nodiscard]] gyre::tcp_stream& stream() noexcept { return stream_; }
+  [[nodiscard]] gyre::tcp_stream& stream() noexcept { return *stream_; }
 
   gyre::task<> ask(ordered_body order, std::string method = "GET", std::string version = "1.1") {
-    (void)co_await stream_.write_all(method + " " + order.target() + " HTTP/" + version + "\r\nHost: a\r\n\r\n");
+    (void)co_await stream_->write_all(method + " " + order.target() + " HTTP/" + version + "\r\nHost: a\r\n\r\n");
   }
-  gyre::task<std::string> head() {
-    std::size_t end = 0;
-    while ((end = received_.find("\r\n\r\n")) == std::string::npos) {
-      const bool more = co_await receive();
-      if (!more) co_return std::exchange(received_, {});
-    }
-    std::string head = received_.substr(0, end + 4);
-    received_.erase(0, end + 4);
-    co_return head;
-  }
+  GYRE_CORO_WRAPPER gyre::task<std::string> head() { return messages_.head(); }
   /// The next bytes belong to another body.
   void begin() noexcept { position_ = 0; }
   /// Reads bytes of the body and checks them, `most` or fewer when the connection ends. Returns the number so far.
   gyre::task<std::size_t> read(unsigned seed, std::size_t most) {
-    while (position_ < most) {
-      if (received_.empty()) {
-        const bool more = co_await receive();
-        if (!more) break;
-      }
-      const std::size_t count = std::min(received_.size(), most - position_);
-      for (std::size_t i = 0; i < count; ++i, ++position_)
-        if (static_cast<std::byte>(received_[i]) != byte_at(seed, position_))
-          throw std::runtime_error("byte " + std::to_string(position_) + " of " + std::to_string(seed) + " is another");
-      received_.erase(0, count);
-    }
+    position_ = co_await messages_.take(seed, position_, most);
     co_return position_;
   }
   /// Asks for a body, and expects it.
@@ -153,32 +134,17 @@ class checking_client {
     const std::string answered = co_await head();
     EXPECT_TRUE(answered.starts_with("HTTP/1.1 200 ")) << answered;
     EXPECT_EQ(co_await read(order.seed, order.size), order.size);
-    EXPECT_TRUE(received_.empty());
+    EXPECT_FALSE(messages_.has_more());
   }
   /// Nothing more comes.
-  gyre::task<bool> at_end() {
-    if (!received_.empty()) co_return false;
-    const bool more = co_await receive();
-    co_return !more;
-  }
-  [[nodiscard]] bool was_reset() const noexcept { return was_reset_; }
-  [[nodiscard]] const std::string& received() const noexcept { return received_; }
+  GYRE_CORO_WRAPPER gyre::task<bool> at_end() { return messages_.at_end(); }
+  [[nodiscard]] bool was_reset() const noexcept { return messages_.was_reset(); }
+  [[nodiscard]] const std::string& received() const noexcept { return messages_.received(); }
 
  private:
-  gyre::task<bool> receive() {
-    std::string buffer(100'000, '\0');
-    auto reading = stream_.read_some(std::span<char>(buffer));
-    const auto count = co_await gyre::as_expected(std::move(reading));
-    was_reset_ = was_reset_ || !count;
-    if (!count || *count == 0) co_return false;
-    received_.append(buffer.data(), *count);
-    co_return true;
-  }
-
-  gyre::tcp_stream stream_;
-  std::string received_;
+  std::unique_ptr<gyre::tcp_stream> stream_;
+  checked_messages messages_;
   std::size_t position_ = 0;
-  bool was_reset_ = false;
 };
 
 /// Runs `body(origin, server)` beside an origin and a server that passes on its bodies.

@@ -124,12 +124,9 @@ struct GYRE_API socket_state : private io::descriptor {
   /// For error messages: the peer's address, or the path that either end of a Unix socket is bound to.
   [[nodiscard]] std::string peer_name() const;
 
-  /// Bytes that the peer has acknowledged since the connection began. For a Unix socket, and before Linux 4.2, the
-  /// bytes of the current write that the kernel has accepted. Makes a system call. For time limits. See
-  /// tcpi_bytes_acked in tcp(7).
+  /// Bytes that the peer has acknowledged since the connection began. For a Unix socket, and before Linux 4.2, those
+  /// that the kernel has accepted. Makes a system call. For time limits. See tcpi_bytes_acked in tcp(7).
   [[nodiscard]] std::uint64_t taken_by_peer() const noexcept;
-  /// True for a Unix socket, where taken_by_peer() begins at 0 with each write.
-  [[nodiscard]] bool counts_each_write() const noexcept { return peer.empty(); }
 
   /// True where a write is not tried at once but submitted with those of the other tasks that are ready. For a caller
   /// that waits for its write: docs/decisions/0005.
@@ -157,6 +154,7 @@ struct GYRE_API socket_state : private io::descriptor {
   socket_write_base* last_writer = nullptr;  // its successor is the first: a ring
   socket_close_op* closer = nullptr;
   end_watch* watcher = nullptr;
+  std::uint64_t written = 0;  // bytes that the kernel has accepted
 
   // Links in the list of connections of the server that accepted this one.
   socket_state* next_peer = nullptr;

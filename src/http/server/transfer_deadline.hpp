@@ -66,12 +66,11 @@ class receive_deadline : private timer {
 /// transfer from its beginning to its end, however it ends.
 class send_deadline : private timer {
  public:
-  /// `taken` is kept from one transfer of the connection to the next, unless the socket counts each write by itself.
+  /// `taken` is kept from one transfer of the connection to the next.
   send_deadline(socket_stream& stream, std::chrono::nanoseconds limit, std::uint64_t enough,
                 std::uint64_t& taken) noexcept
       : stream_(stream), enough_(enough), taken_(taken) {
     if (limit == std::chrono::nanoseconds::max()) return;
-    if (stream.socket().counts_each_write()) taken = 0;
     fire = [](timer& t) noexcept { static_cast<send_deadline&>(t).look(); };
     const io::monotonic_time now = event_loop::current().recent();
     limit_ = std::min<io::monotonic_time>(limit.count(), io::wait_forever - now);
@@ -95,8 +94,7 @@ class send_deadline : private timer {
   }
   bool peer_takes_enough() noexcept {
     const std::uint64_t now = stream_.socket().taken_by_peer();
-    const std::uint64_t before = std::exchange(taken_, now);
-    return now - (now < before ? 0 : before) >= enough_;  // a smaller count belongs to a later write
+    return now - std::exchange(taken_, now) >= enough_;
   }
 
   socket_stream& stream_;
