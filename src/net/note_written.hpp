@@ -7,13 +7,14 @@
 #include <sys/socket.h>
 
 #include <cstddef>
+#include <cstdint>
 
 namespace gyre {
 
 // No conclusion in two cases: a Unix socket accepts bytes even if its peer has finished sending, and so does any socket
 // after this side has finished reading.
 inline void note_written(socket_state& socket, std::size_t count) noexcept {
-  socket.written += count;
+  socket.written += static_cast<std::uint32_t>(count);
   if (!socket.peer.empty() && !socket.descriptor().hangup) io::end_was_not_missed(socket.received);
 }
 

@@ -57,10 +57,33 @@ gyre::task<http::response> pass_on(http::request& request) {
   co_return response;
 }
 
+/// Passes on the body of a request to its own server.
+gyre::task<http::response> hand_over(http::request& request) {
+  http::client client({.timeouts = {.total = 5s}});
+  auto made = client.request("POST", "http://" + std::string(request.host()) + "/count");
+  made.body(request.body());
+  http::client_response from = co_await made.send();
+  const std::string text = co_await from.read_all();
+  auto response = http::response::text(text);
+  response.set_status(from.status());
+  co_return response;
+}
+gyre::task<http::response> count(http::request& request) {
+  std::size_t size = 0;
+  for (;;) {
+    const std::string_view piece = co_await request.body().receive();
+    if (piece.empty()) break;
+    size += piece.size();
+  }
+  co_return http::response::text(std::to_string(size));
+}
+
 http::server_options routes() {
   http::router all;
   all.get("/much", [](http::request&) { return http::response::text(std::string(much, 'm')); });
   all.get("/passed", pass_on);
+  all.post("/handed", hand_over);
+  all.post("/count", count);
   all.post("/echo", echo);
   all.get("/large", [](http::request&) { return http::response::text(std::string(100'000, 'l')); });
   all.get("/away", [](http::request&) { return http::response::redirect("/large"); });
@@ -132,6 +155,20 @@ gyre::task<> get_passed(http::client& client, std::string url, const fault_injec
   co_await std::move(both);
 }
 
+gyre::task<> post_handed(http::client& client, std::string url, const fault_injection& f) {
+  static const std::string sent(much, 's');
+  const auto post = [&]() -> gyre::task<> {
+    auto request = client.request("POST", url + "/handed");
+    request.body(sent);
+    auto response = co_await request.send();
+    expect_status(response, f, 200);
+    const std::string text = co_await response.read_all();
+    if (response.status() == 200) EXPECT_EQ(text, std::to_string(much));
+  };
+  auto both = gyre::gather(post(), post());
+  co_await std::move(both);
+}
+
 gyre::task<> post_pieces(http::client& client, std::string url, const fault_injection& f) {
   auto request = client.request("POST", url + "/echo");
   int left = 3;
@@ -166,6 +203,10 @@ TEST_P(client_faults, a_client_outlives_redirects_and_large_bodies) {
 
 TEST_P(client_faults, a_server_that_passes_on_large_bodies_outlives_them) {
   survives([](fault_injection& f) -> gyre::task<> { co_await client_outlives(f, get_passed); });
+}
+
+TEST_P(client_faults, a_server_that_passes_on_large_uploads_outlives_them) {
+  survives([](fault_injection& f) -> gyre::task<> { co_await client_outlives(f, post_handed); });
 }
 
 TEST_P(client_faults, a_client_outlives_bodies_that_are_made_while_they_are_sent) {

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <memory>
+#include <string>
 
 using namespace gyre_test;
 using gyre::task;
@@ -58,7 +59,8 @@ TEST(unfinished_use, a_datagram_socket_that_is_destroyed_while_a_task_waits_stop
   const auto make = [] { return gyre::unix_datagram::pair(); };
   const auto receive = [](gyre::unix_datagram_pair& both) -> task<> { co_await receive_lease(both.first); };
   const auto send = [](gyre::unix_datagram_pair& both) -> task<> {
-    for (;;) co_await both.first.send("until there is no room");
+    const std::string large(50'000, 'x');  // few of them fill the buffer, so the task soon waits
+    for (;;) co_await both.first.send(large);
   };
   EXPECT_DEATH(destroy_in_use(make, receive), sentence);
   EXPECT_DEATH(destroy_in_use(make, send), sentence);

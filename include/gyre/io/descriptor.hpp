@@ -20,17 +20,17 @@ struct descriptor {
   // For a backend that waits for readiness: the waiting request of each direction (at most one each).
   request* reader = nullptr;
   request* writer = nullptr;
-  bool attached = false;
-
   // The state that is known without asking the kernel. A backend that is not notified of readiness (io_uring) derives
   // `readable` from the last result: it is set when a read filled its buffer or the kernel reported more data.
   bool readable = false;  ///< a read is worth trying now
   bool writable = true;   ///< a write is worth trying now
-  bool hangup = false;    ///< the peer has finished sending, an error waits, or urgent data has come: try a read
+  /// The peer has finished sending, an error waits, or urgent data has come: try a read.
+  bool hangup : 1 = false;
+  bool attached : 1 = false;
 
   /// True when a read may stop at passed descriptors although more data follows, as on a Unix socket. Where that is
   /// impossible (TCP), the cheaper recv(2) suffices to interpret a short read.
-  bool may_carry_descriptors = true;
+  bool may_carry_descriptors : 1 = true;
 };
 
 }  // namespace gyre::io

@@ -143,10 +143,11 @@ struct GYRE_API socket_state : private io::descriptor {
   void remove_writer(socket_write_base& op) noexcept;
 
   // First, so that they fill the rest of the word that holds the descriptor's flags.
-  reading how = reading::leases;  // how the waiting reader reads
-  bool write_cut = false;         // a write_all was cut off in the middle
+  reading how : 4 = reading::leases;  // how the waiting reader reads
+  bool write_cut : 1 = false;         // a write_all was cut off in the middle
   bool closing : 1 = false;
   bool watch_paused : 1 = false;
+  std::uint32_t written = 0;  // bytes that the kernel has accepted, modulo 2^32
 
   using io::descriptor::fd;
   io::receive_queue received;
@@ -154,7 +155,6 @@ struct GYRE_API socket_state : private io::descriptor {
   socket_write_base* last_writer = nullptr;  // its successor is the first: a ring
   socket_close_op* closer = nullptr;
   end_watch* watcher = nullptr;
-  std::uint64_t written = 0;  // bytes that the kernel has accepted
 
   // Links in the list of connections of the server that accepted this one.
   socket_state* next_peer = nullptr;
