@@ -38,7 +38,7 @@ gyre::task<http::response> echo(http::request& request) {
   co_return http::response::text(std::move(text));
 }
 
-constexpr std::size_t much = 1'500'000;
+constexpr std::size_t much = 800'000;
 
 /// Gets a body from its own server, and passes it on.
 gyre::task<http::response> pass_on(http::request& request) {
