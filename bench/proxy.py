@@ -22,7 +22,7 @@ from rounds import Ratio, in_turn
 
 SIZE = 1 << 30
 SMALL = ("gyre io_uring", "gyre epoll", "haproxy", "nginx")
-WORK = (("get", 1), ("put", 1), ("get", 16), ("put", 16), ("get", 200), ("put", 200))  # what, and over how many connections
+WORK = [(what, connections) for connections in (1, 16, 200) for what in ("get", "put")]
 
 HAPROXY = """
 global
