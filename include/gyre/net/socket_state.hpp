@@ -125,7 +125,8 @@ struct GYRE_API socket_state : private io::descriptor {
   [[nodiscard]] std::string peer_name() const;
 
   /// Bytes that the peer has acknowledged since the connection began. For a Unix socket, and before Linux 4.2, those
-  /// that the kernel has accepted. Makes a system call. For time limits. See tcpi_bytes_acked in tcp(7).
+  /// that the kernel has accepted, modulo 2^32: once in 4 GiB, a difference is too large. Makes a system call. For time
+  /// limits. See tcpi_bytes_acked in tcp(7).
   [[nodiscard]] std::uint64_t taken_by_peer() const noexcept;
 
   /// True where a write is not tried at once but submitted with those of the other tasks that are ready. For a caller
