@@ -27,6 +27,7 @@ from client import client
 from cores import cores
 from partial import partial
 from proxy import proxy
+from proxy_fairness import fairness_of_proxies
 from rounds import in_turn
 from tls import tls
 from upload import upload
@@ -186,6 +187,7 @@ def main():
         fairness(arguments)
     if arguments.name in ("proxy", "all"):
         proxy(arguments)
+        fairness_of_proxies(arguments)
     if arguments.name in ("http", "all"):
         http(arguments)
     if arguments.name in ("partial", "all"):
