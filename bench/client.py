@@ -2,12 +2,11 @@
 on another core, which is faster than all of them."""
 
 import json
-import os
 import subprocess
 import tempfile
 
 import http_servers
-from measure import BIN, LOAD_CORE, Server, there
+from measure import BIN, Server, on_load_core, there
 from rounds import Ratio, in_turn
 
 CONNECTIONS = 64
@@ -24,7 +23,7 @@ def clients(only):
 
 def once(command, port, seconds):
     done = subprocess.run([*command, str(port), str(CONNECTIONS), str(seconds)], capture_output=True, text=True,
-                          timeout=seconds + 60, preexec_fn=lambda: os.sched_setaffinity(0, {LOAD_CORE}))
+                          timeout=seconds + 60, preexec_fn=on_load_core())
     if done.returncode != 0:
         raise SystemExit(f"bench: {command} failed: {done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])

@@ -116,14 +116,21 @@ def servers(work, only):
     return there(found, only)
 
 
+def on_load_core(yields=False):
+    """What a process does before it becomes a load. With `yields`, other loads of the core run whenever they can."""
+    def pin():
+        os.sched_setaffinity(0, {LOAD_CORE})
+        if yields:
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    return pin
+
+
 def load(port, work, connections, depth, seconds, rate=0, yields=False):
-    """As fast as the server answers, or `rate` batches a second. With `yields`, another load of the same core runs
-    whenever it can."""
+    """As fast as the server answers, or `rate` batches a second. `yields`: see on_load_core()."""
     command = [str(BIN / "load"), str(port), work, str(connections), str(depth), str(seconds)]
     done = subprocess.run(command + ([str(rate)] if rate else []),
                           capture_output=True, text=True, timeout=seconds + 30,
-                          preexec_fn=lambda: (os.sched_setaffinity(0, {LOAD_CORE}), yields and
-                                              os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))))
+                          preexec_fn=on_load_core(yields))
     if done.returncode != 0:
         raise SystemExit(f"bench: the load failed: {done.stderr}")
     return json.loads(done.stdout)

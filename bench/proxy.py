@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from measure import BIN, LOAD_CORE, SERVER_CORE
+from measure import BIN, LOAD_CORE, SERVER_CORE, on_load_core
 from partial import processor_time
 from rounds import Ratio, in_turn
 
@@ -119,6 +119,12 @@ def proxies(kind):
     return found
 
 
+def chosen(kind, arguments, names=None):
+    """The proxies of these names, or all, as far as the arguments want them."""
+    return {name: make for name, make in proxies(kind).items() if (names is None or name in names) and
+            (not arguments.only or any(word in name for word in arguments.only))}
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -153,10 +159,10 @@ class Proxy:
                 *Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()]
 
 
-def transfer(what, port, size, connections):
-    """Returns the seconds. The checking forms print their checksums."""
+def transfer(what, port, size, connections, yields=False):
+    """Returns the seconds. The checking forms print their checksums. `yields`: see on_load_core()."""
     done = subprocess.run([str(BIN / "transfer"), what, str(port), str(size), str(connections)], capture_output=True,
-                          text=True, timeout=600, preexec_fn=lambda: os.sched_setaffinity(0, {LOAD_CORE}))
+                          text=True, timeout=600, preexec_fn=on_load_core(yields))
     if done.returncode != 0:
         raise SystemExit(f"bench: the transfer failed: {done.stdout}{done.stderr}")
     *checksums, figures = done.stdout.splitlines()
@@ -167,7 +173,7 @@ def transfer(what, port, size, connections):
 
 def start_origin():
     origin = subprocess.Popen([str(BIN / "transfer"), "origin"], stdout=subprocess.PIPE, text=True,
-                              preexec_fn=lambda: os.sched_setaffinity(0, {LOAD_CORE}))
+                              preexec_fn=on_load_core())
     return origin, int(origin.stdout.readline().rsplit(":", 1)[1])
 
 
@@ -175,10 +181,9 @@ def small(arguments, scratch, connections=64, seconds=2):
     """Requests for "Hello, World!" on connections that stay, to an origin on the core of the load."""
     upstream = free_port()
     origin = subprocess.Popen([str(BIN / "hello_server"), "--backend", "epoll", "--listen", f"127.0.0.1:{upstream}"],
-                              stdout=subprocess.PIPE, preexec_fn=lambda: os.sched_setaffinity(0, {LOAD_CORE}))
+                              stdout=subprocess.PIPE, preexec_fn=on_load_core())
     origin.stdout.readline()
-    candidates = {name: make for name, make in proxies("HTTP").items() if name in SMALL and
-                  (not arguments.only or any(word in name for word in arguments.only))}
+    candidates = chosen("HTTP", arguments, SMALL)
     rows = {name: [] for name in candidates}
     try:
         for name, make in in_turn(candidates.items(), arguments.rounds):
@@ -233,8 +238,7 @@ def proxy(arguments):
 
 
 def compare(kind, upstream, arguments, scratch):
-    candidates = {name: make for name, make in proxies(kind).items()
-                  if not arguments.only or any(word in name for word in arguments.only)}
+    candidates = chosen(kind, arguments)
     rows = {work: {name: [] for name in candidates} for work in WORK}
     for name, make in in_turn(candidates.items(), arguments.rounds):
         with Proxy(make, upstream, scratch) as running:

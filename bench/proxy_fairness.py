@@ -4,19 +4,18 @@ The origin, the small requests and the downloads share a core. So the small requ
 client of the downloads runs only when nothing else wants that core (SCHED_IDLE)."""
 
 import concurrent.futures
-import os
 import statistics
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 
-from measure import BIN, LOAD_CORE, load
-from proxy import SMALL, Proxy, free_port, proxies
+from measure import BIN, load, on_load_core
+from proxy import Proxy, chosen, free_port, transfer
 from rounds import in_turn
 
 SIZE = 5 << 30  # of all downloads together: more than a proxy moves while the latency is measured
-NAMES = (*SMALL[:2], "haproxy 64 KiB", "nginx")
+NAMES = ("gyre io_uring", "gyre epoll", "haproxy 64 KiB", "nginx")
 
 
 def start_origin(port, folder):
@@ -26,21 +25,11 @@ def start_origin(port, folder):
             file.truncate(size)
     origin = subprocess.Popen([str(BIN / "gyre"), "serve", "--listen", f"127.0.0.1:{port}", "--allow-host", "origin",
                                "--access-log", "off", "--backend", "epoll", folder], stderr=subprocess.PIPE,
-                              preexec_fn=lambda: os.sched_setaffinity(0, {LOAD_CORE}))
+                              preexec_fn=on_load_core())
     for line in origin.stderr:
         if line.startswith(b"listening"):
             return origin
     raise SystemExit("bench: gyre serve did not start")
-
-
-def download(port, connections):
-    def run_when_idle():
-        os.sched_setaffinity(0, {LOAD_CORE})
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-    done = subprocess.run([str(BIN / "transfer"), "get", str(port), str(SIZE // connections), str(connections)],
-                          capture_output=True, text=True, timeout=60, preexec_fn=run_when_idle)
-    if done.returncode != 0:
-        raise SystemExit(f"bench: the transfer failed: {done.stdout}{done.stderr}")
 
 
 def latencies(port, rate):
@@ -52,7 +41,7 @@ def latencies(port, rate):
     found = [small()]
     for connections in (1, 16):
         with concurrent.futures.ThreadPoolExecutor() as other:
-            downloads = other.submit(download, port, connections)
+            downloads = other.submit(transfer, "get", port, SIZE // connections, connections, yields=True)
             time.sleep(0.4)
             found.append(small())
             if downloads.done():
@@ -64,8 +53,7 @@ def latencies(port, rate):
 def fairness_of_proxies(arguments, rate=3000):
     print(f"\nHTTP proxy, 50 connections, {rate:,} requests/s, alone, beside one download and beside 16"
           f"\n{'':16}{'p50 us':>11}{'1':>11}{'16':>11}{'p99 us':>11}{'1':>11}{'16':>11}{'added by 1':>32}{'by 16':>32}")
-    candidates = {name: make for name, make in proxies("HTTP").items() if name in NAMES and
-                  (not arguments.only or any(word in name for word in arguments.only))}
+    candidates = chosen("HTTP", arguments, NAMES)
     rows = {name: [] for name in candidates}
     upstream = free_port()
     with tempfile.TemporaryDirectory(dir="/dev/shm") as files, tempfile.TemporaryDirectory() as scratch:

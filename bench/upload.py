@@ -1,14 +1,13 @@
 """Uploads: how fast a server writes a request body to a file, and the processor time that it takes."""
 
 import json
-import os
 import statistics
 import subprocess
 import tempfile
 from pathlib import Path
 
 import http_servers
-from measure import BIN, LOAD_CORE, Server, there
+from measure import BIN, Server, on_load_core, there
 from partial import processor_time
 from rounds import Ratio, in_turn
 
@@ -53,7 +52,7 @@ def check(file, size, block):
 
 def send(port, method, path, size):
     done = subprocess.run([str(BIN / "upload"), str(port), method, path, str(size)], capture_output=True, text=True,
-                          timeout=120, preexec_fn=lambda: os.sched_setaffinity(0, {LOAD_CORE}))
+                          timeout=120, preexec_fn=on_load_core())
     if done.returncode != 0:
         raise SystemExit(f"bench: the upload failed: {done.stderr}")
     return json.loads(done.stdout)

@@ -56,21 +56,17 @@ class write_deadline : private gyre::timer {
   void look() noexcept {
     if (!active_) return;
     const bool same_write = std::exchange(seen_, writes_) == writes_;
-    const bool enough_taken = peer_takes_enough();
+    const bool enough_taken = stream_.socket().taken_since(taken_) >= enough;
     if (!same_write || enough_taken) return arm();
     expired_ = true;
     stream_.cancel();
-  }
-  bool peer_takes_enough() noexcept {
-    const std::uint64_t now = stream_.socket().taken_by_peer();
-    return now - std::exchange(taken_, now) >= enough;
   }
 
   gyre::tcp_stream& stream_;
   gyre::io::monotonic_time limit_;
   std::uint64_t writes_ = 0;  // begun so far
   std::uint64_t seen_ = 0;    // value at the last check
-  std::uint64_t taken_ = 0;   // bytes taken by the peer since the connection began, at the last check
+  std::uint64_t taken_ = 0;   // see socket_state::taken_since()
   bool active_ = false;
   bool expired_ = false;
 };

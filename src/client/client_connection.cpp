@@ -79,8 +79,7 @@ task<write_outcome> client_connection::write(socket_bulk& piece) {
 
 bool client_connection::has_progressed() noexcept {
   constexpr std::uint64_t enough = std::uint64_t{64} << 10U;
-  const std::uint64_t now = socket_.socket().taken_by_peer();
-  return now - std::exchange(taken_, now) >= enough;
+  return socket_.socket().taken_since(taken_) >= enough;
 }
 
 // The end of it releases the connection if it has been discarded meanwhile, also when the task never ran.

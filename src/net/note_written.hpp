@@ -6,15 +6,18 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace gyre {
 
 // No conclusion in two cases: a Unix socket accepts bytes even if its peer has finished sending, and so does any socket
 // after this side has finished reading.
 inline void note_written(socket_state& socket, std::size_t count) noexcept {
-  socket.written += static_cast<std::uint32_t>(count);
+  constexpr std::size_t most = std::numeric_limits<std::uint32_t>::max();
+  socket.written = static_cast<std::uint32_t>(std::min(socket.written + count, most));
   if (!socket.peer.empty() && !socket.descriptor().hangup) io::end_was_not_missed(socket.received);
 }
 

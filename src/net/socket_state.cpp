@@ -68,13 +68,13 @@ socket_state& socket_state::adopt(int fd) {
   throw io_error(reason, "from_fd", std::to_string(fd));
 }
 
-std::uint64_t socket_state::taken_by_peer() const noexcept {
+std::uint64_t socket_state::taken_since(std::uint64_t& seen) noexcept {
   tcp_info info{};
   socklen_t size = sizeof(info);
   if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
       size >= offsetof(tcp_info, tcpi_bytes_acked) + sizeof(info.tcpi_bytes_acked))
-    return info.tcpi_bytes_acked;
-  return written;
+    return info.tcpi_bytes_acked - std::exchange(seen, info.tcpi_bytes_acked);
+  return std::exchange(written, 0U);
 }
 
 std::ptrdiff_t socket_state::write_now(std::string_view bytes, bool more) noexcept {

@@ -124,10 +124,10 @@ struct GYRE_API socket_state : private io::descriptor {
   /// For error messages: the peer's address, or the path that either end of a Unix socket is bound to.
   [[nodiscard]] std::string peer_name() const;
 
-  /// Bytes that the peer has acknowledged since the connection began. For a Unix socket, and before Linux 4.2, those
-  /// that the kernel has accepted, modulo 2^32: once in 4 GiB, a difference is too large. Makes a system call. For time
-  /// limits. See tcpi_bytes_acked in tcp(7).
-  [[nodiscard]] std::uint64_t taken_by_peer() const noexcept;
+  /// Bytes that the peer has acknowledged since the last call with this `seen`, which is 0 at first. For a Unix socket,
+  /// and before Linux 4.2: those that the kernel has accepted since the last call, or 2^32 - 1 if they are more. Makes a
+  /// system call. For time limits. See tcpi_bytes_acked in tcp(7).
+  [[nodiscard]] std::uint64_t taken_since(std::uint64_t& seen) noexcept;
 
   /// True where a write is not tried at once but submitted with those of the other tasks that are ready. For a caller
   /// that waits for its write: docs/decisions/0005.
@@ -148,7 +148,7 @@ struct GYRE_API socket_state : private io::descriptor {
   bool write_cut : 1 = false;         // a write_all was cut off in the middle
   bool closing : 1 = false;
   bool watch_paused : 1 = false;
-  std::uint32_t written = 0;  // bytes that the kernel has accepted, modulo 2^32
+  std::uint32_t written = 0;  // bytes that the kernel has accepted, see taken_since()
 
   using io::descriptor::fd;
   io::receive_queue received;

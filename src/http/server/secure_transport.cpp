@@ -240,11 +240,12 @@ task<send_file_result> secure_transport::encrypt_file(int file, std::uint64_t of
 task<bool> secure_transport::say_goodbye_in_kernel(std::chrono::nanoseconds limit) {
   const int socket = stream_.native_descriptor();
   const auto room = [socket]() -> task<> { co_await writable(socket); };
+  std::uint64_t taken = 0;
   for (;;) {
-    const std::uint64_t taken = stream_.socket().taken_by_peer();
+    (void)stream_.socket().taken_since(taken);
     auto has_room = timeout(limit, room());
     const auto in_time = co_await as_expected(std::move(has_room));
-    if (!in_time && stream_.socket().taken_by_peer() - taken < taken_within_limit) co_return false;
+    if (!in_time && stream_.socket().taken_since(taken) < taken_within_limit) co_return false;
     if (!in_time) continue;
     const int error = gyre::say_goodbye_in_kernel(socket);
     if (error != EAGAIN) co_return error == 0;

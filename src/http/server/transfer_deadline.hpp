@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <utility>
 
 namespace gyre::http {
 
@@ -86,20 +85,16 @@ class send_deadline : private timer {
     event_loop::current().timers().arm(*this);
   }
   void look() noexcept {
-    if (!expired_ && peer_takes_enough()) return arm_from(event_loop::current().now());
+    if (!expired_ && stream_.socket().taken_since(taken_) >= enough_) return arm_from(event_loop::current().now());
     expired_ = true;
     stream_.socket().cancel_writers();
     deadline = event_loop::current().now() + until_next_cancel;
     event_loop::current().timers().arm(*this);
   }
-  bool peer_takes_enough() noexcept {
-    const std::uint64_t now = stream_.socket().taken_by_peer();
-    return now - std::exchange(taken_, now) >= enough_;
-  }
 
   socket_stream& stream_;
   const std::uint64_t enough_;
-  std::uint64_t& taken_;  // bytes taken by the peer of all that was written, when last looked at
+  std::uint64_t& taken_;  // see socket_state::taken_since()
   io::monotonic_time limit_ = 0;
   bool expired_ = false;
 };
