@@ -125,8 +125,8 @@ struct GYRE_API socket_state : private io::descriptor {
   [[nodiscard]] std::string peer_name() const;
 
   /// Bytes that the peer has acknowledged since the last call with this `seen`, which is 0 at first. For a Unix socket,
-  /// and before Linux 4.2: those that the kernel has accepted since the last call, or 2^32 - 1 if they are more. Makes a
-  /// system call. For time limits. See tcpi_bytes_acked in tcp(7).
+  /// and before Linux 4.2: those that the kernel has accepted since the last call, at most 2^32 - 1. Makes a system
+  /// call. For time limits. See tcpi_bytes_acked in tcp(7).
   [[nodiscard]] std::uint64_t taken_since(std::uint64_t& seen) noexcept;
 
   /// True where a write is not tried at once but submitted with those of the other tasks that are ready. For a caller
