@@ -10,6 +10,7 @@
 #include "tests/net/connected_pair.hpp"
 #include "tests/net/datagram_flow.hpp"
 
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -194,11 +195,12 @@ gyre::task<> live_together(peer<Socket>& first, peer<Socket>& second) {
   co_await gyre::task_group::scope(std::move(body));
 }
 
-/// Reserves a port for the sockets of a peer. The reserving socket is connected elsewhere, so no datagram reaches it.
+/// Reserves a port for the sockets of a peer. The reserving socket is connected elsewhere, so no datagram reaches it. It
+/// shares its address only after it has got a port: otherwise the kernel could give it the port of another process.
 void take_place(peer<gyre::udp_socket>& self) {
-  gyre::udp_options options;
-  options.reuse_address = true;
-  self.place = gyre::udp_socket::bind("127.0.0.1:0", options);
+  self.place = gyre::udp_socket::bind("127.0.0.1:0");
+  const int on = 1;
+  EXPECT_EQ(::setsockopt(self.place->native_descriptor(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)), 0);
   self.place->connect(gyre::address("127.0.0.1:9"));
   self.local = gyre::address::loopback_v4(self.place->local_address().port());
 }
