@@ -42,10 +42,6 @@ http::client_options with_addresses(std::vector<gyre::address> all) {
 
 gyre::address at(std::string_view host, std::uint16_t port = 0) { return *gyre::address::parse(host, port); }
 
-/// "http://name.test:port/" of a server.
-std::string named(const scripted_server& server, std::string_view scheme = "http") {
-  return std::string(scheme) + "://name.test:" + std::to_string(http::url(server.url()).port()) + "/";
-}
 std::uint16_t port_of(const scripted_server& server) { return http::url(server.url()).port(); }
 
 }  // namespace

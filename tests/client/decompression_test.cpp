@@ -13,7 +13,7 @@ using namespace gyre_test;
 namespace {
 
 /// A text that compresses, and never repeats whole.
-std::string text_of(std::size_t size) {
+std::string compressible_text(std::size_t size) {
   std::string text;
   for (std::size_t i = 0; text.size() < size; ++i) text += "line " + std::to_string(i * i) + "\n";
   text.resize(size);
@@ -61,7 +61,7 @@ const std::vector<std::string> codings = {"gzip", "br", "zstd"};
 }  // namespace
 
 TEST(client_decompression, every_coding_of_the_server_is_understood) {
-  const std::string text = text_of(300'000);
+  const std::string text = compressible_text(300'000);
   for (const std::string& coding : codings) {
     const std::string body = encoded(text, coding);
     if (body.empty()) continue;
@@ -80,7 +80,7 @@ TEST(client_decompression, every_coding_of_the_server_is_understood) {
 
 // RFC 9110 §8.4.1.2: some servers leave the zlib format out.
 TEST(client_decompression, deflate_is_understood_with_and_without_the_zlib_format) {
-  const std::string text = text_of(300'000);
+  const std::string text = compressible_text(300'000);
   const std::string gzip = encoded(text, "gzip");
   if (gzip.empty()) GTEST_SKIP() << "built without zlib";
   const std::string raw = gzip.substr(10, gzip.size() - 18);  // without the header and the trailer of gzip
@@ -144,7 +144,7 @@ TEST(client_decompression, a_coding_that_was_not_asked_for_is_left_alone) {
 }
 
 TEST(client_decompression, a_body_that_is_cut_or_malformed_is_an_error) {
-  const std::string text = text_of(2000);
+  const std::string text = compressible_text(2000);
   const std::string sentence = "GET URL: the body of the response cannot be decompressed";
   for (const std::string& coding : codings) {
     const std::string body = encoded(text, coding);
@@ -245,7 +245,7 @@ TEST(client_decompression, a_zstd_frame_may_have_a_window_of_8_mib_and_no_larger
 }
 
 TEST(client_decompression, a_body_with_several_codings_is_left_alone) {
-  const std::string once = encoded(text_of(2000), "gzip");
+  const std::string once = encoded(compressible_text(2000), "gzip");
   if (once.empty()) GTEST_SKIP() << "built without zlib";
   for (const std::string fields :
        {"Content-Encoding: gzip, gzip\r\n", "Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n",

@@ -11,13 +11,12 @@
 
 namespace http = gyre::http;
 using gyre::testing::http_mock_server;
-using gyre::testing::run_test;
 using namespace std::chrono_literals;
 
 namespace {
 
 /// The status, or the sentence of the error.
-gyre::task<std::string> outcome(http::client& client, std::string url) {
+gyre::task<std::string> status_or_error(http::client& client, std::string url) {
   try {
     const auto response = co_await client.get(url);
     co_return std::to_string(response.status());
@@ -29,7 +28,7 @@ gyre::task<std::string> outcome(http::client& client, std::string url) {
 }  // namespace
 
 TEST(client_middleware, the_first_function_is_outermost_and_each_sees_a_request_once) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server server;
     server.reply(http::response::redirect("/b", 302)).reply(503).reply(200, "end");
     std::string order;
@@ -43,7 +42,7 @@ TEST(client_middleware, the_first_function_is_outermost_and_each_sees_a_request_
             order += std::to_string(response.status()) + ")";
             co_return response;
           });
-    const std::string status = co_await outcome(client, "http://a.test/a");
+    const std::string status = co_await status_or_error(client, "http://a.test/a");
     EXPECT_EQ(status, "200");
     EXPECT_EQ(order, "1(2(200)200)");
     EXPECT_EQ(server.requests().size(), 3U);
@@ -52,7 +51,7 @@ TEST(client_middleware, the_first_function_is_outermost_and_each_sees_a_request_
 }
 
 TEST(client_middleware, a_function_may_answer_with_an_exception_and_send_nothing) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server server;
     http::client client({.connector = server.connector()});
     client.use([](http::client_request request, http::next_sender) -> gyre::task<http::client_response> {
@@ -71,7 +70,7 @@ TEST(client_middleware, a_function_may_answer_with_an_exception_and_send_nothing
 }
 
 TEST(client_middleware, a_copy_of_a_request_has_everything_but_its_observer) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server server;
     server.reply(200).reply(200);
     http::client client({.connector = server.connector()});
@@ -95,14 +94,14 @@ TEST(client_middleware, a_copy_of_a_request_has_everything_but_its_observer) {
 }
 
 TEST(client_middleware, requests_without_a_response_may_outlive_their_client) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server server;
     server.stall();
     std::optional<http::client> client(http::client_options{.connector = server.connector()});
     client->use([](http::client_request request, http::next_sender next) -> gyre::task<http::client_response> {
       co_return co_await next(std::move(request));
     });
-    auto asking = gyre::spawn(outcome(*client, "http://a.test/"));
+    auto asking = gyre::spawn(status_or_error(*client, "http://a.test/"));
     while (server.requests().empty()) co_await gyre::yield();
     client.reset();
     asking.cancel();
@@ -112,7 +111,7 @@ TEST(client_middleware, requests_without_a_response_may_outlive_their_client) {
 }
 
 TEST(bearer_tokens, a_token_that_has_expired_is_replaced_once_for_all_requests_that_meet_it) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     std::string valid = "t1";
     http_mock_server server([&valid](http::request& request) {
       return request.field("Authorization") == "Bearer " + valid ? http::response::text("in")
@@ -124,67 +123,68 @@ TEST(bearer_tokens, a_token_that_has_expired_is_replaced_once_for_all_requests_t
       co_await gyre::sleep(1s);
       co_return "t" + std::to_string(++made);
     }));
-    const std::string first = co_await outcome(client, "https://a.test/");
+    const std::string first = co_await status_or_error(client, "https://a.test/");
     EXPECT_EQ(first, "200");
     valid = "t2";
-    auto many = co_await gyre::gather(outcome(client, "https://a.test/1"), outcome(client, "https://a.test/2"),
-                                      outcome(client, "https://a.test/3"));
+    auto many =
+        co_await gyre::gather(status_or_error(client, "https://a.test/1"), status_or_error(client, "https://a.test/2"),
+                              status_or_error(client, "https://a.test/3"));
     EXPECT_EQ(many.get<0>() + many.get<1>() + many.get<2>(), "200200200");
     EXPECT_EQ(made, 2);
-    const std::string elsewhere = co_await outcome(client, "https://b.test/");
+    const std::string elsewhere = co_await status_or_error(client, "https://b.test/");
     EXPECT_EQ(elsewhere, "401");
     EXPECT_EQ(server.requests().back().field("Authorization"), "");
     valid = "never";
-    const std::string last = co_await outcome(client, "https://a.test/");
+    const std::string last = co_await status_or_error(client, "https://a.test/");
     EXPECT_EQ(last, "401") << "a second refusal is the result";
     EXPECT_EQ(made, 3);
   });
 }
 
 TEST(circuit_breaker, a_server_that_fails_has_a_pause_and_then_one_request_tries) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server server;
     http::client client({.connector = server.connector()});
     client.use(http::circuit_breaker({.failures = 2, .pause = 30s}));
     server.reply(500);
-    const std::string first = co_await outcome(client, "http://a.test/");
+    const std::string first = co_await status_or_error(client, "http://a.test/");
     EXPECT_EQ(first, "500");
     client.close_idle();
     server.refuse();
-    const std::string second = co_await outcome(client, "http://a.test/");
+    const std::string second = co_await status_or_error(client, "http://a.test/");
     EXPECT_EQ(second, "connect http://a.test: Connection refused");
-    const std::string third = co_await outcome(client, "http://a.test/");
+    const std::string third = co_await status_or_error(client, "http://a.test/");
     EXPECT_EQ(third, "GET http://a.test/: the server has failed too often, so no request is sent to it for a while");
     server.reply(200);
-    const std::string other = co_await outcome(client, "http://b.test/");
+    const std::string other = co_await status_or_error(client, "http://b.test/");
     EXPECT_EQ(other, "200") << "another origin counts for itself";
 
     co_await gyre::sleep(31s);
     server.reply(503);
-    const std::string trial = co_await outcome(client, "http://a.test/");
+    const std::string trial = co_await status_or_error(client, "http://a.test/");
     EXPECT_EQ(trial, "503");
-    const std::string again = co_await outcome(client, "http://a.test/");
+    const std::string again = co_await status_or_error(client, "http://a.test/");
     EXPECT_NE(again.find("failed too often"), std::string::npos) << again;
 
     co_await gyre::sleep(31s);
     server.stall();
-    auto cancelled = gyre::spawn(outcome(client, "http://a.test/"));
+    auto cancelled = gyre::spawn(status_or_error(client, "http://a.test/"));
     const std::size_t before = server.requests().size();
     while (server.requests().size() == before) co_await gyre::yield();
-    const std::string beside = co_await outcome(client, "http://a.test/");
+    const std::string beside = co_await status_or_error(client, "http://a.test/");
     EXPECT_NE(beside.find("failed too often"), std::string::npos) << "only one request tries: " << beside;
     cancelled.cancel();
     co_await cancelled.wait();
     server.reply(200).reply(200);
-    const std::string works = co_await outcome(client, "http://a.test/");
+    const std::string works = co_await status_or_error(client, "http://a.test/");
     EXPECT_EQ(works, "200") << "a trial that was cancelled makes room for another";
-    const std::string usual = co_await outcome(client, "http://a.test/");
+    const std::string usual = co_await status_or_error(client, "http://a.test/");
     EXPECT_EQ(usual, "200");
   });
 }
 
 TEST(circuit_breaker, a_request_that_began_before_the_pause_does_not_end_it) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server server([](http::request& request) -> gyre::task<http::response> {
       if (request.path() != "/slow") co_return http::response::error(500);
       co_await gyre::sleep(10s);
@@ -192,34 +192,34 @@ TEST(circuit_breaker, a_request_that_began_before_the_pause_does_not_end_it) {
     });
     http::client client({.connector = server.connector()});
     client.use(http::circuit_breaker({.failures = 1, .pause = 30s}));
-    auto slow = gyre::spawn(outcome(client, "http://a.test/slow"));
+    auto slow = gyre::spawn(status_or_error(client, "http://a.test/slow"));
     while (server.requests().empty()) co_await gyre::yield();
-    const std::string failed = co_await outcome(client, "http://a.test/");
+    const std::string failed = co_await status_or_error(client, "http://a.test/");
     EXPECT_EQ(failed, "500");
     const std::string late = co_await slow;
     EXPECT_EQ(late, "200");
-    const std::string paused = co_await outcome(client, "http://a.test/");
+    const std::string paused = co_await status_or_error(client, "http://a.test/");
     EXPECT_NE(paused.find("failed too often"), std::string::npos) << paused;
     co_await gyre::sleep(31s);
-    const std::string trial = co_await outcome(client, "http://a.test/slow");
+    const std::string trial = co_await status_or_error(client, "http://a.test/slow");
     EXPECT_EQ(trial, "200");
-    const std::string usual = co_await outcome(client, "http://a.test/slow");
+    const std::string usual = co_await status_or_error(client, "http://a.test/slow");
     EXPECT_EQ(usual, "200") << "the trial has ended the pause";
   });
 }
 
 TEST(request_log, each_request_is_told_with_its_end) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server server;
     server.reply(404).stall();
     std::vector<std::string> lines;
     http::client client({.connector = server.connector()});
     client.use(http::log_requests([&lines](const http::request_record& record) { lines.push_back(record.string()); }));
-    (void)co_await outcome(client, "http://ann:secret@a.test/x#y");
+    (void)co_await status_or_error(client, "http://ann:secret@a.test/x#y");
     client.close_idle();
     server.refuse();
-    (void)co_await outcome(client, "http://a.test/x");
-    auto limited = gyre::timeout(1500ms, outcome(client, "http://a.test/x"));
+    (void)co_await status_or_error(client, "http://a.test/x");
+    auto limited = gyre::timeout(1500ms, status_or_error(client, "http://a.test/x"));
     (void)co_await gyre::as_result(std::move(limited));
     EXPECT_EQ(lines.size(), 3U);
     EXPECT_EQ(lines[0], "GET http://a.test/x 404 0.0 ms");
@@ -229,7 +229,7 @@ TEST(request_log, each_request_is_told_with_its_end) {
 }
 
 TEST(propagate_trace, a_request_within_a_handler_continues_the_trace_of_the_client) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server server;
     server.reply(200).reply(200).reply(200);
     http::client client({.connector = server.connector()});
@@ -239,7 +239,7 @@ TEST(propagate_trace, a_request_within_a_handler_continues_the_trace_of_the_clie
       trace.state = "vendor=1";
       trace.sampled = false;
       const auto bound = http::current_trace().bind(trace);
-      (void)co_await outcome(client, "http://a.test/");
+      (void)co_await status_or_error(client, "http://a.test/");
       const auto sent = http::trace_context::parse(server.requests()[0].field("traceparent"));
       CO_ASSERT_TRUE(sent);
       EXPECT_EQ(sent->trace_id, trace.trace_id);
@@ -247,7 +247,7 @@ TEST(propagate_trace, a_request_within_a_handler_continues_the_trace_of_the_clie
       EXPECT_FALSE(sent->sampled);
       EXPECT_EQ(server.requests()[0].field("tracestate"), "vendor=1");
     }
-    (void)co_await outcome(client, "http://a.test/");
+    (void)co_await status_or_error(client, "http://a.test/");
     EXPECT_TRUE(http::trace_context::parse(server.requests()[1].field("traceparent"))) << "a new trace";
     (void)co_await client.request("GET", "http://a.test/").header("traceparent", "own").send();
     EXPECT_EQ(server.requests()[2].field("traceparent"), "own");

@@ -11,7 +11,7 @@ using namespace gyre_test;
 
 namespace {
 
-ordered_body order_of(choices& choose, unsigned seed) {
+ordered_body upload_order(choices& choose, unsigned seed) {
   const std::array<std::string_view, 8> kinds{"take", "take", "take", "slow", "early", "reset", "stall", "mute"};
   std::size_t size = choose.size_up_to(200'000);
   if (choose.one_in(2)) size = choose.between(100'000, 3'000'000);
@@ -20,7 +20,7 @@ ordered_body order_of(choices& choose, unsigned seed) {
 }
 
 /// Sends a body in pieces, with pauses, and leaves in the middle at times. Returns false when the connection is over.
-gyre::task<bool> use(uploader& client, choices& choose, const ordered_body& order) {
+gyre::task<bool> send_upload(uploader& client, choices& choose, const ordered_body& order) {
   const bool leaves = choose.one_in(6);
   const bool slow = choose.one_in(4);
   co_await client.begin(order);
@@ -40,15 +40,15 @@ gyre::task<bool> use(uploader& client, choices& choose, const ordered_body& orde
   co_return answer == "200 taken";
 }
 
-gyre::task<> visit(upload_server& server, unsigned seed) {
+gyre::task<> visit_with_uploads(upload_server& server, unsigned seed) {
   choices choose(seed);
   for (std::size_t n = choose.between(1, 3); n > 0; --n) {
     auto connecting = uploader::connect(server);
     auto client = co_await gyre::as_result(std::move(connecting));
     if (!client) co_return;  // the server has been told to stop
     for (bool goes_on = true; goes_on && choose.below(4) > 0;) {
-      const ordered_body order = order_of(choose, seed);
-      auto using_it = use(*client, choose, order);
+      const ordered_body order = upload_order(choose, seed);
+      auto using_it = send_upload(*client, choose, order);
       const auto used = co_await gyre::as_result(std::move(using_it));
       goes_on = used && *used;
     }
@@ -73,7 +73,7 @@ TEST(mixed_upload_copy, passes_on_each_byte_and_leaves_nothing_behind) {
       upload_server server(origin.url(), impatient, std::move(options));
       origin.start();
       server.start();
-      const auto one = [&] GYRE_CORO_WRAPPER(unsigned n) { return visit(server, seed * 100 + n); };
+      const auto one = [&] GYRE_CORO_WRAPPER(unsigned n) { return visit_with_uploads(server, seed * 100 + n); };
       mixed_visitors visitors(choose, one);
       co_await visitors.cancel_some();
       co_await visitors.end_with(server);

@@ -12,12 +12,11 @@
 namespace http = gyre::http;
 namespace tls = gyre::tls;
 using gyre::testing::http_mock_server;
-using gyre::testing::run_test;
 using namespace std::chrono_literals;
 
 namespace {
 
-gyre::task<std::string> outcome(http::client& client, std::string url) {
+gyre::task<std::string> answer_or_error(http::client& client, std::string url) {
   try {
     auto response = co_await client.get(url);
     const std::string body = co_await response.read_all();
@@ -30,7 +29,7 @@ gyre::task<std::string> outcome(http::client& client, std::string url) {
 }  // namespace
 
 TEST(http_mock_server, replies_are_given_in_order_and_requests_are_kept) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server server;
     server.reply(201, "one").reply(http::response::json("[2]").add_field("X-A", "b"));
     http::client client({.connector = server.connector()});
@@ -54,26 +53,26 @@ TEST(http_mock_server, replies_are_given_in_order_and_requests_are_kept) {
 }
 
 TEST(http_mock_server, a_request_without_a_reply_is_answered_by_the_routes_or_by_a_sentence) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server nothing;
     http::client lost({.connector = nothing.connector()});
-    const std::string sentence = co_await outcome(lost, "http://a.test/x");
+    const std::string sentence = co_await answer_or_error(lost, "http://a.test/x");
     EXPECT_NE(sentence.find("there is no reply for GET /x"), std::string::npos) << sentence;
 
     http_mock_server server([](http::request& request) { return http::response::text(std::string(request.host())); });
     http::client client({.connector = server.connector()});
-    const std::string host = co_await outcome(client, "http://a.test/x");
+    const std::string host = co_await answer_or_error(client, "http://a.test/x");
     EXPECT_EQ(host, "200 a.test");
   });
 }
 
 TEST(http_mock_server, retries_and_their_waits_take_no_time) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server server;
     server.refuse().reply(503).reply_bytes("", http_mock_server::then::reset).reply(200, "at last");
     http::client client({.retries = {.attempts = 4, .backoff = 10s}, .connector = server.connector()});
     const auto before = std::chrono::steady_clock::now();
-    const std::string text = co_await outcome(client, "http://a.test/");
+    const std::string text = co_await answer_or_error(client, "http://a.test/");
     EXPECT_EQ(text, "200 at last");
     EXPECT_EQ(client.counts().retried, 3U);
     EXPECT_LT(std::chrono::steady_clock::now() - before, 5s);
@@ -81,26 +80,26 @@ TEST(http_mock_server, retries_and_their_waits_take_no_time) {
 }
 
 TEST(http_mock_server, strange_bytes_arrive_unchanged) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server server;
     server.reply_bytes("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf").reply_bytes("SSH-2.0\r\n\r\n");
     http::client client({.connector = server.connector()});
-    const std::string cut = co_await outcome(client, "http://a.test/");
+    const std::string cut = co_await answer_or_error(client, "http://a.test/");
     EXPECT_NE(cut.find("ended within the response"), std::string::npos) << cut;
-    const std::string strange = co_await outcome(client, "http://a.test/");
+    const std::string strange = co_await answer_or_error(client, "http://a.test/");
     EXPECT_NE(strange.find("response"), std::string::npos) << strange;
     EXPECT_EQ(client.counts().idle + client.counts().in_use, 0U);
   });
 }
 
 TEST(http_mock_server, time_limits_end_waits_on_streams_that_are_no_sockets) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server server;
     server.stall().reply_bytes("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", http_mock_server::then::stay_open);
     http::client client({.timeouts = {.first_byte = 2s, .between_bytes = 3s}, .connector = server.connector()});
-    const std::string no_head = co_await outcome(client, "http://a.test/");
+    const std::string no_head = co_await answer_or_error(client, "http://a.test/");
     EXPECT_EQ(no_head, "GET http://a.test/ (waiting for the response): timed out after 2 s");
-    const std::string no_body = co_await outcome(client, "http://a.test/");
+    const std::string no_body = co_await answer_or_error(client, "http://a.test/");
     EXPECT_EQ(no_body, "GET http://a.test/ (receiving the body): timed out after 3 s");
     EXPECT_EQ(client.counts().idle + client.counts().in_use, 0U);
   });
@@ -132,7 +131,7 @@ TEST(http_mock_server, a_cancel_anywhere_leaks_nothing) {
 }
 
 TEST(client_connector, https_is_encrypted_on_a_stream_of_the_program) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     const auto shown = tls::certificate::self_signed({"a.test"});
     tls::server_options settings;
     settings.certificates.push_back(shown);
@@ -153,7 +152,7 @@ TEST(client_connector, https_is_encrypted_on_a_stream_of_the_program) {
       {
         http::client client({.tls = tls::client_config({.authorities = shown.chain}), .connector = connect});
         for (int i = 0; i < 2; ++i) {
-          const std::string text = co_await outcome(client, "https://a.test/");
+          const std::string text = co_await answer_or_error(client, "https://a.test/");
           EXPECT_EQ(text, "200 a.test");
         }
         EXPECT_EQ(client.counts().opened, 1U);
@@ -165,7 +164,7 @@ TEST(client_connector, https_is_encrypted_on_a_stream_of_the_program) {
 }
 
 TEST(client_connector, an_exception_of_the_callable_arrives_at_the_request) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     const auto connect = [](const http::url& to) -> gyre::task<gyre::memory_stream> {
       throw std::runtime_error("no way to " + std::string(to.host()));
       co_return {};
@@ -183,13 +182,13 @@ TEST(client_connector, an_exception_of_the_callable_arrives_at_the_request) {
 }
 
 TEST(client_connector, a_connector_that_takes_too_long_is_cancelled) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     const auto connect = [](const http::url&) -> gyre::task<gyre::memory_stream> {
       co_await gyre::sleep(1h);
       co_return {};
     };
     http::client client({.timeouts = {.connect = 7s}, .connector = connect});
-    const std::string text = co_await outcome(client, "http://a.test/");
+    const std::string text = co_await answer_or_error(client, "http://a.test/");
     EXPECT_EQ(text, "GET http://a.test/ (connecting): timed out after 7 s");
   });
 }

@@ -25,11 +25,6 @@ http::client_options with_lookup() {
   return {.resolving = {.lookup = look_up}};
 }
 
-std::string named(scripted_server& server) {
-  std::string url = server.url();
-  return url.replace(url.find("127.0.0.1"), 9, "name.test");
-}
-
 }  // namespace
 
 TEST(client_names, requests_at_the_same_time_and_later_ones_share_a_lookup) {

@@ -1,7 +1,7 @@
 // tests/client/proxy_test.cpp: requests through proxies.
 #include <gyre/tls.hpp>
 
-#include "tests/client/scripted_server.hpp"
+#include "tests/client/through_proxy.hpp"
 
 #include <array>
 #include <cstdlib>
@@ -13,21 +13,7 @@ namespace tls = gyre::tls;
 
 namespace {
 
-http::client_options through(const std::string& proxy) {
-  http::client_options options;
-  options.proxies.for_http = options.proxies.for_https = http::url(proxy);
-  return options;
-}
-
 std::string with_scheme(std::string url, const std::string& scheme) { return scheme + url.substr(4); }
-
-/// Reads exactly so many bytes.
-gyre::task<std::string> bytes(peer& client, std::size_t count) {
-  std::string text(count, '\0');
-  auto reading = client.stream().read_exactly(std::span<char>(text));
-  (void)co_await std::move(reading);
-  co_return text;
-}
 
 /// A SOCKS 5 proxy that lets everybody in, and answers the tunnelled request itself.
 struct socks_proxy {
@@ -38,27 +24,27 @@ struct socks_proxy {
   bool wants_login = false;
 
   gyre::task<> operator()(peer& client) {
-    const std::string begin = co_await bytes(client, 2);
-    methods = co_await bytes(client, static_cast<unsigned char>(begin[1]));
+    const std::string begin = co_await exact_bytes(client, 2);
+    methods = co_await exact_bytes(client, static_cast<unsigned char>(begin[1]));
     std::string chosen("\x05\x00", 2);
     if (wants_login) chosen[1] = 2;
     co_await client.send(chosen);
     if (wants_login) {
-      const std::string size = co_await bytes(client, 2);
-      const std::string user = co_await bytes(client, static_cast<unsigned char>(size[1]));
-      const std::string next = co_await bytes(client, 1);
-      const std::string password = co_await bytes(client, static_cast<unsigned char>(next[0]));
+      const std::string size = co_await exact_bytes(client, 2);
+      const std::string user = co_await exact_bytes(client, static_cast<unsigned char>(size[1]));
+      const std::string next = co_await exact_bytes(client, 1);
+      const std::string password = co_await exact_bytes(client, static_cast<unsigned char>(next[0]));
       login = user + ":" + password;
       co_await client.send(std::string("\x01\x00", 2));
     }
-    const std::string request = co_await bytes(client, 4);
+    const std::string request = co_await exact_bytes(client, 4);
     std::size_t size = request[3] == 1 ? 4 : 16;
     if (request[3] == 3) {
-      const std::string length = co_await bytes(client, 1);
+      const std::string length = co_await exact_bytes(client, 1);
       size = static_cast<unsigned char>(length[0]);
     }
-    target = co_await bytes(client, size);
-    (void)co_await bytes(client, 2);
+    target = co_await exact_bytes(client, size);
+    (void)co_await exact_bytes(client, 2);
     std::string answer("\x05\x00\x00\x01\x7f\x00\x00\x01\x00\x50", 10);
     answer[1] = reply;
     co_await client.send(answer);
@@ -193,7 +179,7 @@ TEST(client_proxy, socks_logs_in_and_says_why_it_refuses) {
 
 TEST(client_proxy, that_breaks_the_connection_is_named) {
   const auto breaks = [](peer& client) -> gyre::task<> {
-    (void)co_await bytes(client, 3);
+    (void)co_await exact_bytes(client, 3);
     if (client.number() == 1)
       client.close();
     else

@@ -12,7 +12,6 @@
 
 namespace http = gyre::http;
 using gyre::testing::http_mock_server;
-using gyre::testing::run_test;
 using http::recording;
 
 namespace {
@@ -26,7 +25,7 @@ struct scratch_file {
 };
 
 /// The status and the body, or the sentence of the error.
-gyre::task<std::string> posted(http::client& client, std::string text) {
+gyre::task<std::string> post_or_error(http::client& client, std::string text) {
   try {
     auto response = co_await client.post("http://a.test/x", text, "text/plain");
     const std::string body = co_await response.read_all();
@@ -39,7 +38,7 @@ gyre::task<std::string> posted(http::client& client, std::string text) {
 }  // namespace
 
 TEST(recorded_exchanges, what_was_requested_once_comes_from_the_file_later) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     const scratch_file file;
     http_mock_server server;
     const std::string binary("b\0\n\r\nc", 6);
@@ -48,60 +47,60 @@ TEST(recorded_exchanges, what_was_requested_once_comes_from_the_file_later) {
       server.reply(404, "two").reply(200, binary);
       http::client client({.connector = server.connector()});
       client.use(http::recorded_exchanges(file.path, recording::missing));
-      const std::string one = co_await posted(client, "1");
+      const std::string one = co_await post_or_error(client, "1");
       EXPECT_EQ(one, "200 one k");
-      const std::string two = co_await posted(client, "2");
+      const std::string two = co_await post_or_error(client, "2");
       EXPECT_EQ(two, "404 two ");
-      const std::string three = co_await posted(client, binary);
+      const std::string three = co_await post_or_error(client, binary);
       EXPECT_EQ(three, "200 " + binary + " ");
     }
     const std::string kept = co_await gyre::fs::read_all(file.path);
     EXPECT_EQ(kept.find("secret"), std::string::npos);
     http::client client({.connector = server.connector()});
     client.use(http::recorded_exchanges(file.path));
-    const std::string three = co_await posted(client, binary);
+    const std::string three = co_await post_or_error(client, binary);
     EXPECT_EQ(three, "200 " + binary + " ");
     for (int i = 0; i < 2; ++i) {
-      const std::string one = co_await posted(client, "1");
+      const std::string one = co_await post_or_error(client, "1");
       EXPECT_EQ(one, "200 one k");
     }
     EXPECT_EQ(server.requests().size(), 3U) << "nothing was requested again";
     EXPECT_EQ(client.counts().opened, 0U);
-    const std::string none = co_await posted(client, "4");
+    const std::string none = co_await post_or_error(client, "4");
     EXPECT_EQ(none, "recorded_exchanges " + file.path +
                         ": there is no response to POST http://a.test/x; use recording::missing to add it");
   });
 }
 
 TEST(recorded_exchanges, the_same_request_gets_its_responses_in_order) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     const scratch_file file;
     http_mock_server server;
     for (const char* const each : {"first", "second"}) server.reply(200, each);
     {
       http::client client({.connector = server.connector()});
       client.use(http::recorded_exchanges(file.path, recording::renew));
-      (void)co_await posted(client, "");
-      (void)co_await posted(client, "");
+      (void)co_await post_or_error(client, "");
+      (void)co_await post_or_error(client, "");
     }
     http::client client({.connector = server.connector()});
     client.use(http::recorded_exchanges(file.path));
     for (const char* const each : {"200 first ", "200 second ", "200 second "}) {
-      const std::string got = co_await posted(client, "");
+      const std::string got = co_await post_or_error(client, "");
       EXPECT_EQ(got, each);
     }
   });
 }
 
 TEST(recorded_exchanges, a_file_that_is_none_or_was_cut_is_refused) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     const scratch_file file;
     const auto outcome_with = [&](std::string text) -> gyre::task<std::string> {
       co_await gyre::fs::write_all_to(file.path, text);
       http_mock_server server;
       http::client client({.connector = server.connector()});
       client.use(http::recorded_exchanges(file.path, recording::missing));
-      co_return co_await posted(client, "1");
+      co_return co_await post_or_error(client, "1");
     };
     const std::string whole = "gyre exchanges 1\nPOST http://a.test/x 1\n1\n200 1 3\nX-Kind: k\nabc\n";
     const std::string good = co_await outcome_with(whole);
@@ -114,19 +113,19 @@ TEST(recorded_exchanges, a_file_that_is_none_or_was_cut_is_refused) {
     ::unlink(file.path.c_str());
     http::client client;
     client.use(http::recorded_exchanges(file.path));
-    const std::string absent = co_await posted(client, "1");
+    const std::string absent = co_await post_or_error(client, "1");
     EXPECT_EQ(absent, "recorded_exchanges " + file.path + ": No such file or directory");
   });
 }
 
 TEST(client_request, a_program_may_answer_it_itself) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http::client client;
     client.use([](http::client_request request, http::next_sender) -> gyre::task<http::client_response> {
       const std::array<http::field, 2> fields{{{"X-Kind", "own"}, {"Content-Length", "7"}}};
       co_return std::move(request).answer(203, fields, "a body");
     });
-    const std::string got = co_await posted(client, "1");
+    const std::string got = co_await post_or_error(client, "1");
     EXPECT_EQ(got, "203 a body own");
     auto head = co_await client.head("http://a.test/");
     EXPECT_EQ(head.field("Content-Length"), "6");

@@ -17,7 +17,6 @@
 namespace http = gyre::http;
 using gyre::testing::http_mock_request;
 using gyre::testing::http_mock_server;
-using gyre::testing::run_test;
 using namespace gyre_test;
 
 namespace {
@@ -56,7 +55,7 @@ TEST(client_redirect_origin, a_change_of_scheme_host_or_port_drops_the_credentia
                                                   {"http://a.test/", "http://a.test:81/", "a.test:81"},
                                                   {"http://a.test/", "//b.test/", "b.test"}})
     for (const int status : {301, 302, 303, 307, 308})
-      run_test([&]() -> gyre::task<> {
+      gyre::testing::run_test([&]() -> gyre::task<> {
         SCOPED_TRACE(each.from + " " + each.to + " " + std::to_string(status));
         http_mock_server server;
         server.reply(http::response::redirect(each.to, status)).reply(http::response::redirect("/second", status));
@@ -82,7 +81,7 @@ TEST(client_redirect_origin, a_change_of_scheme_host_or_port_drops_the_credentia
 
 TEST(client_redirect_origin, another_spelling_of_the_same_origin_keeps_the_credentials) {
   for (const std::string_view to : {"/x", "x", "?x", "http://a.test:80/x", "HTTP://A.Test/x", "//a.test:/x"})
-    run_test([&]() -> gyre::task<> {
+    gyre::testing::run_test([&]() -> gyre::task<> {
       http_mock_server server;
       server.reply(http::response::redirect(to, 302)).reply(200, "home");
       http::client client(options_for(server));
@@ -95,7 +94,7 @@ TEST(client_redirect_origin, another_spelling_of_the_same_origin_keeps_the_crede
 }
 
 TEST(client_redirect_origin, a_user_in_the_url_does_not_come_back_either) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server server;
     server.reply(http::response::redirect("http://b.test/", 302))
         .reply(http::response::redirect("http://a.test/", 302));
@@ -110,7 +109,7 @@ TEST(client_redirect_origin, a_user_in_the_url_does_not_come_back_either) {
 }
 
 TEST(client_redirect_origin, the_user_of_a_redirect_is_for_its_own_origin_only) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server server;
     server.reply(http::response::redirect("http://eve:x@b.test/", 302));
     server.reply(http::response::redirect("http://c.test/", 302)).reply(200, "there");
@@ -124,7 +123,7 @@ TEST(client_redirect_origin, the_user_of_a_redirect_is_for_its_own_origin_only) 
 }
 
 TEST(client_redirect_origin, the_cookies_of_the_jar_are_chosen_anew_for_each_request) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server server;
     const auto redirect = [](std::string_view to, std::string_view cookie) {
       return http::response::redirect(to, 307).add_field("Set-Cookie", cookie);
@@ -144,7 +143,7 @@ TEST(client_redirect_origin, the_cookies_of_the_jar_are_chosen_anew_for_each_req
 }
 
 TEST(client_redirect_origin, a_redirect_from_https_to_http_is_refused_unless_it_is_allowed) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     http_mock_server server;
     server.reply(http::response::redirect("http://a.test/", 302)).reply(200, "plain");
     auto options = options_for(server);

@@ -146,6 +146,11 @@ class scripted_server {
   int connections_ = 0;
 };
 
+/// "http://name.test:port/" of a server.
+inline std::string named(const scripted_server& server, std::string_view scheme = "http") {
+  return std::string(scheme) + "://name.test:" + std::to_string(http::url(server.url()).port()) + "/";
+}
+
 /// Runs `body(server)` beside the server, in real time.
 template <class Body>
 void with_server(peer_script script, Body body) {

@@ -1,5 +1,5 @@
 // tests/client/tunnel_test.cpp: proxies that answer in pieces, break off, or must not learn everything.
-#include "tests/client/scripted_server.hpp"
+#include "tests/client/through_proxy.hpp"
 
 #include <optional>
 #include <string>
@@ -13,12 +13,6 @@ namespace {
 std::string with_user(std::string url, const std::string& scheme) {
   url.replace(0, 4, scheme);
   return url.insert(url.find("//") + 2, "ann:secret@");
-}
-
-http::client_options through(const std::string& proxy) {
-  http::client_options options;
-  options.proxies.for_http = options.proxies.for_https = http::url(proxy);
-  return options;
 }
 
 /// A language of proxies: what a proxy that lets everybody in says, after each message of the client.
@@ -49,17 +43,10 @@ std::vector<language> languages() {
            .said = {"\x05\x00"s, "\x05\x00\x00\x04"s + std::string(16, '\0') + "\x00\x50"s}}};
 }
 
-gyre::task<std::string> bytes(peer& client, std::size_t count) {
-  std::string text(count, '\0');
-  auto reading = client.stream().read_exactly(std::span<char>(text));
-  (void)co_await std::move(reading);
-  co_return text;
-}
-
 /// Talks, with a pause or the end of the connection after so many bytes. Returns false after the end.
 gyre::task<bool> talk(peer& client, const language& spoken, std::size_t at, bool ends) {
   for (std::size_t i = 0; i < spoken.said.size(); ++i) {
-    (void)co_await bytes(client, spoken.asked[i]);
+    (void)co_await exact_bytes(client, spoken.asked[i]);
     const std::string& said = spoken.said[i];
     co_await client.send(said.substr(0, at));
     if (at < said.size()) {
@@ -91,7 +78,7 @@ TEST(client_tunnel, is_opened_wherever_the_answers_of_the_proxy_are_split) {
           [&](peer& client) -> gyre::task<> {
             const bool opened = co_await talk(client, spoken, at, false);
             EXPECT_TRUE(opened);
-            first = (co_await bytes(client, 1))[0];
+            first = (co_await exact_bytes(client, 1))[0];
           },
           [&](scripted_server& proxy) -> gyre::task<> {
             const auto options = through(with_user(proxy.url(), spoken.scheme));

@@ -1,6 +1,8 @@
 // tests/coro/cancel_scope_model_test.cpp: random trees of scopes against a model that walks from the leaves up.
 #include <gyre/coro/cancel_scope.hpp>
 
+#include "tests/coro/leaf.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -8,14 +10,9 @@
 #include <random>
 #include <vector>
 
-namespace {
+using gyre_test::leaf;
 
-struct leaf : gyre::cancellable {
-  int cancels = 0;
-  leaf() {
-    cancel = [](gyre::cancellable& c) noexcept { ++static_cast<leaf&>(c).cancels; };
-  }
-};
+namespace {
 
 struct node {
   node(node* above, bool is_shielded)

@@ -1,18 +1,11 @@
 // tests/coro/cancel_scope_test.cpp: the tree of scopes, without a loop.
 #include <gyre/coro/cancel_scope.hpp>
 
+#include "tests/coro/leaf.hpp"
+
 #include <gtest/gtest.h>
 
-namespace {
-
-struct leaf : gyre::cancellable {
-  int cancels = 0;
-  leaf() {
-    cancel = [](gyre::cancellable& c) noexcept { ++static_cast<leaf&>(c).cancels; };
-  }
-};
-
-}  // namespace
+using gyre_test::leaf;
 
 TEST(cancel_scope, cancelling_reaches_the_operation_that_the_task_is_suspended_in) {
   gyre::task_context task;

@@ -44,7 +44,7 @@ void free_blocks(const std::vector<void*>& blocks) {
   for (void* const each : blocks) gyre::frame_pool::deallocate(each, block_size);
 }
 
-gyre::task<int> one() { co_return 1; }
+gyre::task<int> returned_one() { co_return 1; }
 
 }  // namespace
 
@@ -90,12 +90,12 @@ TEST(frame_pool, awaits_spawns_sleeps_and_time_outs_take_nothing_from_the_heap_i
     const auto round = []() -> gyre::task<> {
       int sum = 0;
       for (int i = 0; i < 10; ++i) {
-        sum += co_await one();
-        sum += co_await gyre::spawn(one(), {.name = "child"});
-        sum += co_await gyre::timeout(1s, one());
-        auto both = gyre::gather(one(), one());
+        sum += co_await returned_one();
+        sum += co_await gyre::spawn(returned_one(), {.name = "child"});
+        sum += co_await gyre::timeout(1s, returned_one());
+        auto both = gyre::gather(returned_one(), returned_one());
         sum += (co_await std::move(both)).get<0>();
-        auto race = gyre::race(one(), one());
+        auto race = gyre::race(returned_one(), returned_one());
         sum += (co_await std::move(race)).value;
         auto sleeps = gyre::gather(gyre::sleep(1ms), gyre::sleep(1ms), gyre::sleep(1ms));
         co_await std::move(sleeps);  // they expire at the same moment

@@ -33,7 +33,7 @@ tls::client_config client_side() {
   return tls::client_config(options);
 }
 
-gyre::task<http::response> echo(http::request& request) {
+gyre::task<http::response> echo_request(http::request& request) {
   std::string text = co_await request.body().read_all();
   co_return http::response::text(std::move(text));
 }
@@ -41,7 +41,7 @@ gyre::task<http::response> echo(http::request& request) {
 constexpr std::size_t much = 800'000;
 
 /// Gets a body from its own server, and passes it on.
-gyre::task<http::response> pass_on(http::request& request) {
+gyre::task<http::response> pass_on_body(http::request& request) {
   http::client client({.timeouts = {.total = 5s}});
   http::client_response from = co_await client.get("http://" + std::string(request.host()) + "/much");
   struct passing {
@@ -81,10 +81,10 @@ gyre::task<http::response> count(http::request& request) {
 http::server_options routes() {
   http::router all;
   all.get("/much", [](http::request&) { return http::response::text(std::string(much, 'm')); });
-  all.get("/passed", pass_on);
+  all.get("/passed", pass_on_body);
   all.post("/handed", hand_over);
   all.post("/count", count);
-  all.post("/echo", echo);
+  all.post("/echo", echo_request);
   all.get("/large", [](http::request&) { return http::response::text(std::string(100'000, 'l')); });
   all.get("/away", [](http::request&) { return http::response::redirect("/large"); });
   all.get("/switch", [](http::request&) {

@@ -3,6 +3,7 @@
 
 #include "tests/fs/scratch.hpp"
 #include "tests/support/denied_call.hpp"
+#include "tests/support/mebibyte.hpp"
 
 #include <sched.h>
 #include <sys/mount.h>
@@ -17,8 +18,6 @@ using namespace gyre_test;
 namespace fs = gyre::fs;
 
 namespace {
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20U;
 
 /// Called after a search for data that has found none.
 std::atomic<void (*)()> after_no_data{nullptr};

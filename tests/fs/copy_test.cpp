@@ -3,6 +3,7 @@
 #include <gyre/testing/cancel_at_every_await.hpp>
 
 #include "tests/fs/scratch.hpp"
+#include "tests/support/mebibyte.hpp"
 
 #include <sys/resource.h>
 
@@ -14,8 +15,6 @@ using namespace gyre_test;
 namespace fs = gyre::fs;
 
 namespace {
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20U;
 
 std::uint64_t blocks_of(const std::string& path) {
   struct stat known{};

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* words[] = {"created", "written", "removed", "ended", "lost"};
 
-std::string text_of(const fs::change& c) {
+std::string change_text(const fs::change& c) {
   return std::string(words[static_cast<int>(c.kind)]) + " " + c.name + (c.is_directory ? "/" : "");
 }
 
@@ -20,7 +20,7 @@ gyre::task<std::vector<std::string>> next(fs::watcher& watcher, std::size_t coun
   while (all.size() < count) {
     const auto batch = co_await watcher.read_some();
     EXPECT_FALSE(batch.empty());
-    for (const fs::change& each : batch) all.push_back(text_of(each));
+    for (const fs::change& each : batch) all.push_back(change_text(each));
   }
   co_return all;
 }

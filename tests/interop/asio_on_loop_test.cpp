@@ -10,7 +10,6 @@
 #include <thread>
 
 using namespace gyre_test;
-using tcp = asio::ip::tcp;
 
 namespace {
 

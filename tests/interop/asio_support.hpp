@@ -13,6 +13,8 @@
 
 namespace gyre_test {
 
+using tcp = asio::ip::tcp;
+
 /// Operations that are begun here and completed by the test. They use the executor of a context, if there is one.
 struct by_hand {
   std::function<void(std::error_code, std::size_t)> complete;

@@ -10,7 +10,6 @@
 #include <tuple>
 
 using namespace gyre_test;
-using tcp = asio::ip::tcp;
 
 namespace {
 

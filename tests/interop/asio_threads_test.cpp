@@ -15,7 +15,6 @@
 #include <vector>
 
 using namespace gyre_test;
-using tcp = asio::ip::tcp;
 
 namespace {
 

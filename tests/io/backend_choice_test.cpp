@@ -1,6 +1,7 @@
 // tests/io/backend_choice_test.cpp: which backend a process gets when the kernel, a filter or a limit refuses io_uring.
 #include <gyre/io/backend_choice.hpp>
 
+#include "tests/io/io_uring_works_here.hpp"
 #include "tests/support/denied_call.hpp"
 
 #include <gtest/gtest.h>
@@ -42,10 +43,6 @@ outcome in_child(Prepare prepare, gyre::io::backend_kind kind = gyre::io::backen
   return {text.substr(0, first), std::atoi(text.c_str() + first + 1), text.substr(second + 1)};
 }
 
-bool io_uring_works_here() {
-  return in_child([] {}).backend == "io_uring";
-}
-
 }  // namespace
 
 TEST(backend_choice, a_filter_that_denies_io_uring_setup_with_EPERM_leads_to_epoll_with_the_reason) {
@@ -71,7 +68,7 @@ TEST(backend_choice, a_filter_that_allows_the_setup_and_denies_what_comes_after_
 
 TEST(backend_choice, without_memory_for_a_ring_it_is_epoll_with_the_limit_in_the_reason) {
   if (::getuid() != 0) GTEST_SKIP() << "only root can become another user";
-  if (!io_uring_works_here()) GTEST_SKIP() << "io_uring cannot be used here anyway";
+  if (!gyre_test::io_uring_works_here()) GTEST_SKIP() << "io_uring cannot be used here anyway";
   const outcome got = in_child([] {
     const rlimit none{.rlim_cur = 0, .rlim_max = 0};
     if (::setrlimit(RLIMIT_MEMLOCK, &none) != 0 || ::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(98);
@@ -83,7 +80,7 @@ TEST(backend_choice, without_memory_for_a_ring_it_is_epoll_with_the_limit_in_the
 
 TEST(backend_choice, little_memory_leads_to_a_smaller_ring) {
   if (::getuid() != 0) GTEST_SKIP() << "only root can become another user";
-  if (!io_uring_works_here()) GTEST_SKIP() << "io_uring cannot be used here anyway";
+  if (!gyre_test::io_uring_works_here()) GTEST_SKIP() << "io_uring cannot be used here anyway";
   const outcome got = in_child([] {
     const rlimit little{.rlim_cur = 96 << 10, .rlim_max = 96 << 10};
     if (::setrlimit(RLIMIT_MEMLOCK, &little) != 0 || ::setgid(65534) != 0 || ::setuid(65533) != 0) ::_exit(98);

@@ -1,6 +1,7 @@
 // tests/io/backend_shortage_test.cpp: the choice of the backend in a process that is out of descriptors.
 #include <gyre/io/backend_choice.hpp>
 
+#include "tests/io/io_uring_works_here.hpp"
 #include "tests/support/denied_call.hpp"
 
 #include <gtest/gtest.h>
@@ -56,8 +57,6 @@ std::string usual() {
   return said_by_child([] { return made(backend_kind::automatic); });
 }
 
-bool io_uring_works_here() { return usual().starts_with("io_uring"); }
-
 }  // namespace
 
 TEST(backend_shortage, a_process_without_descriptors_has_no_backend_and_says_why) {
@@ -78,7 +77,7 @@ TEST(backend_shortage, epoll_asked_for_by_name_names_the_call_that_failed) {
 }
 
 TEST(backend_shortage, io_uring_asked_for_by_name_does_not_fall_back) {
-  if (!io_uring_works_here()) GTEST_SKIP() << "io_uring cannot be used here anyway";
+  if (!gyre_test::io_uring_works_here()) GTEST_SKIP() << "io_uring cannot be used here anyway";
   const std::string said = said_by_child([] {
     const no_descriptors shortage;
     return made(backend_kind::io_uring);

@@ -20,7 +20,6 @@
 #include <string_view>
 #include <vector>
 
-using gyre::testing::run_test;
 namespace uring = gyre::uring;
 using namespace std::chrono_literals;
 
@@ -41,7 +40,7 @@ struct descriptors {
 }  // namespace
 
 TEST(raw_operation, without_a_ring_it_says_that_it_is_not_supported) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     if (on_a_ring()) co_return;
     uring::submission entry;
     uring::prepare_nop(entry);
@@ -51,7 +50,7 @@ TEST(raw_operation, without_a_ring_it_says_that_it_is_not_supported) {
 }
 
 TEST(raw_operation, an_entry_is_performed_and_its_result_given) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     if (!on_a_ring()) co_return;
     descriptors pipe;
     EXPECT_EQ(::pipe2(pipe.at.data(), O_CLOEXEC), 0);
@@ -66,7 +65,7 @@ TEST(raw_operation, an_entry_is_performed_and_its_result_given) {
 }
 
 TEST(raw_operation, an_error_is_thrown_with_its_reason) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     if (!on_a_ring()) co_return;
     uring::submission entry;
     uring::prepare_fsync(entry, -1);
@@ -81,7 +80,7 @@ TEST(raw_operation, an_error_is_thrown_with_its_reason) {
 }
 
 TEST(raw_operation, splice_moves_bytes_between_pipes) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     if (!on_a_ring()) co_return;
     descriptors from;
     descriptors to;
@@ -96,7 +95,7 @@ TEST(raw_operation, splice_moves_bytes_between_pipes) {
 }
 
 TEST(raw_operation, a_multishot_tells_each_result_until_it_is_cancelled) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     if (!on_a_ring()) co_return;
     descriptors pipe;
     EXPECT_EQ(::pipe2(pipe.at.data(), O_CLOEXEC | O_NONBLOCK), 0);
@@ -122,7 +121,7 @@ TEST(raw_operation, a_multishot_tells_each_result_until_it_is_cancelled) {
 }
 
 TEST(raw_operation, a_send_without_copies_gives_its_count_after_the_buffer_is_free) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     if (!on_a_ring()) co_return;
     descriptors pair;
     const int listening = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -152,7 +151,7 @@ TEST(raw_operation, a_send_without_copies_gives_its_count_after_the_buffer_is_fr
 }
 
 TEST(raw_operation, a_time_out_cancels_it_in_the_kernel) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     if (!on_a_ring()) co_return;
     descriptors pipe;
     EXPECT_EQ(::pipe2(pipe.at.data(), O_CLOEXEC), 0);
@@ -165,7 +164,7 @@ TEST(raw_operation, a_time_out_cancels_it_in_the_kernel) {
 }
 
 TEST(raw_operation, an_entry_that_is_tied_to_others_is_refused) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     for (const auto flag : {uring::sqe_io_link, uring::sqe_io_drain, uring::sqe_cqe_skip_success}) {
       uring::submission entry;
       uring::prepare_nop(entry);

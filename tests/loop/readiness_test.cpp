@@ -18,7 +18,6 @@
 
 #include <string>
 
-using gyre::testing::run_test;
 using namespace std::chrono_literals;
 
 namespace {
@@ -63,7 +62,7 @@ void fill(int fd) {
 }  // namespace
 
 TEST(readiness, a_descriptor_that_has_bytes_is_readable_at_once) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     const ends pair;
     pair.say("x");
     co_await gyre::readable(pair.first);
@@ -71,7 +70,7 @@ TEST(readiness, a_descriptor_that_has_bytes_is_readable_at_once) {
 }
 
 TEST(readiness, readable_waits_for_bytes) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     const ends pair;
     int count = 0;
     auto waiting = gyre::spawn(wait_and_count(pair.first, count));
@@ -84,7 +83,7 @@ TEST(readiness, readable_waits_for_bytes) {
 }
 
 TEST(readiness, it_is_level_triggered_what_was_not_read_is_told_again) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     const ends pair;
     pair.say("x");
     for (int i = 0; i < 3; ++i) co_await gyre::readable(pair.first);
@@ -92,7 +91,7 @@ TEST(readiness, it_is_level_triggered_what_was_not_read_is_told_again) {
 }
 
 TEST(readiness, several_tasks_wait_for_one_descriptor) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     const ends pair;
     int count = 0;
     auto a = gyre::spawn(wait_and_count(pair.first, count));
@@ -108,7 +107,7 @@ TEST(readiness, several_tasks_wait_for_one_descriptor) {
 }
 
 TEST(readiness, the_end_of_the_stream_is_readable) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     ends pair;
     int count = 0;
     auto waiting = gyre::spawn(wait_and_count(pair.first, count));
@@ -119,7 +118,7 @@ TEST(readiness, the_end_of_the_stream_is_readable) {
 }
 
 TEST(readiness, writable_waits_until_there_is_room) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     const ends pair;
     co_await gyre::writable(pair.first);
     fill(pair.first);
@@ -139,7 +138,7 @@ TEST(readiness, writable_waits_until_there_is_room) {
 }
 
 TEST(readiness, a_reader_and_a_writer_wait_for_one_descriptor) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     const ends pair;
     fill(pair.first);
     int count = 0;
@@ -158,7 +157,7 @@ TEST(readiness, a_reader_and_a_writer_wait_for_one_descriptor) {
 }
 
 TEST(readiness, a_time_out_ends_the_wait_and_leaves_the_descriptor_alone) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     const ends pair;
     const auto late = co_await gyre::as_expected(gyre::timeout(5ms, gyre::readable(pair.first)));
     EXPECT_EQ(late.error(), std::errc::timed_out);
@@ -168,7 +167,7 @@ TEST(readiness, a_time_out_ends_the_wait_and_leaves_the_descriptor_alone) {
 }
 
 TEST(readiness, a_closed_descriptor_is_an_error_that_names_it) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     const int gone = ::dup(0);
     ::close(gone);
     std::string text;
@@ -182,7 +181,7 @@ TEST(readiness, a_closed_descriptor_is_an_error_that_names_it) {
 }
 
 TEST(readiness, a_regular_file_is_always_ready) {
-  run_test([]() -> gyre::task<> {
+  gyre::testing::run_test([]() -> gyre::task<> {
     const int fd = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     co_await gyre::readable(fd);
     ::close(fd);

@@ -70,7 +70,7 @@ struct relayed {
 };
 
 template <class Stream>
-gyre::task<> send(Stream& to, unsigned seed, std::size_t size = much, bool ends = true) {
+gyre::task<> send_bulk(Stream& to, unsigned seed, std::size_t size = much, bool ends = true) {
   std::vector<std::byte> bytes(size);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = byte_at(seed, i);
   co_await to.write_all(std::span<const std::byte>(bytes));
@@ -79,7 +79,7 @@ gyre::task<> send(Stream& to, unsigned seed, std::size_t size = much, bool ends 
 
 /// Reads `size` bytes and checks each, then the end.
 template <class Stream>
-gyre::task<> expect(Stream& from, unsigned seed, std::size_t size = much, bool ends = true) {
+gyre::task<> expect_bulk(Stream& from, unsigned seed, std::size_t size = much, bool ends = true) {
   std::vector<std::byte> buffer(100'000);
   for (std::size_t position = 0; position < size;) {
     const std::size_t most = std::min(buffer.size(), size - position);
@@ -100,11 +100,11 @@ gyre::task<> pass_through(Relays& all, bool both_ways = true) {
   std::vector<gyre::task_handle<void>> users;
   unsigned seed = 0;
   for (auto& each : all) {
-    users.push_back(gyre::spawn(send(each.client, ++seed)));
-    users.push_back(gyre::spawn(expect(each.server, seed)));
+    users.push_back(gyre::spawn(send_bulk(each.client, ++seed)));
+    users.push_back(gyre::spawn(expect_bulk(each.server, seed)));
     if (!both_ways) continue;
-    users.push_back(gyre::spawn(send(each.server, ++seed)));
-    users.push_back(gyre::spawn(expect(each.client, seed)));
+    users.push_back(gyre::spawn(send_bulk(each.server, ++seed)));
+    users.push_back(gyre::spawn(expect_bulk(each.client, seed)));
   }
   for (auto& each : users) co_await each;
   for (auto& each : all) {
@@ -123,8 +123,8 @@ gyre::task<> promote(Relays& all) {
   for (int n = 0; n < 20 && pipes().lent() == before; ++n) {
     std::vector<gyre::task_handle<void>> users;
     for (auto& each : all) {
-      users.push_back(gyre::spawn(send(each.client, 1, much, false)));
-      users.push_back(gyre::spawn(expect(each.server, 1, much, false)));
+      users.push_back(gyre::spawn(send_bulk(each.client, 1, much, false)));
+      users.push_back(gyre::spawn(expect_bulk(each.server, 1, much, false)));
     }
     for (auto& each : users) co_await each;
   }
@@ -142,7 +142,7 @@ gyre::task<std::vector<gyre::task_handle<void>>> stall(Relays& all, std::size_t 
   for (auto& each : all) {
     each.back.set_send_buffer_size(10'000);
     each.server.set_receive_buffer_size(200'000);
-    senders.push_back(gyre::spawn(send(each.client, 2)));
+    senders.push_back(gyre::spawn(send_bulk(each.client, 2)));
   }
   for (int n = 0; n < 1000 && pipes().in_use() < count; ++n) co_await settle();
   EXPECT_GE(pipes().in_use(), count);
@@ -214,7 +214,7 @@ TEST(bulk_relay, readers_that_stall_hold_no_more_than_the_pipes_and_others_go_on
     for (auto& each : others) co_await each.start();
     co_await gyre::timeout(20s, pass_through(others));
 
-    for (auto& each : stalled) users.push_back(gyre::spawn(expect(each.server, 2)));
+    for (auto& each : stalled) users.push_back(gyre::spawn(expect_bulk(each.server, 2)));
     for (auto& each : users) co_await each;
     for (auto& each : stalled) {
       co_await each.server.shutdown_write();
@@ -249,8 +249,8 @@ TEST(bulk_relay, that_is_cancelled_while_it_waits_leaves_later_bytes_to_the_next
     co_await promote(here);
     co_await cancel_copying(here);
     relayed<>& one = here[0];
-    co_await send(one.client, 5, 50'000);
-    co_await expect(one.front, 5, 50'000);
+    co_await send_bulk(one.client, 5, 50'000);
+    co_await expect_bulk(one.front, 5, 50'000);
     co_await one.back.write_all("the connection still works");
   });
 }
@@ -261,7 +261,7 @@ TEST(bulk_relay, that_is_cancelled_in_the_turn_in_which_bytes_arrive_moves_each_
       two_relays here;
       co_await promote(here);
       relayed<>& one = here[0];
-      co_await send(one.client, 5, 50'000);
+      co_await send_bulk(one.client, 5, 50'000);
       for (std::size_t n = 0; n < yields; ++n) co_await gyre::yield();
       co_await cancel_copying(here);
       std::vector<std::byte> got;
@@ -296,7 +296,7 @@ TEST(bulk_relay, that_is_cancelled_anywhere_has_passed_on_a_prefix_of_what_was_s
         relayed<>& each = here[n];
         co_await each.connect();
         group.spawn(gyre::copy_to_end(each.front, each.back));
-        group.spawn(send(each.client, n, size));
+        group.spawn(send_bulk(each.client, n, size));
         group.spawn(receive(each.server, n));
       }
     });
@@ -325,7 +325,7 @@ TEST(bulk_relay, reports_a_reset_of_its_source_as_an_error_and_passes_it_on) {
     const std::string failure = co_await error_of(joined(one.copying));
     EXPECT_NE(failure.find("receive "), std::string::npos) << failure;
     EXPECT_NE(failure.find("Connection reset by peer"), std::string::npos) << failure;
-    const std::string seen = co_await error_of(expect(one.server, 0));
+    const std::string seen = co_await error_of(expect_bulk(one.server, 0));
     EXPECT_NE(seen.find("Connection reset by peer"), std::string::npos) << seen << " instead of an end";
     co_await cancel_copying(here);
   });
@@ -337,8 +337,8 @@ TEST(bulk_relay, reports_a_reset_in_the_middle_of_bulk_as_an_error) {
       two_relays here;
       co_await promote(here);
       relayed<>& one = here[0];
-      auto reading = gyre::spawn(expect(one.server, 1));
-      auto writing = gyre::spawn(send(one.client, 1, much, false));
+      auto reading = gyre::spawn(expect_bulk(one.server, 1));
+      auto writing = gyre::spawn(send_bulk(one.client, 1, much, false));
       for (int i = 0; i < n; ++i) co_await gyre::yield();
       one.client.abort();
       const std::string failure = co_await error_of(joined(one.copying));
@@ -376,8 +376,8 @@ TEST(bulk_relay, passes_on_the_end_of_one_direction_while_the_other_goes_on) {
     }
     std::vector<gyre::task_handle<void>> users;
     for (auto& each : here) {
-      users.push_back(gyre::spawn(send(each.server, 7)));
-      users.push_back(gyre::spawn(expect(each.client, 7)));
+      users.push_back(gyre::spawn(send_bulk(each.server, 7)));
+      users.push_back(gyre::spawn(expect_bulk(each.client, 7)));
     }
     for (auto& each : users) co_await each;
     for (auto& each : here) {
@@ -393,15 +393,15 @@ TEST(bulk_relay, goes_back_to_common_buffers_when_its_messages_become_small) {
     co_await promote(here);
     for (auto& each : here) {
       for (unsigned n = 0; n < 50; ++n) {
-        co_await send(each.client, n, 10, false);
-        co_await expect(each.server, n, 10, false);
+        co_await send_bulk(each.client, n, 10, false);
+        co_await expect_bulk(each.server, n, 10, false);
       }
     }
     EXPECT_FALSE(pipes().worth_it());
     const std::uint64_t before = pipes().lent();
     for (unsigned n = 0; n < 50; ++n) {
-      co_await send(here[0].client, n, 10, false);
-      co_await expect(here[0].server, n, 10, false);
+      co_await send_bulk(here[0].client, n, 10, false);
+      co_await expect_bulk(here[0].server, n, 10, false);
     }
     EXPECT_EQ(pipes().lent(), before);
     co_await cancel_copying(here);
@@ -413,12 +413,12 @@ TEST(bulk_relay, a_stream_no_longer_counts_as_bulk_when_its_messages_have_become
     two_relays here;
     for (auto& each : here) {
       co_await each.start();
-      auto sending = gyre::spawn(send(each.client, 1, much, false));
-      co_await expect(each.server, 1, much, false);
+      auto sending = gyre::spawn(send_bulk(each.client, 1, much, false));
+      co_await expect_bulk(each.server, 1, much, false);
       co_await sending;
       for (unsigned n = 0; n < 50; ++n) {
-        co_await send(each.client, n, 10, false);
-        co_await expect(each.server, n, 10, false);
+        co_await send_bulk(each.client, n, 10, false);
+        co_await expect_bulk(each.server, n, 10, false);
       }
     }
     EXPECT_EQ(pipes().lent(), 0U) << "each was the only one";
@@ -433,8 +433,8 @@ TEST(bulk_relay, goes_on_after_urgent_data) {
     relayed<>& one = here[0];
     for (int n = 0; n < 3; ++n) {
       EXPECT_EQ(::send(one.client.native_descriptor(), "!", 1, MSG_OOB | MSG_NOSIGNAL), 1);
-      co_await send(one.client, 3, 400'000, false);
-      const std::string failure = co_await error_of(expect(one.server, 3, 400'000, false));
+      co_await send_bulk(one.client, 3, 400'000, false);
+      const std::string failure = co_await error_of(expect_bulk(one.server, 3, 400'000, false));
       EXPECT_EQ(failure, "");
     }
     co_await cancel_copying(here);

@@ -46,7 +46,7 @@ void use_closed_tcp_stream(Use use) {
 std::array<std::byte, 4> room;
 
 constexpr auto read_some = [](auto& stream) -> task<> { (void)co_await stream.read_some(std::span(room)); };
-constexpr auto read_exactly = [](auto& stream) -> task<> { (void)co_await stream.read_exactly(std::span(room)); };
+constexpr auto read_exact = [](auto& stream) -> task<> { (void)co_await stream.read_exactly(std::span(room)); };
 constexpr auto receive = [](auto& stream) -> task<> { (void)co_await stream.receive(); };
 constexpr auto write_some = [](auto& stream) -> task<> { (void)co_await stream.write_some("text"); };
 constexpr auto write_all = [](auto& stream) -> task<> { (void)co_await stream.write_all("text"); };
@@ -76,7 +76,7 @@ constexpr auto receive_descriptors = [](gyre::unix_stream& stream) -> task<> {
 TEST(closed_stream, reading_stops_the_program) {
   EXPECT_DEATH(use_closed_tcp_stream(read_some), on_stream("read_some"));
   EXPECT_DEATH(use_moved_from_stream(read_some), on_stream("read_some"));
-  EXPECT_DEATH(use_moved_from_stream(read_exactly), on_stream("read_exactly"));
+  EXPECT_DEATH(use_moved_from_stream(read_exact), on_stream("read_exactly"));
   EXPECT_DEATH(use_moved_from_stream(receive), on_stream("receive"));
   EXPECT_DEATH(use_moved_from_stream(receive_descriptors), on_stream("receive_descriptors"));
   EXPECT_DEATH(use_moved_from_stream(read_with_limit), on_stream("read_some"));
@@ -152,7 +152,7 @@ TEST(closed_stream, an_any_stream_that_is_empty_stops_the_program) {
 TEST(closed_stream, a_memory_stream_that_was_moved_from_stops_the_program) {
   const auto make = [] { return gyre::memory_pair().first; };
   EXPECT_DEATH(use_moved_from(make, read_some), "read_some on a memory_stream that is closed or was moved from");
-  EXPECT_DEATH(use_moved_from(make, read_exactly), "read_exactly on a memory_stream that is closed or was moved from");
+  EXPECT_DEATH(use_moved_from(make, read_exact), "read_exactly on a memory_stream that is closed or was moved from");
   EXPECT_DEATH(use_moved_from(make, shutdown_write), "shutdown_write on a memory_stream that is closed");
   const auto write = [](auto& stream) -> task<> { (void)co_await stream.write_all(room); };
   EXPECT_DEATH(use_moved_from(make, write), "write_all on a memory_stream that is closed or was moved from");
@@ -176,7 +176,7 @@ TEST(closed_file, reading_and_writing_stop_the_program) {
   const auto make = [] { return gyre::fs::file::from_fd(::open("/dev/null", O_RDWR | O_CLOEXEC), "null"); };
   const auto use = [&](auto function) { use_moved_from(make, function); };
   EXPECT_DEATH(use(read_some), "read_some on a file that is closed or was moved from: use the object");
-  EXPECT_DEATH(use(read_exactly), "read_exactly on a file that is closed");
+  EXPECT_DEATH(use(read_exact), "read_exactly on a file that is closed");
   EXPECT_DEATH(use(write_all), "write_all on a file that is closed");
   EXPECT_DEATH(use(write_nothing), "write_all on a file that is closed");
   EXPECT_DEATH(use([](auto& f) -> task<> { (void)co_await f.read_at(std::span(room), 1); }), "read_at on a file");

@@ -32,7 +32,7 @@ std::string content(const gyre::owned_fd& pipe) {
   return {buffer.data(), static_cast<std::size_t>(n < 0 ? 0 : n)};
 }
 
-gyre::task<> send(gyre::unix_stream& to, std::string_view bytes, const gyre::owned_fd& descriptor) {
+gyre::task<> send_with_descriptor(gyre::unix_stream& to, std::string_view bytes, const gyre::owned_fd& descriptor) {
   const std::array<int, 1> all{descriptor.get()};
   co_await to.send_descriptors(bytes_of(bytes), all);
 }
@@ -43,7 +43,7 @@ TEST(descriptor_passing, a_descriptor_arrives_with_the_bytes_it_was_sent_with) {
   run_test([]() -> gyre::task<> {
     auto pair = gyre::unix_stream::pair();
     const gyre::owned_fd pipe = pipe_with("inside");
-    co_await send(pair.first, "take this", pipe);
+    co_await send_with_descriptor(pair.first, "take this", pipe);
     std::array<std::byte, 64> buffer{};
     const auto came = co_await pair.second.receive_descriptors(buffer);
     EXPECT_EQ(text_of(std::span(buffer).first(came.size)), "take this");
@@ -131,7 +131,7 @@ TEST(descriptor_passing, without_a_free_number_all_are_closed_and_the_bytes_stay
   run_test([]() -> gyre::task<> {
     auto pair = gyre::unix_stream::pair();
     const gyre::owned_fd pipe = pipe_with("x");
-    co_await send(pair.first, "bytes", pipe);
+    co_await send_with_descriptor(pair.first, "bytes", pipe);
     rlimit before{};
     EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
     const rlimit none{.rlim_cur = 3, .rlim_max = before.rlim_max};
@@ -164,7 +164,7 @@ TEST(descriptor_passing, a_time_out_takes_nothing) {
     const auto late = co_await gyre::as_expected(gyre::timeout(2ms, pair.second.receive_descriptors(buffer)));
     EXPECT_EQ(late.error(), std::errc::timed_out);
     const gyre::owned_fd pipe = pipe_with("x");
-    co_await send(pair.first, "late", pipe);
+    co_await send_with_descriptor(pair.first, "late", pipe);
     const auto came = co_await pair.second.receive_descriptors(buffer);
     EXPECT_EQ(came.descriptors.size(), 1U);
   });
@@ -179,7 +179,7 @@ TEST(descriptor_passing, a_cancel_anywhere_leaks_no_descriptor) {
   const auto send_one = [](gyre::unix_stream& to) -> gyre::task<> {
     const gyre::owned_fd pipe = pipe_with("x");
     co_await gyre::yield();
-    co_await send(to, "bytes", pipe);
+    co_await send_with_descriptor(to, "bytes", pipe);
   };
   const auto report = gyre::testing::cancel_at_every_await(
       [&]() -> gyre::task<> {

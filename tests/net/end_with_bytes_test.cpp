@@ -31,14 +31,14 @@ void say_and_leave(Stream& stream, std::string_view words, leaves how) {
 }
 
 template <class Stream>
-gyre::task<std::string> receive_once(Stream& stream) {
+gyre::task<std::string> received_text(Stream& stream) {
   const gyre::buffer_lease lease = co_await stream.receive();
   co_return std::string(lease.text());
 }
 
-struct end_noted : gyre::end_watch {
-  end_noted() {
-    gyre::end_watch::ended = [](gyre::end_watch& w) noexcept { static_cast<end_noted&>(w).happened.set(); };
+struct end_event : gyre::end_watch {
+  end_event() {
+    gyre::end_watch::ended = [](gyre::end_watch& w) noexcept { static_cast<end_event&>(w).happened.set(); };
   }
   gyre::event happened;
 };
@@ -47,7 +47,7 @@ struct end_noted : gyre::end_watch {
 template <class Stream, class GoOn>
 gyre::task<std::string> hear_out(Stream here, Stream there, first what, leaves how, GoOn go_on) {
   if (what == first::words) say_and_leave(there, "last words", how);
-  auto waiting = gyre::spawn(receive_once(here));
+  auto waiting = gyre::spawn(received_text(here));
   if (what == first::wait) {
     co_await settle();
     say_and_leave(there, "last words", how);
@@ -95,7 +95,7 @@ constexpr auto reads = [](auto& stream) -> gyre::task<> {
   EXPECT_EQ(n, 0U);
 };
 constexpr auto watches = [](auto& stream) -> gyre::task<> {
-  end_noted watch;
+  end_event watch;
   stream.socket().watch_end(&watch);
   try {
     co_await watch.happened.wait();
@@ -108,7 +108,7 @@ constexpr auto watches = [](auto& stream) -> gyre::task<> {
 constexpr auto fails_to_write_and_receives = [](auto& stream) -> gyre::task<> {
   const std::string error = co_await error_of(stream.write_all("x"));
   EXPECT_NE(error, "");
-  (void)co_await gyre::as_result(receive_once(stream));  // an error, or the end if the write has consumed the error
+  (void)co_await gyre::as_result(received_text(stream));  // an error, or the end if the write has consumed the error
 };
 
 class end_with_bytes : public testing::TestWithParam<first> {

@@ -3,6 +3,7 @@
 #include <gyre/gyre.hpp>
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/net/loop_buffers.hpp"
 #include "tests/net/stream_flow.hpp"
 
 #include <array>
@@ -16,8 +17,6 @@ using namespace gyre_test;
 namespace {
 
 using flow_of_tcp = flow<gyre::tcp_stream>;
-
-gyre::io::buffer_pool& pool() { return gyre::event_loop::current().backend().buffers(); }
 
 /// Writes from `there.written` to `until` in one piece.
 gyre::task<> write_until(flow_of_tcp& there, std::size_t until) {
@@ -54,7 +53,7 @@ struct large_stream {
 };
 
 /// Receives in a task of its own.
-gyre::task<> receive_once(flow_of_tcp& there, bool& ended) {
+gyre::task<> take_lease(flow_of_tcp& there, bool& ended) {
   const gyre::buffer_lease lease = co_await there.from->receive();
   there.take(lease.bytes());
   ended = lease.empty();
@@ -63,17 +62,17 @@ gyre::task<> receive_once(flow_of_tcp& there, bool& ended) {
 // ---- random
 
 /// The ways to be interrupted. Returns true at the end of the stream.
-gyre::task<bool> receive_somehow(flow_of_tcp& there) {
+gyre::task<bool> take_lease_somehow(flow_of_tcp& there) {
   bool ended = false;
   try {
     switch (there.choose.below(5)) {
       case 0: {
-        auto limited = gyre::timeout(there.moment(), receive_once(there, ended));
+        auto limited = gyre::timeout(there.moment(), take_lease(there, ended));
         co_await std::move(limited);
         break;
       }
       case 1: {  // before it begins, while it waits, or when it has its result
-        auto receiving = gyre::spawn(receive_once(there, ended));
+        auto receiving = gyre::spawn(take_lease(there, ended));
         co_await pause(there.choose);
         receiving.cancel();
         co_await receiving.wait();
@@ -81,20 +80,20 @@ gyre::task<bool> receive_somehow(flow_of_tcp& there) {
         break;
       }
       case 2: {
-        auto receiving = gyre::spawn(receive_once(there, ended));
+        auto receiving = gyre::spawn(take_lease(there, ended));
         co_await pause(there.choose);
         there.from->cancel();
         co_await receiving;
         break;
       }
       case 3: {  // two that end each other
-        auto first = receive_once(there, ended);
+        auto first = take_lease(there, ended);
         auto slow = pause(there.choose);
         co_await gyre::race(std::move(first), std::move(slow));
         break;
       }
       default:
-        co_await receive_once(there, ended);
+        co_await take_lease(there, ended);
     }
   } catch (const gyre::timed_out&) {
   } catch (const gyre::task_cancelled&) {
@@ -106,9 +105,9 @@ gyre::task<bool> receive_somehow(flow_of_tcp& there) {
   co_return ended;
 }
 
-gyre::task<> read_to_end(flow_of_tcp& there) {
+gyre::task<> receive_flow(flow_of_tcp& there) {
   for (bool ended = false; !ended;) {
-    ended = co_await receive_somehow(there);
+    ended = co_await take_lease_somehow(there);
     co_await pause(there.choose);
   }
   if (there.position != there.total && there.end != finish::reset)
@@ -128,7 +127,7 @@ gyre::task<> exhaust_pool(choices& choose, const bool& over) {
   }
 }
 
-gyre::run_options loop_for(unsigned seed) {
+gyre::run_options large_buffer_loop(unsigned seed) {
   choices choose(seed);
   gyre::run_options options;
   options.loop.backend.buffer_count = 16U << choose.below(5);
@@ -149,7 +148,7 @@ TEST(large_receive_cancel, before_it_begins_leaves_the_bytes_to_the_next) {
     co_await here.promote();
     co_await write_until(here.there, 1'050'000);
     bool ended = false;
-    auto receiving = gyre::spawn(receive_once(here.there, ended));
+    auto receiving = gyre::spawn(take_lease(here.there, ended));
     receiving.cancel();
     co_await receiving.wait();
     EXPECT_EQ(here.there.position, 1'000'000U);
@@ -162,7 +161,7 @@ TEST(large_receive_cancel, while_it_waits_leaves_later_bytes_to_the_next) {
     large_stream here;
     co_await here.promote();
     bool ended = false;
-    auto receiving = gyre::spawn(receive_once(here.there, ended));
+    auto receiving = gyre::spawn(take_lease(here.there, ended));
     co_await settle();
     receiving.cancel();
     co_await receiving.wait();
@@ -177,7 +176,7 @@ TEST(large_receive_cancel, in_the_turn_in_which_the_bytes_arrive_doubles_none) {
       large_stream here;
       co_await here.promote();
       bool ended = false;
-      auto receiving = gyre::spawn(receive_once(here.there, ended));
+      auto receiving = gyre::spawn(take_lease(here.there, ended));
       co_await settle();
       co_await write_until(here.there, 1'050'000);
       for (int n = 0; n < yields; ++n) co_await gyre::yield();
@@ -250,7 +249,7 @@ TEST(large_receive_cancel, at_random_loses_and_doubles_no_byte) {
       gyre::task_handle<void> squeezing;
       if (choose.one_in(3)) squeezing = gyre::spawn(exhaust_pool(choose, over));
       auto writing = gyre::spawn(write(there));
-      auto reading = gyre::spawn(read_to_end(there));
+      auto reading = gyre::spawn(receive_flow(there));
       while (!reading.done()) {
         large += pool().large_count() - pool().large_available();
         co_await gyre::sleep(100us);
@@ -262,7 +261,7 @@ TEST(large_receive_cancel, at_random_loses_and_doubles_no_byte) {
       co_await reading;
       EXPECT_FALSE(pool().in_use());
     };
-    gyre::run(body, loop_for(seed));
+    gyre::run(body, large_buffer_loop(seed));
   });
   EXPECT_GT(large, 0U) << "large buffers have been used";
 }

@@ -2,6 +2,7 @@
 #include <gyre/gyre.hpp>
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/net/loop_buffers.hpp"
 #include "tests/support/real_run.hpp"
 
 #include <algorithm>
@@ -15,7 +16,6 @@ namespace {
 constexpr std::size_t common = 4096;
 constexpr std::size_t large = gyre::io::bulk_size;
 
-const gyre::io::buffer_pool& pool() { return gyre::event_loop::current().backend().buffers(); }
 std::uint32_t large_in_use() { return pool().large_count() - pool().large_available(); }
 
 /// Sends `size` bytes through the pair. Returns the sizes of the leases in which they arrived.

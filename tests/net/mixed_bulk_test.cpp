@@ -3,6 +3,7 @@
 #include <gyre/gyre.hpp>
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/net/echo.hpp"
 #include "tests/net/random_loop.hpp"
 #include "tests/net/stream_flow.hpp"
 
@@ -24,7 +25,7 @@ void check(unsigned seed, std::size_t& position, std::span<const std::byte> byte
 }
 
 /// Sends until the end, or until the connection fails. Then it ends as `end` says.
-gyre::task<> send(gyre::tcp_stream& to, unsigned seed, std::size_t size, finish end) {
+gyre::task<> send_and_finish(gyre::tcp_stream& to, unsigned seed, std::size_t size, finish end) {
   std::vector<std::byte> bytes(size);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = byte_at(seed, i);
   try {
@@ -36,7 +37,7 @@ gyre::task<> send(gyre::tcp_stream& to, unsigned seed, std::size_t size, finish 
 }
 
 /// Reads to the end, and returns the number of bytes. Pauses, and holds some leases meanwhile.
-gyre::task<std::size_t> read(gyre::tcp_stream& from, unsigned seed, choices& choose, bool& failed) {
+gyre::task<std::size_t> read_with_pauses(gyre::tcp_stream& from, unsigned seed, choices& choose, bool& failed) {
   struct held_piece {
     gyre::buffer_lease lease;
     std::size_t position;
@@ -62,23 +63,18 @@ gyre::task<std::size_t> read(gyre::tcp_stream& from, unsigned seed, choices& cho
   co_return received;
 }
 
-gyre::task<> echo(gyre::tcp_stream& peer) {
-  while (const gyre::buffer_lease lease = co_await peer.receive()) co_await peer.write_all(lease.bytes());
-  co_await peer.shutdown_write();
-}
-
 /// An echo whose client begins to read late.
-gyre::task<> stall(unsigned seed) {
+gyre::task<> stall_echo(unsigned seed) {
   choices choose(seed);
   auto pair = co_await connect_pair();
   pair.server.set_send_buffer_size(20'000);
   const std::size_t size = choose.between(1, 8) * 100'000;
-  auto sending = gyre::spawn(send(pair.client, seed, size, finish::shut_down));
-  auto echoing = gyre::spawn(echo(pair.server));
+  auto sending = gyre::spawn(send_and_finish(pair.client, seed, size, finish::shut_down));
+  auto echoing = gyre::spawn(echo_and_end(pair.server));
   co_await gyre::sleep(std::chrono::microseconds(choose.below(20'000)));
   pair.server.set_send_buffer_size(500'000);
   bool failed = false;
-  const std::size_t received = co_await read(pair.client, seed, choose, failed);
+  const std::size_t received = co_await read_with_pauses(pair.client, seed, choose, failed);
   EXPECT_FALSE(failed);
   EXPECT_EQ(received, size);
   co_await sending;
@@ -86,7 +82,7 @@ gyre::task<> stall(unsigned seed) {
 }
 
 /// A relay that may be cancelled, or whose client or server may reset, while much is on its way.
-gyre::task<> relay(unsigned seed) {
+gyre::task<> relay_bulk(unsigned seed) {
   choices choose(seed);
   auto left = co_await connect_pair();
   auto right = co_await connect_pair();
@@ -95,7 +91,7 @@ gyre::task<> relay(unsigned seed) {
   const bool resets = choose.one_in(3);
   const bool is_cancelled = choose.one_in(3);
   const bool server_leaves = choose.one_in(4);
-  auto sending = gyre::spawn(send(left.client, seed, size, resets ? finish::reset : finish::shut_down));
+  auto sending = gyre::spawn(send_and_finish(left.client, seed, size, resets ? finish::reset : finish::shut_down));
   const auto copy = [&]() -> gyre::task<> {
     try {
       (void)co_await gyre::copy_bidirectional(left.server, right.client);
@@ -109,7 +105,7 @@ gyre::task<> relay(unsigned seed) {
     co_await gyre::sleep(std::chrono::microseconds(choose.below(5'000)));
     right.server.abort();
   } else {
-    auto reading = gyre::spawn(read(right.server, seed, choose, failed));
+    auto reading = gyre::spawn(read_with_pauses(right.server, seed, choose, failed));
     if (is_cancelled) {
       co_await gyre::sleep(std::chrono::microseconds(choose.below(8'000)));
       copying.cancel();
@@ -163,8 +159,8 @@ TEST(mixed_bulk, loses_and_doubles_no_byte_and_leaves_nothing_behind) {
       bool over = false;
       std::vector<gyre::task_handle<void>> all;
       for (unsigned n = 0; n < choose.between(2, 10); ++n) {
-        all.push_back(gyre::spawn(stall(seed * 1000 + n)));
-        all.push_back(gyre::spawn(relay(seed * 1000 + 500 + n)));
+        all.push_back(gyre::spawn(stall_echo(seed * 1000 + n)));
+        all.push_back(gyre::spawn(relay_bulk(seed * 1000 + 500 + n)));
       }
       gyre::task_handle<void> squeezing;
       const bool squeezes = choose.one_in(2);

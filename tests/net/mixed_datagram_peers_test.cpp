@@ -97,7 +97,7 @@ bool ends_connection(const peer<gyre::unix_datagram>& self) { return self.connec
 
 /// Sends until an error ends its connection. The last datagrams wait until both peers stay for good: these must arrive.
 template <class Socket>
-gyre::task<> send(peer<Socket>& self) {
+gyre::task<> send_as_peer(peer<Socket>& self) {
   datagram_flow<Socket>& all = *self.out;
   const std::size_t most_under_way = all.choose.one_in(3) ? 100 : 64;
   while (all.sent < all.total) {
@@ -126,7 +126,7 @@ gyre::task<> send(peer<Socket>& self) {
 }
 
 template <class Socket>
-gyre::task<> receive(peer<Socket>& self) {
+gyre::task<> receive_as_peer(peer<Socket>& self) {
   datagram_flow<Socket>& all = *self.in;
   while (all.next < all.total) {
     try {
@@ -161,8 +161,8 @@ gyre::task<> one_life(peer<Socket>& self) {
   if (self.in != nullptr) self.in->from = &*self.socket;
   if (self.in != nullptr) self.in->lose_what_is_under_way();
   auto body = [&self](gyre::task_group& group) -> gyre::task<> {
-    if (self.out != nullptr) group.spawn(send(self));
-    if (self.in != nullptr) group.spawn(receive(self));
+    if (self.out != nullptr) group.spawn(send_as_peer(self));
+    if (self.in != nullptr) group.spawn(receive_as_peer(self));
     if (self.stays()) co_return;
     co_await gyre::sleep(std::chrono::microseconds(self.choose.size_up_to(3'000)));
     group.cancel();

@@ -15,7 +15,7 @@ using namespace gyre_test;
 namespace {
 
 template <class Socket>
-gyre::task<> send(datagram_flow<Socket>& all) {
+gyre::task<> send_datagrams(datagram_flow<Socket>& all) {
   // As many as receive() requests in advance, or more. The kernel drops what does not fit.
   const std::size_t most_under_way = all.choose.one_in(3) ? 100 : 64;
   while (all.sent < all.total) {
@@ -30,7 +30,7 @@ gyre::task<> send(datagram_flow<Socket>& all) {
 /// Continues for a while after everything has arrived, because a receive that then waits must still react to its
 /// cancel.
 template <class Socket>
-gyre::task<> receive(datagram_flow<Socket>& all) {
+gyre::task<> receive_datagrams(datagram_flow<Socket>& all) {
   for (int after = 0; after < 5;) {
     co_await receive_once(all);
     if (all.next == all.total) ++after;
@@ -40,15 +40,15 @@ gyre::task<> receive(datagram_flow<Socket>& all) {
 }
 
 template <class Socket>
-gyre::task<> transfer(unsigned seed, Socket& sender, Socket& receiver, bool to_peer) {
+gyre::task<> transfer_datagrams(unsigned seed, Socket& sender, Socket& receiver, bool to_peer) {
   datagram_flow<Socket> there(seed);
   there.to = &sender;
   there.from = &receiver;
   there.to_peer = to_peer;
   if (!to_peer) there.destination = receiver.local_address();
   auto body = [&](gyre::task_group& group) -> gyre::task<> {
-    group.spawn(send(there));
-    group.spawn(receive(there));
+    group.spawn(send_datagrams(there));
+    group.spawn(receive_datagrams(there));
     co_return;
   };
   co_await gyre::task_group::scope(body);
@@ -65,7 +65,7 @@ TEST(mixed_datagrams, over_udp_each_comes_once_and_in_its_place) {
   for_each_loop([](unsigned seed) -> gyre::task<> {
     auto sender = gyre::udp_socket::bind("127.0.0.1:0");
     auto receiver = gyre::udp_socket::bind("127.0.0.1:0");
-    co_await transfer(seed, sender, receiver, false);
+    co_await transfer_datagrams(seed, sender, receiver, false);
   });
 }
 
@@ -74,14 +74,14 @@ TEST(mixed_datagrams, over_connected_udp_each_comes_once_and_in_its_place) {
     auto receiver = gyre::udp_socket::bind("127.0.0.1:0");
     auto sender = gyre::udp_socket::connected(receiver.local_address());
     receiver.connect(sender.local_address());
-    co_await transfer(seed, sender, receiver, true);
+    co_await transfer_datagrams(seed, sender, receiver, true);
   });
 }
 
 TEST(mixed_datagrams, between_unix_sockets_each_comes_once_and_in_its_place) {
   for_each_loop([](unsigned seed) -> gyre::task<> {
     auto pair = gyre::unix_datagram::pair();
-    co_await transfer(seed, pair.first, pair.second, true);
+    co_await transfer_datagrams(seed, pair.first, pair.second, true);
   });
 }
 
@@ -90,6 +90,6 @@ TEST(mixed_datagrams, to_the_name_of_a_unix_socket_each_comes_once_and_in_its_pl
     const std::string name = "@gyre_mixed_" + std::to_string(::getpid()) + "_";
     auto sender = gyre::unix_datagram::bind(gyre::unix_address(name + "sender"));
     auto receiver = gyre::unix_datagram::bind(gyre::unix_address(name + "receiver"));
-    co_await transfer(seed, sender, receiver, false);
+    co_await transfer_datagrams(seed, sender, receiver, false);
   });
 }

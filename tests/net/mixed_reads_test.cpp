@@ -19,7 +19,7 @@ namespace {
 // Each function takes what has arrived, and returns whether that was the end.
 
 template <class Stream>
-gyre::task<step> receive(flow<Stream>& all) {
+gyre::task<step> receive_step(flow<Stream>& all) {
   auto receiving = all.from->receive();
   gyre::buffer_lease lease;
   if (all.choose.one_in(3))
@@ -34,7 +34,7 @@ gyre::task<step> receive(flow<Stream>& all) {
 }
 
 template <class Stream>
-gyre::task<step> read_some(flow<Stream>& all) {
+gyre::task<step> read_some_step(flow<Stream>& all) {
   std::vector<std::byte> buffer(all.in_haste > 0 ? 100'000 : all.choose.size_up_to(20'000));
   auto reading = all.from->read_some(buffer);
   std::size_t size = 0;
@@ -47,7 +47,7 @@ gyre::task<step> read_some(flow<Stream>& all) {
 }
 
 template <class Stream>
-gyre::task<step> read_exactly(flow<Stream>& all) {
+gyre::task<step> read_exactly_step(flow<Stream>& all) {
   std::vector<std::byte> buffer(all.choose.size_up_to(20'000));
   auto reading = all.from->read_exactly(buffer);
   try {
@@ -89,20 +89,20 @@ gyre::task<step> read_with_descriptors(flow<Stream>& all) {
 template <class Stream>
 GYRE_CORO_WRAPPER gyre::task<step> read_somehow(flow<Stream>& all) {
   if (all.reader.buffered() > 0) return read_ahead(all);
-  if (all.in_haste > 0) return read_some(all);
+  if (all.in_haste > 0) return read_some_step(all);
   switch (all.choose.below(6)) {
     case 0:
     case 1:
-      return receive(all);
+      return receive_step(all);
     case 2:
-      return read_some(all);
+      return read_some_step(all);
     case 3:
-      return read_exactly(all);
+      return read_exactly_step(all);
     case 4:
       return read_ahead(all);
     default:
       if constexpr (std::same_as<Stream, gyre::unix_stream>) return read_with_descriptors(all);
-      return read_some(all);
+      return read_some_step(all);
   }
 }
 
@@ -152,7 +152,7 @@ gyre::task<> let_it_fill(flow<Stream>& all) {
 }
 
 template <class Stream>
-gyre::task<> read(flow<Stream>& all) {
+gyre::task<> read_flow(flow<Stream>& all) {
   for (step last = step::went_on; last == step::went_on;) {
     if (all.choose.one_in(8)) all.from->socket().watch_end(all.choose.one_in(2) ? nullptr : &all.watch);
     last = co_await read_once(all);
@@ -179,10 +179,10 @@ gyre::task<> transfer(unsigned seed, Stream& first, Stream& second) {
   if (choose.one_in(3)) second.set_send_buffer_size(10'000);
   auto body = [&](gyre::task_group& group) -> gyre::task<> {
     group.spawn(write(there));
-    group.spawn(read(there));
+    group.spawn(read_flow(there));
     if (both_ways) {
       group.spawn(write(back));
-      group.spawn(read(back));
+      group.spawn(read_flow(back));
     }
     co_return;
   };

@@ -22,24 +22,24 @@ using namespace gyre_test;
 namespace {
 
 template <class Stream>
-struct ends {
+struct stream_ends {
   Stream outer;  // of the client or the server
   Stream inner;  // of the relay
 };
 
 template <class Stream>
-gyre::task<ends<Stream>> connect(choices& choose) {
+gyre::task<stream_ends<Stream>> connect(choices& choose) {
   if constexpr (std::same_as<Stream, gyre::tcp_stream>) {
     auto pair = co_await connect_pair();
     for (gyre::tcp_stream* each : {&pair.client, &pair.server})
       if (choose.one_in(3)) each->set_send_buffer_size(10'000);
-    co_return ends<Stream>{std::move(pair.client), std::move(pair.server)};
+    co_return stream_ends<Stream>{std::move(pair.client), std::move(pair.server)};
   } else if constexpr (std::same_as<Stream, gyre::unix_stream>) {
     auto pair = gyre::unix_stream::pair();
-    co_return ends<Stream>{std::move(pair.first), std::move(pair.second)};
+    co_return stream_ends<Stream>{std::move(pair.first), std::move(pair.second)};
   } else {
     gyre::memory_pair pair(choose.between(1'000, 100'000));
-    co_return ends<Stream>{std::move(pair.first), std::move(pair.second)};
+    co_return stream_ends<Stream>{std::move(pair.first), std::move(pair.second)};
   }
 }
 
@@ -64,7 +64,7 @@ struct direction {
 };
 
 template <class Source, class Sink>
-gyre::task<> write(direction<Source, Sink>& all) {
+gyre::task<> write_direction(direction<Source, Sink>& all) {
   std::vector<std::byte> bytes;
   try {
     while (all.written < all.total) {
@@ -84,7 +84,7 @@ gyre::task<> write(direction<Source, Sink>& all) {
 }
 
 template <class Source, class Sink>
-gyre::task<> read(direction<Source, Sink>& all) {
+gyre::task<> read_direction(direction<Source, Sink>& all) {
   std::vector<std::byte> buffer(all.choose.one_in(2) ? 100'000 : all.choose.between(2'000, 10'000));
   try {
     while (!all.ended) {
@@ -101,7 +101,7 @@ gyre::task<> read(direction<Source, Sink>& all) {
   }
 }
 
-enum class outcome : std::uint8_t { complete, failed, interrupted };
+enum class relay_outcome : std::uint8_t { complete, failed, interrupted };
 
 template <class Left, class Right>
 gyre::task<> relay_bytes(choices& choose, Left& left, Right& right, bool both_ways) {
@@ -117,8 +117,8 @@ gyre::task<> relay_bytes(choices& choose, Left& left, Right& right, bool both_wa
 
 /// Relays, and is perhaps interrupted. Closes the two streams of the relay at the end.
 template <class Left, class Right>
-gyre::task<outcome> relay(choices& choose, Left& left, Right& right, bool both_ways) {
-  outcome result = outcome::complete;
+gyre::task<relay_outcome> relay(choices& choose, Left& left, Right& right, bool both_ways) {
+  relay_outcome result = relay_outcome::complete;
   auto copying = relay_bytes(choose, left, right, both_ways);
   try {
     switch (choose.below(4)) {
@@ -138,11 +138,11 @@ gyre::task<outcome> relay(choices& choose, Left& left, Right& right, bool both_w
         co_await std::move(copying);
     }
   } catch (const gyre::timed_out&) {
-    result = outcome::interrupted;
+    result = relay_outcome::interrupted;
   } catch (const gyre::task_cancelled&) {
-    result = outcome::interrupted;
+    result = relay_outcome::interrupted;
   } catch (const std::system_error&) {
-    result = outcome::failed;
+    result = relay_outcome::failed;
     right.abort();  // copy() leaves that to its caller
   }
   left = Left();
@@ -151,14 +151,14 @@ gyre::task<outcome> relay(choices& choose, Left& left, Right& right, bool both_w
 }
 
 template <class Source, class Sink>
-void expect_consistent(const direction<Source, Sink>& all, outcome result, const char* name) {
+void expect_consistent(const direction<Source, Sink>& all, relay_outcome result, const char* name) {
   const auto place = std::string(name) + ": " + std::to_string(all.position) + " of " + std::to_string(all.total);
-  if (result == outcome::complete) {
+  if (result == relay_outcome::complete) {
     EXPECT_TRUE(all.ended) << place;
     EXPECT_EQ(all.position, all.total) << place;
   }
   // The reader of a connection that was cut off gets an error, unless it was the relay's program that closed it.
-  if (result == outcome::failed && all.ended) EXPECT_EQ(all.position, all.total) << place;
+  if (result == relay_outcome::failed && all.ended) EXPECT_EQ(all.position, all.total) << place;
 }
 
 template <class Left, class Right>
@@ -172,18 +172,18 @@ gyre::task<> run_relay(unsigned seed, std::size_t scale = 1) {
   if (!both_ways) there.end = static_cast<finish>(choose.below(std::same_as<Left, gyre::tcp_stream> ? 3 : 2));
   auto copying = gyre::spawn(relay(choose, left.inner, right.inner, both_ways));
   std::vector<gyre::task_handle<void>> users;
-  users.push_back(gyre::spawn(write(there)));
-  users.push_back(gyre::spawn(read(there)));
+  users.push_back(gyre::spawn(write_direction(there)));
+  users.push_back(gyre::spawn(read_direction(there)));
   if (both_ways) {
-    users.push_back(gyre::spawn(write(back)));
-    users.push_back(gyre::spawn(read(back)));
+    users.push_back(gyre::spawn(write_direction(back)));
+    users.push_back(gyre::spawn(read_direction(back)));
   }
   for (auto& each : users) co_await each;
   if (!both_ways) right.outer = Right();
-  const outcome result = co_await copying;
+  const relay_outcome result = co_await copying;
   const bool is_reset = there.end == finish::reset;
-  if (!(is_reset && result == outcome::complete)) expect_consistent(there, result, "there");
-  if (is_reset && result != outcome::interrupted && there.ended) EXPECT_EQ(there.position, there.total);
+  if (!(is_reset && result == relay_outcome::complete)) expect_consistent(there, result, "there");
+  if (is_reset && result != relay_outcome::interrupted && there.ended) EXPECT_EQ(there.position, there.total);
   if (both_ways) expect_consistent(back, result, "back");
 }
 

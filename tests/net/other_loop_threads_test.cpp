@@ -12,7 +12,7 @@ using gyre::task;
 
 namespace {
 
-std::array<std::byte, 4> room;
+std::array<std::byte, 4> small_buffer;
 
 /// Makes an object on one loop and uses it on the loop of another thread.
 template <class Make, class Use>
@@ -29,11 +29,12 @@ void use_elsewhere(Make make, Use use) {
 TEST(other_loop_threads, a_task_that_waits_for_a_stream_of_another_loop_stops_the_program) {
   const char* const stream = "a TCP or Unix stream";
   const auto make = [] { return gyre::unix_stream::pair(); };
-  EXPECT_DEATH(use_elsewhere(make, [](auto& p) -> task<> { (void)co_await p.first.read_some(std::span(room)); }),
-               elsewhere("read_some", stream));
+  EXPECT_DEATH(
+      use_elsewhere(make, [](auto& p) -> task<> { (void)co_await p.first.read_some(std::span(small_buffer)); }),
+      elsewhere("read_some", stream));
   EXPECT_DEATH(use_elsewhere(make, [](auto& p) -> task<> { (void)co_await p.first.receive(); }),
                elsewhere("receive", stream));
-  EXPECT_DEATH(use_elsewhere(make, [](auto& p) -> task<> { (void)co_await p.first.receive_descriptors(room); }),
+  EXPECT_DEATH(use_elsewhere(make, [](auto& p) -> task<> { (void)co_await p.first.receive_descriptors(small_buffer); }),
                elsewhere("receive_descriptors", stream));
   const auto write_much = [](auto& p) -> task<> {
     const std::string much(10'000'000, 'x');
@@ -46,9 +47,11 @@ TEST(other_loop_threads, a_stream_that_another_loop_reads_is_not_blamed_on_two_r
   const auto read_on_both = [] {
     gyre::run([]() -> task<> {
       auto pair = gyre::unix_stream::pair();
-      auto here = gyre::spawn([&]() -> task<> { (void)co_await pair.first.read_some(std::span(room)); });
+      auto here = gyre::spawn([&]() -> task<> { (void)co_await pair.first.read_some(std::span(small_buffer)); });
       co_await settle();
-      std::thread([&] { gyre::run([&]() -> task<> { (void)co_await pair.first.read_some(std::span(room)); }); }).join();
+      std::thread([&] {
+        gyre::run([&]() -> task<> { (void)co_await pair.first.read_some(std::span(small_buffer)); });
+      }).join();
       co_await here;
     });
   };
@@ -58,7 +61,7 @@ TEST(other_loop_threads, a_stream_that_another_loop_reads_is_not_blamed_on_two_r
 TEST(other_loop_threads, a_task_that_waits_for_a_datagram_socket_of_another_loop_stops_the_program) {
   const char* const socket = "a datagram socket";
   const auto make = [] { return gyre::udp_socket::bind("127.0.0.1:0"); };
-  EXPECT_DEATH(use_elsewhere(make, [](auto& s) -> task<> { (void)co_await s.receive_from(room); }),
+  EXPECT_DEATH(use_elsewhere(make, [](auto& s) -> task<> { (void)co_await s.receive_from(small_buffer); }),
                elsewhere("receive_from", socket));
   EXPECT_DEATH(use_elsewhere(make, [](auto& s) -> task<> { (void)co_await s.receive(); }),
                elsewhere("receive", socket));

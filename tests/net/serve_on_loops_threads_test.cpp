@@ -54,7 +54,7 @@ bool bytes_wait_in(const gyre::tcp_stream& stream) {
   return ::recv(stream.native_descriptor(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 1;
 }
 
-gyre::task<> read_to_end(gyre::tcp_stream& stream) {
+gyre::task<> drain(gyre::tcp_stream& stream) {
   for (;;) {
     const gyre::buffer_lease piece = co_await stream.receive();
     if (!piece) break;
@@ -62,9 +62,9 @@ gyre::task<> read_to_end(gyre::tcp_stream& stream) {
 }
 
 /// Reads until the peer has closed or reset the connection. Returns false for another error.
-gyre::task<bool> ends(gyre::tcp_stream& stream) {
+gyre::task<bool> reads_to_end_or_reset(gyre::tcp_stream& stream) {
   try {
-    co_await read_to_end(stream);
+    co_await drain(stream);
   } catch (const gyre::io_error& error) {
     co_return error.code() == std::errc::connection_reset;
   }
@@ -283,7 +283,7 @@ TEST(serve_on_loops_threads, connections_for_a_loop_that_has_not_begun_to_serve_
     blocked.release();
     co_await server.wait();
     for (std::size_t i = 0; i < streams.size(); ++i) {
-      const bool has_ended = co_await ends(streams[i]);
+      const bool has_ended = co_await reads_to_end_or_reset(streams[i]);
       ended += has_ended ? 1 : 0;
     }
     streams.clear();

@@ -3,6 +3,8 @@
 #include <gyre/gyre.hpp>
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/net/echo.hpp"
+#include "tests/net/loop_buffers.hpp"
 #include "tests/net/stream_flow.hpp"
 
 #include <algorithm>
@@ -14,15 +16,7 @@ using namespace gyre_test;
 
 namespace {
 
-gyre::io::buffer_pool& pool() { return gyre::event_loop::current().backend().buffers(); }
-std::uint32_t common_in_use() { return pool().count() - pool().available() - pool().with_kernel(); }
-
-gyre::task<> echo(gyre::tcp_stream& peer) {
-  while (const gyre::buffer_lease lease = co_await peer.receive()) co_await peer.write_all(lease.bytes());
-  co_await peer.shutdown_write();
-}
-
-gyre::task<> send(gyre::tcp_stream& to, unsigned seed, std::size_t size) {
+gyre::task<> send_bytes(gyre::tcp_stream& to, unsigned seed, std::size_t size) {
   std::vector<std::byte> bytes(size);
   for (std::size_t i = 0; i < size; ++i) bytes[i] = byte_at(seed, i);
   co_await to.write_all(std::span<const std::byte>(bytes));
@@ -30,7 +24,7 @@ gyre::task<> send(gyre::tcp_stream& to, unsigned seed, std::size_t size) {
 }
 
 /// Reads to the end, and checks each byte.
-gyre::task<> expect(gyre::tcp_stream& from, unsigned seed, std::size_t size) {
+gyre::task<> expect_to_end(gyre::tcp_stream& from, unsigned seed, std::size_t size) {
   std::vector<std::byte> buffer(100'000);
   std::size_t position = 0;
   while (const std::size_t count = co_await from.read_some(std::span(buffer)))
@@ -50,13 +44,13 @@ struct conversation {
     server = std::move(pair.server);
     server.set_send_buffer_size(10'000);
     client.set_receive_buffer_size(100'000);
-    sending = gyre::spawn(send(client, seed, size));
-    echoing = gyre::spawn(echo(server));
+    sending = gyre::spawn(send_bytes(client, seed, size));
+    echoing = gyre::spawn(echo_and_end(server));
   }
   gyre::task<> finish(unsigned seed, std::size_t size) {
     server.set_send_buffer_size(1'000'000);
     client.set_receive_buffer_size(1'000'000);
-    co_await expect(client, seed, size);
+    co_await expect_to_end(client, seed, size);
     co_await sending;
     co_await echoing;
   }

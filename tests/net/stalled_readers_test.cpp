@@ -3,6 +3,7 @@
 #include <gyre/gyre.hpp>
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/net/loop_buffers.hpp"
 
 #include <cstring>
 #include <string>
@@ -14,9 +15,6 @@ using namespace gyre_test;
 namespace {
 
 constexpr std::size_t connections = 1'000;
-
-gyre::io::buffer_pool& pool() { return gyre::event_loop::current().backend().buffers(); }
-std::uint32_t common_in_use() { return pool().count() - pool().available() - pool().with_kernel(); }
 
 /// The data of connection `number`: a part of the same pattern that begins elsewhere for each of them.
 class numbered_data {

@@ -40,12 +40,8 @@ namespace {
 
 using namespace gyre_test;
 
-constexpr std::size_t connections = 50;
+constexpr std::size_t client_connections = 50;
 constexpr std::size_t request_size = 106;
-
-gyre::task<> echo(gyre::tcp_stream peer) {
-  while (gyre::buffer_lease received = co_await peer.receive()) co_await peer.write_all(received.bytes());
-}
 
 struct costs {
   double allocations;
@@ -53,14 +49,14 @@ struct costs {
 };
 
 /// Makes the loop's thread wait, so that all data that a client sends meanwhile is available at once.
-struct pause : gyre::io::completion {
+struct loop_pause : gyre::io::completion {
   std::binary_semaphore begun{0};
   std::binary_semaphore over{0};
   std::uint64_t backend_calls = 0;
 
   void begin(gyre::event_loop& loop) {
     complete = [](gyre::io::completion& c) noexcept {
-      auto& self = static_cast<pause&>(c);
+      auto& self = static_cast<loop_pause&>(c);
       self.backend_calls = gyre::event_loop::current().backend().system_calls();
       self.begun.release();
       self.over.acquire();
@@ -75,7 +71,7 @@ struct pause : gyre::io::completion {
 class client {
  public:
   /// `pauses` must outlive the turn of the loop in which the last pause ends.
-  client(const gyre::address& server, pause& pauses) : pause_(pauses) {
+  client(const gyre::address& server, loop_pause& pauses) : pause_(pauses) {
     for (int& fd : sockets_) {
       fd = ::socket(AF_INET, SOCK_STREAM, 0);
       EXPECT_EQ(::connect(fd, static_cast<const sockaddr*>(server.data()), server.size()), 0);
@@ -105,13 +101,13 @@ class client {
     const costs before = state();
     for (int i = 0; i < rounds; ++i) round(loop);
     const costs after = state();
-    const double requests = static_cast<double>(connections) * rounds;
+    const double requests = static_cast<double>(client_connections) * rounds;
     return {after.allocations - before.allocations, (after.system_calls - before.system_calls) / requests};
   }
 
  private:
-  std::array<int, connections> sockets_{};
-  pause& pause_;
+  std::array<int, client_connections> sockets_{};
+  loop_pause& pause_;
 };
 
 /// The cost of the requests of 50 connections to an echo server that has already served some.
@@ -122,7 +118,7 @@ costs costs_of_a_busy_server() {
     auto serving = gyre::spawn(listener.serve(echo));
     gyre::event_loop& loop = gyre::event_loop::current();
     counting = true;
-    pause pauses;
+    loop_pause pauses;
     std::thread thread([&, server = listener.local_address()] {
       {
         client load(server, pauses);

@@ -2,6 +2,7 @@
 #include <gyre/net/tcp_listener.hpp>
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/net/echo.hpp"
 #include "tests/net/ipv6.hpp"
 #include "tests/support/co_assert.hpp"
 #include "tests/support/failure_log.hpp"
@@ -21,10 +22,6 @@
 using namespace gyre_test;
 
 namespace {
-
-gyre::task<> echo(gyre::tcp_stream peer) {
-  while (const gyre::buffer_lease lease = co_await peer.receive()) co_await peer.write_all(lease.bytes());
-}
 
 gyre::task<bool> answers(gyre::tcp_stream& peer) {
   std::array<std::byte, 4> reply;

@@ -5,6 +5,7 @@
 
 #include "tests/net/connected_pair.hpp"
 #include "tests/net/ipv6.hpp"
+#include "tests/net/receive_text.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -18,12 +19,6 @@ using gyre::udp_socket;
 namespace {
 
 udp_socket here(const gyre::udp_options& options = {}) { return udp_socket::bind("127.0.0.1:0", options); }
-
-gyre::task<std::string> receive_text(udp_socket& socket) {
-  std::array<std::byte, 2048> buffer;
-  const auto datagram = co_await socket.receive_from(buffer);
-  co_return text_of(std::span(buffer).first(datagram.size));
-}
 
 gyre::task<std::string> lease_text(udp_socket& socket) {
   const auto datagram = co_await socket.receive();

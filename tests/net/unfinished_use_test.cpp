@@ -15,11 +15,11 @@ using gyre::task;
 
 namespace {
 
-task<> receive_copy(gyre::unix_datagram& socket) {
+task<> await_copy(gyre::unix_datagram& socket) {
   std::array<std::byte, 8> buffer;
   (void)co_await socket.receive_from(buffer);
 }
-task<> receive_lease(gyre::unix_datagram& socket) { (void)co_await socket.receive(); }
+task<> await_lease(gyre::unix_datagram& socket) { (void)co_await socket.receive(); }
 
 /// Runs both at once.
 template <class First, class Second>
@@ -48,16 +48,16 @@ void destroy_in_use(Make make, Use use) {
 
 TEST(unfinished_use, two_tasks_that_receive_from_one_datagram_socket_stop_the_program) {
   const char* const sentence = "two tasks receive from one datagram socket at the same time: let one task receive";
-  EXPECT_DEATH(run_both(receive_copy, receive_copy), sentence);
-  EXPECT_DEATH(run_both(receive_lease, receive_lease), sentence);
-  EXPECT_DEATH(run_both(receive_copy, receive_lease), sentence);
+  EXPECT_DEATH(run_both(await_copy, await_copy), sentence);
+  EXPECT_DEATH(run_both(await_lease, await_lease), sentence);
+  EXPECT_DEATH(run_both(await_copy, await_lease), sentence);
 }
 
 TEST(unfinished_use, a_datagram_socket_that_is_destroyed_while_a_task_waits_stops_the_program) {
   const char* const sentence =
       "a datagram socket was destroyed while another task sends or receives with it: cancel and await that task first";
   const auto make = [] { return gyre::unix_datagram::pair(); };
-  const auto receive = [](gyre::unix_datagram_pair& both) -> task<> { co_await receive_lease(both.first); };
+  const auto receive = [](gyre::unix_datagram_pair& both) -> task<> { co_await await_lease(both.first); };
   const auto send = [](gyre::unix_datagram_pair& both) -> task<> {
     const std::string large(50'000, 'x');  // few of them fill the buffer, so the task soon waits
     for (;;) co_await both.first.send(large);

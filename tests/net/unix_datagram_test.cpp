@@ -3,7 +3,7 @@
 
 #include <gyre/testing/cancel_at_every_await.hpp>
 
-#include "tests/net/connected_pair.hpp"
+#include "tests/net/receive_text.hpp"
 
 #include <unistd.h>
 
@@ -19,19 +19,13 @@ namespace {
 
 unix_address name(const std::string& word) { return unix_address("@gyre-dgram-" + word + std::to_string(::getpid())); }
 
-gyre::task<std::string> receive_text(unix_datagram& socket) {
-  std::array<std::byte, 2048> buffer;
-  const auto datagram = co_await socket.receive_from(buffer);
-  co_return text_of(std::span(buffer).first(datagram.size));
-}
-
 /// While other tasks are ready, a ring gets operations without a previous attempt.
 gyre::task<> be_ready_always() {
   for (;;) co_await gyre::yield();
 }
 
 /// Sends until there is no more room. Returns the number of datagrams.
-gyre::task<int> fill(unix_datagram& from, const unix_address& to) {
+gyre::task<int> fill_queue(unix_datagram& from, const unix_address& to) {
   for (int count = 0;; ++count) {
     const auto sent = co_await gyre::as_expected(gyre::timeout(5ms, from.send_to("x", to)));
     if (!sent) co_return count;
@@ -105,7 +99,7 @@ TEST(unix_datagram, a_send_waits_while_a_stranger_has_no_room) {
     unix_datagram server = unix_datagram::bind(name("full"));
     unix_datagram filler = unix_datagram::bind(name("filler"));
     unix_datagram client = unix_datagram::bind(name("client"));
-    const int count = co_await fill(filler, server.local_address());
+    const int count = co_await fill_queue(filler, server.local_address());
     EXPECT_GT(count, 0);
     auto waiting = gyre::spawn(send_last(client, server.local_address()));
     co_await settle();
@@ -194,7 +188,7 @@ TEST(unix_datagram, one_of_a_pair_waits_while_a_stranger_has_no_room) {
     unix_datagram server = unix_datagram::bind(name("strange"));
     unix_datagram filler = unix_datagram::bind(name("filling"));
     auto pair = unix_datagram::pair();
-    const int count = co_await fill(filler, server.local_address());
+    const int count = co_await fill_queue(filler, server.local_address());
     auto others = gyre::spawn(be_ready_always());
     auto waiting = gyre::spawn(send_last(pair.first, server.local_address()));
     co_await settle();
@@ -208,7 +202,7 @@ TEST(unix_datagram, sends_that_wait_go_in_their_order_and_those_that_are_cancell
   run_test([]() -> gyre::task<> {
     unix_datagram server = unix_datagram::bind(name("queue"));
     unix_datagram client = unix_datagram::bind(name("queuing"));
-    const int count = co_await fill(client, server.local_address());
+    const int count = co_await fill_queue(client, server.local_address());
     const auto send = [](unix_datagram& from, unix_address to, std::string text) -> gyre::task<> {
       co_await from.send_to(text, to);
     };
@@ -235,7 +229,7 @@ TEST(unix_datagram, cancel_ends_all_that_wait_to_send_and_to_receive) {
   run_test([]() -> gyre::task<> {
     unix_datagram server = unix_datagram::bind(name("stuck"));
     unix_datagram client = unix_datagram::bind(name("sticking"));
-    (void)co_await fill(client, server.local_address());
+    (void)co_await fill_queue(client, server.local_address());
     std::vector<gyre::task_handle<std::string>> all;
     for (int i = 0; i < 3; ++i) all.push_back(gyre::spawn(error_of(client.send_to("x", server.local_address()))));
     all.push_back(gyre::spawn(error_of(client.receive())));

@@ -35,7 +35,7 @@ class watched : gyre::end_watch {
   gyre::event happened_;
 };
 
-constexpr auto receives = [](auto& stream) -> gyre::task<> {
+constexpr auto receives_words = [](auto& stream) -> gyre::task<> {
   const gyre::buffer_lease lease = co_await stream.receive();
   EXPECT_EQ(lease.text(), words);
 };
@@ -57,7 +57,7 @@ constexpr auto reads_to_the_end = [](auto& stream) -> gyre::task<> {
 
 /// The peer writes and leaves in one turn, while a task reads the last words and nothing more.
 template <class Stream, class Read>
-gyre::task<> hear_out(Stream here, Stream there, Read read) {
+gyre::task<> hear_last_words(Stream here, Stream there, Read read) {
   watched watch(here);
   auto reading = gyre::spawn(read(here));
   co_await gyre::yield();  // now the task waits
@@ -68,18 +68,18 @@ gyre::task<> hear_out(Stream here, Stream there, Read read) {
 }
 
 template <class Read>
-void hear_out_tcp(Read read) {
+void hear_last_words_tcp(Read read) {
   run_test([read]() -> gyre::task<> {
     auto pair = co_await connect_pair();
-    co_await hear_out(std::move(pair.server), std::move(pair.client), read);
+    co_await hear_last_words(std::move(pair.server), std::move(pair.client), read);
   });
 }
 
 template <class Read>
-void hear_out_unix(Read read) {
+void hear_last_words_unix(Read read) {
   run_test([read]() -> gyre::task<> {
     auto pair = gyre::unix_stream::pair();
-    co_await hear_out(std::move(pair.first), std::move(pair.second), read);
+    co_await hear_last_words(std::move(pair.first), std::move(pair.second), read);
   });
 }
 
@@ -102,19 +102,23 @@ void empty_a_full_queue(Read read) {
 
 }  // namespace
 
-TEST(watched_end, is_told_when_it_comes_with_bytes_that_a_task_has_waited_to_receive) { hear_out_tcp(receives); }
-TEST(watched_end, is_told_when_it_comes_with_bytes_that_a_task_has_waited_to_read) { hear_out_tcp(reads_some); }
-TEST(watched_end, is_told_when_it_comes_with_the_last_of_the_bytes_that_a_task_wanted) { hear_out_tcp(reads_exactly); }
-TEST(watched_end, is_told_beside_a_task_that_finds_it_too) { hear_out_tcp(reads_to_the_end); }
+TEST(watched_end, is_told_when_it_comes_with_bytes_that_a_task_has_waited_to_receive) {
+  hear_last_words_tcp(receives_words);
+}
+TEST(watched_end, is_told_when_it_comes_with_bytes_that_a_task_has_waited_to_read) { hear_last_words_tcp(reads_some); }
+TEST(watched_end, is_told_when_it_comes_with_the_last_of_the_bytes_that_a_task_wanted) {
+  hear_last_words_tcp(reads_exactly);
+}
+TEST(watched_end, is_told_beside_a_task_that_finds_it_too) { hear_last_words_tcp(reads_to_the_end); }
 
 TEST(watched_end, of_a_unix_socket_is_told_when_it_comes_with_bytes_that_a_task_has_waited_to_receive) {
-  hear_out_unix(receives);
+  hear_last_words_unix(receives_words);
 }
 TEST(watched_end, of_a_unix_socket_is_told_when_it_comes_with_bytes_that_a_task_has_waited_to_read) {
-  hear_out_unix(reads_some);
+  hear_last_words_unix(reads_some);
 }
 TEST(watched_end, of_a_unix_socket_is_told_when_it_comes_with_the_last_of_the_bytes_that_a_task_wanted) {
-  hear_out_unix(reads_exactly);
+  hear_last_words_unix(reads_exactly);
 }
 
 TEST(watched_end, is_told_behind_a_full_queue_that_was_received) {

@@ -96,5 +96,9 @@ inline gyre::task<gyre::process_result> shell(std::string command, gyre::process
   const strings arguments{"/bin/sh", "-c", std::move(command)};
   co_return co_await gyre::run_process(arguments, std::move(options), std::move(input));
 }
+inline gyre::task<gyre::process_result> shell(std::string command) {
+  gyre::process_options options;
+  co_return co_await shell(std::move(command), std::move(options));
+}
 
 }  // namespace gyre_test

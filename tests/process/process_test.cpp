@@ -3,7 +3,7 @@
 
 #include <gyre/testing/cancel_at_every_await.hpp>
 
-#include "tests/fs/scratch.hpp"
+#include "tests/process/family.hpp"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -17,7 +17,6 @@ using namespace gyre_test;
 using gyre::process;
 using gyre::process_options;
 using gyre::redirect;
-using strings = std::vector<std::string>;
 
 namespace {
 
@@ -37,15 +36,6 @@ std::string error_of_start(const strings& arguments, const process_options& opti
   } catch (const gyre::io_error& error) {
     return error.what();
   }
-}
-
-gyre::task<gyre::process_result> shell(std::string command, process_options options, std::string input = "") {
-  const strings arguments{"/bin/sh", "-c", std::move(command)};
-  co_return co_await gyre::run_process(arguments, std::move(options), std::move(input));
-}
-gyre::task<gyre::process_result> shell(std::string command) {
-  process_options options;
-  co_return co_await shell(std::move(command), std::move(options));
 }
 
 }  // namespace

@@ -16,7 +16,6 @@
 #include <vector>
 
 using gyre::process;
-using gyre::testing::run_test;
 
 namespace {
 
@@ -40,8 +39,9 @@ TEST(process_threads, each_thread_starts_children_and_hears_of_their_ends) {
   std::atomic<int> wrong{0};
   std::vector<std::thread> starters;
   for (int i = 0; i < 3; ++i)
-    starters.emplace_back(
-        [&] { wrong += run_test([&]() -> gyre::task<int> { co_return co_await count_wrong(30, unknown); }); });
+    starters.emplace_back([&] {
+      wrong += gyre::testing::run_test([&]() -> gyre::task<int> { co_return co_await count_wrong(30, unknown); });
+    });
   for (auto& each : starters) each.join();
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(unknown, 0);
@@ -54,7 +54,7 @@ TEST(process_threads, a_thread_that_reaps_all_children_breaks_no_start_and_no_wa
     while (!stop)
       if (::waitpid(-1, nullptr, WNOHANG) <= 0) std::this_thread::yield();
   });
-  const int wrong = run_test([&]() -> gyre::task<int> { co_return co_await count_wrong(150, unknown); });
+  const int wrong = gyre::testing::run_test([&]() -> gyre::task<int> { co_return co_await count_wrong(150, unknown); });
   stop = true;
   reaper.join();
   EXPECT_EQ(wrong, 0);
@@ -77,7 +77,7 @@ TEST(process_threads, handlers_of_this_program_do_not_run_in_the_child) {
     }
   });
   std::atomic<int> unknown{0};
-  const int wrong = run_test([&]() -> gyre::task<int> { co_return co_await count_wrong(50, unknown); });
+  const int wrong = gyre::testing::run_test([&]() -> gyre::task<int> { co_return co_await count_wrong(50, unknown); });
   stop = true;
   storm.join();
   std::signal(SIGUSR1, before);

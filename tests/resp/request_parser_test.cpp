@@ -15,10 +15,10 @@ using namespace std::literals;
 
 namespace {
 
-using request = std::vector<std::string>;
+using parsed_request = std::vector<std::string>;
 
 struct outcome {
-  std::vector<request> requests;
+  std::vector<parsed_request> requests;
   std::string error;
   std::size_t unfinished = 0;  // bytes left over that are no complete request
 
@@ -27,7 +27,7 @@ struct outcome {
 
 void PrintTo(const outcome& o, std::ostream* out) {
   *out << o.requests.size() << " requests, error '" << o.error << "', " << o.unfinished << " bytes left:";
-  for (const request& each : o.requests) {
+  for (const parsed_request& each : o.requests) {
     *out << " [";
     for (const std::string& argument : each) *out << '"' << argument << "\" ";
     *out << ']';
@@ -82,7 +82,7 @@ outcome however_split(std::string_view input, const parser_limits& limits = {}) 
   return expected;
 }
 
-outcome requests(std::vector<request> all) { return {.requests = std::move(all), .error = {}, .unfinished = 0}; }
+outcome requests(std::vector<parsed_request> all) { return {.requests = std::move(all), .error = {}, .unfinished = 0}; }
 outcome error(std::string text) { return {.requests = {}, .error = std::move(text), .unfinished = 0}; }
 
 }  // namespace

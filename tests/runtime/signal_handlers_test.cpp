@@ -18,7 +18,7 @@ using gyre::testing::run_test;
 
 namespace {
 
-using handler = void (*)(int);
+using signal_handler = void (*)(int);
 using set_owner = std::unique_ptr<gyre::signal_set>;
 
 volatile std::sig_atomic_t first_calls = 0;
@@ -68,7 +68,7 @@ int in_child(F body) {
 }  // namespace
 
 TEST(signal_handlers, a_handler_that_other_code_installs_meanwhile_stays_at_the_end_of_a_set) {
-  const handler before = std::signal(SIGUSR1, SIG_IGN);
+  const signal_handler before = std::signal(SIGUSR1, SIG_IGN);
   set_owner set = own(SIGUSR1);
   std::signal(SIGUSR1, first_handler);
   set.reset();

@@ -11,8 +11,8 @@ using namespace gyre_test;
 
 namespace {
 
-struct world {
-  explicit world(unsigned seed) : random(seed) {}
+struct world_of_values {
+  explicit world_of_values(unsigned seed) : random(seed) {}
 
   int pick(int below) { return std::uniform_int_distribution<int>(0, below - 1)(random); }
 
@@ -98,11 +98,12 @@ struct world {
   }
 
   gyre::task<> act(int steps) {
-    using action = gyre::task<> (world::*)();
-    constexpr action all[] = {&world::listen,      &world::tell,        &world::observe,
-                              &world::change,      &world::meet,        &world::wait_for_moment,
-                              &world::make_moment, &world::answer_once, &world::promise_and_future,
-                              &world::sort,        &world::tell,        &world::change};
+    using action = gyre::task<> (world_of_values::*)();
+    constexpr action all[] = {
+        &world_of_values::listen,      &world_of_values::tell,        &world_of_values::observe,
+        &world_of_values::change,      &world_of_values::meet,        &world_of_values::wait_for_moment,
+        &world_of_values::make_moment, &world_of_values::answer_once, &world_of_values::promise_and_future,
+        &world_of_values::sort,        &world_of_values::tell,        &world_of_values::change};
     for (int i = 0; i < steps; ++i) {
       auto chosen = (this->*all[pick(static_cast<int>(std::size(all)))])();
       try {
@@ -129,7 +130,7 @@ TEST(values_stress, random_use_with_random_cancels_keeps_every_order) {
   for (unsigned seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     run_virtual([seed]() -> gyre::task<> {
-      world all(seed);
+      world_of_values all(seed);
       std::vector<gyre::task_handle<void>> tasks;
       for (int i = 0; i < 40; ++i) tasks.push_back(gyre::spawn(all.act(30)));
       for (int i = 0; i < 15; ++i) {

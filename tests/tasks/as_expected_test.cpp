@@ -14,7 +14,7 @@ gyre::task<int> refused_after(std::chrono::milliseconds time) {
   co_await gyre::sleep(time);
   throw gyre::io_error(std::make_error_code(std::errc::connection_refused), "connect", "10.0.0.7:443");
 }
-gyre::task<int> five() { co_return 5; }
+gyre::task<int> five_at_once() { co_return 5; }
 
 }  // namespace
 
@@ -43,7 +43,7 @@ TEST(as_expected_task, gives_the_time_out_of_anything) {
     const auto of_operation = co_await gyre::as_expected(gyre::timeout(1ms, event.wait()));
     EXPECT_FALSE(of_operation);
     EXPECT_EQ(of_operation.error(), std::errc::timed_out);
-    const auto in_time = co_await gyre::as_expected(gyre::timeout(1h, five));
+    const auto in_time = co_await gyre::as_expected(gyre::timeout(1h, five_at_once));
     EXPECT_EQ(in_time.value(), 5);
   });
 }

@@ -18,13 +18,13 @@ gyre::task<int> moves_its_deadline(gyre::timeout_scope& scope) {
   co_return 6;
 }
 int began = 0;
-gyre::task<> child() {
+gyre::task<> count_child() {
   ++began;
   co_return;
 }
 gyre::task<> body(gyre::task_group& group) {
-  (void)group.spawn(child);
-  (void)group.spawn(child());
+  (void)group.spawn(count_child);
+  (void)group.spawn(count_child());
   co_return;
 }
 

@@ -15,7 +15,7 @@ using namespace gyre_test;
 
 namespace {
 
-gyre::task<> nothing() { co_return; }
+gyre::task<> do_nothing() { co_return; }
 
 void on_a_thread_without_a_loop(const std::function<void()>& act) { std::thread(act).join(); }
 
@@ -35,11 +35,11 @@ void while_a_task_waits(Wait wait, const std::function<void()>& act) {
 // ---- no loop
 
 TEST(misuse_death, spawn_on_a_thread_without_a_loop) {
-  EXPECT_DEATH((void)gyre::spawn(nothing()), "spawn was called on a thread without a loop");
+  EXPECT_DEATH((void)gyre::spawn(do_nothing()), "spawn was called on a thread without a loop");
   EXPECT_DEATH(
       {
         gyre::async_scope scope;
-        scope.spawn(nothing());
+        scope.spawn(do_nothing());
       },
       "async_scope was called on a thread without a loop");
 }
@@ -166,7 +166,7 @@ TEST(misuse_death, a_task_that_waits_for_its_own_group_or_scope) {
   EXPECT_DEATH(run_virtual([]() -> gyre::task<> {
                  co_await gyre::task_group::scope([](gyre::task_group& group) -> gyre::task<> {
                    auto wait = [&]() -> gyre::task<> { co_await group.wait(); };
-                   group.spawn([&]() -> gyre::task<> { (void)co_await gyre::gather(wait(), nothing()); });
+                   group.spawn([&]() -> gyre::task<> { (void)co_await gyre::gather(wait(), do_nothing()); });
                    co_await gyre::sleep(1s);
                  });
                }),
@@ -189,7 +189,7 @@ TEST(misuse, a_group_may_be_awaited_by_a_helper_of_its_body_and_by_children_of_a
     co_await gyre::task_group::scope([&](gyre::task_group& outer) -> gyre::task<> {
       outer.spawn(child());
       auto wait_for_outer = [&]() -> gyre::task<> { co_await outer.wait(); };
-      (void)co_await gyre::gather(wait_for_outer(), nothing());
+      (void)co_await gyre::gather(wait_for_outer(), do_nothing());
       EXPECT_EQ(ended, 1);
       outer.spawn([&]() -> gyre::task<> {
         co_await gyre::task_group::scope([&](gyre::task_group& inner) -> gyre::task<> {
@@ -202,7 +202,7 @@ TEST(misuse, a_group_may_be_awaited_by_a_helper_of_its_body_and_by_children_of_a
     gyre::async_scope scope;
     scope.spawn([&]() -> gyre::task<> {
       gyre::async_scope own;
-      own.spawn(nothing());
+      own.spawn(do_nothing());
       co_await own.join();
       ++ended;
     });

@@ -17,7 +17,7 @@
 namespace {
 
 /// Counts the parts of a call that exist, on all threads.
-struct ledger {
+struct live_counts {
   std::atomic<int> running = 0;  // tasks on other loops
   std::atomic<int> values = 0;   // captures, arguments and results
   std::atomic<int> outlived = 0;
@@ -31,7 +31,7 @@ struct counted {
   std::atomic<int>* count;
 };
 
-gyre::task<counted> work(ledger& book, counted argument) {
+gyre::task<counted> work(live_counts& book, counted argument) {
   const counted running(book.running);
   for (int i = 0; i < 3; ++i) co_await gyre::yield();
   co_await gyre::sleep(std::chrono::microseconds(10));
@@ -40,13 +40,13 @@ gyre::task<counted> work(ledger& book, counted argument) {
 
 /// Records a task that still runs when the await of its call ends.
 struct end_of_call {
-  explicit end_of_call(ledger& in) noexcept : book(in) {}
+  explicit end_of_call(live_counts& in) noexcept : book(in) {}
   end_of_call& operator=(end_of_call&&) = delete;
   ~end_of_call() { book.outlived += book.running; }
-  ledger& book;
+  live_counts& book;
 };
 
-gyre::task<> call_tasks(ledger& book, gyre::event_loop& first, gyre::event_loop& second) {
+gyre::task<> call_tasks(live_counts& book, gyre::event_loop& first, gyre::event_loop& second) {
   const counted captured(book.values);
   auto plain = [captured] { return captured; };
   auto there = [&book, captured]() -> gyre::task<counted> { co_return co_await work(book, captured); };
@@ -71,7 +71,7 @@ gyre::task<> call_tasks(ledger& book, gyre::event_loop& first, gyre::event_loop&
   }
 }
 
-gyre::task<> start_tasks(ledger& book, gyre::event_loop& first, gyre::event_loop& second) {
+gyre::task<> start_tasks(live_counts& book, gyre::event_loop& first, gyre::event_loop& second) {
   const counted captured(book.values);
   auto there = [&book, captured]() -> gyre::task<counted> { co_return co_await work(book, captured); };
   {
@@ -91,11 +91,11 @@ gyre::task<> start_tasks(ledger& book, gyre::event_loop& first, gyre::event_loop
   EXPECT_TRUE(cancelled);
 }
 
-using scenario = gyre::task<> (*)(ledger& book, gyre::event_loop& first, gyre::event_loop& second);
+using scenario = gyre::task<> (*)(live_counts& book, gyre::event_loop& first, gyre::event_loop& second);
 
 void cancel_at_every_step(scenario body) {
   const gyre::runtime others({.threads = 2});
-  ledger book;
+  live_counts book;
   const auto make = [&]() -> gyre::task<> { co_await body(book, others.loop(0), others.loop(1)); };
   const auto check = [&](bool) {
     EXPECT_EQ(book.running, 0);

@@ -20,25 +20,23 @@
 
 #include "tests/support/co_assert.hpp"
 #include "tests/support/time_limit.hpp"
+#include "tests/tasks/remote_coroutines.hpp"
 
+using gyre_test::sleep_long;
+using gyre_test::word;
 using namespace std::chrono_literals;
 
 namespace {
 
 /// Runs `body` on loop 0 of a runtime of two loops.
 template <class F>
-void on_two_loops(F body) {
+void run_two_loops(F body) {
   gyre::run(std::move(body), {.threads = 2});
 }
 
 gyre::event_loop& other() {
   const gyre::event_loop& here = gyre::event_loop::current();
   return (*here.group())[1 - here.index()];
-}
-
-gyre::task<std::string> word(int number) {
-  co_await gyre::yield();
-  co_return "word " + std::to_string(number);
 }
 
 gyre::task<std::string> seven() { co_return co_await word(7); }
@@ -49,8 +47,6 @@ gyre::task<> fail_there() {
 }
 
 GYRE_CORO_WRAPPER gyre::task<> make_no_task() { throw std::logic_error("no task"); }
-
-gyre::task<> sleep_long() { co_await gyre::sleep(1h); }
 
 /// Counts the objects of its kind, and remembers the thread on which the last one was destroyed.
 struct tracked {
@@ -79,7 +75,7 @@ gyre::task<> hold(tracked /*argument*/) { co_await gyre::yield(); }
 }  // namespace
 
 TEST(on_threads, a_plain_function_runs_on_the_thread_of_the_other_loop) {
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     const auto there = co_await gyre::on(other(), [] { return std::this_thread::get_id(); });
     EXPECT_NE(there, std::this_thread::get_id());
     EXPECT_EQ(co_await gyre::on(other(), [] { return gyre::event_loop::current().index(); }), 1U);
@@ -87,11 +83,11 @@ TEST(on_threads, a_plain_function_runs_on_the_thread_of_the_other_loop) {
 }
 
 TEST(on_threads, a_task_runs_on_the_other_loop_and_its_value_returns) {
-  on_two_loops([]() -> gyre::task<> { EXPECT_EQ(co_await gyre::on(other(), seven), "word 7"); });
+  run_two_loops([]() -> gyre::task<> { EXPECT_EQ(co_await gyre::on(other(), seven), "word 7"); });
 }
 
 TEST(on_threads, the_caller_continues_on_its_own_thread) {
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     const auto here = std::this_thread::get_id();
     co_await gyre::on(other(), seven);
     EXPECT_EQ(std::this_thread::get_id(), here);
@@ -99,24 +95,24 @@ TEST(on_threads, the_caller_continues_on_its_own_thread) {
 }
 
 TEST(on_threads, a_value_that_can_only_be_moved_is_moved) {
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     const auto made = co_await gyre::on(other(), [] { return std::make_unique<int>(5); });
     EXPECT_EQ(*made, 5);
   });
 }
 
 TEST(on_threads, an_exception_of_a_plain_function_reaches_the_caller) {
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     EXPECT_THROW(co_await gyre::on(other(), [] { throw std::runtime_error("plain"); }), std::runtime_error);
   });
 }
 
 TEST(on_threads, an_exception_of_a_task_reaches_the_caller) {
-  on_two_loops([]() -> gyre::task<> { EXPECT_THROW(co_await gyre::on(other(), fail_there), std::runtime_error); });
+  run_two_loops([]() -> gyre::task<> { EXPECT_THROW(co_await gyre::on(other(), fail_there), std::runtime_error); });
 }
 
 TEST(on_threads, an_exception_of_a_function_that_makes_no_task_reaches_the_caller) {
-  on_two_loops([]() -> gyre::task<> { EXPECT_THROW(co_await gyre::on(other(), make_no_task), std::logic_error); });
+  run_two_loops([]() -> gyre::task<> { EXPECT_THROW(co_await gyre::on(other(), make_no_task), std::logic_error); });
 }
 
 TEST(on_threads, a_plain_function_for_the_own_loop_runs_at_once) {
@@ -137,7 +133,7 @@ TEST(on_threads, a_task_for_the_own_loop_runs_there) {
 }
 
 TEST(on_threads, the_captures_live_until_the_await_has_ended) {
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     auto text = std::make_shared<std::string>("kept");
     const std::weak_ptr<std::string> watched = text;
     auto use = [text = std::move(text)]() -> gyre::task<std::string> {
@@ -150,7 +146,7 @@ TEST(on_threads, the_captures_live_until_the_await_has_ended) {
 }
 
 TEST(on_threads, the_arguments_of_a_task_are_destroyed_on_its_loop_before_the_caller_continues) {
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     const auto there = co_await gyre::on(other(), [] { return std::this_thread::get_id(); });
     std::thread::id destroyed_on;
     auto call = [&]() -> gyre::task<> { co_await hold(tracked(destroyed_on)); };
@@ -160,7 +156,7 @@ TEST(on_threads, the_arguments_of_a_task_are_destroyed_on_its_loop_before_the_ca
 }
 
 TEST(on_threads, a_cancel_reaches_the_task_and_waits_for_its_end) {
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     bool cleaned_up = false;
     gyre::event running;
     gyre::event_loop& home = gyre::event_loop::current();
@@ -178,7 +174,7 @@ TEST(on_threads, a_cancel_reaches_the_task_and_waits_for_its_end) {
 }
 
 TEST(on_threads, a_value_that_comes_despite_the_cancel_wins) {
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     gyre::event running;
     gyre::event_loop& home = gyre::event_loop::current();
     auto stubborn = [&]() -> gyre::task<int> {
@@ -199,7 +195,7 @@ TEST(on_threads, a_value_that_comes_despite_the_cancel_wins) {
 }
 
 TEST(on_threads, a_call_that_is_cancelled_before_it_arrives_never_runs) {
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     bool ran = false;
     gyre::event_loop& there = other();
     std::binary_semaphore blocked{0};
@@ -215,14 +211,14 @@ TEST(on_threads, a_call_that_is_cancelled_before_it_arrives_never_runs) {
 }
 
 TEST(on_threads, a_time_limit_around_it_ends_the_task) {
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     EXPECT_THROW(co_await gyre::timeout(5ms, []() -> gyre::task<> { co_await gyre::on(other(), sleep_long); }),
                  gyre::timed_out);
   });
 }
 
 TEST(on_threads, the_faster_of_two_loops_wins_a_race_and_the_slower_one_is_cancelled) {
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     const auto first = co_await gyre::race(gyre::on(other(), sleep_long), gyre::on(gyre::event_loop::current(), seven));
     EXPECT_EQ(first.index, 1U);
   });
@@ -246,7 +242,7 @@ TEST(on_threads, a_task_that_runs_when_its_loop_is_shut_down_counts_as_cancelled
 
 TEST(on_threads, a_task_sees_the_task_local_values_of_the_caller) {
   static const gyre::task_local<std::string> user;
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     const auto bound = user.bind("ann");
     auto look = []() -> gyre::task<std::string> {
       co_await gyre::yield();
@@ -258,7 +254,7 @@ TEST(on_threads, a_task_sees_the_task_local_values_of_the_caller) {
 }
 
 TEST(on_threads, calls_of_one_task_to_one_loop_run_in_order) {
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     std::vector<int> seen;  // used only there
     co_await gyre::task_group::scope([&](gyre::task_group& group) -> gyre::task<> {
       for (int i = 0; i < 100; ++i)
@@ -270,7 +266,7 @@ TEST(on_threads, calls_of_one_task_to_one_loop_run_in_order) {
 }
 
 TEST(on_threads, a_started_task_runs_beside_the_caller_and_gives_its_value_later) {
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     auto made = gyre::spawn_on(other(), seven);
     EXPECT_EQ(co_await made, "word 7");
     auto number = gyre::spawn_on(other(), [] { return 9; });
@@ -279,7 +275,7 @@ TEST(on_threads, a_started_task_runs_beside_the_caller_and_gives_its_value_later
 }
 
 TEST(on_threads, a_started_task_can_be_cancelled_from_the_calling_loop) {
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     auto made = gyre::spawn_on(other(), sleep_long);
     co_await gyre::yield();
     made.cancel();
@@ -290,7 +286,7 @@ TEST(on_threads, a_started_task_can_be_cancelled_from_the_calling_loop) {
 TEST(on_threads, the_end_of_the_main_task_cancels_tasks_that_still_run_on_other_loops) {
   std::atomic<bool> begun = false;
   std::atomic<bool> cleaned_up = false;
-  on_two_loops([&]() -> gyre::task<> {
+  run_two_loops([&]() -> gyre::task<> {
     auto sleep_there = [&]() -> gyre::task<> {
       const gyre::scope_exit end([&] { cleaned_up = true; });
       begun = true;
@@ -303,14 +299,14 @@ TEST(on_threads, the_end_of_the_main_task_cancels_tasks_that_still_run_on_other_
 }
 
 TEST(on_threads, a_thousand_calls_give_their_own_values) {
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     gyre::event_loop& there = other();
     for (int i = 0; i < 1000; ++i) CO_ASSERT_EQ(co_await gyre::on(there, [i] { return i; }), i);
   });
 }
 
 TEST(on_threads, a_loop_that_is_busy_is_not_woken_by_messages) {
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     gyre::event_loop& there = other();
     std::binary_semaphore busy{0};
     std::binary_semaphore released{0};
@@ -341,7 +337,7 @@ TEST(on_threads, an_exception_and_the_task_local_values_that_a_call_has_seen_end
     std::thread::id home;
   };
   static const gyre::task_local<at_home> bound;
-  on_two_loops([]() -> gyre::task<> {
+  run_two_loops([]() -> gyre::task<> {
     const std::thread::id home = std::this_thread::get_id();
     auto fail = [home]() -> gyre::task<> {
       co_await gyre::yield();

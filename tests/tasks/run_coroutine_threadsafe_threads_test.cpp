@@ -13,6 +13,10 @@
 #include <thread>
 #include <vector>
 
+#include "tests/tasks/remote_coroutines.hpp"
+
+using gyre_test::sleep_long;
+using gyre_test::word;
 using namespace std::chrono_literals;
 
 namespace {
@@ -49,17 +53,10 @@ class loop_thread {
   std::thread thread_;
 };
 
-gyre::task<std::string> word(int number) {
-  co_await gyre::yield();
-  co_return "word " + std::to_string(number);
-}
-
 gyre::task<int> fail() {
   co_await gyre::yield();
   throw std::runtime_error("failed there");
 }
-
-gyre::task<> sleep_long() { co_await gyre::sleep(1h); }
 
 }  // namespace
 

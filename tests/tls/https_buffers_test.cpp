@@ -78,13 +78,6 @@ void run_beside_server(F clients) {
   });
 }
 
-gyre::task<https_client> connect(std::string where) {
-  auto below = co_await gyre::tcp_stream::connect(where);
-  const tls::client_config config(client_that_trusts());
-  auto stream = co_await tls::connect(std::move(below), "server.test", config);
-  co_return https_client(std::move(stream));
-}
-
 gyre::task<> get(https_client& client) {
   co_await client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
   const auto answer = co_await client.answer();
@@ -101,7 +94,7 @@ TEST(https_buffers, of_a_busy_connection_stay_between_its_requests) {
   ASSERT_TRUE(counts);
   long during_requests = -1;
   run_beside_server([&](std::string where) -> gyre::task<> {
-    auto client = co_await connect(where);
+    auto client = co_await connect_over_tls(where);
     for (int i = 0; i < 3; ++i) co_await get(client);
     during_requests = -taken;
     for (int i = 0; i < 50; ++i) co_await get(client);
@@ -116,7 +109,7 @@ TEST(https_buffers, are_given_back_by_a_connection_that_is_idle_for_a_while_and_
   long after_use = 0;
   run_beside_server([&](std::string where) -> gyre::task<> {
     std::vector<https_client> clients;
-    for (int i = 0; i < 5; ++i) clients.push_back(co_await connect(where));
+    for (int i = 0; i < 5; ++i) clients.push_back(co_await connect_over_tls(where));
     for (int round = 0; round < 2; ++round) {
       for (auto& client : clients) co_await get(client);
       after_use = held;
@@ -135,7 +128,7 @@ TEST(https_buffers, are_kept_by_a_bounded_number_of_connections) {
   run_beside_server([&](std::string where) -> gyre::task<> {
     std::vector<https_client> clients;
     for (int i = 0; i < connections; ++i) {
-      clients.push_back(co_await connect(where));
+      clients.push_back(co_await connect_over_tls(where));
       co_await get(clients.back());
     }
     for (auto& client : clients) co_await get(client);

@@ -21,12 +21,6 @@ std::size_t most_descriptors() {
   return limit.rlim_cur;
 }
 
-gyre::task<bool> is_closed_without_an_answer(gyre::tcp_stream& client) {
-  std::array<std::byte, 100> buffer{};
-  const auto got = co_await gyre::as_expected(client.read_some(std::span<std::byte>(buffer)));
-  co_return !got || *got == 0;
-}
-
 }  // namespace
 
 TEST(https_handshakes, a_client_that_speaks_no_tls_is_closed) {

@@ -4,7 +4,10 @@
 #include "tests/http/socket_server.hpp"
 #include "tests/tls/tls_pair.hpp"
 
+#include <array>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -23,12 +26,16 @@ inline gyre::task<gyre::tcp_stream> connect_to(socket_server& server) {
   co_return co_await gyre::tcp_stream::connect(server.server().where());
 }
 
-inline gyre::task<https_client> connect_over_tls(socket_server& server,
+inline gyre::task<https_client> connect_over_tls(std::string where,
                                                  tls::client_options settings = client_that_trusts()) {
-  auto below = co_await connect_to(server);
+  auto below = co_await gyre::tcp_stream::connect(where);
   const tls::client_config config(settings);
   auto stream = co_await tls::connect(std::move(below), "server.test", config);
   co_return https_client(std::move(stream));
+}
+inline gyre::task<https_client> connect_over_tls(socket_server& server,
+                                                 tls::client_options settings = client_that_trusts()) {
+  co_return co_await connect_over_tls(server.server().where(), std::move(settings));
 }
 
 inline gyre::task<http_answer> get_over_tls(socket_server& server, std::string target,
@@ -36,6 +43,12 @@ inline gyre::task<http_answer> get_over_tls(socket_server& server, std::string t
   auto client = co_await connect_over_tls(server, std::move(settings));
   co_await client.send("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
   co_return co_await client.answer();
+}
+
+inline gyre::task<bool> is_closed_without_an_answer(gyre::tcp_stream& client) {
+  std::array<std::byte, 100> buffer{};
+  const auto got = co_await gyre::as_expected(client.read_some(std::span<std::byte>(buffer)));
+  co_return !got || *got == 0;
 }
 
 /// The beginning of a client's first message: the server waits for the rest.

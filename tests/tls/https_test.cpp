@@ -33,12 +33,6 @@ std::string post(const std::string& body) {
   return "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-gyre::task<bool> is_closed_without_an_answer(gyre::tcp_stream& client) {
-  std::array<std::byte, 100> buffer{};
-  const auto got = co_await gyre::as_expected(client.read_some(std::span<std::byte>(buffer)));
-  co_return !got || *got == 0;
-}
-
 }  // namespace
 
 TEST(https_server, answers_requests_one_after_the_other_and_several_at_once) {

@@ -12,7 +12,7 @@ using namespace gyre_test;
 
 namespace {
 
-std::string text_of(std::size_t size, unsigned seed) {
+std::string random_text(std::size_t size, unsigned seed) {
   std::string text(size, '\0');
   unsigned state = seed * 2'654'435'761U + 1;
   for (char& each : text) {
@@ -39,8 +39,8 @@ gyre::task<> write_and_end(tls::stream& to, std::string_view text) {
 TEST(tls_stream, every_byte_arrives_in_both_directions_at_once) {
   run_tls([]() -> gyre::task<> {
     tls_pair pair = co_await shake_hands();
-    const std::string there = text_of(1'000'000, 1);
-    const std::string back = text_of(700'000, 2);
+    const std::string there = random_text(1'000'000, 1);
+    const std::string back = random_text(700'000, 2);
     auto all = gyre::gather(write_and_end(pair.client, there), write_and_end(pair.server, back),
                             read_to_end(pair.client), read_to_end(pair.server));
     const auto read = co_await std::move(all);
@@ -171,8 +171,8 @@ TEST(tls_stream, conversations_at_random) {
       choices choose(seed);
       tls_pair pair = co_await shake_hands(server_with_certificate(), client_that_trusts(), "server.test",
                                            choose.between(1, 100'000));
-      const std::array<std::string, 2> texts{text_of(choose.size_up_to(300'000), seed),
-                                             text_of(choose.size_up_to(300'000), seed + 1)};
+      const std::array<std::string, 2> texts{random_text(choose.size_up_to(300'000), seed),
+                                             random_text(choose.size_up_to(300'000), seed + 1)};
       auto write = [&](tls::stream& to, const std::string& text, unsigned own) -> gyre::task<> {
         choices pick(own);
         for (std::string_view rest = text; !rest.empty();) {
@@ -225,7 +225,7 @@ TEST(tls_listener, serves_connections_over_tcp_and_a_client_connects_by_name) {
     const tls::client_config trusts(client_that_trusts());
     auto talk = [&](unsigned number) -> gyre::task<> {
       auto stream = co_await tls::connect(listener.local_address().string(), trusts);
-      const std::string text = text_of(20'000 + number, number);
+      const std::string text = random_text(20'000 + number, number);
       auto both = gyre::gather(write_and_end(stream, text), read_to_end(stream));
       EXPECT_EQ((co_await std::move(both)).get<1>(), text);
     };

@@ -64,13 +64,6 @@ gyre::task<upload_counts> receive_all(http::request& request) {
   co_return found;
 }
 
-gyre::task<https_client> connect(std::string where) {
-  auto below = co_await gyre::tcp_stream::connect(where);
-  const tls::client_config config(client_that_trusts());
-  auto stream = co_await tls::connect(std::move(below), "server.test", config);
-  co_return https_client(std::move(stream));
-}
-
 gyre::task<> upload(https_client& client, std::size_t size) {
   std::string body(size, '\0');
   for (std::size_t i = 0; i < size; ++i) body[i] = static_cast<char>('a' + i % 23);
@@ -102,7 +95,7 @@ TEST(https_upload, takes_nothing_from_the_heap_for_a_piece) {
     co_return response::text("thanks");
   });
   run_beside(std::move(options), [](std::string where) -> gyre::task<> {
-    auto client = co_await connect(where);
+    auto client = co_await connect_over_tls(where);
     for (int i = 0; i < 2; ++i) co_await upload(client, whole);
   });
   EXPECT_EQ(last.bytes, whole);
@@ -124,7 +117,7 @@ TEST(https_upload, leaves_no_buffer_with_a_connection_that_is_idle_afterwards) {
   run_beside(std::move(options), [](std::string where) -> gyre::task<> {
     std::vector<https_client> idle;
     for (int i = 0; i < 20; ++i) {
-      auto client = co_await connect(where);
+      auto client = co_await connect_over_tls(where);
       co_await upload(client, 40'000);
       idle.push_back(std::move(client));
     }
