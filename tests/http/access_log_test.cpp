@@ -9,6 +9,7 @@
 #include <gyre/stream/memory_stream.hpp>
 #include <gyre/testing/http_test_client.hpp>
 
+#include "tests/http/owned_fields.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <gtest/gtest.h>
@@ -23,9 +24,9 @@
 namespace http = gyre::http;
 using gyre::task;
 using gyre::testing::http_test_client;
+using gyre_test::owned_fields;
 using gyre_test::run_virtual;
 using namespace std::chrono_literals;
-using owned_fields = std::vector<std::pair<std::string, std::string>>;
 
 namespace {
 
@@ -51,7 +52,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-http::server_options options_for(http::access_log& log) {
+http::server_options logging_options(http::access_log& log) {
   http::router routes;
   const auto any_user = [](std::string_view, std::string_view) { return true; };
   routes.get("/", [](http::request&) { return http::response::text("hello"); });
@@ -85,7 +86,7 @@ TEST(access_log, a_request_is_a_line) {
   run_virtual([]() -> task<> {
     auto ends = gyre::open_pipe();
     http::access_log log(ends.writer.get());
-    http_test_client app(options_for(log));
+    http_test_client app(logging_options(log));
     owned_fields fields = {{"Referer", "http://a/"}, {"User-Agent", "test/1 (a; b)"}};
     (void)co_await app.request("GET", "/?a=b", std::move(fields), "");
     (void)co_await app.get("/x");
@@ -107,7 +108,7 @@ TEST(access_log, a_client_can_forge_no_line) {
   run_virtual([]() -> task<> {
     auto ends = gyre::open_pipe();
     http::access_log log(ends.writer.get());
-    http_test_client app(options_for(log));
+    http_test_client app(logging_options(log));
     owned_fields fields = {{"User-Agent", "a\" 200 5 \"b\\\" \xff\t\xc3\xa9"}};
     (void)co_await app.request("GET", "/\"\\x", std::move(fields), "");
     owned_fields user = {{"Authorization", "Basic YSBiIl06eA=="}};  // a b"]
@@ -131,7 +132,7 @@ TEST(access_log, json_stays_json_whatever_comes) {
   run_virtual([]() -> task<> {
     auto ends = gyre::open_pipe();
     http::access_log log(ends.writer.get(), {.format = http::log_format::json});
-    http_test_client app(options_for(log));
+    http_test_client app(logging_options(log));
     for (const char* agent : {"plain", "a\"b\\c", "\xff\xfe", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xed\xa0\x80",
                               "\xc0\xaf", "\xf5\x80\x80\x80", "\xe2\x82", "a\tb", "\xf0\x8f\xbf\xbf"}) {
       owned_fields fields = {{"User-Agent", agent}};
@@ -165,7 +166,7 @@ TEST(access_log, json_shows_no_character_that_acts_on_a_terminal) {
   run_virtual([]() -> task<> {
     auto ends = gyre::open_pipe();
     http::access_log log(ends.writer.get(), {.format = http::log_format::json});
-    http_test_client app(options_for(log));
+    http_test_client app(logging_options(log));
     for (const char* agent : {"a\u009b31mb", "a\u202egpj.exe\u2069", "a\u2028b", "a\u0085b", "\u00a0\u200d"}) {
       owned_fields fields = {{"User-Agent", agent}};
       (void)co_await app.request("GET", "/", std::move(fields), "");
@@ -186,7 +187,7 @@ TEST(access_log, long_values_are_cut) {
   run_virtual([]() -> task<> {
     auto ends = gyre::open_pipe();
     http::access_log log(ends.writer.get(), {.longest_value = 10});
-    http_test_client app(options_for(log));
+    http_test_client app(logging_options(log));
     (void)co_await app.get("/" + std::string(5000, 'a'));
     co_await gyre::sleep(1ms);
     EXPECT_NE(drain(ends.reader.get()).find("\"GET /aaaaaaaaa... HTTP/1.1\""), std::string::npos);
@@ -201,7 +202,7 @@ TEST(access_log, what_a_full_pipe_does_not_take_is_lost_and_said_later) {
       http::access_log log(ends.writer.get(),
                            {.format = json ? http::log_format::json : http::log_format::combined, .buffer = 2000});
       EXPECT_EQ(::fcntl(ends.writer.get(), F_GETFL) & O_NONBLOCK, 0) << "others use it, too";
-      http_test_client app(options_for(log));
+      http_test_client app(logging_options(log));
       for (int i = 0; i < 200; ++i) (void)co_await app.get("/" + std::to_string(i));
       co_await gyre::sleep(1s);
       EXPECT_GT(log.lost(), 100u);
@@ -237,8 +238,8 @@ TEST(access_log, lines_of_several_logs_on_one_pipe_stay_whole_though_it_is_read_
     ::fcntl(ends.writer.get(), F_SETPIPE_SZ, 4096);
     http::access_log first(ends.writer.get());
     http::access_log second(ends.writer.get());
-    http_test_client of_first(options_for(first));
-    http_test_client of_second(options_for(second));
+    http_test_client of_first(logging_options(first));
+    http_test_client of_second(logging_options(second));
     for (int i = 0; i < 200; ++i) (void)co_await of_first.get("/first" + std::to_string(i));
     co_await gyre::sleep(25ms);  // virtual time: the two logs do not retry at the same time
     for (int i = 0; i < 200; ++i) (void)co_await of_second.get("/second");
@@ -261,7 +262,7 @@ TEST(access_log, a_pipe_that_nobody_reads_any_more_is_no_end_of_the_program) {
     auto ends = gyre::open_pipe();
     http::access_log log(ends.writer.get());
     ends.reader.close();
-    http_test_client app(options_for(log));
+    http_test_client app(logging_options(log));
     for (int i = 0; i < 5; ++i) EXPECT_EQ((co_await app.get("/")).status, 200);
     co_await gyre::sleep(1s);
     EXPECT_EQ(log.lost(), 5u);
@@ -276,8 +277,8 @@ TEST(access_log, sockets_and_files_are_written_to) {
     {
       http::access_log to_socket(ends[0]);
       http::access_log to_file(::fileno(file));
-      http_test_client first(options_for(to_socket));
-      http_test_client second(options_for(to_file));
+      http_test_client first(logging_options(to_socket));
+      http_test_client second(logging_options(to_file));
       (void)co_await first.get("/socket");
       (void)co_await second.get("/file");
     }  // the rest is written at the end
@@ -297,7 +298,7 @@ TEST(access_log, requests_of_one_turn_are_one_write) {
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
     {
       http::access_log log(ends[0]);
-      http_test_client app(options_for(log));
+      http_test_client app(logging_options(log));
       std::string many;
       for (int i = 0; i < 20; ++i) many += "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
       (void)co_await app.exchange_bytes(many);

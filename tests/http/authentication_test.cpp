@@ -4,6 +4,7 @@
 #include <gyre/http/router.hpp>
 #include <gyre/testing/http_test_client.hpp>
 
+#include "tests/http/owned_fields.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <gtest/gtest.h>
@@ -12,8 +13,8 @@ namespace http = gyre::http;
 using gyre::task;
 using gyre::testing::http_answer;
 using gyre::testing::http_test_client;
+using gyre_test::owned_fields;
 using gyre_test::run_virtual;
-using owned_fields = std::vector<std::pair<std::string, std::string>>;
 
 namespace {
 
@@ -27,14 +28,14 @@ task<bool> is_aladdin_later(std::string_view user, std::string_view password) {
   co_return is_aladdin(user, password);
 }
 
-http::router routes_with(http::middleware around) {
+http::router greeting_routes(http::middleware around) {
   http::router routes;
   routes.use(std::move(around));
   routes.get("/", greet);
   return routes;
 }
 
-task<http_answer> get_with(http_test_client& app, std::string authorization) {
+task<http_answer> get_with_authorization(http_test_client& app, std::string authorization) {
   owned_fields fields;
   if (!authorization.empty()) fields.emplace_back("Authorization", std::move(authorization));
   co_return co_await app.request("GET", "/", std::move(fields), "");
@@ -73,29 +74,29 @@ TEST(basic_credentials, are_split_at_the_first_colon) {
 
 TEST(basic_authentication, lets_the_right_one_in) {
   run_virtual([]() -> task<> {
-    http_test_client app(routes_with(http::basic_authentication("a \"cave\"", is_aladdin)));
-    const auto nobody = co_await get_with(app, "");
+    http_test_client app(greeting_routes(http::basic_authentication("a \"cave\"", is_aladdin)));
+    const auto nobody = co_await get_with_authorization(app, "");
     EXPECT_EQ(nobody.status, 401);
     EXPECT_EQ(nobody.field("WWW-Authenticate"), "Basic realm=\"a \\\"cave\\\"\", charset=\"UTF-8\"");
-    const auto good = co_await get_with(app, "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+    const auto good = co_await get_with_authorization(app, "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
     EXPECT_EQ(good.status, 200);
     EXPECT_EQ(good.body, "hello Aladdin");
-    EXPECT_EQ((co_await get_with(app, "Basic QWxhZGRpbjpvcGVu")).status, 401);
-    EXPECT_EQ((co_await get_with(app, "Bearer QWxhZGRpbg")).status, 401);
+    EXPECT_EQ((co_await get_with_authorization(app, "Basic QWxhZGRpbjpvcGVu")).status, 401);
+    EXPECT_EQ((co_await get_with_authorization(app, "Bearer QWxhZGRpbg")).status, 401);
   });
 }
 
 TEST(basic_authentication, the_check_may_wait) {
   run_virtual([]() -> task<> {
-    http_test_client app(routes_with(http::basic_authentication("cave", is_aladdin_later)));
-    EXPECT_EQ((co_await get_with(app, "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")).body, "hello Aladdin");
-    EXPECT_EQ((co_await get_with(app, "Basic QWxhZGRpbjpvcGVu")).status, 401);
+    http_test_client app(greeting_routes(http::basic_authentication("cave", is_aladdin_later)));
+    EXPECT_EQ((co_await get_with_authorization(app, "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")).body, "hello Aladdin");
+    EXPECT_EQ((co_await get_with_authorization(app, "Basic QWxhZGRpbjpvcGVu")).status, 401);
   });
 }
 
 TEST(basic_authentication, two_fields_are_as_good_as_none) {
   run_virtual([]() -> task<> {
-    http_test_client app(routes_with(http::basic_authentication("cave", is_aladdin)));
+    http_test_client app(greeting_routes(http::basic_authentication("cave", is_aladdin)));
     owned_fields two = {{"Authorization", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="}, {"Authorization", "Basic YTpi"}};
     EXPECT_EQ((co_await app.request("GET", "/", std::move(two), "")).status, 401);
   });
@@ -118,16 +119,16 @@ TEST(bearer_authentication, each_refusal_says_why) {
       if (!http::equal_secrets(token, "mF_9.B5f-4.1JqM=")) return std::nullopt;
       return "jasmine";
     };
-    http_test_client app(routes_with(http::bearer_authentication("api", check)));
-    EXPECT_EQ((co_await get_with(app, "Bearer mF_9.B5f-4.1JqM=")).body, "hello jasmine");
-    const auto none = co_await get_with(app, "");
+    http_test_client app(greeting_routes(http::bearer_authentication("api", check)));
+    EXPECT_EQ((co_await get_with_authorization(app, "Bearer mF_9.B5f-4.1JqM=")).body, "hello jasmine");
+    const auto none = co_await get_with_authorization(app, "");
     EXPECT_EQ(none.status, 401);
     EXPECT_EQ(none.field("WWW-Authenticate"), "Bearer realm=\"api\"");
-    const auto wrong = co_await get_with(app, "bearer mF_9");
+    const auto wrong = co_await get_with_authorization(app, "bearer mF_9");
     EXPECT_EQ(wrong.status, 401);
     EXPECT_EQ(wrong.field("WWW-Authenticate"), "Bearer realm=\"api\", error=\"invalid_token\"");
     for (const char* malformed : {"Bearer", "Bearer a b", "Bearer =", "Bearer a=b", "Bearer \"a\""}) {
-      const auto answer = co_await get_with(app, malformed);
+      const auto answer = co_await get_with_authorization(app, malformed);
       EXPECT_EQ(answer.status, 400) << malformed;
       EXPECT_EQ(answer.field("WWW-Authenticate"), "Bearer realm=\"api\", error=\"invalid_request\"") << malformed;
     }
@@ -137,7 +138,7 @@ TEST(bearer_authentication, each_refusal_says_why) {
 TEST(bearer_authentication, a_check_that_gives_no_name_sets_none) {
   run_virtual([]() -> task<> {
     const auto check = [](std::string_view token) { return token == "t"; };
-    http_test_client app(routes_with(http::bearer_authentication("api", check)));
-    EXPECT_EQ((co_await get_with(app, "Bearer t")).body, "hello ");
+    http_test_client app(greeting_routes(http::bearer_authentication("api", check)));
+    EXPECT_EQ((co_await get_with_authorization(app, "Bearer t")).body, "hello ");
   });
 }

@@ -3,7 +3,9 @@
 #include <gyre/http/compress.hpp>
 
 #include "decoding.hpp"
+#include "tests/http/memory_file.hpp"
 #include "tests/http/socket_server.hpp"
+#include "tests/support/mebibyte.hpp"
 
 #include <arpa/inet.h>
 #include <sys/mman.h>
@@ -24,8 +26,7 @@ using http::response;
 
 namespace {
 
-constexpr std::size_t piece = std::size_t{16} << 10U;
-constexpr std::size_t mebibyte = std::size_t{1} << 20U;
+constexpr std::size_t piece_size = std::size_t{16} << 10U;
 
 /// Text that every coding halves, and none compresses better.
 const std::string& hexadecimal() {
@@ -42,15 +43,6 @@ const std::string& hexadecimal() {
   return all;
 }
 
-int memory_file(std::string_view text, std::size_t size) {
-  const int fd = ::memfd_create("body", MFD_CLOEXEC);
-  EXPECT_EQ(::write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
-  EXPECT_EQ(::ftruncate(fd, static_cast<off_t>(size)), 0);
-  return fd;
-}
-gyre::fs::file file_of(std::string_view text) {
-  return gyre::fs::file::from_fd(memory_file(text, text.size()), "body");
-}
 gyre::fs::file zeros(std::size_t size) { return gyre::fs::file::from_fd(memory_file({}, size), "body"); }
 
 std::string get_coded(std::string_view coding) {
@@ -70,9 +62,9 @@ http::handler compressed(Body body) {
 struct writer {
   std::size_t written = 0;
   gyre::task<> operator()(http::body_writer& out) {
-    for (std::size_t at = 0; at < hexadecimal().size(); at += piece) {
-      co_await out.write(std::string_view(hexadecimal()).substr(at, piece));
-      written += piece;
+    for (std::size_t at = 0; at < hexadecimal().size(); at += piece_size) {
+      co_await out.write(std::string_view(hexadecimal()).substr(at, piece_size));
+      written += piece_size;
       co_await gyre::sleep(1ms);
     }
   }
@@ -135,7 +127,7 @@ TEST(back_pressure, others_run_while_a_stream_is_compressed_to_nearly_nothing) {
   for (const std::string_view coding : http::available_codings()) {
     std::size_t turns = 0;
     auto produce = [](http::body_writer& out) -> gyre::task<> {
-      const std::string same(piece, 'x');
+      const std::string same(piece_size, 'x');
       for (int i = 0; i < 256; ++i) co_await out.write(same);
     };
     run_in_memory(options_for(compressed(produce)), [&](memory_server& here) -> gyre::task<> {
@@ -145,7 +137,7 @@ TEST(back_pressure, others_run_while_a_stream_is_compressed_to_nearly_nothing) {
       });
       co_await client.send(get_coded(coding));
       const http_answer answer = co_await client.answer();
-      EXPECT_EQ(decode(coding, answer.body).text.size(), 256 * piece) << coding;
+      EXPECT_EQ(decode(coding, answer.body).text.size(), 256 * piece_size) << coding;
       other.cancel();
       co_await other.wait();
     });

@@ -5,14 +5,13 @@
 
 using namespace gyre_test;
 using http::parse_error;
-using state = http::chunked_decoder::state;
-using lines = std::vector<std::string>;
+using chunk_state = http::chunked_decoder::state;
 
 TEST(chunked_decoder, chunks_become_one_body_and_what_follows_is_left) {
   const decoded_body body = decode_body("4\r\nWiki\r\n5\r\npedia\r\nE\r\n in\r\n\r\nchunks.\r\n0\r\n\r\n");
-  EXPECT_EQ(body.state, state::complete);
+  EXPECT_EQ(body.state, chunk_state::complete);
   EXPECT_EQ(body.data, "Wikipedia in\r\n\r\nchunks.");
-  const decoded_body first = decode("1\r\na\r\n0\r\n\r\nGET / HTTP/1.1", 100);
+  const decoded_body first = decode_in_pieces("1\r\na\r\n0\r\n\r\nGET / HTTP/1.1", 100);
   EXPECT_EQ(first.consumed, 11U);
 }
 
@@ -29,14 +28,14 @@ TEST(chunked_decoder, extensions_are_skipped) {
 
 TEST(chunked_decoder, trailers_are_fields) {
   const decoded_body body = decode_body("0\r\nExpires: never\r\nX-Sum:  7 \r\n\r\n");
-  EXPECT_EQ(body.state, state::complete);
+  EXPECT_EQ(body.state, chunk_state::complete);
   EXPECT_EQ(body.trailers, (lines{"Expires: never", "X-Sum: 7"}));
 }
 
 TEST(chunked_decoder, without_its_end_it_wants_more) {
   for (const char* part : {"", "4", "4\r", "4\r\n", "4\r\nWi", "4\r\nWiki", "4\r\nWiki\r", "4\r\nWiki\r\n", "0\r\n",
                            "0\r\n\r", "0\r\nA: b\r\n"})
-    EXPECT_EQ(decode_body(part).state, state::more) << part;
+    EXPECT_EQ(decode_body(part).state, chunk_state::more) << part;
 }
 
 TEST(chunked_decoder, tricks_with_sizes_are_refused) {
@@ -128,17 +127,17 @@ TEST(chunked_decoder, frames_may_be_much_larger_than_the_data_only_up_to_a_limit
 TEST(chunked_decoder, long_extensions_do_not_go_on_without_end) {
   std::string chunks;
   for (int i = 0; i < 8; ++i) chunks += "1;" + std::string(4080, 'x') + "\r\nA\r\n";
-  EXPECT_EQ(decode(chunks, 1000).error, parse_error::bad_chunk_extension);
+  EXPECT_EQ(decode_in_pieces(chunks, 1000).error, parse_error::bad_chunk_extension);
 }
 
 TEST(chunked_decoder, chunks_of_one_byte_and_signed_ones_may_be_as_many_as_they_like) {
   std::string small;
   for (int i = 0; i < 100'000; ++i) small += "0001\r\nA\r\n";
-  EXPECT_EQ(decode(small + "0\r\n\r\n", 1000).data.size(), 100'000U);
+  EXPECT_EQ(decode_in_pieces(small + "0\r\n\r\n", 1000).data.size(), 100'000U);
   std::string large;
   for (int i = 0; i < 1000; ++i)
     large += "100;chunk-signature=" + std::string(64, 'f') + "\r\n" + std::string(256, 'A') + "\r\n";
-  EXPECT_EQ(decode(large + "0\r\n\r\n", 1000).data.size(), 256'000U);
+  EXPECT_EQ(decode_in_pieces(large + "0\r\n\r\n", 1000).data.size(), 256'000U);
 }
 
 TEST(chunked_decoder, it_can_be_used_again) {
@@ -146,7 +145,7 @@ TEST(chunked_decoder, it_can_be_used_again) {
   (void)decoder.next("zz\r\n");
   EXPECT_EQ(decoder.error(), parse_error::bad_chunk_size);
   decoder.reset();
-  EXPECT_EQ(decoder.next("1\r\nx").what, state::data);
+  EXPECT_EQ(decoder.next("1\r\nx").what, chunk_state::data);
 }
 
 TEST(chunked_decoder, each_body_has_its_own_limit_for_frames) {
@@ -155,6 +154,6 @@ TEST(chunked_decoder, each_body_has_its_own_limit_for_frames) {
   http::chunked_decoder decoder(limits);
   for (int i = 0; i < 10; ++i) {
     decoder.reset();
-    EXPECT_EQ(decoder.next("1;" + std::string(30, 'x') + "\r\nA").what, state::data);
+    EXPECT_EQ(decoder.next("1;" + std::string(30, 'x') + "\r\nA").what, chunk_state::data);
   }
 }

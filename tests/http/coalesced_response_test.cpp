@@ -34,7 +34,7 @@ gyre::task<> append_many(http::body_writer& out) {
   co_return;
 }
 
-http::handler make_routes() {
+http::handler repeating_routes() {
   http::router routes;
   routes.get("/generator", [](http::request&) { return response::stream(yield_many(), "text/plain"); });
   routes.get("/writer", [](http::request&) { return response::stream(write_many, "text/plain"); });
@@ -101,7 +101,7 @@ std::string repeated_piece() {
 }  // namespace
 
 TEST(coalesced_response, many_pieces_that_are_ready_leave_a_socket_in_few_sends) {
-  run_on_sockets(options_for(make_routes()), [](socket_server& here) -> gyre::task<> {
+  run_on_sockets(options_for(repeating_routes()), [](socket_server& here) -> gyre::task<> {
     for (const std::string target : {"/generator", "/writer", "/appends"}) {
       auto client = co_await here.connect();
       co_await client.send("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -115,7 +115,7 @@ TEST(coalesced_response, many_pieces_that_are_ready_leave_a_socket_in_few_sends)
 TEST(coalesced_response, many_pieces_that_are_ready_leave_any_stream_in_few_sends) {
   run_virtual([]() -> gyre::task<> {
     for (const std::string target : {"/generator", "/writer", "/appends"}) {
-      recorded_server here(options_for(make_routes()));
+      recorded_server here(options_for(repeating_routes()));
       co_await here.client.send("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
       const http_answer answer = co_await here.client.answer();
       EXPECT_EQ(answer.body, repeated_piece());

@@ -6,6 +6,7 @@
 #include <gyre/testing/http_test_client.hpp>
 
 #include "decoding.hpp"
+#include "tests/http/owned_fields.hpp"
 #include "tests/http/socket_server.hpp"
 #include "tests/support/co_assert.hpp"
 #include "tests/support/virtual_run.hpp"
@@ -23,9 +24,9 @@ using gyre::task;
 using gyre::testing::http_answer;
 using gyre::testing::http_test_client;
 using gyre_test::decode;
+using gyre_test::owned_fields;
 using gyre_test::run_virtual;
 using namespace std::chrono_literals;
-using owned_fields = std::vector<std::pair<std::string, std::string>>;
 
 namespace {
 
@@ -51,12 +52,12 @@ task<> write_book(http::body_writer& out) {
 }
 task<> write_book_at_once(http::body_writer& out) { co_await out.write(book); }
 
-http::response with(http::response made, std::string_view name, std::string_view value) {
+http::response with_header(http::response made, std::string_view name, std::string_view value) {
   made.add_field(name, value);
   return made;
 }
 
-http::router make_routes(http::compress_options options = {}) {
+http::router compressed_routes(http::compress_options options = {}) {
   http::router routes;
   routes.use(http::compress(std::move(options)));
   const auto add = [&routes](std::string_view pattern, auto make) {
@@ -80,19 +81,21 @@ http::router make_routes(http::compress_options options = {}) {
   add("/small", [] { return http::response::text(page.substr(0, 1023)); });
   add("/noise", [] { return http::response::bytes(make_noise(5000), "text/plain"); });
   add("/picture", [] { return http::response::bytes(std::string(page), "image/jpeg"); });
-  add("/encoded", [] { return with(http::response::text(page), "Content-Encoding", "identity"); });
-  add("/fixed", [] { return with(http::response::text(page), "cache-control", "max-age=1, No-Transform"); });
+  add("/encoded", [] { return with_header(http::response::text(page), "Content-Encoding", "identity"); });
+  add("/fixed", [] { return with_header(http::response::text(page), "cache-control", "max-age=1, No-Transform"); });
   add("/part",
       [] { return http::response::text(page).set_status(206).add_field("Content-Range", "bytes 0-9999/20000"); });
   add("/parts", [] { return http::response::bytes("--b", "multipart/byteranges; boundary=b").set_status(206); });
   add("/part-of-picture", [] { return http::response::bytes(std::string(page), "image/jpeg").set_status(206); });
-  add("/fixed-part", [] { return with(http::response::text(page).set_status(206), "Cache-Control", "no-transform"); });
-  add("/fixed-unchanged", [] { return with(http::response(304), "Cache-Control", "no-transform"); });
-  add("/digest", [] { return with(http::response::text(page), "Repr-Digest", "sha-256=:x:"); });
-  add("/tagged", [] { return with(with(http::response::text(page), "ETag", "\"v1\""), "Accept-Ranges", "bytes"); });
-  add("/unchanged", [] { return with(http::response(304), "ETag", "\"v1\""); });
+  add("/fixed-part",
+      [] { return with_header(http::response::text(page).set_status(206), "Cache-Control", "no-transform"); });
+  add("/fixed-unchanged", [] { return with_header(http::response(304), "Cache-Control", "no-transform"); });
+  add("/digest", [] { return with_header(http::response::text(page), "Repr-Digest", "sha-256=:x:"); });
+  add("/tagged",
+      [] { return with_header(with_header(http::response::text(page), "ETag", "\"v1\""), "Accept-Ranges", "bytes"); });
+  add("/unchanged", [] { return with_header(http::response(304), "ETag", "\"v1\""); });
   add("/empty", [] { return http::response::no_content(); });
-  add("/varied", [] { return with(http::response::text(page), "Vary", "accept-encoding"); });
+  add("/varied", [] { return with_header(http::response::text(page), "Vary", "accept-encoding"); });
   return routes;
 }
 
@@ -103,7 +106,7 @@ task<http_answer> ask(http_test_client& app, std::string method, std::string tar
   if (!known.empty()) fields.emplace_back("If-None-Match", std::move(known));
   co_return co_await app.request(std::move(method), std::move(target), std::move(fields), "");
 }
-task<http_answer> get(http_test_client& app, std::string target, std::string codings) {
+task<http_answer> get_coded_as(http_test_client& app, std::string target, std::string codings) {
   co_return co_await ask(app, "GET", std::move(target), std::move(codings));
 }
 
@@ -138,7 +141,7 @@ task<> expect_events_when_they_happen(Server& here, std::string coding, gyre::ev
 
 TEST(compress, every_coding_gives_the_same_back) {
   run_virtual([]() -> task<> {
-    http_test_client app(make_routes());
+    http_test_client app(compressed_routes());
     for (const std::string_view coding : http::available_codings()) {
       for (const auto& [target, expected] : {std::pair{"/page", &page},
                                              {"/book", &book},
@@ -146,7 +149,7 @@ TEST(compress, every_coding_gives_the_same_back) {
                                              {"/streamed", &book},
                                              {"/at-once", &book},
                                              {"/announced", &book}}) {
-        const auto answer = co_await get(app, target, std::string(coding));
+        const auto answer = co_await get_coded_as(app, target, std::string(coding));
         EXPECT_EQ(answer.status, 200);
         EXPECT_EQ(answer.field("Content-Encoding"), coding) << target;
         EXPECT_EQ(answer.field("Vary"), "Accept-Encoding") << target;
@@ -161,10 +164,10 @@ TEST(compress, every_coding_gives_the_same_back) {
 
 TEST(compress, a_client_that_takes_none_gets_none) {
   run_virtual([]() -> task<> {
-    http_test_client app(make_routes());
+    http_test_client app(compressed_routes());
     for (const char* codings :
          {"", "identity", "compress", "gzip;q=0, br;q=0, zstd;q=0", "identity;q=1, gzip;q=0.5", "*;q=0"}) {
-      const auto answer = co_await get(app, "/page", codings);
+      const auto answer = co_await get_coded_as(app, "/page", codings);
       EXPECT_EQ(answer.status, 200) << codings;
       EXPECT_EQ(answer.field("Content-Encoding"), "") << codings;
       EXPECT_EQ(answer.body, page) << codings;
@@ -176,27 +179,27 @@ TEST(compress, a_client_that_takes_none_gets_none) {
 TEST(compress, the_preferred_coding_is_taken_unless_the_client_prefers_another) {
   if (http::available_codings().size() < 3) GTEST_SKIP() << "this build does not have all codings";
   run_virtual([]() -> task<> {
-    http_test_client app(make_routes());
-    EXPECT_EQ((co_await get(app, "/page", "gzip, deflate, br, zstd")).field("Content-Encoding"), "zstd");
-    EXPECT_EQ((co_await get(app, "/page", "gzip, br")).field("Content-Encoding"), "br");
-    EXPECT_EQ((co_await get(app, "/page", "br;q=0.5, gzip")).field("Content-Encoding"), "gzip");
-    http_test_client other(make_routes({.codings = {"gzip", "zstd"}}));
-    EXPECT_EQ((co_await get(other, "/page", "br, zstd, gzip")).field("Content-Encoding"), "gzip");
+    http_test_client app(compressed_routes());
+    EXPECT_EQ((co_await get_coded_as(app, "/page", "gzip, deflate, br, zstd")).field("Content-Encoding"), "zstd");
+    EXPECT_EQ((co_await get_coded_as(app, "/page", "gzip, br")).field("Content-Encoding"), "br");
+    EXPECT_EQ((co_await get_coded_as(app, "/page", "br;q=0.5, gzip")).field("Content-Encoding"), "gzip");
+    http_test_client other(compressed_routes({.codings = {"gzip", "zstd"}}));
+    EXPECT_EQ((co_await get_coded_as(other, "/page", "br, zstd, gzip")).field("Content-Encoding"), "gzip");
   });
 }
 
 TEST(compress, what_must_stay_as_it_is_does) {
   run_virtual([]() -> task<> {
-    http_test_client app(make_routes());
+    http_test_client app(compressed_routes());
     for (const char* target : {"/small", "/picture", "/fixed", "/digest", "/empty", "/nowhere"}) {
-      const auto answer = co_await get(app, target, "gzip, br, zstd");
+      const auto answer = co_await get_coded_as(app, target, "gzip, br, zstd");
       EXPECT_EQ(answer.field("Content-Encoding"), "") << target;
       EXPECT_EQ(answer.field("Vary"), "") << target;
     }
-    const auto encoded = co_await get(app, "/encoded", "gzip, br, zstd");
+    const auto encoded = co_await get_coded_as(app, "/encoded", "gzip, br, zstd");
     EXPECT_EQ(encoded.field("Content-Encoding"), "identity");
     EXPECT_EQ(encoded.body, page);
-    const auto noise = co_await get(app, "/noise", "gzip, br, zstd");
+    const auto noise = co_await get_coded_as(app, "/noise", "gzip, br, zstd");
     EXPECT_EQ(noise.field("Content-Encoding"), "") << "it does not become smaller";
     EXPECT_EQ(noise.body.size(), 5000u);
     EXPECT_EQ(noise.field("Vary"), "Accept-Encoding");
@@ -205,7 +208,7 @@ TEST(compress, what_must_stay_as_it_is_does) {
 
 TEST(compress, a_part_and_word_that_nothing_has_changed_vary_as_the_whole_does) {
   run_virtual([]() -> task<> {
-    http_test_client app(make_routes());
+    http_test_client app(compressed_routes());
     for (const auto& [target, vary] : {std::pair{"/part", "Accept-Encoding"},
                                        {"/parts", "Accept-Encoding"},
                                        {"/unchanged", "Accept-Encoding"},
@@ -213,7 +216,7 @@ TEST(compress, a_part_and_word_that_nothing_has_changed_vary_as_the_whole_does) 
                                        {"/fixed-part", ""},
                                        {"/fixed-unchanged", ""}}) {
       for (const char* codings : {"", "gzip, br, zstd"}) {
-        const auto answer = co_await get(app, target, codings);
+        const auto answer = co_await get_coded_as(app, target, codings);
         EXPECT_EQ(answer.field("Vary"), vary) << target;
         EXPECT_EQ(answer.field("Content-Encoding"), "") << target;
       }
@@ -223,9 +226,9 @@ TEST(compress, a_part_and_word_that_nothing_has_changed_vary_as_the_whole_does) 
 
 TEST(compress, head_says_what_get_would) {
   run_virtual([]() -> task<> {
-    http_test_client app(make_routes());
+    http_test_client app(compressed_routes());
     for (const char* target : {"/page", "/book", "/streamed", "/announced", "/small", "/tagged"}) {
-      auto got = co_await get(app, target, "gzip");
+      auto got = co_await get_coded_as(app, target, "gzip");
       auto head = co_await ask(app, "HEAD", target, "gzip");
       EXPECT_EQ(head.body, "");
       for (owned_fields* const each : {&got.fields, &head.fields})
@@ -238,11 +241,11 @@ TEST(compress, head_says_what_get_would) {
 
 TEST(compress, a_strong_tag_becomes_weak_and_ranges_are_no_longer_offered) {
   run_virtual([]() -> task<> {
-    http_test_client app(make_routes());
-    const auto answer = co_await get(app, "/tagged", "gzip, br, zstd");
+    http_test_client app(compressed_routes());
+    const auto answer = co_await get_coded_as(app, "/tagged", "gzip, br, zstd");
     EXPECT_EQ(answer.field("ETag"), "W/\"v1\"");
     EXPECT_EQ(answer.field("Accept-Ranges"), "");
-    const auto plain = co_await get(app, "/tagged", "");
+    const auto plain = co_await get_coded_as(app, "/tagged", "");
     EXPECT_EQ(plain.field("ETag"), "\"v1\"");
     EXPECT_EQ(plain.field("Accept-Ranges"), "bytes");
     EXPECT_EQ((co_await ask(app, "GET", "/unchanged", "gzip", "W/\"v1\"")).field("ETag"), "W/\"v1\"");
@@ -252,8 +255,8 @@ TEST(compress, a_strong_tag_becomes_weak_and_ranges_are_no_longer_offered) {
 
 TEST(compress, what_varies_already_is_not_said_twice) {
   run_virtual([]() -> task<> {
-    http_test_client app(make_routes());
-    const auto answer = co_await get(app, "/varied", "gzip, br, zstd");
+    http_test_client app(compressed_routes());
+    const auto answer = co_await get_coded_as(app, "/varied", "gzip, br, zstd");
     int count = 0;
     for (const auto& [name, value] : answer.fields) count += name == "Vary";
     EXPECT_EQ(count, 1);
@@ -262,7 +265,7 @@ TEST(compress, what_varies_already_is_not_said_twice) {
 
 TEST(compress, a_body_shorter_than_announced_is_cut_off) {
   run_virtual([]() -> task<> {
-    http_test_client app(make_routes());
+    http_test_client app(compressed_routes());
     const auto silent = [](const gyre::background_failure&, void*) noexcept {};
     gyre::event_loop::current().set_exception_handler(silent, nullptr);
     const std::string bytes = co_await app.exchange_bytes(
@@ -316,7 +319,7 @@ TEST(compress, a_producer_that_flushes_is_heard_at_once) {
     routes.get("/", [write](http::request&) { return http::response::stream(write, "text/plain"); });
     http_test_client app(std::move(routes));
     for (const std::string_view coding : http::available_codings()) {
-      const auto answer = co_await get(app, "/", std::string(coding));
+      const auto answer = co_await get_coded_as(app, "/", std::string(coding));
       EXPECT_EQ(decode(coding, answer.body).text, page + "the end") << coding;
     }
   });
@@ -332,7 +335,7 @@ TEST(compress, files_are_compressed_on_their_way) {
     routes.get("/{path...}", http::static_files(folder));
     http_test_client app(std::move(routes));
     for (const std::string_view coding : http::available_codings()) {
-      const auto answer = co_await get(app, "/book.txt", std::string(coding));
+      const auto answer = co_await get_coded_as(app, "/book.txt", std::string(coding));
       EXPECT_EQ(answer.field("Content-Encoding"), coding);
       EXPECT_TRUE(answer.field("ETag").starts_with("W/\""));
       EXPECT_EQ(decode(coding, answer.body).text, book) << coding;

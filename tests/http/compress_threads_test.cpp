@@ -4,6 +4,7 @@
 
 #include "decoding.hpp"
 #include "tests/http/socket_server.hpp"
+#include "tests/support/mebibyte.hpp"
 
 #include <sys/mman.h>
 
@@ -20,9 +21,7 @@ using http::response;
 
 namespace {
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20U;
-
-const std::string& book() {
+const std::string& long_text() {
   static const std::string all = [] {
     std::string text;
     for (unsigned i = 0; text.size() < 16 * mebibyte; ++i)
@@ -46,10 +45,10 @@ const std::string& noise() {
 http::router make_routes() {
   http::router routes;
   routes.use(http::compress());
-  routes.get("/book", [](http::request&) { return response::borrowed(book(), "text/plain"); });
+  routes.get("/book", [](http::request&) { return response::borrowed(long_text(), "text/plain"); });
   routes.get("/noise", [](http::request&) { return response::borrowed(noise(), "text/plain"); });
   routes.get("/streamed", [](http::request&) {
-    auto write = [](http::body_writer& out) -> gyre::task<> { co_await out.write(book()); };
+    auto write = [](http::body_writer& out) -> gyre::task<> { co_await out.write(long_text()); };
     return response::stream(write, "text/plain");
   });
   routes.get("/hello", [](http::request&) { return response::text("hello"); });
@@ -84,7 +83,7 @@ class busy_threads {
   std::vector<gyre::task_handle<void>> waiting_;
 };
 
-std::string get(std::string_view target, std::string_view coding) {
+std::string request_for(std::string_view target, std::string_view coding) {
   return "GET " + std::string(target) + " HTTP/1.1\r\nHost: a\r\nAccept-Encoding: " + std::string(coding) + "\r\n\r\n";
 }
 
@@ -149,13 +148,13 @@ TEST(compress_threads, a_large_body_arrives_whole_in_every_coding) {
     auto client = co_await here.connect();
     for (const std::string_view coding : http::available_codings()) {
       for (const char* target : {"/book", "/streamed"}) {
-        co_await client.send(get(target, coding));
+        co_await client.send(request_for(target, coding));
         const http_answer answer = co_await client.answer();
         EXPECT_EQ(answer.field("Content-Encoding"), coding);
-        EXPECT_LT(answer.body.size(), book().size() / 3) << coding << target;
+        EXPECT_LT(answer.body.size(), long_text().size() / 3) << coding << target;
         const decoded plain = decode(coding, answer.body);
         EXPECT_TRUE(plain.ended && !plain.failed) << coding << target;
-        EXPECT_TRUE(plain.text == book()) << coding << target;
+        EXPECT_TRUE(plain.text == long_text()) << coding << target;
       }
     }
   });
@@ -165,7 +164,7 @@ TEST(compress_threads, a_large_body_that_does_not_become_smaller_stays_as_it_is)
   run_on_sockets(options_for(make_routes()), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     for (const std::string_view coding : http::available_codings()) {
-      co_await client.send(get("/noise", coding));
+      co_await client.send(request_for("/noise", coding));
       const http_answer answer = co_await client.answer();
       EXPECT_EQ(answer.field("Content-Encoding"), "") << coding;
       EXPECT_TRUE(answer.body == noise()) << coding;
@@ -180,7 +179,7 @@ TEST(compress_threads, others_are_answered_while_a_large_body_is_compressed) {
       busy_threads all(0);
       co_await all.occupy();
       auto client = co_await here.connect();
-      co_await client.send(get(target, coding));
+      co_await client.send(request_for(target, coding));
       for (int i = 0; i < 3; ++i) {
         const http_answer answer = co_await here.get("/hello");
         EXPECT_EQ(answer.body, "hello");
@@ -188,7 +187,7 @@ TEST(compress_threads, others_are_answered_while_a_large_body_is_compressed) {
       EXPECT_EQ(client.received().find("\r\n0\r\n"), std::string::npos);
       co_await all.release();
       const http_answer answer = co_await client.answer();
-      EXPECT_TRUE(decode(coding, answer.body).text == book());
+      EXPECT_TRUE(decode(coding, answer.body).text == long_text());
     });
   }
 }
@@ -203,7 +202,7 @@ TEST_F(compress_threads_endless, a_client_that_leaves_ends_the_compression) {
         for (const int turns : {0, 1, 10, 100}) {
           heard = {};
           auto client = co_await here.connect();
-          co_await client.send(get(target, coding));
+          co_await client.send(request_for(target, coding));
           co_await until_it_is_compressed(turns);
           reset(client);
           co_await until_answered(heard);
@@ -224,7 +223,7 @@ TEST_F(compress_threads_endless, a_client_that_leaves_withdraws_a_compression_th
     for (const char* target : {"/value", "/streamed"}) {
       heard = {};
       auto client = co_await here.connect();
-      co_await client.send(get(target, http::available_codings().front()));
+      co_await client.send(request_for(target, http::available_codings().front()));
       co_await until_it_is_compressed();
       reset(client);
       co_await until_answered(heard);
@@ -242,7 +241,7 @@ TEST_F(compress_threads_endless, a_time_limit_ends_the_compression) {
   run_on_sockets(options_for(std::move(limited)), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     for (const std::string_view coding : http::available_codings()) {
-      co_await client.send(get("/", coding));
+      co_await client.send(request_for("/", coding));
       const http_answer answer = co_await client.answer();
       EXPECT_EQ(answer.status, 503) << coding;
     }
@@ -255,7 +254,7 @@ TEST_F(compress_threads_endless, a_server_that_is_cancelled_ends_the_compression
     options.timeouts.drain = 0s;
     run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
       auto client = co_await here.connect();
-      co_await client.send(get(target, http::available_codings().back()));
+      co_await client.send(request_for(target, http::available_codings().back()));
       co_await until_it_is_compressed();
       here.tell_to_stop();
       co_await here.stopped();
@@ -279,7 +278,7 @@ TEST_F(compress_threads_endless, a_loop_may_end_while_a_thread_compresses) {
       while (where.empty()) co_await gyre::yield_turn();
       auto stream = co_await gyre::tcp_stream::connect(where);
       tcp_client client(std::move(stream));
-      co_await client.send(get(target, http::available_codings().back()));
+      co_await client.send(request_for(target, http::available_codings().back()));
       co_await until_it_is_compressed();
     });
   }

@@ -5,6 +5,7 @@
 #include <gyre/http/status_error.hpp>
 #include <gyre/testing/http_test_client.hpp>
 
+#include "tests/http/owned_fields.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <gtest/gtest.h>
@@ -13,14 +14,14 @@ namespace http = gyre::http;
 using gyre::task;
 using gyre::testing::http_answer;
 using gyre::testing::http_test_client;
+using gyre_test::owned_fields;
 using gyre_test::run_virtual;
-using owned_fields = std::vector<std::pair<std::string, std::string>>;
 
 namespace {
 
-const std::string good = "https://example.org";
+const std::string good_origin = "https://example.org";
 
-http::router routes_with(http::cors_options options, int* calls = nullptr) {
+http::router cors_routes(http::cors_options options, int* calls = nullptr) {
   http::router routes;
   routes.use(http::cors(std::move(options)));
   routes.any("/", [calls](http::request&) {
@@ -49,10 +50,11 @@ task<http_answer> preflight(http_test_client& app, std::string origin, std::stri
 
 TEST(cors, a_listed_origin_is_named_and_others_are_not) {
   run_virtual([]() -> task<> {
-    http_test_client app(routes_with({.origins = {good, "http://localhost:3000"}, .exposed = {"X-Total", "Link"}}));
-    const auto allowed = co_await get_from(app, "/", good);
+    http_test_client app(
+        cors_routes({.origins = {good_origin, "http://localhost:3000"}, .exposed = {"X-Total", "Link"}}));
+    const auto allowed = co_await get_from(app, "/", good_origin);
     EXPECT_EQ(allowed.body, "data");
-    EXPECT_EQ(allowed.field("Access-Control-Allow-Origin"), good);
+    EXPECT_EQ(allowed.field("Access-Control-Allow-Origin"), good_origin);
     EXPECT_EQ(allowed.field("Access-Control-Expose-Headers"), "X-Total, Link");
     EXPECT_EQ(allowed.field("Access-Control-Allow-Credentials"), "");
     EXPECT_EQ(allowed.field("Vary"), "Origin");
@@ -71,7 +73,7 @@ TEST(cors, a_listed_origin_is_named_and_others_are_not) {
 
 TEST(cors, any_origin_is_a_star_that_does_not_vary) {
   run_virtual([]() -> task<> {
-    http_test_client app(routes_with({.origins = {"*"}}));
+    http_test_client app(cors_routes({.origins = {"*"}}));
     const auto answer = co_await get_from(app, "/", "https://whoever.net");
     EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), "*");
     EXPECT_EQ(answer.field("Vary"), "");
@@ -80,7 +82,7 @@ TEST(cors, any_origin_is_a_star_that_does_not_vary) {
 
 TEST(cors, a_star_is_sent_to_those_without_an_origin_too_as_a_cache_may_give_their_answer_to_a_page) {
   run_virtual([]() -> task<> {
-    http_test_client app(routes_with({.origins = {"*"}, .exposed = {"Link"}}));
+    http_test_client app(cors_routes({.origins = {"*"}, .exposed = {"Link"}}));
     for (const char* target : {"/", "/private", "/nowhere"}) {
       const auto answer = co_await app.get(target);
       EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), "*") << target;
@@ -92,9 +94,9 @@ TEST(cors, a_star_is_sent_to_those_without_an_origin_too_as_a_cache_may_give_the
 
 TEST(cors, credentials_name_the_origin) {
   run_virtual([]() -> task<> {
-    http_test_client app(routes_with({.origins = {good}, .credentials = true}));
-    const auto answer = co_await get_from(app, "/", good);
-    EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), good);
+    http_test_client app(cors_routes({.origins = {good_origin}, .credentials = true}));
+    const auto answer = co_await get_from(app, "/", good_origin);
+    EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), good_origin);
     EXPECT_EQ(answer.field("Access-Control-Allow-Credentials"), "true");
   });
   EXPECT_THROW((void)http::cors({.origins = {"*"}, .credentials = true}), std::invalid_argument);
@@ -103,12 +105,14 @@ TEST(cors, credentials_name_the_origin) {
 TEST(cors, a_preflight_is_answered_without_the_handler) {
   run_virtual([]() -> task<> {
     int calls = 0;
-    http_test_client app(routes_with(
-        {.origins = {good}, .methods = {"PUT", "DELETE"}, .fields = {"X-A", "X-B"}, .max_age = std::chrono::hours(1)},
-        &calls));
-    const auto answer = co_await preflight(app, good, "PUT", "x-a");
+    http_test_client app(cors_routes({.origins = {good_origin},
+                                      .methods = {"PUT", "DELETE"},
+                                      .fields = {"X-A", "X-B"},
+                                      .max_age = std::chrono::hours(1)},
+                                     &calls));
+    const auto answer = co_await preflight(app, good_origin, "PUT", "x-a");
     EXPECT_EQ(answer.status, 204);
-    EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), good);
+    EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), good_origin);
     EXPECT_EQ(answer.field("Access-Control-Allow-Methods"), "PUT, DELETE");
     EXPECT_EQ(answer.field("Access-Control-Allow-Headers"), "X-A, X-B");
     EXPECT_EQ(answer.field("Access-Control-Max-Age"), "3600");
@@ -126,21 +130,21 @@ TEST(cors, a_preflight_is_answered_by_the_group_of_the_route_that_it_is_about) {
   run_virtual([]() -> task<> {
     const auto data = [](http::request&) { return http::response::text("data"); };
     http::router mounted;
-    mounted.use(http::cors({.origins = {good}}));
+    mounted.use(http::cors({.origins = {good_origin}}));
     mounted.put("/{name}", data);
     http::router routes;
     auto group = routes.at("/group");
-    group.use(http::cors({.origins = {good}}));
+    group.use(http::cors({.origins = {good_origin}}));
     group.put("/{name}", data);
     routes.get("/group/{name}", data);
     routes.mount("/mounted", std::move(mounted));
     http_test_client app(std::move(routes));
     for (const char* target : {"/group/a", "/mounted/a"}) {
-      const auto answer = co_await preflight(app, good, "PUT", "", target);
+      const auto answer = co_await preflight(app, good_origin, "PUT", "", target);
       EXPECT_EQ(answer.status, 204) << target;
-      EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), good) << target;
+      EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), good_origin) << target;
       for (const char* other : {"GET", "DELETE"}) {
-        const auto none = co_await preflight(app, good, other, "", target);
+        const auto none = co_await preflight(app, good_origin, other, "", target);
         EXPECT_EQ(none.status, 204) << target << other;
         EXPECT_EQ(none.field("Access-Control-Allow-Origin"), "") << target << other;
       }
@@ -152,31 +156,32 @@ TEST(cors, a_preflight_is_answered_by_the_group_of_the_route_that_it_is_about) {
 
 TEST(cors, a_star_for_methods_and_fields_says_what_was_asked_for) {
   run_virtual([]() -> task<> {
-    http_test_client app(routes_with({.origins = {good}, .methods = {"*"}, .fields = {"*"}, .credentials = true}));
-    const auto answer = co_await preflight(app, good, "PURGE", "authorization,x-anything");
+    http_test_client app(
+        cors_routes({.origins = {good_origin}, .methods = {"*"}, .fields = {"*"}, .credentials = true}));
+    const auto answer = co_await preflight(app, good_origin, "PURGE", "authorization,x-anything");
     EXPECT_EQ(answer.field("Access-Control-Allow-Methods"), "PURGE");
     EXPECT_EQ(answer.field("Access-Control-Allow-Headers"), "authorization,x-anything");
-    const auto odd = co_await preflight(app, good, "PUT", "a b, \"c\"");
+    const auto odd = co_await preflight(app, good_origin, "PUT", "a b, \"c\"");
     EXPECT_EQ(odd.field("Access-Control-Allow-Headers"), "");
   });
 }
 
 TEST(cors, errors_can_be_read_too) {
   run_virtual([]() -> task<> {
-    http_test_client app(routes_with({.origins = {good}}));
-    const auto refused = co_await get_from(app, "/private", good);
+    http_test_client app(cors_routes({.origins = {good_origin}}));
+    const auto refused = co_await get_from(app, "/private", good_origin);
     EXPECT_EQ(refused.status, 403);
-    EXPECT_EQ(refused.field("Access-Control-Allow-Origin"), good);
-    const auto missing = co_await get_from(app, "/nowhere", good);
+    EXPECT_EQ(refused.field("Access-Control-Allow-Origin"), good_origin);
+    const auto missing = co_await get_from(app, "/nowhere", good_origin);
     EXPECT_EQ(missing.status, 404);
-    EXPECT_EQ(missing.field("Access-Control-Allow-Origin"), good);
+    EXPECT_EQ(missing.field("Access-Control-Allow-Origin"), good_origin);
   });
 }
 
 TEST(cors, what_varies_already_is_not_said_twice) {
   run_virtual([]() -> task<> {
-    http_test_client app(routes_with({.origins = {good}}));
-    const auto answer = co_await get_from(app, "/varied", good);
+    http_test_client app(cors_routes({.origins = {good_origin}}));
+    const auto answer = co_await get_from(app, "/varied", good_origin);
     int count = 0;
     for (const auto& [name, value] : answer.fields) count += name == "Vary";
     EXPECT_EQ(count, 1);
@@ -188,8 +193,8 @@ TEST(cors, what_can_never_match_is_refused) {
   for (const char* bad :
        {"example.org", "https://example.org/", "https://", "null", "", "https://*.example.org", "https://a\r\nb"})
     EXPECT_THROW((void)http::cors({.origins = {bad}}), std::invalid_argument) << bad;
-  EXPECT_THROW((void)http::cors({.origins = {good}, .methods = {"A B"}}), std::invalid_argument);
-  EXPECT_THROW((void)http::cors({.origins = {good}, .fields = {"A,B"}}), std::invalid_argument);
+  EXPECT_THROW((void)http::cors({.origins = {good_origin}, .methods = {"A B"}}), std::invalid_argument);
+  EXPECT_THROW((void)http::cors({.origins = {good_origin}, .fields = {"A,B"}}), std::invalid_argument);
 }
 
 TEST(cors, a_scheme_that_is_no_token_is_no_origin) {
@@ -200,9 +205,9 @@ TEST(cors, a_scheme_that_is_no_token_is_no_origin) {
 TEST(cors, a_page_may_read_that_a_handler_has_failed) {
   run_virtual([]() -> task<> {
     gyre::event_loop::current().set_exception_handler([](auto&, void*) noexcept {}, nullptr);
-    http_test_client app(routes_with({.origins = {good}}));
-    const auto answer = co_await get_from(app, "/broken", good);
+    http_test_client app(cors_routes({.origins = {good_origin}}));
+    const auto answer = co_await get_from(app, "/broken", good_origin);
     EXPECT_EQ(answer.status, 500);
-    EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), good);
+    EXPECT_EQ(answer.field("Access-Control-Allow-Origin"), good_origin);
   });
 }

@@ -32,7 +32,7 @@ class denied_calls_of_http : public ::testing::TestWithParam<int> {
 };
 
 /// The body of a file below a directory. When `ranges` is set, it is requested in two ranges.
-gyre::task<std::string> served_from(std::string root, std::string ranges) {
+gyre::task<std::string> file_served_from(std::string root, std::string ranges) {
   http::router routes;
   routes.get("/{path...}", http::static_files(std::move(root)));
   http_test_client app(std::move(routes));
@@ -51,7 +51,7 @@ TEST_P(denied_calls_of_http, files_are_opened_without_openat2) {
   std::ofstream(std::filesystem::path(scratch.root()) / "below/a.txt") << "the file";
   const auto got = gyre_test::in_child_process([&] {
     gyre_test::deny_call(SYS_openat2, GetParam());
-    return gyre::run(served_from(scratch.root(), ""));
+    return gyre::run(file_served_from(scratch.root(), ""));
   });
   EXPECT_TRUE(got.ended) << got.signal;
   EXPECT_EQ(got.text, "the file");
@@ -66,7 +66,7 @@ TEST_P(denied_calls_of_http, what_must_not_be_guessed_is_random_without_getrando
     const std::string first = http::make_request_id();
     const bool differ = first.size() == 32 && first != http::make_request_id();
     return std::string(differ ? "ids differ, " : "ids are the same, ") +
-           gyre::run(served_from(scratch.root(), "bytes=0-0,4-5"));
+           gyre::run(file_served_from(scratch.root(), "bytes=0-0,4-5"));
   });
   EXPECT_TRUE(got.ended) << got.signal;
   EXPECT_TRUE(got.says("ids differ")) << got.text;

@@ -27,9 +27,9 @@ using namespace std::chrono_literals;
 namespace {
 
 /// Occupies both threads that read directories, until let_go().
-class busy_threads {
+class busy_readers {
  public:
-  busy_threads() {
+  busy_readers() {
     for (job& each : jobs_) {
       each.run = [](gyre::io::blocking_job& j) noexcept {
         auto& own = static_cast<job&>(j);
@@ -43,9 +43,9 @@ class busy_threads {
     }
     for (job& each : jobs_) each.begun.wait(false);
   }
-  busy_threads(const busy_threads&) = delete;
-  busy_threads& operator=(const busy_threads&) = delete;
-  ~busy_threads() { let_go(); }
+  busy_readers(const busy_readers&) = delete;
+  busy_readers& operator=(const busy_readers&) = delete;
+  ~busy_readers() { let_go(); }
   void let_go() {
     for (job& each : jobs_) {
       each.released = true;
@@ -158,7 +158,7 @@ TEST_F(directory_listing_test, a_file_that_comes_or_goes_is_seen_at_once) {
 TEST_F(directory_listing_test, a_request_behind_a_change_waits_for_a_reading_that_began_after_it) {
   write("a");
   date_back(".");
-  busy_threads busy;
+  busy_readers busy;
   run_virtual([&]() -> gyre::task<> {
     http::listing_cache cache;
     auto before = gyre::spawn(get(cache, "."));
@@ -181,7 +181,7 @@ TEST_F(directory_listing_test, a_request_behind_a_change_waits_for_a_reading_tha
 TEST_F(directory_listing_test, a_client_that_leaves_does_not_end_the_reading_that_others_wait_for) {
   write("a");
   date_back(".");
-  busy_threads busy;
+  busy_readers busy;
   run_virtual([&]() -> gyre::task<> {
     http::listing_cache cache;
     auto first = gyre::spawn(get(cache, "."));
@@ -198,7 +198,7 @@ TEST_F(directory_listing_test, a_client_that_leaves_does_not_end_the_reading_tha
 
 TEST_F(directory_listing_test, a_server_that_ends_does_not_wait_for_readings_that_have_not_begun) {
   write("a");
-  busy_threads busy;
+  busy_readers busy;
   run_virtual([&]() -> gyre::task<> {
     auto cache = std::make_unique<http::listing_cache>();
     auto wanted = gyre::spawn(get(*cache, "."));
@@ -254,7 +254,7 @@ TEST_F(directory_listing_test, an_answer_says_that_its_listing_is_truncated) {
 TEST_F(directory_listing_test, a_file_is_opened_while_the_threads_that_list_are_busy) {
   write("listed/a");
   write("file", "text");
-  busy_threads busy;
+  busy_readers busy;
   run([&](memory_server& here) -> gyre::task<> {
     auto waiting = here.connect();
     co_await waiting.send("GET /listed/ HTTP/1.1\r\nHost: a\r\n\r\n");

@@ -22,8 +22,8 @@ using http::response;
 
 namespace {
 
-constexpr std::size_t size = 3'000'000;
-constexpr std::size_t good = std::size_t{1} << 20U;
+constexpr std::size_t file_size = 3'000'000;
+constexpr std::size_t good_size = std::size_t{1} << 20U;
 
 /// No two pages are the same.
 std::string numbers(std::size_t count) {
@@ -102,7 +102,7 @@ class disk_error : public testing::Test {
       const auto whole = co_await bystander.answer();
       EXPECT_EQ(whole.body, "whole");
       const auto repaired = co_await here.get("/" + name);
-      EXPECT_TRUE(repaired.body == contents_.substr(0, name == "large.txt" ? size : 5000));
+      EXPECT_TRUE(repaired.body == contents_.substr(0, name == "large.txt" ? file_size : 5000));
       EXPECT_EQ(heard.complete, (std::vector<bool>{true, false, true, true}));
       for (int i = 0; i < 10'000 && open_descriptors() != descriptors; ++i) co_await gyre::sleep(1ms);
       EXPECT_EQ(here.server().connections(), 1U);
@@ -121,7 +121,7 @@ class disk_error : public testing::Test {
   }
 
   std::string root_;
-  std::string contents_ = numbers(size);
+  std::string contents_ = numbers(file_size);
 };
 
 /// Memory of two pages, whose file has one. The kernel can read it through /proc/self/mem up to the second page. An
@@ -151,14 +151,14 @@ constexpr std::string_view memory_failure = "read_at /proc/self/mem: Input/outpu
 }  // namespace
 
 TEST_F(disk_error, in_the_middle_of_a_file_that_is_in_memory_cuts_the_answer_off_and_is_reported) {
-  const std::string arrived = ask("large.txt", good, "", send_file_failure("large.txt"));
-  expect_beginning_of_file(arrived, good);
+  const std::string arrived = ask("large.txt", good_size, "", send_file_failure("large.txt"));
+  expect_beginning_of_file(arrived, good_size);
 }
 
 TEST_F(disk_error, in_the_middle_of_a_file_that_is_on_the_disk_cuts_the_answer_off_and_is_reported) {
   forget_cached("large.txt");
-  const std::string arrived = ask("large.txt", good, "", send_file_failure("large.txt"));
-  expect_beginning_of_file(arrived, good);
+  const std::string arrived = ask("large.txt", good_size, "", send_file_failure("large.txt"));
+  expect_beginning_of_file(arrived, good_size);
 }
 
 TEST_F(disk_error, at_the_first_byte_of_a_file_is_no_answer) {
@@ -178,18 +178,18 @@ TEST_F(disk_error, in_the_middle_of_a_small_file_is_no_answer_that_looks_whole) 
 
 TEST_F(disk_error, in_one_of_several_ranges_cuts_the_answer_off) {
   const std::string arrived =
-      ask("large.txt", good, "Range: bytes=0-9,2000000-2000009\r\n", send_file_failure("large.txt"));
+      ask("large.txt", good_size, "Range: bytes=0-9,2000000-2000009\r\n", send_file_failure("large.txt"));
   EXPECT_EQ(arrived.find(contents_.substr(2'000'000, 10)), std::string::npos);
 }
 
 TEST_F(disk_error, below_a_compressed_answer_leaves_it_without_its_end) {
   const std::string arrived =
-      ask("large.txt", good, "Accept-Encoding: gzip\r\n", "read the response's body: Input/output error", true);
+      ask("large.txt", good_size, "Accept-Encoding: gzip\r\n", "read the response's body: Input/output error", true);
   EXPECT_EQ(arrived.find("\r\n0\r\n\r\n"), std::string::npos);
 }
 
 TEST_F(disk_error, over_a_stream_that_is_no_socket_cuts_the_answer_off_and_is_reported) {
-  for (const auto& [name, from] : {std::pair("large.txt", good), std::pair("small.txt", std::size_t{0})}) {
+  for (const auto& [name, from] : {std::pair("large.txt", good_size), std::pair("small.txt", std::size_t{0})}) {
     exchange_log heard;
     http::server_options options = options_for(files());
     options.observer = &heard;
@@ -211,7 +211,7 @@ TEST_F(disk_error, a_file_that_became_shorter_is_reported) {
   exchange_log heard;
   http::server_options options = options_for([this](http::request&) -> gyre::task<response> {
     auto file = co_await gyre::fs::file::open(path("small.txt"));
-    co_return response::file(std::move(file), 0, size, "text/plain");
+    co_return response::file(std::move(file), 0, file_size, "text/plain");
   });
   options.observer = &heard;
   run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {

@@ -3,6 +3,8 @@
 
 #include <gyre/http.hpp>
 
+#include "tests/http/lines.hpp"
+
 #include <gtest/gtest.h>
 
 #include <ostream>
@@ -90,7 +92,7 @@ struct decoded_body {
   bool operator==(const decoded_body&) const = default;
 };
 
-inline decoded_body decode(std::string_view bytes, std::size_t piece, const http::chunk_limits& limits = {}) {
+inline decoded_body decode_in_pieces(std::string_view bytes, std::size_t piece, const http::chunk_limits& limits = {}) {
   using state = http::chunked_decoder::state;
   http::chunked_decoder decoder(limits);
   decoded_body result;
@@ -117,9 +119,9 @@ inline decoded_body decode(std::string_view bytes, std::size_t piece, const http
 
 /// Feeds the body in pieces of every size. Returns the result, which all share.
 inline decoded_body decode_body(std::string_view bytes, const http::chunk_limits& limits = {}) {
-  const decoded_body whole = decode(bytes, bytes.size() + 1, limits);
+  const decoded_body whole = decode_in_pieces(bytes, bytes.size() + 1, limits);
   for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
-    decoded_body other = decode(bytes, piece, limits);
+    decoded_body other = decode_in_pieces(bytes, piece, limits);
     if (whole.state == http::chunked_decoder::state::failed) other.data = whole.data;  // earlier data may differ
     EXPECT_TRUE(other == whole) << "in pieces of " << piece;
   }

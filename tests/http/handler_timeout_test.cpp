@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-task<http::response> slow(http::request& r) {
+task<http::response> slow_by_query(http::request& r) {
   co_await gyre::sleep(std::chrono::milliseconds(*r.query_parameter<int>("ms")));
   co_return http::response::text("done");
 }
@@ -30,10 +30,10 @@ task<http::response> stubborn(http::request&) {
 }
 task<http::response> reads(http::request& r) { co_return http::response::text(co_await r.body().read_all()); }
 
-http::router make_routes() {
+http::router limited_routes() {
   http::router routes;
   routes.use(http::handler_timeout({.limit = 100ms}));
-  routes.get("/slow", slow);
+  routes.get("/slow", slow_by_query);
   routes.get("/stubborn", stubborn);
   routes.post("/reads", reads);
   routes.get("/fails", [](http::request&) -> http::response { throw http::status_error(418); });
@@ -44,7 +44,7 @@ http::router make_routes() {
 
 TEST(handler_timeout, what_takes_too_long_is_503) {
   run_virtual([]() -> task<> {
-    http_test_client app(make_routes());
+    http_test_client app(limited_routes());
     EXPECT_EQ((co_await app.get("/slow?ms=99")).body, "done");
     const auto begin = gyre::now();
     const auto late = co_await app.get("/slow?ms=5000");
@@ -57,7 +57,7 @@ TEST(handler_timeout, what_takes_too_long_is_503) {
 
 TEST(handler_timeout, an_answer_in_spite_of_it_wins) {
   run_virtual([]() -> task<> {
-    http_test_client app(make_routes());
+    http_test_client app(limited_routes());
     EXPECT_EQ((co_await app.get("/stubborn")).body, "all the same");
     EXPECT_EQ((co_await app.get("/fails")).status, 418);
   });
@@ -65,7 +65,7 @@ TEST(handler_timeout, an_answer_in_spite_of_it_wins) {
 
 TEST(handler_timeout, waiting_for_a_body_counts) {
   run_virtual([]() -> task<> {
-    http_test_client app(make_routes());
+    http_test_client app(limited_routes());
     const std::string answer =
         co_await app.exchange_bytes("POST /reads HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhel", false);
     EXPECT_TRUE(answer.starts_with("HTTP/1.1 503 ")) << answer;
@@ -78,7 +78,7 @@ TEST(handler_timeout, a_limit_inside_a_limit_is_the_inner_ones_matter) {
     http::router routes;
     routes.use(http::handler_timeout({.limit = 1s, .message = "outer"}));
     routes.use(http::handler_timeout({.limit = 100ms, .status = 504, .message = "inner"}));
-    routes.get("/", slow);
+    routes.get("/", slow_by_query);
     http_test_client app(std::move(routes));
     const auto answer = co_await app.get("/?ms=10000");
     EXPECT_EQ(answer.status, 504);

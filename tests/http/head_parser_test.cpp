@@ -8,11 +8,10 @@
 using namespace gyre_test;
 using http::parse_error;
 using http::parse_state;
-using lines = std::vector<std::string>;
 
 namespace {
 
-constexpr auto response = http::head_parser::kind::response;
+constexpr auto response_kind = http::head_parser::kind::response;
 
 std::string with_field(std::string_view line) {
   return "GET / HTTP/1.1\r\nHost: a\r\n" + std::string(line) + "\r\n\r\n";
@@ -34,7 +33,7 @@ TEST(head_parser, a_request_is_taken_apart) {
 }
 
 TEST(head_parser, a_response_is_taken_apart) {
-  const auto head = parse_head("HTTP/1.1 200 OK\r\nServer: Apache\r\nContent-Length: 51\r\n\r\n", response);
+  const auto head = parse_head("HTTP/1.1 200 OK\r\nServer: Apache\r\nContent-Length: 51\r\n\r\n", response_kind);
   EXPECT_EQ(head.state, parse_state::complete);
   EXPECT_EQ(head.status, 200);
   EXPECT_EQ(head.target, "OK");
@@ -42,9 +41,9 @@ TEST(head_parser, a_response_is_taken_apart) {
 }
 
 TEST(head_parser, a_reason_may_be_empty_missing_or_several_words) {
-  EXPECT_EQ(parse_head("HTTP/1.1 204 \r\n\r\n", response).target, "");
-  EXPECT_EQ(parse_head("HTTP/1.1 204\r\n\r\n", response).state, parse_state::complete);
-  EXPECT_EQ(parse_head("HTTP/1.0 404 Not Found\r\n\r\n", response).target, "Not Found");
+  EXPECT_EQ(parse_head("HTTP/1.1 204 \r\n\r\n", response_kind).target, "");
+  EXPECT_EQ(parse_head("HTTP/1.1 204\r\n\r\n", response_kind).state, parse_state::complete);
+  EXPECT_EQ(parse_head("HTTP/1.0 404 Not Found\r\n\r\n", response_kind).target, "Not Found");
 }
 
 TEST(head_parser, white_space_around_a_value_is_not_part_of_it) {
@@ -147,9 +146,9 @@ TEST(head_parser, a_bad_status_line_is_refused) {
   for (const char* bad :
        {"HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 2000 OK\r\n\r\n", "HTTP/1.1  200 OK\r\n\r\n", "HTTP/1.1 099 OK\r\n\r\n",
         "HTTP/1.1 abc OK\r\n\r\n", "HTTP/1.1\r\n\r\n", "HTTP/1.1 200 O\x01K\r\n\r\n", "HTTP/1.1 200OK\r\n\r\n"})
-    EXPECT_EQ(parse_head(bad, response).error, parse_error::bad_status_line) << bad;
-  EXPECT_EQ(parse_head("ICY 200 OK\r\n\r\n", response).error, parse_error::bad_version);
-  EXPECT_EQ(parse_head("\r\nHTTP/1.1 200 OK\r\n\r\n", response).state, parse_state::failed);
+    EXPECT_EQ(parse_head(bad, response_kind).error, parse_error::bad_status_line) << bad;
+  EXPECT_EQ(parse_head("ICY 200 OK\r\n\r\n", response_kind).error, parse_error::bad_version);
+  EXPECT_EQ(parse_head("\r\nHTTP/1.1 200 OK\r\n\r\n", response_kind).state, parse_state::failed);
 }
 
 TEST(head_parser, limits_hold_at_their_value_and_not_beyond) {
@@ -221,7 +220,7 @@ TEST(head_parser, a_target_has_a_limit_whatever_the_version) {
 }
 
 TEST(head_parser, a_status_stands_behind_a_space_and_may_be_without_a_reason) {
-  EXPECT_EQ(parse_head("HTTP/1.1 204\r\n\r\n", response).status, 204);
+  EXPECT_EQ(parse_head("HTTP/1.1 204\r\n\r\n", response_kind).status, 204);
   for (const char* bad : {"HTTP/1.1x200 OK", "HTTP/1.1 200OK", "HTTP/1.1 099 No", "HTTP/1.1 2:0 No"})
-    EXPECT_EQ(parse_head(std::string(bad) + "\r\n\r\n", response).error, parse_error::bad_status_line) << bad;
+    EXPECT_EQ(parse_head(std::string(bad) + "\r\n\r\n", response_kind).error, parse_error::bad_status_line) << bad;
 }

@@ -8,12 +8,11 @@
 #include <stdexcept>
 
 using namespace gyre_test;
-using lines = std::vector<std::string>;
 
 namespace {
 
 template <class Write>
-std::string refused(Write write) {
+std::string write_refusal(Write write) {
   std::string out;
   http::head_writer writer(out);
   try {
@@ -67,17 +66,17 @@ TEST(head_writer, chunks_are_read_back) {
 
 TEST(head_writer, what_would_split_a_message_is_refused) {
   using writer = http::head_writer;
-  EXPECT_EQ(refused([](writer& w) { w.field("A b", "c"); }), "field \"A b\": the name is not a token");
-  EXPECT_EQ(refused([](writer& w) { w.field("", "c"); }), "field \"\": the name is not a token");
+  EXPECT_EQ(write_refusal([](writer& w) { w.field("A b", "c"); }), "field \"A b\": the name is not a token");
+  EXPECT_EQ(write_refusal([](writer& w) { w.field("", "c"); }), "field \"\": the name is not a token");
   for (const char* bad : {"a\r\nB: c", "a\nb", "a\rb", " a", "a ", "a\x7f"})
-    EXPECT_NE(refused([bad](writer& w) { w.field("A", bad); }), "") << bad;
-  EXPECT_NE(refused([](writer& w) { w.field("A", std::string_view("a\0b", 3)); }), "");
-  EXPECT_NE(refused([](writer& w) { w.request_line("GE T", "/"); }), "");
+    EXPECT_NE(write_refusal([bad](writer& w) { w.field("A", bad); }), "") << bad;
+  EXPECT_NE(write_refusal([](writer& w) { w.field("A", std::string_view("a\0b", 3)); }), "");
+  EXPECT_NE(write_refusal([](writer& w) { w.request_line("GE T", "/"); }), "");
   for (const char* bad : {"", "/a b", "/\r\n", "/\x80", "/#a"})
-    EXPECT_NE(refused([bad](writer& w) { w.request_line("GET", bad); }), "") << bad;
-  EXPECT_NE(refused([](writer& w) { w.status_line(99); }), "");
-  EXPECT_NE(refused([](writer& w) { w.status_line(1000); }), "");
-  EXPECT_NE(refused([](writer& w) { w.chunk_begin(0); }), "");
+    EXPECT_NE(write_refusal([bad](writer& w) { w.request_line("GET", bad); }), "") << bad;
+  EXPECT_NE(write_refusal([](writer& w) { w.status_line(99); }), "");
+  EXPECT_NE(write_refusal([](writer& w) { w.status_line(1000); }), "");
+  EXPECT_NE(write_refusal([](writer& w) { w.chunk_begin(0); }), "");
 }
 
 TEST(reason_phrase, unregistered_codes_have_that_of_their_class) {

@@ -155,6 +155,15 @@ inline http::handler says(std::string text) {
   return [text = std::move(text)](http::request&) { return http::response::text(std::string_view(text)); };
 }
 
+/// Answers with the body of the request.
+inline gyre::task<http::response> echo_body(http::request& r) {
+  std::string all = co_await r.body().read_all();
+  co_return http::response::text(std::move(all));
+}
+
+/// Does not read the body of the request.
+inline http::response ignore_body(http::request&) { return http::response::text("ignored"); }
+
 /// Never ends unless it is cancelled.
 inline gyre::task<> forever() { co_await gyre::sleep(std::chrono::hours(100'000)); }
 
@@ -200,6 +209,14 @@ struct exchange_log : http::exchange_observer {
 };
 
 inline const std::string hello_request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+inline std::string get_request(const std::string& target, const std::string& more = "") {
+  return "GET " + target + " HTTP/1.1\r\nHost: a\r\n" + more + "\r\n";
+}
+/// A head without its end.
+inline const std::string begun_post = "POST / HTTP/1.1\r\nHost: a\r\n";
+
+/// The status of a response, or 0 if there is none.
+inline int status_of(const std::string& bytes) { return bytes.size() < 12 ? 0 : std::stoi(bytes.substr(9, 3)); }
 
 /// Closes the connection with a reset.
 inline void reset(memory_client& client) {

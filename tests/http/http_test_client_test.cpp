@@ -20,7 +20,7 @@ using gyre_test::run_virtual;
 namespace {
 
 /// Answers with the contents of the request.
-http::router echo() {
+http::router echo_routes() {
   http::router routes;
   routes.post("/", [](http::request& r) -> task<http::response> {
     const std::string body = co_await r.body().read_all();
@@ -32,7 +32,7 @@ http::router echo() {
 
 /// The echo of a request with those fields and that body.
 task<std::string> echo_of(std::vector<std::pair<std::string, std::string>> fields, std::string body) {
-  http_test_client app(echo());
+  http_test_client app(echo_routes());
   auto asking = app.request("POST", "/", std::move(fields), std::move(body));
   const auto answer = co_await std::move(asking);
   co_return answer.body;

@@ -23,7 +23,7 @@ gyre::task<response> slow(http::request& asked) {
   co_return response::text(std::string(asked.path()));
 }
 
-gyre::task<response> endless(http::request&) {
+gyre::task<response> never_answers(http::request&) {
   co_await forever();
   co_return response::text("never");
 }
@@ -32,14 +32,12 @@ http::router routes() {
   http::router all;
   all.get("/", [](http::request&) { return response::text("hello"); });
   all.get("/slow", slow);
-  all.get("/endless", endless);
+  all.get("/endless", never_answers);
   all.post("/", [](http::request& asked) -> gyre::task<response> {
     co_return response::text(co_await asked.body().read_all());
   });
   return all;
 }
-
-std::string get(const std::string& target) { return "GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n"; }
 
 /// Lets the loop run until `condition()` holds.
 template <class Condition>
@@ -64,7 +62,7 @@ TEST(idle_connection, is_in_the_list_of_tasks_with_the_address_of_its_client_and
   run_on_sockets(options_for(routes()), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     for (const char* each : {"/", "/slow"}) {
-      co_await client.send(get(each));
+      co_await client.send(get_request(each));
       (void)co_await client.answer();
       const std::string name = client.stream().local_address().string() + ", spawned at ";
       co_await until([&] { return list_of_tasks().find("socket_connection.cpp") != std::string::npos; });
@@ -78,7 +76,7 @@ TEST(idle_connection, notices_that_its_client_has_left) {
   run_on_sockets(options_for(routes()), [](socket_server& here) -> gyre::task<> {
     for (const bool by_reset : {false, true}) {
       auto client = co_await here.connect();
-      co_await client.send(get("/slow") + get("/"));
+      co_await client.send(get_request("/slow") + get_request("/"));
       (void)co_await client.answer();
       (void)co_await client.answer();
       EXPECT_EQ(here.server().connections(), 1U);
@@ -98,7 +96,7 @@ TEST(idle_connection, ends_after_its_time_limit_which_each_request_renews) {
     auto client = co_await here.connect();
     const auto begin = gyre::now();
     for (int i = 0; i < 10; ++i) {
-      co_await client.send(get(i % 2 == 0 ? "/" : "/slow"));
+      co_await client.send(get_request(i % 2 == 0 ? "/" : "/slow"));
       const auto answer = co_await client.answer();
       EXPECT_EQ(answer.status, 200);
       co_await gyre::sleep(50ms);
@@ -118,7 +116,7 @@ TEST(idle_connection, that_sends_only_empty_lines_ends_after_one_time_limit) {
   options.timeouts.idle = 200ms;
   run_on_sockets(std::move(options), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
-    co_await client.send(get("/"));
+    co_await client.send(get_request("/"));
     (void)co_await client.answer();
     const auto begin = gyre::now();
     auto lines = [&]() -> gyre::task<> {
@@ -146,7 +144,7 @@ TEST(idle_connection, gives_its_place_to_another_when_it_ends) {
   run_on_sockets(std::move(options), [](socket_server& here) -> gyre::task<> {
     for (int i = 0; i < 3; ++i) {
       auto client = co_await here.connect();
-      co_await client.send(get("/"));
+      co_await client.send(get_request("/"));
       const auto served = co_await client.answer();
       EXPECT_EQ(served.status, 200);
       auto second = co_await here.connect();
@@ -164,7 +162,7 @@ TEST(idle_connection, answers_more_requests_at_once_than_a_task_may_take_in_a_tu
   run_on_sockets(options_for(routes()), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     std::string many;
-    for (int i = 0; i < 2'000; ++i) many += get(i % 100 == 99 ? "/slow" : "/");
+    for (int i = 0; i < 2'000; ++i) many += get_request(i % 100 == 99 ? "/slow" : "/");
     auto sending = gyre::spawn([&]() -> gyre::task<> { co_await client.send(many); });
     for (int i = 0; i < 2'000; ++i) {
       const auto answer = co_await client.answer();
@@ -195,10 +193,10 @@ TEST(idle_connection, is_cancelled_at_once_together_with_the_loop) {
     options.timeouts.drain = 0ms;
     socket_server here(std::move(options));
     auto idle = co_await here.connect();
-    co_await idle.send(get("/slow"));
+    co_await idle.send(get_request("/slow"));
     (void)co_await idle.answer();
     auto busy = co_await here.connect();
-    co_await busy.send(get("/") + get("/endless"));
+    co_await busy.send(get_request("/") + get_request("/endless"));
     (void)co_await busy.answer();
     here.tell_to_stop();
     co_await here.stopped();
@@ -222,8 +220,8 @@ gyre::task<> random_client(socket_server& here, unsigned seed, bool& stopping) {
       for (std::size_t i = 0; i < depth; ++i) {
         const std::size_t kind = random.below(4);
         if (kind == 0) requests += "\r\n";
-        requests += kind < 2    ? get("/")
-                    : kind == 2 ? get("/slow")
+        requests += kind < 2    ? get_request("/")
+                    : kind == 2 ? get_request("/slow")
                                 : "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody";
         bodies.emplace_back(kind < 2 ? "hello" : kind == 2 ? "/slow" : "body");
       }
@@ -241,7 +239,7 @@ gyre::task<> random_client(socket_server& here, unsigned seed, bool& stopping) {
       }
       if (random.one_in(2)) co_await gyre::sleep(std::chrono::milliseconds(random.below(4)));
     }
-    if (random.one_in(4)) co_await client.send(get("/endless"));
+    if (random.one_in(4)) co_await client.send(get_request("/endless"));
     if (random.one_in(2)) (void)co_await client.rest();
   } catch (const std::exception&) {
     // Without a stop, only the idle limit ends a connection, and only one that sends nothing for that long.

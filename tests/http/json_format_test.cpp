@@ -2,6 +2,7 @@
 #include <gyre/http/json_format.hpp>
 
 #include "tests/http/http_client.hpp"
+#include "tests/http/owned_fields.hpp"
 
 #include <charconv>
 #include <stdexcept>
@@ -12,8 +13,6 @@
 using namespace gyre_test;
 
 namespace {
-
-using field_list = std::vector<std::pair<std::string, std::string>>;
 
 struct number {
   int value = 0;
@@ -45,7 +44,7 @@ static_assert(http::json_writable<written_only> && !http::json_readable<written_
 static_assert(!http::json_writable<int>);
 
 /// Posts a body. Returns the answer as "200 21".
-std::string post(const std::string& type, const std::string& body) {
+std::string post_json(const std::string& type, const std::string& body) {
   http::router routes;
   routes.post("/", [](http::request& r) -> gyre::task<http::response> {
     number n = co_await r.json<number>();
@@ -55,7 +54,7 @@ std::string post(const std::string& type, const std::string& body) {
   std::string result;
   run_virtual([&]() -> gyre::task<> {
     http_test_client app(std::move(routes));
-    const field_list fields = {{"Content-Type", type}};  // named: g++ 12 does not compile it inside the await
+    const owned_fields fields = {{"Content-Type", type}};  // named: g++ 12 does not compile it inside the await
     const http_answer answer = co_await app.request("POST", "/", fields, body);
     result = std::to_string(answer.status) + " " + answer.body;
     if (answer.status == 200) EXPECT_EQ(answer.field("Content-Type"), "application/json");
@@ -66,22 +65,22 @@ std::string post(const std::string& type, const std::string& body) {
 }  // namespace
 
 TEST(json_format, a_value_is_read_from_a_body_and_written_as_one) {
-  EXPECT_EQ(post("application/json", "20"), "200 21");
-  EXPECT_EQ(post("Application/JSON; charset=utf-8", "20"), "200 21");
-  EXPECT_EQ(post("application/vnd.api+json", "20"), "200 21");
+  EXPECT_EQ(post_json("application/json", "20"), "200 21");
+  EXPECT_EQ(post_json("Application/JSON; charset=utf-8", "20"), "200 21");
+  EXPECT_EQ(post_json("application/vnd.api+json", "20"), "200 21");
 }
 
 TEST(json_format, a_body_of_another_type_is_415) {
   for (const char* const type : {"", "text/plain", "application/jsonp", "+json", "application/x-www-form-urlencoded"})
-    EXPECT_EQ(post(type, "20"), "415 application/json is expected here\n") << type;
+    EXPECT_EQ(post_json(type, "20"), "415 application/json is expected here\n") << type;
 }
 
 TEST(json_format, what_the_format_cannot_read_is_400_without_its_reason) {
   for (const char* const body : {"", "x", "20 "})
-    EXPECT_EQ(post("application/json", body), "400 this is not the JSON that is expected here\n") << body;
+    EXPECT_EQ(post_json("application/json", body), "400 this is not the JSON that is expected here\n") << body;
 }
 
-TEST(json_format, a_status_of_the_format_is_kept) { EXPECT_EQ(post("application/json", "101"), "422 too much\n"); }
+TEST(json_format, a_status_of_the_format_is_kept) { EXPECT_EQ(post_json("application/json", "101"), "422 too much\n"); }
 
 TEST(json_format, a_body_that_is_too_large_is_413) {
   http::router routes;
@@ -92,7 +91,7 @@ TEST(json_format, a_body_that_is_too_large_is_413) {
   });
   run_virtual([&]() -> gyre::task<> {
     http_test_client app(std::move(routes));
-    const field_list fields = {{"Content-Type", "application/json"}};
+    const owned_fields fields = {{"Content-Type", "application/json"}};
     const http_answer answer = co_await app.request("POST", "/", fields, "1234");
     EXPECT_EQ(answer.status, 413);
   });

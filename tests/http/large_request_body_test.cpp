@@ -12,7 +12,7 @@ using http::response;
 
 namespace {
 
-constexpr std::size_t size = 4'000'000;
+constexpr std::size_t sent_size = 4'000'000;
 std::size_t largest_piece = 0;
 
 gyre::task<response> measure(http::request& r) {
@@ -29,7 +29,7 @@ gyre::task<response> measure(http::request& r) {
 
 http::server_options options_for_large_bodies() {
   http::server_options options = options_for(measure);
-  options.limits.body = 2 * size;
+  options.limits.body = 2 * sent_size;
   return options;
 }
 
@@ -39,10 +39,10 @@ TEST(large_request_body, arrives_in_pieces_that_are_larger_than_the_common_buffe
   if (over_tls()) GTEST_SKIP() << "a piece of TLS has 16 KiB";
   run_on_sockets(options_for_large_bodies(), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
-    co_await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(size) + "\r\n\r\n" +
-                         std::string(size, 'x'));
+    co_await client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(sent_size) + "\r\n\r\n" +
+                         std::string(sent_size, 'x'));
     const http_answer answer = co_await client.answer();
-    EXPECT_EQ(answer.body, std::to_string(size));
+    EXPECT_EQ(answer.body, std::to_string(sent_size));
     EXPECT_GT(largest_piece, 16'384U);
   });
 }

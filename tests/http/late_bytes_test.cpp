@@ -26,16 +26,11 @@ gyre::task<int> status_of_drip(Server& server, std::string begin) {
   co_return answer.status;
 }
 
-gyre::task<response> echo(http::request& r) {
-  std::string all = co_await r.body().read_all();
-  co_return response::text(std::move(all));
-}
-
 }  // namespace
 
 TEST(late_bytes, a_body_that_comes_byte_by_byte_in_every_turn_is_answered_with_408) {
   run_virtual([]() -> gyre::task<> {
-    http::server_options options = options_for(echo);
+    http::server_options options = options_for(echo_body);
     options.timeouts.body = 0ns;
     memory_server server(std::move(options));
     const int status = co_await status_of_drip(server, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3000\r\n\r\n");
@@ -45,7 +40,7 @@ TEST(late_bytes, a_body_that_comes_byte_by_byte_in_every_turn_is_answered_with_4
 
 TEST(late_bytes, a_head_that_comes_byte_by_byte_in_every_turn_is_answered_with_408) {
   run_virtual([]() -> gyre::task<> {
-    http::server_options options = options_for(echo);
+    http::server_options options = options_for(echo_body);
     options.timeouts.head = 0ns;
     options.limits.head = {.size = 4'000};
     memory_server server(std::move(options));

@@ -17,7 +17,7 @@ constexpr const char* moved_server =
     "an http::server was used that was moved from: use the server that it was moved to";
 constexpr const char* moved_response = "an http::response was used that was moved from";
 
-response hello(http::request&) { return response::text("hello"); }
+response say_hello(http::request&) { return response::text("hello"); }
 
 // NOLINTBEGIN(bugprone-use-after-move): that is what is tested
 response moved_from_response(http::request&) {
@@ -45,7 +45,7 @@ void use_moved_server(Use use) {
   run_virtual([&]() -> gyre::task<> {
     http::server_options options;
     options.listen = "";
-    options.routes = hello;
+    options.routes = say_hello;
     http::server made(std::move(options));
     const http::server other = std::move(made);
     use(made);
@@ -64,10 +64,10 @@ void use_moved_response(Use use) {
 }  // namespace
 
 TEST(moved_object, using_a_router_that_was_moved_from_stops_the_program) {
-  EXPECT_DEATH(use_moved_router([](http::router& r) { r.get("/", hello); }), moved_router);
+  EXPECT_DEATH(use_moved_router([](http::router& r) { r.get("/", say_hello); }), moved_router);
   EXPECT_DEATH(use_moved_router([](http::router& r) { r.use(adds_a_field); }), moved_router);
   EXPECT_DEATH(use_moved_router([](http::router& r) { (void)r.at("/a"); }), moved_router);
-  EXPECT_DEATH(use_moved_router([](http::router& r) { r.not_found(hello); }), moved_router);
+  EXPECT_DEATH(use_moved_router([](http::router& r) { r.not_found(say_hello); }), moved_router);
   EXPECT_DEATH(use_moved_router([](http::router& r) { r.mount("/a", http::router()); }), moved_router);
   EXPECT_DEATH(use_moved_router([](http::router& r) { http::router().mount("/a", std::move(r)); }), moved_router);
   EXPECT_DEATH(use_moved_router([](http::router& r) { (void)answers(std::move(r), {"GET /"}); }), moved_router);
@@ -85,7 +85,7 @@ TEST(moved_object, destroying_a_server_that_runs_stops_the_program) {
     gyre::run([listen]() -> gyre::task<> {
       http::server_options options;
       options.listen = listen;
-      options.routes = hello;
+      options.routes = say_hello;
       auto server = std::make_optional<http::server>(std::move(options));
       gyre::memory_pair pair;
       auto running = *listen == 0 ? gyre::spawn(server->serve_connection(gyre::any_stream(std::move(pair.first))))
@@ -117,7 +117,7 @@ TEST(moved_object, a_handler_that_returns_a_moved_response_is_answered_with_500_
           routes.get("/", moved_from_response_later);
         else
           routes.get("/", moved_from_response);
-        routes.get("/hello", hello);
+        routes.get("/hello", say_hello);
         http_test_client app(std::move(routes));
         const http_answer answer = co_await app.get("/");
         EXPECT_EQ(answer.status, 500);
@@ -156,7 +156,7 @@ TEST(moved_object, negative_time_outs_and_a_name_with_a_line_end_are_refused) {
     return message_of<std::invalid_argument>([&] {
       http::server_options options;
       options.listen = "";
-      options.routes = hello;
+      options.routes = say_hello;
       change(options);
       const http::server made(std::move(options));
     });
@@ -172,7 +172,7 @@ TEST(moved_object, limits_that_let_nobody_in_are_refused) {
     return message_of<std::invalid_argument>([&] {
       http::server_options options;
       options.listen = "";
-      options.routes = hello;
+      options.routes = say_hello;
       change(options.limits);
       const http::server made(std::move(options));
     });

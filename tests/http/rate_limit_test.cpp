@@ -24,13 +24,13 @@ namespace {
 
 const gyre::time_point begin{1h};
 
-task<gyre::testing::http_answer> get_with(http_test_client& app, std::string key) {
+task<gyre::testing::http_answer> get_with_key(http_test_client& app, std::string key) {
   std::vector<std::pair<std::string, std::string>> fields = {{"Key", std::move(key)}};
   co_return co_await app.request("GET", "/", std::move(fields), "");
 }
 
 // The server's answer to a request from `peer`.
-task<std::string> ask(http::server& server, gyre::address peer) {
+task<std::string> status_for_peer(http::server& server, gyre::address peer) {
   gyre::memory_pair pair;
   gyre::spawn(server.serve_connection(gyre::any_stream(std::move(pair.second)), peer)).detach();
   const std::string_view request = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
@@ -114,15 +114,15 @@ TEST(rate_limit, says_429_and_when_to_come_back) {
     routes.use(http::rate_limit({.rate = 0.1, .burst = 2}, key));
     routes.get("/", [](http::request&) { return http::response::text("in"); });
     http_test_client app(std::move(routes));
-    EXPECT_EQ((co_await get_with(app, "a")).status, 200);
-    EXPECT_EQ((co_await get_with(app, "a")).status, 200);
-    const auto refused = co_await get_with(app, "a");
+    EXPECT_EQ((co_await get_with_key(app, "a")).status, 200);
+    EXPECT_EQ((co_await get_with_key(app, "a")).status, 200);
+    const auto refused = co_await get_with_key(app, "a");
     EXPECT_EQ(refused.status, 429);
     EXPECT_EQ(refused.field("Retry-After"), "10");
-    EXPECT_EQ((co_await get_with(app, "b")).status, 200);
-    for (int i = 0; i < 5; ++i) EXPECT_EQ((co_await get_with(app, "")).status, 200);
+    EXPECT_EQ((co_await get_with_key(app, "b")).status, 200);
+    for (int i = 0; i < 5; ++i) EXPECT_EQ((co_await get_with_key(app, "")).status, 200);
     co_await gyre::sleep(10s);
-    EXPECT_EQ((co_await get_with(app, "a")).status, 200);
+    EXPECT_EQ((co_await get_with_key(app, "a")).status, 200);
   });
 }
 
@@ -135,14 +135,14 @@ TEST(rate_limit, counts_hosts_and_networks_of_peers) {
     options.listen.clear();
     options.routes = std::move(routes);
     http::server server(std::move(options));
-    EXPECT_EQ(co_await ask(server, gyre::address("10.0.0.1:1000")), "200");
-    EXPECT_EQ(co_await ask(server, gyre::address("10.0.0.1:1001")), "429");
-    EXPECT_EQ(co_await ask(server, gyre::address("10.0.0.2:1000")), "200");
-    EXPECT_EQ(co_await ask(server, gyre::address("[2001:db8::1]:1")), "200");
-    EXPECT_EQ(co_await ask(server, gyre::address("[2001:db8::ffff:2]:1")), "429");
-    EXPECT_EQ(co_await ask(server, gyre::address("[2001:db8:0:1::1]:1")), "200");
-    EXPECT_EQ(co_await ask(server, gyre::address("[::ffff:10.0.0.9]:1")), "200");
-    EXPECT_EQ(co_await ask(server, gyre::address("[::ffff:10.0.0.8]:1")), "200");
+    EXPECT_EQ(co_await status_for_peer(server, gyre::address("10.0.0.1:1000")), "200");
+    EXPECT_EQ(co_await status_for_peer(server, gyre::address("10.0.0.1:1001")), "429");
+    EXPECT_EQ(co_await status_for_peer(server, gyre::address("10.0.0.2:1000")), "200");
+    EXPECT_EQ(co_await status_for_peer(server, gyre::address("[2001:db8::1]:1")), "200");
+    EXPECT_EQ(co_await status_for_peer(server, gyre::address("[2001:db8::ffff:2]:1")), "429");
+    EXPECT_EQ(co_await status_for_peer(server, gyre::address("[2001:db8:0:1::1]:1")), "200");
+    EXPECT_EQ(co_await status_for_peer(server, gyre::address("[::ffff:10.0.0.9]:1")), "200");
+    EXPECT_EQ(co_await status_for_peer(server, gyre::address("[::ffff:10.0.0.8]:1")), "200");
     co_await gyre::sleep(1s);
   });
 }

@@ -8,20 +8,12 @@ using http::response;
 
 namespace {
 
-const std::string post = "POST / HTTP/1.1\r\nHost: a\r\n";
-const std::string get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-
 std::string sized(const std::string& body) {
-  return post + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+  return begun_post + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
-std::string chunked(const std::string& chunks) { return post + "Transfer-Encoding: chunked\r\n\r\n" + chunks; }
+std::string chunked(const std::string& chunks) { return begun_post + "Transfer-Encoding: chunked\r\n\r\n" + chunks; }
 
-/// Answers with the body, read at once.
-gyre::task<response> echo(http::request& r) {
-  std::string all = co_await r.body().read_all();
-  co_return response::text(std::move(all));
-}
-/// The same, but piece by piece.
+/// Answers with the body, read piece by piece.
 gyre::task<response> echo_pieces(http::request& r) {
   std::string all;
   std::array<std::byte, 7> buffer;
@@ -39,7 +31,6 @@ gyre::task<response> echo_pieces(http::request& r) {
   EXPECT_EQ(r.body().received(), all.size());
   co_return response::text(std::move(all));
 }
-response ignore(http::request&) { return response::text("ignored"); }
 
 /// The bytes that a connection returns for this request.
 std::string bytes_from(http::server_options options, std::string request) {
@@ -56,7 +47,6 @@ std::string bytes_from(http::handler routes, std::string request) {
   return bytes_from(options_for(std::move(routes)), std::move(request));
 }
 
-int status_of(const std::string& bytes) { return bytes.size() < 12 ? 0 : std::stoi(bytes.substr(9, 3)); }
 std::size_t answers_in(const std::string& bytes) {
   std::size_t count = 0;
   for (std::size_t at = bytes.find("HTTP/1.1 "); at != std::string::npos; at = bytes.find("HTTP/1.1 ", at + 1)) ++count;
@@ -75,7 +65,7 @@ http::server_options limited_to(std::uint64_t bytes, http::handler routes) {
 TEST(request_body, of_a_known_length_is_read_whole_or_in_pieces) {
   const std::string body(100'000, 'b');
   for (const std::string& each : {std::string("x"), std::string("0123456789"), body}) {
-    EXPECT_TRUE(ends_with(bytes_from(echo, sized(each)), "\r\n\r\n" + each));
+    EXPECT_TRUE(ends_with(bytes_from(echo_body, sized(each)), "\r\n\r\n" + each));
     EXPECT_TRUE(ends_with(bytes_from(echo_pieces, sized(each)), "\r\n\r\n" + each));
   }
 }
@@ -105,15 +95,15 @@ TEST(request_body, a_request_without_one_is_at_its_end) {
     EXPECT_EQ(co_await r.body().receive(), "");
     co_return response::text("seen");
   };
-  EXPECT_TRUE(ends_with(bytes_from(look, get), "seen"));
+  EXPECT_TRUE(ends_with(bytes_from(look, hello_request), "seen"));
   EXPECT_TRUE(ends_with(bytes_from(look, sized("")), "seen"));
 }
 
 TEST(request_body, in_chunks_is_read_without_their_frames) {
   const std::string chunks = "5\r\nhello\r\n1;ext=\"1\"\r\n \r\n00A\r\n0123456789\r\n0\r\n\r\n";
-  EXPECT_TRUE(ends_with(bytes_from(echo, chunked(chunks)), "\r\n\r\nhello 0123456789"));
+  EXPECT_TRUE(ends_with(bytes_from(echo_body, chunked(chunks)), "\r\n\r\nhello 0123456789"));
   EXPECT_TRUE(ends_with(bytes_from(echo_pieces, chunked(chunks)), "\r\n\r\nhello 0123456789"));
-  EXPECT_TRUE(ends_with(bytes_from(echo, chunked("0\r\n\r\n")), "\r\n\r\n"));
+  EXPECT_TRUE(ends_with(bytes_from(echo_body, chunked("0\r\n\r\n")), "\r\n\r\n"));
 }
 
 TEST(request_body, gives_the_fields_behind_its_chunks) {
@@ -128,23 +118,23 @@ TEST(request_body, gives_the_fields_behind_its_chunks) {
 }
 
 TEST(request_body, the_next_request_begins_where_it_ends) {
-  const std::string requests = sized("one") + chunked("3\r\ntwo\r\n0\r\n\r\n") + sized("three") + get;
-  const auto bytes = bytes_from(echo, requests);
+  const std::string requests = sized("one") + chunked("3\r\ntwo\r\n0\r\n\r\n") + sized("three") + hello_request;
+  const auto bytes = bytes_from(echo_body, requests);
   EXPECT_EQ(answers_in(bytes), 4U);
   EXPECT_LT(bytes.find("one"), bytes.find("two"));
   EXPECT_LT(bytes.find("two"), bytes.find("three"));
 }
 
 TEST(request_body, beyond_the_limit_is_answered_with_413) {
-  EXPECT_EQ(status_of(bytes_from(limited_to(4, echo), sized("1234"))), 200);
-  EXPECT_EQ(status_of(bytes_from(limited_to(4, echo), sized("12345"))), 413);
-  EXPECT_EQ(status_of(bytes_from(limited_to(4, echo), chunked("4\r\n1234\r\n0\r\n\r\n"))), 200);
+  EXPECT_EQ(status_of(bytes_from(limited_to(4, echo_body), sized("1234"))), 200);
+  EXPECT_EQ(status_of(bytes_from(limited_to(4, echo_body), sized("12345"))), 413);
+  EXPECT_EQ(status_of(bytes_from(limited_to(4, echo_body), chunked("4\r\n1234\r\n0\r\n\r\n"))), 200);
   EXPECT_EQ(status_of(bytes_from(limited_to(4, echo_pieces), chunked("4\r\n1234\r\n1\r\n5\r\n0\r\n\r\n"))), 413);
 }
 
 TEST(request_body, beyond_the_limit_is_refused_before_the_client_has_sent_it) {
-  const std::string request = post + "Content-Length: 9000000000000000000\r\nExpect: 100-continue\r\n\r\n";
-  const auto bytes = bytes_from(echo, request);
+  const std::string request = begun_post + "Content-Length: 9000000000000000000\r\nExpect: 100-continue\r\n\r\n";
+  const auto bytes = bytes_from(echo_body, request);
   EXPECT_EQ(status_of(bytes), 413);
   EXPECT_EQ(answers_in(bytes), 1U) << "and no 100 before";
 }
@@ -152,7 +142,7 @@ TEST(request_body, beyond_the_limit_is_refused_before_the_client_has_sent_it) {
 TEST(request_body, a_route_may_raise_the_limit_or_lower_it) {
   auto own_limit = [](http::request& r) -> gyre::task<response> {
     r.body().set_limit(8);
-    co_return co_await echo(r);
+    co_return co_await echo_body(r);
   };
   EXPECT_EQ(status_of(bytes_from(limited_to(4, own_limit), sized("12345678"))), 200);
   EXPECT_EQ(status_of(bytes_from(limited_to(400, own_limit), sized("123456789"))), 413);
@@ -161,7 +151,7 @@ TEST(request_body, a_route_may_raise_the_limit_or_lower_it) {
 TEST(request_body, malformed_chunks_are_answered_with_400_and_end_the_connection) {
   for (const char* const chunks :
        {"x\r\n", "5\r\nhelloXX0\r\n\r\n", "-1\r\n", "fffffffffffffffff\r\n", "1\nx\n0\n\n"}) {
-    const auto bytes = bytes_from(echo, chunked(chunks) + get);
+    const auto bytes = bytes_from(echo_body, chunked(chunks) + hello_request);
     EXPECT_EQ(status_of(bytes), 400) << chunks;
     EXPECT_EQ(answers_in(bytes), 1U) << chunks;
     EXPECT_NE(bytes.find("Connection: close"), std::string::npos) << chunks;
@@ -169,31 +159,33 @@ TEST(request_body, malformed_chunks_are_answered_with_400_and_end_the_connection
 }
 
 TEST(request_body, malformed_chunks_that_nobody_reads_end_the_connection_behind_the_answer) {
-  const auto bytes = bytes_from(ignore, chunked("x\r\n") + get);
+  const auto bytes = bytes_from(ignore_body, chunked("x\r\n") + hello_request);
   EXPECT_EQ(status_of(bytes), 200);
   EXPECT_EQ(answers_in(bytes), 1U);
   EXPECT_NE(bytes.find("Connection: close"), std::string::npos);
 }
 
 TEST(request_body, a_small_one_that_nobody_wants_is_skipped_and_the_connection_kept) {
-  const auto bytes = bytes_from(ignore, sized(std::string(65'536, 'b')) + chunked("3\r\nabc\r\n0\r\n\r\n") + get);
+  const auto bytes =
+      bytes_from(ignore_body, sized(std::string(65'536, 'b')) + chunked("3\r\nabc\r\n0\r\n\r\n") + hello_request);
   EXPECT_EQ(answers_in(bytes), 3U);
   EXPECT_EQ(bytes.find("Connection: close"), std::string::npos);
 }
 
 TEST(request_body, a_large_one_that_nobody_wants_ends_the_connection_behind_the_answer) {
-  const auto bytes = bytes_from(ignore, sized(std::string(65'537, 'b')) + get);
+  const auto bytes = bytes_from(ignore_body, sized(std::string(65'537, 'b')) + hello_request);
   EXPECT_EQ(status_of(bytes), 200);
   EXPECT_EQ(answers_in(bytes), 1U);
   EXPECT_NE(bytes.find("Connection: close"), std::string::npos);
-  const auto chunks = bytes_from(ignore, chunked("20000\r\n" + std::string(0x20000, 'b') + "\r\n0\r\n\r\n") + get);
+  const auto chunks =
+      bytes_from(ignore_body, chunked("20000\r\n" + std::string(0x20000, 'b') + "\r\n0\r\n\r\n") + hello_request);
   EXPECT_EQ(answers_in(chunks), 1U);
 }
 
 TEST(request_body, long_extensions_do_not_pass_the_limit) {
   std::string chunks;
   for (int i = 0; i < 100; ++i) chunks += "1;" + std::string(4080, 'x') + "\r\nA\r\n";
-  const auto bytes = bytes_from(echo, chunked(chunks + "0\r\n\r\n") + get);
+  const auto bytes = bytes_from(echo_body, chunked(chunks + "0\r\n\r\n") + hello_request);
   EXPECT_EQ(status_of(bytes), 400);
   EXPECT_EQ(answers_in(bytes), 1U);
 }
@@ -201,7 +193,7 @@ TEST(request_body, long_extensions_do_not_pass_the_limit) {
 TEST(request_body, one_that_is_large_by_its_frames_is_not_skipped_either) {
   std::string chunks;
   for (int i = 0; i < 10'000; ++i) chunks += "00001\r\nA\r\n";
-  const auto bytes = bytes_from(ignore, chunked(chunks + "0\r\n\r\n") + get);
+  const auto bytes = bytes_from(ignore_body, chunked(chunks + "0\r\n\r\n") + hello_request);
   EXPECT_EQ(answers_in(bytes), 1U);
   EXPECT_NE(bytes.find("Connection: close"), std::string::npos);
 }
@@ -212,7 +204,9 @@ TEST(request_body, the_rest_of_one_that_was_read_in_part_is_skipped) {
     (void)co_await r.body().read_some(buffer);
     co_return response::text("enough");
   };
-  EXPECT_EQ(answers_in(bytes_from(first_bytes, sized("0123456789") + chunked("5\r\nhello\r\n0\r\n\r\n") + get)), 3U);
+  EXPECT_EQ(
+      answers_in(bytes_from(first_bytes, sized("0123456789") + chunked("5\r\nhello\r\n0\r\n\r\n") + hello_request)),
+      3U);
 }
 
 TEST(request_body, a_handler_may_skip_the_rest_whatever_its_size) {
@@ -225,8 +219,8 @@ TEST(request_body, a_handler_may_skip_the_rest_whatever_its_size) {
 }
 
 TEST(request_body, one_that_ends_early_is_nobodys_fault_and_not_answered) {
-  EXPECT_EQ(bytes_from(echo, post + "Content-Length: 10\r\n\r\n01234"), "");
-  EXPECT_EQ(bytes_from(echo, chunked("5\r\nhel")), "");
+  EXPECT_EQ(bytes_from(echo_body, begun_post + "Content-Length: 10\r\n\r\n01234"), "");
+  EXPECT_EQ(bytes_from(echo_body, chunked("5\r\nhel")), "");
 }
 
 TEST(request_body, a_handler_hears_how_much_came_before_the_client_left) {
@@ -239,7 +233,7 @@ TEST(request_body, a_handler_hears_how_much_came_before_the_client_left) {
     }
     co_return response::text("it came");
   };
-  EXPECT_TRUE(ends_with(bytes_from(count, post + "Content-Length: 10\r\n\r\n01234"), "it left"));
+  EXPECT_TRUE(ends_with(bytes_from(count, begun_post + "Content-Length: 10\r\n\r\n01234"), "it left"));
 }
 
 TEST(request_body, a_form_is_read_decoded_and_of_no_other_type) {
@@ -266,6 +260,6 @@ TEST(request_body, two_tasks_that_read_one_body_stop_the_program) {
     (void)co_await std::move(both);
     co_return response();
   };
-  EXPECT_DEATH((void)bytes_from(read_twice, post + "Content-Length: 9\r\n\r\n"),
+  EXPECT_DEATH((void)bytes_from(read_twice, begun_post + "Content-Length: 9\r\n\r\n"),
                "two tasks read the body of one request at the same time: let one task read");
 }

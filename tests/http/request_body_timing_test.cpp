@@ -9,15 +9,6 @@ using http::response;
 
 namespace {
 
-const std::string post = "POST / HTTP/1.1\r\nHost: a\r\n";
-const std::string get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-
-gyre::task<response> echo(http::request& r) {
-  std::string all = co_await r.body().read_all();
-  co_return response::text(std::move(all));
-}
-response ignore(http::request&) { return response::text("ignored"); }
-
 http::server_options patient_for(std::chrono::nanoseconds time, http::handler routes) {
   http::server_options options = options_for(std::move(routes));
   options.timeouts.body = time;
@@ -28,10 +19,10 @@ http::server_options patient_for(std::chrono::nanoseconds time, http::handler ro
 
 TEST(request_body_timing, one_that_stops_coming_is_answered_with_408) {
   run_virtual([]() -> gyre::task<> {
-    memory_server server(patient_for(5s, echo));
+    memory_server server(patient_for(5s, echo_body));
     auto client = server.connect();
     const auto begin = gyre::now();
-    co_await client.send(post + "Content-Length: 10\r\n\r\n01234");
+    co_await client.send(begun_post + "Content-Length: 10\r\n\r\n01234");
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.status, 408);
     EXPECT_EQ(since(begin), 5s);
@@ -42,9 +33,9 @@ TEST(request_body_timing, one_that_stops_coming_is_answered_with_408) {
 
 TEST(request_body_timing, a_byte_now_and_then_does_not_keep_a_slow_sender_alive) {
   run_virtual([]() -> gyre::task<> {
-    memory_server server(patient_for(5s, echo));
+    memory_server server(patient_for(5s, echo_body));
     auto client = server.connect();
-    co_await client.send(post + "Content-Length: 1000\r\n\r\n");
+    co_await client.send(begun_post + "Content-Length: 1000\r\n\r\n");
     const auto begin = gyre::now();
     auto drip = [&]() -> gyre::task<> {
       for (;;) {
@@ -63,9 +54,9 @@ TEST(request_body_timing, a_byte_now_and_then_does_not_keep_a_slow_sender_alive)
 
 TEST(request_body_timing, a_steady_sender_may_take_longer_than_the_limit_in_all) {
   run_virtual([]() -> gyre::task<> {
-    memory_server server(patient_for(5s, echo));
+    memory_server server(patient_for(5s, echo_body));
     auto client = server.connect();
-    co_await client.send(post + "Content-Length: 163840\r\n\r\n");
+    co_await client.send(begun_post + "Content-Length: 163840\r\n\r\n");
     const auto begin = gyre::now();
     for (int i = 0; i < 10; ++i) {
       co_await gyre::sleep(4s);
@@ -81,12 +72,12 @@ TEST(request_body_timing, the_time_a_handler_takes_between_reads_is_not_the_send
   auto slow = [](http::request& r) -> gyre::task<response> {
     (void)co_await r.body().receive();
     co_await gyre::sleep(100s);
-    co_return co_await echo(r);
+    co_return co_await echo_body(r);
   };
   run_virtual([&]() -> gyre::task<> {
     memory_server server(patient_for(5s, slow));
     auto client = server.connect();
-    co_await client.send(post + "Content-Length: 4\r\n\r\nab");
+    co_await client.send(begun_post + "Content-Length: 4\r\n\r\nab");
     co_await gyre::sleep(102s);
     co_await client.send("cd");
     const auto answer = co_await client.answer();
@@ -96,15 +87,15 @@ TEST(request_body_timing, the_time_a_handler_takes_between_reads_is_not_the_send
 
 TEST(request_body_timing, the_senders_time_begins_anew_with_each_request) {
   run_virtual([]() -> gyre::task<> {
-    memory_server server(patient_for(5s, echo));
+    memory_server server(patient_for(5s, echo_body));
     auto client = server.connect();
     for (int i = 0; i < 3; ++i) {
-      co_await client.send(post + "Content-Length: 4\r\n\r\nab");
+      co_await client.send(begun_post + "Content-Length: 4\r\n\r\nab");
       co_await gyre::sleep(4s);
-      co_await client.send("cd" + post.substr(0, 4));  // the next request has begun: no idle connection
+      co_await client.send("cd" + begun_post.substr(0, 4));  // the next request has begun: no idle connection
       const auto answer = co_await client.answer();
       EXPECT_EQ(answer.status, 200);
-      co_await client.send(post.substr(4) + "Content-Length: 0\r\n\r\n");
+      co_await client.send(begun_post.substr(4) + "Content-Length: 0\r\n\r\n");
       const auto empty = co_await client.answer();
       EXPECT_EQ(empty.status, 200);
     }
@@ -113,13 +104,13 @@ TEST(request_body_timing, the_senders_time_begins_anew_with_each_request) {
 
 TEST(request_body_timing, a_client_that_waits_for_100_gets_it_when_the_body_is_read) {
   run_virtual([]() -> gyre::task<> {
-    memory_server server(options_for(echo));
+    memory_server server(options_for(echo_body));
     auto client = server.connect();
-    co_await client.send(post + "Content-Length: 5\r\nExpect: 100-Continue\r\n\r\n");
+    co_await client.send(begun_post + "Content-Length: 5\r\nExpect: 100-Continue\r\n\r\n");
     const bool more = co_await client.receive();
     EXPECT_TRUE(more);
     EXPECT_EQ(client.received(), "HTTP/1.1 100 Continue\r\n\r\n");
-    co_await client.send("hello" + get);
+    co_await client.send("hello" + hello_request);
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.body, "hello");
     const auto next = co_await client.answer();
@@ -130,9 +121,9 @@ TEST(request_body_timing, a_client_that_waits_for_100_gets_it_when_the_body_is_r
 
 TEST(request_body_timing, a_client_that_has_sent_the_body_already_is_not_told_to_continue) {
   run_virtual([]() -> gyre::task<> {
-    memory_server server(options_for(echo));
+    memory_server server(options_for(echo_body));
     auto client = server.connect();
-    co_await client.send(post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\nhello");
+    co_await client.send(begun_post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\nhello");
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.body, "hello");
     EXPECT_EQ(client.interim(), 0);
@@ -141,9 +132,9 @@ TEST(request_body_timing, a_client_that_has_sent_the_body_already_is_not_told_to
 
 TEST(request_body_timing, a_handler_that_does_not_want_the_body_answers_without_asking_for_it) {
   run_virtual([]() -> gyre::task<> {
-    memory_server server(options_for(ignore));
+    memory_server server(options_for(ignore_body));
     auto client = server.connect();
-    co_await client.send(post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n");
+    co_await client.send(begun_post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n");
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.body, "ignored");
     EXPECT_EQ(answer.status, 200);
@@ -155,15 +146,15 @@ TEST(request_body_timing, a_handler_that_does_not_want_the_body_answers_without_
 
 TEST(request_body_timing, another_expectation_is_answered_with_417) {
   run_virtual([]() -> gyre::task<> {
-    http_test_client app{http::handler(ignore)};
-    const auto bytes = co_await app.exchange_bytes(post + "Content-Length: 0\r\nExpect: miracles\r\n\r\n");
+    http_test_client app{http::handler(ignore_body)};
+    const auto bytes = co_await app.exchange_bytes(begun_post + "Content-Length: 0\r\nExpect: miracles\r\n\r\n");
     EXPECT_TRUE(bytes.starts_with("HTTP/1.1 417 "));
   });
 }
 
 TEST(request_body_timing, a_client_of_http_1_0_is_not_told_to_continue) {
   run_virtual([]() -> gyre::task<> {
-    memory_server server(options_for(echo));
+    memory_server server(options_for(echo_body));
     auto client = server.connect();
     co_await client.send("POST / HTTP/1.0\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
     co_await gyre::sleep(1s);
@@ -188,11 +179,11 @@ TEST(request_body_timing, a_stream_may_read_the_body_while_it_writes_the_answer)
     memory_server server(options_for(echo_stream));
     auto client = server.connect();
     const std::string body(200'000, 'b');
-    co_await client.send(post + "Content-Length: 200000\r\n\r\n" + body.substr(0, 10));
+    co_await client.send(begun_post + "Content-Length: 200000\r\n\r\n" + body.substr(0, 10));
     bool more = co_await client.receive();
     while (more && client.received().find("bbbbb") == std::string::npos) more = co_await client.receive();
     EXPECT_TRUE(more) << "the beginning comes back before the rest has been sent";
-    auto sending = gyre::spawn(client.send(body.substr(10) + get));
+    auto sending = gyre::spawn(client.send(body.substr(10) + hello_request));
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.body.size(), body.size());
     co_await sending;
@@ -213,10 +204,10 @@ TEST(request_body_timing, a_client_that_waits_for_100_gets_it_before_an_answer_t
   run_virtual([&]() -> gyre::task<> {
     memory_server server(options_for(read_late));
     auto client = server.connect();
-    co_await client.send(post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n");
+    co_await client.send(begun_post + "Content-Length: 5\r\nExpect: 100-continue\r\n\r\n");
     (void)co_await client.receive();
     EXPECT_TRUE(client.received().starts_with("HTTP/1.1 100 Continue\r\n\r\n")) << client.received();
-    co_await client.send("hello" + get);
+    co_await client.send("hello" + hello_request);
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.body, "first hello");
     EXPECT_EQ(client.interim(), 1);
@@ -234,7 +225,7 @@ TEST(request_body_timing, a_streamed_answer_that_refuses_the_body_or_one_too_lar
     run_virtual([&]() -> gyre::task<> {
       memory_server server(options_for(refuse));
       auto client = server.connect();
-      co_await client.send(post + "Content-Length: " + length + "\r\nExpect: 100-continue\r\n\r\n");
+      co_await client.send(begun_post + "Content-Length: " + length + "\r\nExpect: 100-continue\r\n\r\n");
       const auto answer = co_await client.answer();
       EXPECT_EQ(answer.body, "no");
       EXPECT_EQ(client.interim(), 0);
@@ -253,7 +244,7 @@ TEST(request_body_timing, a_handler_whose_time_is_over_is_answered_with_503_also
     options.timeouts.handler = 3s;
     memory_server server(std::move(options));
     auto client = server.connect();
-    co_await client.send(post + "Content-Length: 5\r\n\r\n01");
+    co_await client.send(begun_post + "Content-Length: 5\r\n\r\n01");
     co_await gyre::sleep(4s);
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.status, 503);
@@ -273,7 +264,7 @@ TEST(request_body_timing, a_refusal_that_closes_the_connection_does_not_wait_for
     memory_server server(patient_for(5s, refuse));
     auto client = server.connect();
     const auto begin = gyre::now();
-    co_await client.send(post + "Content-Length: 10\r\n\r\n01234");
+    co_await client.send(begun_post + "Content-Length: 10\r\n\r\n01234");
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.status, 403);
     EXPECT_EQ(since(begin), 0s);
@@ -284,10 +275,10 @@ TEST(request_body_timing, a_refusal_that_closes_the_connection_does_not_wait_for
 TEST(request_body_timing, one_that_is_cut_off_does_not_take_the_earlier_answers_with_it) {
   http::router routes;
   routes.get("/", says("earlier"));
-  routes.post("/", echo);
+  routes.post("/", echo_body);
   run_on_sockets(options_for(std::move(routes)), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
-    co_await client.send(get + get + post + "Content-Length: 10\r\n\r\n01234");
+    co_await client.send(hello_request + hello_request + begun_post + "Content-Length: 10\r\n\r\n01234");
     co_await client.shutdown_write();
     for (int i = 0; i < 2; ++i) {
       const auto answer = co_await client.answer();
@@ -303,10 +294,10 @@ TEST(request_body_timing, the_end_of_a_streamed_answer_does_not_wait_for_a_body_
   run_on_sockets(options_for([&](http::request&) { return response::stream(produce); }),
                  [](socket_server& here) -> gyre::task<> {
                    auto client = co_await here.connect();
-                   co_await client.send(post + "Content-Length: 5\r\n\r\n01");
+                   co_await client.send(begun_post + "Content-Length: 5\r\n\r\n01");
                    auto read_answer = [&]() -> gyre::task<> { (void)co_await client.answer(); };
                    EXPECT_TRUE(co_await gyre::as_expected(gyre::timeout(5s, read_answer)));
-                   co_await client.send("234" + get);
+                   co_await client.send("234" + hello_request);
                    const auto next = co_await client.answer();
                    EXPECT_EQ(next.body, "no");
                  });

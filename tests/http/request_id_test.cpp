@@ -5,6 +5,7 @@
 #include <gyre/http/status_error.hpp>
 #include <gyre/testing/http_test_client.hpp>
 
+#include "tests/http/owned_fields.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <gtest/gtest.h>
@@ -15,12 +16,12 @@ namespace http = gyre::http;
 using gyre::task;
 using gyre::testing::http_answer;
 using gyre::testing::http_test_client;
+using gyre_test::owned_fields;
 using gyre_test::run_virtual;
-using owned_fields = std::vector<std::pair<std::string, std::string>>;
 
 namespace {
 
-http::router routes_with(http::middleware around) {
+http::router identified_routes(http::middleware around) {
   http::router routes;
   routes.use(std::move(around));
   routes.get("/", [](http::request& r) { return http::response::text(r.attribute("request_id")); });
@@ -29,7 +30,7 @@ http::router routes_with(http::middleware around) {
   return routes;
 }
 
-task<http_answer> get_with(http_test_client& app, std::string id) {
+task<http_answer> get_with_id(http_test_client& app, std::string id) {
   owned_fields fields = {{"x-request-id", std::move(id)}};
   co_return co_await app.request("GET", "/", std::move(fields), "");
 }
@@ -62,31 +63,31 @@ TEST(request_id, letters_of_both_cases_and_digits_are_one_and_what_lies_around_t
 
 TEST(request_id, handler_and_client_see_the_same) {
   run_virtual([]() -> task<> {
-    http_test_client app(routes_with(http::request_id()));
+    http_test_client app(identified_routes(http::request_id()));
     const auto first = co_await app.get("/");
     EXPECT_EQ(first.body.size(), 32u);
     EXPECT_EQ(first.field("X-Request-Id"), first.body);
     const auto second = co_await app.get("/");
     EXPECT_NE(first.body, second.body);
-    const auto brought = co_await get_with(app, "mine");
+    const auto brought = co_await get_with_id(app, "mine");
     EXPECT_NE(brought.body, "mine") << "nobody said that clients are trusted";
   });
 }
 
 TEST(request_id, a_trusted_client_may_bring_one) {
   run_virtual([]() -> task<> {
-    http_test_client app(routes_with(http::request_id({.trust_client = true})));
-    const auto brought = co_await get_with(app, "trace/7");
+    http_test_client app(identified_routes(http::request_id({.trust_client = true})));
+    const auto brought = co_await get_with_id(app, "trace/7");
     EXPECT_EQ(brought.body, "trace/7");
     EXPECT_EQ(brought.field("X-Request-Id"), "trace/7");
-    const auto bad = co_await get_with(app, "a \"b\"");
+    const auto bad = co_await get_with_id(app, "a \"b\"");
     EXPECT_EQ(bad.body.size(), 32u);
   });
 }
 
 TEST(request_id, errors_have_it_too) {
   run_virtual([]() -> task<> {
-    http_test_client app(routes_with(http::request_id({.field = "Trace"})));
+    http_test_client app(identified_routes(http::request_id({.field = "Trace"})));
     const auto gone = co_await app.get("/gone");
     EXPECT_EQ(gone.status, 410);
     EXPECT_EQ(gone.body, "it was here\n");
@@ -104,7 +105,7 @@ TEST(request_id, a_field_must_be_a_token) {
 TEST(request_id, is_on_the_answer_of_a_handler_that_has_failed) {
   run_virtual([]() -> task<> {
     gyre::event_loop::current().set_exception_handler([](auto&, void*) noexcept {}, nullptr);
-    http_test_client app(routes_with(http::request_id()));
+    http_test_client app(identified_routes(http::request_id()));
     const auto answer = co_await app.request("GET", "/broken");
     EXPECT_EQ(answer.status, 500);
     EXPECT_TRUE(http::is_request_id(answer.field("X-Request-ID")));

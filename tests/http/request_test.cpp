@@ -2,6 +2,8 @@
 #include <gyre/http/request.hpp>
 
 #include "tests/http/http_client.hpp"
+#include "tests/http/lines.hpp"
+#include "tests/http/owned_fields.hpp"
 
 using namespace gyre_test;
 using http::response;
@@ -16,14 +18,12 @@ response show_cookies(http::request& r) {
 
 response show_upgrade(http::request& r) { return response::text("[" + std::string(r.upgrade()) + "]"); }
 
-using fields = std::vector<std::pair<std::string, std::string>>;
-
 /// The output of the handler for requests with these fields, one after another.
-std::vector<std::string> shown(http::handler shows, const std::vector<fields>& requests) {
+std::vector<std::string> shown(http::handler shows, const std::vector<owned_fields>& requests) {
   std::vector<std::string> all;
   run_virtual([&]() -> gyre::task<> {
     http_test_client app(std::move(shows));
-    for (const fields& each : requests) {
+    for (const owned_fields& each : requests) {
       const auto answer = co_await app.request("GET", "/", each, "");
       all.push_back(answer.body);
     }
@@ -31,24 +31,23 @@ std::vector<std::string> shown(http::handler shows, const std::vector<fields>& r
   return all;
 }
 
-using lines = std::vector<std::string>;
-
 }  // namespace
 
 TEST(request, gives_all_cookies_in_their_order) {
-  const std::vector<fields> requests = {{}, {{"Cookie", "a=1; b=\"2\"; bad; a=3"}, {"cookie", "c=4"}}};
+  const std::vector<owned_fields> requests = {{}, {{"Cookie", "a=1; b=\"2\"; bad; a=3"}, {"cookie", "c=4"}}};
   EXPECT_EQ(shown(show_cookies, requests), (lines{"", "a=1|b=2|a=3|c=4|"}));
 }
 
 TEST(request, shows_the_protocols_of_all_fields_that_ask_for_another_one) {
-  const std::vector<fields> requests = {{{"Connection", "upgrade"}, {"Upgrade", "h2c"}, {"upgrade", "websocket, x/1"}},
-                                        {{"Connection", "upgrade"}, {"Upgrade", ""}, {"Upgrade", "websocket"}},
-                                        {{"Connection", "upgrade"}, {"Upgrade", "h2c"}},
-                                        {}};
+  const std::vector<owned_fields> requests = {
+      {{"Connection", "upgrade"}, {"Upgrade", "h2c"}, {"upgrade", "websocket, x/1"}},
+      {{"Connection", "upgrade"}, {"Upgrade", ""}, {"Upgrade", "websocket"}},
+      {{"Connection", "upgrade"}, {"Upgrade", "h2c"}},
+      {}};
   EXPECT_EQ(shown(show_upgrade, requests), (lines{"[h2c, websocket, x/1]", "[websocket]", "[h2c]", "[]"}));
 }
 
 TEST(request, shows_no_protocols_that_are_not_for_this_connection) {
-  const std::vector<fields> requests = {{{"Upgrade", "a"}, {"Upgrade", "b"}}, {{"Upgrade", "a"}}};
+  const std::vector<owned_fields> requests = {{{"Upgrade", "a"}, {"Upgrade", "b"}}, {{"Upgrade", "a"}}};
   EXPECT_EQ(shown(show_upgrade, requests), (lines{"[]", "[]"}));
 }

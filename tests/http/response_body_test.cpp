@@ -3,20 +3,12 @@
 #include <gyre/http/response.hpp>
 
 #include "tests/http/http_client.hpp"
-
-#include <sys/mman.h>
-#include <unistd.h>
+#include "tests/http/memory_file.hpp"
 
 using namespace gyre_test;
 using http::response;
 
 namespace {
-
-gyre::fs::file file_of(std::string_view text) {
-  const int fd = ::memfd_create("body", MFD_CLOEXEC);
-  EXPECT_EQ(::write(fd, text.data(), text.size()), static_cast<ssize_t>(text.size()));
-  return gyre::fs::file::from_fd(fd, "body");
-}
 
 gyre::async_generator<std::string> three_pieces() {
   co_yield "one ";
@@ -44,7 +36,7 @@ http::handler announces(std::uint64_t length, std::string text) {
   };
 }
 
-http_answer answer_to(std::string method, http::handler routes) {
+http_answer root_answer(std::string method, http::handler routes) {
   http_answer result;
   run_virtual([&]() -> gyre::task<> {
     http_test_client app(std::move(routes));
@@ -54,7 +46,7 @@ http_answer answer_to(std::string method, http::handler routes) {
 }
 
 /// Returns the bytes of the response, and the failures that the loop's exception handler gets.
-std::string bytes_from(http::handler routes, std::vector<std::string>& failures, std::string request) {
+std::string bytes_and_failures_from(http::handler routes, std::vector<std::string>& failures, std::string request) {
   std::string result;
   run_virtual([&]() -> gyre::task<> {
     reports here;
@@ -70,12 +62,10 @@ std::string body_of(const std::string& bytes) {
   return head == std::string::npos ? "" : bytes.substr(head + 4);
 }
 
-const std::string get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-
 }  // namespace
 
 TEST(response_body, a_value_arrives_with_its_length_and_the_fields) {
-  const auto answer = answer_to("GET", [](http::request&) {
+  const auto answer = root_answer("GET", [](http::request&) {
     return response::text("hello").set_status(201).add_field("A", "1").add_field("A", "2");
   });
   EXPECT_EQ(answer.status, 201);
@@ -92,9 +82,9 @@ TEST(response_body, a_value_arrives_with_its_length_and_the_fields) {
 TEST(response_body, large_values_arrive_whole) {
   for (const std::size_t size : {16'383U, 16'384U, 16'385U, 65'536U, 1'000'000U}) {
     const std::string body(size, 'x');
-    const auto answer = answer_to("GET", [&](http::request&) { return response::bytes(std::string(body)); });
+    const auto answer = root_answer("GET", [&](http::request&) { return response::bytes(std::string(body)); });
     EXPECT_EQ(answer.body.size(), size);
-    const auto borrowed = answer_to("GET", [&](http::request&) { return response::borrowed(body, "a/b"); });
+    const auto borrowed = root_answer("GET", [&](http::request&) { return response::borrowed(body, "a/b"); });
     EXPECT_EQ(borrowed.body, body);
     EXPECT_EQ(borrowed.field("Content-Type"), "a/b");
   }
@@ -102,7 +92,7 @@ TEST(response_body, large_values_arrive_whole) {
 
 TEST(response_body, a_part_of_a_file_arrives_with_its_length) {
   const auto answer =
-      answer_to("GET", [](http::request&) { return response::file(file_of("0123456789"), 2, 5, "text/plain"); });
+      root_answer("GET", [](http::request&) { return response::file(file_of("0123456789"), 2, 5, "text/plain"); });
   EXPECT_EQ(answer.body, "23456");
   EXPECT_EQ(answer.field("Content-Length"), "5");
 }
@@ -110,28 +100,29 @@ TEST(response_body, a_part_of_a_file_arrives_with_its_length) {
 TEST(response_body, a_file_that_is_shorter_than_was_said_ends_the_connection_early) {
   std::vector<std::string> failures;
   const auto bytes =
-      bytes_from([](http::request&) { return response::file(file_of("0123"), 2, 5, "a/b"); }, failures, get + get);
+      bytes_and_failures_from([](http::request&) { return response::file(file_of("0123"), 2, 5, "a/b"); }, failures,
+                              hello_request + hello_request);
   EXPECT_EQ(body_of(bytes), "23");
 }
 
 TEST(response_body, a_stream_arrives_in_chunks) {
   std::vector<std::string> failures;
-  const auto bytes =
-      bytes_from([](http::request&) { return response::stream(write_three, "text/plain"); }, failures, get);
+  const auto bytes = bytes_and_failures_from([](http::request&) { return response::stream(write_three, "text/plain"); },
+                                             failures, hello_request);
   EXPECT_NE(bytes.find("Transfer-Encoding: chunked\r\n"), std::string::npos);
   EXPECT_EQ(bytes.find("Content-Length"), std::string::npos);
   EXPECT_EQ(body_of(bytes), "4\r\none \r\n4\r\ntwo \r\n5\r\nthree\r\n0\r\n\r\n");
 }
 
 TEST(response_body, what_a_generator_gives_arrives_in_chunks) {
-  const auto answer = answer_to("GET", [](http::request&) { return response::stream(three_pieces()); });
+  const auto answer = root_answer("GET", [](http::request&) { return response::stream(three_pieces()); });
   EXPECT_EQ(answer.body, "one two three");
   EXPECT_EQ(answer.field("Content-Type"), "application/octet-stream");
 }
 
 TEST(response_body, a_stream_without_a_piece_is_an_empty_body) {
   auto nothing = [](http::body_writer&) -> gyre::task<> { co_return; };
-  EXPECT_EQ(answer_to("GET", [&](http::request&) { return response::stream(nothing); }).body, "");
+  EXPECT_EQ(root_answer("GET", [&](http::request&) { return response::stream(nothing); }).body, "");
 }
 
 TEST(response_body, a_stream_may_send_files_and_large_pieces_between_others) {
@@ -146,14 +137,14 @@ TEST(response_body, a_stream_may_send_files_and_large_pieces_between_others) {
     co_await out.write("z");
     EXPECT_EQ(out.written(), 100'006U);
   };
-  const auto answer = answer_to("GET", [&](http::request&) { return response::stream(produce); });
+  const auto answer = root_answer("GET", [&](http::request&) { return response::stream(produce); });
   EXPECT_EQ(answer.body, "a3456" + large + "z");
 }
 
 TEST(response_body, an_http_1_0_client_gets_a_stream_that_ends_with_the_connection) {
   std::vector<std::string> failures;
-  const auto bytes = bytes_from([](http::request&) { return response::stream(write_three); }, failures,
-                                "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+  const auto bytes = bytes_and_failures_from([](http::request&) { return response::stream(write_three); }, failures,
+                                             "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
   EXPECT_EQ(bytes.find("Transfer-Encoding"), std::string::npos);
   EXPECT_NE(bytes.find("Connection: close\r\n"), std::string::npos);
   EXPECT_EQ(body_of(bytes), "one two three");
@@ -164,23 +155,23 @@ TEST(response_body, head_is_answered_with_the_head_of_get_and_no_body_of_any_kin
     ADD_FAILURE() << "a body that nobody gets was made";
     co_return;
   };
-  const auto value = answer_to("HEAD", [](http::request&) { return response::text("hello"); });
+  const auto value = root_answer("HEAD", [](http::request&) { return response::text("hello"); });
   EXPECT_EQ(value.field("Content-Length"), "5");
   EXPECT_EQ(value.body, "");
-  EXPECT_EQ(answer_to("HEAD", [](http::request&) { return response::borrowed("ab", "a/b"); }).field("Content-Length"),
+  EXPECT_EQ(root_answer("HEAD", [](http::request&) { return response::borrowed("ab", "a/b"); }).field("Content-Length"),
             "2");
-  EXPECT_EQ(answer_to("HEAD", [](http::request&) { return response::file(file_of("0123"), 0, 4, "a/b"); })
+  EXPECT_EQ(root_answer("HEAD", [](http::request&) { return response::file(file_of("0123"), 0, 4, "a/b"); })
                 .field("Content-Length"),
             "4");
-  EXPECT_EQ(answer_to("HEAD", [&](http::request&) { return response::stream(never); }).field("Transfer-Encoding"),
+  EXPECT_EQ(root_answer("HEAD", [&](http::request&) { return response::stream(never); }).field("Transfer-Encoding"),
             "chunked");
-  EXPECT_EQ(answer_to("HEAD", [&](http::request&) { return response::stream(three_pieces()); }).status, 200);
+  EXPECT_EQ(root_answer("HEAD", [&](http::request&) { return response::stream(three_pieces()); }).status, 200);
 }
 
 TEST(response_body, nothing_is_behind_a_head_that_answers_head) {
   std::vector<std::string> failures;
-  const auto bytes = bytes_from([](http::request&) { return response::text("hello"); }, failures,
-                                "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
+  const auto bytes = bytes_and_failures_from([](http::request&) { return response::text("hello"); }, failures,
+                                             "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
   EXPECT_EQ(body_of(bytes), "");
 }
 
@@ -188,7 +179,8 @@ TEST(response_body, answers_204_and_304_have_neither_a_body_nor_a_length) {
   for (const int status : {204, 304}) {
     std::vector<std::string> failures;
     const auto bytes =
-        bytes_from([&](http::request&) { return response::text("hello").set_status(status); }, failures, get + get);
+        bytes_and_failures_from([&](http::request&) { return response::text("hello").set_status(status); }, failures,
+                                hello_request + hello_request);
     EXPECT_EQ(bytes.find("Content-Length"), std::string::npos);
     EXPECT_EQ(bytes.find("hello"), std::string::npos);
     EXPECT_EQ(bytes.find("Transfer-Encoding"), std::string::npos);
@@ -201,19 +193,19 @@ TEST(response_body, an_answer_205_has_no_body_and_says_so) {
     ADD_FAILURE() << "a body that nobody gets was made";
     co_return;
   };
-  const auto value = answer_to("GET", [](http::request&) { return response::text("hello").set_status(205); });
+  const auto value = root_answer("GET", [](http::request&) { return response::text("hello").set_status(205); });
   EXPECT_EQ(value.field("Content-Length"), "0");
   EXPECT_EQ(value.body, "");
   const auto file =
-      answer_to("GET", [](http::request&) { return response::file(file_of("0123"), 0, 4, "a/b").set_status(205); });
+      root_answer("GET", [](http::request&) { return response::file(file_of("0123"), 0, 4, "a/b").set_status(205); });
   EXPECT_EQ(file.field("Content-Length"), "0");
-  const auto stream = answer_to("GET", [&](http::request&) { return response::stream(never).set_status(205); });
+  const auto stream = root_answer("GET", [&](http::request&) { return response::stream(never).set_status(205); });
   EXPECT_EQ(stream.field("Content-Length"), "0");
   EXPECT_EQ(stream.field("Transfer-Encoding"), "");
 }
 
 TEST(response_body, a_stream_of_the_announced_length_is_not_in_chunks) {
-  const auto answer = answer_to("GET", announces(5, "12345"));
+  const auto answer = root_answer("GET", announces(5, "12345"));
   EXPECT_EQ(answer.field("Content-Length"), "5");
   EXPECT_EQ(answer.field("Transfer-Encoding"), "");
   EXPECT_EQ(answer.body, "12345");
@@ -221,14 +213,14 @@ TEST(response_body, a_stream_of_the_announced_length_is_not_in_chunks) {
 
 TEST(response_body, more_than_the_announced_length_is_not_sent_and_the_programs_error) {
   std::vector<std::string> failures;
-  const auto bytes = bytes_from(announces(5, "123456"), failures, get + get);
+  const auto bytes = bytes_and_failures_from(announces(5, "123456"), failures, hello_request + hello_request);
   EXPECT_EQ(body_of(bytes), "");
   EXPECT_EQ(failures, (std::vector<std::string>{"the body of the response is longer than was announced"}));
 }
 
 TEST(response_body, less_than_the_announced_length_ends_the_connection_and_is_the_programs_error) {
   std::vector<std::string> failures;
-  const auto bytes = bytes_from(announces(5, "123"), failures, get + get);
+  const auto bytes = bytes_and_failures_from(announces(5, "123"), failures, hello_request + hello_request);
   EXPECT_EQ(bytes.find("HTTP/1.1", 1), std::string::npos) << "no second answer may be read as the rest of the first";
   EXPECT_EQ(failures, (std::vector<std::string>{"the body of the response is shorter than was announced"}));
 }
@@ -239,7 +231,8 @@ TEST(response_body, one_that_fails_in_the_middle_is_cut_off_and_reported) {
     throw std::runtime_error("the disk is gone");
   };
   std::vector<std::string> failures;
-  const auto bytes = bytes_from([&](http::request&) { return response::stream(fail); }, failures, get + get);
+  const auto bytes = bytes_and_failures_from([&](http::request&) { return response::stream(fail); }, failures,
+                                             hello_request + hello_request);
   EXPECT_EQ(bytes.find("0\r\n\r\n"), std::string::npos) << "it must not look complete";
   EXPECT_EQ(bytes.find("HTTP/1.1", 1), std::string::npos);
   EXPECT_EQ(failures, (std::vector<std::string>{"the disk is gone"}));
@@ -261,7 +254,7 @@ TEST(response_body, a_write_that_was_cut_off_ends_the_response_also_when_the_pro
     reports here;
     memory_server server(options_for([&](http::request&) { return response::stream(produce); }));
     auto client = server.connect(1000);
-    co_await client.send(get);
+    co_await client.send(hello_request);
     co_await gyre::sleep(10s);
     const auto bytes = co_await client.rest();
     EXPECT_EQ(bytes.find("the rest"), std::string::npos);
@@ -273,13 +266,13 @@ TEST(response_body, a_write_that_was_cut_off_ends_the_response_also_when_the_pro
 
 TEST(response_body, a_response_that_wants_the_connection_closed_says_so) {
   std::vector<std::string> failures;
-  const auto bytes = bytes_from(
+  const auto bytes = bytes_and_failures_from(
       [](http::request&) {
         response made = response::text("bye");
         made.close_connection();
         return made;
       },
-      failures, get + get);
+      failures, hello_request + hello_request);
   EXPECT_NE(bytes.find("Connection: close\r\n"), std::string::npos);
   EXPECT_EQ(bytes.find("HTTP/1.1", 1), std::string::npos);
 }

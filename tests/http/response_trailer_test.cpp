@@ -19,7 +19,7 @@ gyre::task<> with_checksum(http::body_writer& out) {
   out.add_trailer("X-Rows", "2");
 }
 
-std::string bytes_from(http::handler routes, std::string request) {
+std::string response_bytes(http::handler routes, std::string request) {
   std::string result;
   run_virtual([&]() -> gyre::task<> {
     http_test_client app(std::move(routes));
@@ -36,31 +36,29 @@ http::handler sends(std::optional<std::uint64_t> length = {}) {
   };
 }
 
-const std::string get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
-
 }  // namespace
 
 TEST(response_trailer, follows_the_last_chunk) {
-  const auto bytes = bytes_from(sends(), get);
+  const auto bytes = response_bytes(sends(), hello_request);
   EXPECT_TRUE(bytes.ends_with("\r\n\r\n4\r\nbody\r\n0\r\nChecksum: 7\r\nX-Rows: 2\r\n\r\n")) << bytes;
 }
 
 TEST(response_trailer, is_dropped_where_the_body_is_not_sent_in_chunks) {
-  EXPECT_TRUE(bytes_from(sends(), "GET / HTTP/1.0\r\n\r\n").ends_with("\r\n\r\nbody"));
-  EXPECT_TRUE(bytes_from(sends(4), get).ends_with("\r\n\r\nbody"));
+  EXPECT_TRUE(response_bytes(sends(), "GET / HTTP/1.0\r\n\r\n").ends_with("\r\n\r\nbody"));
+  EXPECT_TRUE(response_bytes(sends(4), hello_request).ends_with("\r\n\r\nbody"));
 }
 
 TEST(response_trailer, follows_a_compressed_body) {
   http::router routes;
   routes.use(http::compress({.least = 1}));
   routes.get("/", sends());
-  const auto bytes = bytes_from(std::move(routes), "GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n");
+  const auto bytes = response_bytes(std::move(routes), "GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n");
   EXPECT_NE(bytes.find("Content-Encoding: gzip\r\n"), std::string::npos) << bytes;
   EXPECT_TRUE(bytes.ends_with("\r\n0\r\nChecksum: 7\r\nX-Rows: 2\r\n\r\n")) << bytes;
 }
 
 TEST(response_trailer, that_a_client_needs_before_the_body_is_refused) {
-  const auto bytes = bytes_from(
+  const auto bytes = response_bytes(
       [](http::request&) {
         return response::stream([](http::body_writer& out) -> gyre::task<> {
           for (const std::string_view name :
@@ -71,6 +69,6 @@ TEST(response_trailer, that_a_client_needs_before_the_body_is_refused) {
           co_return;
         });
       },
-      get);
+      hello_request);
   EXPECT_TRUE(bytes.ends_with("\r\n\r\n0\r\nA: \r\n\r\n")) << bytes;
 }

@@ -2,10 +2,9 @@
 #pragma once
 
 #include "tests/http/http_client.hpp"
+#include "tests/http/lines.hpp"
 
 namespace gyre_test {
-
-using lines = std::vector<std::string>;
 
 /// The answers of `routes` to requests such as "GET /path", each as "200 body".
 inline lines answers(http::router routes, const lines& requests) {

@@ -7,7 +7,7 @@ using namespace gyre_test;
 
 namespace {
 
-std::string refusal_of(std::string_view pattern, std::string_view method = "GET") {
+std::string route_refusal(std::string_view pattern, std::string_view method = "GET") {
   return message_of<std::invalid_argument>([&] { http::router().add(method, pattern, says("")); });
 }
 
@@ -209,18 +209,18 @@ TEST(router, options_of_the_server_as_a_whole_is_not_for_not_found) {
 }
 
 TEST(router, refuses_patterns_that_cannot_be_meant) {
-  EXPECT_EQ(refusal_of(""), "route \"\": it must begin with \"/\"");
-  EXPECT_EQ(refusal_of("users"), "route \"users\": it must begin with \"/\"");
-  EXPECT_EQ(refusal_of("/{}"), "route \"/{}\": a parameter needs a name");
-  EXPECT_EQ(refusal_of("/{...}"), "route \"/{...}\": a parameter needs a name");
-  EXPECT_EQ(refusal_of("/{a}/{a}"), "route \"/{a}/{a}\": two parameters have the same name");
-  EXPECT_EQ(refusal_of("/{a...}/b"), "route \"/{a...}/b\": \"{name...}\" must be the last segment");
-  EXPECT_NE(refusal_of("/a{b}").find("whole segment"), std::string::npos);
-  EXPECT_NE(refusal_of("/{a}{b}").find("no braces"), std::string::npos);
-  EXPECT_NE(refusal_of("/a?b").find("a query"), std::string::npos);
-  EXPECT_EQ(refusal_of("/a", "G T"), "route \"/a\": the method is not a token");
-  EXPECT_EQ(refusal_of("/a", ""), "route \"/a\": the method is not a token");
-  EXPECT_EQ(refusal_of("/a", std::string(33, 'M')), "route \"/a\": the method is longer than 32 bytes");
+  EXPECT_EQ(route_refusal(""), "route \"\": it must begin with \"/\"");
+  EXPECT_EQ(route_refusal("users"), "route \"users\": it must begin with \"/\"");
+  EXPECT_EQ(route_refusal("/{}"), "route \"/{}\": a parameter needs a name");
+  EXPECT_EQ(route_refusal("/{...}"), "route \"/{...}\": a parameter needs a name");
+  EXPECT_EQ(route_refusal("/{a}/{a}"), "route \"/{a}/{a}\": two parameters have the same name");
+  EXPECT_EQ(route_refusal("/{a...}/b"), "route \"/{a...}/b\": \"{name...}\" must be the last segment");
+  EXPECT_NE(route_refusal("/a{b}").find("whole segment"), std::string::npos);
+  EXPECT_NE(route_refusal("/{a}{b}").find("no braces"), std::string::npos);
+  EXPECT_NE(route_refusal("/a?b").find("a query"), std::string::npos);
+  EXPECT_EQ(route_refusal("/a", "G T"), "route \"/a\": the method is not a token");
+  EXPECT_EQ(route_refusal("/a", ""), "route \"/a\": the method is not a token");
+  EXPECT_EQ(route_refusal("/a", std::string(33, 'M')), "route \"/a\": the method is longer than 32 bytes");
 }
 
 TEST(router, refuses_a_second_route_of_a_method_at_a_pattern_whatever_its_parameters_are_called) {

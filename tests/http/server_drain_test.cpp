@@ -10,7 +10,7 @@ using http::response;
 namespace {
 
 /// Answers "/" at once, and any other path when the test allows it.
-struct gated {
+struct gated_app {
   gyre::event began;
   gyre::event go_on;
   bool was_cancelled = false;
@@ -35,7 +35,7 @@ const std::string slow_request = "GET /slow HTTP/1.1\r\nHost: a\r\n\r\n";
 }  // namespace
 
 TEST(server_drain, closes_idle_connections_soon_and_refuses_new_ones) {
-  gated app;
+  gated_app app;
   http::server_options options = options_for(app.routes());
   options.timeouts.last_request = 50ms;
   run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
@@ -61,7 +61,7 @@ TEST(server_drain, closes_idle_connections_soon_and_refuses_new_ones) {
 }
 
 TEST(server_drain, a_connection_with_empty_lines_behind_its_last_request_is_idle) {
-  gated app;
+  gated_app app;
   run_virtual([&]() -> gyre::task<> {
     given_connection here(options_for(app.routes()));
     co_await here.client.send(hello_request + "\r\n");
@@ -76,7 +76,7 @@ TEST(server_drain, a_connection_with_empty_lines_behind_its_last_request_is_idle
 }
 
 TEST(server_drain, finishes_requests_under_way_and_says_close) {
-  gated app;
+  gated_app app;
   run_on_sockets(options_for(app.routes()), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     co_await client.send(slow_request);
@@ -99,7 +99,7 @@ TEST(server_drain, finishes_requests_under_way_and_says_close) {
 }
 
 TEST(server_drain, a_request_that_is_on_its_way_is_still_answered) {
-  gated app;
+  gated_app app;
   http::server_options options = options_for(app.routes());
   options.timeouts.last_request = 5s;
   run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
@@ -117,7 +117,7 @@ TEST(server_drain, a_request_that_is_on_its_way_is_still_answered) {
 
 TEST(server_drain, clients_that_connect_before_the_port_closes_are_answered) {
   if (over_tls()) GTEST_SKIP() << "this client writes plain text to its socket";
-  gated app;
+  gated_app app;
   run_on_sockets(options_for(app.routes()), [&](socket_server& here) -> gyre::task<> {
     co_await gyre::yield();
     here.tell_to_stop();
@@ -133,7 +133,7 @@ TEST(server_drain, clients_that_connect_before_the_port_closes_are_answered) {
 }
 
 TEST(server_drain, cancels_what_takes_longer_than_its_time) {
-  gated app;
+  gated_app app;
   http::server_options options = options_for(app.routes());
   options.timeouts.drain = 400ms;
   run_on_sockets(std::move(options), [&](socket_server& here) -> gyre::task<> {
@@ -183,7 +183,7 @@ TEST(server_drain, a_stream_that_ends_during_it_does_not_leave_an_idle_connectio
 }
 
 TEST(server_drain, clients_that_keep_connecting_do_not_keep_the_server_alive) {
-  gated app;
+  gated_app app;
   run_on_sockets(options_for(app.routes()), [&](socket_server& here) -> gyre::task<> {
     co_await gyre::yield();
     int connected = 0;
@@ -210,7 +210,7 @@ TEST(server_drain, a_cancelled_server_throws_when_it_has_drained) {
 }
 
 TEST(server_drain, a_stop_request_lets_the_server_drain_and_return) {
-  gated app;
+  gated_app app;
   run_real([&]() -> gyre::task<> {
     http::server server(encrypted(options_for(app.routes())));
     auto serving = gyre::spawn(server.run());
@@ -231,7 +231,7 @@ TEST(server_drain, a_stop_request_lets_the_server_drain_and_return) {
 }
 
 TEST(server_drain, a_stop_request_cancels_what_takes_longer_than_the_drain_and_the_server_still_returns) {
-  gated app;
+  gated_app app;
   http::server_options options = options_for(app.routes());
   options.timeouts.drain = 400ms;
   run_real([&]() -> gyre::task<> {
@@ -276,7 +276,7 @@ TEST(server_drain, a_server_that_does_not_observe_stop_requests_serves_on) {
 // ---- connections that the program accepts
 
 TEST(server_drain, a_stop_request_drains_a_connection_that_was_given_to_the_server) {
-  gated app;
+  gated_app app;
   run_virtual([&]() -> gyre::task<> {
     given_connection here(options_for(app.routes()));
     co_await here.client.send(slow_request);
@@ -307,7 +307,7 @@ TEST(server_drain, a_stop_request_ends_a_given_connection_that_is_idle) {
 }
 
 TEST(server_drain, a_given_connection_that_takes_longer_than_the_drain_is_cancelled) {
-  gated app;
+  gated_app app;
   http::server_options options = options_for(app.routes());
   options.timeouts.drain = 4s;
   run_virtual([&]() -> gyre::task<> {
@@ -350,7 +350,7 @@ TEST(server_drain, a_given_connection_of_a_server_that_does_not_observe_stop_req
 }
 
 TEST(server_drain, the_observer_hears_of_a_request_that_it_cancels) {
-  gated app;
+  gated_app app;
   exchange_log heard;
   http::server_options options = options_for(app.routes());
   options.timeouts.drain = 100ms;

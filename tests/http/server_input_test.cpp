@@ -38,8 +38,6 @@ gyre::task<std::string> answers_to(memory_server& server, const std::vector<std:
   co_return without_dates(co_await client.rest());
 }
 
-int status_of(const std::string& bytes) { return bytes.size() < 12 ? 0 : std::stoi(bytes.substr(9, 3)); }
-
 int status_for(const std::string& request, const http::head_limits& limits = {}) {
   int status = 0;
   run_virtual([&]() -> gyre::task<> {
@@ -56,7 +54,7 @@ int status_for(const std::string& request, const http::head_limits& limits = {})
   return status;
 }
 
-std::string with(const std::string& fields) { return "GET / HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n"; }
+std::string request_with(const std::string& fields) { return "GET / HTTP/1.1\r\nHost: a\r\n" + fields + "\r\n"; }
 
 // More senders than the loop has buffers, each in the middle of its body.
 gyre::task<> send_in_two_parts(socket_server& here, std::size_t senders) {
@@ -132,20 +130,21 @@ TEST(server_input, requests_over_a_socket_are_the_same_in_pieces_of_every_size) 
 
 TEST(server_input, what_is_too_long_is_refused_by_name) {
   const http::head_limits limits{.target = 20, .fields = 3, .size = 200};
-  EXPECT_EQ(status_for(with("X: 1\r\n"), limits), 200);
+  EXPECT_EQ(status_for(request_with("X: 1\r\n"), limits), 200);
   EXPECT_EQ(status_for("GET /" + std::string(20, 'a') + " HTTP/1.1\r\nHost: a\r\n\r\n", limits), 414);
-  EXPECT_EQ(status_for(with("A: 1\r\nB: 2\r\nC: 3\r\n"), limits), 431);
-  EXPECT_EQ(status_for(with("A: " + std::string(200, 'a') + "\r\n"), limits), 431);
+  EXPECT_EQ(status_for(request_with("A: 1\r\nB: 2\r\nC: 3\r\n"), limits), 431);
+  EXPECT_EQ(status_for(request_with("A: " + std::string(200, 'a') + "\r\n"), limits), 431);
   EXPECT_EQ(status_for("GET /" + std::string(300, 'a'), limits), 414);
   EXPECT_EQ(status_for(std::string(300, 'a'), limits), 501) << "it is all method";
 }
 
 TEST(server_input, what_is_malformed_is_refused_with_400) {
   for (const std::string& each :
-       {std::string("nonsense\r\n\r\n"), std::string("GET / HTTP/1.1\nHost: a\n\n"), with("A : 1\r\n"), with("A\r\n"),
-        with(" folded\r\n"), with("A: \x01\r\n"), with("Host: b\r\n"), with("Content-Length: 1, 1\r\n"),
-        with("Content-Length: x\r\n"), with("Content-Length: 1\r\nTransfer-Encoding: chunked\r\n"),
-        with("Transfer-Encoding: chunked, chunked\r\n"), with("Transfer-Encoding: gzip\r\n"),
+       {std::string("nonsense\r\n\r\n"), std::string("GET / HTTP/1.1\nHost: a\n\n"), request_with("A : 1\r\n"),
+        request_with("A\r\n"), request_with(" folded\r\n"), request_with("A: \x01\r\n"), request_with("Host: b\r\n"),
+        request_with("Content-Length: 1, 1\r\n"), request_with("Content-Length: x\r\n"),
+        request_with("Content-Length: 1\r\nTransfer-Encoding: chunked\r\n"),
+        request_with("Transfer-Encoding: chunked, chunked\r\n"), request_with("Transfer-Encoding: gzip\r\n"),
         std::string("GET / HTTP/1.1\r\nHost: :80\r\n\r\n"), std::string("GET http://:80/x HTTP/1.1\r\nHost: a\r\n\r\n"),
         std::string("GET / HTTP/1.1\r\n\r\n"), std::string("GET a HTTP/1.1\r\nHost: a\r\n\r\n"),
         std::string("GET / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n"),
@@ -154,7 +153,7 @@ TEST(server_input, what_is_malformed_is_refused_with_400) {
 }
 
 TEST(server_input, what_is_not_known_is_refused_with_501_or_505) {
-  EXPECT_EQ(status_for(with("Transfer-Encoding: gzip, chunked\r\n")), 501);
+  EXPECT_EQ(status_for(request_with("Transfer-Encoding: gzip, chunked\r\n")), 501);
   EXPECT_EQ(status_for("GET / HTTP/2.0\r\nHost: a\r\n\r\n"), 505);
 }
 
@@ -186,7 +185,7 @@ TEST(server_input, requests_before_a_malformed_one_are_answered) {
   run_virtual([]() -> gyre::task<> {
     memory_server server(options_for(show));
     auto client = server.connect();
-    co_await client.send(with("X: 1\r\n") + "nonsense\r\n\r\n");
+    co_await client.send(request_with("X: 1\r\n") + "nonsense\r\n\r\n");
     const auto first = co_await client.answer();
     EXPECT_EQ(first.status, 200);
     const auto second = co_await client.answer();
@@ -219,7 +218,7 @@ TEST(server_input, the_observer_hears_of_refusals_too) {
   options.observer = &heard;
   run_virtual([&]() -> gyre::task<> {
     http_test_client app(std::move(options));
-    (void)co_await app.exchange_bytes(with("") + "HEAD /b HTTP/1.1\r\nHost: a\r\n\r\n" + "nonsense\r\n\r\n");
+    (void)co_await app.exchange_bytes(request_with("") + "HEAD /b HTTP/1.1\r\nHost: a\r\n\r\n" + "nonsense\r\n\r\n");
   });
   EXPECT_EQ(heard.lines, (std::vector<std::string>{"200 GET / 5", "200 HEAD /b 0", "400   12"}));
 }

@@ -27,7 +27,8 @@ http::response tell_loop(http::request& /*request*/) {
   return http::response::text(std::to_string(gyre::event_loop::current().index()));
 }
 
-http::server_options options_for(std::size_t threads, gyre::accept_mode mode = gyre::accept_mode::one_acceptor) {
+http::server_options options_with_threads(std::size_t threads,
+                                          gyre::accept_mode mode = gyre::accept_mode::one_acceptor) {
   http::server_options options;
   options.listen = "127.0.0.1:0";
   options.threads = threads;
@@ -36,7 +37,7 @@ http::server_options options_for(std::size_t threads, gyre::accept_mode mode = g
 }
 
 /// A request on a connection that stays open. Returns the response's status line, or its body if the status is 200.
-gyre::task<std::string> ask(gyre::tcp_stream& stream, std::string path = "/") {
+gyre::task<std::string> ask_over(gyre::tcp_stream& stream, std::string path = "/") {
   co_await stream.write_all("GET " + path + " HTTP/1.1\r\nHost: a\r\n\r\n");
   std::string text;
   while (text.find("\r\n\r\n") == std::string::npos) {
@@ -48,7 +49,7 @@ gyre::task<std::string> ask(gyre::tcp_stream& stream, std::string path = "/") {
   co_return text.substr(text.find("\r\n\r\n") + 4);
 }
 
-gyre::task<gyre::tcp_stream> connect(const http::server& server) {
+gyre::task<gyre::tcp_stream> connect_to_server(const http::server& server) {
   co_return co_await gyre::tcp_stream::connect(gyre::address(server.where()));
 }
 
@@ -71,20 +72,20 @@ TEST(server_on_loops_threads, all_loops_answer_with_one_shared_router) {
         [mode]() -> gyre::task<> {
           http::router routes;
           routes.get("/", tell_loop);
-          auto options = options_for(2, mode);
+          auto options = options_with_threads(2, mode);
           options.routes = std::move(routes);
           auto body = [](http::server& server) -> gyre::task<> {
             std::set<std::string> seen;
             std::vector<gyre::tcp_stream> streams;
             for (int i = 0; i < 100; ++i) {
-              streams.push_back(co_await connect(server));
-              seen.insert(co_await ask(streams.back()));
+              streams.push_back(co_await connect_to_server(server));
+              seen.insert(co_await ask_over(streams.back()));
             }
             EXPECT_EQ(server.connections(), 100U);
             // With reuse_port, a loop listens only once it runs, and a busy machine may run its thread late.
             while (seen.size() < 2) {
-              auto later = co_await connect(server);
-              seen.insert(co_await ask(later));
+              auto later = co_await connect_to_server(server);
+              seen.insert(co_await ask_over(later));
             }
             EXPECT_EQ(seen, (std::set<std::string>{"0", "1"}));
           };
@@ -99,7 +100,7 @@ TEST(server_on_loops_threads, a_factory_makes_routes_on_each_loop) {
   made = 0;
   gyre::run(
       []() -> gyre::task<> {
-        auto options = options_for(3);
+        auto options = options_with_threads(3);
         options.make_routes = [] {
           ++made;
           http::router routes;
@@ -111,8 +112,8 @@ TEST(server_on_loops_threads, a_factory_makes_routes_on_each_loop) {
         auto body = [](http::server& server) -> gyre::task<> {
           std::vector<gyre::tcp_stream> streams;
           for (int i = 0; i < 9; ++i) {
-            streams.push_back(co_await connect(server));
-            EXPECT_EQ(co_await ask(streams.back()), std::to_string(i / 3 + 1));
+            streams.push_back(co_await connect_to_server(server));
+            EXPECT_EQ(co_await ask_over(streams.back()), std::to_string(i / 3 + 1));
           }
         };
         co_await beside(std::move(options), body);
@@ -123,7 +124,7 @@ TEST(server_on_loops_threads, a_factory_makes_routes_on_each_loop) {
 
 TEST(server_on_loops_threads, routes_and_a_factory_exclude_each_other) {
   gyre::run([]() -> gyre::task<> {
-    auto options = options_for(2);
+    auto options = options_with_threads(2);
     options.routes = tell_loop;
     options.make_routes = [] { return http::router(); };
     EXPECT_THROW(http::server{std::move(options)}, std::invalid_argument);
@@ -134,7 +135,7 @@ TEST(server_on_loops_threads, routes_and_a_factory_exclude_each_other) {
 TEST(server_on_loops_threads, a_factory_that_fails_on_another_loop_ends_the_server) {
   gyre::run(
       []() -> gyre::task<> {
-        auto options = options_for(2);
+        auto options = options_with_threads(2);
         options.make_routes = []() -> http::handler {
           if (gyre::event_loop::current().index() == 1) throw std::runtime_error("no routes here");
           return tell_loop;
@@ -149,15 +150,15 @@ TEST(server_on_loops_threads, the_limit_of_connections_holds_for_all_loops_toget
   for (const auto mode : both_modes)
     gyre::run(
         [mode]() -> gyre::task<> {
-          auto options = options_for(2, mode);
+          auto options = options_with_threads(2, mode);
           options.routes = tell_loop;
           options.limits.connections = 10;
           auto body = [](http::server& server) -> gyre::task<> {
             std::vector<gyre::tcp_stream> streams;
             int answered = 0;
             for (int i = 0; i < 20; ++i) {
-              streams.push_back(co_await connect(server));
-              const std::string answer = co_await ask(streams.back());
+              streams.push_back(co_await connect_to_server(server));
+              const std::string answer = co_await ask_over(streams.back());
               answered += answer == "0" || answer == "1" ? 1 : 0;
             }
             EXPECT_EQ(answered, 10);
@@ -170,15 +171,15 @@ TEST(server_on_loops_threads, the_limit_of_connections_holds_for_all_loops_toget
 TEST(server_on_loops_threads, the_limit_per_address_holds_for_all_loops_together) {
   gyre::run(
       []() -> gyre::task<> {
-        auto options = options_for(2);
+        auto options = options_with_threads(2);
         options.routes = tell_loop;
         options.limits.connections_per_address = 4;
         auto body = [](http::server& server) -> gyre::task<> {
           std::vector<gyre::tcp_stream> streams;
           int answered = 0;
           for (int i = 0; i < 8; ++i) {
-            streams.push_back(co_await connect(server));
-            answered += (co_await ask(streams.back())).size() == 1 ? 1 : 0;
+            streams.push_back(co_await connect_to_server(server));
+            answered += (co_await ask_over(streams.back())).size() == 1 ? 1 : 0;
           }
           EXPECT_EQ(answered, 4);
         };
@@ -190,7 +191,7 @@ TEST(server_on_loops_threads, the_limit_per_address_holds_for_all_loops_together
 TEST(server_on_loops_threads, a_rate_limit_holds_for_all_loops_together) {
   gyre::run(
       []() -> gyre::task<> {
-        auto options = options_for(2);
+        auto options = options_with_threads(2);
         options.make_routes = [limit = http::rate_limit({.rate = 0.001, .burst = 5})] {
           http::router routes;
           routes.use(limit);
@@ -200,8 +201,8 @@ TEST(server_on_loops_threads, a_rate_limit_holds_for_all_loops_together) {
         auto body = [](http::server& server) -> gyre::task<> {
           int let_in = 0;
           for (int i = 0; i < 10; ++i) {
-            auto stream = co_await connect(server);
-            let_in += (co_await ask(stream)).size() == 1 ? 1 : 0;
+            auto stream = co_await connect_to_server(server);
+            let_in += (co_await ask_over(stream)).size() == 1 ? 1 : 0;
           }
           EXPECT_EQ(let_in, 5);
         };
@@ -215,7 +216,7 @@ TEST(server_on_loops_threads, a_stop_request_loses_no_request_that_was_sent) {
     int answered = 0;
     gyre::run_main(
         [&, mode]() -> gyre::task<> {
-          auto options = options_for(2, mode);
+          auto options = options_with_threads(2, mode);
           options.routes = [](http::request& request) -> gyre::task<http::response> {
             co_await gyre::sleep(1ms);
             co_return tell_loop(request);
@@ -225,7 +226,7 @@ TEST(server_on_loops_threads, a_stop_request_loses_no_request_that_was_sent) {
           co_await gyre::yield();
           std::vector<gyre::tcp_stream> streams;
           for (int i = 0; i < 300; ++i) {
-            streams.push_back(co_await connect(server));
+            streams.push_back(co_await connect_to_server(server));
             co_await streams.back().write_all("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
           }
           gyre::request_stop();
@@ -241,7 +242,7 @@ TEST(server_on_loops_threads, a_stop_request_loses_no_request_that_was_sent) {
 TEST(server_on_loops_threads, a_server_on_a_unix_socket_uses_several_loops) {
   gyre::run(
       []() -> gyre::task<> {
-        auto options = options_for(2, gyre::accept_mode::reuse_port);
+        auto options = options_with_threads(2, gyre::accept_mode::reuse_port);
         options.listen = "unix:@gyre-server-on-loops-" + std::to_string(::getpid());
         options.routes = tell_loop;
         auto body = [](http::server& server) -> gyre::task<> {

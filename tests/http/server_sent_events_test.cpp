@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-std::string text_of(const http::server_event& what) {
+std::string event_text(const http::server_event& what) {
   std::string text;
   http::append_event(text, what);
   return text;
@@ -87,19 +87,19 @@ struct watched {
 }  // namespace
 
 TEST(append_event, each_part_has_its_line) {
-  EXPECT_EQ(text_of({.data = "hello"}), "data: hello\n\n");
-  EXPECT_EQ(text_of({.event = "tick", .data = "1", .id = "7", .retry = 2500ms}),
+  EXPECT_EQ(event_text({.data = "hello"}), "data: hello\n\n");
+  EXPECT_EQ(event_text({.event = "tick", .data = "1", .id = "7", .retry = 2500ms}),
             "event: tick\nid: 7\nretry: 2500\ndata: 1\n\n");
-  EXPECT_EQ(text_of({.data = ""}), "data: \n\n");
-  EXPECT_EQ(text_of({.id = ""}), "id: \n\n");
-  EXPECT_EQ(text_of({.retry = 0ms}), "retry: 0\n\n");
+  EXPECT_EQ(event_text({.data = ""}), "data: \n\n");
+  EXPECT_EQ(event_text({.id = ""}), "id: \n\n");
+  EXPECT_EQ(event_text({.retry = 0ms}), "retry: 0\n\n");
 }
 
 TEST(append_event, lines_of_the_data_become_lines) {
-  EXPECT_EQ(text_of({.data = "a\nb\rc\r\nd"}), "data: a\ndata: b\ndata: c\ndata: d\n\n");
-  EXPECT_EQ(text_of({.data = "a\n"}), "data: a\ndata: \n\n");
-  EXPECT_EQ(text_of({.data = "\r\r\n\n"}), "data: \ndata: \ndata: \ndata: \n\n");
-  EXPECT_EQ(text_of({.data = " id: 1\nevent: x"}), "data:  id: 1\ndata: event: x\n\n");
+  EXPECT_EQ(event_text({.data = "a\nb\rc\r\nd"}), "data: a\ndata: b\ndata: c\ndata: d\n\n");
+  EXPECT_EQ(event_text({.data = "a\n"}), "data: a\ndata: \n\n");
+  EXPECT_EQ(event_text({.data = "\r\r\n\n"}), "data: \ndata: \ndata: \ndata: \n\n");
+  EXPECT_EQ(event_text({.data = " id: 1\nevent: x"}), "data:  id: 1\ndata: event: x\n\n");
 }
 
 TEST(append_event, nothing_in_the_data_makes_another_event) {
@@ -108,7 +108,7 @@ TEST(append_event, nothing_in_the_data_makes_another_event) {
   for (int i = 0; i < 20'000; ++i) {
     std::string data;
     for (unsigned n = static_cast<unsigned>(random()) % 7; n > 0; --n) data += pieces[random() % std::size(pieces)];
-    const auto events = data_of_events(text_of({.data = data}));
+    const auto events = data_of_events(event_text({.data = data}));
     ASSERT_EQ(events.size(), 1u) << testing::PrintToString(data);
     std::string expected;
     for (std::size_t at = 0; at < data.size(); ++at) {

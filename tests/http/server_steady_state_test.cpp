@@ -197,49 +197,50 @@ gyre::task<response> hello(http::request&) { co_return response::text("hello"); 
 
 response show_name(http::request& r) { return response::text(r.path_parameter("name")); }
 
-gyre::task<response> echo(http::request& r) {
+gyre::task<response> echo_length(http::request& r) {
   const std::string_view body = co_await r.body().receive();
   co_return response::bytes({}, "text/plain").set_status(200).add_field("X-Length", body.size() == 4 ? "4" : "other");
 }
 
-gyre::task<response> echo_body(http::request& r) { co_return response::text(co_await r.body().receive()); }
+gyre::task<response> echo_received(http::request& r) { co_return response::text(co_await r.body().receive()); }
 
-const std::string get = "GET /hello/gyre HTTP/1.1\r\nHost: localhost:8080\r\nUser-Agent: test\r\nAccept: */*\r\n\r\n";
-const std::string post =
+const std::string long_get =
+    "GET /hello/gyre HTTP/1.1\r\nHost: localhost:8080\r\nUser-Agent: test\r\nAccept: */*\r\n\r\n";
+const std::string short_post =
     "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 4\r\n\r\nbody";
 const std::string chunks =
     "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nbody\r\n0\r\n\r\n";
 
 TEST(busy_http_server, takes_nothing_from_the_heap_for_hello) {
-  EXPECT_EQ(allocations_of_a_busy_server(hello, get, 1), 0);
+  EXPECT_EQ(allocations_of_a_busy_server(hello, long_get, 1), 0);
 }
 
 TEST(busy_http_server, takes_nothing_from_the_heap_for_hello_at_pipeline_depth_16) {
-  EXPECT_EQ(allocations_of_a_busy_server(hello, get, 16), 0);
+  EXPECT_EQ(allocations_of_a_busy_server(hello, long_get, 16), 0);
 }
 
 TEST(busy_http_server, takes_nothing_from_the_heap_for_requests_that_take_several_turns) {
-  EXPECT_EQ(allocations_of_a_busy_server(hello, get, 100), 0);
-  EXPECT_EQ(allocations_of_a_busy_server([](http::request&) { return response::text("hello"); }, get, 100), 0);
+  EXPECT_EQ(allocations_of_a_busy_server(hello, long_get, 100), 0);
+  EXPECT_EQ(allocations_of_a_busy_server([](http::request&) { return response::text("hello"); }, long_get, 100), 0);
 }
 
 TEST(busy_http_server, takes_nothing_from_the_heap_for_a_route_with_a_parameter) {
   http::router routes;
   routes.get("/hello/{name}", show_name);
-  EXPECT_EQ(allocations_of_a_busy_server(std::move(routes), get, 1), 0);
+  EXPECT_EQ(allocations_of_a_busy_server(std::move(routes), long_get, 1), 0);
 }
 
 TEST(busy_http_server, takes_nothing_from_the_heap_for_a_body_that_is_received_and_sent_back) {
-  EXPECT_EQ(allocations_of_a_busy_server(echo_body, post, 1), 0);
-  EXPECT_EQ(allocations_of_a_busy_server(echo_body, post, 16), 0);
+  EXPECT_EQ(allocations_of_a_busy_server(echo_received, short_post, 1), 0);
+  EXPECT_EQ(allocations_of_a_busy_server(echo_received, short_post, 16), 0);
 }
 
 TEST(busy_http_server, takes_nothing_from_the_heap_for_a_body_in_chunks) {
-  EXPECT_EQ(allocations_of_a_busy_server(echo_body, chunks, 1), 0);
+  EXPECT_EQ(allocations_of_a_busy_server(echo_received, chunks, 1), 0);
 }
 
 TEST(busy_http_server, takes_nothing_from_the_heap_for_fields_of_the_answer) {
-  EXPECT_EQ(allocations_of_a_busy_server(echo, post, 1), 0);
+  EXPECT_EQ(allocations_of_a_busy_server(echo_length, short_post, 1), 0);
 }
 
 // The server keeps memory for as many requests as were in progress at the same time. On a busy machine, that number can
@@ -258,7 +259,7 @@ TEST(idle_http_server, keeps_at_most_600_bytes_for_each_connection) {
 }
 
 TEST(busy_http_server, makes_no_additional_system_call_for_a_request_that_comes_alone) {
-  expect_few_calls_for_each_request(hello, get);
+  expect_few_calls_for_each_request(hello, long_get);
 }
 
 }  // namespace

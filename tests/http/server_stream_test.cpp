@@ -64,7 +64,7 @@ const std::string next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n";
 
 /// The client requests "/wait", sends `more` after it, and disconnects with `leave`.
 template <class Leave>
-void expect_cancelled(std::string more, Leave leave) {
+void expect_cancelled_by(std::string more, Leave leave) {
   gated app;
   exchange_log heard;
   http::server_options options = options_for(app.routes());
@@ -121,12 +121,12 @@ void expect_all_answered(const std::vector<std::string>& pieces, const std::vect
   });
 }
 
-std::string post(const std::string& body) {
+std::string post_request(const std::string& body) {
   return "POST /post HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
 /// Text in which no two positions look the same.
-std::string numbers(std::size_t count) {
+std::string number_text(std::size_t count) {
   std::string text;
   while (text.size() < count) text += std::to_string(text.size()) + ' ';
   return text;
@@ -134,12 +134,12 @@ std::string numbers(std::size_t count) {
 
 }  // namespace
 
-TEST(server_stream, a_handler_is_cancelled_when_its_client_closes) { expect_cancelled("", leave_by_close); }
+TEST(server_stream, a_handler_is_cancelled_when_its_client_closes) { expect_cancelled_by("", leave_by_close); }
 TEST(server_stream, a_handler_is_cancelled_when_its_client_has_finished_sending) {
-  expect_cancelled("", leave_by_half);
+  expect_cancelled_by("", leave_by_half);
 }
 TEST(server_stream, a_handler_is_cancelled_when_its_client_has_sent_more_and_closes) {
-  expect_cancelled(next + next, leave_by_close);
+  expect_cancelled_by(next + next, leave_by_close);
 }
 
 TEST(server_stream, a_body_is_cancelled_when_its_client_closes) {
@@ -165,15 +165,15 @@ TEST(server_stream, requests_that_come_while_a_handler_runs_are_answered_behind_
 }
 
 TEST(server_stream, requests_in_pieces_that_come_while_a_handler_runs_are_answered_behind_it) {
-  const std::string both = next + post("with a body");
+  const std::string both = next + post_request("with a body");
   std::vector<std::string> pieces;
   for (const char each : both) pieces.emplace_back(1, each);
   expect_all_answered(pieces, {"/next ", "/post with a body"});
 }
 
 TEST(server_stream, more_than_is_read_ahead_waits_and_arrives_whole) {
-  const std::string body = numbers(1'000'000);
-  expect_all_answered({post(body), next}, {"/post " + body, "/next "});
+  const std::string body = number_text(1'000'000);
+  expect_all_answered({post_request(body), next}, {"/post " + body, "/next "});
 }
 
 TEST(server_stream, what_is_read_ahead_is_bounded) {
@@ -226,8 +226,8 @@ TEST(server_stream, a_request_beside_one_that_waits_may_be_cancelled_anywhere) {
     auto talk = [&]() -> gyre::task<> {
       co_await client.send(waiting);
       co_await gyre::yield();
-      co_await client.send(post("one"));
-      co_await client.send(post("two"));
+      co_await client.send(post_request("one"));
+      co_await client.send(post_request("two"));
       for (int i = 0; i < 3; ++i) {
         const auto heard = co_await client.answer();
         bodies.push_back(heard.body);

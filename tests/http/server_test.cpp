@@ -12,17 +12,13 @@ namespace {
 
 response show_target(http::request& r) { return response::text(r.target()); }
 
-std::string get(const std::string& target, const std::string& more = "") {
-  return "GET " + target + " HTTP/1.1\r\nHost: a\r\n" + more + "\r\n";
-}
-
 }  // namespace
 
 TEST(server, keeps_a_connection_for_many_requests) {
   run_in_memory(options_for(show_target), [](memory_server& here) -> gyre::task<> {
     auto client = here.connect();
     for (int i = 0; i < 100; ++i) {
-      co_await client.send(get("/" + std::to_string(i)));
+      co_await client.send(get_request("/" + std::to_string(i)));
       const auto answer = co_await client.answer();
       EXPECT_EQ(answer.body, "/" + std::to_string(i));
       EXPECT_EQ(answer.field("Connection"), "");
@@ -34,7 +30,7 @@ TEST(server, keeps_a_connection_for_many_requests) {
 TEST(server, closes_when_the_client_asks_for_it) {
   run_in_memory(options_for(show_target), [](memory_server& here) -> gyre::task<> {
     auto client = here.connect();
-    co_await client.send(get("/a", "Connection: close\r\n"));
+    co_await client.send(get_request("/a", "Connection: close\r\n"));
     const auto answer = co_await client.answer();
     EXPECT_EQ(answer.field("Connection"), "close");
     const auto rest = co_await client.rest();
@@ -65,7 +61,7 @@ TEST(server, answers_pipelined_requests_in_their_order) {
   };
   run_in_memory(options_for(uneven), [](memory_server& here) -> gyre::task<> {
     auto client = here.connect();
-    co_await client.send(get("/slow") + get("/2") + get("/slow") + get("/4"));
+    co_await client.send(get_request("/slow") + get_request("/2") + get_request("/slow") + get_request("/4"));
     for (const char* const each : {"/slow", "/2", "/slow", "/4"}) {
       const auto answer = co_await client.answer();
       EXPECT_EQ(answer.body, each);
@@ -77,7 +73,7 @@ TEST(server, answers_to_pipelined_requests_go_out_together) {
   run_on_sockets(options_for(show_target), [](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
     std::string all;
-    for (int i = 0; i < 16; ++i) all += get("/" + std::to_string(i));
+    for (int i = 0; i < 16; ++i) all += get_request("/" + std::to_string(i));
     co_await client.send(all);
     const bool more = co_await client.receive();
     EXPECT_TRUE(more);
@@ -93,7 +89,7 @@ TEST(server, an_answer_does_not_wait_for_a_slow_one_behind_it) {
   };
   run_on_sockets(options_for(second_waits), [&](socket_server& here) -> gyre::task<> {
     auto client = co_await here.connect();
-    co_await client.send(get("/1") + get("/2"));
+    co_await client.send(get_request("/1") + get_request("/2"));
     const auto first = co_await client.answer();
     EXPECT_EQ(first.body, "/1");
     go_on.set();
@@ -111,7 +107,7 @@ TEST(server, an_answer_in_memory_does_not_wait_for_a_slow_one_behind_it_either) 
   run_virtual([&]() -> gyre::task<> {
     memory_server server(options_for(second_waits));
     auto client = server.connect();
-    co_await client.send(get("/1") + get("/2"));
+    co_await client.send(get_request("/1") + get_request("/2"));
     const auto first = co_await client.answer();
     EXPECT_EQ(first.body, "/1");
     go_on.set();
@@ -210,7 +206,7 @@ TEST(server, listens_at_a_path_and_removes_it) {
     EXPECT_EQ(here.server().where(), "unix:" + path);
     auto stream = co_await gyre::unix_stream::connect(gyre::unix_address(path));
     http_client<gyre::unix_stream> client(std::move(stream));
-    co_await client.send(get("/a") + get("/b"));
+    co_await client.send(get_request("/a") + get_request("/b"));
     const auto first = co_await client.answer();
     EXPECT_EQ(first.body, "/a");
     const auto second = co_await client.answer();
@@ -242,7 +238,7 @@ TEST(server, a_connection_that_has_ended_is_closed_though_somebody_holds_its_tas
     gyre::memory_pair pair;
     auto serving = gyre::spawn(serve_given(server, gyre::any_stream(std::move(pair.second))));
     memory_client client(std::move(pair.first));
-    co_await client.send(get("/", "Connection: close\r\n"));
+    co_await client.send(get_request("/", "Connection: close\r\n"));
     (void)co_await client.answer();
     const auto rest = co_await client.rest();
     EXPECT_EQ(rest, "");

@@ -7,6 +7,7 @@
 #include <gyre/testing/run_test.hpp>
 
 #include "tests/fs/scratch.hpp"
+#include "tests/http/owned_fields.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ namespace {
 using gyre::testing::http_answer;
 using gyre::testing::http_test_client;
 namespace http = gyre::http;
-using field_list = std::vector<std::pair<std::string, std::string>>;
+using gyre_test::owned_fields;
 
 /// Serves a tree of files, and returns the responses to one GET after another.
 class static_files_test : public testing::Test {
@@ -41,7 +42,7 @@ class static_files_test : public testing::Test {
     // Outside the tick of another change, so that its tag is strong.
     std::filesystem::last_write_time(whole, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
   }
-  std::vector<http_answer> ask(const std::vector<std::string>& targets, const field_list& fields = {},
+  std::vector<http_answer> ask(const std::vector<std::string>& targets, const owned_fields& fields = {},
                                const std::string& method = "GET") {
     std::vector<http_answer> all;
     auto body = [&]() -> gyre::task<> {
@@ -56,7 +57,7 @@ class static_files_test : public testing::Test {
     EXPECT_NO_THROW(gyre::testing::run_test(body));
     return all;
   }
-  http_answer get(const std::string& target, const field_list& fields = {}) {
+  http_answer get(const std::string& target, const owned_fields& fields = {}) {
     auto all = ask({target}, fields);
     return all.empty() ? http_answer{} : std::move(all.front());
   }

@@ -11,7 +11,7 @@ using namespace gyre_test;
 using http::response;
 
 // Everything that a handler can see of a request, read twice where reading stores something.
-response all_of(http::request& r) {
+response show_all(http::request& r) {
   std::string text = std::string(r.method()) + ' ' + std::string(r.target()) + ' ' + std::string(r.host());
   for (const http::field& each : r.fields()) text += " " + std::string(each.name);
   text += " upgrade=" + std::string(r.upgrade()) + " rest=" + std::string(r.rest_of_path());
@@ -28,7 +28,7 @@ response all_of(http::request& r) {
 
 TEST(successive_requests, have_nothing_of_the_previous_one) {
   http::router routes;
-  routes.get("/items/{id}/{rest...}", all_of).get("/", all_of);
+  routes.get("/items/{id}/{rest...}", show_all).get("/", show_all);
   run_virtual([&]() -> gyre::task<> {
     memory_server server(options_for(std::move(routes)));
     auto client = server.connect();
