@@ -1,9 +1,11 @@
 // programs/common/option_checks.cpp: checks and converts option values.
 #include "programs/common/option_checks.hpp"
 
-#include <fmt/format.h>
-#include <CLI/CLI.hpp>
+#include "programs/common/command_line.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -32,25 +34,39 @@ std::function<std::string(const std::string&)> check_duration(std::string unit, 
   };
 }
 
-CLI::Option* add_seconds(CLI::App& app, const std::string& flag, std::chrono::nanoseconds& value,
-                         const std::string& what) {
-  CLI::Option* const option = app.add_option_function<double>(
+command_option add_seconds(command& app, const std::string& flag, std::chrono::nanoseconds& value,
+                           const std::string& what) {
+  command_option option = app.add_option(
       flag,
       [&value](double given) {
         value = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(given));
       },
       fmt::format("{}, in seconds", what));
-  option->check(check_duration("seconds", 0.001, 1e6));
+  option.check(check_duration("seconds", 0.001, 1e6));
   if (value != std::chrono::nanoseconds::max())
-    option->default_str(fmt::format("{:g}", std::chrono::duration<double>(value).count()));
+    option.show_default(fmt::format("{:g}", std::chrono::duration<double>(value).count()));
   return option;
 }
+
+namespace {
+
+// In lower case, without white space around it.
+std::string plain_unit(std::string_view text) {
+  constexpr std::string_view space = " \t\n\v\f\r";
+  text.remove_prefix(std::min(text.find_first_not_of(space), text.size()));
+  std::string unit(text.substr(0, text.find_last_not_of(space) + 1));
+  for (char& each : unit)
+    if (each >= 'A' && each <= 'Z') each = static_cast<char>(each - 'A' + 'a');
+  return unit;
+}
+
+}  // namespace
 
 std::string read_size(std::string& text) {
   double number = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, number);
-  std::string unit = CLI::detail::to_lower(CLI::detail::trim_copy(std::string(rest, end)));
+  std::string unit = plain_unit({rest, end});
   if (unit.ends_with('b')) unit.pop_back();
   if (unit.size() == 2 && unit.ends_with('i')) unit.pop_back();
   constexpr std::string_view units = "kmgtpe";

@@ -5,12 +5,10 @@
 #include <functional>
 #include <string>
 
-namespace CLI {
-class App;
-class Option;
-}  // namespace CLI
-
 namespace programs {
+
+class command;
+class command_option;
 
 // CLI11's own checks accept "nan", take "-1" for the largest number, and print bounds with all their digits.
 
@@ -23,8 +21,8 @@ namespace programs {
 
 /// Adds an option for a time, which is given in seconds and fractions of them. Its default is the value that it has.
 /// Lifetime: `value` must outlive the parsing.
-CLI::Option* add_seconds(CLI::App& app, const std::string& flag, std::chrono::nanoseconds& value,
-                         const std::string& what);
+command_option add_seconds(command& app, const std::string& flag, std::chrono::nanoseconds& value,
+                           const std::string& what);
 
 /// Converts "100", "64kb", "1.5 GB" or "4GiB", at least 1, to bytes. A kilobyte has 1024.
 [[nodiscard]] std::string read_size(std::string& text);

@@ -8,11 +8,9 @@
 #include <cstddef>
 #include <string>
 
-namespace CLI {
-class App;
-}
-
 namespace programs {
+
+class command;
 
 struct server_options {
   std::string listen;
@@ -28,20 +26,16 @@ struct server_options {
 };
 
 /// Adds --listen, --backend, --busy-poll, --drain, --max-connections and --version to `app`.
-void add_server_options(CLI::App& app, server_options& options, const char* default_listen);
+void add_server_options(command& app, server_options& options, const char* default_listen);
 
 /// Adds --threads and --accept, for programs whose handlers may run on several loops.
-void add_thread_options(CLI::App& app, unsigned& threads, gyre::accept_mode& accept);
+void add_thread_options(command& app, unsigned& threads, gyre::accept_mode& accept);
 /// The number of loops for a value of --threads: usable_cores() for 0. Errors: same as usable_cores().
 [[nodiscard]] unsigned loops_for(unsigned threads);
 
 /// Adds --backend alone, for clients.
-void add_backend_option(CLI::App& app, std::string& backend);
+void add_backend_option(command& app, std::string& backend);
 [[nodiscard]] gyre::run_options run_with(const std::string& backend);
-
-/// Parses the arguments. Returns -1 to continue, otherwise the exit code: 0 after --help and --version, 2 after bad
-/// arguments, which are named on standard error.
-int parse(CLI::App& app, int argc, char** argv);
 
 /// Prints the line by which scripts find the server: "listening on 127.0.0.1:8888 (io_uring)".
 void announce(const gyre::tcp_listener& listener);

@@ -1,11 +1,11 @@
 // programs/echo_client/main.cpp: sends messages to an echo server and checks that the same bytes come back.
+#include "programs/common/command_line.hpp"
 #include "programs/common/server_options.hpp"
 
 #include <gyre/tasks/gather.hpp>
 #include <gyre/tasks/timeout.hpp>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <vector>
@@ -57,20 +57,16 @@ gyre::task<int> run_client(client_options options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Sends messages to an echo server and checks what comes back.", "echo_client");
+  programs::command_line app("echo_client", "Sends messages to an echo server and checks what comes back.");
   client_options options;
-  app.add_option("--connect", options.connect, "HOST:PORT of the server")->capture_default_str();
+  app.add_option("--connect", options.connect, "HOST:PORT of the server").show_default();
   app.add_option("--connections", options.connections, "connections at the same time")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{100'000}))
-      ->capture_default_str();
-  app.add_option("--messages", options.messages, "messages on each connection")->capture_default_str();
-  app.add_option("--size", options.size, "bytes in a message")
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 30U))
-      ->capture_default_str();
-  app.add_option("--timeout", options.timeout_seconds, "seconds that one message may take")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+      .in_range(1, 100'000)
+      .show_default();
+  app.add_option("--messages", options.messages, "messages on each connection").show_default();
+  app.add_option("--size", options.size, "bytes in a message").in_range(1, 1U << 30U).show_default();
+  app.add_option("--timeout", options.timeout_seconds, "seconds that one message may take").positive().show_default();
   programs::add_backend_option(app, options.backend);
-  if (const int code = programs::parse(app, argc, argv); code >= 0) return code;
+  if (const int code = app.parse(argc, argv); code >= 0) return code;
   return gyre::run_main(run_client(options), programs::run_with(options.backend));
 }

@@ -1,7 +1,6 @@
 // programs/echo_server/main.cpp: sends back whatever it receives.
+#include "programs/common/command_line.hpp"
 #include "programs/common/server_options.hpp"
-
-#include <CLI/CLI.hpp>
 
 namespace {
 
@@ -18,10 +17,10 @@ gyre::task<> serve(programs::server_options options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Sends back whatever it receives, on every connection.", "echo_server");
+  programs::command_line app("echo_server", "Sends back whatever it receives, on every connection.");
   programs::server_options options;
   programs::add_server_options(app, options, "127.0.0.1:8888");
   programs::add_thread_options(app, options.threads, options.accept);
-  if (const int code = programs::parse(app, argc, argv); code >= 0) return code;
+  if (const int code = app.parse(argc, argv); code >= 0) return code;
   return gyre::run_main(serve(options), options.run());
 }

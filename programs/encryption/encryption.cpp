@@ -1,7 +1,7 @@
 // programs/encryption/encryption.cpp: the flags, the certificates, and their renewal.
 #include "programs/encryption/encryption.hpp"
 
-#include "programs/common/option_checks.hpp"
+#include "programs/common/command_line.hpp"
 #include "programs/encryption/file_changes.hpp"
 
 #include <gyre/io/printable.hpp>
@@ -12,7 +12,6 @@
 #include <gyre/tls.hpp>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <array>
 #include <csignal>
@@ -148,14 +147,14 @@ std::string check_address(const std::string& text) {
 
 }  // namespace
 
-void add_encryption_options(CLI::App& app, encryption_settings& settings) {
+void add_encryption_options(command& app, encryption_settings& settings) {
   const auto files = [&app](const char* flag, std::vector<std::string>& all, const char* what, const char* variable) {
     app.add_option(flag, all, what)
-        ->allow_extra_args(false)  // the next argument may be DIR
-        ->delimiter(',')
-        ->check(CLI::ExistingFile)
-        ->envname(variable)
-        ->group("TLS");
+        .one_value_each()  // the next argument may be DIR
+        .separated_by(',')
+        .existing_file()
+        .environment(variable)
+        .group("TLS");
   };
   files("--tls-cert", settings.chains,
         "a file with a certificate and those of its authorities (PEM), which makes this an HTTPS server; several, for "
@@ -165,19 +164,19 @@ void add_encryption_options(CLI::App& app, encryption_settings& settings) {
   files("--tls-ocsp", settings.ocsp_responses,
         "a file with an OCSP response (DER) to send with the certificate at the same place", "GYRE_TLS_OCSP");
   app.add_option("--tls", settings.automatic, "auto: a certificate that is made at the start, for development")
-      ->check(CLI::IsMember({"auto"}))
-      ->envname("GYRE_TLS")
-      ->group("TLS");
+      .one_of({"auto"})
+      .environment("GYRE_TLS")
+      .group("TLS");
   app.add_option("--tls-min", settings.least, "the oldest version of TLS that is accepted: 1.2 or 1.3")
-      ->check(CLI::IsMember({"1.2", "1.3"}))
-      ->envname("GYRE_TLS_MIN")
-      ->capture_default_str()
-      ->group("TLS");
+      .one_of({"1.2", "1.3"})
+      .environment("GYRE_TLS_MIN")
+      .show_default()
+      .group("TLS");
   app.add_option("--redirect-http", settings.redirect,
                  "HOST:PORT where clients that speak HTTP are sent to the HTTPS server (default: not served)")
-      ->check(check_address)
-      ->envname("GYRE_REDIRECT_HTTP")
-      ->group("TLS");
+      .check(check_address)
+      .environment("GYRE_REDIRECT_HTTP")
+      .group("TLS");
 }
 
 std::string check(const encryption_settings& settings) {

@@ -9,11 +9,9 @@
 #include <utility>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace programs {
+
+class command;
 
 struct encryption_settings {
   std::vector<std::string> chains;  // files, in the order of their keys
@@ -27,7 +25,7 @@ struct encryption_settings {
 };
 
 /// Adds the flags, each with its GYRE_ variable of the environment. Adds none to a program without OpenSSL.
-void add_encryption_options(CLI::App& app, encryption_settings& settings);
+void add_encryption_options(command& app, encryption_settings& settings);
 
 /// Returns what is wrong with the combination of flags, or "".
 [[nodiscard]] std::string check(const encryption_settings& settings);

@@ -3,7 +3,7 @@
 
 namespace programs {
 
-void add_encryption_options(CLI::App& /*app*/, encryption_settings& /*settings*/) {}
+void add_encryption_options(command& /*app*/, encryption_settings& /*settings*/) {}
 std::string check(const encryption_settings& /*settings*/) { return {}; }
 std::unique_ptr<encryption> make_encryption(const encryption_settings& /*settings*/) { return nullptr; }
 

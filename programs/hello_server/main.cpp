@@ -1,4 +1,5 @@
 // programs/hello_server/main.cpp: GET / answers "Hello, World!", POST /echo what it was sent. For benchmarks.
+#include "programs/common/command_line.hpp"
 #include "programs/common/server_options.hpp"
 #include "programs/encryption/encryption.hpp"
 #include "programs/encryption/failed_handshakes.hpp"
@@ -8,7 +9,6 @@
 #include <gyre/http.hpp>
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <exception>
@@ -76,12 +76,12 @@ gyre::task<> serve(const settings& chosen, programs::encryption* encryption) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Answers \"Hello, World!\" over HTTP or HTTPS.", "hello_server");
+  programs::command_line app("hello_server", "Answers \"Hello, World!\" over HTTP or HTTPS.");
   settings chosen;
   programs::add_server_options(app, chosen.server, "127.0.0.1:8080");
   programs::add_thread_options(app, chosen.server.threads, chosen.server.accept);
   programs::add_encryption_options(app, chosen.tls);
-  if (const int code = programs::parse(app, argc, argv); code >= 0) return code;
+  if (const int code = app.parse(argc, argv); code >= 0) return code;
   if (const std::string wrong = programs::check(chosen.tls); !wrong.empty()) {
     fmt::print(stderr, "error: {}\n", wrong);
     return 2;

@@ -1,40 +1,39 @@
 // programs/resp_server/main.cpp: a small in-memory Redis.
+#include "programs/common/command_line.hpp"
 #include "programs/common/option_checks.hpp"
 #include "programs/resp_server/server.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
 
 int main(int argc, char** argv) {
-  CLI::App app("A small in-memory Redis: RESP2 and inline commands, strings with expiry.", "resp_server");
+  programs::command_line app("resp_server", "A small in-memory Redis: RESP2 and inline commands, strings with expiry.");
   resp::resp_server_options options;
   std::size_t all_clients = 0;
   double write_timeout = 60;
   programs::add_server_options(app, options.server, "127.0.0.1:6380");
   programs::add_thread_options(app, options.server.threads, options.server.accept);
   const auto size = [&app](const char* name, auto& value, const char* description) {
-    return app.add_option(name, value, description)->transform(CLI::Validator(programs::read_size, "SIZE"));
+    return app.add_option(name, value, description).convert(programs::read_size, "SIZE");
   };
   std::size_t keys = 0;
   app.add_option("--maxmemory", keys,
                  "bytes (or 50mb) of keys, values, requests and replies; commands that add are refused above (default: "
                  "0, no limit)")
-      ->transform(CLI::Validator(programs::read_size_or_zero, "SIZE"));
+      .convert(programs::read_size_or_zero, "SIZE");
   size("--maxmemory-clients", all_clients,
        "bytes of the requests and replies of all clients, of which each thread has an equal part; the largest clients "
        "are closed above (default: maxmemory, else 1gb)");
   size("--client-output-buffer-limit", options.limits.output_buffer, "bytes of one reply; larger ones are refused")
-      ->capture_default_str();
+      .show_default();
   app.add_option("--write-timeout", write_timeout, "seconds in which a client must take 64 KiB of a reply, or its rest")
-      ->check(programs::check_duration("seconds", 0.001, 86'400))
-      ->capture_default_str();
-  size("--max-bulk", options.limits.request.max_bulk_bytes, "bytes of one argument")->capture_default_str();
+      .check(programs::check_duration("seconds", 0.001, 86'400))
+      .show_default();
+  size("--max-bulk", options.limits.request.max_bulk_bytes, "bytes of one argument").show_default();
   app.add_option("--max-arguments", options.limits.request.max_arguments, "arguments of one request")
-      ->check(programs::check_count)
-      ->capture_default_str();
-  if (const int code = programs::parse(app, argc, argv); code >= 0) return code;
+      .check(programs::check_count)
+      .show_default();
+  if (const int code = app.parse(argc, argv); code >= 0) return code;
   options.limits.write_timeout =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(write_timeout));
   if (keys != 0) options.keys.max_bytes = keys;

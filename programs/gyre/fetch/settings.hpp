@@ -6,11 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace programs {
+
+class command;
 
 struct fetch_settings {
   std::vector<std::string> urls;
@@ -41,6 +39,6 @@ struct fetch_settings {
   [[nodiscard]] bool to_files() const noexcept { return remote_names || !output.empty(); }
 };
 
-void add_fetch_options(CLI::App& app, fetch_settings& settings);
+void add_fetch_options(command& app, fetch_settings& settings);
 
 }  // namespace programs

@@ -7,11 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace programs {
+
+class command;
 
 struct load_settings {
   std::string url;
@@ -31,6 +29,6 @@ struct load_settings {
   std::string backend = "auto";
 };
 
-void add_load_options(CLI::App& app, load_settings& settings);
+void add_load_options(command& app, load_settings& settings);
 
 }  // namespace programs

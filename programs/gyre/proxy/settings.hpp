@@ -11,11 +11,9 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace programs {
+
+class command;
 
 struct proxy_settings {
   serve_settings server;  // the address, limits, encryption, log; not what is served
@@ -34,6 +32,6 @@ struct proxy_settings {
   std::string authorities;  // a file
 };
 
-void add_proxy_options(CLI::App& app, proxy_settings& settings);
+void add_proxy_options(command& app, proxy_settings& settings);
 
 }  // namespace programs

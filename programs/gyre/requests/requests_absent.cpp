@@ -1,10 +1,9 @@
 // programs/gyre/requests/requests_absent.cpp: `gyre fetch`, `gyre load` and `gyre proxy` in a build without OpenSSL,
 // which the client library needs.
+#include "programs/common/command_line.hpp"
 #include "programs/gyre/fetch/fetch.hpp"
 #include "programs/gyre/load/load.hpp"
 #include "programs/gyre/proxy/proxy.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <cstdio>
 
@@ -18,9 +17,9 @@ int refuse() {
 
 }  // namespace
 
-void add_load_options(CLI::App& app, load_settings& /*settings*/) { app.allow_extras(); }
-void add_fetch_options(CLI::App& app, fetch_settings& /*settings*/) { app.allow_extras(); }
-void add_proxy_options(CLI::App& app, proxy_settings& /*settings*/) { app.allow_extras(); }
+void add_load_options(command& app, load_settings& /*settings*/) { app.allow_extras(); }
+void add_fetch_options(command& app, fetch_settings& /*settings*/) { app.allow_extras(); }
+void add_proxy_options(command& app, proxy_settings& /*settings*/) { app.allow_extras(); }
 int load(const load_settings& /*settings*/) { return refuse(); }
 int proxy(const proxy_settings& /*settings*/) { return refuse(); }
 int fetch(const fetch_settings& /*settings*/) { return refuse(); }

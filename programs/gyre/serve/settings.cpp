@@ -3,12 +3,12 @@
 
 #include <gyre/net/address.hpp>
 
+#include "programs/common/command_line.hpp"
 #include "programs/common/option_checks.hpp"
 #include "programs/common/server_options.hpp"
 #include "programs/gyre/serve/allowed_hosts.hpp"
 
 #include <fmt/format.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -32,21 +32,21 @@ std::string check_header(const std::string& text) {
   return fmt::format("expected \"Name: value\", got \"{}\"", text);
 }
 
-void add_limits(CLI::App& app, serve_settings& settings) {
+void add_limits(command& app, serve_settings& settings) {
   auto& limits = settings.limits;
   auto& timeouts = settings.timeouts;
   const auto number = [&app](const std::string& flag, const std::string& variable, auto& value, const char* what) {
-    app.add_option(flag, value, what)->check(check_count)->envname(variable)->capture_default_str()->group("Limits");
+    app.add_option(flag, value, what).check(check_count).environment(variable).show_default().group("Limits");
   };
   number("--max-connections", "GYRE_MAX_CONNECTIONS", limits.connections, "connections in all; more are answered 503");
   app.add_option(
          "--max-connections-per-address", limits.connections_per_address,
          "the same for one IPv4 address or /64 network of IPv6; loopback and private addresses have a limit only "
          "when it is given")
-      ->check(check_count)
-      ->envname("GYRE_MAX_CONNECTIONS_PER_ADDRESS")
-      ->default_str(std::to_string(gyre::http::server_limits::default_connections_per_address))
-      ->group("Limits");
+      .check(check_count)
+      .environment("GYRE_MAX_CONNECTIONS_PER_ADDRESS")
+      .show_default(std::to_string(gyre::http::server_limits::default_connections_per_address))
+      .group("Limits");
   number("--max-requests-per-connection", "GYRE_MAX_REQUESTS_PER_CONNECTION", limits.requests_per_connection,
          "requests before a connection is closed");
   number("--max-target", "GYRE_MAX_TARGET", limits.head.target, "bytes of a request's target; more is answered 414");
@@ -54,7 +54,7 @@ void add_limits(CLI::App& app, serve_settings& settings) {
   number("--max-header-bytes", "GYRE_MAX_HEADER_BYTES", limits.head.size, "bytes of a request's head; more: 431");
   const auto seconds = [&app](const std::string& flag, const std::string& variable, std::chrono::nanoseconds& value,
                               const char* what) {
-    add_seconds(app, flag, value, what)->envname(variable)->group("Limits");
+    add_seconds(app, flag, value, what).environment(variable).group("Limits");
   };
   seconds("--header-timeout", "GYRE_HEADER_TIMEOUT", timeouts.head, "time for the head of a request; later: 408");
   number("--max-handshakes", "GYRE_MAX_HANDSHAKES", limits.handshakes,
@@ -68,74 +68,75 @@ void add_limits(CLI::App& app, serve_settings& settings) {
 
 }  // namespace
 
-void add_front_options(CLI::App& app, serve_settings& settings) {
+void add_front_options(command& app, serve_settings& settings) {
   app.add_option("--listen", settings.listen, "HOST:PORT, port 0 for any free one; or unix:PATH")
-      ->check(check_listen)
-      ->envname("GYRE_LISTEN")
-      ->capture_default_str();
+      .check(check_listen)
+      .environment("GYRE_LISTEN")
+      .show_default();
   app.add_option("--admin", settings.admin, "HOST:PORT for /healthz, /readyz and /metrics (default: not served)")
-      ->check(check_listen)
-      ->envname("GYRE_ADMIN");
+      .check(check_listen)
+      .environment("GYRE_ADMIN");
   add_thread_options(app, settings.threads, settings.accept);
-  app.get_option("--threads")->envname("GYRE_THREADS");
-  app.get_option("--accept")->envname("GYRE_ACCEPT");
+  app.option("--threads").environment("GYRE_THREADS");
+  app.option("--accept").environment("GYRE_ACCEPT");
   app.add_option("--backend", settings.backend, "auto, io_uring or epoll (auto also obeys GYRE_BACKEND)")
-      ->check(CLI::IsMember({"auto", "io_uring", "epoll"}))
-      ->capture_default_str();
+      .one_of({"auto", "io_uring", "epoll"})
+      .show_default();
   app.add_option("--access-log", settings.access_log, "a line for each request on standard output: text, json or off")
-      ->check(CLI::IsMember({"text", "json", "off"}))
-      ->envname("GYRE_ACCESS_LOG")
-      ->capture_default_str();
+      .one_of({"text", "json", "off"})
+      .environment("GYRE_ACCESS_LOG")
+      .show_default();
   add_encryption_options(app, settings.tls);
   add_limits(app, settings);
 }
 
-void add_serve_options(CLI::App& app, serve_settings& settings) {
-  app.add_option("DIR", settings.root, "the directory to serve")->check(CLI::ExistingDirectory)->capture_default_str();
+void add_serve_options(command& app, serve_settings& settings) {
+  app.add_option("DIR", settings.root, "the directory to serve").existing_directory().show_default();
   add_front_options(app, settings);
   app.add_option(
          "--allow-host", settings.allowed_hosts,
          "a host name that requests may be for, besides addresses and localhost, or * for any; several: repeated, or "
          "with commas (default: any, and none when --listen is a loopback address)")
-      ->allow_extra_args(false)  // the next argument may be DIR
-      ->delimiter(',')
-      ->check(check_allowed_host)
-      ->envname("GYRE_ALLOW_HOST");
+      .one_value_each()  // the next argument may be DIR
+      .separated_by(',')
+      .check(check_allowed_host)
+      .environment("GYRE_ALLOW_HOST");
   app.add_option("--cors", settings.cors,
                  "an origin whose pages may read the files, or * for any; several: repeated, or with commas")
-      ->allow_extra_args(false)  // the next argument may be DIR
-      ->delimiter(',')
-      ->envname("GYRE_CORS");
-  app.add_flag("--compress", settings.compress, "compress text for clients that take that")->envname("GYRE_COMPRESS");
+      .one_value_each()  // the next argument may be DIR
+      .separated_by(',')
+      .environment("GYRE_CORS");
+  app.add_flag("--compress", settings.compress, "compress text for clients that take that")
+      .environment("GYRE_COMPRESS");
   app.add_option(
          "--header", settings.headers,
          "\"Name: value\" added to every response, except to what never became a request (such as 400, 408, 503); "
          "several: repeated, or one a line")
-      ->allow_extra_args(false)  // the next argument may be DIR
-      ->delimiter('\n')
-      ->check(check_header)
-      ->envname("GYRE_HEADER");
+      .one_value_each()  // the next argument may be DIR
+      .separated_by('\n')
+      .check(check_header)
+      .environment("GYRE_HEADER");
   app.add_option("--index", settings.index, "the file that answers for its directory")
-      ->envname("GYRE_INDEX")
-      ->capture_default_str();
+      .environment("GYRE_INDEX")
+      .show_default();
   app.add_option("--cache-control", settings.cache_control, "the Cache-Control of files (default: none)")
-      ->envname("GYRE_CACHE_CONTROL");
+      .environment("GYRE_CACHE_CONTROL");
   app.add_flag("--listing,!--no-listing", settings.listing, "list directories without an index (default)")
-      ->envname("GYRE_LISTING");
-  app.add_flag("--hidden", settings.hidden, "serve names that begin with a dot")->envname("GYRE_HIDDEN");
+      .environment("GYRE_LISTING");
+  app.add_flag("--hidden", settings.hidden, "serve names that begin with a dot").environment("GYRE_HIDDEN");
   app.add_flag("--spa", settings.spa, "answer pages that are not there with the index of the root")
-      ->envname("GYRE_SPA");
+      .environment("GYRE_SPA");
   app.add_option("--upload", settings.upload,
                  "a directory that takes uploads, from the form at /_upload or by PUT /_upload/NAME; when it lies in "
                  "DIR, no file is sent in place of another (a.txt.gz for a.txt)")
-      ->check(CLI::ExistingDirectory)
-      ->envname("GYRE_UPLOAD");
+      .existing_directory()
+      .environment("GYRE_UPLOAD");
   app.add_option("--max-upload", settings.upload_limit,
                  "bytes of an upload, also as 64kb, 500mb, 1.5gb; more is answered 413")
-      ->transform(CLI::Validator(read_size, "SIZE"))
-      ->envname("GYRE_MAX_UPLOAD")
-      ->capture_default_str()
-      ->group("Limits");
+      .convert(read_size, "SIZE")
+      .environment("GYRE_MAX_UPLOAD")
+      .show_default()
+      .group("Limits");
 }
 
 bool serves_uploads(const serve_settings& settings) {

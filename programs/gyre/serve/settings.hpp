@@ -11,11 +11,9 @@
 #include <utility>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace programs {
+
+class command;
 
 struct serve_settings {
   std::string root = ".";
@@ -43,9 +41,9 @@ struct serve_settings {
 };
 
 /// Adds the flags of the server itself, whatever it serves: address, threads, log, encryption, limits.
-void add_front_options(CLI::App& app, serve_settings& settings);
+void add_front_options(command& app, serve_settings& settings);
 /// Adds all flags, each with its GYRE_ variable of the environment.
-void add_serve_options(CLI::App& app, serve_settings& settings);
+void add_serve_options(command& app, serve_settings& settings);
 
 /// True if uploaded files are inside the served directory. Errors: std::filesystem::filesystem_error.
 [[nodiscard]] bool serves_uploads(const serve_settings& settings);
