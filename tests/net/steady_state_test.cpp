@@ -1,5 +1,7 @@
 // tests/net/steady_state_test.cpp: what a busy server takes from the heap and from the kernel for a request, counted.
-#include "tests/net/connected_pair.hpp"
+#include "tests/net/echo.hpp"
+
+#include <gtest/gtest.h>
 
 #include <netinet/in.h>
 #include <sys/socket.h>
