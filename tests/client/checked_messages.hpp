@@ -36,9 +36,10 @@ class checked_messages {
         if (!more) break;
       }
       const std::size_t count = std::min(received_.size(), to - from);
-      for (std::size_t i = 0; i < count; ++i, ++from)
-        if (static_cast<std::byte>(received_[i]) != byte_at(seed, from))
-          throw std::runtime_error("byte " + std::to_string(from) + " of " + std::to_string(seed) + " is another");
+      const std::size_t same = matching(std::as_bytes(std::span(received_).first(count)), seed, from);
+      from += same;
+      if (same < count)
+        throw std::runtime_error("byte " + std::to_string(from) + " of " + std::to_string(seed) + " is another");
       received_.erase(0, count);
     }
     co_return from;

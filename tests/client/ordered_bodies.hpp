@@ -44,7 +44,7 @@ void run_bulk(Body body) {
 /// Bytes that show their position. See byte_at().
 inline std::string patterned(unsigned seed, std::size_t from, std::size_t size) {
   std::string text(size, '\0');
-  for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>(byte_at(seed, from + i));
+  fill(std::as_writable_bytes(std::span(text)), seed, from);
   return text;
 }
 

@@ -2,7 +2,7 @@
 #include <gyre/gyre.hpp>
 #include <gyre/testing/cancel_at_every_await.hpp>
 
-#include "tests/net/connected_pair.hpp"
+#include "tests/net/small_segments.hpp"
 #include "tests/net/stream_flow.hpp"
 #include "tests/support/co_assert.hpp"
 #include "tests/support/denied_call.hpp"
@@ -49,7 +49,7 @@ struct relayed {
   gyre::task<> connect() {
     if constexpr (std::same_as<Stream, gyre::tcp_stream>) {
       for (auto [outer, inner] : {std::pair(&client, &front), std::pair(&server, &back)}) {
-        connected_pair pair = co_await connect_pair();
+        connected_pair pair = small_segment_pair();
         *outer = std::move(pair.client);
         *inner = std::move(pair.server);
       }
@@ -71,8 +71,7 @@ struct relayed {
 
 template <class Stream>
 gyre::task<> send_bulk(Stream& to, unsigned seed, std::size_t size = much, bool ends = true) {
-  std::vector<std::byte> bytes(size);
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = byte_at(seed, i);
+  const std::vector<std::byte> bytes = pattern(size, seed);
   co_await to.write_all(std::span<const std::byte>(bytes));
   if (ends) co_await to.shutdown_write();
 }
@@ -85,9 +84,9 @@ gyre::task<> expect_bulk(Stream& from, unsigned seed, std::size_t size = much, b
     const std::size_t most = std::min(buffer.size(), size - position);
     const std::size_t count = co_await from.read_some(std::span(buffer).first(most));
     if (count == 0) throw std::runtime_error("ended after " + std::to_string(position));
-    for (std::size_t i = 0; i < count; ++i, ++position)
-      if (buffer[i] != byte_at(seed, position))
-        throw std::runtime_error("byte " + std::to_string(position) + " is another");
+    const std::size_t same = matching(std::span(buffer).first(count), seed, position);
+    position += same;
+    if (same < count) throw std::runtime_error("byte " + std::to_string(position) + " is another");
   }
   if (!ends) co_return;
   const std::size_t rest = co_await from.read_some(std::span(buffer));
@@ -272,7 +271,7 @@ TEST(bulk_relay, that_is_cancelled_in_the_turn_in_which_bytes_arrive_moves_each_
       while (const std::size_t n = co_await one.front.read_some(std::span(buffer)))
         got.insert(got.end(), buffer.begin(), buffer.begin() + static_cast<std::ptrdiff_t>(n));
       EXPECT_LE(got.size(), 50'000U);  // a piece that was taken and not written is lost, as copy() says
-      for (std::size_t i = 0; i < got.size() && got.size() == 50'000; ++i) EXPECT_EQ(got[i], byte_at(5, i));
+      if (got.size() == 50'000) EXPECT_EQ(matching(got, 5, 0), got.size());
     });
   }
 }
@@ -283,9 +282,10 @@ TEST(bulk_relay, that_is_cancelled_anywhere_has_passed_on_a_prefix_of_what_was_s
   const auto receive = [&](gyre::tcp_stream& from, unsigned seed) -> gyre::task<> {
     std::vector<std::byte> buffer(100'000);
     std::size_t& position = received[seed];
-    while (const std::size_t count = co_await from.read_some(std::span(buffer)))
-      for (std::size_t i = 0; i < count; ++i, ++position)
-        if (buffer[i] != byte_at(seed, position)) throw std::runtime_error("another byte");
+    while (const std::size_t count = co_await from.read_some(std::span(buffer))) {
+      if (matching(std::span(buffer).first(count), seed, position) < count) throw std::runtime_error("another byte");
+      position += count;
+    }
   };
   constexpr std::size_t size = 400'000;
   auto scenario = [&]() -> gyre::task<> {

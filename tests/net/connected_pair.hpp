@@ -4,6 +4,7 @@
 #include <gyre/gyre.hpp>
 
 #include "tests/support/error_of.hpp"
+#include "tests/support/positioned_bytes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +12,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <numeric>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,17 +46,6 @@ template <class Body>
 void run_test(Body body) {
   auto limited = [&body]() -> gyre::task<> { co_await gyre::timeout(60s, body); };
   EXPECT_NO_THROW(gyre::run(limited));
-}
-
-/// Bytes whose values show their position.
-inline std::vector<std::byte> pattern(std::size_t size, unsigned seed = 0) {
-  std::vector<std::byte> bytes(size);
-  unsigned state = seed * 2'654'435'761U + 12'345;
-  for (std::byte& each : bytes) {
-    state = state * 1'664'525U + 1'013'904'223U;
-    each = static_cast<std::byte>(state >> 24U);
-  }
-  return bytes;
 }
 
 inline std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }

@@ -21,7 +21,7 @@ using flow_of_tcp = flow<gyre::tcp_stream>;
 /// Writes from `there.written` to `until` in one piece.
 gyre::task<> write_until(flow_of_tcp& there, std::size_t until) {
   std::vector<std::byte> bytes(until - there.written);
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = byte_at(there.seed, there.written + i);
+  fill(bytes, there.seed, there.written);
   there.written = until;
   co_await there.to->write_all(bytes);
 }
@@ -238,7 +238,7 @@ TEST(large_receive_cancel, a_reset_in_the_middle_of_a_large_buffer_is_an_error_a
 
 TEST(large_receive_cancel, at_random_loses_and_doubles_no_byte) {
   std::size_t large = 0;
-  for_each_seed(60, [&](unsigned seed) {
+  for_each_seed(15, [&](unsigned seed) {
     auto body = [&, seed]() -> gyre::task<> {
       auto pair = co_await connect_pair();
       flow_of_tcp there(seed, pair.server, pair.client, true);

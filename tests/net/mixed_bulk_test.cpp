@@ -5,6 +5,7 @@
 #include "tests/net/connected_pair.hpp"
 #include "tests/net/echo.hpp"
 #include "tests/net/random_loop.hpp"
+#include "tests/net/small_segments.hpp"
 #include "tests/net/stream_flow.hpp"
 
 #include <stdexcept>
@@ -20,14 +21,14 @@ namespace {
 gyre::io::backend& backend() { return gyre::event_loop::current().backend(); }
 
 void check(unsigned seed, std::size_t& position, std::span<const std::byte> bytes) {
-  for (const std::byte each : bytes)
-    if (each != byte_at(seed, position++)) throw std::runtime_error("byte " + std::to_string(position) + " is another");
+  const std::size_t same = matching(bytes, seed, position);
+  position += same;
+  if (same < bytes.size()) throw std::runtime_error("byte " + std::to_string(position) + " is another");
 }
 
 /// Sends until the end, or until the connection fails. Then it ends as `end` says.
 gyre::task<> send_and_finish(gyre::tcp_stream& to, unsigned seed, std::size_t size, finish end) {
-  std::vector<std::byte> bytes(size);
-  for (std::size_t i = 0; i < size; ++i) bytes[i] = byte_at(seed, i);
+  const std::vector<std::byte> bytes = pattern(size, seed);
   try {
     co_await to.write_all(std::span<const std::byte>(bytes));
     if (end == finish::shut_down) co_await to.shutdown_write();
@@ -66,7 +67,7 @@ gyre::task<std::size_t> read_with_pauses(gyre::tcp_stream& from, unsigned seed, 
 /// An echo whose client begins to read late.
 gyre::task<> stall_echo(unsigned seed) {
   choices choose(seed);
-  auto pair = co_await connect_pair();
+  auto pair = small_segment_pair();
   pair.server.set_send_buffer_size(20'000);
   const std::size_t size = choose.between(1, 8) * 100'000;
   auto sending = gyre::spawn(send_and_finish(pair.client, seed, size, finish::shut_down));
@@ -85,7 +86,7 @@ gyre::task<> stall_echo(unsigned seed) {
 gyre::task<> relay_bulk(unsigned seed) {
   choices choose(seed);
   auto left = co_await connect_pair();
-  auto right = co_await connect_pair();
+  auto right = small_segment_pair();
   if (choose.one_in(2)) right.client.set_send_buffer_size(20'000);
   const std::size_t size = choose.between(1, 10) * 200'000;
   const bool resets = choose.one_in(3);
@@ -153,7 +154,7 @@ gyre::task<> squeeze(unsigned seed, const bool& over) {
 
 TEST(mixed_bulk, loses_and_doubles_no_byte_and_leaves_nothing_behind) {
   std::uint64_t lent = 0;
-  for_each_seed(40, [&](unsigned seed) {
+  for_each_seed(12, [&](unsigned seed) {
     auto body = [&, seed]() -> gyre::task<> {
       choices choose(seed);
       bool over = false;

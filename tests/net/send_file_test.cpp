@@ -2,6 +2,7 @@
 #include <gyre/testing/cancel_at_every_await.hpp>
 
 #include "tests/fs/scratch.hpp"
+#include "tests/net/small_segments.hpp"
 
 #include <sys/socket.h>
 
@@ -166,7 +167,7 @@ TEST(send_file, a_cancel_anywhere_loses_no_byte_of_what_it_says_to_have_sent) {
       [&]() -> gyre::task<> {
         heard.clear();
         auto file = co_await fs::file::open(path);
-        auto pair = co_await connect_pair();
+        auto pair = small_segment_pair();
         pair.client.set_send_buffer_size(16384);
         const auto listen = [&]() -> gyre::task<> { heard = co_await read_text_to_end(pair.server); };
         const auto send = [&]() -> gyre::task<> {

@@ -4,6 +4,7 @@
 #include <gyre/gyre.hpp>
 
 #include "tests/net/random_pause.hpp"
+#include "tests/support/positioned_bytes.hpp"
 
 #include <fcntl.h>
 
@@ -18,10 +19,6 @@
 #include <vector>
 
 namespace gyre_test {
-
-inline std::byte byte_at(unsigned seed, std::size_t position) {
-  return static_cast<std::byte>((position * 2'654'435'761U + seed * 97U) >> 11U ^ position);
-}
 
 /// A non-owning stream, for a stream_reader.
 template <class Stream>
@@ -55,11 +52,10 @@ struct flow {
   }
 
   void take(std::span<const std::byte> bytes) {
-    for (const std::byte each : bytes) {
-      if (each != byte_at(seed, position))
-        throw std::runtime_error("byte " + std::to_string(position) + " of " + std::to_string(total) + " is another");
-      ++position;
-    }
+    const std::size_t same = matching(bytes, seed, position);
+    position += same;
+    if (same < bytes.size())
+      throw std::runtime_error("byte " + std::to_string(position) + " of " + std::to_string(total) + " is another");
   }
   [[nodiscard]] std::chrono::microseconds moment() { return std::chrono::microseconds(choose.below(300)); }
 
@@ -101,7 +97,7 @@ gyre::task<> write(flow<Stream>& all) {
     const std::size_t pieces = all.choose.one_in(4) ? all.choose.between(1, 40) : 1;  // many fill the receiver's queue
     for (std::size_t n = 0; n < pieces && all.written < all.total; ++n) {
       bytes.resize(std::min(all.choose.size_up_to(pieces > 1 ? 5'000 : 60'000), all.total - all.written));
-      for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = byte_at(all.seed, all.written + i);
+      fill(bytes, all.seed, all.written);
       all.written += bytes.size();
       co_await write_piece(all, bytes, nothing.get());
     }
