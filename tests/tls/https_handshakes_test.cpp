@@ -46,6 +46,21 @@ TEST(https_handshakes, a_client_that_does_not_finish_its_handshake_is_closed) {
   });
 }
 
+// The client's last message of the handshake and its first request leave in the same turn, and arrive together.
+TEST(https_handshakes, a_request_that_arrives_with_the_end_of_the_handshake_counts) {
+  http::server_options options = over_tls(says("hello"));
+  options.limits.requests_per_connection = 2;
+  run_on_sockets(std::move(options), [](socket_server& server) -> gyre::task<> {
+    auto client = co_await connect_over_tls(server);
+    for (const char* const connection : {"", "close"}) {
+      co_await client.send(hello_request);
+      const http_answer answer = co_await client.answer();
+      EXPECT_EQ(answer.body, "hello");
+      EXPECT_EQ(answer.field("Connection"), connection);
+    }
+  });
+}
+
 TEST(https_handshakes, a_further_handshake_makes_the_server_give_up_the_oldest) {
   http::server_options options = over_tls(says("hello"));
   options.limits.handshakes = 2;

@@ -186,7 +186,8 @@ void socket_connection::serve_arrived_encrypted() noexcept {
       requests = activity_->client.requests();
       delete std::exchange(activity_, nullptr);
     }
-    if (!in_handshake && !may_go_on(requests)) return end_connection(nullptr);
+    const bool only_handshake = in_handshake && requests == requests_;  // a request may come with its last bytes
+    if (!only_handshake && !may_go_on(requests)) return end_connection(nullptr);
   } while (!begin_idling());
 }
 
