@@ -13,7 +13,7 @@ import time
 import unittest
 from pathlib import Path
 
-from support import BIN
+from support import BIN, serve_in_thread
 
 
 def run(name, *arguments):
@@ -39,7 +39,7 @@ class Serving:
         self.where = "127.0.0.1:%d" % self.server.server_address[1]
 
     def __enter__(self):
-        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
+        serve_in_thread(self.server)
         return self.where
 
     def __exit__(self, *_):

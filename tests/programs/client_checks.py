@@ -54,10 +54,17 @@ def heads_of(text):
 
 
 class WithServer(unittest.TestCase):
+    """Tests with a server that all classes of a script share."""
+
     @classmethod
     def setUpClass(cls):
+        if not hasattr(WithServer, "server"):
+            WithServer.start_server()
+
+    @classmethod
+    def start_server(cls):
         scratch = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(scratch.cleanup)
+        unittest.addModuleCleanup(scratch.cleanup)
         cls.scratch = Path(scratch.name)
         cls.root, cls.uploads, cls.outputs = cls.scratch / "root", cls.scratch / "uploads", cls.scratch / "outputs"
         for each in (cls.root, cls.uploads, cls.outputs):
@@ -71,9 +78,9 @@ class WithServer(unittest.TestCase):
         cls.sent = cls.scratch / "sent.bin"
         cls.sent.write_bytes(os.urandom(5_000_001))
         cls.log = open(cls.scratch / "log", "w+")
-        cls.addClassCleanup(cls.log.close)
-        cls.server = cls.enterClassContext(Serve(cls.root, "--upload", cls.uploads, "--access-log", "json",
-                                                 "--max-requests-per-connection", KEPT_OPEN, output=cls.log))
+        unittest.addModuleCleanup(cls.log.close)
+        cls.server = unittest.enterModuleContext(Serve(cls.root, "--upload", cls.uploads, "--access-log", "json",
+                                                       "--max-requests-per-connection", KEPT_OPEN, output=cls.log))
 
     def url(self, path=""):
         return f"http://127.0.0.1:{self.server.port}{path}"

@@ -5,13 +5,13 @@ import http.server
 import os
 import pathlib
 import ssl
-import subprocess
 import tempfile
-import threading
 import unittest
 
 from fetch_test import fetch
 from peer_support import WithPeers, command_of, free_port
+from peers import built
+from support import serve_in_thread
 
 NGINX = """
 worker_processes 1; daemon off; user root; pid {folder}/pid; error_log {folder}/error.log;
@@ -68,21 +68,6 @@ function answer(request, response) {
 }
 http.createServer(answer).listen(plain, "127.0.0.1");
 https.createServer({cert: fs.readFileSync(chain), key: fs.readFileSync(key)}, answer).listen(secure, "127.0.0.1");
-"""
-
-
-GO = """
-package main
-
-import ("net/http"; "os")
-
-func main() {
-	files := http.NewServeMux()
-	files.Handle("/", http.FileServer(http.Dir(os.Args[1])))
-	files.Handle("/moved/", http.RedirectHandler("/small", 302))
-	go http.ListenAndServe("127.0.0.1:" + os.Args[2], files)
-	http.ListenAndServeTLS("127.0.0.1:" + os.Args[3], os.Args[4], os.Args[5], files)
-}
 """
 
 
@@ -145,10 +130,7 @@ class Servers(WithPeers):
     @unittest.skipUnless(command_of("go"), "Go is not installed")
     def test_go(self):
         plain, secure = free_port(), free_port()
-        source, program = self.folder / "server.go", self.folder / "server"
-        source.write_text(GO)
-        subprocess.run([command_of("go"), "build", "-o", program, source], check=True, capture_output=True, timeout=150,
-                       env=os.environ | {"GO111MODULE": "off"})
+        program = built(pathlib.Path(__file__).parent / "servers/files.go")
         self.start([program, self.root, plain, secure, self.chain, self.key], secure)
         for url in (f"http://127.0.0.1:{plain}", f"https://localhost:{secure}"):
             self.check_server(url)
@@ -182,7 +164,7 @@ class Servers(WithPeers):
                         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
                         context.load_cert_chain(self.chain, self.key)
                         server.socket = context.wrap_socket(server.socket, server_side=True)
-                    threading.Thread(target=server.serve_forever, daemon=True).start()
+                    serve_in_thread(server)
                     scheme = "https" if encrypted else "http"
                     self.check_python(f"{scheme}://localhost:{server.server_address[1]}", version)
                     server.shutdown()

@@ -9,7 +9,7 @@ import threading
 import unittest
 from pathlib import Path
 
-from support import BIN
+from support import BIN, serve_in_thread
 
 
 def run(name, *arguments, timeout=30):
@@ -93,7 +93,7 @@ class Examples(unittest.TestCase):
                 pass
 
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        serve_in_thread(server)
         try:
             base = f"127.0.0.1:{server.server_address[1]}"
             done = run("07_parallel_download", f"{base}/10", f"{base}/100000")

@@ -13,6 +13,7 @@ import unittest
 from example_support import all_at_once, read_to_end
 from proxy_support import Proxy, answering
 from scripted import Scripted, read_head
+from support import serve_in_thread
 from upstream import Upstream
 
 
@@ -21,7 +22,7 @@ class Behaviour(unittest.TestCase):
         self.upstream = Upstream(("127.0.0.1", 0), Upstream.Page)
         self.upstream.accepted = 0
         self.upstream.may_go_on = threading.Event()
-        threading.Thread(target=self.upstream.serve_forever, daemon=True).start()
+        serve_in_thread(self.upstream)
         self.addCleanup(self.upstream.server_close)
         self.addCleanup(self.upstream.shutdown)
         self.addCleanup(self.upstream.may_go_on.set)

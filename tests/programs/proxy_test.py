@@ -12,7 +12,7 @@ from pathlib import Path
 
 from proxy_support import Proxy, answering, ok, unused_port
 from scripted import Scripted, read_head
-from support import BIN, Serve
+from support import BIN, Serve, serve_in_thread
 from upstream import Upstream
 
 
@@ -22,7 +22,7 @@ class Forwarding(unittest.TestCase):
         self.upstream.accepted = 0
         self.upstream.may_go_on = threading.Event()
         self.upstream.may_go_on.set()
-        threading.Thread(target=self.upstream.serve_forever, daemon=True).start()
+        serve_in_thread(self.upstream)
         self.addCleanup(self.upstream.server_close)
         self.addCleanup(self.upstream.shutdown)
         self.port = self.upstream.server_address[1]

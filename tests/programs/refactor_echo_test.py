@@ -54,7 +54,7 @@ class EchoServerTests:
             self.assertEqual(read_to_end(peer), b"the last words")
 
     def test_one_who_does_not_read_does_not_keep_the_others(self):
-        with self.server.connect() as greedy, self.server.connect() as peer:
+        with self.server.connect_deaf() as greedy, self.server.connect() as peer:
             self.server.fill(greedy)
             peer.sendall(b"hello")
             self.assertEqual(peer.recv(100), b"hello")
@@ -79,8 +79,8 @@ class EchoServerTests:
 
     def test_the_second_signal_ends_it_at_once(self):
         for _ in range(5):
-            with Server(self.program) as server, server.connect() as peer:
-                server.fill(peer, seconds=2)  # the first signal gives it 10 s to read
+            with Server(self.program) as server, server.connect_deaf() as peer:
+                server.fill(peer)  # the first signal gives it 10 s to read
                 server.process.terminate()
                 server.wait_until_it_stops_accepting()
                 code = server.stop()[0]

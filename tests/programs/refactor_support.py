@@ -1,9 +1,12 @@
 """Starts the servers of examples/refactor."""
 
+import fcntl
 import re
 import signal
 import socket
+import struct
 import subprocess
+import termios
 import threading
 import time
 from pathlib import Path
@@ -41,32 +44,34 @@ class Server:
             time.sleep(0.01)
         raise AssertionError("it goes on accepting")
 
-    def fill(self, peer, seconds=0.2):
-        """Sends until the server waits for this peer to read: it sleeps, and nothing moves for so long. That is longer
-        than the kernel delays an acknowledgement. In a second or two it may still find some more room for the server's
-        bytes, when it has asked the peer again."""
+    def connect_deaf(self):
+        """A client with small buffers. They have a fixed size, so the kernel never finds more room in them."""
+        peer = socket.socket()
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16384)
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 65536)
+        peer.settimeout(20)
+        peer.connect(self.address)
+        return peer
+
+    def fill(self, peer):
+        """Sends until the server waits for this peer to read: the server sleeps, and nothing moves for 0.25 s. That is
+        longer than the kernel delays an acknowledgement."""
         peer.setblocking(False)
         before, same = None, 0
         for _ in range(2000):
             try:
-                while peer.send(b"x" * (1 << 20)) > 0:
+                while peer.send(b"x" * 65536) > 0:
                     same = 0
             except BlockingIOError:
                 pass
-            now = self.queued_for(peer)
-            same = same + 1 if self.sleeps() and now == before and "00000000" not in now else 0
-            if same >= seconds * 100:
+            now = queued(peer)
+            same = same + 1 if self.sleeps() and now == before and 0 not in now else 0
+            if same >= 25:
                 peer.settimeout(20)
                 return
             before = now
             time.sleep(0.01)
         raise AssertionError("it goes on reading")
-
-    def queued_for(self, peer):
-        """The bytes that both ends have sent and that have not been acknowledged."""
-        ends = {f"0100007F:{port:04X}" for port in (self.address[1], peer.getsockname()[1])}
-        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-        return [row[4].partition(":")[0] for row in rows if {row[1], row[2]} == ends]
 
     def sleeps(self):
         """Whether all threads of the server sleep."""
@@ -83,6 +88,13 @@ class Server:
             self.process.kill()
             self.process.wait()
         self.process.stderr.close()
+
+
+def queued(peer):
+    """The bytes that the peer has sent and that have not been acknowledged, and those that it has not read. The table
+    of all sockets in /proc would also show them, but it takes long to read on a machine with many connections."""
+    return [struct.unpack("i", fcntl.ioctl(peer, request, bytes(4)))[0] for request in (termios.TIOCOUTQ,
+                                                                                        termios.FIONREAD)]
 
 
 def read_to_end(peer):

@@ -41,6 +41,9 @@ def upload(port, name, content, count=1):
     return status, json.loads(answer)["files"] if status == 201 else answer
 
 
+LARGE = os.urandom(8 << 20)
+
+
 class WithTree(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -49,6 +52,6 @@ class WithTree(unittest.TestCase):
         (self.root / "sub").mkdir(parents=True)
         (self.root / "a.txt").write_text("alpha\n" * 1000)
         (self.root / "sub/b.txt").write_text("beta\n")
-        (self.root / "large").write_bytes(os.urandom(8 << 20))
+        (self.root / "large").write_bytes(LARGE)
         self.uploads = Path(scratch.name, "uploads")
         self.uploads.mkdir()

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import unittest
 from pathlib import Path
 
@@ -59,6 +60,11 @@ class Program:
 
 def run(*command, timeout=60, **options):
     return subprocess.run([str(c) for c in command], capture_output=True, timeout=timeout, **options)
+
+
+def serve_in_thread(server):
+    """Runs a server of socketserver or http.server. Its shutdown() waits for up to 10 ms instead of half a second."""
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
 
 
 def skip_without(*names):

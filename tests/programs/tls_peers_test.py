@@ -9,6 +9,7 @@ import unittest
 from pathlib import Path
 
 from certificates import Authority
+from peers import built
 from serve_support import WithTree
 from support import BIN, Serve, run, skip_without
 
@@ -79,15 +80,9 @@ class Peers(WithTree):
 
     @needs("go")
     def test_go_as_the_client(self):
-        self.other_as_the_client(self.built("client.go"))
+        self.other_as_the_client(built(SOURCES / "client.go"))
 
     # As the client.
-
-    def built(self, name):
-        program = self.root.parent / name.removesuffix(".go")
-        done = run("go", "build", "-o", program, SOURCES / name, timeout=180)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return program
 
     def ask(self, *command, resumed=True, **options):
         """Starts a server, which prints its port, and asks it twice."""
@@ -127,7 +122,7 @@ class Peers(WithTree):
 
     @needs("go")
     def test_go_as_the_server(self):
-        self.ask(self.built("server.go"))
+        self.ask(built(SOURCES / "server.go"))
 
 
 if __name__ == "__main__":
