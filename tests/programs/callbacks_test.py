@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from support import BIN, serve_in_thread
@@ -150,31 +151,13 @@ class Callbacks(unittest.TestCase):
             self.assertRegex(done.stdout, f"{refused}: .*connect")
 
     @needs("curl_multi")
-    def test_curl_gives_up_after_a_time_and_the_others_go_on(self):
-        with Serving(http.server.ThreadingHTTPServer, Page) as where, Silent() as silent:
-            done = run("curl_multi", f"http://{silent.where}/", f"http://{where}/3")
-            self.assertEqual(done.returncode, 1, done.stderr)
-            lines = done.stdout.splitlines()
-            self.assertEqual(lines[0], f"http://{where}/3: 200, 3 bytes")
-            self.assertTrue(lines[1].startswith(f"http://{silent.where}/: timeout: timed out after 2 s"), lines[1])
-
-    @needs("curl_multi")
     def test_curl_is_cancelled(self):
         with Silent() as silent:
             self.end_when(silent.asked, "curl_multi", *[f"http://{silent.where}/{n}" for n in range(5)])
 
     @needs("c_ares")
-    def test_c_ares_resolves_several_and_asks_again(self):
+    def test_c_ares_resolves_a_name(self):
         with Serving(socketserver.ThreadingUDPServer, Names) as where:
-            Names.lost.clear()
-            done = run("c_ares", "--server", where, "one.test", "three.test", "none.test", "lost.test", "silent.test")
-            self.assertEqual(done.returncode, 1, done.stderr)
-            lines = sorted(done.stdout.splitlines())
-            self.assertEqual(lines[0], "lost.test: 192.0.2.4")
-            self.assertRegex(lines[1], "none.test: Domain name not found")
-            self.assertEqual(lines[2], "one.test: 192.0.2.3")
-            self.assertTrue(lines[3].startswith("silent.test: timeout: timed out after 1 s"), lines[3])
-            self.assertEqual(lines[4], "three.test: 192.0.2.5")
             self.assertEqual(run("c_ares", "--server", where, "one.test").returncode, 0)
 
     @needs("c_ares")
@@ -206,14 +189,10 @@ class Callbacks(unittest.TestCase):
             server.wait(20)
 
     @needs("hiredis")
-    def test_hiredis_tells_errors_and_time_outs(self):
+    def test_hiredis_tells_errors(self):
         done = run("hiredis", f"127.0.0.1:{refusing_port()}")
         self.assertEqual(done.returncode, 1)
         self.assertIn("Connection refused", done.stderr)
-        with Silent() as silent:
-            done = run("hiredis", silent.where)
-            self.assertEqual(done.returncode, 1)
-            self.assertIn("timeout: timed out after 2 s", done.stderr)
 
         class Hangs_up(socketserver.BaseRequestHandler):
             def handle(self):
@@ -238,13 +217,9 @@ class Callbacks(unittest.TestCase):
             self.assertEqual(sorted(done.stdout.splitlines()), sorted(texts))
 
     @needs("libuv")
-    def test_libuv_tells_errors_and_time_outs(self):
+    def test_libuv_tells_errors(self):
         done = run("libuv", f"127.0.0.1:{refusing_port()}", "text")
         self.assertEqual((done.returncode, done.stderr), (1, "error: connection refused\n"))
-        with Silent() as silent:
-            done = run("libuv", silent.where, "one", "two")
-            self.assertEqual((done.returncode, done.stdout), (1, ""))
-            self.assertIn("timeout: timed out after 2 s", done.stderr)
 
     @needs("libuv")
     def test_libuv_is_cancelled(self):
@@ -263,10 +238,60 @@ class Callbacks(unittest.TestCase):
         done = run("libuv_host", f"127.0.0.1:{refusing_port()}", "text")
         self.assertEqual(done.returncode, 1)
         self.assertIn("Connection refused", done.stderr)
-        with Silent() as silent:
-            done = run("libuv_host", silent.where, "text")
-            self.assertEqual(done.returncode, 1)
-            self.assertIn("timeout: timed out after 2 s", done.stderr)
+
+
+class TimeOuts(unittest.TestCase):
+    """The programs wait for a server that does not answer. They all wait at the same time."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.silent = cls.enterClassContext(Silent())
+        cls.page = cls.enterClassContext(Serving(http.server.ThreadingHTTPServer, Page))
+        names = cls.enterClassContext(Serving(socketserver.ThreadingUDPServer, Names))
+        Names.lost.clear()
+        commands = (("curl_multi", f"http://{cls.silent.where}/", f"http://{cls.page}/3"),
+                    ("c_ares", "--server", names, "one.test", "three.test", "none.test", "lost.test", "silent.test"),
+                    ("hiredis", cls.silent.where), ("libuv", cls.silent.where, "one", "two"),
+                    ("libuv_host", cls.silent.where, "text"))
+        pool = cls.enterClassContext(ThreadPoolExecutor(len(commands)))
+        cls.running = {name: pool.submit(run, name, *arguments) for name, *arguments in commands
+                       if Path(BIN, name).exists()}
+
+    @needs("curl_multi")
+    def test_curl_gives_up_after_a_time_and_the_others_go_on(self):
+        done = self.running["curl_multi"].result()
+        self.assertEqual(done.returncode, 1, done.stderr)
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[0], f"http://{self.page}/3: 200, 3 bytes")
+        self.assertTrue(lines[1].startswith(f"http://{self.silent.where}/: timeout: timed out after 2 s"), lines[1])
+
+    @needs("c_ares")
+    def test_c_ares_resolves_several_and_asks_again(self):
+        done = self.running["c_ares"].result()
+        self.assertEqual(done.returncode, 1, done.stderr)
+        lines = sorted(done.stdout.splitlines())
+        self.assertEqual(lines[0], "lost.test: 192.0.2.4")
+        self.assertRegex(lines[1], "none.test: Domain name not found")
+        self.assertEqual(lines[2], "one.test: 192.0.2.3")
+        self.assertTrue(lines[3].startswith("silent.test: timeout: timed out after 1 s"), lines[3])
+        self.assertEqual(lines[4], "three.test: 192.0.2.5")
+
+    def expect_a_time_out(self, name, said=""):
+        done = self.running[name].result()
+        self.assertEqual((done.returncode, done.stdout), (1, said))
+        self.assertIn("timeout: timed out after 2 s", done.stderr)
+
+    @needs("hiredis")
+    def test_hiredis_gives_up_after_a_time(self):
+        self.expect_a_time_out("hiredis")
+
+    @needs("libuv")
+    def test_libuv_gives_up_after_a_time(self):
+        self.expect_a_time_out("libuv")
+
+    @needs("libuv_host")
+    def test_a_task_on_a_loop_of_libuv_gives_up_after_a_time(self):
+        self.expect_a_time_out("libuv_host", "the host has worked meanwhile\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,9 @@
 """Certificates for tests, made with the command openssl: authorities, servers, expired ones, revoked ones."""
 
+import functools
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 
@@ -11,22 +14,37 @@ def openssl(*arguments, **options):
     return done.stdout
 
 
+@functools.cache
+def made_once(make):
+    folder = tempfile.TemporaryDirectory()  # removed at the end of the script
+    make(Path(folder.name))
+    return folder
+
+
+def copy_certificates(make, folder):
+    """Copies the files that `make(folder)` creates. It runs once per script."""
+    for each in Path(made_once(make).name).iterdir():
+        shutil.copy(each, folder)
+
+
 class Authority:
-    """Signs certificates. `chain` is what a server of it sends besides its own; empty for a root."""
+    """Signs certificates, with the certificate and the key in the folder, or with new ones. `chain` is what a server of
+    it sends besides its own; empty for a root."""
 
     def __init__(self, folder, name="root", issuer=None, days=30, false=False):
         """`false`: the certificate does not allow to sign others."""
         self.folder, self.name, self.issuer = Path(folder), name, issuer
         self.certificate, self.key = self.folder / f"{name}.pem", self.folder / f"{name}.key"
-        if issuer is None:
+        if self.certificate.exists():
+            pass
+        elif issuer is None:
             openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", 30,
                     "-keyout", self.key, "-out", self.certificate, "-subj", f"/CN={name}",
                     "-addext", "keyUsage=critical,keyCertSign,cRLSign")
-            self.chain = ""
         else:
             issuer.sign(name, "basicConstraints=CA:FALSE\n" if false else
                         "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign,cRLSign\n", days)
-            self.chain = self.certificate.read_text() + issuer.chain
+        self.chain = self.certificate.read_text() + issuer.chain if issuer else ""
 
     def sign(self, name, extensions, days=30):
         """Makes NAME.pem and NAME.key in the folder."""

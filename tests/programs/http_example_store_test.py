@@ -110,11 +110,11 @@ class Clock(unittest.TestCase):
 
     def test_tells_the_time_each_second(self):
         answer, times = self.listen(), []
-        for _ in range(3):
+        for _ in range(2):
             self.assertRegex(answer.readline(), rb"^data: \w+, \d\d \w+ \d+ \d\d:\d\d:\d\d GMT\n$")
             times.append(time.monotonic())
             self.assertEqual(answer.readline(), b"\n")
-        self.assertGreater(times[2] - times[0], 1.5)
+        self.assertGreater(times[1] - times[0], 0.5)
 
     def test_tells_many_and_ends_at_a_signal(self):
         answers = [self.listen() for _ in range(50)]

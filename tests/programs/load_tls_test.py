@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from certificates import Authority
+from certificates import Authority, copy_certificates
 from scripted import Scripted
 from support import BIN, Serve, run, skip_without
 
@@ -26,6 +26,7 @@ class LoadTls(unittest.TestCase):
         self.root = self.folder / "root"
         self.root.mkdir()
         (self.root / "a.txt").write_text("hello\n")
+        copy_certificates(Authority, self.folder)
         self.authority = Authority(self.folder)
 
     def serve(self, *hosts, **options):

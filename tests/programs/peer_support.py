@@ -10,7 +10,7 @@ import tempfile
 import time
 import unittest
 
-from certificates import Authority
+from certificates import Authority, copy_certificates
 from fetch_test import fetch
 
 
@@ -21,6 +21,10 @@ def free_port():
 
 def command_of(name):
     return shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin")
+
+
+def make_certificates(folder):
+    Authority(folder).server("one", "localhost", "127.0.0.1")
 
 
 class WithPeers(unittest.TestCase):
@@ -36,8 +40,9 @@ class WithPeers(unittest.TestCase):
         (self.root / "small").write_bytes(self.small)
         (self.root / "large").write_bytes(self.large)
         os.utime(self.root / "large", (1_700_000_000, 1_700_000_000))  # Apache's tags are weak for a new file
+        copy_certificates(make_certificates, self.folder)
         self.authority = Authority(self.folder)
-        self.chain, self.key = self.authority.server("one", "localhost", "127.0.0.1")
+        self.chain, self.key = self.folder / "one.chain", self.folder / "one.key"
         self.key.chmod(0o644)
 
     def start(self, command, port):

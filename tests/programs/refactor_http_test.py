@@ -195,10 +195,10 @@ class HttpServerTests:
         self.assertEqual(self.server.stop(), (0, ""))
 
     def test_a_busy_connection_is_not_idle(self):
-        self.server = self.start("--idle", "2")
+        self.server = self.start("--idle", "1.5")
         connection = self.connection()
         for _ in range(4):
-            time.sleep(0.6)
+            time.sleep(0.45)
             connection.request("GET", "/")
             self.assertEqual(connection.getresponse().read(), self.files["/index.html"])
 

@@ -15,7 +15,7 @@ import threading
 import time
 import unittest
 
-from certificates import Authority
+from certificates import Authority, copy_certificates
 from serve_support import WithTree, ask
 from support import BIN, Serve, run, skip_without
 
@@ -43,11 +43,16 @@ def get(port, context, host="localhost", path="/a.txt"):
             return response.status, response.read(), digest
 
 
+def make_certificates(folder):
+    Authority(folder).server("one", "localhost", "127.0.0.1")
+
+
 class OverTls(WithTree):
     def setUp(self):
         super().setUp()
+        copy_certificates(make_certificates, self.root.parent)
         self.authority = Authority(self.root.parent)
-        self.chain, self.key = self.authority.server("one", "localhost", "127.0.0.1")
+        self.chain, self.key = self.root.parent / "one.chain", self.root.parent / "one.key"
         self.pair = ("--tls-cert", self.chain, "--tls-key", self.key)
 
     def test_a_certificate_that_is_made_at_the_start_has_the_printed_fingerprint(self):
@@ -129,11 +134,11 @@ class OverTls(WithTree):
             clients = [threading.Thread(target=client, args=(server.port,)) for _ in range(4)]
             for each in clients:
                 each.start()
-            for i in range(4):
+            for i in range(3):
                 digest, chain, key = self.renewed(f"next{i}")
                 os.replace(key, self.key)
                 os.replace(chain, self.chain)
-                if i % 2 == 0:
+                if i == 1:
                     server.process.send_signal(signal.SIGHUP)
                 self.until(server, digest)
             over.set()
@@ -166,10 +171,12 @@ class OverTls(WithTree):
 
         with Serve(self.root, *self.pair) as server:
             get(server.port, trusting(self.authority))
-            time.sleep(1)
-            before = switches()
-            time.sleep(3)
-            self.assertLessEqual(switches() - before, 3)
+            for _ in range(10):  # on a busy machine the end of the connection falls into the first look
+                before = switches()
+                time.sleep(1.5)
+                if (woken := switches() - before) <= 1:
+                    return
+            self.fail(f"woken {woken} times in 1.5 s")
 
     def test_files_that_cannot_be_used_change_nothing(self):
         with Serve(self.root, *self.pair) as server:

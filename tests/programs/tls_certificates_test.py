@@ -3,12 +3,13 @@
 import socket
 import ssl
 import sys
+import tempfile
 import threading
 import unittest
 import warnings
+from pathlib import Path
 
-from certificates import Authority, openssl
-from serve_support import WithTree
+from certificates import Authority, copy_certificates, openssl
 from support import BIN, run, skip_without
 
 skip_without("openssl")
@@ -58,10 +59,14 @@ class Server:
         self.listener.close()
 
 
-class Certificates(WithTree):
+def make_authorities(folder):
+    Authority(folder, "middle", Authority(folder))
+
+
+class Certificates(unittest.TestCase):
     def setUp(self):
-        super().setUp()
-        self.folder = self.root.parent
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        copy_certificates(make_authorities, self.folder)
         self.root_authority = Authority(self.folder)
         self.middle = Authority(self.folder, "middle", self.root_authority)
 

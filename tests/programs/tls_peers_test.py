@@ -8,7 +8,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from certificates import Authority
+from certificates import Authority, copy_certificates
 from peers import built
 from serve_support import WithTree
 from support import BIN, Serve, run, skip_without
@@ -25,11 +25,16 @@ def needs(name):
     return unittest.skipUnless(shutil.which(name), f"{name} is not installed")
 
 
+def make_certificates(folder):
+    Authority(folder).server("server", "localhost", "server.test")
+
+
 class Peers(WithTree):
     def setUp(self):
         super().setUp()
+        copy_certificates(make_certificates, self.root.parent)
         self.authority = Authority(self.root.parent)
-        self.files = self.authority.server("server.test", "localhost", "server.test")
+        self.files = self.root.parent / "server.chain", self.root.parent / "server.key"
 
     def serve(self):
         return Serve(self.root, "--tls-cert", self.files[0], "--tls-key", self.files[1])
