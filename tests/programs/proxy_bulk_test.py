@@ -83,9 +83,9 @@ class Bulk(unittest.TestCase):
                 self.assertIs(connection.sock, first)
                 connection.close()
 
-            all_at_once(6, several)
+            all_at_once(4, several)
             self.assertGreater(pipes(proxy), before)
-            self.assertLessEqual(origin.connections, 6)
+            self.assertLessEqual(origin.connections, 4)
             self.assertEqual(proxy.metric("gyre_proxy_failures_total", origin.port), 0)
 
     def test_a_server_that_breaks_off_is_counted_and_no_client_takes_a_part_for_the_whole(self):

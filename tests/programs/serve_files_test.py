@@ -158,17 +158,17 @@ class Files(WithTree):
             self.assertNotIn("access-control-allow-origin", other)
 
     def test_a_file_that_shrinks_while_it_is_sent_cuts_the_connection(self):
-        (self.root / "large").write_bytes(os.urandom(64 << 20))
+        os.truncate(self.root / "large", 64 << 20)
         with Serve(self.root) as server, socket.create_connection(("127.0.0.1", server.port), 20) as peer:
             peer.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            received = peer.recv(4096)
+            received = len(peer.recv(4096))
             os.truncate(self.root / "large", 1 << 20)
             try:
                 while chunk := peer.recv(65_536):
-                    received += chunk
+                    received += len(chunk)
             except ConnectionResetError:
                 pass
-            self.assertLess(len(received), 64 << 20)
+            self.assertLess(received, 64 << 20)
             self.assertEqual(ask(server.port, "/a.txt")[0], 200)
 
 

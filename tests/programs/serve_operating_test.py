@@ -13,7 +13,7 @@ import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 
-from serve_support import WithTree, ask, read_all
+from serve_support import LARGE, WithTree, ask, read_all
 from support import BIN, Serve, run
 
 
@@ -185,7 +185,8 @@ class Ending(WithTree):
         self.assertGreater(failures, 0)
 
     def test_what_is_under_way_is_finished_and_it_is_not_ready_meanwhile(self):
-        (self.root / "large").write_bytes(os.urandom(64 << 20))
+        content = LARGE * 8  # more than the kernel buffers
+        (self.root / "large").write_bytes(content)
         with Serve(self.root, "--admin", "127.0.0.1:0") as server, \
                 socket.create_connection(("127.0.0.1", server.port), 20) as peer:
             peer.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -200,7 +201,7 @@ class Ending(WithTree):
             self.assertFalse(self.accepts_connections(server.port))
             while chunk := peer.recv(1 << 20):
                 received += chunk
-            self.assertTrue(received.endswith((self.root / "large").read_bytes()))
+            self.assertTrue(received.endswith(content))
             self.assertEqual(server.process.wait(20), 0)
 
     def accepts_connections(self, port):

@@ -6,7 +6,7 @@ import unittest
 
 from limits_test import MB, WithServer, array
 
-CLIENTS = 200
+CLIENTS = 100  # their replies would take 800 MB
 KIB_PER_CONNECTION = 128
 TOO_LARGE = b"-OOM reply is larger than 'client-output-buffer-limit' or does not fit into 'maxmemory-clients'\r\n"
 
