@@ -7,6 +7,7 @@ import time
 import unittest
 
 from example_support import Program, all_at_once, read_to_end
+from support import without_gyre
 
 
 class RepeatAndSleep:
@@ -93,6 +94,7 @@ class RepeatAndSleep:
         return seconds
 
 
+@without_gyre
 class Blocking(RepeatAndSleep, unittest.TestCase):
     program = "repeat_sleep_blocking"
 
@@ -100,6 +102,7 @@ class Blocking(RepeatAndSleep, unittest.TestCase):
         self.assertGreaterEqual(self.sleep_at_once(5, 100), 0.5)
 
 
+@without_gyre
 class Threads(RepeatAndSleep, unittest.TestCase):
     program = "repeat_sleep_threads"
 

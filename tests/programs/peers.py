@@ -7,10 +7,10 @@ import os
 from support import BIN, run
 
 BUILT = BIN.parent / "peers"
-# Compiling the packages that these programs use takes half a minute. It takes a third less without optimization. All
+# Without optimization, compiling the packages that these programs use takes 20 s of a processor instead of 35 s. All
 # programs need the same flags, so that Go compiles the packages only once.
-COMMAND = ("go", "build", "-gcflags=all=-N -l", "-ldflags=-s -w")
-SETTINGS = {"CGO_ENABLED": "0", "GO111MODULE": "off", "GOFLAGS": "", "GOTOOLCHAIN": "local"}
+COMMAND = ("go", "build", "-gcflags=all=-N -l -dwarf=false", "-ldflags=-s -w")
+SETTINGS = {"CGO_ENABLED": "0", "GOGC": "400", "GO111MODULE": "off", "GOFLAGS": "", "GOTOOLCHAIN": "local"}
 
 
 def built(source):
@@ -23,7 +23,8 @@ def built(source):
         fcntl.flock(lock, fcntl.LOCK_EX)  # other scripts wait, and then find the program or its packages
         if not program.exists():
             unfinished = program.with_suffix(".unfinished")
-            done = run(*COMMAND, "-o", unfinished, source, timeout=190, env={"HOME": str(BUILT), **os.environ, **SETTINGS})
+            done = run(*COMMAND, "-o", unfinished, source, timeout=190,
+                       env={"HOME": str(BUILT), **os.environ, **SETTINGS})
             if done.returncode != 0:
                 raise AssertionError(f"go build {source}: {done.stderr.decode()}")
             unfinished.replace(program)

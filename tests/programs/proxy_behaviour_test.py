@@ -264,8 +264,7 @@ class Behaviour(unittest.TestCase):
                 finish.set()
                 self.assertEqual(answer.read(), b"last")
                 download.close()
-                while proxy.metric("gyre_proxy_running", a.port):
-                    pass
+                proxy.wait_until_idle(a.port)
                 self.assertEqual({proxy.get("/") for _ in range(4)}, {(200, b"b")})
                 self.assertEqual(proxy.metric("gyre_proxy_up", a.port), 0)
                 self.assertEqual(proxy.metric("gyre_proxy_failures_total", a.port), 1)

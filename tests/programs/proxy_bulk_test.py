@@ -4,7 +4,6 @@ import hashlib
 import http.client
 import os
 import threading
-import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,6 +13,7 @@ from scripted import Scripted, read_head
 
 SIZE = 24 << 20
 PIPE = 1 << 20  # the most that is moved at once
+SIZES = (SIZE, 6 * PIPE + 7, 6 * PIPE - PIPE // 2, PIPE, 5 * PIPE + 1, 100)
 
 
 class Origin(Scripted):
@@ -70,13 +70,12 @@ def all_at_once(count, function):
 
 class Bulk(unittest.TestCase):
     def test_bodies_at_the_same_time_go_through_pipes_and_arrive_whole_over_connections_that_stay(self):
-        sizes = (SIZE, SIZE + 7, SIZE - PIPE // 2, PIPE, 5 * PIPE + 1, 100)
         with Origin() as origin, Proxy(origin.port) as proxy:
             before = pipes(proxy)
 
             def several(_):
                 connection = proxy.connect()
-                for size in sizes:
+                for size in SIZES:
                     self.assertEqual(download(connection, f"/{size}"), origin.checksum(size), size)
                 first = connection.sock
                 download(connection, "/10")
@@ -113,10 +112,7 @@ class Bulk(unittest.TestCase):
                 leaving.set()
 
             all_at_once(8, leaves)
-            deadline = time.monotonic() + 20
-            while proxy.metric("gyre_proxy_running", origin.port) and time.monotonic() < deadline:
-                time.sleep(0.02)
-            self.assertEqual(proxy.metric("gyre_proxy_running", origin.port), 0)
+            proxy.wait_until_idle(origin.port)
             self.assertEqual(proxy.metric("gyre_proxy_failures_total", origin.port), 0)
 
     def test_clients_that_stall_are_reset_while_others_go_on(self):
@@ -127,10 +123,7 @@ class Bulk(unittest.TestCase):
                 each.stalled = each.getresponse()
             self.assertEqual(all_at_once(4, lambda _: download(proxy.connect(), f"/{SIZE}")),
                              [origin.checksum(SIZE)] * 4)
-            deadline = time.monotonic() + 20
-            while proxy.metric("gyre_proxy_running", origin.port) and time.monotonic() < deadline:
-                time.sleep(0.02)
-            self.assertEqual(proxy.metric("gyre_proxy_running", origin.port), 0)
+            proxy.wait_until_idle(origin.port)
             for each in stalled:
                 with self.assertRaises((http.client.IncompleteRead, OSError)):
                     each.stalled.read()

@@ -5,10 +5,9 @@ import http.client
 import os
 import socket
 import threading
-import time
 import unittest
 
-from proxy_bulk_test import PIPE, SIZE, all_at_once, pipes
+from proxy_bulk_test import PIPE, SIZE, SIZES, all_at_once, pipes
 from proxy_support import Proxy, ok
 from scripted import Scripted
 
@@ -67,20 +66,16 @@ def begin(proxy, path, size, sent):
 
 class Uploads(unittest.TestCase):
     def expect_idle(self, proxy, origin, failures):
-        deadline = time.monotonic() + 20
-        while proxy.metric("gyre_proxy_running", origin.port) and time.monotonic() < deadline:
-            time.sleep(0.02)
-        self.assertEqual(proxy.metric("gyre_proxy_running", origin.port), 0)
+        proxy.wait_until_idle(origin.port)
         self.assertEqual(proxy.metric("gyre_proxy_failures_total", origin.port), failures)
 
     def test_bodies_at_the_same_time_go_through_pipes_and_arrive_whole_over_connections_that_stay(self):
-        sizes = (SIZE, SIZE + 7, SIZE - PIPE // 2, PIPE, 5 * PIPE + 1, 100)
         with Origin() as origin, Proxy(origin.port) as proxy:
             before = pipes(proxy)
 
             def several(_):
                 connection = proxy.connect()
-                for size in sizes:
+                for size in SIZES:
                     self.assertEqual(upload(connection, size), (200, checksum(size)), size)
                 first = connection.sock
                 upload(connection, 10)

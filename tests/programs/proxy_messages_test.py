@@ -255,8 +255,7 @@ class Broken(unittest.TestCase):
             with socket.create_connection(("127.0.0.1", proxy.port), timeout=20) as peer:
                 peer.sendall(GET)
                 read_until(peer, b"body")
-            while proxy.metric("gyre_proxy_running", server.port):
-                pass
+            proxy.wait_until_idle(server.port)
             self.assertEqual(proxy.metric("gyre_proxy_failures_total", server.port), 0)
             self.assertEqual(proxy.metric("gyre_proxy_up", server.port), 1)
 
@@ -276,8 +275,7 @@ class Broken(unittest.TestCase):
             with socket.create_connection(("127.0.0.1", proxy.port), timeout=20) as peer:
                 peer.sendall(GET)
                 read_until(peer, b"body")
-            while proxy.metric("gyre_proxy_running", server.port):
-                pass
+            proxy.wait_until_idle(server.port)
             self.broken_bodies(proxy, 2)
             self.assertEqual(proxy.metric("gyre_proxy_failures_total", server.port), 3)
             self.assertEqual(proxy.metric("gyre_proxy_up", server.port), 1)  # as it was when the last request came

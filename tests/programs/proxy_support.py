@@ -85,6 +85,14 @@ class Proxy:
         text = self.ask(path="/metrics", port=self.admin)[2].decode()
         return int(re.search(rf'^{name}{{server="http://127\.0\.0\.1:{server}"}} (\d+)$', text, re.M).group(1))
 
+    def wait_until_idle(self, server):
+        """Waits until no request to this server runs. Fails after 20 s."""
+        deadline = time.monotonic() + 20
+        while self.metric("gyre_proxy_running", server):
+            if time.monotonic() > deadline:
+                raise AssertionError("requests go on running")
+            time.sleep(0.01)
+
 
 def ok(text, status="200 OK"):
     return f"HTTP/1.1 {status}\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode()

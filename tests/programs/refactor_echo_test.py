@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from refactor_support import Server, exchange, read_to_end
-from support import BIN, run
+from support import BIN, run, without_gyre
 
 
 class EchoServerTests:
@@ -98,6 +98,7 @@ class EchoServerTests:
         self.assertEqual((done.returncode, b"usage:" in done.stderr), (2, True))
 
 
+@without_gyre
 class EchoServerBlocking(EchoServerTests, unittest.TestCase):
     program = "echo_server_blocking"
 
@@ -170,6 +171,7 @@ class EchoClientTests:
         self.assertEqual(run(BIN / self.program, "--other", "1").returncode, 2)
 
 
+@without_gyre
 class EchoClientBlocking(EchoClientTests, unittest.TestCase):
     program = "echo_client_blocking"
 

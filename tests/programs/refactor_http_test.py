@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from refactor_support import Server, exchange, read_to_end
-from support import BIN, run
+from support import BIN, run, without_gyre
 
 
 class HttpServerTests:
@@ -261,6 +261,7 @@ class HttpServerTests:
             self.assertEqual(run(BIN / self.program, *arguments).returncode, 1)
 
 
+@without_gyre
 class HttpServerCallback(HttpServerTests, unittest.TestCase):
     program = "http_server_callback"
 

@@ -131,7 +131,7 @@ class OverTls(WithTree):
             kept.close()
 
         with Serve(self.root, *self.pair, "--threads", 2) as server:
-            clients = [threading.Thread(target=client, args=(server.port,)) for _ in range(4)]
+            clients = [threading.Thread(target=client, args=(server.port,)) for _ in range(2)]
             for each in clients:
                 each.start()
             for i in range(3):

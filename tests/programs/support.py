@@ -27,6 +27,9 @@ def limited(run):
 
 unittest.TestCase.run = limited(unittest.TestCase.run)
 
+# A program without gyre is the same on both backends.
+without_gyre = unittest.skipIf(os.environ.get("GYRE_BACKEND") == "epoll", "the program has no backend: see io_uring")
+
 
 class Program:
     def __init__(self, name, *arguments):
