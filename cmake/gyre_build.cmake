@@ -43,6 +43,20 @@ if(GYRE_SANITIZE)
   target_compile_definitions(gyre_build INTERFACE GYRE_NO_FRAME_POOL)  # every frame from the heap, for sanitizers
 endif()
 
+# gyre_unite(target): compiles ten files of a target of tests or programs at once, because their headers cost more than
+# they do. Names of helpers must therefore be unique in a target.
+add_library(gyre_united_build INTERFACE)
+target_compile_options(gyre_united_build INTERFACE -Wno-shadow)  # a local is not confused with a name in another file
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(gyre_united_build INTERFACE -Wno-subobject-linkage)  # a file in a unity file is not a header
+endif()
+function(gyre_unite target)
+  if(GYRE_UNITE_TESTS)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
+    target_link_libraries(${target} PRIVATE gyre_united_build)
+  endif()
+endfunction()
+
 # gyre_precompile_for(owner target...): the targets, whose options are equal, share one precompiled header of the
 # library, which takes longer to compile than most programs. The release build has none, to find missing includes; nor
 # has a build of a single program.

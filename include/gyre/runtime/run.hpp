@@ -89,7 +89,7 @@ T run(task<T> main, const run_options& options = {}, std::source_location where 
     if (!handle.state().failure()) value.emplace(handle.result());
     handle.state().destroy_frame();
     here.shutdown();
-    if (!value) handle.result();  // throws
+    if (!value) (void)handle.result();  // throws
     return *std::move(value);
   }
 }

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""Prints which test suites a change reaches: those of the layers that it touches, and of the layers that stand on them.
+
+The change is everything since the commit that .ci/passed names, the last one that passed every check, including what is
+not committed. It reaches every suite when GYRE_CI=all, when it touches the build or .ci/, when that commit is not an
+ancestor of this one, and when that commit passed with other compilers or on another kernel.
+
+    tools/reached.py             two lines for .ci/run: the suites, and why
+    tools/reached.py --passed    the text of .ci/passed for this commit"""
+
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+from check_layers import layers, reachable
+
+ROOT = Path(__file__).resolve().parent.parent
+PASSED = ".ci/passed"
+
+# The suites and the layers that they test, directly. fuzz is tests/fuzz, kernel is tests/kernel, and alone compiles
+# headers and sources of programs one by one.
+TESTED = {
+    "coro": "coro", "io": "io", "contract": "io", "loop": "loop", "tasks": "tasks", "runtime": "runtime",
+    "sync": "sync", "stream": "stream", "net": "net", "fs": "fs", "process": "process", "http": "http", "tls": "tls http",
+    "client": "client", "interop": "interop", "interop_boost": "interop", "faults": "client process",
+    "resp": "net runtime", "load": "http", "encryption": "tls", "compiler": "runtime net process",
+    "programs": "client process runtime interop", "fuzz": "client", "kernel": "tls http", "alone": "client process "
+    "runtime interop testing",
+}
+# Folders and files beside the layers, by the beginning of the path, and the suites that they reach; the first that fits
+# counts. What is not here reaches everything.
+BESIDE = [
+    (PASSED, ""), ("docs/", ""), ("bench/", ""), ("tools/reached.py", None), ("tools/", ""), ("LICENSE", ""), (".gitignore", ""),
+    ("README.md", ""), ("CHANGELOG.md", ""), ("CONTRIBUTING.md", ""), ("SECURITY.md", ""),
+    ("tests/compiler.cmake", "compiler"), ("tests/programs.cmake", "programs"), ("tests/compiler/", "compiler"),
+    ("tests/compile_fail/", "compiler"), ("tests/sanitized/", "compiler"), ("tests/programs/", "programs"),
+    ("tests/consume/", ""), ("tests/interop/boost/", "interop_boost"), ("tests/resp/", "resp programs"),
+    ("programs/resp_server/", "resp programs alone"), ("programs/gyre/load/", "load programs alone"),
+    ("programs/encryption/", "encryption programs alone"), ("programs/", "resp programs alone"),
+    ("examples/", "programs"),
+]
+
+
+def suites_of(path, graph, above):
+    """The suites that a changed file reaches, or None for all of them."""
+    for prefix, suites in BESIDE:
+        if path.startswith(prefix):
+            return None if suites is None else set(suites.split())
+    parts = path.split("/")
+    if parts[0] == "tests" and len(parts) > 2 and parts[1] in TESTED:
+        return {parts[1]}
+    if parts[0] == "src" or path.startswith("include/gyre/"):
+        layer = parts[1] if parts[0] == "src" else parts[2].removesuffix(".hpp")
+        if layer in graph and layer != "testing":  # every test includes headers of testing/
+            return above[layer]
+    return None
+
+
+def suites_above(graph):
+    """For each layer, the suites that run its code."""
+    stands_on = {suite: set().union(*(reachable(graph, each) for each in tested.split()))
+                 for suite, tested in TESTED.items()}
+    # src/http/message is a part of src/http, as far as tests can tell.
+    return {layer: {suite for suite, below in stands_on.items() if layer in below} for layer in graph}
+
+
+def fingerprint():
+    """What else a result depends on: the compilers and the kernel."""
+    def first_line(*command):
+        try:
+            return subprocess.run(command, capture_output=True, text=True).stdout.splitlines()[0]
+        except (FileNotFoundError, IndexError):
+            return f"no {command[0]}"
+    kernel = ".".join(platform.release().split(".")[:2])
+    return f"{first_line('clang++-19', '--version')}, {first_line('g++', '--version')}, Linux {kernel}"
+
+
+def git(*arguments):
+    return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True)
+
+
+def reached():
+    """The suites, and why."""
+    everything = set(TESTED)
+    if os.environ.get("GYRE_CI") == "all":
+        return everything, "GYRE_CI=all"
+    try:
+        passed, machine = (ROOT / PASSED).read_text().splitlines()
+    except (FileNotFoundError, ValueError):
+        return everything, f"{PASSED} names no commit"
+    if machine != fingerprint():
+        return everything, "the last full run had other compilers or another kernel"
+    if git("merge-base", "--is-ancestor", passed, "HEAD").returncode != 0:
+        return everything, f"{passed[:10]}, which {PASSED} names, is not below this commit"
+    changed = git("diff", "--name-only", "--no-renames", passed).stdout.splitlines()
+    changed += git("ls-files", "--others", "--exclude-standard").stdout.splitlines()
+    return of_changes(changed, passed)
+
+
+def of_changes(changed, passed):
+    graph = layers((ROOT / "CMakeLists.txt").read_text())
+    above = suites_above(graph)
+    suites = set()
+    for path in changed:
+        found = suites_of(path, graph, above)
+        if found is None:
+            return set(TESTED), f"{path} has changed since {passed[:10]}"
+        suites |= found
+    return suites, f"the change since {passed[:10]}"
+
+
+def self_test():
+    """A change reaches what stands on it, and nothing beside."""
+    def suites(*paths):
+        return of_changes(paths, "0123456789ab")[0]
+    assert suites("docs/guide/http.md", "bench/run.py") == set()
+    assert suites("tests/net/gate.hpp") == {"net"}
+    assert suites("src/http/message/framing.cpp") >= {"http", "client", "faults", "fuzz", "programs"}
+    assert not suites("src/http/message/framing.cpp") & {"net", "sync", "contract", "process"}
+    assert suites("include/gyre/client/url.hpp") == {"client", "faults", "fuzz", "programs", "alone"}
+    assert suites("src/process/child.cpp", "tests/fs/copy_test.cpp") == {
+        "process", "fs", "faults", "compiler", "programs", "alone"}
+    assert suites("src/io/epoll_backend.cpp") >= set(TESTED) - {"coro"}
+    for path in ("CMakeLists.txt", "cmake/gyre_layer.cmake", ".ci/run", "gyre", "include/gyre/gyre.hpp",
+                 "include/gyre/testing/run_test.hpp", "tests/support/seeds.hpp", "tests/CMakeLists.txt", "new/file"):
+        assert suites("docs/a.md", path) == set(TESTED), path
+    folders = {each.name for each in (ROOT / "tests").iterdir() if list(each.glob("*_test.cpp"))}
+    assert folders <= set(TESTED), f"tools/reached.py: no suite for {folders - set(TESTED)}"
+
+
+if __name__ == "__main__":
+    self_test()
+    if sys.argv[1:] == ["--passed"]:
+        print(git("rev-parse", "HEAD").stdout.strip())
+        print(fingerprint())
+    else:
+        found, why = reached()
+        print(" ".join(suite for suite in TESTED if suite in found))
+        print(why)

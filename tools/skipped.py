@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""Lists what a run of ctest has skipped, and why, from the file that ctest wrote with --output-junit: whole tests, and
+cases of GoogleTest and unittest inside of them.
+
+    tools/skipped.py build/*/tests.xml"""
+
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+GOOGLE = re.compile(r"^\[  SKIPPED \] ([\w./]+) \(\d+ ms\)$", re.M)
+UNITTEST = re.compile(r"^(\w+) \(.*\.\.\. skipped ['\"](.*)['\"]$", re.M)
+
+
+def skipped(xml):
+    """(name, reason) of everything that was skipped."""
+    for case in ElementTree.fromstring(xml).iter("testcase"):
+        name, output = case.get("name"), case.findtext("system-out") or ""
+        inside = [(f"{name}: {case_name}", "") for case_name in GOOGLE.findall(output)]
+        inside += [(f"{name}: {case_name}", reason) for case_name, reason in UNITTEST.findall(output)]
+        if case.get("status") == "notrun" and not inside:
+            lines = [line for line in output.splitlines() if line.strip()]
+            inside = [(name, lines[-1] if lines else "")]
+        yield from inside
+
+
+def self_test():
+    xml = """<testsuite><testcase name="a" status="run"><system-out>
+[  SKIPPED ] net.over_ipv6 (0 ms)
+[  SKIPPED ] 1 test, listed below:
+[  SKIPPED ] net.over_ipv6
+test_page (browser_test.Browser.test_page) ... skipped 'no browser'
+</system-out></testcase><testcase name="b" status="notrun"><system-out>no go
+</system-out></testcase><testcase name="c" status="run"/></testsuite>"""
+    assert list(skipped(xml)) == [("a: net.over_ipv6", ""), ("a: test_page", "no browser"), ("b", "no go")]
+
+
+if __name__ == "__main__":
+    self_test()
+    for file in sys.argv[1:]:
+        preset = file.split("/")[-2]
+        for name, reason in skipped(open(file, encoding="utf-8").read()):
+            print(f"{preset}: {name}{': ' if reason else ''}{reason}")
