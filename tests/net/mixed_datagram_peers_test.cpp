@@ -195,8 +195,8 @@ gyre::task<> live_together(peer<Socket>& first, peer<Socket>& second) {
   co_await gyre::task_group::scope(std::move(body));
 }
 
-/// Reserves a port for the sockets of a peer. The reserving socket is connected elsewhere, so no datagram reaches it. It
-/// shares its address only after it has got a port: otherwise the kernel could give it the port of another process.
+/// Reserves a port for the sockets of a peer. The reserving socket is connected elsewhere, so no datagram reaches it.
+/// It shares its address only after it has got a port: otherwise the kernel could give it the port of another process.
 void take_place(peer<gyre::udp_socket>& self) {
   self.place = gyre::udp_socket::bind("127.0.0.1:0");
   const int on = 1;

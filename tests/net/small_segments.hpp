@@ -28,7 +28,8 @@ inline connected_pair small_segment_pair() {
   };
   const gyre::owned_fd listener(expect_success(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)));
   set(listener.get(), TCP_MAXSEG, 1'448);
-  sockaddr_in place{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+  sockaddr_in place{
+      .sin_family = AF_INET, .sin_port = 0, .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
   socklen_t size = sizeof(place);
   auto* const address = reinterpret_cast<sockaddr*>(&place);
   expect_success(::bind(listener.get(), address, size));

@@ -34,7 +34,7 @@ inline void fill(std::span<std::byte> bytes, unsigned seed, std::size_t from = 0
   for (; to != end; ++from) *to++ = byte_at(seed, from);
 }
 
-/// Returns how many of the bytes are those of the positions from `from` on, before the first that is not.
+/// Compares the bytes with the positions from `from` on. Returns the index of the first difference, or the size.
 inline std::size_t matching(std::span<const std::byte> bytes, unsigned seed, std::size_t from) {
   std::byte expected[4096];
   for (std::size_t begin = 0; begin < bytes.size();) {
