@@ -124,7 +124,7 @@ bool faults::run_here(fault_scenario scenario, long n) {
   std::string ended;
   gyre::frame_pool::keep_nothing();
   {
-    gyre::event_loop loop({.backend = {}, .virtual_time = true});
+    gyre::event_loop loop({.backend = backend_, .virtual_time = true});
     loop.set_exception_handler(&ignore_failure, nullptr);
     gyre::task_handle<void> handle = gyre::spawn(scenario(injection), {.name = "scenario"});
     while (!handle.done()) loop.turn(true);
@@ -139,7 +139,8 @@ bool faults::run_here(fault_scenario scenario, long n) {
   return injection.reached();
 }
 
-void faults::survives(fault_scenario scenario) {
+void faults::survives(fault_scenario scenario, const gyre::io::backend_options& backend) {
+  backend_ = backend;
   if (std::getenv("GYRE_FAULTS_APART") != nullptr) return run_apart(scenario);
   for (int i = 0; i < 3; ++i) (void)run(scenario, 0);
   possessions before = possessions::now();

@@ -52,12 +52,15 @@ using fault_scenario = gyre::task<> (*)(fault_injection&);
 /// a failure. The scenario checks all other requirements.
 class faults : public testing::TestWithParam<fault_kind> {
  protected:
-  void survives(fault_scenario scenario);
+  /// `backend` are the options of the loop.
+  void survives(fault_scenario scenario, const gyre::io::backend_options& backend = {});
 
  private:
   bool run(fault_scenario scenario, long n);
   bool run_here(fault_scenario scenario, long n);
   void run_apart(fault_scenario scenario);
+
+  gyre::io::backend_options backend_;
 };
 
 /// Names the kinds of failure in the names of the tests.
