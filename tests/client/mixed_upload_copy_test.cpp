@@ -59,7 +59,7 @@ gyre::task<> visit_with_uploads(upload_server& server, unsigned seed) {
 
 TEST(mixed_upload_copy, passes_on_each_byte_and_leaves_nothing_behind) {
   std::uint64_t lent = 0;
-  for_each_seed(20, [&](unsigned seed) {
+  for_each_seed(8, [&](unsigned seed) {
     const auto body = [&, seed]() -> gyre::task<> {
       expect_failures();
       choices choose(seed);

@@ -342,7 +342,7 @@ TEST(upload_copy, to_a_server_that_reads_slowly_goes_on_beyond_the_limit_of_the_
 
 // A Unix socket does not tell what the server has taken, only what the kernel has.
 TEST(upload_copy, to_a_slow_server_on_a_unix_socket_goes_on_beyond_the_limit_of_the_client) {
-  constexpr std::size_t size = 4'000'000;
+  constexpr std::size_t size = 2'000'000;
   const std::string name = "@gyre-upload-copy-" + std::to_string(::getpid());
   const auto take_slowly = [](gyre::unix_stream stream) -> gyre::task<> {
     std::vector<char> piece(70'000);  // each 60 ms: 700 KB within the limit

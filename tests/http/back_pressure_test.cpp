@@ -65,7 +65,7 @@ struct writer {
     for (std::size_t at = 0; at < hexadecimal().size(); at += piece_size) {
       co_await out.write(std::string_view(hexadecimal()).substr(at, piece_size));
       written += piece_size;
-      co_await gyre::sleep(1ms);
+      co_await gyre::yield_turn();
     }
   }
 };
