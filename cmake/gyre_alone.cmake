@@ -1,7 +1,8 @@
-# gyre_alone: a target outside of "all" (suite_alone for ./gyre build) that compiles each public header, and each source of the programs, alone. The
-# other targets compile sources of programs together, which hides missing includes.
+# gyre_alone: a target outside of "all" that compiles each public header, and each source of the programs, alone. The other
+# targets compile sources of programs together, which hides missing includes. ./gyre build release alone builds it.
 function(gyre_compile_alone)
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/include/*.hpp)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include
+       ${PROJECT_SOURCE_DIR}/include/*.hpp)
   set(sources "")
   foreach(header ${headers})
     file(READ ${PROJECT_SOURCE_DIR}/include/${header} text)

@@ -12,6 +12,11 @@ if(NOT CMAKE_CXX_COMPILER_ID STREQUAL Clang OR GYRE_SANITIZE MATCHES "thread")
   return()
 endif()
 
+# These scripts test what cannot differ between the backends: OpenSSL, parsers, pages.
+set(on_one_backend tls_scanners_test tls_certificates_test fetch_like_curl_test client_proxies_test http_browser_test
+    refactor_page_test script_test)
+set(long client_peers_test tls_scanners_test limits_test limits_threads_test refactor_http_test)  # they start first
+
 gyre_backends_of(programs all_backends)
 file(GLOB scripts CONFIGURE_DEPENDS programs/*_test.py resp/*_test.py)
 foreach(script ${scripts})
@@ -25,9 +30,17 @@ foreach(script ${scripts})
   if(name MATCHES "attacks" AND NOT GYRE_TEST_ATTACKS)
     continue()  # attacks need an idle machine: see CONTRIBUTING.md
   endif()
-  foreach(backend ${all_backends})
+  set(backends ${all_backends})
+  if(name IN_LIST on_one_backend)
+    list(GET all_backends 0 backends)
+  endif()
+  set(cost 0)
+  if(name IN_LIST long)
+    set(cost 1)
+  endif()
+  foreach(backend ${backends})
     gyre_run_test(programs.${name}.${backend} programs ${backend} ${Python3_EXECUTABLE} ${script} -v)
-    set_tests_properties(programs.${name}.${backend} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 240 ENVIRONMENT
+    set_tests_properties(programs.${name}.${backend} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 240 COST ${cost} ENVIRONMENT
                          "GYRE_BACKEND=${backend};GYRE_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   endforeach()
 endforeach()

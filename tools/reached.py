@@ -23,17 +23,17 @@ PASSED = ".ci/passed"
 # headers and sources of programs one by one.
 TESTED = {
     "coro": "coro", "io": "io", "contract": "io", "loop": "loop", "tasks": "tasks", "runtime": "runtime",
-    "sync": "sync", "stream": "stream", "net": "net", "fs": "fs", "process": "process", "http": "http", "tls": "tls http",
-    "client": "client", "interop": "interop", "interop_boost": "interop", "faults": "client process",
-    "resp": "net runtime", "load": "http", "encryption": "tls", "compiler": "runtime net process",
-    "programs": "client process runtime interop", "fuzz": "client", "kernel": "tls http", "alone": "client process "
-    "runtime interop testing",
+    "sync": "sync", "stream": "stream", "net": "net", "fs": "fs", "process": "process", "http": "http",
+    "tls": "tls http", "client": "client", "interop": "interop", "interop_boost": "interop",
+    "faults": "client process", "resp": "net runtime", "load": "http", "encryption": "tls",
+    "compiler": "runtime net process", "programs": "client process runtime interop", "fuzz": "client",
+    "kernel": "tls http", "alone": "client process runtime interop testing",
 }
 # Folders and files beside the layers, by the beginning of the path, and the suites that they reach; the first that fits
 # counts. What is not here reaches everything.
 BESIDE = [
-    (PASSED, ""), ("docs/", ""), ("bench/", ""), ("tools/reached.py", None), ("tools/", ""), ("LICENSE", ""), (".gitignore", ""),
-    ("README.md", ""), ("CHANGELOG.md", ""), ("CONTRIBUTING.md", ""), ("SECURITY.md", ""),
+    (PASSED, ""), ("docs/", ""), ("bench/", ""), ("tools/reached.py", None), ("tools/", ""), ("LICENSE", ""),
+    (".gitignore", ""), ("README.md", ""), ("CHANGELOG.md", ""), ("CONTRIBUTING.md", ""), ("SECURITY.md", ""),
     ("tests/compiler.cmake", "compiler"), ("tests/programs.cmake", "programs"), ("tests/compiler/", "compiler"),
     ("tests/compile_fail/", "compiler"), ("tests/sanitized/", "compiler"), ("tests/programs/", "programs"),
     ("tests/consume/", ""), ("tests/interop/boost/", "interop_boost"), ("tests/resp/", "resp programs"),
