@@ -16,7 +16,8 @@ build=${1:-build/coverage}
 compiler=${CXX:-clang++-19}
 profdata=${LLVM_PROFDATA:-llvm-profdata-19}
 cov=${LLVM_COV:-llvm-cov-19}
-all="coro io contract loop tasks runtime sync stream net fs process http interop interop_boost faults programs"
+all="coro io contract loop tasks runtime sync stream net fs process http tls client interop interop_boost faults load"
+all+=" encryption programs"
 layers=${GYRE_COVERAGE_TESTS:-$all}
 
 # Continuous mode (%c) keeps the counters in a mapped file: many tests run their subject in a child that ends with
@@ -55,9 +56,10 @@ run_all() {
       failed+=("${name##*/} ($1), see $logs/${name##*/}.$1")
   done
   case " $layers " in *" programs "*) ;; *) return 0 ;; esac
-  for script in doctor serve; do
-    GYRE_BACKEND=$1 GYRE_BIN_DIR=$(realpath "$build/bin") timeout "$limit" python3 "tests/programs/${script}_test.py" \
-      >"$logs/$script.$1" 2>&1 || failed+=("${script}_test.py ($1), see $logs/$script.$1")
+  for script in tests/programs/{doctor,serve_*,fetch*,load*,proxy*}_test.py; do
+    name=${script##*/}
+    GYRE_BACKEND=$1 GYRE_BIN_DIR=$(realpath "$build/bin") timeout "$limit" python3 "$script" >"$logs/$name.$1" 2>&1 ||
+      failed+=("$name ($1), see $logs/$name.$1")
   done
 }
 run_all io_uring
