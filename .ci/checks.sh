@@ -40,8 +40,10 @@ build_ahead() {
   waiting=("$@")
   while [ ${#waiting[@]} -gt 0 ] && [ -z "${suites[${waiting[0]}]}" ]; do waiting=("${waiting[@]:1}"); done
   [ ${#waiting[@]} -gt 0 ] || { ahead=; return 0; }
-  setsid nice -n 19 ./gyre build "${waiting[0]}" ${suites[${waiting[0]}]//,/ } >"build/${waiting[0]}.log" 2>&1 &
+  set -m  # a process group of its own, which can be ended; setsid would give it as much of the processor as the tests
+  nice -n 19 ./gyre build "${waiting[0]}" ${suites[${waiting[0]}]//,/ } >"build/${waiting[0]}.log" 2>&1 &
   ahead=$!
+  set +m
 }
 ahead=
 waiting=()
