@@ -1,5 +1,7 @@
 # gyre_alone: a target outside of "all" that compiles each public header, and each source of the programs, alone.
-# Other targets compile sources of programs together, which hides missing includes. ./gyre build release alone
+# Other targets compile sources of programs together, which hides missing includes.
+#
+#   ./gyre build release alone
 function(gyre_compile_alone)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include
        ${PROJECT_SOURCE_DIR}/include/*.hpp)
