@@ -8,7 +8,7 @@ import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
-GOOGLE = re.compile(r"^\[  SKIPPED \] ([\w./]+) \(\d+ ms\)$", re.M)
+GOOGLE = re.compile(r"^\[ RUN      \] ([\w./]+)\n(?:(?!\[ RUN)[^\n]*\n)*?\S+: Skipped\n([^\n]*)\n", re.M)
 UNITTEST = re.compile(r"^(\w+) \(.*\.\.\. skipped ['\"](.*)['\"]$", re.M)
 
 
@@ -16,8 +16,8 @@ def skipped(xml):
     """(name, reason) of everything that was skipped."""
     for case in ElementTree.fromstring(xml).iter("testcase"):
         name, output = case.get("name"), case.findtext("system-out") or ""
-        inside = [(f"{name}: {case_name}", "") for case_name in GOOGLE.findall(output)]
-        inside += [(f"{name}: {case_name}", reason) for case_name, reason in UNITTEST.findall(output)]
+        inside = [(f"{name}: {case_name}", reason) for case_name, reason in
+                  GOOGLE.findall(output) + UNITTEST.findall(output)]
         if case.get("status") == "notrun" and not inside:
             lines = [line for line in output.splitlines() if line.strip()]
             inside = [(name, lines[-1] if lines else "")]
@@ -26,18 +26,29 @@ def skipped(xml):
 
 def self_test():
     xml = """<testsuite><testcase name="a" status="run"><system-out>
+[ RUN      ] net.over_ipv4
+[       OK ] net.over_ipv4 (0 ms)
+[ RUN      ] net.over_ipv6
+/src/net_test.cpp:7: Skipped
+no IPv6
+
 [  SKIPPED ] net.over_ipv6 (0 ms)
 [  SKIPPED ] 1 test, listed below:
 [  SKIPPED ] net.over_ipv6
 test_page (browser_test.Browser.test_page) ... skipped 'no browser'
 </system-out></testcase><testcase name="b" status="notrun"><system-out>no go
 </system-out></testcase><testcase name="c" status="run"/></testsuite>"""
-    assert list(skipped(xml)) == [("a: net.over_ipv6", ""), ("a: test_page", "no browser"), ("b", "no go")]
+    assert list(skipped(xml)) == [("a: net.over_ipv6", "no IPv6"), ("a: test_page", "no browser"), ("b", "no go")]
 
 
 if __name__ == "__main__":
     self_test()
     for file in sys.argv[1:]:
         preset = file.split("/")[-2]
+        by_reason = {}
         for name, reason in skipped(open(file, encoding="utf-8").read()):
-            print(f"{preset}: {name}{': ' if reason else ''}{reason}")
+            by_reason.setdefault(reason, []).append(name)
+        for reason, names in by_reason.items():
+            print(f"{preset}: {reason or 'no reason given'}")
+            for name in names:
+                print(f"    {name}")
