@@ -2,6 +2,7 @@
 
 table=()
 running=
+rm -f build/*/tests.xml  # of earlier runs
 
 # step NAME WHY COMMAND...
 step() {
