@@ -6,6 +6,13 @@ if(GYRE_CCACHE AND PROJECT_IS_TOP_LEVEL)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${GYRE_CCACHE})
 endif()
 
+# For targets that compile several files at once.
+add_library(gyre_united_build INTERFACE)
+target_compile_options(gyre_united_build INTERFACE -Wno-shadow)  # a local is not confused with a name in another file
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(gyre_united_build INTERFACE -Wno-subobject-linkage)  # a file in a unity file is not a header
+endif()
+
 add_library(gyre_build INTERFACE)
 # Call stacks and messages show src/http/server/server.cpp wherever the library was built. The second form is the path
 # as a ccache with a base_dir rewrites it. Debug information keeps the whole path, so that debuggers and coverage find
@@ -19,17 +26,14 @@ endif()
 if(GYRE_WARNINGS_AS_ERRORS)
   target_compile_options(gyre_build INTERFACE -Wall -Wextra -Wconversion -Wshadow -Werror)
   target_compile_definitions(gyre_build INTERFACE GYRE_CHECK_LIFETIMES)
-  if(GYRE_UNITY_BUILD)
-    target_compile_options(gyre_build INTERFACE -Wno-shadow)  # a local is not confused with a name in another file
-  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # False positives of g++ 12 in code that it has inlined from coroutines; the last one in the macros of GoogleTest.
     target_compile_options(gyre_build INTERFACE -Wno-maybe-uninitialized -Wno-dangling-pointer -Wno-stringop-overflow
                            -Wno-array-bounds -Wno-dangling-else)
-    if(GYRE_UNITY_BUILD)
-      target_compile_options(gyre_build INTERFACE -Wno-subobject-linkage)  # a file in a unity file is not a header
-    endif()
   endif()
+endif()
+if(GYRE_UNITY_BUILD)
+  target_link_libraries(gyre_build INTERFACE gyre_united_build)  # behind the options above, some of which it takes back
 endif()
 if(GYRE_SANITIZE)
   target_compile_options(gyre_build INTERFACE -fsanitize=${GYRE_SANITIZE} -fno-sanitize-recover=all
@@ -45,11 +49,6 @@ endif()
 
 # gyre_unite(target): compiles ten files of a target of tests or programs at once, because their headers cost more than
 # they do. Names of helpers must therefore be unique in a target.
-add_library(gyre_united_build INTERFACE)
-target_compile_options(gyre_united_build INTERFACE -Wno-shadow)  # a local is not confused with a name in another file
-if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  target_compile_options(gyre_united_build INTERFACE -Wno-subobject-linkage)  # a file in a unity file is not a header
-endif()
 function(gyre_unite target)
   if(GYRE_UNITE_TESTS)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)

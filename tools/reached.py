@@ -36,7 +36,8 @@ BESIDE = [
     (".gitignore", ""), ("README.md", ""), ("CHANGELOG.md", ""), ("CONTRIBUTING.md", ""), ("SECURITY.md", ""),
     ("tests/compiler.cmake", "compiler"), ("tests/programs.cmake", "programs"), ("tests/compiler/", "compiler"),
     ("tests/compile_fail/", "compiler"), ("tests/sanitized/", "compiler"), ("tests/programs/", "programs"),
-    ("tests/consume/", ""), ("tests/interop/boost/", "interop_boost"), ("tests/resp/", "resp programs"),
+    ("tests/tls/peer.cpp", "programs"), ("tests/consume/", ""),
+    ("tests/interop/boost/", "interop_boost"), ("tests/resp/", "resp programs"),
     ("programs/resp_server/", "resp programs alone"), ("programs/gyre/load/", "load programs alone"),
     ("programs/encryption/", "encryption programs alone"), ("programs/", "resp programs alone"),
     ("examples/", "programs"),
@@ -50,12 +51,25 @@ def suites_of(path, graph, above):
             return None if suites is None else set(suites.split())
     parts = path.split("/")
     if parts[0] == "tests" and len(parts) > 2 and parts[1] in TESTED:
-        return {parts[1]}
+        return {parts[1]} | suites_with(path)
     if parts[0] == "src" or path.startswith("include/gyre/"):
         layer = parts[1] if parts[0] == "src" else parts[2].removesuffix(".hpp")
         if layer in graph and layer != "testing":  # every test includes headers of testing/
             return above[layer]
     return None
+
+
+def suites_with(header):
+    """The suites that include a header of tests/, directly or through others."""
+    including, found = {header}, set()
+    texts = {each.relative_to(ROOT).as_posix(): each.read_text() for each in (ROOT / "tests").rglob("*.[ch]pp")}
+    while including:
+        target = including.pop()
+        for path, text in texts.items():
+            if f'#include "{target}"' in text and path not in found:
+                found.add(path)
+                including.add(path)
+    return {"interop_boost" if path.startswith("tests/interop/boost/") else path.split("/")[1] for path in found}
 
 
 def suites_above(graph):
@@ -116,7 +130,8 @@ def self_test():
     def suites(*paths):
         return of_changes(paths, "0123456789ab")[0]
     assert suites("docs/guide/http.md", "bench/run.py") == set()
-    assert suites("tests/net/gate.hpp") == {"net"}
+    assert suites("tests/net/gate_test.cpp") == {"net"}
+    assert suites("tests/net/connected_pair.hpp") > {"net", "http"}
     assert suites("src/http/message/framing.cpp") >= {"http", "client", "faults", "fuzz", "programs"}
     assert not suites("src/http/message/framing.cpp") & {"net", "sync", "contract", "process"}
     assert suites("include/gyre/client/url.hpp") == {"client", "faults", "fuzz", "programs", "alone"}

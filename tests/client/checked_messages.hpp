@@ -79,7 +79,7 @@ class checked_messages {
   }
   [[nodiscard]] bool has_more() const noexcept { return !received_.empty(); }
   [[nodiscard]] bool was_reset() const noexcept { return was_reset_; }
-  /// What has arrived and was not taken yet.
+  /// The bytes that have arrived and were not taken yet.
   [[nodiscard]] const std::string& received() const noexcept { return received_; }
 
  private:

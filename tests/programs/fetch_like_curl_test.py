@@ -18,7 +18,7 @@ from support import BIN, run, skip_without
 CASES = 500
 SEED = int(os.environ.get("GYRE_TEST_SEED", "1"))
 
-# What gyre refuses and curl accepts, each with the rule of RFC 9112 that demands or allows it.
+# Responses that gyre refuses and curl accepts, each with the rule of RFC 9112 that demands or allows it.
 STRICTER = {
     "different lengths": "§6.3: different lengths are an error that cannot be repaired",
     "both framings": "§6.3: a response with Content-Length and Transfer-Encoding may be an attack",
