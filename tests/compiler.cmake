@@ -37,6 +37,10 @@ if(NOT GYRE_SANITIZE)
   # Code that must not compile, and the message that the compiler must print. Some of it only one compiler refuses.
   file(GLOB failures CONFIGURE_DEPENDS compile_fail/*.cpp)
   get_filename_component(compiler ${CMAKE_CXX_COMPILER} NAME)
+  set(fails ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/run.py ${CMAKE_CXX_COMPILER}
+      ${PROJECT_SOURCE_DIR}/include ${CMAKE_CURRENT_BINARY_DIR}/compile_fail/gyre.hpp)
+  gyre_run_test(compile_fail compiler auto ${fails})
+  set_tests_properties(compile_fail PROPERTIES FIXTURES_SETUP compile_fail)
   foreach(source ${failures})
     get_filename_component(name ${source} NAME_WE)
     file(STRINGS ${source} only REGEX "^// compiler: " LIMIT_COUNT 1)
@@ -45,8 +49,7 @@ if(NOT GYRE_SANITIZE)
     if(NOT at EQUAL 0)
       continue()
     endif()
-    gyre_run_test(compile_fail.${name} compiler auto
-                  ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/compile_fail/run.py ${CMAKE_CXX_COMPILER}
-                  ${PROJECT_SOURCE_DIR}/include ${source})
+    gyre_run_test(compile_fail.${name} compiler auto ${fails} ${source})
+    set_tests_properties(compile_fail.${name} PROPERTIES FIXTURES_REQUIRED compile_fail)
   endforeach()
 endif()

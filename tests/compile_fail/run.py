@@ -1,5 +1,8 @@
 """Compiles a file that must not compile, and looks for the expected words in the compiler's first error.
 
+    run.py COMPILER INCLUDE HEADER SOURCE    tests a file; HEADER is precompiled
+    run.py COMPILER INCLUDE HEADER           precompiles all headers of the library, which takes longer than the tests
+
 The first lines of the file give the words as  // expect: WORDS  and, when it needs more flags, as  // flags: FLAGS.
 tests/compiler.cmake reads  // compiler: clang  (or g++), where only one compiler reports the error.
 """
@@ -7,14 +10,23 @@ tests/compiler.cmake reads  // compiler: clang  (or g++), where only one compile
 import re
 import subprocess
 import sys
+from pathlib import Path
 
-compiler, include, source = sys.argv[1:4]
+compiler, include, header = sys.argv[1:4]
+command = [compiler, "-std=c++23", "-Wall", "-Wextra", "-Werror", f"-I{include}"]
+if len(sys.argv) == 4:
+    Path(header).parent.mkdir(parents=True, exist_ok=True)
+    Path(header).write_text("#include <gyre/gyre.hpp>\n#include <gyre/http.hpp>\n", encoding="utf-8")
+    precompiled = header + (".pch" if "clang" in compiler else ".gch")
+    sys.exit(subprocess.run([*command, "-x", "c++-header", header, "-o", precompiled]).returncode)
+
+source = sys.argv[4]
 text = open(source, encoding="utf-8").read()
 expected = re.search(r"^// expect: (.*)$", text, re.M).group(1)
 flags = re.search(r"^// flags: (.*)$", text, re.M)
-done = subprocess.run([compiler, "-std=c++23", "-Wall", "-Wextra", "-Werror",
-                       *(flags.group(1).split() if flags else []),
-                       f"-I{include}", "-fsyntax-only", source], capture_output=True, text=True)
+# Flags may change what the headers mean. Then they are compiled again.
+command += flags.group(1).split() if flags else ["-include", header]
+done = subprocess.run([*command, "-fsyntax-only", source], capture_output=True, text=True)
 if done.returncode == 0:
     sys.exit(f"{source} compiles, and must not")
 first = done.stderr.split("error: ")[1:2]  # with its notes: there g++ 12 gives the reason of a deleted function

@@ -6,6 +6,7 @@
 
 #include "tests/faults/failing_allocator.hpp"
 #include "tests/faults/failing_descriptors.hpp"
+#include "tests/support/sanitized.hpp"
 
 #include <dirent.h>
 #include <signal.h>
@@ -24,6 +25,11 @@ namespace {
 
 constexpr long most_descriptors = 16;  // the most that a scenario needs at the same time
 constexpr int longest_run = 30;        // seconds
+
+// Scenarios with many points of failure take the address sanitizer minutes. After the first points it tries every third
+// one. Other builds try all.
+constexpr long first_points = 60;
+constexpr long step = gyre_test::has_address_sanitizer ? 3 : 1;
 
 char label[256] = "";  // names the current run for the signal handlers
 
@@ -145,7 +151,7 @@ void faults::survives(fault_scenario scenario, const gyre::io::backend_options& 
   for (int i = 0; i < 3; ++i) (void)run(scenario, 0);
   possessions before = possessions::now();
   bool reached = true;
-  for (long n = 1; reached && !HasFailure(); ++n) {
+  for (long n = 1; reached && !HasFailure(); n += n < first_points ? 1 : step) {
     reached = run(scenario, n);
     if (possessions::settled(before) == before) continue;
     // A leak repeats itself. A first-time initialization during a failure does not.

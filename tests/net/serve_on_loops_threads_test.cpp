@@ -298,10 +298,10 @@ TEST(serve_on_loops_threads, connections_for_a_loop_that_has_not_begun_to_serve_
 }
 
 TEST(serve_on_loops_threads, a_blocked_loop_does_not_keep_the_others_from_accepting) {
+  std::binary_semaphore blocked{0};  // outlives the loop that waits for it
   gyre::run(
-      []() -> gyre::task<> {
-        auto body = [](const gyre::address& where) -> gyre::task<> {
-          std::binary_semaphore blocked{0};
+      [&]() -> gyre::task<> {
+        auto body = [&](const gyre::address& where) -> gyre::task<> {
           (*gyre::event_loop::current().group())[1].post([&] { blocked.acquire(); });
           int answered = 0;
           std::vector<gyre::tcp_stream> waiting;

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/sanitized.hpp"
+
 #include <pthread.h>
 #include <signal.h>
 
@@ -122,6 +124,7 @@ TEST(on_cancel_threads, a_started_call_that_is_cancelled_at_any_step_leaves_no_t
 // cancel, while the other runtime stops.
 TEST(on_cancel_threads, cancels_that_meet_the_end_of_another_runtime_reach_its_loop_before_that_is_destroyed) {
   constexpr int calls = 2000;
+  constexpr int rounds = gyre_test::has_address_sanitizer ? 10 : 30;
   struct sigaction napping{};
   struct sigaction before{};
   napping.sa_handler = [](int) {
@@ -129,7 +132,7 @@ TEST(on_cancel_threads, cancels_that_meet_the_end_of_another_runtime_reach_its_l
     ::nanosleep(&nap, nullptr);
   };
   ASSERT_EQ(::sigaction(SIGUSR2, &napping, &before), 0);
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     auto other = std::make_unique<gyre::runtime>();
     std::atomic<bool> cancels = false;
     std::atomic<int> ended = 0;
