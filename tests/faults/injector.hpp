@@ -47,9 +47,9 @@ using fault_scenario = gyre::task<> (*)(fault_injection&);
 /// Tests what one failure does, once for each kind of failure.
 ///
 /// `survives` runs a scenario on a new loop with virtual time and lets its n-th allocation or descriptor fail, for n =
-/// 1, 2, …, until the scenario ends without a failure. (With the address sanitizer it leaves out some of these.) The
-/// test fails when a run crashes, hangs, leaks memory or descriptors, throws `cancelled`, or throws although nothing has
-/// failed. Any other exception is a correct outcome of a failure. The scenario checks all other requirements.
+/// 1, 2, …, until the scenario ends without a failure. (The address sanitizer leaves out some of these.) The test fails
+/// when a run crashes, hangs, leaks memory or descriptors, throws `cancelled`, or throws although nothing has failed.
+/// Any other exception is a correct outcome of a failure. The scenario checks all other requirements.
 class faults : public testing::TestWithParam<fault_kind> {
  protected:
   /// `backend` are the options of the loop.
