@@ -57,8 +57,8 @@ function(gyre_unite target)
 endfunction()
 
 # gyre_precompile_for(owner target...): the targets, whose options are equal, share one precompiled header of the
-# library, which takes longer to compile than most programs. The release build has none, to find missing includes; nor
-# has a build of a single program.
+# library, which takes longer to compile than most programs. The release build has none, to find includes that the
+# library and the examples lack; nor has a build of a single program.
 function(gyre_precompile_for owner)
   if(NOT GYRE_UNITY_BUILD OR NOT GYRE_BUILD_TESTS)
     return()

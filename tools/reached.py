@@ -10,6 +10,7 @@ ancestor of this one, and when that commit passed with other compilers or on ano
 
 import os
 import platform
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -22,17 +23,18 @@ PASSED = ".ci/passed"
 # The suites and the layers that they test, directly. fuzz is tests/fuzz, kernel is tests/kernel, and alone compiles
 # headers and sources of programs one by one.
 TESTED = {
-    "coro": "coro", "io": "io", "contract": "io", "loop": "loop", "tasks": "tasks", "runtime": "runtime",
-    "sync": "sync", "stream": "stream", "net": "net", "fs": "fs", "process": "process", "http": "http",
-    "tls": "tls http", "client": "client", "interop": "interop", "interop_boost": "interop",
-    "faults": "client process", "resp": "net runtime", "load": "http", "encryption": "tls",
-    "compiler": "runtime net process", "programs": "client process runtime interop", "fuzz": "client",
-    "kernel": "tls http", "alone": "client process runtime interop testing",
+    "coro": "coro", "io": "io", "contract": "io", "loop": "tasks", "tasks": "tasks", "runtime": "runtime",
+    "sync": "sync tasks", "stream": "stream runtime", "net": "net runtime", "fs": "fs runtime", "process": "process",
+    "http": "http tls runtime", "tls": "tls http runtime", "client": "client runtime", "interop": "interop runtime",
+    "interop_boost": "interop runtime", "faults": "client process", "resp": "net runtime", "load": "http",
+    "encryption": "tls http", "compiler": "runtime http process", "programs": "client process runtime interop",
+    "fuzz": "client", "kernel": "tls http", "alone": "client process runtime interop testing",
 }
 # Folders and files beside the layers, by the beginning of the path, and the suites that they reach; the first that fits
 # counts. What is not here reaches everything.
 BESIDE = [
-    (PASSED, ""), ("docs/", ""), ("bench/", ""), ("tools/reached.py", None), ("tools/", ""), ("LICENSE", ""),
+    (PASSED, ""), ("docs/", ""), ("bench/", ""), ("tools/reached.py", None),
+    ("tools/check_layers.py", None), ("tools/", ""), ("LICENSE", ""),
     (".gitignore", ""), ("README.md", ""), ("CHANGELOG.md", ""), ("CONTRIBUTING.md", ""), ("SECURITY.md", ""),
     ("tests/compiler.cmake", "compiler"), ("tests/programs.cmake", "programs"), ("tests/compiler/", "compiler"),
     ("tests/compile_fail/", "compiler"), ("tests/sanitized/", "compiler"), ("tests/programs/", "programs"),
@@ -51,7 +53,8 @@ def suites_of(path, graph, above):
             return None if suites is None else set(suites.split())
     parts = path.split("/")
     if parts[0] == "tests" and len(parts) > 2 and parts[1] in TESTED:
-        return {parts[1]} | suites_with(path)
+        kernel = {"kernel"} if parts[1] == "tls" else set()
+        return {parts[1]} | kernel | suites_with(path)
     if parts[0] == "src" or path.startswith("include/gyre/"):
         layer = parts[1] if parts[0] == "src" else parts[2].removesuffix(".hpp")
         if layer in graph and layer != "testing":  # every test includes headers of testing/
@@ -105,7 +108,7 @@ def reached():
     except (FileNotFoundError, ValueError):
         return everything, f"{PASSED} names no commit"
     if machine != fingerprint():
-        return everything, "the last full run had other compilers or another kernel"
+        return everything, "the last run that passed had other compilers or another kernel"
     if git("merge-base", "--is-ancestor", passed, "HEAD").returncode != 0:
         return everything, f"{passed[:10]}, which {PASSED} names, is not below this commit"
     changed = git("diff", "--name-only", "--no-renames", passed).stdout.splitlines()
@@ -131,6 +134,8 @@ def self_test():
         return of_changes(paths, "0123456789ab")[0]
     assert suites("docs/guide/http.md", "bench/run.py") == set()
     assert suites("tests/net/gate_test.cpp") == {"net"}
+    assert suites("tests/tls/https_files_test.cpp") == {"tls", "kernel"}
+    assert suites("src/tls/certificate.cpp") >= {"http", "tls", "client"}
     assert suites("tests/net/connected_pair.hpp") > {"net", "http"}
     assert suites("src/http/message/framing.cpp") >= {"http", "client", "faults", "fuzz", "programs"}
     assert not suites("src/http/message/framing.cpp") & {"net", "sync", "contract", "process"}
@@ -141,6 +146,12 @@ def self_test():
     for path in ("CMakeLists.txt", "cmake/gyre_layer.cmake", ".ci/run", "gyre", "include/gyre/gyre.hpp",
                  "include/gyre/testing/run_test.hpp", "tests/support/seeds.hpp", "tests/CMakeLists.txt", "new/file"):
         assert suites("docs/a.md", path) == set(TESTED), path
+    graph = layers((ROOT / "CMakeLists.txt").read_text())
+    for suite, tested in TESTED.items():
+        used = set().union(*(re.findall(r"#include <gyre/([a-z_]+)/", each.read_text())
+                             for each in (ROOT / "tests" / suite).glob("*.[ch]pp")))
+        missing = used - {"testing"} - set().union(*(reachable(graph, each) for each in tested.split()))
+        assert not missing, f"tools/reached.py: the suite {suite} includes headers of {missing}"
     folders = {each.name for each in (ROOT / "tests").iterdir() if list(each.glob("*_test.cpp"))}
     assert folders <= set(TESTED), f"tools/reached.py: no suite for {folders - set(TESTED)}"
 
