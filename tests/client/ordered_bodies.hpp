@@ -5,6 +5,7 @@
 
 #include "tests/client/scripted_server.hpp"
 #include "tests/net/stream_flow.hpp"
+#include "tests/support/body_ref.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -26,12 +27,11 @@ inline void expect_failures() {
 
 /// Runs `body` on real time, with buffers that are soon full, so that a stream soon proves to be bulk. Nothing may be
 /// left at the end.
-template <class Body>
-void run_bulk(Body body) {
+inline void run_bulk(body_ref<> body) {
   gyre::testing::test_options real;
   real.loop.virtual_time = false;
   real.loop.backend.large_buffer_size = 16 * 1024;
-  const auto checked = [&body]() -> gyre::task<> {
+  const auto checked = [body]() -> gyre::task<> {
     expect_failures();
     co_await body();
     for (int n = 0; n < 1000 && pipes().worth_it(); ++n) co_await gyre::sleep(1ms);

@@ -4,6 +4,7 @@
 #include <gyre/http/compress.hpp>
 
 #include "tests/client/checked_messages.hpp"
+#include "tests/support/body_ref.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -148,8 +149,8 @@ class checking_client {
 };
 
 /// Runs `body(origin, server)` beside an origin and a server that passes on its bodies.
-template <class Body>
-void with_passing_server(Body body, http::client_options client = {}, http::server_options options = {}) {
+inline void with_passing_server(body_ref<passing_origin&, passing_server&> body, http::client_options client = {},
+                                http::server_options options = {}) {
   run_bulk([&]() -> gyre::task<> {
     passing_origin origin;
     passing_server server(origin.url(), client, std::move(options));

@@ -5,6 +5,7 @@
 #include <gyre/gyre.hpp>
 #include <gyre/http.hpp>
 
+#include "tests/support/body_ref.hpp"
 #include "tests/support/co_assert.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/real_run.hpp"
@@ -152,8 +153,7 @@ inline std::string named(const scripted_server& server, std::string_view scheme 
 }
 
 /// Runs `body(server)` beside the server, in real time.
-template <class Body>
-void with_server(peer_script script, Body body) {
+inline void with_server(peer_script script, body_ref<scripted_server&> body) {
   run_real([&]() -> gyre::task<> {
     scripted_server server(std::move(script));
     auto serving = gyre::spawn(server.run());

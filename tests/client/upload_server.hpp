@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/client/passing_server.hpp"
+#include "tests/support/body_ref.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -161,8 +162,8 @@ class uploader {
 };
 
 /// Runs `body(origin, server)` beside an origin and a server that passes bodies on to it.
-template <class Body>
-void with_upload_server(Body body, http::client_options client = {}, http::server_options options = {}) {
+inline void with_upload_server(body_ref<passing_origin&, upload_server&> body, http::client_options client = {},
+                               http::server_options options = {}) {
   run_bulk([&]() -> gyre::task<> {
     passing_origin origin(take_what_is_sent);
     upload_server server(origin.url(), client, std::move(options));

@@ -6,6 +6,7 @@
 #include <gyre/testing/http_test_client.hpp>
 
 #include "tests/http/over_tls.hpp"
+#include "tests/support/body_ref.hpp"
 #include "tests/support/co_assert.hpp"
 #include "tests/support/virtual_run.hpp"
 
@@ -251,8 +252,7 @@ class memory_server {
 };
 
 /// Runs `body(memory_server&)` on virtual time.
-template <class Body>
-void run_in_memory(http::server_options options, Body body) {
+inline void run_in_memory(http::server_options options, body_ref<memory_server&> body) {
   run_virtual([&]() -> gyre::task<> {
     memory_server here(std::move(options));
     co_await body(here);

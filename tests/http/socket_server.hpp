@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/http/http_client.hpp"
+#include "tests/support/body_ref.hpp"
 #include "tests/support/real_run.hpp"
 
 #include <netinet/in.h>
@@ -48,8 +49,7 @@ class socket_server {
 };
 
 /// Serves on a local port in real time, runs `body(socket_server&)`, and always stops the server.
-template <class Body>
-void run_on_sockets(http::server_options options, Body body) {
+inline void run_on_sockets(http::server_options options, body_ref<socket_server&> body) {
   run_real([&]() -> gyre::task<> {
     socket_server here(std::move(options));
     const auto outcome = co_await gyre::as_result(body(here));

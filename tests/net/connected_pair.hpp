@@ -3,6 +3,7 @@
 
 #include <gyre/gyre.hpp>
 
+#include "tests/support/body_ref.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/positioned_bytes.hpp"
 
@@ -42,11 +43,7 @@ inline gyre::task<connected_pair> connect_pair() {
 
 /// Runs a test body on a real loop (GYRE_BACKEND chooses the backend) with a time limit, so that a lost wake-up fails
 /// the test instead of hanging it.
-template <class Body>
-void run_test(Body body) {
-  auto limited = [&body]() -> gyre::task<> { co_await gyre::timeout(60s, body); };
-  EXPECT_NO_THROW(gyre::run(limited));
-}
+inline void run_test(body_ref<> body) { EXPECT_NO_THROW(gyre::run(gyre::timeout(60s, body()))); }
 
 inline std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 inline std::string text_of(std::span<const std::byte> bytes) {

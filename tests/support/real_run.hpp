@@ -6,17 +6,16 @@
 
 #include <gtest/gtest.h>
 
-#include <utility>
+#include "tests/support/body_ref.hpp"
 
 namespace gyre_test {
 
 /// Runs `body`, a callable that returns a task<>, on a loop with real time. Fails the test when it throws, or when it
 /// has not ended after a minute.
-template <class Body>
-void run_real(Body body) {
+inline void run_real(body_ref<> body) {
   gyre::testing::test_options real;
   real.loop.virtual_time = false;
-  EXPECT_NO_THROW(gyre::testing::run_test(std::move(body), real));
+  EXPECT_NO_THROW(gyre::testing::run_test(body(), real));
 }
 
 }  // namespace gyre_test

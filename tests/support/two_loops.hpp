@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/body_ref.hpp"
+
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -18,8 +21,7 @@ inline std::string elsewhere(const std::string& operation, const std::string& ob
 
 /// Calls `first()` in a task, then awaits `then()`, which returns a task<>, on the loop of another thread. The first
 /// loop exists meanwhile.
-template <class First, class Then>
-void on_two_loops(const First& first, const Then& then) {
+inline void on_two_loops(const std::function<void()>& first, body_ref<> then) {
   gyre::run([&]() -> gyre::task<> {
     first();
     std::thread([&] { gyre::run([&]() -> gyre::task<> { co_await then(); }); }).join();
@@ -28,8 +30,8 @@ void on_two_loops(const First& first, const Then& then) {
 }
 
 /// Expects that the program stops with `sentence` when a task calls `first()`, and the task of another loop `use()`.
-template <class First, class Use>
-void expect_stop(const First& first, const Use& use, const std::string& sentence) {
+inline void expect_stop(const std::function<void()>& first, const std::function<void()>& use,
+                        const std::string& sentence) {
   const auto then = [&]() -> gyre::task<> {
     use();
     co_return;
@@ -38,8 +40,8 @@ void expect_stop(const First& first, const Use& use, const std::string& sentence
 }
 
 /// The same when it awaits the operation that `make()` returns.
-template <class First, class Make>
-void expect_stop_in_await(const First& first, const Make& make, const std::string& sentence) {
+template <class Make>
+void expect_stop_in_await(const std::function<void()>& first, const Make& make, const std::string& sentence) {
   const auto then = [&]() -> gyre::task<> { (void)co_await make(); };
   EXPECT_DEATH(on_two_loops(first, then), sentence);
 }

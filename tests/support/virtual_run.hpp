@@ -4,6 +4,7 @@
 #include <gyre/gyre.hpp>
 #include <gyre/testing/run_test.hpp>
 
+#include "tests/support/body_ref.hpp"
 #include "tests/support/error_of.hpp"
 
 #include <gtest/gtest.h>
@@ -17,10 +18,7 @@ namespace gyre_test {
 using namespace std::chrono_literals;
 
 /// Runs `body`, a callable that returns a task<>, on a loop with virtual time. Fails the test when it throws or hangs.
-template <class Body>
-void run_virtual(Body body) {
-  EXPECT_NO_THROW(gyre::testing::run_test(std::move(body)));
-}
+inline void run_virtual(body_ref<> body) { EXPECT_NO_THROW(gyre::testing::run_test(body())); }
 
 inline gyre::task<int> value_after(std::chrono::milliseconds time, int value) {
   co_await gyre::sleep(time);

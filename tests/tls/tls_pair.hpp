@@ -4,6 +4,7 @@
 #include <gyre/gyre.hpp>
 #include <gyre/tls.hpp>
 
+#include "tests/support/body_ref.hpp"
 #include "tests/support/error_of.hpp"
 
 #include <gtest/gtest.h>
@@ -91,10 +92,6 @@ inline gyre::task<refusals> refused(tls::server_options server, tls::client_opti
   co_return all;
 }
 
-template <class Body>
-void run_tls(Body body) {
-  auto limited = [&body]() -> gyre::task<> { co_await gyre::timeout(60s, body); };
-  EXPECT_NO_THROW(gyre::run(limited));
-}
+inline void run_tls(body_ref<> body) { EXPECT_NO_THROW(gyre::run(gyre::timeout(60s, body()))); }
 
 }  // namespace gyre_test
