@@ -152,6 +152,8 @@ def self_test():
                              for each in (ROOT / "tests" / suite).glob("*.[ch]pp")))
         missing = used - {"testing"} - set().union(*(reachable(graph, each) for each in tested.split()))
         assert not missing, f"tools/reached.py: the suite {suite} includes headers of {missing}"
+    known = re.findall(r"^suites\+?=\"(.*)\"$", (ROOT / "gyre").read_text(), re.M)
+    assert set(" ".join(known).split()) == set(TESTED) - {"fuzz", "kernel"}, "tools/reached.py: other suites than gyre"
     folders = {each.name for each in (ROOT / "tests").iterdir() if list(each.glob("*_test.cpp"))}
     assert folders <= set(TESTED), f"tools/reached.py: no suite for {folders - set(TESTED)}"
 

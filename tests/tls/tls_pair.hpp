@@ -54,7 +54,7 @@ inline gyre::task<tls_pair> shake_hands(tls::server_options server = server_with
   co_return tls_pair{std::move(made.template get<1>()), std::move(made.template get<0>())};
 }
 
-/// What the client, and the server, say about a handshake that fails; "" for the one that succeeds.
+/// The errors that the client and the server report about a handshake; empty for a side that reports none.
 struct refusals {
   std::string client;
   std::string server;
