@@ -9,6 +9,7 @@
 #include "tests/net/stream_flow.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <string>
 #include <utility>
 #include <vector>
@@ -88,9 +89,15 @@ void run_with(gyre::io::backend_options backend, auto body) {
 TEST(stalled_echo, of_more_clients_than_there_are_large_buffers_leaves_the_others_the_common_ones) {
   run_with({}, []() -> gyre::task<> {
     constexpr std::size_t size = 1'500'000;
-    std::vector<conversation> all(60);
+    std::deque<conversation> all(60);
     for (unsigned i = 0; i < all.size(); ++i) all[i].begin(i, size);
-    for (int n = 0; n < 1000 && pool().large_available() > 0; ++n) co_await settle();
+    for (int n = 1; n < 1000 && pool().large_available() > 0; ++n) {
+      co_await settle();
+      if (n % 10 != 0 || all.size() == 160) continue;
+      // A server whose last piece was small stalls with a common buffer. Another client takes its place.
+      const auto seed = static_cast<unsigned>(all.size());
+      all.emplace_back().begin(seed, size);
+    }
     for (const conversation& each : all) EXPECT_FALSE(each.echoing.done());
     EXPECT_EQ(pool().large_available(), 0U) << "the large buffers are used up";
     EXPECT_GT(pool().available(), 0U);
