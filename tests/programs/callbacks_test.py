@@ -14,7 +14,7 @@ import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from support import BIN, serve_in_thread
+from support import BIN, free_port, serve_in_thread
 
 
 def run(name, *arguments):
@@ -24,11 +24,6 @@ def run(name, *arguments):
 
 def needs(name):
     return unittest.skipUnless(Path(BIN, name).exists(), f"{name} is not built: its library is not installed")
-
-
-def refusing_port():
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        return closed.getsockname()[1]
 
 
 class Serving:
@@ -143,7 +138,7 @@ class Callbacks(unittest.TestCase):
             self.assertEqual(sorted(done.stdout.splitlines()),
                              sorted([f"{base}/0: 200, 0 bytes", f"{base}/10: 200, 10 bytes",
                                      f"{base}/5000000: 200, 5000000 bytes"]))
-            refused = f"http://127.0.0.1:{refusing_port()}/"
+            refused = f"http://127.0.0.1:{free_port()}/"
             done = run("curl_multi", refused, f"{base}/missing", f"{base}/1")
             self.assertEqual(done.returncode, 1)
             self.assertIn(f"{base}/missing: 404, ", done.stdout)
@@ -169,7 +164,7 @@ class Callbacks(unittest.TestCase):
     @needs("hiredis")
     @unittest.skipUnless(shutil.which("redis-server"), "there is no redis-server")
     def test_hiredis_sends_commands_to_a_server(self):
-        port = refusing_port()
+        port = free_port()
         server = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "",
                                    "--appendonly", "no"],
                                   stdout=subprocess.DEVNULL)
@@ -190,7 +185,7 @@ class Callbacks(unittest.TestCase):
 
     @needs("hiredis")
     def test_hiredis_tells_errors(self):
-        done = run("hiredis", f"127.0.0.1:{refusing_port()}")
+        done = run("hiredis", f"127.0.0.1:{free_port()}")
         self.assertEqual(done.returncode, 1)
         self.assertIn("Connection refused", done.stderr)
 
@@ -218,7 +213,7 @@ class Callbacks(unittest.TestCase):
 
     @needs("libuv")
     def test_libuv_tells_errors(self):
-        done = run("libuv", f"127.0.0.1:{refusing_port()}", "text")
+        done = run("libuv", f"127.0.0.1:{free_port()}", "text")
         self.assertEqual((done.returncode, done.stderr), (1, "error: connection refused\n"))
 
     @needs("libuv")
@@ -235,7 +230,7 @@ class Callbacks(unittest.TestCase):
 
     @needs("libuv_host")
     def test_a_loop_of_libuv_runs_tasks_that_fail(self):
-        done = run("libuv_host", f"127.0.0.1:{refusing_port()}", "text")
+        done = run("libuv_host", f"127.0.0.1:{free_port()}", "text")
         self.assertEqual(done.returncode, 1)
         self.assertIn("Connection refused", done.stderr)
 

@@ -9,9 +9,9 @@ import tempfile
 import unittest
 
 from fetch_test import fetch
-from peer_support import WithPeers, command_of, free_port
+from peer_support import WithPeers, command_of
 from peers import built
-from support import serve_in_thread
+from support import free_port, serve_in_thread
 
 NGINX = """
 worker_processes 1; daemon off; user root; pid {folder}/pid; error_log {folder}/error.log;

@@ -1,11 +1,10 @@
 """gyre fetch through proxies of others: squid, tinyproxy and dante. Each is skipped where it is not installed."""
 
-import socket
 import unittest
 
 from fetch_test import fetch
-from peer_support import WithPeers, command_of, free_port
-from support import Serve
+from peer_support import WithPeers, command_of
+from support import Serve, free_port
 
 SQUID = """
 http_port 127.0.0.1:{port}
@@ -51,8 +50,7 @@ class Proxies(WithPeers):
                     arguments = ("--proxy", proxy, f"{url}/small", f"{url}/large", f"{url}/small")
                     self.assertEqual(self.fetched(*arguments), self.small + self.large + self.small)
                     self.fetched("--proxy", proxy, f"{url}/nothing", code=22)
-            with socket.create_server(("127.0.0.1", 0)) as unused:
-                gone = unused.getsockname()[1]
+            gone = free_port()
             for scheme in ("http", "https"):
                 code, out, said = fetch("--proxy", proxy, f"{scheme}://127.0.0.1:{gone}/")
                 self.assertNotEqual(code, 0, out)

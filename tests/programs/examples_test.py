@@ -9,17 +9,11 @@ import threading
 import unittest
 from pathlib import Path
 
-from support import BIN, serve_in_thread
+from support import BIN, free_port, serve_in_thread
 
 
 def run(name, *arguments, timeout=30):
     return subprocess.run([str(BIN / name), *arguments], capture_output=True, text=True, timeout=timeout)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Examples(unittest.TestCase):

@@ -2,7 +2,6 @@
 
 import json
 import signal
-import socket
 import subprocess
 import tempfile
 import threading
@@ -11,7 +10,7 @@ import unittest
 from pathlib import Path
 
 from scripted import Scripted
-from support import BIN, Serve, run
+from support import BIN, Serve, free_port, run
 
 
 def load(port, *arguments, path="/a.txt", timeout=60):
@@ -126,8 +125,7 @@ class Load(unittest.TestCase):
             "timed out": 1})
 
     def test_an_address_at_which_nobody_answers_is_told_at_once(self):
-        with socket.create_server(("127.0.0.1", 0)) as unused:
-            port = unused.getsockname()[1]
+        port = free_port()
         done = run(BIN / "gyre", "load", f"http://127.0.0.1:{port}/")
         self.assertEqual(done.returncode, 1)
         self.assertIn(f"connect 127.0.0.1:{port}: Connection refused", done.stderr.decode())

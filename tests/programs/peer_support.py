@@ -1,5 +1,6 @@
 """Starts servers and proxies of others for tests of `gyre fetch`."""
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -12,11 +13,6 @@ import unittest
 
 from certificates import Authority, copy_certificates
 from fetch_test import fetch
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        return unused.getsockname()[1]
 
 
 def command_of(name):
@@ -52,7 +48,7 @@ class WithPeers(unittest.TestCase):
             process = subprocess.Popen([str(part) for part in command], stdout=said, stderr=said, cwd=self.folder,
                                        start_new_session=True)
         self.addCleanup(process.wait)
-        self.addCleanup(lambda: os.killpg(process.pid, signal.SIGKILL))
+        self.addCleanup(self.end, process)
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline and process.poll() is None:
             try:
@@ -61,6 +57,11 @@ class WithPeers(unittest.TestCase):
             except OSError:
                 time.sleep(0.02)
         self.fail(f"{command[0]} did not start: {errors.read_text()}")
+
+    @staticmethod
+    def end(process):
+        with contextlib.suppress(ProcessLookupError):  # it has ended, and so have its children
+            os.killpg(process.pid, signal.SIGKILL)
 
     def fetched(self, *arguments, code=0):
         got, out, said = fetch("--cacert", self.authority.certificate, *arguments)

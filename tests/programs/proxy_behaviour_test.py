@@ -13,7 +13,7 @@ import unittest
 from example_support import all_at_once, read_to_end
 from proxy_support import Proxy, answering
 from scripted import Scripted, read_head
-from support import serve_in_thread
+from support import free_port, serve_in_thread
 from upstream import Upstream
 
 
@@ -158,9 +158,7 @@ class Behaviour(unittest.TestCase):
             self.assertEqual((answer.status, answer.read(), answer.headers["Connection"]), (413, b"too much", "close"))
 
     def test_a_server_that_is_not_there(self):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        self.assertEqual(self.start(f"127.0.0.1:{port}").get("/")[0], 502)
+        self.assertEqual(self.start(f"127.0.0.1:{free_port()}").get("/")[0], 502)
 
     def test_a_server_that_dies_or_talks_nonsense(self):
         for last_words in (b"", b"HTTP/1.1 200 OK\r\nConte", b"nonsense\r\n\r\n",

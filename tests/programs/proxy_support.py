@@ -103,8 +103,3 @@ def answering(text, status="200 OK"):
         while read_head(peer):
             peer.sendall(ok(text, status))
     return Scripted(serve)
-
-
-def unused_port():
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        return unused.getsockname()[1]

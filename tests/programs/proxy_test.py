@@ -10,9 +10,9 @@ import threading
 import unittest
 from pathlib import Path
 
-from proxy_support import Proxy, answering, ok, unused_port
+from proxy_support import Proxy, answering, ok
 from scripted import Scripted, read_head
-from support import BIN, Serve, serve_in_thread
+from support import BIN, Serve, free_port, serve_in_thread
 from upstream import Upstream
 
 
@@ -178,7 +178,7 @@ class Balancing(unittest.TestCase):
                     each.join(20)
 
     def test_a_server_that_refuses_connections_is_replaced_by_another_and_then_left_out(self):
-        dead = unused_port()
+        dead = free_port()
         with answering("b") as b, Proxy(dead, b.port, arguments=["--max-fails", "2"]) as proxy:
             for method in ("GET", "POST"):  # nothing was sent, so even a POST may go elsewhere
                 for _ in range(10):
@@ -204,7 +204,7 @@ class Balancing(unittest.TestCase):
                 self.assertEqual(proxy.ask()[::2], (503, b"no"))
 
     def test_without_any_server_the_answer_is_502_and_a_slow_one_504(self):
-        with Proxy(unused_port(), unused_port()) as proxy:
+        with Proxy(free_port(), free_port()) as proxy:
             self.assertEqual(proxy.ask()[0], 502)
         gone = threading.Event()
         self.addCleanup(gone.set)

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from refactor_support import Server, exchange, read_to_end
-from support import BIN, run, without_gyre
+from support import BIN, free_port, run, without_gyre
 
 
 class EchoServerTests:
@@ -164,9 +164,7 @@ class EchoClientTests:
                 self.assertIn(client.wait(20), (-signal.SIGTERM, 128 + signal.SIGTERM))
 
     def test_a_server_that_is_not_there(self):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        done = run(*self.command(port), input=b"")
+        done = run(*self.command(free_port()), input=b"")
         self.assertEqual((done.returncode, b"Connection refused" in done.stderr), (1, True), done.stderr)
         self.assertEqual(run(BIN / self.program, "--other", "1").returncode, 2)
 

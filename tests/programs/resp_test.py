@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-from support import Program, run, skip_without
+from support import Program, free_port, run, skip_without
 
 skip_without("redis-cli", "redis-benchmark")
 
@@ -179,9 +179,7 @@ class Resp(unittest.TestCase):
                     ("PING", "a", "b"), ("NOSUCH", "a", "b"), ("SELECT", "0"), ("SELECT", "x"), ("FLUSHALL",),
                     ("DBSIZE",)]
         with tempfile.TemporaryDirectory() as scratch:
-            with socket.socket() as probe:
-                probe.bind(("127.0.0.1", 0))
-                port = probe.getsockname()[1]
+            port = free_port()
             redis = subprocess.Popen(["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir",
                                       scratch], stdout=subprocess.DEVNULL)
             try:

@@ -2,8 +2,10 @@
 
 import faulthandler
 import os
+import random
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -29,6 +31,18 @@ unittest.TestCase.run = limited(unittest.TestCase.run)
 
 # A program without gyre is the same on both backends.
 without_gyre = unittest.skipIf(os.environ.get("GYRE_BACKEND") == "epoll", "the program has no backend: see io_uring")
+
+
+def free_port():
+    """Returns a port of 127.0.0.1 on which nothing listens. It is below those that the kernel gives to connections and
+    to programs that ask for any port, so that none of the tests that run meanwhile gets it."""
+    while True:
+        port = random.randrange(10_000, 32_000)
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+            return port
+        except OSError:  # another program has it
+            continue
 
 
 class Program:

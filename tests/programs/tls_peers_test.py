@@ -11,7 +11,7 @@ from pathlib import Path
 from certificates import Authority, copy_certificates
 from peers import built
 from serve_support import WithTree
-from support import BIN, Serve, run, skip_without
+from support import BIN, Serve, free_port, run, skip_without
 
 skip_without("openssl")
 PEER = BIN / "tls_peer"
@@ -103,8 +103,7 @@ class Peers(WithTree):
             server.stdout.close()
 
     def test_openssl_as_the_server(self):
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        port = free_port()
         for version, word in (("-tls1_2", "1.2"), ("-tls1_3", "1.3")):
             server = subprocess.Popen(["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-cert", self.files[0],
                                        "-key", self.files[1], "-www", version], stdout=subprocess.PIPE, text=True)

@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "programs"))
-from support import BIN, Program  # noqa: E402
+from support import BIN, Program, free_port  # noqa: E402
 
 if not shutil.which("redis-server") or not (BIN / "resp_server").exists():
     print("skipped: redis-server or resp_server is missing")
@@ -51,9 +51,7 @@ class Redis:
 
     def __enter__(self):
         self.scratch = tempfile.TemporaryDirectory()
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.process = subprocess.Popen(
             ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no",
              "--databases", "1", "--proto-max-bulk-len", "64mb", "--dir", self.scratch.name], stdout=subprocess.DEVNULL)
