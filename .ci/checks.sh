@@ -65,8 +65,9 @@ import json, re
 for each in json.load(open("build/tidy/compile_commands.json")):
     if not re.search("/examples/", each["file"]):
         print(each["file"])' |
-    xargs -P2 -n2 clang-tidy-19 --quiet --checks='-clang-analyzer-*,-bugprone-suspicious-include' -p build/tidy \
-      2>build/tidy/stderr || { grep -vE 'warnings? generated|Processing file|^[.]$' build/tidy/stderr; return 1; }
+    GLIBC_TUNABLES=glibc.malloc.hugetlb=1 xargs -P2 -n2 clang-tidy-19 --quiet -p build/tidy \
+      --checks='-clang-analyzer-*,-bugprone-suspicious-include' 2>build/tidy/stderr ||
+    { grep -vE 'warnings? generated|Processing file|^[.]$' build/tidy/stderr; return 1; }
 }
 
 # An emulator is slow on a busy machine: a failure is retried once.

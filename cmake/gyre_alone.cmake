@@ -1,11 +1,21 @@
 # gyre_alone: a target outside of "all" that compiles each public header, and each source of the programs, alone.
-# Other targets compile sources of programs together, which hides missing includes.
+# Other targets compile sources of programs together, which hides missing includes. Where the library's sources are
+# compiled one by one, the header that a source includes first needs no other check.
 #
 #   ./gyre build release alone
 function(gyre_compile_alone)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include
        ${PROJECT_SOURCE_DIR}/include/*.hpp)
+  if(NOT GYRE_UNITY_BUILD)
+    file(GLOB_RECURSE library CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
+    foreach(source ${library})
+      file(STRINGS ${source} first REGEX "^#include" LIMIT_COUNT 1)
+      string(REGEX REPLACE "^#include [<\"](.*)[>\"].*" "\\1" first "${first}")
+      list(REMOVE_ITEM headers "${first}")
+    endforeach()
+  endif()
   set(sources "")
+  set(standard "")
   foreach(header ${headers})
     file(READ ${PROJECT_SOURCE_DIR}/include/${header} text)
     string(REGEX MATCH "#include <((asio|boost)[^>]*)>" foreign "${text}")
@@ -18,10 +28,14 @@ function(gyre_compile_alone)
         continue()
       endif()
     endif()
+    string(REGEX MATCHALL "#include <[a-z_]+>" includes "${text}")
+    string(REPLACE "#include " "" includes "${includes}")
+    list(APPEND standard ${includes})
     string(REGEX REPLACE "\\.hpp$" ".cpp" source ${PROJECT_BINARY_DIR}/alone/${header})
     file(CONFIGURE OUTPUT ${source} CONTENT "#include <${header}>\n")
     list(APPEND sources ${source})
   endforeach()
+  list(REMOVE_DUPLICATES standard)
   # For an include that is missing, one compiler is enough.
   if(TARGET gyre_programs AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
     file(GLOB_RECURSE programs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/programs/*.cpp)
@@ -31,7 +45,11 @@ function(gyre_compile_alone)
     endif()
   endif()
   add_library(gyre_alone OBJECT EXCLUDE_FROM_ALL ${sources})
-  target_compile_options(gyre_alone PRIVATE -O0 -g0)
+  target_compile_options(gyre_alone PRIVATE -O0 -g0 -fsyntax-only)
+  # clang finds missing standard headers, which both compilers take from the same library.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_precompile_headers(gyre_alone PRIVATE ${standard})
+  endif()
   target_link_libraries(gyre_alone PRIVATE gyre::gyre gyre_build)
   add_custom_target(suite_alone DEPENDS gyre_alone)
   if(TARGET gyre::client AND TARGET gyre_programs)

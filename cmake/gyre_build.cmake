@@ -32,6 +32,13 @@ if(GYRE_WARNINGS_AS_ERRORS)
                            -Wno-array-bounds -Wno-dangling-else)
   endif()
 endif()
+# LLD takes a quarter of the time of GNU ld, with which the tests of consumers link.
+find_program(GYRE_LLD ld.lld-19)
+if(GYRE_LLD AND PROJECT_IS_TOP_LEVEL)
+  file(REAL_PATH ${GYRE_LLD} folder)
+  get_filename_component(folder ${folder} DIRECTORY)
+  target_link_options(gyre_build INTERFACE -B${folder} -fuse-ld=lld)
+endif()
 if(GYRE_UNITY_BUILD)
   target_link_libraries(gyre_build INTERFACE gyre_united_build)  # behind the options above, some of which it takes back
 endif()
@@ -66,6 +73,8 @@ function(gyre_precompile_for owner)
   foreach(target ${owner} ${ARGN})
     if(CMAKE_CXX_COMPILER_ID STREQUAL Clang)
       target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp)  # ccache compares the text of headers
+    else()
+      target_compile_options(${target} PRIVATE -O0 -g0)  # no test runs them
     endif()
     if(target STREQUAL owner)
       target_precompile_headers(${target} PRIVATE <gyre/gyre.hpp> <gyre/http.hpp>)
