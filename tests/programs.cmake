@@ -40,7 +40,7 @@ foreach(script ${scripts})
   endif()
   foreach(backend ${backends})
     gyre_run_test(programs.${name}.${backend} programs ${backend} ${Python3_EXECUTABLE} ${script} -v)
-    set_tests_properties(programs.${name}.${backend} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 240 COST ${cost} ENVIRONMENT
+    set_tests_properties(programs.${name}.${backend} PROPERTIES SKIP_RETURN_CODE 77 COST ${cost} ENVIRONMENT
                          "GYRE_BACKEND=${backend};GYRE_BIN_DIR=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}")
   endforeach()
 endforeach()

@@ -76,6 +76,19 @@ TEST(https_handshakes, a_further_handshake_makes_the_server_give_up_the_oldest) 
   });
 }
 
+// The beginning of another handshake arrives behind the end of this one, in the same turn.
+TEST(https_handshakes, a_handshake_that_ends_in_the_turn_that_would_give_it_up_is_served) {
+  http::server_options options = over_tls(says("hello"));
+  options.limits.handshakes = 1;
+  run_on_sockets(std::move(options), [](socket_server& server) -> gyre::task<> {
+    auto other = co_await connect_to(server);
+    auto client = co_await connect_over_tls(server);
+    co_await client.send(hello_request);
+    co_await other.write_all(beginning_of_handshake);
+    EXPECT_EQ((co_await client.answer()).body, "hello");
+  });
+}
+
 TEST(https_handshakes, hundreds_of_stalled_handshakes_leave_the_others_alone) {
   http::server_options options = over_tls(says("hello"));
   options.limits.handshakes = 100;

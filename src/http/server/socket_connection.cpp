@@ -170,7 +170,8 @@ void socket_connection::serve_arrived_encrypted() noexcept {
         server_.handshakes.remove(*encryption_);
         limit_.came_request();
       }
-      if (arrival == secure_transport::arrival::ended || encryption_->given_up) return end_connection(nullptr);
+      const bool given_up = encryption_->given_up && carrier.in_handshake();  // one that has ended costs nothing more
+      if (arrival == secure_transport::arrival::ended || given_up) return end_connection(nullptr);
       if (arrival == secure_transport::arrival::bytes) server_.busy_sessions.note_use(*encryption_);
       if (arrival == secure_transport::arrival::bytes || carrier.has_unsent()) {
         activity_ = new activity(*this);
