@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Prints which test suites a change reaches: those of the layers that it touches, and of the layers that stand on them.
+"""Prints which test suites a change reaches: those of the layers that it touches, and of the layers that stand on them;
+the suite of a test; for a header of tests/, the suites that include it.
 
 The change is everything since the commit that .ci/passed names, the last one that passed every check, including what is
-not committed. It reaches every suite when GYRE_CI=all, when it touches the build or .ci/, when that commit is not an
-ancestor of this one, and when that commit passed with other compilers or on another kernel.
+not committed. It reaches every suite when GYRE_CI=all, when it touches what all of them use (the build of the library
+and the tests, .ci/, tests/support/, include/gyre/testing/) or a file that no rule below names, when that commit is not
+an ancestor of this one, and when that commit passed with other compilers or on another kernel.
 
     tools/reached.py             two lines for .ci/run: the suites, and why
     tools/reached.py --passed    the text of .ci/passed for this commit"""
@@ -40,6 +42,7 @@ BESIDE = [
     ("tests/compile_fail/", "compiler"), ("tests/sanitized/", "compiler"), ("tests/programs/", "programs"),
     ("tests/tls/peer.cpp", "programs"), ("tests/consume/", ""),
     ("tests/interop/boost/", "interop_boost"), ("tests/resp/", "resp programs"),
+    ("programs/CMakeLists.txt", "resp load encryption programs alone"),
     ("programs/resp_server/", "resp programs alone"), ("programs/gyre/load/", "load programs alone"),
     ("programs/encryption/", "encryption programs alone"), ("programs/", "resp programs alone"),
     ("examples/", "programs"),
@@ -53,8 +56,8 @@ def suites_of(path, graph, above):
             return None if suites is None else set(suites.split())
     parts = path.split("/")
     if parts[0] == "tests" and len(parts) > 2 and parts[1] in TESTED:
-        kernel = {"kernel"} if parts[1] == "tls" else set()
-        return {parts[1]} | kernel | suites_with(path)
+        found = {parts[1]} | suites_with(path)
+        return found | {"kernel"} if "tls" in found else found
     if parts[0] == "src" or path.startswith("include/gyre/"):
         layer = parts[1] if parts[0] == "src" else parts[2].removesuffix(".hpp")
         if layer in graph and layer != "testing":  # every test includes headers of testing/
@@ -136,7 +139,7 @@ def self_test():
     assert suites("tests/net/gate_test.cpp") == {"net"}
     assert suites("tests/tls/https_files_test.cpp") == {"tls", "kernel"}
     assert suites("src/tls/certificate.cpp") >= {"http", "tls", "client"}
-    assert suites("tests/net/connected_pair.hpp") > {"net", "http"}
+    assert suites("tests/net/connected_pair.hpp") > {"net", "http", "kernel"}
     assert suites("src/http/message/framing.cpp") >= {"http", "client", "faults", "fuzz", "programs"}
     assert not suites("src/http/message/framing.cpp") & {"net", "sync", "contract", "process"}
     assert suites("include/gyre/client/url.hpp") == {"client", "faults", "fuzz", "programs", "alone"}

@@ -9,7 +9,8 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 GOOGLE = re.compile(r"^\[ RUN      \] ([\w./]+)\n(?:(?!\[ RUN)[^\n]*\n)*?\S+: Skipped\n([^\n]*)\n", re.M)
-UNITTEST = re.compile(r"^(\w+) \(.*\.\.\. skipped ['\"](.*)['\"]$", re.M)
+# Of a sub-test indented; of a test with a docstring on two lines.
+UNITTEST = re.compile(r"^ *(\w+) \(.*\)(?:\n?.*) \.\.\. skipped ['\"](.*)['\"]$", re.M)
 
 
 def skipped(xml):
@@ -36,9 +37,14 @@ no IPv6
 [  SKIPPED ] 1 test, listed below:
 [  SKIPPED ] net.over_ipv6
 test_page (browser_test.Browser.test_page) ... skipped 'no browser'
+test_form (browser_test.Browser.test_form)
+A form is sent. ... skipped 'no form'
+test_all (browser_test.Browser.test_all) ... 
+  test_all (browser_test.Browser.test_all) (i=1) ... skipped 'no (i)'
 </system-out></testcase><testcase name="b" status="notrun"><system-out>no go
 </system-out></testcase><testcase name="c" status="run"/></testsuite>"""
-    assert list(skipped(xml)) == [("a: net.over_ipv6", "no IPv6"), ("a: test_page", "no browser"), ("b", "no go")]
+    assert list(skipped(xml)) == [("a: net.over_ipv6", "no IPv6"), ("a: test_page", "no browser"),
+                                  ("a: test_form", "no form"), ("a: test_all", "no (i)"), ("b", "no go")]
 
 
 if __name__ == "__main__":
