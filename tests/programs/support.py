@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 BIN = Path(os.environ.get("GYRE_BIN_DIR", "build/release/bin"))
-LONGEST_TEST = 200  # seconds; less than ctest allows for a whole script
+LONGEST_TEST = 500  # seconds; less than ctest allows for a whole script
 
 
 def limited(run):

@@ -49,7 +49,7 @@ class Scanners(unittest.TestCase):
         with Serve(self.folder / "root", *self.pair) as server:
             subprocess.run(["testssl", "--quiet", "--warnings", "batch", "--color", "0", "--add-ca",
                             self.authority.certificate, "--jsonfile", report, "-p", "-s", "-f", "-P", "-U",
-                            f"localhost:{server.port}"], stdin=subprocess.DEVNULL, capture_output=True, timeout=540)
+                            f"localhost:{server.port}"], stdin=subprocess.DEVNULL, capture_output=True, timeout=480)
         findings = json.loads(report.read_text())
         self.assertGreater(len(findings), 40)
         worse = [each for each in findings if each["severity"] in ("LOW", "MEDIUM", "HIGH", "CRITICAL", "WARN")

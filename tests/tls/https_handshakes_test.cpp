@@ -39,7 +39,7 @@ TEST(https_handshakes, a_client_that_does_not_finish_its_handshake_is_closed) {
   run_on_sockets(std::move(options), [](socket_server& server) -> gyre::task<> {
     for (const std::string& said : {std::string(), beginning_of_handshake}) {
       auto client = co_await connect_to(server);
-      if (!said.empty()) co_await client.write_all(said);
+      (void)co_await gyre::as_expected(client.write_all(said));  // on a busy machine, it is closed already
       EXPECT_TRUE(co_await is_closed_without_an_answer(client));
     }
     EXPECT_EQ((co_await get_over_tls(server, "/")).body, "hello");
@@ -109,6 +109,7 @@ TEST(https_handshakes, thousands_of_handshakes_that_do_not_go_on_cost_the_others
   const std::size_t count = std::min(wanted, most_descriptors() / 2 - 200);  // both ends are here
   http::server_options options = over_tls(says("hello"));
   options.limits.handshakes = wanted + 100;
+  options.timeouts.handshake = 2min;  // none ends before all have begun
   options.limits.connections = 2 * wanted;
   run_on_sockets(std::move(options), [count](socket_server& server) -> gyre::task<> {
     auto kept = co_await connect_over_tls(server);
