@@ -9,7 +9,7 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 GOOGLE = re.compile(r"^\[ RUN      \] ([\w./]+)\n(?:(?!\[ RUN)[^\n]*\n)*?\S+: Skipped\n([^\n]*)\n", re.M)
-# Of a sub-test indented; of a test with a docstring on two lines.
+# unittest indents the line of a sub-test, and prints two lines for a test with a docstring.
 UNITTEST = re.compile(r"^ *(\w+) \(.*\)(?:\n?.*) \.\.\. skipped ['\"](.*)['\"]$", re.M)
 
 

@@ -39,7 +39,7 @@ TEST(https_handshakes, a_client_that_does_not_finish_its_handshake_is_closed) {
   run_on_sockets(std::move(options), [](socket_server& server) -> gyre::task<> {
     for (const std::string& said : {std::string(), beginning_of_handshake}) {
       auto client = co_await connect_to(server);
-      (void)co_await gyre::as_expected(client.write_all(said));  // on a busy machine, it is closed already
+      (void)co_await gyre::as_expected(client.write_all(said));  // a busy machine may have closed it
       EXPECT_TRUE(co_await is_closed_without_an_answer(client));
     }
     EXPECT_EQ((co_await get_over_tls(server, "/")).body, "hello");
@@ -76,7 +76,7 @@ TEST(https_handshakes, a_further_handshake_makes_the_server_give_up_the_oldest) 
   });
 }
 
-// The beginning of another handshake arrives behind the end of this one, in the same turn.
+// Another handshake begins after this one has ended, in the same turn.
 TEST(https_handshakes, a_handshake_that_ends_in_the_turn_that_would_give_it_up_is_served) {
   http::server_options options = over_tls(says("hello"));
   options.limits.handshakes = 1;
