@@ -125,6 +125,7 @@ bool faults::run(fault_scenario scenario, long n) {
 bool faults::run_here(fault_scenario scenario, long n) {
   std::snprintf(label, sizeof(label), "%s, failure %ld", testing::UnitTest::GetInstance()->current_test_info()->name(),
                 n);
+  SCOPED_TRACE(label);  // a scenario that fails names the failure that it did not survive
   watch_for_the_end();
   fault_injection injection(GetParam(), n);
   std::string ended;
