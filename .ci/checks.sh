@@ -26,7 +26,7 @@ install() {
 
 check_format() {
   command -v clang-format-19 >/dev/null || install clang-format-19
-  git ls-files '*.hpp' '*.cpp' | xargs clang-format-19 --dry-run -Werror
+  git ls-files '*.hpp' '*.cpp' | xargs -P2 -n100 clang-format-19 --dry-run -Werror
   # clang-format does not break comments.
   ! git ls-files '*.hpp' '*.cpp' '*.py' '*.sh' '*.cmake' '*CMakeLists.txt' gyre .ci/run |
     LC_ALL=C.UTF-8 xargs grep -nE '^.{121}' || { echo 'lines of more than 120 columns: break them'; return 1; }

@@ -350,7 +350,8 @@ TEST(server_limits, a_client_that_takes_a_file_slowly_is_not_reset_and_one_that_
     const auto begin = gyre::now();
     while (since(begin) < 2100ms) {
       co_await gyre::sleep(50ms);
-      EXPECT_EQ(::poll(&enough, 1, 20'000), 1);
+      // The server may have to send more for that: its kernel holds less when memory for sockets is short.
+      while (::poll(&enough, 1, 0) == 0 && since(begin) < 20s) co_await gyre::sleep(5ms);
       co_await client.stream().read_exactly(std::span<char>(taken));
     }
     EXPECT_EQ(here.server().connections(), 1U);

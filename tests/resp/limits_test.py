@@ -34,6 +34,9 @@ class Client:
         self.socket = socket.socket()
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+            # With the large segments of the loopback, the kernel would hold megabytes for each such connection. Without
+            # memory it drops packets, those of other tests, too.
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1000)
         self.socket.settimeout(60)
         self.socket.connect(("127.0.0.1", server.port))
         self.file = self.socket.makefile("rb")
