@@ -161,7 +161,7 @@ void file_transfer_base::take_back() noexcept {
 }
 
 std::expected<std::size_t, std::error_code> file_transfer_base::take_result() {
-  if (done_ == total_ || (extent_ == extent::some && done_ > 0)) return done_;
+  if ((done_ == total_ && error_ == 0) || (extent_ == extent::some && done_ > 0)) return done_;
   if (error_ != 0) return std::unexpected(std::error_code(error_, std::generic_category()));
   if (ended_ && extent_ != extent::all) return done_;
   if (ended_) return std::unexpected(make_error_code(stream_errc::end_of_stream));

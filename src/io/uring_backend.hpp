@@ -86,10 +86,7 @@ class uring_backend final : public backend {
   }
 
   static void fill_file(uring::submission& entry, const file_request& r) noexcept;
-  [[nodiscard]] static bool must_offload(opcode code) noexcept {
-    return code == opcode::resize || code == opcode::watch || code == opcode::read_directory ||
-           code == opcode::send_file;
-  }
+  [[nodiscard]] static bool must_offload(const request& r) noexcept;
   /// Only one at a time: a thread of the pool that was just busy is still awake. Many at
   /// once are better left to the kernel.
   [[nodiscard]] bool better_offload(const request& r) noexcept {

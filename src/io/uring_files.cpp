@@ -57,6 +57,22 @@ void uring_backend::fill_file(uring::submission& entry, const file_request& r) n
   }
 }
 
+// A transfer at the position of a file is one call of read(2) or write(2). When the kernel cuts a write of the ring
+// short, it tries the rest by itself, and does not move the position when that fails (Linux 6.18): the next write would
+// replace the bytes that were just written. Other processes may share the position, so it cannot be kept here.
+bool uring_backend::must_offload(const request& r) noexcept {
+  switch (r.code) {
+    case opcode::read:
+    case opcode::write:
+    case opcode::read_vector:
+    case opcode::write_vector:
+      return static_cast<const file_request&>(r).offset == file_request::current_position;
+    default:
+      return r.code == opcode::resize || r.code == opcode::watch || r.code == opcode::read_directory ||
+             r.code == opcode::send_file;
+  }
+}
+
 void uring_backend::offload(request& r) noexcept {
   r.backend_state |= state_offloaded;
   offloaded_.submit(static_cast<file_request&>(r));

@@ -33,7 +33,7 @@ void uring_backend::submit(request& r) noexcept {
   ++r.target->in_flight;
   if (is_multishot(r.code)) [[unlikely]]
     ++endless_;
-  if (must_offload(r.code) || better_offload(r)) [[unlikely]]
+  if (concerns_file(r.code) && (must_offload(r) || better_offload(r))) [[unlikely]]
     return offload(r);
   if (r.code == opcode::wait_bulk && r.target->readable) return line_up(r);
   queue(r);

@@ -112,12 +112,19 @@ TEST(file_error, offsets_that_no_file_has_are_refused) {
     const scratch dir;
     fs::file f = co_await fs::file::open(dir.put("a", "text"), {.read = true, .write = true});
     std::array<std::byte, 8> buffer;
-    for (const std::uint64_t offset : {~std::uint64_t{0} - 1, std::uint64_t{1} << 63U}) {
+    for (const std::uint64_t offset : {~std::uint64_t{0}, ~std::uint64_t{0} - 1, std::uint64_t{1} << 63U}) {
       const auto read = co_await gyre::as_expected(f.read_at(buffer, offset));
       EXPECT_EQ(read.error(), std::errc::invalid_argument);
       const auto written = co_await gyre::as_expected(f.write_at("x", offset));
       EXPECT_EQ(written.error(), std::errc::invalid_argument);
+      const auto nothing = co_await gyre::as_expected(f.write_at("", offset));
+      EXPECT_EQ(nothing.error(), std::errc::invalid_argument) << "like pwrite(2)";
+      const std::array<gyre::io::mutable_buffer, 1> into{{{buffer.data(), buffer.size()}}};
+      const auto scattered = co_await gyre::as_expected(f.read_at(into, offset));
+      EXPECT_EQ(scattered.error(), std::errc::invalid_argument);
     }
+    EXPECT_EQ(f.position(), 0U);
+    EXPECT_EQ(dir.get("a"), "text");
   });
 }
 

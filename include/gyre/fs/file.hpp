@@ -140,7 +140,7 @@ class GYRE_API file {
   /// Errors: io_error; ESPIPE when the file has no offsets. See pread(2).
   [[nodiscard("co_await it")]] file_transfer_op read_at(std::span<std::byte> buffer GYRE_LIFETIMEBOUND,
                                                         std::uint64_t offset) noexcept {
-    return {*state_, buffer, extent::up_to_end, "read_at", offset};
+    return {*state_, buffer, extent::up_to_end, "read_at", request_offset(offset)};
   }
   [[nodiscard("co_await it")]] file_transfer_op read_at(std::span<char> buffer GYRE_LIFETIMEBOUND,
                                                         std::uint64_t offset) noexcept {
@@ -148,7 +148,7 @@ class GYRE_API file {
   }
   [[nodiscard("co_await it")]] file_vector_op read_at(std::span<const io::mutable_buffer> buffers GYRE_LIFETIMEBOUND,
                                                       std::uint64_t offset) noexcept {
-    return {*state_, buffers, extent::up_to_end, "read_at", offset};
+    return {*state_, buffers, extent::up_to_end, "read_at", request_offset(offset)};
   }
 
   /// Writes some of the bytes at the position, at least one, and advances it. Returns the count.
@@ -186,7 +186,7 @@ class GYRE_API file {
   /// Errors: same as write_all; ESPIPE when the file has no offsets. See pwrite(2).
   [[nodiscard("co_await it")]] file_transfer_op write_at(std::span<const std::byte> bytes GYRE_LIFETIMEBOUND,
                                                          std::uint64_t offset) noexcept {
-    return {*state_, bytes, extent::all, "write_at", offset};
+    return {*state_, bytes, extent::all, "write_at", request_offset(offset)};
   }
   [[nodiscard("co_await it")]] file_transfer_op write_at(std::string_view text GYRE_LIFETIMEBOUND,
                                                          std::uint64_t offset) noexcept {
@@ -194,7 +194,7 @@ class GYRE_API file {
   }
   [[nodiscard("co_await it")]] file_vector_op write_at(std::span<const io::const_buffer> buffers GYRE_LIFETIMEBOUND,
                                                        std::uint64_t offset) noexcept {
-    return {*state_, buffers, extent::all, "write_at", offset};
+    return {*state_, buffers, extent::all, "write_at", request_offset(offset)};
   }
 
   /// Returns when everything written so far is on the disk. sync_data does not sync the times.

@@ -18,6 +18,13 @@ enum class extent : std::uint8_t {
   all,        ///< everything; less is an error
 };
 
+/// The offset of a request. An offset that no file can have (2^63 or more) becomes one that is refused with EINVAL,
+/// because the largest number denotes the position.
+[[nodiscard]] constexpr std::uint64_t request_offset(std::uint64_t given) noexcept {
+  constexpr std::uint64_t none = std::uint64_t{1} << 63U;
+  return given < none ? given : none;
+}
+
 /// The common base of reads and writes: sends one request after the other until enough has been transferred. For a file
 /// that has readiness, such as a pipe, a request waits for readiness, and the call itself does not block.
 class GYRE_API file_transfer_base : public operation<file_transfer_base, io::file_request> {
