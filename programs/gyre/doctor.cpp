@@ -76,7 +76,6 @@ std::string features_text() {
   add(found.multishot_accept, "multishot accept");
   add(found.multishot_receive, "multishot receive with provided buffers");
   add(found.registered_descriptor, "registered ring descriptor");
-  add(found.absolute_timeouts, "absolute timeouts");
   add(found.no_iowait, "waiting without iowait");
   add(found.no_submission_array, "no submission array");
   return text;

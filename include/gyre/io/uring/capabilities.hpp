@@ -25,7 +25,6 @@ struct capabilities {
   bool multishot_receive = false;  ///< with provided buffers; faulty in kernels before 6.10
   bool multishot_accept = false;
   bool registered_descriptor = false;
-  bool absolute_timeouts = false;    ///< 6.12
   bool no_iowait = false;            ///< 6.15: waiting for events does not count as waiting for a disk
   bool no_submission_array = false;  ///< 6.6
 };
@@ -73,7 +72,6 @@ class self_test {
     found.multishot_accept = modern;
     found.multishot_receive = modern && receive_and_cancel() == 0;
     found.registered_descriptor = ring_.has_registered_descriptor();
-    found.absolute_timeouts = ring_.has_absolute_timeouts();
     found.no_iowait = (ring_.features() & feature_no_iowait) != 0;
     found.no_submission_array = (ring_.setup_flags() & setup_no_sqarray) != 0;
     return {};

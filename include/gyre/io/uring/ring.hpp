@@ -54,10 +54,6 @@ class ring {
       return error;
     }
     register_own_descriptor();
-    if ((features_ & feature_min_timeout) != 0) {
-      clock_registration clock{.clock_id = CLOCK_MONOTONIC, .reserved = {}};
-      absolute_ = call_register(register_op::clock, &clock, 0) >= 0;
-    }
     return 0;
   }
 
@@ -81,7 +77,6 @@ class ring {
   [[nodiscard]] std::uint32_t features() const noexcept { return features_; }
   [[nodiscard]] std::uint32_t setup_flags() const noexcept { return flags_; }
   [[nodiscard]] bool has_registered_descriptor() const noexcept { return (enter_flags_ & enter_registered_ring) != 0; }
-  [[nodiscard]] bool has_absolute_timeouts() const noexcept { return absolute_; }
 
   // ---- submission queue
 
@@ -108,13 +103,9 @@ class ring {
     const void* extra = nullptr;
     std::size_t extra_size = 0;
     if (wanted > 0 && deadline != forever) {
-      std::int64_t length = deadline;
-      if (absolute_) {
-        flags |= enter_abs_timer;
-      } else {
-        length = deadline - io::monotonic_now();
-        if (length < 0) length = 0;
-      }
+      // Not enter_abs_timer (6.12): in a time namespace, the kernel takes that for a time of the host.
+      const std::int64_t left = deadline - io::monotonic_now();
+      const std::int64_t length = left > 0 ? left : 0;
       timeout = {length / 1'000'000'000, length % 1'000'000'000};
       argument.timeout = reinterpret_cast<std::uintptr_t>(&timeout);
       flags |= enter_ext_arg;
@@ -207,7 +198,6 @@ class ring {
     std::swap(enter_flags_, other.enter_flags_);
     std::swap(features_, other.features_);
     std::swap(flags_, other.flags_);
-    std::swap(absolute_, other.absolute_);
     std::swap(local_tail_, other.local_tail_);
     std::swap(local_head_, other.local_head_);
     std::swap(sq_mask_, other.sq_mask_);
@@ -230,7 +220,6 @@ class ring {
   std::uint32_t enter_flags_ = 0;
   std::uint32_t features_ = 0;
   std::uint32_t flags_ = 0;
-  bool absolute_ = false;
   std::uint32_t local_tail_ = 0;  // entries handed out; enter makes them visible to the kernel
   std::uint32_t local_head_ = 0;
   std::uint32_t sq_mask_ = 0;
