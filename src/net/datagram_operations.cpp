@@ -93,9 +93,12 @@ void datagram_send_base::submit_first(datagram_state& socket) noexcept {
 
 void datagram_send_base::try_again() noexcept {
   prepare();
-  if (!io::attempt(*this)) return datagram_state::of(*this).retry_soon();
+  datagram_state& socket = datagram_state::of(*this);
+  if (!io::attempt(*this)) return socket.retry_soon();
   target->writable = true;
-  on_complete();
+  unlink();
+  submit_first(socket);
+  finish_soon();  // a timer calls this, and no coroutine may be resumed by one
 }
 
 // Returns false when others have taken the room and this send waits again.

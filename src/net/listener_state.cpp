@@ -8,6 +8,7 @@
 
 #include "last_error.hpp"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -110,6 +111,19 @@ void listener_state::keep(int connection) noexcept {
   }
 }
 
+void listener_state::take_back(int connection) noexcept {
+  try {
+    if (next_ > 0)
+      accepted_[--next_] = connection;
+    else
+      accepted_.insert(accepted_.begin(), connection);
+  } catch (const std::bad_alloc&) {
+    ::close(connection);
+    note_shortage();
+  }
+  stopped_ ? close_accepted() : serve_waiters();
+}
+
 // Returns false when there is no memory for the connection. The connection is then closed.
 bool listener_state::hand_over_to(accept_base& waiter) noexcept {
   if (waiter.kind_ == accept_base::result::descriptor) {
@@ -162,7 +176,7 @@ void listener_state::serve_waiters() noexcept {
     accept_base& waiter = *waiters_.first();
     if (has_connection() && !hand_over_to(waiter)) continue;
     waiter.unlink();
-    if (!waiter.has_connection()) waiter.note_failure();
+    waiter.note_end();
     waiter.finish_soon();
   }
   if (!has_connection()) {
@@ -229,11 +243,11 @@ void listener_state::close_when_quiet() noexcept {
   close_accepted();
   if (descriptor_.in_flight > 0 || listed) return;
   close_descriptor();
-  if (abandoned_ && failing_ == 0) delete this;
+  if (abandoned_ && ended_accepts_ == 0) delete this;
 }
 
 void listener_state::let_go() noexcept {
-  --failing_;
+  --ended_accepts_;
   if (abandoned_) close_when_quiet();
 }
 
@@ -253,7 +267,7 @@ void listener_state::abandon() noexcept {
 accept_base::~accept_base() {
   if (waiting_) misuse("a coroutine was destroyed while it waits in accept; cancel and await it first");
   if (socket_ != nullptr) socket_->abandon();  // accepted for an await that ended otherwise
-  if (failing_) listener_->let_go();
+  if (ended_) listener_->let_go();
 }
 
 bool accept_base::try_now() noexcept {
@@ -265,8 +279,9 @@ bool accept_base::try_now() noexcept {
     listener.serve_waiters();
     listener.arm();
   }
-  if (!has_connection() && listener.failure_ != 0) note_failure();
-  return has_connection() || failing_;
+  if (!has_connection() && listener.failure_ == 0) return false;
+  note_end();
+  return true;
 }
 
 void accept_base::start() noexcept {
@@ -289,10 +304,22 @@ void accept_base::unlink() noexcept {
   listener_->waiters_.unlink(*this);
 }
 
-void accept_base::note_failure() noexcept {
+void accept_base::note_end() noexcept {
   if (listener_ == &listener_state::closed) misuse_of_closed("accept", listener_state::kind);
-  failing_ = true;
-  ++listener_->failing_;
+  ended_ = true;
+  ++listener_->ended_accepts_;
+}
+
+// The descriptor of a stream is released together with what the loop keeps about it, so a copy of it goes back.
+void accept_base::give_back() noexcept {
+  if (socket_ != nullptr) {
+    descriptor_ = owned_fd(::fcntl(socket_->descriptor().fd, F_DUPFD_CLOEXEC, 0));
+    std::exchange(socket_, nullptr)->abandon();
+  }
+  if (descriptor_)
+    listener_->take_back(descriptor_.release());
+  else
+    listener_->note_shortage();
 }
 
 std::error_code accept_base::error() const { return cancelled_ ? cancel_error() : errno_code(listener_->failure_); }

@@ -42,6 +42,7 @@ class signal_watch : private signal_owner {
 
   /// Returns the lowest of the signals that have arrived, or 0.
   [[nodiscard]] int take() noexcept;
+  void take_back(int number) noexcept { on_signal(number); }
   /// Silences the bell. Later signals ring it again.
   void silence() const noexcept;
   void wait(signal_op& op) noexcept;
@@ -144,6 +145,8 @@ int signal_op::await_resume() const {
   if (cancelled_) throw_cancelled();
   throw io_error({-result, std::generic_category()}, "next", "signal_set");
 }
+
+void signal_op::give_back() noexcept { watch_->take_back(number_); }
 
 signal_set::signal_set(std::initializer_list<int> numbers) : watch_(new signal_watch(numbers)) {}
 signal_set::~signal_set() { delete watch_; }

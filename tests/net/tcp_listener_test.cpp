@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <optional>
 #include <source_location>
+#include <stdexcept>
 
 using namespace gyre_test;
 
@@ -97,6 +99,52 @@ TEST(tcp_listener, a_cancelled_accept_loses_no_connection) {
     auto client = co_await gyre::tcp_stream::connect(listener.local_address());
     auto peer = co_await gyre::timeout(5s, listener.accept());
     EXPECT_TRUE(peer.is_open());
+  });
+}
+
+TEST(tcp_listener, a_connection_whose_accept_loses_a_race_is_the_next_one_again) {
+  run_test([]() -> gyre::task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    std::vector<gyre::tcp_stream> clients;
+    for (int i = 0; i < 3; ++i) clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+    (void)co_await listener.accept();  // the others are accepted meanwhile
+    co_await settle();
+    gyre::event over;
+    over.set();
+    for (int i = 0; i < 2; ++i) {
+      auto race = gyre::race(over.wait(), listener.accept());
+      EXPECT_EQ((co_await std::move(race)).index, 0U);
+    }
+    for (std::size_t i = 1; i < clients.size(); ++i) {
+      auto peer = co_await gyre::timeout(5s, listener.accept());
+      EXPECT_EQ(peer.peer_address().string(), clients[i].local_address().string());
+      co_await clients[i].write_all("ping");
+      std::array<std::byte, 4> received;
+      co_await peer.read_exactly(received);
+      EXPECT_EQ(text_of(received), "ping");
+    }
+  });
+}
+
+TEST(tcp_listener, a_connection_whose_accept_loses_a_race_is_closed_with_its_listener) {
+  run_test([]() -> gyre::task<> {
+    for (const bool destroyed : {false, true}) {
+      std::optional<gyre::tcp_listener> listener = gyre::tcp_listener::bind("127.0.0.1:0");
+      auto client = co_await gyre::tcp_stream::connect(listener->local_address());
+      const auto end_listener = [&]() -> gyre::task<> {
+        co_await settle();
+        if (destroyed)
+          listener.reset();
+        else
+          listener->stop();
+        throw std::runtime_error("failed");
+      };
+      auto failing = gyre::gather(listener->accept(), end_listener());
+      EXPECT_THROW(co_await std::move(failing), std::runtime_error);
+      std::array<std::byte, 1> buffer;
+      const auto end = co_await gyre::as_expected(gyre::timeout(5s, client.read_some(buffer)));
+      EXPECT_TRUE(end == 0U || (!end && end.error() == std::errc::connection_reset));
+    }
   });
 }
 

@@ -243,6 +243,36 @@ TEST(unix_datagram, cancel_ends_all_that_wait_to_send_and_to_receive) {
   });
 }
 
+TEST(unix_datagram, a_function_that_is_posted_before_a_send_is_tried_again_sees_no_values_of_the_sender) {
+  run_test([]() -> gyre::task<> {
+    unix_datagram server = unix_datagram::bind(name("full"));
+    unix_datagram client = unix_datagram::bind(name("filling"));
+    gyre::task_local<int> mine;
+    const auto send = [&]() -> gyre::task<> {
+      const auto bound = mine.bind(1);
+      for (int i = 0; i < 500; ++i) co_await client.send_to("x", server.local_address());
+    };
+    auto sender = gyre::spawn(send);
+    int calls = 0;
+    int seen = 0;
+    while (!sender.done()) {
+      co_await gyre::sleep(1ms);
+      (void)co_await receive_text(server);
+      const auto call = [&] {
+        ++calls;
+        if (mine.get() != nullptr) ++seen;
+      };
+      gyre::event_loop::current().post(call);
+      const auto since = gyre::now();
+      while (gyre::now() - since < 2ms) {  // until it is time to try again
+      }
+      co_await gyre::yield();
+    }
+    EXPECT_GT(calls, 10);
+    EXPECT_EQ(seen, 0);
+  });
+}
+
 TEST(unix_datagram, a_cancel_anywhere_leaves_nothing_behind) {
   const auto report = gyre::testing::cancel_at_every_await(
       []() -> gyre::task<> {

@@ -5,6 +5,7 @@
 #include "tests/support/virtual_run.hpp"
 
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 using namespace gyre_test;
@@ -17,6 +18,11 @@ namespace {
 
 gyre::task<> fails_now() {
   co_await gyre::yield();
+  throw std::runtime_error("failed");
+}
+
+gyre::task<> fails_after(gyre::event& happened) {
+  co_await happened.wait();
   throw std::runtime_error("failed");
 }
 
@@ -64,6 +70,43 @@ TEST(chain_given_back, a_failure_of_a_later_link_gives_back_what_all_earlier_one
   });
 }
 
+// More tasks are ready than one turn runs, so the limit expires between the grant and the turn of the waiting task.
+TEST(chain_given_back, a_time_out_after_the_grant_ends_the_chain_and_gives_the_grant_back) {
+  auto body = []() -> gyre::task<> {
+    gyre::mutex mutex;
+    gyre::counting_semaphore slots(0);
+    gyre::event never;
+    co_await mutex.lock();
+    std::error_code locking;
+    std::error_code acquiring;
+    auto lock = gyre::spawn([&]() -> gyre::task<> {
+      const auto outcome = co_await gyre::as_expected(gyre::timeout(5ms, mutex.lock() && never.wait()));
+      if (!outcome) locking = outcome.error();
+    });
+    auto acquire = gyre::spawn([&]() -> gyre::task<> {
+      const auto outcome = co_await gyre::as_expected(gyre::timeout(5ms, slots.acquire() && never.wait()));
+      if (!outcome) acquiring = outcome.error();
+    });
+    co_await gyre::sleep(1ms);
+    mutex.unlock();
+    slots.release();
+    gyre::event_loop::current().end_turn();
+    const auto granted = gyre::now();
+    while (gyre::now() - granted < 10ms) {
+    }
+    const auto both = [&]() -> gyre::task<> {
+      co_await lock.wait();
+      co_await acquire.wait();
+    };
+    co_await gyre::timeout(10s, both);
+    EXPECT_EQ(locking, std::errc::timed_out);
+    EXPECT_EQ(acquiring, std::errc::timed_out);
+    EXPECT_FALSE(mutex.is_locked());
+    EXPECT_EQ(slots.available(), 1U);
+  };
+  EXPECT_NO_THROW(gyre::run(body(), {.loop = {.ready_per_turn = 1}}));
+}
+
 TEST(chain_given_back, a_chain_that_succeeds_keeps_the_lock) {
   run_virtual([]() -> gyre::task<> {
     gyre::mutex mutex;
@@ -108,6 +151,105 @@ TEST(race_given_back, items_of_the_losers_go_back_into_a_channel_and_a_shared_ch
     EXPECT_EQ(co_await channel.receive(), 1);
     EXPECT_EQ(co_await shared.receive(), 2);
     co_await sender;
+  });
+}
+
+TEST(race_given_back, the_value_of_a_oneshot_stays_for_the_next_receive) {
+  run_virtual([]() -> gyre::task<> {
+    const std::string text = "a text that is too long for the small buffer of a string";
+    gyre::event over;
+    over.set();
+    gyre::oneshot<std::string> once;
+    once.sender.send(text);
+    auto race = gyre::race(over.wait(), once.receiver.receive());
+    EXPECT_EQ((co_await std::move(race)).index, 0U);
+    EXPECT_EQ(co_await once.receiver.receive(), text);
+    gyre::oneshot<int> number;
+    number.sender.send(4711);
+    auto failing = gyre::gather(fails_now(), number.receiver.receive());
+    EXPECT_THROW(co_await std::move(failing), std::runtime_error);
+    EXPECT_EQ(number.receiver.try_receive(), 4711);
+  });
+}
+
+TEST(race_given_back, the_value_of_a_oneshot_that_comes_while_the_race_is_decided_stays) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::event over;
+    gyre::oneshot<int> once;
+    auto finish = gyre::spawn([&]() -> gyre::task<> {
+      co_await gyre::yield();
+      over.set();
+      once.sender.send(7);
+    });
+    auto race = gyre::race(over.wait(), once.receiver.receive());
+    EXPECT_EQ((co_await std::move(race)).index, 0U);
+    co_await finish;
+    EXPECT_EQ(co_await once.receiver.receive(), 7);
+  });
+}
+
+TEST(race_given_back, an_item_of_a_broadcast_is_the_next_of_its_subscription_again) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::broadcast<int> news(2);
+    auto subscription = news.subscribe();
+    for (int i = 0; i < 4; ++i) news.send(i);
+    gyre::event over;
+    over.set();
+    auto race = gyre::race(over.wait(), subscription.receive());
+    EXPECT_EQ((co_await std::move(race)).index, 0U);
+    const auto first = co_await subscription.receive();
+    EXPECT_EQ(first.value().value, 2);
+    EXPECT_EQ(first.value().missed, 2U);
+    EXPECT_EQ((co_await subscription.receive()).value().value, 3);
+    EXPECT_FALSE(subscription.try_receive());
+    news.close();
+    auto last = gyre::race(over.wait(), subscription.receive());
+    EXPECT_EQ((co_await std::move(last)).index, 0U);
+    EXPECT_FALSE(co_await subscription.receive());
+  });
+}
+
+TEST(race_given_back, an_item_of_a_broadcast_goes_to_a_task_that_waits_with_the_same_subscription) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::broadcast<int> news(8);
+    auto subscription = news.subscribe();
+    gyre::event over;
+    news.send(1);
+    news.send(2);
+    auto held = gyre::gather(subscription.receive(), fails_after(over));
+    std::vector<int> received;
+    auto other = gyre::spawn([&]() -> gyre::task<> {
+      co_await gyre::sleep(500us);  // the gather has taken the first item
+      for (int i = 0; i < 2; ++i) received.push_back((co_await subscription.receive()).value().value);
+    });
+    auto end = gyre::spawn([&]() -> gyre::task<> {
+      co_await gyre::sleep(1ms);
+      EXPECT_EQ(received, std::vector{2}) << "the first item is held";
+      over.set();
+    });
+    EXPECT_THROW(co_await std::move(held), std::runtime_error);
+    co_await other;
+    co_await end;
+    EXPECT_EQ(received, (std::vector{2, 1}));
+  });
+}
+
+TEST(gather_given_back, an_item_of_a_queue_that_was_shut_down_at_once_meanwhile_is_dropped) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::queue<int> queue(8);
+    co_await queue.put(1);
+    gyre::event over;
+    auto failing = gyre::gather(queue.get(), fails_after(over));
+    auto end = gyre::spawn([&]() -> gyre::task<> {
+      co_await gyre::sleep(1ms);
+      queue.shut_down(gyre::queue_shutdown_mode::immediate);
+      over.set();
+    });
+    EXPECT_THROW(co_await std::move(failing), std::runtime_error);
+    co_await end;
+    EXPECT_TRUE(queue.empty());
+    EXPECT_THROW(co_await queue.get(), gyre::queue_shut_down);
+    co_await gyre::timeout(1s, queue.join());
   });
 }
 

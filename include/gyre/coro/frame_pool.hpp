@@ -81,4 +81,14 @@ class frame_pool {
   GYRE_API static constinit thread_local bin bins_[classes];
 };
 
+/// Base of objects that come from the pool. An over-aligned object comes from the heap.
+struct pooled {
+  static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
+  static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
+  static void* operator new(std::size_t size, std::align_val_t alignment) { return ::operator new(size, alignment); }
+  static void operator delete(void* memory, std::size_t size, std::align_val_t alignment) noexcept {
+    ::operator delete(memory, size, alignment);
+  }
+};
+
 }  // namespace gyre

@@ -36,7 +36,9 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
     begin(first_, [](operation_base& op) noexcept { static_cast<link<First>&>(op).owner->first_ended(); });
     starting_ = false;
   }
+  // The running operation may succeed despite the cancel. Then the next one does not start.
   void on_cancel() noexcept {
+    cancelled_ = true;
     if (current_ != nullptr) current_->cancel(*current_);
   }
 
@@ -95,7 +97,7 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
   void first_ended() noexcept {
     current_ = nullptr;
     first_granted_ = first_.fully_succeeded();
-    if (!first_granted_ || this->scope_cancelled()) return end();
+    if (!first_granted_ || cancelled_ || this->scope_cancelled()) return end();
     second_began_ = true;
     begin(second_, [](operation_base& op) noexcept { static_cast<link<Second>&>(op).owner->end(); });
   }
@@ -120,6 +122,7 @@ class [[nodiscard("co_await it")]] chain_op : public operation<chain_op<First, S
   bool starting_ = false;
   bool second_began_ = false;
   bool first_granted_ = false;
+  bool cancelled_ = false;
   std::exception_ptr failure_;  // from a part that could not start
 };
 

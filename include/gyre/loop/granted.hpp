@@ -17,7 +17,7 @@ concept can_give_back = requires(Op& op) {
 };
 
 /// An operation whose result owns the grant (a guard, an item) declares `static constexpr bool result_is_granted =
-/// true`.
+/// true`. If it has no give_back(), it also declares `result_may_be_lost = true`, and its contract says so.
 template <class Op>
 concept result_owns_grant = requires { requires Op::result_is_granted; };
 

@@ -70,6 +70,7 @@ struct GYRE_API listener_state : private io::multishot, private timer {
   void on_complete() noexcept;
   void on_time() noexcept;
   void keep(int connection) noexcept;
+  void take_back(int connection) noexcept;
   [[nodiscard]] bool hand_over_to(accept_base& waiter) noexcept;
   void note_shortage() noexcept;
   void pause_accepting(int error) noexcept;
@@ -97,7 +98,7 @@ struct GYRE_API listener_state : private io::multishot, private timer {
   bool abandoned_ = false;
   loop_share* share_ = nullptr;  // of one without a descriptor
   node_list<accept_base> waiters_;
-  std::size_t failing_ = 0;  // accepts that have been resumed with a failure and will read failure_
+  std::size_t ended_accepts_ = 0;  // they may still read failure_, or give their connection back
 };
 
 /// The common base of accepting on all kinds of sockets.
@@ -114,6 +115,9 @@ class GYRE_API accept_base : public operation<accept_base> {
   void on_cancel() noexcept;
   [[noreturn]] void fail(std::error_code reason) const;
   [[nodiscard]] bool fully_succeeded() const noexcept { return has_connection(); }
+  static constexpr bool result_is_granted = true;
+  /// The connection becomes the next one of the listener again.
+  void give_back() noexcept;
 
  protected:
   [[nodiscard]] std::expected<socket_state*, std::error_code> take_socket();
@@ -123,7 +127,7 @@ class GYRE_API accept_base : public operation<accept_base> {
   friend struct listener_state;
   friend class node_list<accept_base>;
   void unlink() noexcept;
-  void note_failure() noexcept;
+  void note_end() noexcept;
   [[nodiscard]] bool has_connection() const noexcept { return socket_ != nullptr || static_cast<bool>(descriptor_); }
   [[nodiscard]] std::error_code error() const;
 
@@ -135,7 +139,7 @@ class GYRE_API accept_base : public operation<accept_base> {
   owned_fd descriptor_;
   bool waiting_ = false;
   bool cancelled_ = false;
-  bool failing_ = false;  // counted by the listener, which outlives it
+  bool ended_ = false;  // counted by the listener, which outlives it
 };
 
 /// Waits for a connection, and returns its descriptor, which no loop knows yet. For another loop.

@@ -151,7 +151,8 @@ class stream_listener {
  public:
   /// Waits for a connection. Several tasks may wait: first come, first served.
   ///
-  /// Cancel: no connection was taken; one that came first wins over the cancel.
+  /// Cancel: no connection was taken; one that came first wins over the cancel. When a race drops it, it is the next
+  /// connection again.
   /// Errors: io_error for permanent failures. During a shortage of descriptors or memory accept waits.
   [[nodiscard("co_await it")]] accept_op<Stream> accept() noexcept { return accept_op<Stream>(*socket_); }
 

@@ -25,6 +25,10 @@ class GYRE_API [[nodiscard("co_await it")]] signal_op : public operation<signal_
   void on_cancel() noexcept;
   void on_complete() noexcept;
   int await_resume() const;
+  [[nodiscard]] bool fully_succeeded() const noexcept { return number_ != 0; }
+  static constexpr bool result_is_granted = true;
+  /// The next call of next() returns the signal.
+  void give_back() noexcept;
 
  private:
   signal_watch* watch_;

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -35,14 +36,32 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] broadcast_receive_op
   static constexpr bool result_is_granted = true;
   bool try_now() noexcept {
     subscription_->source().check_loop("receive", "a subscription");
-    return is_free();
+    if (!is_free()) return false;
+    try {
+      item_ = subscription_->take(number_);
+    } catch (...) {
+      failure_ = std::current_exception();  // from the copy; thrown where the item is awaited
+    }
+    return true;
   }
   [[nodiscard]] bool is_free() const noexcept { return subscription_->has_item() || subscription_->source().closed_; }
   wait_queue& waits_in() noexcept { return subscription_->source().receivers_; }
-  std::optional<broadcast_item<T>> take_value() { return subscription_->try_receive(); }
+  std::optional<broadcast_item<T>> take_value() {
+    if (failure_) std::rethrow_exception(failure_);
+    return std::move(item_);
+  }
+  [[nodiscard]] bool fully_succeeded() const noexcept {
+    return !failure_ && queued_operation<broadcast_receive_op, std::optional<broadcast_item<T>>>::fully_succeeded();
+  }
+  void give_back() noexcept {
+    if (item_) subscription_->take_back(*std::move(item_), number_);
+  }
 
  private:
   broadcast_subscription<T>* subscription_;
+  std::optional<broadcast_item<T>> item_;
+  std::uint64_t number_ = 0;  // of the item
+  std::exception_ptr failure_;
 };
 
 /// Receives the items that are sent after subscribing. Tasks that wait with one subscription share its items: each item
@@ -61,12 +80,8 @@ class broadcast_subscription {
   /// Takes the next item, if there is one.
   [[nodiscard]] std::optional<broadcast_item<T>> try_receive() {
     source().check_loop("try_receive", "a subscription");
-    if (!has_item()) return std::nullopt;
-    const std::uint64_t oldest = source().oldest();
-    const std::uint64_t missed = next_ < oldest ? oldest - next_ : 0;
-    broadcast_item<T> item{source().at(next_ + missed), missed};  // first: if the copy throws, nothing was taken
-    next_ += missed + 1;
-    return item;
+    std::uint64_t number = 0;
+    return take(number);
   }
 
  private:
@@ -81,11 +96,50 @@ class broadcast_subscription {
           "it has no more items");
     return *source_;
   }
-  [[nodiscard]] bool has_item() const noexcept { return next_ < source().sent_; }
+  [[nodiscard]] bool has_item() const noexcept { return next_ < source().sent_ || !returned_.empty(); }
+
+  [[nodiscard]] std::optional<broadcast_item<T>> take(std::uint64_t& number) {
+    if (!returned_.empty()) {
+      number = returned_.front().number;
+      broadcast_item<T> item = std::move(returned_.front().item);
+      returned_.erase(returned_.begin());
+      return item;
+    }
+    if (!has_item()) return std::nullopt;
+    const std::uint64_t oldest = source().oldest();
+    const std::uint64_t missed = next_ < oldest ? oldest - next_ : 0;
+    broadcast_item<T> item{source().at(next_ + missed), missed};  // first: if the copy throws, nothing was taken
+    number = next_ + missed;
+    next_ = number + 1;
+    return item;
+  }
+
+  // Returns an item whose receive was discarded. It is the next one again.
+  void take_back(broadcast_item<T>&& item, std::uint64_t number) noexcept {
+    if (link_.is_gone()) return;  // no task can receive it any more
+    if (next_ == number + 1) {
+      next_ = number - item.missed;
+    } else {  // another task has received a later one with this subscription
+      try {
+        auto later = returned_.begin();
+        while (later != returned_.end() && later->number < number) ++later;
+        returned_.insert(later, {std::move(item), number});
+      } catch (...) {
+        report_lost_item();
+      }
+    }
+    source().receivers_.grant_all();
+  }
+
+  struct returned_item {
+    broadcast_item<T> item;
+    std::uint64_t number;
+  };
 
   broadcast<T>* source_;
   source_link link_;
   std::uint64_t next_;
+  std::vector<returned_item> returned_;
 };
 
 /// Delivers a copy of each item to each subscriber. Sending never waits: a subscriber that falls more than `capacity`

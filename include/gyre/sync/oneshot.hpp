@@ -16,10 +16,7 @@ namespace gyre {
 
 /// The state that both halves of a oneshot share. Freed when both are destroyed.
 template <class T>
-struct oneshot_state {
-  static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
-  static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
-
+struct oneshot_state : pooled {
   std::optional<T> value;
   wait_queue_of<"a oneshot"> receiver;
   bool sender_gone = false;
@@ -38,13 +35,8 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] oneshot_receive_op
 
  public:
   static constexpr bool result_is_granted = true;
+  static constexpr bool result_may_be_lost = !moves_safely;
   explicit oneshot_receive_op(oneshot_state<T>& awaited) noexcept : state_(&awaited) {}
-  // A value that is there needs no copy in the operation: await_resume takes it from the state.
-  bool await_ready() {
-    state_->owner.check("receive");
-    if (state_->value && event_loop::may_continue_inline()) return true;
-    return queued_operation<oneshot_receive_op<T>, T>::await_ready();
-  }
   bool try_now() noexcept(moves_safely) {
     state_->owner.check("receive");
     if (!state_->receiver.empty())
@@ -57,12 +49,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] oneshot_receive_op
     return this->refused = state_->sender_gone;
   }
   wait_queue& waits_in() noexcept { return state_->receiver; }
-  T take_value() noexcept(moves_safely) {
-    if (value_) return *std::move(value_);
-    T value = *std::move(state_->value);
-    state_->value.reset();
-    return value;
-  }
+  T take_value() noexcept(moves_safely) { return *std::move(value_); }
   void give_back() noexcept
     requires moves_safely
   {
@@ -75,7 +62,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] oneshot_receive_op
  private:
   friend class oneshot_sender<T>;
   oneshot_state<T>* state_;
-  std::optional<T> value_;  // taken at the moment of the send
+  std::optional<T> value_;  // taken at the moment of the send, or when the await begins
 };
 
 /// The sending half.
@@ -138,7 +125,8 @@ class oneshot_receiver {
 
   /// Waits for the value. To be called once.
   ///
-  /// Cancel: stops waiting. A later value stays for the next receive.
+  /// Cancel: stops waiting. A later value stays for the next receive. A race that drops the result gives it back,
+  /// unless its move may throw: then it is lost.
   /// Errors: sender_dropped when the sender is gone without having sent a value.
   [[nodiscard("co_await it")]] oneshot_receive_op<T> receive() noexcept { return oneshot_receive_op<T>(state()); }
   /// Takes the value, if it has arrived.

@@ -149,6 +149,7 @@ class basic_queue {
     shut_down_ = true;
     putters_.refuse_all();
     if (mode == queue_shutdown_mode::immediate) {
+      drops_ = true;
       unfinished_ -= items_.size();
       items_.clear();
       if (unfinished_ == 0) joiners_.grant_all();
@@ -174,7 +175,12 @@ class basic_queue {
   friend class queue_join_op<Storage>;
 
   // Returns the item of a get whose result was discarded. It becomes the next item again, even above the capacity.
+  // After an immediate shutdown it is dropped like the others.
   void take_back(value_type&& item) noexcept {
+    if (drops_) {
+      if (--unfinished_ == 0) joiners_.grant_all();
+      return;
+    }
     if (wait_node* const first = getters_.first()) {
       static_cast<queue_get_op<Storage>&>(*first).item_.emplace(std::move(item));
       getters_.grant_one();
@@ -206,6 +212,7 @@ class basic_queue {
   std::size_t capacity_;
   std::size_t unfinished_ = 0;
   bool shut_down_ = false;
+  bool drops_ = false;  // shut down at once
   owner_loop_of<"a queue"> owner_;
   wait_queue_of<"a queue"> putters_;
   wait_queue_of<"a queue"> getters_;

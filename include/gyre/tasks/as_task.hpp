@@ -66,6 +66,9 @@ GYRE_CORO_WRAPPER task<T> as_operand(task<T> already) noexcept {
 }
 template <awaitable_value A>
 GYRE_CORO_WRAPPER auto as_operand(A awaitable) {
+  static_assert(
+      can_give_back<A> || !result_owns_grant<A> || requires { requires A::result_may_be_lost; },
+      "a race or a gather may drop the result: an operation that owns what it was granted needs give_back()");
   if constexpr (can_give_back<A>)
     return as_untaken_task(std::move(awaitable));
   else
