@@ -10,17 +10,20 @@
 
 #include <array>
 #include <fstream>
-#include <iterator>
+#include <sstream>
+#include <string>
 #include <utility>
 
 namespace gyre::tls {
 namespace {
 
 std::string content_of(const std::string& file) {
-  std::ifstream input(file, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(input)), std::istreambuf_iterator<char>());
-  if (!input && text.empty())
-    throw tls_error(tls_errc::bad_configuration, "certificate::from_files", file, "the file cannot be read");
+  std::ostringstream read;
+  read << std::ifstream(file, std::ios::binary).rdbuf();  // an error, as for a directory, leaves it empty
+  std::string text = std::move(read).str();
+  if (text.empty())
+    throw tls_error(tls_errc::bad_configuration, "certificate::from_files", file,
+                    "the file cannot be read, or is empty");
   return text;
 }
 

@@ -72,11 +72,11 @@ task<> connection::shake_hands() {
   for (;;) {
     const engine::outcome result = co_await handshake_step();
     if (result.what == engine::outcome::failed || result.what == engine::outcome::ended) {
-      co_await send_if_possible();
+      co_await send_if_possible("tls handshake");
       fail(result, "tls handshake");
     }
     const bool done = result.what == engine::outcome::done;
-    if (!done || !may_send_later()) co_await flush();
+    if (!done || !may_send_later()) co_await flush("tls handshake");
     if (done) co_return;
     co_await wait_for_input();
   }
@@ -88,14 +88,21 @@ bool connection::may_send_later() const noexcept {
   return !input_.empty() && SSL_is_server(&protocol()) == 1 && SSL_version(&protocol()) >= TLS1_3_VERSION;
 }
 
-// For alerts, tickets and answers to a KeyUpdate. A peer that takes nothing any more may still have sent data, or have
-// caused the failure that the alert is about.
-task<> connection::send_if_possible() {
+// For alerts. A peer that takes nothing any more may have caused the failure that the alert is about.
+task<> connection::send_if_possible(const char* operation) {
   if (unsent_.empty() || cut_off_) co_return;
   try {
-    co_await flush();
+    co_await flush(operation);
   } catch (const io_error&) {  // the next write fails too
   }
+}
+
+// For tickets, which a read finds. The rest of them leaves with the next write: a read that waited to send, and was
+// cancelled, would cut off the writing side.
+void connection::send_now() noexcept {
+  if (unsent_.empty() || cut_off_ || sending_.is_locked()) return;
+  const std::ptrdiff_t sent = transport_->write_now(unsent_);
+  if (sent > 0) unsent_.erase(0, static_cast<std::size_t>(sent));
 }
 
 // The lease is given back before the wait: an idle connection holds none.
@@ -116,10 +123,10 @@ task<std::size_t> connection::read_some(std::span<std::byte> buffer) {
     if (result.what == engine::outcome::done) co_return result.count;
     if (result.what == engine::outcome::ended) co_return std::size_t{0};
     if (result.what == engine::outcome::failed) {
-      co_await send_if_possible();
+      co_await send_if_possible("read_some");
       fail(result, "read_some");
     }
-    co_await send_if_possible();
+    send_now();
     co_await wait_for_input();
   }
 }
@@ -145,14 +152,16 @@ task<std::size_t> connection::write_all(std::span<const std::byte> bytes) {
     const std::size_t size = std::min(most_at_once, rest.size());
     encrypt(rest.first(size));
     rest = rest.subspan(size);
-    co_await flush();
+    co_await flush("write_all");
   }
   part.is_whole();
   co_return bytes.size();
 }
 
-task<> connection::flush() {
+task<> connection::flush(const char* operation) {
   const auto turn = co_await sending_.scoped_lock();
+  // The peer can decrypt nothing after the part that is missing, if another operation was cut off meanwhile.
+  if (cut_off_) throw io_error(stream_errc::write_cut_off, operation, peer_);
   part_of_write part(cut_off_);
   while (!unsent_.empty()) {
     cipher_buffers::borrowed leaving;
@@ -170,7 +179,7 @@ task<> connection::shutdown_write() {
   expect_writable("shutdown_write");
   said_goodbye_ = true;
   engine_.say_goodbye(unsent_);
-  co_await flush();
+  co_await flush("shutdown_write");
 }
 
 }  // namespace gyre::tls

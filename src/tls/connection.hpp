@@ -43,13 +43,15 @@ class connection {
     transport_->abort();
   }
 
+  [[nodiscard]] const transport& below() const noexcept { return *transport_; }
   [[nodiscard]] SSL& protocol() const noexcept { return engine_.connection(); }
   [[nodiscard]] const std::string& peer() const noexcept { return peer_; }
 
  private:
   task<engine::outcome> handshake_step();
-  task<> flush();
-  task<> send_if_possible();
+  task<> flush(const char* operation);
+  task<> send_if_possible(const char* operation);
+  void send_now() noexcept;
   task<> wait_for_input();
   [[nodiscard]] bool may_send_later() const noexcept;
   void encrypt(std::span<const std::byte> bytes);

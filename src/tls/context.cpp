@@ -1,13 +1,17 @@
 // src/tls/context.cpp: certificates, verification, and the choices of a server (SNI, ALPN).
 #include "context.hpp"
 #include "key_log.hpp"
+#include "session_age.hpp"
 #include "ticket_ring.hpp"
+
+#include <gyre/io/printable.hpp>
 
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/sha.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <mutex>
 #include <string_view>
@@ -108,6 +112,15 @@ void warn_once() {
 
 }  // namespace
 
+// Works for both kinds of options.
+const auto& checked_times(const auto& options) {
+  if (options.handshake_limit < std::chrono::nanoseconds::zero())
+    throw tls_error(tls_errc::bad_configuration, "tls", "", "handshake_limit is negative");
+  if (options.session_lifetime < std::chrono::seconds::zero())
+    throw tls_error(tls_errc::bad_configuration, "tls", "", "session_lifetime is negative");
+  return options;
+}
+
 ssl_ctx_owner context::make_settings(bool server, version least) {
   clear_openssl_errors();
   ssl_ctx_owner made(SSL_CTX_new(server ? TLS_server_method() : TLS_client_method()));
@@ -130,7 +143,8 @@ ssl_ctx_owner context::make_settings(bool server, version least) {
 context::context(const server_options& options)
     : server_(true),
       protocols_(in_wire_format(options.protocols)),
-      handshake_limit_(options.handshake_limit),
+      handshake_limit_(checked_times(options).handshake_limit),
+      session_lifetime_(options.session_lifetime),
       tickets_(options.tickets) {
   if (options.certificates.empty())
     throw tls_error(tls_errc::bad_configuration, "server_config", "", "a server needs a certificate");
@@ -155,6 +169,7 @@ ssl_ctx_owner context::settings_for(const certificate& own, const server_options
   SSL_CTX_set_session_id_context(s, reinterpret_cast<const unsigned char*>(id.data()),
                                  static_cast<unsigned>(id.size()));
   ticket_keys::ring::attach(*s, options.tickets.shared());
+  SSL_CTX_set_session_ticket_cb(s, &make_ticket, &accept_ticket, this);
   SSL_CTX_set_session_cache_mode(s, SSL_SESS_CACHE_OFF);  // tickets need none
   if (options.clients == client_certificates::none) return made;
   const int required = options.clients == client_certificates::required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0;
@@ -168,7 +183,8 @@ context::context(const client_options& options)
     : server_(false),
       verifies_(!options.insecure_skip_verify),
       protocols_(in_wire_format(options.protocols)),
-      handshake_limit_(options.handshake_limit),
+      handshake_limit_(checked_times(options).handshake_limit),
+      session_lifetime_(options.session_lifetime),
       settings_(make_settings(false, options.least)) {
   SSL_CTX* const s = settings_.get();
   if (options.identity) {
@@ -192,6 +208,21 @@ context::context(const client_options& options)
                             static_cast<unsigned>(protocols_.size()));
 }
 
+namespace {
+
+// The name to send and to verify: RFC 6066 §3 leaves the dot at the end of an absolute name out. OpenSSL would take a
+// name with a dot in front for a whole domain, and would end one at a NUL.
+std::string server_name_of(const std::string& host) {
+  std::string_view name = host;
+  if (name.ends_with('.')) name.remove_suffix(1);
+  const bool has_other = std::ranges::any_of(name, [](unsigned char c) { return c <= ' ' || c == 0x7F; });
+  if (name.empty() || name.size() > 253 || name.starts_with('.') || name.find("..") != name.npos || has_other)
+    throw tls_error(tls_errc::bad_configuration, "connect", printable(host), "this is not the name of a host");
+  return std::string(name);
+}
+
+}  // namespace
+
 ssl_owner context::make_connection(const std::string& host) const {
   clear_openssl_errors();
   ssl_owner made(SSL_new(settings_.get()));
@@ -202,12 +233,14 @@ ssl_owner context::make_connection(const std::string& host) const {
     return made;
   }
   SSL_set_connect_state(s);
-  if (is_ip_address(host)) {  // RFC 6066 §3: an address is no server name
-    if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(s), host.c_str()) != 1) throw_bad_configuration("connect", host);
+  const std::string name = server_name_of(host);
+  if (is_ip_address(name)) {  // RFC 6066 §3: an address is no server name
+    if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(s), name.c_str()) != 1) throw_bad_configuration("connect", host);
     return made;
   }
-  SSL_set_hostflags(s, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-  if (host.empty() || SSL_set1_host(s, host.c_str()) != 1 || SSL_set_tlsext_host_name(s, host.c_str()) != 1)
+  // RFC 9110 §4.3.4: the common name is not the name of a host.
+  SSL_set_hostflags(s, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
+  if (SSL_set1_host(s, name.c_str()) != 1 || SSL_set_tlsext_host_name(s, name.c_str()) != 1)
     throw_bad_configuration("connect", host);
   return made;
 }
@@ -228,7 +261,7 @@ int context::staple(SSL* connection, void* response) noexcept {
 
 void context::resume(SSL& connection, const std::string& origin) const {
   SSL_set_app_data(&connection, const_cast<std::string*>(&origin));
-  if (const session_owner known = sessions_.take(origin)) SSL_set_session(&connection, known.get());
+  if (const session_owner known = sessions_.take(origin, session_lifetime_)) SSL_set_session(&connection, known.get());
 }
 
 // Takes over the session.
@@ -237,11 +270,25 @@ int context::keep_session(SSL* connection, SSL_SESSION* session) noexcept {
   const auto* const self = static_cast<const context*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(connection)));
   if (origin == nullptr || self == nullptr) return 0;
   session_owner taken(session);
+  if (!note_age(*connection, *session)) return 1;  // the next connection does a full handshake
   try {
     self->sessions_.add(*origin, std::move(taken));
   } catch (const std::bad_alloc&) {  // it is freed, and the next connection does a full handshake
   }
   return 1;
+}
+
+int context::make_ticket(SSL* connection, void* /*self*/) noexcept {
+  (void)note_age(*connection, *SSL_get_session(connection));  // a ticket without a note is not accepted
+  return 1;
+}
+
+SSL_TICKET_RETURN context::accept_ticket(SSL* /*connection*/, SSL_SESSION* session, const unsigned char* /*key_name*/,
+                                         std::size_t /*key_name_size*/, SSL_TICKET_STATUS status, void* self) noexcept {
+  const bool is_good = status == SSL_TICKET_SUCCESS || status == SSL_TICKET_SUCCESS_RENEW;
+  if (!is_good || !is_fresh(*session, static_cast<const context*>(self)->session_lifetime_))
+    return SSL_TICKET_RETURN_IGNORE_RENEW;
+  return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
 }
 
 int context::choose_certificate(SSL* connection, int* /*alert*/, void* self) noexcept {

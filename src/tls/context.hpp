@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,6 +52,9 @@ class context {
   static void staple_with(SSL_CTX& settings, std::string& response);
   static int staple(SSL* connection, void* response) noexcept;
   static int keep_session(SSL* connection, SSL_SESSION* session) noexcept;
+  static int make_ticket(SSL* connection, void* self) noexcept;
+  static SSL_TICKET_RETURN accept_ticket(SSL* connection, SSL_SESSION* session, const unsigned char* key_name,
+                                         std::size_t key_name_size, SSL_TICKET_STATUS status, void* self) noexcept;
   static int choose_certificate(SSL* connection, int* alert, void* self) noexcept;
   static int choose_protocol(SSL* connection, const unsigned char** chosen, unsigned char* size,
                              const unsigned char* offered, unsigned offered_size, void* self) noexcept;
@@ -60,6 +64,7 @@ class context {
   bool verifies_ = false;
   std::string protocols_;  // each with its length before it: RFC 7301 §3.1
   std::chrono::nanoseconds handshake_limit_;
+  std::chrono::seconds session_lifetime_;
   std::optional<ticket_keys> tickets_;  // of a server
   mutable session_cache sessions_;      // of a client
   std::optional<client_options> without_identity_;

@@ -1,6 +1,8 @@
 // src/tls/session_cache.cpp: the sessions that clients may resume.
 #include "session_cache.hpp"
 
+#include "session_age.hpp"
+
 #include <ctime>
 #include <utility>
 
@@ -24,14 +26,15 @@ void session_cache::add(const std::string& origin, session_owner session) {
   if (sessions.size() > most_of_origin) sessions.pop_back();
 }
 
-session_owner session_cache::take(const std::string& origin) {
+session_owner session_cache::take(const std::string& origin, std::chrono::seconds lifetime) {
   const std::lock_guard lock(mutex_);
   const auto known = by_origin_.find(origin);
   if (known == by_origin_.end()) return {};
   auto& sessions = known->second->sessions;
   while (!sessions.empty()) {
     SSL_SESSION* const newest = sessions.front().get();
-    const bool old = SSL_SESSION_get_time(newest) + SSL_SESSION_get_timeout(newest) < std::time(nullptr);
+    const bool old = SSL_SESSION_get_time(newest) + SSL_SESSION_get_timeout(newest) < std::time(nullptr) ||
+                     !is_fresh(*newest, lifetime);
     const bool once = old || SSL_SESSION_get_protocol_version(newest) >= TLS1_3_VERSION;
     if (!once) {
       SSL_SESSION_up_ref(newest);

@@ -3,6 +3,7 @@
 
 #include "openssl.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <list>
 #include <mutex>
@@ -19,8 +20,8 @@ class session_cache {
  public:
   /// Keeps a session for the next connections to `origin`.
   void add(const std::string& origin, session_owner session);
-  /// The newest session for `origin`, or null. A session of TLS 1.3 is used once: RFC 8446 §C.4.
-  [[nodiscard]] session_owner take(const std::string& origin);
+  /// The newest session for `origin` that is_fresh(), or null. A session of TLS 1.3 is used once: RFC 8446 §C.4.
+  [[nodiscard]] session_owner take(const std::string& origin, std::chrono::seconds lifetime);
 
  private:
   static constexpr std::size_t most_origins = 1024;

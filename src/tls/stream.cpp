@@ -62,6 +62,8 @@ void stream::abort() noexcept {
   if (*this) connection_->abort();
 }
 
+address stream::peer_address() const { return open("peer_address").below().peer_address(); }
+address stream::local_address() const { return open("local_address").below().local_address(); }
 std::string_view stream::protocol() const noexcept { return protocol_of(open("protocol").protocol()); }
 std::string_view stream::server_name() const noexcept { return name_asked_for(open("server_name").protocol()); }
 

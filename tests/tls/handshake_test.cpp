@@ -72,6 +72,65 @@ TEST(tls_handshake, a_certificate_for_another_name_is_refused) {
   });
 }
 
+// Its only name is the common name "server.test". Good until 2126.
+const tls::certificate named_by_subject{.chain =
+                                            "-----BEGIN CERTIFICATE-----\n"
+                                            "MIIBhDCCASmgAwIBAgIUWU0jRdFjn6O4kTUErk71oiLFYMQwCgYIKoZIzj0EAwIw\n"
+                                            "FjEUMBIGA1UEAwwLc2VydmVyLnRlc3QwIBcNMjYxMTI5MDE0MjExWhgPMjEyNjEx\n"
+                                            "MDUwMTQyMTFaMBYxFDASBgNVBAMMC3NlcnZlci50ZXN0MFkwEwYHKoZIzj0CAQYI\n"
+                                            "KoZIzj0DAQcDQgAEM24XEK1xpsVOO5lR5CxQTJKxvpbz5PGVFPJPZDr/uOw6JB+3\n"
+                                            "8u95a6pcMLPntbSU4NkbVpuuKNfYhSviYZdlZaNTMFEwHQYDVR0OBBYEFBl3n8oX\n"
+                                            "CLXFDfWT2lG9zA5sxpprMB8GA1UdIwQYMBaAFBl3n8oXCLXFDfWT2lG9zA5sxppr\n"
+                                            "MA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDSQAwRgIhALxKZ8cvbpX8l1SN\n"
+                                            "1KkDRjBD8b87oZjOtAvIuKxtrf2IAiEApYal5NnR7v8qQ5VDrvIv5oT/h4DFpQTD\n"
+                                            "fmc2LCEd1Qo=\n"
+                                            "-----END CERTIFICATE-----\n",
+                                        .key =
+                                            "-----BEGIN PRIVATE KEY-----\n"
+                                            "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgyjArJVJTKlUGktg7\n"
+                                            "A3lqeY4DTcb9jSGA2qpmicJa5omhRANCAAQzbhcQrXGmxU47mVHkLFBMkrG+lvPk\n"
+                                            "8ZUU8k9kOv+47DokH7fy73lrqlwws+e1tJTg2RtWm64o19iFK+Jhl2Vl\n"
+                                            "-----END PRIVATE KEY-----\n"};
+
+// RFC 9110 §4.3.4.
+TEST(tls_handshake, the_common_name_of_a_certificate_is_not_the_name_of_a_host) {
+  run_tls([]() -> gyre::task<> {
+    tls::server_options server;
+    server.certificates.push_back(named_by_subject);
+    tls::client_options client;
+    client.authorities = named_by_subject.chain;
+    const refusals said = co_await refused(server, client, "server.test");
+    EXPECT_EQ(said.client, "tls handshake server.test: the peer's certificate is not accepted: hostname mismatch");
+  });
+}
+
+TEST(tls_handshake, the_dot_of_an_absolute_name_is_neither_sent_nor_verified) {
+  run_tls([]() -> gyre::task<> {
+    const tls_pair pair = co_await shake_hands(server_with_certificate(), client_that_trusts(), "server.test.");
+    EXPECT_EQ(pair.server.server_name(), "server.test");
+  });
+}
+
+TEST(tls_handshake, a_text_that_is_not_the_name_of_a_host_is_refused_before_anything_is_sent) {
+  run_tls([]() -> gyre::task<> {
+    using namespace std::string_literals;
+    const std::string names[] = {""s,
+                                 "."s,
+                                 ".test"s,
+                                 "server.test\0.evil"s,
+                                 "127.0.0.1\0.evil"s,
+                                 "a..b"s,
+                                 "server.test "s,
+                                 "server\n.test"s,
+                                 std::string(254, 'a')};
+    for (const std::string& name : names) {
+      const refusals said = co_await refused(server_with_certificate(), client_that_trusts(), name);
+      EXPECT_TRUE(said.client.ends_with("unusable certificate, key or option: this is not the name of a host"))
+          << said.client;
+    }
+  });
+}
+
 TEST(tls_handshake, a_certificate_that_nobody_vouches_for_is_refused) {
   run_tls([]() -> gyre::task<> {
     const tls::client_options of_the_system;
@@ -184,6 +243,21 @@ TEST(tls_handshake, a_peer_that_leaves_in_the_middle_is_an_error) {
   });
 }
 
+TEST(tls_configuration, with_negative_times_is_refused) {
+  auto server = server_with_certificate();
+  server.handshake_limit = -1ns;
+  EXPECT_THROW(tls::server_config{server}, tls::tls_error);
+  server = server_with_certificate();
+  server.session_lifetime = -1s;
+  EXPECT_THROW(tls::server_config{server}, tls::tls_error);
+  tls::client_options client;
+  client.handshake_limit = -1ns;
+  EXPECT_THROW(tls::client_config{client}, tls::tls_error);
+  client = {};
+  client.session_lifetime = -1s;
+  EXPECT_THROW(tls::client_config{client}, tls::tls_error);
+}
+
 TEST(tls_configuration, a_server_without_a_certificate_or_with_the_key_of_another_is_refused) {
   EXPECT_THROW(tls::server_config({}), tls::tls_error);
   tls::server_options options;
@@ -198,6 +272,12 @@ TEST(tls_configuration, a_server_without_a_certificate_or_with_the_key_of_anothe
     EXPECT_EQ(std::string(error.what()), "certificate: unusable certificate, key or option: key values mismatch");
   }
   EXPECT_THROW((void)tls::certificate::from_files("/nowhere.pem", "/nowhere.key"), tls::tls_error);
+  try {
+    (void)tls::certificate::from_files("/tmp", "/tmp");
+    ADD_FAILURE();
+  } catch (const tls::tls_error& error) {
+    EXPECT_NE(std::string(error.what()).find("/tmp"), std::string::npos) << error.what();
+  }
   EXPECT_THROW((void)tls::certificate::self_signed({}), tls::tls_error);
   EXPECT_EQ(one.fingerprint().size(), 95U);
 }

@@ -34,6 +34,19 @@ gyre::task<> write_and_end(tls::stream& to, std::string_view text) {
   co_await to.shutdown_write();
 }
 
+/// A stream below TLS whose writes wait while its gate is closed, as with a full socket.
+struct gated_stream {
+  gyre::memory_stream below;
+  gyre::event* gate;
+
+  gyre::task<std::size_t> read_some(std::span<std::byte> buffer) { co_return co_await below.read_some(buffer); }
+  gyre::task<std::size_t> write_all(std::span<const std::byte> bytes) {
+    co_await gate->wait();
+    co_return co_await below.write_all(bytes);
+  }
+  void abort() noexcept { below.abort(); }
+};
+
 }  // namespace
 
 TEST(tls_stream, every_byte_arrives_in_both_directions_at_once) {
@@ -103,6 +116,67 @@ TEST(tls_stream, a_cancelled_read_takes_nothing) {
     co_await pair.client.write_all("all of it");
     EXPECT_EQ(co_await pair.server.read_exactly(std::span<char>(buffer).first(9)), 9U);
     EXPECT_EQ(std::string_view(buffer.data(), 9), "all of it");
+  });
+}
+
+// The tickets of the server leave after its handshake.
+TEST(tls_stream, a_read_that_is_cancelled_before_the_tickets_have_left_does_not_end_the_writing_side) {
+  run_tls([]() -> gyre::task<> {
+    gyre::memory_pair ends;
+    const tls::server_config servers(server_with_certificate());
+    const tls::client_config clients(client_that_trusts());
+    gyre::event gate;
+    gate.set();
+    const auto ask = [&]() -> gyre::task<std::string> {
+      auto stream = co_await tls::connect(std::move(ends.second), "server.test", clients);
+      co_await stream.write_all(std::string_view("x"));
+      co_return co_await read_to_end(stream);
+    };
+    auto client = gyre::spawn(ask);
+    auto server = co_await tls::accept(gated_stream{std::move(ends.first), &gate}, servers);
+    gate.clear();
+    std::array<char, 8> buffer{};
+    EXPECT_EQ(co_await server.read_some(std::span<char>(buffer)), 1U);
+    const auto read = [&]() -> gyre::task<> { (void)co_await server.read_some(std::span<char>(buffer)); };
+    auto reader = gyre::spawn(read);
+    co_await gyre::sleep(1ms);
+    auto writer = gyre::spawn(write_and_end(server, "hello"));
+    co_await gyre::sleep(1ms);
+    reader.cancel();
+    co_await reader.wait();
+    gate.set();
+    co_await writer;
+    EXPECT_EQ(co_await client, "hello");
+  });
+}
+
+TEST(tls_stream, a_write_that_waits_while_another_is_cut_off_reports_that) {
+  run_tls([]() -> gyre::task<> {
+    gyre::memory_pair ends;
+    const tls::server_config servers(server_with_certificate());
+    const tls::client_config clients(client_that_trusts());
+    gyre::event gate;
+    gate.set();
+    const auto ask = [&]() -> gyre::task<> {
+      auto stream = co_await tls::connect(std::move(ends.second), "server.test", clients);
+      EXPECT_NE(co_await error_of(read_to_end(stream)), "");
+    };
+    auto client = gyre::spawn(ask);
+    auto server = co_await tls::accept(gated_stream{std::move(ends.first), &gate}, servers);
+    gate.clear();
+    const auto write = [&]() -> gyre::task<> { co_await server.write_all(std::string_view("first")); };
+    auto first = gyre::spawn(write);
+    co_await gyre::sleep(1ms);
+    auto second = gyre::spawn(error_of(server.write_all(std::string_view("second"))));
+    auto last = gyre::spawn(error_of(server.shutdown_write()));
+    co_await gyre::sleep(1ms);
+    first.cancel();
+    co_await first.wait();
+    gate.set();
+    EXPECT_NE((co_await second).find("write_all"), std::string::npos);
+    EXPECT_NE((co_await last).find("shutdown_write"), std::string::npos);
+    server.abort();
+    co_await client;
   });
 }
 
@@ -225,6 +299,8 @@ TEST(tls_listener, serves_connections_over_tcp_and_a_client_connects_by_name) {
     const tls::client_config trusts(client_that_trusts());
     auto talk = [&](unsigned number) -> gyre::task<> {
       auto stream = co_await tls::connect(listener.local_address().string(), trusts);
+      EXPECT_EQ(stream.peer_address(), listener.local_address());
+      EXPECT_EQ(stream.local_address().host(), "127.0.0.1");
       const std::string text = random_text(20'000 + number, number);
       auto both = gyre::gather(write_and_end(stream, text), read_to_end(stream));
       EXPECT_EQ((co_await std::move(both)).get<1>(), text);

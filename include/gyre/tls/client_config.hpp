@@ -22,6 +22,10 @@ struct client_options {
   version least = version::tls_1_2;
   /// Sent to a server that asks for it.
   std::optional<certificate> identity = {};
+  /// How long after a full handshake its session may be resumed, also by tickets of connections in between. A session
+  /// also ends with the certificates of the server and of those who vouch for it, and with the lists of revoked ones. 0
+  /// means that no session is resumed.
+  std::chrono::seconds session_lifetime = std::chrono::hours(24);
   /// The time for a handshake.
   std::chrono::nanoseconds handshake_limit = std::chrono::seconds(10);
   /// Accepts every certificate, so that anybody on the way can read and change everything. For tests only. A line on

@@ -36,6 +36,10 @@ struct server_options {
   /// The keys of tickets, by which clients resume their sessions. A new configuration accepts the tickets of an earlier
   /// one that has the same keys.
   ticket_keys tickets = ticket_keys();
+  /// How long after a full handshake a client may resume its session, also by tickets that it got in between. A session
+  /// also ends with the certificates of the client and of those who vouch for it, and with the lists of revoked ones. 0
+  /// means that no session is resumed.
+  std::chrono::seconds session_lifetime = std::chrono::hours(24);
   /// The time for a handshake.
   std::chrono::nanoseconds handshake_limit = std::chrono::seconds(10);
 };

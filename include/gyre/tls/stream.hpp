@@ -4,6 +4,7 @@
 #include <gyre/attributes.hpp>
 #include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
+#include <gyre/net/address.hpp>
 #include <gyre/stream/byte_stream.hpp>
 #include <gyre/tls/client_config.hpp>
 #include <gyre/tls/server_config.hpp>
@@ -67,6 +68,9 @@ class GYRE_API stream {
   /// Ends the connection at once, without close_notify. No-op for a transport without abort().
   void abort() noexcept;
 
+  /// The addresses of the connection below; empty when it has none, as over memory or a Unix socket.
+  [[nodiscard]] address peer_address() const;
+  [[nodiscard]] address local_address() const;
   /// The protocol that was agreed upon (ALPN); empty when there is none.
   [[nodiscard]] std::string_view protocol() const noexcept;
   /// The name that the client has asked for (SNI); empty when there is none.

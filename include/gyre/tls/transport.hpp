@@ -4,11 +4,14 @@
 #include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/io/buffer_lease.hpp>
+#include <gyre/net/address.hpp>
 #include <gyre/stream/byte_stream.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace gyre::tls {
@@ -22,7 +25,13 @@ class transport {
   /// Waits for bytes; empty at the end.
   virtual task<buffer_lease> receive() = 0;
   virtual task<> write_all(std::span<const std::byte> bytes) = 0;
+  /// Writes what the kernel takes at once, and returns its size; 0 for a stream that may have to wait. Negative after
+  /// an error, which the next write reports.
+  virtual std::ptrdiff_t write_now(std::string_view bytes) noexcept = 0;
   virtual void abort() noexcept = 0;
+  /// Empty for a stream without addresses.
+  [[nodiscard]] virtual address peer_address() const = 0;
+  [[nodiscard]] virtual address local_address() const = 0;
 };
 
 using transport_owner = owned<transport*, delete_target>;
@@ -44,8 +53,32 @@ class transport_over final : public transport {
     }
   }
   task<> write_all(std::span<const std::byte> bytes) override { (void)co_await below_.write_all(bytes); }
+  std::ptrdiff_t write_now(std::string_view bytes) noexcept override {
+    if constexpr (requires {
+                    { below_.socket().write_now(bytes, false) } noexcept;
+                  })
+      return below_.socket().write_now(bytes, false);
+    else
+      return 0;
+  }
   void abort() noexcept override {
     if constexpr (abortable_stream<S>) below_.abort();
+  }
+  [[nodiscard]] address peer_address() const override {
+    if constexpr (requires {
+                    { below_.peer_address() } -> std::convertible_to<address>;
+                  })
+      return below_.peer_address();
+    else
+      return {};
+  }
+  [[nodiscard]] address local_address() const override {
+    if constexpr (requires {
+                    { below_.local_address() } -> std::convertible_to<address>;
+                  })
+      return below_.local_address();
+    else
+      return {};
   }
 
  private:
