@@ -7,13 +7,23 @@
 
 namespace gyre {
 
+namespace {
+thread_local const char* remark = nullptr;
+}  // namespace
+
+misuse_remark::misuse_remark(const char* text) noexcept { remark = text; }
+misuse_remark::~misuse_remark() { remark = nullptr; }
+
 void misuse(const char* sentence, ...) noexcept {
   char text[1024];  // printed in one call, so that output of other threads does not interleave
   std::va_list arguments;
   va_start(arguments, sentence);
   std::vsnprintf(text, sizeof(text), sentence, arguments);
   va_end(arguments);
-  std::fprintf(stderr, "gyre: %s\n", text);
+  if (remark == nullptr || *remark == '\0')
+    std::fprintf(stderr, "gyre: %s\n", text);
+  else
+    std::fprintf(stderr, "gyre: %s (%s)\n", text, remark);
   std::abort();
 }
 

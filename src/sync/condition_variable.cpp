@@ -16,19 +16,26 @@ void condition_wait_op::start() noexcept {
   mutex_->unlock();
 }
 
+// A waiter that was notified passes the notification on.
 void condition_wait_op::on_cancel() noexcept {
   if (std::exchange(given_up_, true)) return;
-  if (stands_in != &condition_->waiters_) return condition_->notify();  // notified: another waiter takes its place
-  condition_->waiters_.remove(*this);
-  lock_again();
+  if (!was_notified_) {
+    condition_->waiters_.remove(*this);
+    lock_again();
+  } else if (notified_.condition != nullptr) {
+    notified_.condition->notify();
+  }
 }
 
 void condition_wait_op::lock_again() noexcept {
-  mutex& wanted = *condition_->mutex_;
-  if (wanted.try_lock())
+  if (mutex_->try_lock())
     finish_soon();
   else
-    wanted.waiters_.push_back(*this);
+    mutex_->waiters_.push_back(*this);
+}
+
+condition_variable::~condition_variable() {
+  for (notified_waiter* each = notified_.first(); each != nullptr; each = each->next) each->condition = nullptr;
 }
 
 void condition_variable::notify(std::size_t count) noexcept {
@@ -36,6 +43,9 @@ void condition_variable::notify(std::size_t count) noexcept {
   for (; count > 0 && !waiters_.empty(); --count) {
     auto& op = static_cast<condition_wait_op&>(*waiters_.first());
     waiters_.remove(op);
+    op.was_notified_ = true;
+    op.notified_.condition = this;
+    notified_.link_last(op.notified_);
     op.lock_again();
   }
 }

@@ -10,15 +10,11 @@ bool shared_mutex_lock_op::try_now() noexcept {
 bool shared_mutex_lock_op::is_free() const noexcept { return mutex_->is_free(shared_); }
 wait_queue& shared_mutex_lock_op::waits_in() noexcept { return mutex_->waiters_; }
 
-// A writer that leaves the line may have been the only obstacle for the readers after it.
-std::expected<void, std::error_code> shared_mutex_lock_op::take_result() {
+// A writer that leaves the line may have been the only obstacle for the readers after it. They are let in now, because
+// the mutex may be gone when the task of this operation resumes.
+void shared_mutex_lock_op::on_cancel() noexcept {
+  queued_operation::on_cancel();
   if (withdrawn()) mutex_->let_in();
-  return queued_operation::take_result();
-}
-
-void shared_mutex_lock_op::await_resume() {
-  if (withdrawn()) mutex_->let_in();
-  queued_operation::await_resume();
 }
 
 bool shared_mutex::try_lock() noexcept {

@@ -6,6 +6,7 @@
 #include "tests/support/virtual_run.hpp"
 
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <stdexcept>
 #include <string>
@@ -269,4 +270,19 @@ TEST(async_generator_death, that_was_moved_from_stops_the_program) {
                  (void)co_await numbers.next();  // NOLINT(bugprone-use-after-move): that is the test
                }),
                "next.. of an async_generator that was moved from");
+}
+
+TEST(async_generator, that_is_destroyed_while_a_task_waits_in_its_next_stops_the_program) {
+  const auto destroy = [] {
+    run_virtual([]() -> gyre::task<> {
+      std::optional<gyre::async_generator<int>> numbers(ticks(3));
+      const auto read = [&]() -> gyre::task<> { (void)co_await numbers->next(); };
+      auto reader = gyre::spawn(read);
+      co_await gyre::yield();
+      numbers.reset();
+      co_await reader;
+    });
+  };
+  EXPECT_DEATH(destroy(),
+               "an async_generator was destroyed while a task waits in its next.*: cancel and await that task first");
 }

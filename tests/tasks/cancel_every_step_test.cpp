@@ -221,3 +221,16 @@ TEST(run_test, of_a_body_that_never_ends_cancels_it_and_says_so) {
 }
 
 TEST(run_test, gives_the_value_of_the_body) { EXPECT_EQ(gyre::testing::run_test(value_after(1ms, 3)), 3); }
+
+TEST(cancel_at_every_await, a_message_that_stops_the_program_names_the_step) {
+  const auto stop = [] {
+    const auto leave = []() -> gyre::task<> {
+      gyre::async_scope scope;
+      scope.spawn([]() -> gyre::task<> { co_await gyre::sleep(1ms); });
+      co_await gyre::sleep(5ms);
+      co_await scope.join();
+    };
+    (void)gyre::testing::cancel_at_every_await(leave, [](bool) {}, {.virtual_time = true});
+  };
+  EXPECT_DEATH(stop(), "^gyre: .* .cancelled at step [0-9]+.\n");
+}

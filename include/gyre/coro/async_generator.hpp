@@ -26,7 +26,7 @@ namespace gyre {
 /// await then, so clean-up that needs an await belongs in the surrounding task. For the same reason nothing that
 /// belongs to the task may be open at a co_yield: a timeout_scope, a cancel_scope, a binding of a task_local. Otherwise
 /// the program is stopped.
-/// Thread: belongs to one loop. Lifetime: same as a task.
+/// Thread: belongs to one loop. Lifetime: same as a task. It outlives every next(), or the program is stopped.
 template <class T>
 class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_CORO_TYPE async_generator {
  public:
@@ -118,7 +118,13 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
  private:
   explicit async_generator(std::coroutine_handle<promise_type> coroutine) noexcept : coroutine_(coroutine) {}
 
-  owned<std::coroutine_handle<promise_type>, destroy_frame> coroutine_;
+  static void destroy(std::coroutine_handle<promise_type> coroutine) noexcept {
+    if (coroutine.promise().current == nullptr && !coroutine.done()) [[unlikely]]
+      misuse("an async_generator was destroyed while a task waits in its next(): cancel and await that task first");
+    coroutine.destroy();
+  }
+
+  owned<std::coroutine_handle<promise_type>, &destroy> coroutine_;
 };
 
 }  // namespace gyre

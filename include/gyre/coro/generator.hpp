@@ -29,12 +29,10 @@ class [[nodiscard("a generator does nothing until it is iterated")]] GYRE_CORO_T
  public:
   using element = std::remove_reference_t<T>;
 
-  struct promise_type {
+  struct promise_type : pooled {
     element* current = nullptr;
     std::exception_ptr failure;
 
-    static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
-    static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
     generator get_return_object() noexcept { return generator(handle::from_promise(*this)); }
     static constexpr std::suspend_always initial_suspend() noexcept { return {}; }
     static constexpr std::suspend_always final_suspend() noexcept { return {}; }

@@ -18,6 +18,15 @@ namespace gyre {
 /// The same for an `object` ("a mutex") that was destroyed while a task waits for it.
 [[noreturn]] GYRE_API void misuse_of_awaited(const char* object) noexcept;
 
+/// While it exists, the messages of this thread end with `text` in parentheses, unless that is empty. For tests that
+/// repeat a scenario. Lifetime: `text` must outlive it, and may change. One at a time in a thread.
+class GYRE_API misuse_remark {
+ public:
+  explicit misuse_remark(const char* text) noexcept;
+  misuse_remark& operator=(misuse_remark&&) = delete;
+  ~misuse_remark();
+};
+
 /// Always false. For the static_assert of an overload that rejects its argument and names the remedy in its message.
 template <class...>
 inline constexpr bool misused = false;

@@ -31,10 +31,7 @@ concept consumed_by_await = std::is_lvalue_reference_v<A> && !requires(A a) { a.
                             requires(A a) { std::move(a).operator co_await(); };
 
 /// The promise of every gyre task: frame memory, cancellation at awaits, control transfer at the end.
-struct task_promise_base : frame_base {
-  static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
-  static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
-
+struct task_promise_base : frame_base, pooled {
   /// At its end a coroutine transfers control to its awaiter. The outermost coroutine notifies its task.
   struct final_awaiter {
     static constexpr bool await_ready() noexcept { return false; }

@@ -20,7 +20,7 @@ class task_result {
   }
 
   template <class U = T>
-    requires std::is_constructible_v<T, U>
+    requires std::is_convertible_v<U, T>
   void return_value(U&& value) noexcept(std::is_nothrow_constructible_v<T, U>) {
     ::new (static_cast<void*>(&value_)) T(std::forward<U>(value));
     has_value_ = true;

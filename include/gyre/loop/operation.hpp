@@ -131,6 +131,8 @@ class operation : public operation_base, public Completion {
 
   template <class Promise>
   void await_suspend(std::coroutine_handle<Promise> caller) noexcept(noexcept(std::declval<Derived&>().start())) {
+    static_assert(alignof(Derived) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__,
+                  "a coroutine cannot hold an over-aligned value: pass it in a std::unique_ptr");
     if (waiter != nullptr) misuse("an operation was awaited for the second time; make a new one for each await");
     frame_base& frame = caller.promise();
     waiter = &frame;

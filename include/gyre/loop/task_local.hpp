@@ -75,10 +75,8 @@ class task_local {
     return found == nullptr ? nullptr : &found->value;
   }
 
-  struct binding : task_local_binding {
+  struct binding : task_local_binding, pooled {
     T value;
-    static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
-    static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
   };
 
   /// Binds until it is destroyed. Bindings of one task must end in the reverse order of their creation; the program is
@@ -102,7 +100,7 @@ class task_local {
   scope bind(T value) const {
     task_context& task = task_local_binding::running_task();
     constexpr auto destroy = [](task_local_binding& b) noexcept { delete static_cast<binding*>(&b); };
-    auto* const made = new binding{{this, nullptr, destroy}, std::move(value)};
+    auto* const made = new binding{{this, nullptr, destroy}, {}, std::move(value)};
     made->outer = task_local_binding::share(task.locals);  // last, because the lines above may throw
     return scope(task, made);
   }

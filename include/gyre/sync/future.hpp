@@ -24,12 +24,9 @@ class future;
 
 /// The state that a promise and its futures share: the result and the waiting tasks. Freed by the last of them.
 template <class T>
-class promise_state {
+class promise_state : public pooled {
  public:
   using stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
-
-  static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
-  static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
 
   [[nodiscard]] bool done() const noexcept { return value_ || failure_; }
   template <class... Args>
@@ -66,11 +63,12 @@ class promise_state {
   owner_loop owner_;
 };
 
-/// Waits for the result of a promise.
+/// Waits for the result of a promise. Owns a reference to it, because the last future may be destroyed before the task
+/// resumes.
 template <class T>
 class [[nodiscard("co_await it"), gnu::warn_unused]] future_wait_op : public queued_operation<future_wait_op<T>> {
  public:
-  explicit future_wait_op(promise_state<T>& awaited) noexcept : state_(&awaited) {}
+  explicit future_wait_op(promise_state<T>& awaited) noexcept : state_(awaited) { awaited.add_reference(); }
   bool try_now() noexcept {
     state_->check_loop("co_await", "a future");
     return state_->done();
@@ -85,7 +83,7 @@ class [[nodiscard("co_await it"), gnu::warn_unused]] future_wait_op : public que
   }
 
  private:
-  promise_state<T>* state_;
+  owned<promise_state<T>*, &promise_state<T>::release> state_;
 };
 
 /// The receiving half. Any number of tasks may await it; each gets a reference to the value (`auto v = co_await f`

@@ -21,8 +21,7 @@ class GYRE_API [[nodiscard("co_await it")]] shared_mutex_lock_op : public queued
   bool try_now() noexcept;
   [[nodiscard]] bool is_free() const noexcept;
   wait_queue& waits_in() noexcept;
-  std::expected<void, std::error_code> take_result();
-  void await_resume();
+  void on_cancel() noexcept;
   void give_back() noexcept;
 
   must_be_awaited called{"a lock function of a shared_mutex"};  ///< for the check of debug builds

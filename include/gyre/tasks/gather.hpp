@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro/await_place.hpp>
+#include <gyre/coro/misuse.hpp>
 #include <gyre/tasks/as_task.hpp>
 #include <gyre/tasks/task_group.hpp>
 
@@ -49,6 +50,19 @@ struct gather_result_base<std::index_sequence<I...>, Ts...> : gather_element<I, 
 
 template <class... Ts>
 struct gather_result : gather_result_base<std::index_sequence_for<Ts...>, Ts...> {};
+
+}  // namespace gyre
+
+/// Rejects `auto [a, b] = co_await gather(…)`.
+template <class... Ts>
+struct std::tuple_size<gyre::gather_result<Ts...>> {
+  static_assert(gyre::misused<gyre::gather_result<Ts...>>,
+                "the results of a gather are not bound to names: auto all = co_await gather(a, b); then use "
+                "all.get<0>() and all.get<1>()");
+  static constexpr std::size_t value = sizeof...(Ts);
+};
+
+namespace gyre {
 
 /// The children of one gather: the first failure cancels the others.
 class GYRE_API gathering : public child_tasks {

@@ -1,6 +1,7 @@
 // gyre/testing/cancel_at_every_await.hpp: cancels a scenario at every step, and checks for damage.
 #pragma once
 
+#include <gyre/coro/misuse.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/waiting_tasks.hpp>
 #include <gyre/tasks/spawn.hpp>
@@ -59,6 +60,8 @@ template <class Make>
 bool run_with_cancel_at(std::size_t step, Make& make, const loop_options& options, bool& was_cancelled) {
   constexpr std::size_t most_turns = 1'000'000;
   constexpr std::chrono::seconds limit(60);
+  char remark[48] = "";
+  const misuse_remark step_in_messages(remark);
   event_loop loop(options);
   task_handle<void> handle = spawn(make(), {.name = "scenario"});
   const watchdog dog(handle.state(), limit);
@@ -66,6 +69,7 @@ bool run_with_cancel_at(std::size_t step, Make& make, const loop_options& option
   for (std::size_t turn = 1; !handle.done(); ++turn) {
     if (turn == step) {
       reached = true;
+      std::snprintf(remark, sizeof(remark), "cancelled at step %zu", step);
       handle.cancel();
     }
     loop.turn(true);
@@ -91,7 +95,8 @@ bool run_with_cancel_at(std::size_t step, Make& make, const loop_options& option
 /// single await. After each run `check(was_cancelled)` inspects the state that the scenario left behind.
 ///
 /// Errors: std::logic_error, naming the step, when a run leaks a task, a timer, an operation in flight or a descriptor,
-/// does not end, or throws anything but `cancelled`. A build with AddressSanitizer finds leaked frames.
+/// does not end, or throws anything but `cancelled`. A message of the library that stops the program names the step,
+/// too. A build with AddressSanitizer finds leaked frames.
 template <class Make, class Check>
 cancel_report cancel_at_every_await(Make make, Check check, loop_options options = {}) {
   options.ready_per_turn = 1;
