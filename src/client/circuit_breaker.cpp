@@ -90,6 +90,8 @@ class breaker {
 
 client_middleware circuit_breaker(circuit_breaker_options options) {
   if (options.failures == 0) throw std::invalid_argument("circuit_breaker: failures must be at least 1");
+  if (options.pause < std::chrono::nanoseconds::zero())
+    throw std::invalid_argument("circuit_breaker: pause is negative");
   return breaker(options);
 }
 

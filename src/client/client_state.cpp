@@ -15,15 +15,49 @@ namespace {
 constexpr std::size_t most_free_exchanges = 256;
 constexpr double least_budget = 10;
 
+void refuse(const std::string& option, const char* reason) {
+  throw std::invalid_argument("client_options: " + option + ' ' + reason);
+}
+
+void expect_time(const std::string& option, std::chrono::nanoseconds value) {
+  if (value < std::chrono::nanoseconds::zero()) refuse(option, "is negative");
+}
+
+// Rejects options under which no request would ever be answered, and those without a meaning.
+client_options&& checked(client_options&& options) {
+  const client_limits& limits = options.limits;
+  if (limits.head.size == 0) refuse("limits.head.size", "is 0: every response would be refused");
+  if (limits.expansion == 0) refuse("limits.expansion", "must be at least 1");
+  if (limits.connections_per_origin == 0) refuse("limits.connections_per_origin", "must be at least 1");
+  if (options.retries.attempts == 0) refuse("retries.attempts", "must be at least 1");
+  const client_timeouts& times = options.timeouts;
+  expect_time("timeouts.queue", times.queue);
+  expect_time("timeouts.connect", times.connect);
+  expect_time("timeouts.tls", times.tls);
+  expect_time("timeouts.first_byte", times.first_byte);
+  expect_time("timeouts.between_bytes", times.between_bytes);
+  expect_time("timeouts.expect", times.expect);
+  expect_time("timeouts.total", times.total);
+  expect_time("limits.idle", limits.idle);
+  expect_time("limits.age", limits.age);
+  expect_time("limits.names", limits.names);
+  expect_time("retries.backoff", options.retries.backoff);
+  expect_time("retries.longest_backoff", options.retries.longest_backoff);
+  expect_time("retries.longest_retry_after", options.retries.longest_retry_after);
+  expect_time("connecting.attempt_delay", options.connecting.attempt_delay);
+  for (const std::optional<url>* const each : {&options.proxies.for_http, &options.proxies.for_https})
+    if (*each && (*each)->scheme() == "https")
+      throw std::invalid_argument("proxy \"" + (*each)->string() + "\": proxies with TLS are not supported");
+  return std::move(options);
+}
+
 }  // namespace
 
 client_state::client_state(client_options options)
-    : options_(std::move(options)), tls_(options_.tls), budget_(least_budget), random_(io::random_secret() | 1U) {
-  if (options_.limits.connections_per_origin == 0)
-    throw std::invalid_argument("client_limits: connections_per_origin must be at least 1");
-  for (const std::optional<url>* const each : {&options_.proxies.for_http, &options_.proxies.for_https})
-    if (*each && (*each)->scheme() == "https")
-      throw std::invalid_argument("proxy \"" + (*each)->string() + "\": proxies with TLS are not supported");
+    : options_(checked(std::move(options))),
+      tls_(options_.tls),
+      budget_(least_budget),
+      random_(io::random_secret() | 1U) {
   fire = [](timer& t) noexcept { static_cast<client_state&>(t).sweep(); };
 }
 

@@ -41,6 +41,8 @@ io::backend_owner required_backend(const io::backend_options& options, io::backe
 }
 
 const loop_options& checked(const loop_options& options) {
+  if (options.busy_poll < std::chrono::nanoseconds::zero())
+    throw std::invalid_argument("event_loop: busy_poll is negative");
   if (options.ready_per_turn > 0) return options;
   throw std::invalid_argument("event_loop: ready_per_turn is " + std::to_string(options.ready_per_turn) +
                               ", and no task would ever run; it must be at least 1");

@@ -7,6 +7,7 @@
 
 #include <exception>
 #include <optional>
+#include <stdexcept>
 
 namespace gyre {
 namespace {
@@ -46,6 +47,8 @@ std::vector<address> interleave_families(const std::vector<address>& addresses) 
 }
 
 task<tcp_stream> connect_to_first(std::vector<address> addresses, happy_eyeballs_options options) {
+  if (options.attempt_delay < std::chrono::nanoseconds::zero())
+    throw std::invalid_argument("happy_eyeballs_options: attempt_delay is negative");
   if (addresses.empty()) throw io_error(std::make_error_code(std::errc::invalid_argument), "connect", "no address");
   attempts all;
   auto body = [&](task_group& group) -> task<> {

@@ -60,8 +60,13 @@ socket_state& socket_state::adopt(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
   sockaddr_storage peer{};
   socklen_t length = sizeof(peer);
-  if (flags >= 0 && ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) == 0 &&
-      ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0)
+  int type = SOCK_STREAM;
+  socklen_t size = sizeof(type);
+  ::getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size);
+  if (type != SOCK_STREAM)
+    errno = EPROTOTYPE;
+  else if (flags >= 0 && ::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &length) == 0 &&
+           ::fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0)
     return create(fd);
   const std::error_code reason(errno, std::generic_category());
   if (fd >= 0) ::close(fd);

@@ -58,6 +58,7 @@ std::uint64_t file_number(const unix_address& local) noexcept {
 
 unix_listener unix_listener::bind(const unix_address& local, const unix_listen_options& options) {
   if (options.backlog < 0) throw std::invalid_argument("unix_listener: the backlog is negative");
+  if (options.permissions > 0777) throw std::invalid_argument("unix_listener: permissions must be at most 0777");
   try {
     owned_fd socket = new_socket();
     std::string name = local.string();

@@ -6,6 +6,7 @@
 #include "process_state.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <stdexcept>
+#include <string>
 
 namespace gyre {
 namespace {
@@ -32,13 +34,33 @@ owned_fd open_null() {
   return above_standard(null.get());
 }
 
+// A program expects standard streams that block. The descriptors of this library do not, and share that with their
+// duplicates. A second open of a pipe or terminal does not share it. A socket cannot be opened again. It may become
+// blocking, because reads and writes of this library say in each call that they must not wait.
+owned_fd blocking_copy(int fd) {
+  owned_fd copy = above_standard(fd);
+  const int flags = ::fcntl(fd, F_GETFL);
+  struct stat found{};
+  if (flags < 0 || (flags & O_NONBLOCK) == 0 || ::fstat(fd, &found) < 0) return copy;
+  if (S_ISSOCK(found.st_mode)) {
+    ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+  } else if (S_ISFIFO(found.st_mode) || S_ISCHR(found.st_mode)) {
+    const int how = (flags & O_ACCMODE) | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;  // the open itself must not wait
+    const owned_fd second(::open(("/proc/self/fd/" + std::to_string(fd)).c_str(), how));
+    if (!second) return copy;
+    ::fcntl(second.get(), F_SETFL, flags & ~O_NONBLOCK);
+    copy = above_standard(second.get());
+  }
+  return copy;
+}
+
 // Returns the child's end of a stream, or none to inherit the parent's. `ours` receives the parent's end of a pipe.
 owned_fd childs_end(const redirect& to, bool child_reads, owned_fd& ours) {
   switch (to.what()) {
     case redirect::kind::null:
       return open_null();
     case redirect::kind::descriptor:
-      return above_standard(to.fd());
+      return blocking_copy(to.fd());
     case redirect::kind::pipe: {
       pipe_descriptors ends = open_pipe();
       ours = std::move(child_reads ? ends.writer : ends.reader);

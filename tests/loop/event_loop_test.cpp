@@ -138,6 +138,11 @@ TEST(event_loop, one_sleep_is_one_wait_in_the_kernel) {
   });
 }
 
+TEST(event_loop, options_without_a_meaning_are_refused) {
+  EXPECT_THROW(gyre::event_loop({.ready_per_turn = 0}), std::invalid_argument);
+  EXPECT_THROW(gyre::event_loop({.busy_poll = -1ns}), std::invalid_argument);
+}
+
 TEST(event_loop, busy_poll_finds_what_comes_without_a_sleep) {
   auto body = []() -> gyre::task<> {
     gyre::event_loop& loop = gyre::event_loop::current();

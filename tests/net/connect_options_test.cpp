@@ -66,6 +66,17 @@ TEST(connect_options, open_connection_passes_them_on) {
   });
 }
 
+TEST(from_fd, a_socket_that_is_not_a_stream_is_refused) {
+  run_test([]() -> gyre::task<> {
+    int ends[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends), 0);
+    const gyre::owned_fd other(ends[1]);
+    EXPECT_THROW((void)gyre::unix_stream::from_fd(ends[0]), gyre::io_error);
+    EXPECT_LT(::fcntl(ends[0], F_GETFD), 0) << "it is closed";
+    co_return;
+  });
+}
+
 TEST(from_fd, a_blocking_descriptor_becomes_non_blocking) {
   run_test([]() -> gyre::task<> {
     int ends[2];

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 
@@ -158,6 +159,49 @@ TEST(process, two_children_are_joined_by_a_pipe) {
     EXPECT_EQ(result.output, "a\nb\n");
     const auto status = co_await a.wait();
     EXPECT_TRUE(status.success());
+  });
+}
+
+TEST(process, a_child_that_reads_from_a_socket_of_this_program_waits_for_input) {
+  run_test([]() -> gyre::task<> {
+    auto pair = gyre::unix_stream::pair();
+    auto child = process::start({"cat"}, {.standard_input = redirect::descriptor(pair.second.native_descriptor()),
+                                          .standard_output = redirect::pipe(),
+                                          .standard_error = redirect::to_output()});
+    auto output = gyre::spawn([&]() -> gyre::task<gyre::process_result> { co_return co_await child.communicate(); });
+    co_await gyre::sleep(20ms);  // the child reads before there is anything
+    co_await pair.first.write_all("hello");
+    co_await pair.first.shutdown_write();
+    const auto result = co_await output;
+    EXPECT_EQ(result.output, "hello");
+    EXPECT_TRUE(result.status.success());
+  });
+}
+
+TEST(process, a_socket_that_a_child_shares_does_not_make_this_program_wait) {
+  run_test([]() -> gyre::task<> {
+    auto pair = gyre::unix_stream::pair();
+    auto child = process::start({"true"}, {.standard_input = redirect::descriptor(pair.second.native_descriptor())});
+    co_await child.wait();
+    std::array<std::byte, 1> buffer;
+    const auto nothing = co_await gyre::as_expected(gyre::timeout(5ms, pair.second.read_some(buffer)));
+    EXPECT_EQ(nothing.error(), std::errc::timed_out);
+    const std::string large(10'000'000, 'x');
+    const auto stuck = co_await gyre::as_expected(gyre::timeout(5ms, pair.second.write_all(large)));
+    EXPECT_FALSE(stuck);
+  });
+}
+
+TEST(process, a_child_that_reads_the_output_of_another_one_waits_for_it) {
+  run_test([]() -> gyre::task<> {
+    auto first = process::start({"sh", "-c", "sleep 0.05; echo from the first"}, {.standard_output = redirect::pipe()});
+    auto second = process::start({"cat"}, {.standard_input = redirect::descriptor(first.output().native_descriptor()),
+                                           .standard_output = redirect::pipe(),
+                                           .standard_error = redirect::to_output()});
+    const auto result = co_await second.communicate();
+    EXPECT_EQ(result.output, "from the first\n");
+    EXPECT_TRUE(result.status.success());
+    co_await first.wait();
   });
 }
 

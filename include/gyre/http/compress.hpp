@@ -17,9 +17,9 @@ struct compress_options {
   std::vector<std::string> codings = {"zstd", "br", "gzip"};
   std::size_t least = 1024;               ///< bytes; a smaller body does not shrink much
   std::size_t on_thread_from = 64 << 10;  ///< bytes; from this size on a thread does it, so that nobody waits
-  int gzip_level = 6;
-  int brotli_quality = 4;
-  int zstd_level = 3;
+  int gzip_level = 6;                     ///< 1 to 9
+  int brotli_quality = 4;                 ///< 0 to 11
+  int zstd_level = 3;                     ///< 1 to 19, the highest whose window every client must accept
 };
 
 /// The codings that this build has, of "zstd", "br" and "gzip". They depend on the libraries found at build time.

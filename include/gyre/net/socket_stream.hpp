@@ -111,7 +111,7 @@ class GYRE_API socket_stream {
   void shutdown_read() noexcept;
 
   /// Closes, and returns when the descriptor is closed. Operations that still wait fail with operation_canceled.
-  /// Destroying the stream does the same without waiting.
+  /// Destroying the stream closes without waiting, and stops the program when an operation still waits.
   ///
   /// Cancel: ignored; closing takes no longer than the kernel needs to release the descriptor.
   [[nodiscard("co_await it")]] socket_close_op close() noexcept {

@@ -26,7 +26,8 @@ class GYRE_API tcp_stream : public socket_stream {
  public:
   tcp_stream() noexcept = default;
   /// Takes over a connected TCP descriptor and makes it non-blocking. Closes it on failure.
-  /// Errors: io_error "from_fd 7: Transport endpoint is not connected".
+  /// Errors: io_error "from_fd 7: Transport endpoint is not connected"; "Protocol wrong type for socket" for a socket
+  /// that is not a stream.
   static tcp_stream from_fd(int fd) { return tcp_stream(socket_state::adopt(fd)); }
   explicit tcp_stream(socket_state& socket) noexcept : socket_stream(socket) {}
 

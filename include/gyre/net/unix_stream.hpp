@@ -30,7 +30,8 @@ class GYRE_API unix_stream : public socket_stream {
  public:
   unix_stream() noexcept = default;
   /// Takes over a connected descriptor and makes it non-blocking. Closes it on failure.
-  /// Errors: io_error "from_fd 7: Transport endpoint is not connected".
+  /// Errors: io_error "from_fd 7: Transport endpoint is not connected"; "Protocol wrong type for socket" for a socket
+  /// that is not a stream.
   static unix_stream from_fd(int fd) { return unix_stream(socket_state::adopt(fd)); }
   explicit unix_stream(socket_state& socket) noexcept : socket_stream(socket) {}
 

@@ -25,7 +25,9 @@ class redirect {
   /// The same place as the child's output. For the error stream only: other streams refuse it with
   /// std::invalid_argument.
   [[nodiscard]] static redirect to_output() noexcept { return redirect(kind::output, -1); }
-  /// A duplicate of an open descriptor: a file, a socket, an end of gyre::open_pipe. The caller keeps `fd`.
+  /// A duplicate of an open descriptor: a file, a socket, an end of gyre::open_pipe. The caller keeps `fd`. The child's
+  /// stream blocks, as programs expect: a pipe or terminal that does not block is opened again, and a socket becomes
+  /// blocking for all who share it. This program may go on reading and writing it, but not use send_file on it.
   [[nodiscard]] static redirect descriptor(int fd) noexcept { return redirect(kind::descriptor, fd); }
 
   [[nodiscard]] kind what() const noexcept { return kind_; }

@@ -123,6 +123,14 @@ class [[nodiscard("co_await it")]] whole_body_op : public to_thread_op<std::refe
 class compressor {
  public:
   explicit compressor(compress_options&& options) : options_(std::move(options)) {
+    const auto expect = [](const char* option, int value, int least, int most) {
+      if (value < least || value > most)
+        throw std::invalid_argument("compress: " + std::string(option) + " is " + std::to_string(value) +
+                                    ", and must be from " + std::to_string(least) + " to " + std::to_string(most));
+    };
+    expect("gzip_level", options_.gzip_level, 1, 9);
+    expect("brotli_quality", options_.brotli_quality, 0, 11);
+    expect("zstd_level", options_.zstd_level, 1, 19);
     for (const std::string& each : options_.codings) {
       if (each != "zstd" && each != "br" && each != "gzip")
         throw std::invalid_argument("compress: no coding is called \"" + each + "\"");

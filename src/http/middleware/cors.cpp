@@ -58,6 +58,8 @@ class permissions {
         exposed_(joined(options_.exposed)) {
     if (any_origin_ && options_.credentials)
       throw std::invalid_argument("cors: every page of the world could act as the user; name the origins");
+    if (options_.max_age && *options_.max_age < std::chrono::seconds::zero())
+      throw std::invalid_argument("cors: max_age is negative");
     for (const std::string& each : options_.origins) check_origin(each);
     check_names(options_.methods);
     check_names(options_.fields);

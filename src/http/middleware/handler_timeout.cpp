@@ -2,6 +2,8 @@
 #include <gyre/http/handler_timeout.hpp>
 #include <gyre/tasks/timeout.hpp>
 
+#include <stdexcept>
+
 namespace gyre::http {
 namespace {
 
@@ -24,6 +26,8 @@ struct limit {
 }  // namespace
 
 middleware handler_timeout(handler_timeout_options options) {
+  if (options.limit < std::chrono::nanoseconds::zero())
+    throw std::invalid_argument("handler_timeout: the limit is negative");
   (void)response(options.status);  // throws for an invalid status
   return limit{std::move(options)};
 }

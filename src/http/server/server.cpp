@@ -46,6 +46,7 @@ void check(const server_limits& limits) {
   if (limits.connections_per_address == 0)
     refuse("limits.connections_per_address is 0: every client would be refused; give limits.connections for no limit");
   if (limits.handshakes == 0) refuse("limits.handshakes is 0: every encrypted connection would be refused");
+  if (limits.requests_per_connection == 0) refuse("limits.requests_per_connection must be at least 1");
   if (limits.head.target == 0 || limits.head.size == 0) refuse("a limit of heads is 0: every request would be refused");
 }
 
