@@ -133,7 +133,8 @@ TEST(tls_stream, a_read_that_is_cancelled_before_the_tickets_have_left_does_not_
       co_return co_await read_to_end(stream);
     };
     auto client = gyre::spawn(ask);
-    auto server = co_await tls::accept(gated_stream{std::move(ends.first), &gate}, servers);
+    gated_stream below{std::move(ends.first), &gate};
+    auto server = co_await tls::accept(std::move(below), servers);
     gate.clear();
     std::array<char, 8> buffer{};
     EXPECT_EQ(co_await server.read_some(std::span<char>(buffer)), 1U);
@@ -162,7 +163,8 @@ TEST(tls_stream, a_write_that_waits_while_another_is_cut_off_reports_that) {
       EXPECT_NE(co_await error_of(read_to_end(stream)), "");
     };
     auto client = gyre::spawn(ask);
-    auto server = co_await tls::accept(gated_stream{std::move(ends.first), &gate}, servers);
+    gated_stream below{std::move(ends.first), &gate};
+    auto server = co_await tls::accept(std::move(below), servers);
     gate.clear();
     const auto write = [&]() -> gyre::task<> { co_await server.write_all(std::string_view("first")); };
     auto first = gyre::spawn(write);
