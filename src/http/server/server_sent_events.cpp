@@ -66,9 +66,10 @@ task<> event_writer::comment(std::string_view text) {
 }
 
 response event_stream_body::make(interface* function, const event_stream_options& options) {
+  event_stream_body body(function, options);  // owns the function from here on
   if (options.keep_alive <= std::chrono::nanoseconds::zero())
     throw std::invalid_argument("event_stream: keep_alive must be positive; nanoseconds::max() means never");
-  response made = response::stream(event_stream_body(function, options), "text/event-stream");
+  response made = response::stream(std::move(body), "text/event-stream");
   made.add_field("Cache-Control", "no-store");
   made.add_field("X-Accel-Buffering", "no");  // for nginx, which would otherwise hold events back
   return made;
