@@ -61,7 +61,7 @@ void listener_state::receive_given(int connection) noexcept {
 
 void listener_state::receive_end() noexcept {
   ended_ = true;
-  if (!finishing_) return;  // whoever made the other loop end tells this one too
+  if (!finishing_) return;  // this loop is notified of the end as well
   if (failure_ == 0) failure_ = ECANCELED;
   serve_waiters();
 }

@@ -54,7 +54,7 @@ class GYRE_API stream {
   ///
   /// Lifetime: `bytes` stay valid until the await returns.
   /// Cancel: nothing was written, or the write was cut off: the stream accepts no more writes
-  /// (stream_errc::write_cut_off), because a part of a record cannot be taken back. Errors: those of the transport.
+  /// (stream_errc::write_cut_off), because a part of a record cannot be taken back. Errors: same as the transport.
   [[nodiscard]] GYRE_CORO_WRAPPER task<std::size_t> write_all(std::span<const std::byte> bytes);
   [[nodiscard]] GYRE_CORO_WRAPPER task<std::size_t> write_all(std::string_view text) {
     return write_all(std::as_bytes(std::span(text)));
@@ -62,7 +62,7 @@ class GYRE_API stream {
 
   /// Sends close_notify, after all earlier writes: the peer sees the end of the data. Reading continues.
   ///
-  /// Cancel: same as write_all. Errors: those of the transport.
+  /// Cancel: same as write_all. Errors: same as the transport.
   [[nodiscard]] GYRE_CORO_WRAPPER task<> shutdown_write();
 
   /// Ends the connection at once, without close_notify. No-op for a transport without abort().
