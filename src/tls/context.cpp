@@ -1,7 +1,6 @@
 // src/tls/context.cpp: certificates, verification, and the choices of a server (SNI, ALPN).
 #include "context.hpp"
 #include "key_log.hpp"
-#include "session_age.hpp"
 #include "ticket_ring.hpp"
 
 #include <gyre/io/printable.hpp>
@@ -98,6 +97,17 @@ std::string id_of_rules(const server_options& options) {
   SHA256(reinterpret_cast<const unsigned char*>(rules.data()), rules.size(),
          reinterpret_cast<unsigned char*>(digest.data()));
   return digest;
+}
+
+// The name to send and to verify: RFC 6066 §3 leaves the dot at the end of an absolute name out. OpenSSL would take a
+// name with a dot in front for a whole domain, and would end one at a NUL.
+std::string server_name_of(const std::string& host) {
+  std::string_view name = host;
+  if (name.ends_with('.')) name.remove_suffix(1);
+  const bool has_other = std::ranges::any_of(name, [](unsigned char c) { return c <= ' ' || c == 0x7F; });
+  if (name.empty() || name.size() > 253 || name.starts_with('.') || name.find("..") != name.npos || has_other)
+    throw tls_error(tls_errc::bad_configuration, "connect", printable(host), "this is not the name of a host");
+  return std::string(name);
 }
 
 void warn_once() {
@@ -208,21 +218,6 @@ context::context(const client_options& options)
                             static_cast<unsigned>(protocols_.size()));
 }
 
-namespace {
-
-// The name to send and to verify: RFC 6066 §3 leaves the dot at the end of an absolute name out. OpenSSL would take a
-// name with a dot in front for a whole domain, and would end one at a NUL.
-std::string server_name_of(const std::string& host) {
-  std::string_view name = host;
-  if (name.ends_with('.')) name.remove_suffix(1);
-  const bool has_other = std::ranges::any_of(name, [](unsigned char c) { return c <= ' ' || c == 0x7F; });
-  if (name.empty() || name.size() > 253 || name.starts_with('.') || name.find("..") != name.npos || has_other)
-    throw tls_error(tls_errc::bad_configuration, "connect", printable(host), "this is not the name of a host");
-  return std::string(name);
-}
-
-}  // namespace
-
 ssl_owner context::make_connection(const std::string& host) const {
   clear_openssl_errors();
   ssl_owner made(SSL_new(settings_.get()));
@@ -257,38 +252,6 @@ int context::staple(SSL* connection, void* response) noexcept {
   if (copy == nullptr) return SSL_TLSEXT_ERR_NOACK;
   SSL_set_tlsext_status_ocsp_resp(connection, copy, static_cast<long>(text.size()));
   return SSL_TLSEXT_ERR_OK;
-}
-
-void context::resume(SSL& connection, const std::string& origin) const {
-  SSL_set_app_data(&connection, const_cast<std::string*>(&origin));
-  if (const session_owner known = sessions_.take(origin, session_lifetime_)) SSL_set_session(&connection, known.get());
-}
-
-// Takes over the session.
-int context::keep_session(SSL* connection, SSL_SESSION* session) noexcept {
-  const auto* const origin = static_cast<const std::string*>(SSL_get_app_data(connection));
-  const auto* const self = static_cast<const context*>(SSL_CTX_get_app_data(SSL_get_SSL_CTX(connection)));
-  if (origin == nullptr || self == nullptr) return 0;
-  session_owner taken(session);
-  if (!note_age(*connection, *session)) return 1;  // the next connection does a full handshake
-  try {
-    self->sessions_.add(*origin, std::move(taken));
-  } catch (const std::bad_alloc&) {  // it is freed, and the next connection does a full handshake
-  }
-  return 1;
-}
-
-int context::make_ticket(SSL* connection, void* /*self*/) noexcept {
-  (void)note_age(*connection, *SSL_get_session(connection));  // a ticket without a note is not accepted
-  return 1;
-}
-
-SSL_TICKET_RETURN context::accept_ticket(SSL* /*connection*/, SSL_SESSION* session, const unsigned char* /*key_name*/,
-                                         std::size_t /*key_name_size*/, SSL_TICKET_STATUS status, void* self) noexcept {
-  const bool is_good = status == SSL_TICKET_SUCCESS || status == SSL_TICKET_SUCCESS_RENEW;
-  if (!is_good || !is_fresh(*session, static_cast<const context*>(self)->session_lifetime_))
-    return SSL_TICKET_RETURN_IGNORE_RENEW;
-  return status == SSL_TICKET_SUCCESS ? SSL_TICKET_RETURN_USE : SSL_TICKET_RETURN_USE_RENEW;
 }
 
 int context::choose_certificate(SSL* connection, int* /*alert*/, void* self) noexcept {

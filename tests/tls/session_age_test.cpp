@@ -60,6 +60,21 @@ gyre::task<> resume_for_23_hours(const tls::server_config& servers, const tls::c
   }
 }
 
+/// Two sides without limits of their own resume for as long as what was verified is good, which is a day. Then the
+/// handshake fails for `reason`.
+gyre::task<> expect_end_after_a_day(tls::server_options server, tls::client_options client, std::string reason) {
+  server.session_lifetime = for_ever;
+  client.session_lifetime = for_ever;
+  const tls::server_config servers(server);
+  const tls::client_config clients(client);
+  EXPECT_EQ(co_await outcome(servers, clients), "anew");
+  clock_ahead clock;
+  co_await resume_for_23_hours(servers, clients, clock);
+  clock.pass(100min);
+  const std::string failure = co_await outcome(servers, clients);
+  EXPECT_NE(failure.find(reason), std::string::npos) << failure;
+}
+
 /// A list of an authority, without an entry, that is good for so long.
 std::string empty_list(const tls::certificate& authority, std::chrono::seconds good_for) {
   const auto read = [](const std::string& pem) { return BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())); };
@@ -130,17 +145,9 @@ TEST(tls_session_age, a_session_ends_with_the_certificate_of_the_server) {
     const auto short_lived = tls::certificate::self_signed({"server.test"}, 1);
     tls::server_options server;
     server.certificates.push_back(short_lived);
-    server.session_lifetime = for_ever;
     tls::client_options client;
     client.authorities = short_lived.chain;
-    client.session_lifetime = for_ever;
-    const tls::server_config servers(server);
-    const tls::client_config clients(client);
-    EXPECT_EQ(co_await outcome(servers, clients), "anew");
-    clock_ahead clock;
-    co_await resume_for_23_hours(servers, clients, clock);
-    clock.pass(100min);
-    EXPECT_NE((co_await outcome(servers, clients)).find("certificate has expired"), std::string::npos);
+    co_await expect_end_after_a_day(server, client, "certificate has expired");
   });
 }
 
@@ -150,34 +157,16 @@ TEST(tls_session_age, a_session_ends_with_the_certificate_of_the_client) {
     auto server = server_with_certificate();
     server.clients = tls::client_certificates::required;
     server.client_authorities = short_lived.chain;
-    server.session_lifetime = for_ever;
     auto client = client_that_trusts();
     client.identity = short_lived;
-    client.session_lifetime = for_ever;
-    const tls::server_config servers(server);
-    const tls::client_config clients(client);
-    EXPECT_EQ(co_await outcome(servers, clients), "anew");
-    clock_ahead clock;
-    co_await resume_for_23_hours(servers, clients, clock);
-    clock.pass(100min);
-    EXPECT_NE((co_await outcome(servers, clients)).find("certificate has expired"), std::string::npos);
+    co_await expect_end_after_a_day(server, client, "certificate has expired");
   });
 }
 
 TEST(tls_session_age, a_session_ends_with_the_list_of_revoked_certificates) {
   run_tls([]() -> gyre::task<> {
-    const auto& own = certificate_of_server();
     auto client = client_that_trusts();
-    client.authorities += empty_list(own, 24h);
-    client.session_lifetime = for_ever;
-    auto server = server_with_certificate();
-    server.session_lifetime = for_ever;
-    const tls::server_config servers(server);
-    const tls::client_config clients(client);
-    EXPECT_EQ(co_await outcome(servers, clients), "anew");
-    clock_ahead clock;
-    co_await resume_for_23_hours(servers, clients, clock);
-    clock.pass(100min);
-    EXPECT_NE((co_await outcome(servers, clients)).find("CRL has expired"), std::string::npos);
+    client.authorities += empty_list(certificate_of_server(), 24h);
+    co_await expect_end_after_a_day(server_with_certificate(), client, "CRL has expired");
   });
 }

@@ -47,6 +47,23 @@ struct gated_stream {
   void abort() noexcept { below.abort(); }
 };
 
+/// The two ends of a connection whose server writes through an open gate.
+struct gated_ends {
+  gyre::memory_pair ends;
+  gyre::event gate;
+
+  gated_ends() { gate.set(); }
+  gyre::task<tls::stream> connect() {
+    const tls::client_config clients(client_that_trusts());
+    co_return co_await tls::connect(std::move(ends.second), "server.test", clients);
+  }
+  gyre::task<tls::stream> accept() {
+    const tls::server_config servers(server_with_certificate());
+    gated_stream below{std::move(ends.first), &gate};
+    co_return co_await tls::accept(std::move(below), servers);
+  }
+};
+
 }  // namespace
 
 TEST(tls_stream, every_byte_arrives_in_both_directions_at_once) {
@@ -122,20 +139,15 @@ TEST(tls_stream, a_cancelled_read_takes_nothing) {
 // The tickets of the server leave after its handshake.
 TEST(tls_stream, a_read_that_is_cancelled_before_the_tickets_have_left_does_not_end_the_writing_side) {
   run_tls([]() -> gyre::task<> {
-    gyre::memory_pair ends;
-    const tls::server_config servers(server_with_certificate());
-    const tls::client_config clients(client_that_trusts());
-    gyre::event gate;
-    gate.set();
+    gated_ends between;
     const auto ask = [&]() -> gyre::task<std::string> {
-      auto stream = co_await tls::connect(std::move(ends.second), "server.test", clients);
+      auto stream = co_await between.connect();
       co_await stream.write_all(std::string_view("x"));
       co_return co_await read_to_end(stream);
     };
     auto client = gyre::spawn(ask);
-    gated_stream below{std::move(ends.first), &gate};
-    auto server = co_await tls::accept(std::move(below), servers);
-    gate.clear();
+    auto server = co_await between.accept();
+    between.gate.clear();
     std::array<char, 8> buffer{};
     EXPECT_EQ(co_await server.read_some(std::span<char>(buffer)), 1U);
     const auto read = [&]() -> gyre::task<> { (void)co_await server.read_some(std::span<char>(buffer)); };
@@ -145,7 +157,7 @@ TEST(tls_stream, a_read_that_is_cancelled_before_the_tickets_have_left_does_not_
     co_await gyre::sleep(1ms);
     reader.cancel();
     co_await reader.wait();
-    gate.set();
+    between.gate.set();
     co_await writer;
     EXPECT_EQ(co_await client, "hello");
   });
@@ -153,19 +165,14 @@ TEST(tls_stream, a_read_that_is_cancelled_before_the_tickets_have_left_does_not_
 
 TEST(tls_stream, a_write_that_waits_while_another_is_cut_off_reports_that) {
   run_tls([]() -> gyre::task<> {
-    gyre::memory_pair ends;
-    const tls::server_config servers(server_with_certificate());
-    const tls::client_config clients(client_that_trusts());
-    gyre::event gate;
-    gate.set();
+    gated_ends between;
     const auto ask = [&]() -> gyre::task<> {
-      auto stream = co_await tls::connect(std::move(ends.second), "server.test", clients);
+      auto stream = co_await between.connect();
       EXPECT_NE(co_await error_of(read_to_end(stream)), "");
     };
     auto client = gyre::spawn(ask);
-    gated_stream below{std::move(ends.first), &gate};
-    auto server = co_await tls::accept(std::move(below), servers);
-    gate.clear();
+    auto server = co_await between.accept();
+    between.gate.clear();
     const auto write = [&]() -> gyre::task<> { co_await server.write_all(std::string_view("first")); };
     auto first = gyre::spawn(write);
     co_await gyre::sleep(1ms);
@@ -174,7 +181,7 @@ TEST(tls_stream, a_write_that_waits_while_another_is_cut_off_reports_that) {
     co_await gyre::sleep(1ms);
     first.cancel();
     co_await first.wait();
-    gate.set();
+    between.gate.set();
     EXPECT_NE((co_await second).find("write_all"), std::string::npos);
     EXPECT_NE((co_await last).find("shutdown_write"), std::string::npos);
     server.abort();
