@@ -3,7 +3,7 @@
 // Must not depend on: the protocols above them.
 //
 //   socket_stream    the functions of every connected socket: read_some, read_exactly, receive, write_some, write_all,
-//                    send_file, shutdown_write, shutdown_read, close, cancel, abort
+//                    send_file, shutdown_write, next_or_stop, close, cancel, abort
 //   tcp_stream       a connected TCP socket: connect, from_fd, and its options; connect_options
 //   unix_stream      a connected Unix socket: connect, pair, from_fd, passing descriptors; peer_credentials
 //   stream_listener  the functions of every listener: accept, serve, stop, finish; serve_options

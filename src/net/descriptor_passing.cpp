@@ -113,8 +113,9 @@ std::vector<owned_fd> receive_descriptors_op::take_descriptors() {
 }
 
 std::expected<received_descriptors, std::error_code> receive_descriptors_op::take_result() {
-  if (result < 0) return std::unexpected(error_of(result));
-  const auto size = static_cast<std::size_t>(result);
+  const int outcome = socket_state::of(*this).true_end(result);
+  if (outcome < 0) return std::unexpected(error_of(outcome));
+  const auto size = static_cast<std::size_t>(outcome);
   const bool some_lost = holds_descriptors_ && (message_.flags & MSG_CTRUNC) != 0;
   received_descriptors all{size};
   try {

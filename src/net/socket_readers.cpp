@@ -1,6 +1,7 @@
 // src/net/socket_readers.cpp: readers of a connected socket. One place decides: two reads are never in flight.
 #include <gyre/io/missed_end.hpp>
 #include <gyre/net/bulk.hpp>
+#include <gyre/net/socket_next_op.hpp>
 #include <gyre/net/socket_operations.hpp>
 #include <gyre/net/socket_state.hpp>
 
@@ -12,6 +13,7 @@ namespace {
 
 const char* name_of_read(const operation_base& op, socket_state::reading way) noexcept {
   if (way == socket_state::reading::stopping) return "receive";
+  if (way == socket_state::reading::next) return "next_or_stop";
   return way == socket_state::reading::leases ? "receive" : static_cast<const socket_read_op&>(op).name();
 }
 
@@ -59,8 +61,8 @@ void socket_state::read_directly(operation_base& op, io::request& call) noexcept
 }
 
 bool socket_state::stop_waiting(const operation_base& op) noexcept {
-  if (waiting_reader != &op || (how != reading::leases && how != reading::copies && how != reading::stopping))
-    return false;
+  const bool waits = how == reading::leases || how == reading::next || how == reading::copies || how == reading::stopping;
+  if (waiting_reader != &op || !waits) return false;
   how = reading::cancelled;
   return true;
 }
@@ -71,6 +73,11 @@ void socket_state::reader_ended() noexcept {
     return note_quiet();
   if (watcher != nullptr) [[unlikely]]
     watch_end(watcher);  // could not be watched for while the reader had its own request
+}
+
+void socket_state::end_between_messages() noexcept {
+  server_stops = true;
+  if (waiting_reader != nullptr && how == reading::next) static_cast<socket_next_op&>(*waiting_reader).stop();
 }
 
 // A queue that has ended may still be in the ready list while a reader has begun its own request.
@@ -95,6 +102,7 @@ void socket_state::hand_to_reader() noexcept {
   bool finished = false;
   switch (how) {
     case reading::leases:
+    case reading::next:
       finished = received.readable();
       break;
     case reading::copies:

@@ -44,8 +44,9 @@ std::expected<buffer_lease, std::error_code> socket_receive_op::take_result() {
     socket_->reader_took();
     return lease;
   }
-  if (received.end() < 0) return std::unexpected(errno_code(-received.end()));
-  if (received.end() != io::receive_queue::open) return buffer_lease();
+  const int end = socket_->true_end(received.end());
+  if (end < 0) return std::unexpected(errno_code(-end));
+  if (end != io::receive_queue::open) return buffer_lease();
   if (!cancelled_) socket_->stop_for_two_readers("receive");  // the other reader took the data for this one
   return std::unexpected(cancel_error());
 }
@@ -134,7 +135,7 @@ std::expected<std::size_t, std::error_code> socket_read_op::take_result() {
     done_ = 0;
     return std::unexpected(cancel_error());
   }
-  if (end_ < 0) return std::unexpected(errno_code(-end_));
+  if (const int end = socket_state::of(*this).true_end(end_); end < 0) return std::unexpected(errno_code(-end));
   if (exactly_) return std::unexpected(make_error_code(stream_errc::end_of_stream));
   return std::size_t{0};
 }

@@ -131,6 +131,7 @@ void socket_state::note_quiet() noexcept {
 
 void socket_state::release() noexcept {
   event_loop::current().backend().detach(*this);
+  if (write_cut) reset_at_close();  // the peer must not take a part for the whole
   ::close(fd);
   if (peer_link != nullptr) {
     *peer_link = next_peer;

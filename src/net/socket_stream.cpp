@@ -2,24 +2,17 @@
 #include <gyre/io/io_error.hpp>
 #include <gyre/net/socket_stream.hpp>
 
-#include "note_written.hpp"
-
 #include <sys/socket.h>
 
 #include <cerrno>
 
 namespace gyre {
 
-void socket_stream::shutdown_read() noexcept {
-  socket_->expect_open("shutdown_read");
-  socket_->expect_own_loop("shutdown_read");
-  finish_reading(*socket_);
-}
-
 // Disconnecting sends the reset at once, even if another process still has the descriptor. See connect(2), AF_UNSPEC.
 void socket_stream::abort() noexcept {
   if (!is_open()) return;
   socket_->expect_own_loop("abort");
+  socket_->aborted = true;
   sockaddr nobody{};
   nobody.sa_family = AF_UNSPEC;
   if (!socket_->peer.empty() && ::connect(socket_->fd, &nobody, sizeof(nobody)) == 0) return;

@@ -3,8 +3,6 @@
 #include <gyre/loop/deadline.hpp>
 #include <gyre/net/stream_listener.hpp>
 
-#include "note_written.hpp"
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
@@ -41,8 +39,8 @@ void served_connections::check(const serve_options& options) {
   if (options.drain < std::chrono::nanoseconds::zero()) throw std::invalid_argument("serve: drain is negative");
 }
 
-served_connections::served_connections(task_context& task, bool observe_stop, loop_share* share) noexcept
-    : child_tasks(task, &ended, shielding::shielded), task_(task), share_(share) {
+served_connections::served_connections(task_context& task, bool observe_stop, loop_share* share, bool resets) noexcept
+    : child_tasks(task, &ended, shielding::shielded), task_(task), share_(share), resets_(resets) {
   told = call_member<&served_connections::on_level>;
   role = observe_stop ? stop_role::server : stop_role::bystander;
   event_loop::current().stops().add(*this);
@@ -58,7 +56,30 @@ void served_connections::on_level(stop_level level) noexcept {
   if (level == stop_level::requested && role != stop_role::server) return;
   stopped_ = true;
   if (accepting_ != nullptr) accepting_->scope_.cancel();
-  if (level == stop_level::forced) scope().cancel();
+  if (level == stop_level::forced) cut_off();
+}
+
+void served_connections::end_between_messages() noexcept {
+  for (socket_state* each = peers_; each != nullptr; each = each->next_peer) each->end_between_messages();
+}
+
+void served_connections::cut_off() noexcept {
+  if (resets_) reset_unfinished();
+  scope().cancel();
+}
+
+// A handler may have moved its stream to an owner that outlives it; that stream is left alone. New connections come
+// first in both lists, the sockets and the tasks, so one pass finds the sockets whose handler still runs.
+void served_connections::reset_unfinished() noexcept {
+  const cancel_scope* running = scope().first_child();
+  for (socket_state* each = peers_; each != nullptr; each = each->next_peer) {
+    while (running != nullptr && number_of(*running->task()) > each->handler) running = running->next_sibling();
+    if (running != nullptr && number_of(*running->task()) == each->handler) each->reset_at_close();
+  }
+}
+
+std::uint64_t served_connections::number_of(const task_context& handler) noexcept {
+  return handler.kind->describe(handler).number;
 }
 
 void served_connections::close(const std::exception_ptr& failure) const {
@@ -69,7 +90,7 @@ void served_connections::close(const std::exception_ptr& failure) const {
 task<> served_connections::drain(served_connections& connections, std::chrono::nanoseconds limit) {
   struct deadline_timer : timer {
     served_connections* connections = nullptr;
-    void on_time() noexcept { connections->scope().cancel(); }
+    void on_time() noexcept { connections->cut_off(); }
   } clock;
   clock.connections = &connections;
   clock.fire = call_member<&deadline_timer::on_time>;
@@ -82,7 +103,10 @@ task<> served_connections::drain(served_connections& connections, std::chrono::n
 served_connections::~served_connections() {
   event_loop::current().stops().remove(*this);
   // A handler may have moved its stream to an owner that outlives this object.
-  for (socket_state* each = peers_; each != nullptr; each = each->next_peer) each->peer_link = nullptr;
+  for (socket_state* each = peers_; each != nullptr; each = each->next_peer) {
+    each->peer_link = nullptr;
+    each->server_stops = false;
+  }
 }
 
 void served_connections::add(socket_state& socket) noexcept {
@@ -90,10 +114,6 @@ void served_connections::add(socket_state& socket) noexcept {
   if (peers_ != nullptr) peers_->peer_link = &socket.next_peer;
   peers_ = &socket;
   socket.peer_link = &peers_;
-}
-
-void served_connections::finish_reading() noexcept {
-  for (socket_state* each = peers_; each != nullptr; each = each->next_peer) gyre::finish_reading(*each);
 }
 
 peer_text::peer_text(const address& peer) noexcept {

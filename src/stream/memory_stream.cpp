@@ -2,10 +2,12 @@
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/owner_loop.hpp>
+#include <gyre/loop/stop_request.hpp>
 #include <gyre/loop/yield.hpp>
 #include <gyre/stream/memory_stream.hpp>
 #include <gyre/sync/event.hpp>
 #include <gyre/sync/mutex.hpp>
+#include <gyre/tasks/race.hpp>
 
 #include <algorithm>
 #include <cstring>
@@ -27,6 +29,18 @@ class memory_pipe {
     while (is_empty() && !ended_) co_await readable_.wait();
     if (reset_ && is_empty()) throw_reset("read_some");
     co_return take_out(out);
+  }
+
+  task<bool> next_or_stop() {
+    const use reading(*this, readers_, "next_or_stop");
+    if (!event_loop::may_continue_inline()) co_await yield();
+    for (bool stopped = false; is_empty() && !ended_ && !stopped;) {
+      auto either = race(readable_.wait(), stop_requested());
+      const auto first = co_await std::move(either);
+      stopped = first.index == 1;
+    }
+    if (reset_ && is_empty()) throw_reset("next_or_stop");
+    co_return !is_empty();
   }
 
   // Bytes taken before a cancel are put back in front of all others, as on a socket.
@@ -219,6 +233,9 @@ GYRE_CORO_WRAPPER task<std::size_t> memory_stream::read_some(std::span<std::byte
 }
 GYRE_CORO_WRAPPER task<std::size_t> memory_stream::read_exactly(std::span<std::byte> buffer) {
   return open_pipe_of(in_, "read_exactly").read_exactly(buffer);
+}
+GYRE_CORO_WRAPPER task<bool> memory_stream::next_or_stop() {
+  return open_pipe_of(in_, "next_or_stop").next_or_stop();
 }
 GYRE_CORO_WRAPPER task<std::size_t> memory_stream::write_all(std::span<const std::byte> bytes) {
   return open_pipe_of(out_, "write_all").write_all(bytes);

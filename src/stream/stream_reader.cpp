@@ -169,6 +169,15 @@ task<std::optional<std::string>> stream_reader::read_line(std::size_t limit) {
   }
 }
 
+task<bool> stream_reader::next_or_stop() {
+  if (budget_is_used_up("next_or_stop")) co_await let_others_run();
+  if (!stream_) misuse_of_closed("next_or_stop", "a stream_reader");
+  if (room_ > 0) stop_for_second_task();
+  if (buffered() > 0) co_return true;
+  if (ended_) co_return false;
+  co_return co_await stream_->next_or_stop();
+}
+
 task<std::string> stream_reader::read_all(std::size_t limit) {
   if (budget_is_used_up("read_all")) co_await let_others_run();
   for (bool more = true; more;) {

@@ -112,12 +112,17 @@ task<> connection::wait_for_input() {
   if (input_.empty()) input_ended_ = true;
 }
 
-task<std::size_t> connection::read_some(std::span<std::byte> buffer) {
-  owner_.check("read_some");
+void connection::begin_reading(const char* operation) {
+  owner_.check(operation);
   if (std::exchange(reading_, true)) misuse("two tasks read from one TLS stream at the same time: let one task read");
+}
+
+task<std::size_t> connection::read_some(std::span<std::byte> buffer) {
+  begin_reading("read_some");
   const scope_exit done_reading([this] { reading_ = false; });
   const counted user(users_);
   if (buffer.empty()) co_return std::size_t{0};
+  if (ahead_) co_return read_on_from_ahead(buffer);
   for (;;) {
     const engine::outcome result = engine_.decrypt(buffer, input(), unsent_);
     if (result.what == engine::outcome::done) co_return result.count;
@@ -129,6 +134,43 @@ task<std::size_t> connection::read_some(std::span<std::byte> buffer) {
     send_now();
     co_await wait_for_input();
   }
+}
+
+// The engine tells an end or a failure again, to the next read.
+std::size_t connection::read_on_from_ahead(std::span<std::byte> buffer) {
+  buffer.front() = *ahead_;
+  ahead_.reset();
+  if (buffer.size() == 1) return 1;
+  const engine::outcome rest = engine_.decrypt(buffer.subspan(1), input(), unsent_);
+  return rest.what == engine::outcome::done ? 1 + rest.count : 1;
+}
+
+// Only a decrypted byte shows that a message has begun: records also carry tickets. A record of which a part has arrived
+// is waited for, because it may be the beginning of a message.
+task<bool> connection::next_or_stop() {
+  begin_reading("next_or_stop");
+  const scope_exit done_reading([this] { reading_ = false; });
+  const counted user(users_);
+  while (!ahead_) {
+    std::byte first{};
+    const engine::outcome result = engine_.decrypt(std::span(&first, 1), input(), unsent_);
+    if (result.what == engine::outcome::done) ahead_ = first;
+    if (result.what == engine::outcome::ended) co_return false;
+    if (result.what == engine::outcome::failed) {
+      co_await send_if_possible("next_or_stop");
+      fail(result, "next_or_stop");
+    }
+    if (result.what != engine::outcome::wants_input) continue;
+    send_now();
+    if (engine_.has_part_of_record()) {
+      co_await wait_for_input();
+      continue;
+    }
+    input_.release();
+    if (co_await transport_->next_or_stop() == transport::next::stopped) co_return false;
+    co_await wait_for_input();  // at once: bytes, or the end
+  }
+  co_return true;
 }
 
 void connection::expect_writable(const char* operation) const {

@@ -11,6 +11,7 @@
 #include <gyre/tls/transport.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -36,6 +37,7 @@ class connection {
   }
   task<> shake_hands();
   task<std::size_t> read_some(std::span<std::byte> buffer);
+  task<bool> next_or_stop();
   task<std::size_t> write_all(std::span<const std::byte> bytes);
   task<> shutdown_write();
   void abort() noexcept {
@@ -53,6 +55,8 @@ class connection {
   task<> send_if_possible(const char* operation);
   void send_now() noexcept;
   task<> wait_for_input();
+  void begin_reading(const char* operation);
+  [[nodiscard]] std::size_t read_on_from_ahead(std::span<std::byte> buffer);
   [[nodiscard]] bool may_send_later() const noexcept;
   void encrypt(std::span<const std::byte> bytes);
   void expect_writable(const char* operation) const;
@@ -65,6 +69,7 @@ class connection {
   engine engine_;
   std::string peer_;
   buffer_lease input_;
+  std::optional<std::byte> ahead_;  // decrypted by next_or_stop, and not read yet
   std::string unsent_;
   mutex writing_;  // held for a whole write
   mutex sending_;  // held while the transport writes

@@ -1,8 +1,11 @@
 // src/tls/pending_handshakes.cpp: a list of handshakes, from which the oldest one is given up.
 #include <gyre/tls/pending_handshakes.hpp>
 
+#include "context.hpp"
+
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/tasks/race.hpp>
+#include <gyre/tasks/timeout.hpp>
 
 #include <utility>
 
@@ -25,10 +28,19 @@ task<stream> pending_handshakes::end_of(entry& waiting) {
   co_return stream();
 }
 
+// A client that has sent nothing yet does not make a server that stops wait for it.
+task<stream> pending_handshakes::accept_first(tcp_stream peer, server_config config) {
+  const bool begun = co_await peer.next_or_stop();
+  if (!begun && peer.socket().received.end() == io::receive_queue::open) co_return stream();
+  auto shaking = accept(std::move(peer), config);
+  co_return co_await std::move(shaking);
+}
+
 task<stream> pending_handshakes::run(tcp_stream peer, server_config config, std::size_t most) {
   entry its(*this, most);
   try {
-    auto either = race(accept(std::move(peer), config), end_of(its));
+    auto limited = timeout(config.shared()->handshake_limit(), accept_first(std::move(peer), config));
+    auto either = race(std::move(limited), end_of(its));
     auto first = co_await std::move(either);
     co_return std::move(first.value);
   } catch (const io_error&) {

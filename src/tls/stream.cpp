@@ -42,6 +42,8 @@ GYRE_CORO_WRAPPER task<std::size_t> stream::read_some(std::span<std::byte> buffe
   return open("read_some").read_some(buffer);
 }
 
+GYRE_CORO_WRAPPER task<bool> stream::next_or_stop() { return open("next_or_stop").next_or_stop(); }
+
 task<std::size_t> stream::read_exactly(std::span<std::byte> buffer) {
   connection& from = open("read_exactly");
   std::size_t done = 0;

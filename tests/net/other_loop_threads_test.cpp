@@ -73,7 +73,7 @@ TEST(other_loop_threads, a_task_that_waits_for_a_listener_of_another_loop_stops_
                elsewhere("accept", "a listener"));
 }
 
-TEST(other_loop_threads, a_stream_that_is_closed_cancelled_or_shut_down_by_another_loop_stops_the_program) {
+TEST(other_loop_threads, a_stream_that_another_loop_closes_cancels_aborts_or_waits_for_stops_the_program) {
   const char* const stream = "a TCP or Unix stream";
   const auto make = [] { return gyre::unix_stream::pair(); };
   EXPECT_DEATH(use_elsewhere(make, [](auto& p) -> task<> { co_await p.first.close(); }), elsewhere("close", stream));
@@ -82,11 +82,8 @@ TEST(other_loop_threads, a_stream_that_is_closed_cancelled_or_shut_down_by_anoth
     co_return;
   };
   EXPECT_DEATH(use_elsewhere(make, cancel), elsewhere("cancel", stream));
-  const auto shut_down = [](auto& p) -> task<> {
-    p.first.shutdown_read();
-    co_return;
-  };
-  EXPECT_DEATH(use_elsewhere(make, shut_down), elsewhere("shutdown_read", stream));
+  const auto wait_for_next = [](auto& p) -> task<> { (void)co_await p.first.next_or_stop(); };
+  EXPECT_DEATH(use_elsewhere(make, wait_for_next), elsewhere("next_or_stop", stream));
   const auto abort = [](auto& p) -> task<> {
     p.first.abort();
     co_return;

@@ -14,6 +14,11 @@ constexpr std::size_t good = 65'536;
 constexpr std::size_t good_again = 70'000;
 
 /// Sends a file whose reads fail midway, followed by more data.
+gyre::task<> read_into(std::string& text, gyre::tcp_stream& from) {
+  std::vector<char> buffer(65536);
+  while (const std::size_t n = co_await from.read_some(std::span<char>(buffer))) text.append(buffer.data(), n);
+}
+
 void expect_cut_off(bool cached) {
   run_test([cached]() -> gyre::task<> {
     const scratch dir;
@@ -24,7 +29,8 @@ void expect_cut_off(bool cached) {
     auto pair = co_await connect_pair();
     const std::string peer = pair.client.peer_address().string();
     const broken_file disk(path, good, good_again);
-    auto heard = gyre::spawn(read_text_to_end(pair.server));
+    std::string arrived;
+    auto heard = gyre::spawn(read_into(arrived, pair.server));
     std::size_t transferred = 0;
     std::string text;
     try {
@@ -38,8 +44,9 @@ void expect_cut_off(bool cached) {
     const auto next = co_await gyre::as_expected(pair.client.write_all("of something else"));
     EXPECT_EQ(next.error(), gyre::stream_errc::write_cut_off) << "it would be read as the rest of the file";
     co_await pair.client.close();
-    const std::string arrived = co_await heard;
-    EXPECT_TRUE(arrived == std::string(good, 'f'));
+    const std::string end = co_await error_of(std::move(heard));
+    EXPECT_NE(end.find("Connection reset"), std::string::npos) << "a part of the file passes for the whole: " << end;
+    EXPECT_TRUE(std::string(good, 'f').starts_with(arrived));
   });
 }
 

@@ -29,7 +29,10 @@ std::string index_here() { return std::to_string(gyre::event_loop::current().ind
 /// Sends the index of its loop, then echoes until the end of the stream.
 gyre::task<> tell_loop_and_echo(gyre::tcp_stream peer) {
   co_await peer.write_all(index_here());
-  while (auto received = co_await peer.receive()) co_await peer.write_all(received.bytes());
+  while (co_await peer.next_or_stop()) {
+    const auto received = co_await peer.receive();
+    co_await peer.write_all(received.bytes());
+  }
 }
 
 gyre::task<char> first_byte(gyre::tcp_stream& stream) {
@@ -373,7 +376,7 @@ TEST(serve_on_loops_threads, a_unix_socket_is_served_on_several_loops) {
         auto listener = gyre::unix_listener::bind(gyre::unix_address(name));
         auto handler = [](gyre::unix_stream peer) -> gyre::task<> {
           co_await peer.write_all(index_here());
-          (void)co_await peer.receive();
+          (void)co_await peer.next_or_stop();
         };
         auto server = gyre::spawn(listener.serve(handler, {.threads = 2}));
         std::map<char, int> counted;

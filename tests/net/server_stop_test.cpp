@@ -14,7 +14,10 @@ using namespace gyre_test;
 namespace {
 
 gyre::task<> send_back(gyre::tcp_stream peer) {
-  while (const gyre::buffer_lease lease = co_await peer.receive()) co_await peer.write_all(lease.bytes());
+  while (co_await peer.next_or_stop()) {
+    const gyre::buffer_lease lease = co_await peer.receive();
+    co_await peer.write_all(lease.bytes());
+  }
 }
 
 /// Connects, and returns the stream once it is served.

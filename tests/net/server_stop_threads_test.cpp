@@ -17,7 +17,10 @@
 namespace {
 
 gyre::task<> keep_connected(gyre::tcp_stream peer) {
-  while (const gyre::buffer_lease lease = co_await peer.receive()) co_await peer.write_all(lease.bytes());
+  while (co_await peer.next_or_stop()) {
+    const gyre::buffer_lease lease = co_await peer.receive();
+    co_await peer.write_all(lease.bytes());
+  }
 }
 
 /// Serves on the loop of a separate thread, and connects to itself so that there is a connection to drain.

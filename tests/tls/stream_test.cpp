@@ -351,6 +351,108 @@ TEST(tls_listener, gives_up_the_oldest_handshakes_beyond_its_limit) {
   });
 }
 
+TEST(tls_listener, that_stops_gives_up_clients_that_have_sent_nothing) {
+  run_tls([]() -> gyre::task<> {
+    auto listener = tls::listener::bind("127.0.0.1:0", tls::server_config(server_with_certificate()));
+    auto never = [](tls::stream) -> gyre::task<> {
+      ADD_FAILURE() << "nobody has finished a handshake";
+      co_return;
+    };
+    auto serving = gyre::spawn(listener.serve(never, {.drain = 1h}));
+    auto silent = co_await gyre::tcp_stream::connect(listener.local_address());
+    co_await gyre::sleep(5ms);
+    gyre::request_stop();
+    std::array<std::byte, 1> nothing{};
+    EXPECT_EQ(co_await silent.read_some(std::span<std::byte>(nothing)), 0U);
+    co_await serving.wait();
+  });
+}
+
+TEST(tls_listener, a_stop_is_no_end_of_the_data) {
+  run_tls([]() -> gyre::task<> {
+    auto listener = tls::listener::bind("127.0.0.1:0", tls::server_config(server_with_certificate()));
+    std::string stored;
+    auto store = [&](tls::stream peer) -> gyre::task<> { stored = co_await read_to_end(peer); };
+    auto serving = gyre::spawn(listener.serve(store, {.drain = 1h}));
+    auto client = co_await tls::connect(listener.local_address().string(), tls::client_config(client_that_trusts()));
+    co_await client.write_all("0123456789");
+    co_await gyre::sleep(5ms);
+    gyre::request_stop();
+    co_await gyre::sleep(5ms);
+    EXPECT_EQ(stored, "");
+    co_await client.write_all("abcdefghij");
+    co_await client.shutdown_write();
+    co_await serving.wait();
+    EXPECT_EQ(stored, "0123456789abcdefghij");
+  });
+}
+
+TEST(tls_listener, at_the_deadline_of_a_drain_the_client_sees_no_close_notify) {
+  run_tls([]() -> gyre::task<> {
+    auto listener = tls::listener::bind("127.0.0.1:0", tls::server_config(server_with_certificate()));
+    auto serve = [](tls::stream peer) -> gyre::task<> { (void)co_await read_to_end(peer); };
+    auto serving = gyre::spawn(listener.serve(serve, {.drain = 20ms}));
+    auto client = co_await tls::connect(listener.local_address().string(), tls::client_config(client_that_trusts()));
+    co_await client.write_all("part");
+    gyre::request_stop();
+    const std::string seen = co_await error_of(read_to_end(client));
+    EXPECT_NE(seen.find("Connection reset"), std::string::npos) << seen;
+    co_await serving.wait();
+  });
+}
+
+TEST(tls_listener, a_handler_ends_between_two_messages_when_its_server_stops) {
+  run_tls([]() -> gyre::task<> {
+    auto listener = tls::listener::bind("127.0.0.1:0", tls::server_config(server_with_certificate()));
+    auto echo = [](tls::stream peer) -> gyre::task<> {
+      std::array<std::byte, 3> buffer{};
+      while (co_await peer.next_or_stop()) {
+        const std::size_t n = co_await peer.read_some(std::span<std::byte>(buffer));
+        co_await peer.write_all(std::span<const std::byte>(buffer).first(n));
+      }
+      co_await peer.shutdown_write();
+    };
+    auto serving = gyre::spawn(listener.serve(echo, {.drain = 1h}));
+    auto client = co_await tls::connect(listener.local_address().string(), tls::client_config(client_that_trusts()));
+    co_await client.write_all("a message");
+    std::array<std::byte, 9> reply{};
+    co_await client.read_exactly(std::span<std::byte>(reply));
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(reply.data()), reply.size()), "a message");
+    co_await client.write_all("the last one");
+    gyre::request_stop();
+    const std::string rest = co_await read_to_end(client);  // with close_notify
+    EXPECT_EQ(rest, "the last one");
+    co_await serving.wait();
+  });
+}
+
+TEST(tls_listener, the_wait_for_the_next_message_tells_the_end_and_a_truncation) {
+  run_tls([]() -> gyre::task<> {
+    auto listener = tls::listener::bind("127.0.0.1:0", tls::server_config(server_with_certificate()));
+    std::vector<std::string> outcomes;
+    auto wait = [&](tls::stream peer) -> gyre::task<> {
+      try {
+        const bool more = co_await peer.next_or_stop();
+        outcomes.emplace_back(more ? "more" : "end");
+      } catch (const tls::tls_error& error) {
+        outcomes.push_back(error.code().message());
+      }
+    };
+    auto serving = gyre::spawn(listener.serve(wait));
+    const tls::client_config trusts(client_that_trusts());
+    for (int i = 0; i < 2; ++i) {
+      auto client = co_await tls::connect(listener.local_address().string(), trusts);
+      if (i == 0) co_await client.shutdown_write();
+      if (i == 1) client = tls::stream();
+      while (outcomes.size() < static_cast<std::size_t>(i) + 1) co_await gyre::sleep(1ms);
+    }
+    EXPECT_EQ(outcomes[0], "end");
+    EXPECT_EQ(outcomes[1], "the connection ended without close_notify, so data may be missing");
+    serving.cancel();
+    co_await serving.wait();
+  });
+}
+
 TEST(tls_listener, an_http_server_serves_encrypted_connections) {
   run_tls([]() -> gyre::task<> {
     gyre::http::router routes;

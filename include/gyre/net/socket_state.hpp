@@ -8,6 +8,7 @@
 #include <gyre/loop/operation.hpp>
 #include <gyre/net/address.hpp>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -94,6 +95,7 @@ struct GYRE_API socket_state : private io::descriptor {
   /// How the waiting reader gets its bytes.
   enum class reading : std::uint8_t {
     leases,  // queued: a socket_receive_op, which takes a buffer of `received`
+    next,    // queued: a socket_next_op, which takes nothing
     copies,  // queued: a socket_read_op, which copies out of `received`, perhaps from more than one buffer
     // Requested: its own request is in flight, or has ended and is about to report that. `received` stays idle.
     directly,
@@ -119,6 +121,8 @@ struct GYRE_API socket_state : private io::descriptor {
     if (watcher != nullptr) [[unlikely]]
       watch_on();
   }
+  /// The server of this connection drains: from now on next_or_stop() does not wait for a further message.
+  void end_between_messages() noexcept;
   [[noreturn]] void stop_for_two_readers(const char* operation) const noexcept;
 
   /// For error messages: the peer's address, or the path that either end of a Unix socket is bound to.
@@ -135,6 +139,10 @@ struct GYRE_API socket_state : private io::descriptor {
   /// Returns the number of bytes that the kernel takes without waiting, perhaps 0, or -1 when the connection is broken.
   /// Takes none while a writer waits. With `more`, the kernel may hold them back because more follows at once.
   [[nodiscard]] std::ptrdiff_t write_now(std::string_view bytes, bool more) noexcept;
+  /// The end of what can be read, as receive_queue::end() returns it. After abort(), the end that shutdown(2) makes is a
+  /// reset: the peer has not sent an end.
+  [[nodiscard]] int true_end(int end) const noexcept { return end == 0 && aborted ? -ECONNRESET : end; }
+
   /// Makes the connection end with a reset: the peer notices that data is missing, and the kernel keeps no unsent data.
   void reset_at_close() noexcept;
 
@@ -148,6 +156,8 @@ struct GYRE_API socket_state : private io::descriptor {
   bool write_cut : 1 = false;         // a write_all was cut off in the middle
   bool closing : 1 = false;
   bool watch_paused : 1 = false;
+  bool aborted : 1 = false;
+  bool server_stops : 1 = false;  // see end_between_messages()
   std::uint32_t written = 0;  // bytes that the kernel has accepted, see taken_since()
 
   using io::descriptor::fd;
@@ -157,9 +167,10 @@ struct GYRE_API socket_state : private io::descriptor {
   socket_close_op* closer = nullptr;
   end_watch* watcher = nullptr;
 
-  // Links in the list of connections of the server that accepted this one.
+  // Links in the list of connections of the server that accepted this one, and the number of the task that serves it.
   socket_state* next_peer = nullptr;
   socket_state** peer_link = nullptr;
+  std::uint64_t handler = 0;
 
   address peer;  // empty when it is not an internet address
 

@@ -4,6 +4,7 @@
 #include <gyre/coro/owned.hpp>
 #include <gyre/net/bulk.hpp>
 #include <gyre/net/send_file.hpp>
+#include <gyre/net/socket_next_op.hpp>
 #include <gyre/net/socket_operations.hpp>
 #include <gyre/stream/byte_stream.hpp>
 
@@ -56,6 +57,20 @@ class GYRE_API socket_stream {
   /// Cancel: nothing was taken; bytes that arrive are kept for the next read. Errors: same as read_some.
   [[nodiscard("co_await it")]] socket_receive_op receive() noexcept { return socket_receive_op(*socket_); }
 
+  /// Waits between two messages, for the next one or for the request to stop. Returns true when bytes have arrived,
+  /// also after the request; false at the end of the stream, and when the request has come and nothing has arrived.
+  /// Takes nothing from the socket: read the message with another function. An idle connection holds no buffer.
+  ///
+  ///     while (co_await peer.next_or_stop()) {
+  ///       const auto n = co_await peer.read_some(buffer);
+  ///       co_await peer.write_all(std::span(buffer).first(n));
+  ///     }
+  ///
+  /// In a handler of serve() the request is that of the server, which drains after a stop request or a cancel.
+  /// Elsewhere it is the program's; a program in which a task waits here is not cancelled by it (see stop_requested).
+  /// Cancel: nothing was taken. Errors: same as read_some.
+  [[nodiscard("co_await it")]] socket_next_op next_or_stop() noexcept { return socket_next_op(*socket_); }
+
   /// Writes some of the bytes, at least one. Returns the count.
   ///
   /// Lifetime: `bytes` stay valid until the await returns.
@@ -76,7 +91,8 @@ class GYRE_API socket_stream {
   ///
   /// Lifetime: `bytes` (and the array of buffers) stay valid until the await returns.
   /// Cancel: nothing was written, or the write was cut off in the middle. After that the stream accepts no more writes
-  /// (stream_errc::write_cut_off), because the peer would read them as the rest of this one. Errors: io_error;
+  /// (stream_errc::write_cut_off), because the peer would read them as the rest of this one, and a TCP connection ends
+  /// with a reset when the stream is closed, so that the peer does not take a part for the whole. Errors: io_error;
   /// incomplete_transfer with the count that was written before.
   [[nodiscard("co_await it")]] socket_write_op write_all(std::span<const std::byte> bytes GYRE_LIFETIMEBOUND) noexcept {
     return {*socket_, bytes, false};
@@ -107,9 +123,6 @@ class GYRE_API socket_stream {
   /// ENOTCONN; that is not an error here, because nobody is left to tell.
   [[nodiscard("co_await it")]] socket_shutdown_op shutdown_write() noexcept { return socket_shutdown_op(*socket_); }
 
-  /// Makes reads end after the bytes that have arrived, as if the peer had finished. See shutdown(2).
-  void shutdown_read() noexcept;
-
   /// Closes, and returns when the descriptor is closed. Operations that still wait fail with operation_canceled.
   /// Destroying the stream closes without waiting, and stops the program when an operation still waits.
   ///
@@ -126,7 +139,7 @@ class GYRE_API socket_stream {
   }
 
   /// Ends the connection at once. Bytes that the peer has not received are dropped, and a TCP peer gets a reset.
-  /// Waiting and later operations fail with connection_reset or broken_pipe. The descriptor stays open until the stream
+  /// Waiting and later operations fail with connection_reset or broken_pipe, reads after the bytes that had been received. The descriptor stays open until the stream
   /// is closed. The peer of a Unix socket sees the end of the stream. Does nothing when the stream is closed.
   void abort() noexcept;
 

@@ -1,6 +1,7 @@
 // gyre/net/start_server.hpp: a server that gives each connection a reader and a writer.
 #pragma once
 
+#include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/misuse.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/net/open_connection.hpp>
@@ -31,7 +32,12 @@ template <class Stream, class Client>
 task<> serve_clients(stream_listener<Stream>& listener, Client client, serve_options serving) {
   auto serve_one = [&client](Stream peer) -> task<> {
     stream_connection connection = make_connection(std::move(peer));
-    co_await client(connection.reader, connection.writer);
+    try {
+      co_await client(connection.reader, connection.writer);
+    } catch (const cancelled&) {  // cut off: what is in the buffer may be a part of something
+      connection.writer.abort();
+      throw;
+    }
     try {
       co_await connection.writer.wait_closed(connection.writer.lingers());
     } catch (const io_error& error) {
@@ -56,7 +62,7 @@ task<> listen_and_serve(Client client, std::string where, unix_listen_options li
 /// connection is closed. Beyond these limits the connection is reset. Like a reset by the peer, that is not reported:
 /// the peer does not read. asyncio: start_server.
 ///
-/// Stop requests: same as tcp_listener::serve. Cancel: same. Errors: same as tcp_listener::bind and serve.
+/// Stop requests: same as tcp_listener::serve; `client` can end between two messages with reader.next_or_stop(). Cancel: same. Errors: same as tcp_listener::bind and serve.
 template <class Client>
 [[nodiscard]] GYRE_CORO_WRAPPER task<> start_server(Client&& client, std::string where, listen_options listening = {},
                                                     serve_options serving = {}) {

@@ -15,6 +15,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <source_location>
 #include <string>
@@ -34,7 +35,7 @@ struct serve_options {
   /// The maximum number of connections that are served at the same time, at least 1. Further ones wait in the backlog.
   /// Several loops share it equally; a limit below their number is also the number of loops that serve.
   std::size_t max_connections = 65'536;
-  /// The time in which connections may end on their own when the server drains. Then they are cancelled.
+  /// The time in which connections may end on their own when the server drains. Then they are cancelled and reset.
   std::chrono::nanoseconds drain = std::chrono::seconds(10);
   /// A stop request (SIGTERM, request_stop) makes the server drain and return. False means that it runs until it is
   /// cancelled: a server that others need until they have drained.
@@ -56,14 +57,14 @@ class GYRE_API peer_text {
 /// The tasks that serve the connections of one listener. They fail independently. Exceptions are reported to the loop's
 /// handler, except a reset by the peer, which is not the fault of this program.
 ///
-/// A stop request ends the region in which the server accepts. A forced stop ends the drain: it cancels all of them.
+/// A stop request ends the region in which the server accepts. A forced stop ends the drain: it cuts all of them off.
 /// For authors of operations.
 class GYRE_API served_connections : public child_tasks, private stop_observer {
  public:
   /// Errors: std::invalid_argument when max_connections is 0, or drain negative.
   static void check(const serve_options& options);
-  /// `share` counts the connections, if it is not null.
-  served_connections(task_context& task, bool observe_stop, loop_share* share = nullptr) noexcept;
+  /// `share` counts the connections, if it is not null. With `resets`, connections that are cut off end with a reset.
+  served_connections(task_context& task, bool observe_stop, loop_share* share = nullptr, bool resets = false) noexcept;
   ~served_connections();
 
   /// The region in which the server accepts, opened in its task. A stop request cancels it. One at a time.
@@ -87,12 +88,15 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
     const peer_text name(peer.socket().peer);
     try {
       Stream mine = std::move(peer);
-      add(mine.socket());
+      socket_state& socket = mine.socket();
+      add(socket);
       const spawn_options options{.name = name.view()};
-      if constexpr (requires { handler.make_task(std::move(mine), scope(), this, options, where); })
+      if constexpr (requires { handler.make_task(std::move(mine), scope(), this, options, where); }) {
         const task_reference made(adopt(handler.make_task(std::move(mine), scope(), this, options, where)));
-      else
+      } else {
         const task_reference started(start(handler(std::move(mine)), options, where));
+        socket.handler = number_of(*started);  // the task has not begun, so it still has its stream
+      }
     } catch (...) {
       if (share_ != nullptr) release(*share_);
       report(std::current_exception(), name.view(), where);
@@ -110,22 +114,26 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
       connections.serve(handler, *std::move(peer), where);
     }
   }
-  /// Waits until all have ended; cancels them after `limit`. Cancel: not before `limit`; it is awaited shielded.
+  /// Waits until all have ended; cuts them off after `limit`. Cancel: not before `limit`; it is awaited shielded.
   static task<> drain(served_connections& connections, std::chrono::nanoseconds limit);
   /// Calls `f(socket)` for the socket of each connection. `f` must not resume a task, nor close a socket.
   template <class F>
   void for_each_socket(F f) noexcept {
     for (socket_state* each = peers_; each != nullptr; each = each->next_peer) f(*each);
   }
-  /// Lets each connection see the end of its stream once it has consumed what had arrived.
-  void finish_reading() noexcept;
+  /// Ends the waits of handlers in next_or_stop(), now and from now on.
+  void end_between_messages() noexcept;
   /// After the drain: throws `failure` if there is one, and `cancelled` when the server was cancelled.
   void close(const std::exception_ptr& failure) const;
-  /// True when connections are cancelled rather than drained.
+  /// True when connections are cut off rather than drained.
   [[nodiscard]] bool forced() const noexcept { return heard == stop_level::forced; }
 
  private:
   void add(socket_state& socket) noexcept;
+  /// Cancels all that have not ended.
+  void cut_off() noexcept;
+  void reset_unfinished() noexcept;
+  [[nodiscard]] static std::uint64_t number_of(const task_context& handler) noexcept;
   static void ended(child_tasks& children, task_state& child) noexcept;
   void report(const std::exception_ptr& failure, std::string_view name, std::source_location where) noexcept;
 
@@ -136,6 +144,7 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
   loop_share* share_;
   accepting* accepting_ = nullptr;
   bool stopped_ = false;  // no more connections are accepted
+  bool resets_;
   socket_state* peers_ = nullptr;
   io::monotonic_time quiet_until_ = 0;
 };
@@ -164,10 +173,12 @@ class stream_listener {
   ///
   /// Runs until the program is asked to stop (SIGINT and SIGTERM under run_main, request_stop) or the server is
   /// cancelled. Then it drains: it closes the port; clients that had connected before are served, up to
-  /// `max_connections`; connections see the end of their stream after they have consumed the bytes that had arrived;
-  /// those that have not ended after `options.drain` are cancelled. After a stop request it returns normally. A server
-  /// that starts after the request drains at once. Clients in the backlog are reset if the process has no descriptor
-  /// for them when the drain begins.
+  /// `max_connections`; connections go on until they end on their own. A stop never looks like the end of a stream: a
+  /// handler that can end between two messages waits there with next_or_stop(). Handlers that have not ended after
+  /// `options.drain` are cancelled, and their connections are reset, so that no peer takes a part for the whole. (The
+  /// peer of a Unix socket sees the end of the stream, because these sockets have no reset.) After a stop request
+  /// serve() returns normally. A server that starts after the request drains at once. Clients in the backlog are reset
+  /// if the process has no descriptor for them when the drain begins.
   /// Lifetime: `handler` is kept until then.
   /// Cancel: drains, then throws `cancelled`. When the program is forced to end (see run_options), the drain is over at
   /// once.
@@ -239,7 +250,7 @@ class stream_listener {
   template <class Handler>
   static task<> serve_here(stream_listener& listener, Handler& handler, const serve_options& options, loop_share* share,
                            std::source_location where) {
-    served_connections connections(co_await this_task_context{}, options.observe_stop, share);
+    served_connections connections(co_await this_task_context{}, options.observe_stop, share, true);
     // Made now, because later there may be no memory.
     auto last =
         shield(served_connections::serve_the_last(connections, listener, handler, options.max_connections, where));
@@ -258,7 +269,7 @@ class stream_listener {
     }
     if (!failure && !connections.forced()) co_await std::move(last);
     listener.stop();
-    connections.finish_reading();
+    connections.end_between_messages();
     co_await std::move(draining);
     connections.close(failure);
   }

@@ -53,6 +53,13 @@ class GYRE_API any_stream {
   /// Cancel: same as the stream. Errors: std::errc::operation_not_supported when the stream cannot be half-closed.
   [[nodiscard]] GYRE_CORO_WRAPPER task<> shutdown_write() { return stream_->shutdown_write(); }
 
+  /// Waits between two messages, for the next one or for the request to stop. Returns true when there are bytes to read,
+  /// false at the end of the stream and after a stop request. A stream without next_or_stop() (see stop_aware_stream)
+  /// returns true at once: the next read waits, and does not observe the request.
+  ///
+  /// Cancel: nothing was taken. Errors: same as the stream.
+  [[nodiscard]] GYRE_CORO_WRAPPER task<bool> next_or_stop() { return stream_->next_or_stop(); }
+
   /// Ends the connection at once: undelivered data is lost, and the peer sees an error. No-op for a stream without
   /// abort() (see abortable_stream), and for an empty one.
   void abort() noexcept { stream_->abort(); }
@@ -65,6 +72,7 @@ class GYRE_API any_stream {
     virtual task<std::size_t> read_some(std::span<std::byte> buffer) = 0;
     virtual task<> write_all(std::span<const std::byte> bytes) = 0;
     virtual task<> shutdown_write() = 0;
+    virtual task<bool> next_or_stop() = 0;
     virtual void abort() noexcept = 0;
   };
 
@@ -79,6 +87,12 @@ class GYRE_API any_stream {
       else
         throw std::system_error(std::make_error_code(std::errc::operation_not_supported), "shutdown_write");
       co_return;
+    }
+    task<bool> next_or_stop() override {
+      if constexpr (stop_aware_stream<S>)
+        co_return co_await stream.next_or_stop();
+      else
+        co_return true;
     }
     void abort() noexcept override {
       if constexpr (abortable_stream<S>) stream.abort();

@@ -1,7 +1,6 @@
 // gyre/stream/copy.hpp: copies bytes from one stream to another.
 #pragma once
 
-#include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/io/buffer_lease.hpp>
 #include <gyre/stream/byte_stream.hpp>
@@ -11,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 namespace gyre {
 
@@ -55,13 +55,43 @@ template <readable_stream From, writable_stream To>
   co_return total;
 }
 
-/// Copies `from` to its end, then signals the end of the data to `to`.
-///
-/// Cancel: same as copy(). Errors: the exceptions of the streams.
+/// For the two below: copies `from` to its end, then signals the end of the data to `to`.
 template <readable_stream From, half_closable_stream To>
-[[nodiscard]] task<std::uint64_t> copy_to_end(From& from, To& to) {
+[[nodiscard]] task<std::uint64_t> copy_and_end(From& from, To& to) {
   const std::uint64_t total = co_await copy(from, to);
   co_await to.shutdown_write();
+  co_return total;
+}
+
+/// Aborts a stream where possible (see abortable_stream), unless everything has been written to it: its peer must not
+/// take a part for the whole.
+template <class Stream>
+class abort_unless_whole {
+ public:
+  explicit abort_unless_whole(Stream& stream) noexcept : stream_(stream) {}
+  abort_unless_whole& operator=(abort_unless_whole&&) = delete;
+  ~abort_unless_whole() {
+    if constexpr (abortable_stream<Stream>)
+      if (!whole_) stream_.abort();
+  }
+  void is_whole() noexcept { whole_ = true; }
+
+ private:
+  Stream& stream_;
+  bool whole_ = false;
+};
+
+/// Copies `from` to its end, then signals the end of the data to `to`. When it ends earlier, it aborts `to` where
+/// possible (see abortable_stream), so that the peer does not take a part for the whole.
+///
+/// Lifetime: both streams must outlive the await. Cancel: same as copy(), and `to` is aborted. Errors: the exceptions of
+/// the streams; `to` is aborted.
+template <readable_stream From, half_closable_stream To>
+[[nodiscard]] task<std::uint64_t> copy_to_end(From& from, To& to) {
+  abort_unless_whole written(to);
+  auto copying = copy_and_end(from, to);
+  const std::uint64_t total = co_await std::move(copying);
+  written.is_whole();
   co_return total;
 }
 
@@ -74,22 +104,20 @@ struct copied_both_ways {
 /// Connects two streams, as a proxy does: copies the data of each to the other until both have ended. The end of one is
 /// passed on to the other.
 ///
-/// Lifetime: both streams must outlive the await. Cancel: reaches both directions; the streams are left as by copy().
-/// Errors: the first failure, which ends the other direction too. Both streams are then aborted where possible (see
-/// abortable_stream). Otherwise, when one stream was reset, the peer of the other would mistake a part for the whole.
+/// When it ends earlier, both streams are aborted where possible (see abortable_stream): neither peer must take a part
+/// for the whole.
+///
+/// Lifetime: both streams must outlive the await. Cancel: reaches both directions; the streams are aborted.
+/// Errors: the first failure, which ends the other direction too; the streams are aborted.
 template <half_closable_stream First, half_closable_stream Second>
 [[nodiscard]] task<copied_both_ways> copy_bidirectional(First& first, Second& second) {
-  auto both = gather(copy_to_end(first, second), copy_to_end(second, first));
-  try {
-    auto counts = co_await std::move(both);
-    co_return copied_both_ways{counts.template get<0>(), counts.template get<1>()};
-  } catch (const cancelled&) {
-    throw;
-  } catch (...) {
-    if constexpr (abortable_stream<First>) first.abort();
-    if constexpr (abortable_stream<Second>) second.abort();
-    throw;
-  }
+  abort_unless_whole to_first(first);
+  abort_unless_whole to_second(second);
+  auto both = gather(copy_and_end(first, second), copy_and_end(second, first));
+  auto counts = co_await std::move(both);
+  to_first.is_whole();
+  to_second.is_whole();
+  co_return copied_both_ways{counts.template get<0>(), counts.template get<1>()};
 }
 
 }  // namespace gyre

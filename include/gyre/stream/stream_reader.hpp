@@ -62,6 +62,20 @@ class GYRE_API stream_reader {
   /// Errors: std::errc::message_size for a line longer than `limit`. The bytes stay, and can be read.
   [[nodiscard]] task<std::optional<std::string>> read_line(std::size_t limit = default_limit);
 
+  /// Waits between two messages, for the next one or for the request to stop. Returns true when there are bytes to read,
+  /// also after the request; false at the end of the stream, and when the program has been asked to stop and nothing
+  /// has arrived.
+  ///
+  ///     while (co_await reader.next_or_stop()) {
+  ///       const auto line = co_await reader.read_line();
+  ///       ...
+  ///     }
+  ///
+  /// A message whose first byte has arrived is thus read to its end. A stream of the program's own takes part if it has
+  /// next_or_stop(), see stop_aware_stream.
+  /// Cancel: nothing is lost. Errors: the exceptions of the stream.
+  [[nodiscard]] task<bool> next_or_stop();
+
   /// Reads everything up to the end of the stream.
   ///
   /// Cancel: nothing is lost. Errors: std::errc::message_size when that is more than `limit`.

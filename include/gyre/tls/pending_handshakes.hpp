@@ -19,8 +19,9 @@ class GYRE_API pending_handshakes {
   pending_handshakes() noexcept = default;
   pending_handshakes& operator=(pending_handshakes&&) = delete;
 
-  /// Does the handshake of a server. Returns an empty stream when it was given up, or has failed within a second after
-  /// another failure, so that a log does not grow with every scan of the port.
+  /// Does the handshake of a server. Returns an empty stream when it was given up, when the server stops before the
+  /// client has sent anything, or when it has failed within a second after another failure, so that a log does not grow
+  /// with every scan of the port.
   ///
   /// Cancel: the connection is closed. Errors: same as tls::accept.
   [[nodiscard]] task<stream> run(tcp_stream peer, server_config config, std::size_t most);
@@ -28,6 +29,7 @@ class GYRE_API pending_handshakes {
  private:
   struct entry;
   static task<stream> end_of(entry& waiting);
+  static task<stream> accept_first(tcp_stream peer, server_config config);
   void add(entry& fresh, std::size_t most) noexcept;
   void remove(entry& ended) noexcept;
 

@@ -4,6 +4,8 @@
 #include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/io/buffer_lease.hpp>
+#include <gyre/io/receive_queue.hpp>
+#include <gyre/loop/stop_observer.hpp>
 #include <gyre/net/address.hpp>
 #include <gyre/stream/byte_stream.hpp>
 
@@ -24,6 +26,9 @@ class transport {
 
   /// Waits for bytes; empty at the end.
   virtual task<buffer_lease> receive() = 0;
+  /// Waits between two messages. Takes nothing.
+  enum class next : unsigned char { arrived, ended, stopped };
+  virtual task<next> next_or_stop() = 0;
   virtual task<> write_all(std::span<const std::byte> bytes) = 0;
   /// Writes what the kernel takes at once, and returns its size; 0 for a stream that may have to wait. Negative after
   /// an error, which the next write reports.
@@ -51,6 +56,11 @@ class transport_over final : public transport {
       lease.shorten(co_await below_.read_some(lease.bytes()));
       co_return lease;
     }
+  }
+  task<next> next_or_stop() override {
+    if constexpr (stop_aware_stream<S>)
+      if (!co_await below_.next_or_stop()) co_return has_ended() ? next::ended : next::stopped;
+    co_return next::arrived;
   }
   task<> write_all(std::span<const std::byte> bytes) override { (void)co_await below_.write_all(bytes); }
   std::ptrdiff_t write_now(std::string_view bytes) noexcept override {
@@ -82,6 +92,13 @@ class transport_over final : public transport {
   }
 
  private:
+  [[nodiscard]] bool has_ended() const noexcept {
+    if constexpr (requires { below_.socket().received; })
+      return below_.socket().received.end() != io::receive_queue::open;
+    else
+      return stop_observers::level() == stop_level::none;
+  }
+
   S below_;
 };
 
