@@ -6,9 +6,10 @@ install_packages() {
   # Servers, proxies, scanners and clients of others, with which the tests compare. A test skips those that are absent.
   for pair in clang-tidy-19:clang-tidy-19 qemu-system-x86_64:qemu-system-x86 busybox:busybox-static cpio:cpio \
     nginx:nginx-light apache2:apache2 squid:squid tinyproxy:tinyproxy-bin danted:dante-server sslscan:sslscan \
-    testssl:testssl.sh; do
+    testssl:testssl.sh haproxy:haproxy; do
     PATH=$PATH:/usr/sbin command -v "${pair%:*}" >/dev/null || missing+=("${pair#*:}")
   done
+  [ -e /usr/lib/nginx/modules/ngx_stream_module.so ] || missing+=(libnginx-mod-stream)
   python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
   install "${missing[@]}"
   ./gyre install asan

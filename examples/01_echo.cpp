@@ -1,12 +1,14 @@
-// examples/01_echo.cpp: a server in ten lines. Try it with: nc 127.0.0.1 8888
+// examples/01_echo.cpp: a server in a dozen lines. Try it with: nc 127.0.0.1 8888
 #include <gyre/gyre.hpp>
 
 #include <array>
 
 gyre::task<> echo(gyre::tcp_stream peer) {
   std::array<std::byte, 4096> buffer;
-  while (auto n = co_await peer.read_some(buffer))        // 0 is the end of the stream
+  while (co_await peer.next_or_stop()) {  // false at the end of the stream, and on SIGTERM
+    const auto n = co_await peer.read_some(buffer);
     co_await peer.write_all(std::span(buffer).first(n));  // errors throw std::system_error
+  }
 }
 
 gyre::task<> serve() {

@@ -26,7 +26,10 @@ struct chat_room {
   }
 
   gyre::task<> listen(int guest, gyre::stream_reader& reader) {
-    while (auto line = co_await reader.read_line()) messages.send({guest, *line});
+    while (co_await reader.next_or_stop()) {  // false when the guest leaves, and on SIGTERM
+      const auto line = co_await reader.read_line();
+      if (line) messages.send({guest, *line});
+    }
   }
 
   gyre::task<> tell(int guest, gyre::broadcast_subscription<message> news, gyre::stream_writer& writer) {

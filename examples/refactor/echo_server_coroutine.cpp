@@ -12,8 +12,10 @@ using namespace std::chrono_literals;
 
 gyre::task<> echo(gyre::tcp_stream peer) {
   std::array<char, 16384> buffer;
-  while (const auto n = co_await peer.read_some(buffer))          // 0 is the end of the stream
+  while (co_await peer.next_or_stop()) {  // false at the end of the stream, and on SIGTERM
+    const auto n = co_await peer.read_some(buffer);
     co_await peer.write_all(std::string_view(buffer.data(), n));  // errors throw std::system_error
+  }
 }
 
 gyre::task<> serve(std::string where) {

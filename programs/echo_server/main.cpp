@@ -5,7 +5,10 @@
 namespace {
 
 gyre::task<> echo(gyre::tcp_stream peer) {
-  while (gyre::buffer_lease received = co_await peer.receive()) co_await peer.write_all(received.bytes());
+  while (co_await peer.next_or_stop()) {
+    const gyre::buffer_lease received = co_await peer.receive();
+    co_await peer.write_all(received.bytes());
+  }
 }
 
 gyre::task<> serve(programs::server_options options) {

@@ -64,6 +64,10 @@ gyre::task<> client_connection::run() {
 
 gyre::task<> client_connection::serve() {
   for (;;) {
+    if (partial_.empty()) {  // between two requests
+      const bool more = co_await peer_.next_or_stop();
+      if (!more) co_return;
+    }
     {
       gyre::buffer_lease received = co_await peer_.receive();
       if (!received) co_return;

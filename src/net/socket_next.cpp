@@ -7,15 +7,7 @@
 
 namespace gyre {
 
-socket_next_op::~socket_next_op() {
-  if (listed) event_loop::current().stops().remove(*this);
-}
-
-bool socket_next_op::try_now() noexcept {
-  if (socket_->waiting_reader != nullptr || !socket_->received.readable()) return false;
-  if constexpr (checks_everything) socket_->expect_own_loop("next_or_stop");
-  return true;
-}
+void socket_next_op::stop_observing() noexcept { event_loop::current().stops().remove(*this); }
 
 void socket_next_op::start() noexcept {
   socket_->wait_for_received(*this, socket_state::reading::next);
@@ -29,7 +21,7 @@ void socket_next_op::start() noexcept {
 }
 
 void socket_next_op::on_level(stop_level /*level*/) noexcept {
-  event_loop::current().stops().remove(*this);
+  stop_observing();
   stop();
 }
 
@@ -52,10 +44,8 @@ void socket_next_op::on_ended_early() noexcept {
   proceed(*this);
 }
 
-bool socket_next_op::await_resume() { return value_or_throw(*this); }
-
 std::expected<bool, std::error_code> socket_next_op::take_result() {
-  if (listed) event_loop::current().stops().remove(*this);
+  if (listed) stop_observing();
   const io::receive_queue& received = socket_->received;
   if (received.has_bytes()) return true;
   const int last = socket_->true_end(received.end());

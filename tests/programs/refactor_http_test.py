@@ -190,7 +190,8 @@ class HttpServerTests:
                 for _ in range(100):
                     lingering.sendall(b"x")
                     time.sleep(0.01)
-            self.assertLess(len(read_to_end(deaf)), 30_000_000)
+            # The coroutine resets a connection whose answer was cut off; the socket of Asio just closes.
+            self.assertLess(len(read_to_end(deaf, or_reset=True)), 30_000_000)
             self.assertLess(time.monotonic() - began, 10)
         self.assertEqual(self.server.stop(), (0, ""))
 

@@ -97,10 +97,14 @@ def queued(peer):
                                                                                         termios.FIONREAD)]
 
 
-def read_to_end(peer):
+def read_to_end(peer, or_reset=False):
     pieces = []
-    while piece := peer.recv(65536):
-        pieces.append(piece)
+    try:
+        while piece := peer.recv(65536):
+            pieces.append(piece)
+    except ConnectionResetError:
+        if not or_reset:
+            raise
     return b"".join(pieces)
 
 

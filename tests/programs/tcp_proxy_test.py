@@ -2,16 +2,22 @@
 
 import hashlib
 import os
+import pathlib
 import re
 import signal
 import socket
 import subprocess
+import tempfile
 import threading
+import time
 import unittest
 
-from support import BIN
+from peer_support import WithPeers, command_of
+from support import BIN, free_port
 
 SIZE = 10 << 20
+HALF = 100_000  # of an upload; fits into the buffers of the kernel
+NGINX_STREAM = pathlib.Path("/usr/lib/nginx/modules/ngx_stream_module.so")
 
 
 def send_and_finish(peer, data):
@@ -24,6 +30,13 @@ def checksum_to_end(peer):
     while part := peer.recv(1 << 18):
         digest.update(part)
     return digest.hexdigest()
+
+
+def read_to_end(peer):
+    received = bytearray()
+    while part := peer.recv(1 << 18):
+        received += part
+    return received
 
 
 class TcpProxy(unittest.TestCase):
@@ -45,13 +58,43 @@ class TcpProxy(unittest.TestCase):
         self.addCleanup(peer.close)
         return peer
 
+    def listen(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener.settimeout(20)
+        self.addCleanup(self.listener.close)
+        self.port = self.start(self.listener.getsockname()[1])
+
+    def folder(self):
+        if not hasattr(self, "directory"):
+            self.directory = tempfile.TemporaryDirectory()
+            self.addCleanup(self.directory.cleanup)
+        return pathlib.Path(self.directory.name)
+
+    def write(self, name, text):
+        """A file in a directory of its own. Returns its path."""
+        path = self.folder() / name
+        path.write_text(text)
+        return str(path)
+
+    def run_until_it_listens(self, command, port):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   start_new_session=True)
+        self.addCleanup(process.wait)
+        self.addCleanup(WithPeers.end, process)
+        for _ in range(200):
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=20).close()
+            except ConnectionRefusedError:
+                time.sleep(0.05)
+            else:
+                self.listener.accept()[0].close()
+                return process
+        self.fail(f"{command[0]} does not listen")
+
     def pair(self):
         """The two ends of a connection through the proxy: (client, server)."""
         if not hasattr(self, "listener"):
-            self.listener = socket.create_server(("127.0.0.1", 0))
-            self.listener.settimeout(20)
-            self.addCleanup(self.listener.close)
-            self.port = self.start(self.listener.getsockname()[1])
+            self.listen()
         client = self.connect(self.port)
         server = self.listener.accept()[0]
         server.settimeout(60)
@@ -128,8 +171,65 @@ class TcpProxy(unittest.TestCase):
             self.proxy.wait(0.3)
         self.proxy.send_signal(signal.SIGTERM)
         self.assertEqual(self.proxy.wait(20), 128 + signal.SIGTERM)
+        for peer in client, server:  # not an end: neither must take a part for the whole
+            with self.assertRaises(ConnectionResetError):
+                peer.recv(100)
+
+    def finish_upload_after_signal(self, process, number, port):
+        """Half of an upload, the request to stop, and the other half. Returns what the server got, to its end."""
+        client = self.connect(port)
+        client.sendall(b"x" * HALF)
+        server = self.listener.accept()[0]
+        server.settimeout(60)
+        self.addCleanup(server.close)
+        received = bytearray(server.recv(1))
+        process.send_signal(number)
+        reading = threading.Thread(target=lambda: received.extend(read_to_end(server)))
+        reading.start()
+        send_and_finish(client, b"y" * HALF)
+        reading.join()
+        server.close()
         self.assertEqual(client.recv(100), b"")
-        self.assertEqual(server.recv(100), b"")
+        self.assertEqual(process.wait(20), 0)
+        return received
+
+    def test_an_upload_that_is_under_way_at_a_signal_is_passed_on_whole(self):
+        self.listen()
+        received = self.finish_upload_after_signal(self.proxy, signal.SIGTERM, self.port)
+        self.assertEqual(received, b"x" * HALF + b"y" * HALF)
+
+    @unittest.skipUnless(command_of("nginx"), "nginx is not installed")
+    @unittest.skipUnless(NGINX_STREAM.exists(), "nginx has no module for streams")
+    def test_nginx_does_the_same_at_its_graceful_shutdown(self):
+        self.listen()
+        port = free_port()
+        configuration = self.write("nginx.conf", f"""
+            daemon off; pid {self.folder()}/pid; error_log stderr; worker_shutdown_timeout 20s;
+            load_module {NGINX_STREAM}; events {{}}
+            stream {{ server {{ listen 127.0.0.1:{port}; proxy_pass 127.0.0.1:{self.listener.getsockname()[1]}; }} }}""")
+        nginx = self.run_until_it_listens([command_of("nginx"), "-e", "stderr", "-c", configuration], port)
+        received = self.finish_upload_after_signal(nginx, signal.SIGQUIT, port)
+        self.assertEqual(received, b"x" * HALF + b"y" * HALF)
+
+    @unittest.skipUnless(command_of("haproxy"), "HAProxy is not installed")
+    def test_haproxy_does_the_same_at_its_soft_stop(self):
+        self.listen()
+        port = free_port()
+        configuration = self.write("haproxy.cfg", f"""
+global
+  hard-stop-after 20s
+defaults
+  mode tcp
+  timeout connect 5s
+  timeout client 60s
+  timeout server 60s
+listen proxy
+  bind 127.0.0.1:{port}
+  server one 127.0.0.1:{self.listener.getsockname()[1]}
+""")
+        haproxy = self.run_until_it_listens([command_of("haproxy"), "-f", configuration], port)
+        received = self.finish_upload_after_signal(haproxy, signal.SIGUSR1, port)
+        self.assertEqual(received, b"x" * HALF + b"y" * HALF)
 
     def test_arguments_that_are_missing_are_named(self):
         done = subprocess.run([str(BIN / "tcp_proxy")], capture_output=True, text=True, timeout=20)

@@ -18,12 +18,22 @@ class GYRE_API [[nodiscard("co_await it")]] socket_next_op : public operation<so
   // Only before it has started, when there is nothing to move but the socket.
   socket_next_op(socket_next_op&& from) noexcept : socket_(from.socket_) {}
   socket_next_op& operator=(socket_next_op&&) = delete;
-  ~socket_next_op();
+  ~socket_next_op() {
+    if (listed) stop_observing();
+  }
 
-  bool try_now() noexcept;
+  bool try_now() noexcept {
+    if (socket_->waiting_reader != nullptr || !socket_->received.readable()) return false;
+    if constexpr (checks_everything) socket_->expect_own_loop("next_or_stop");
+    return true;
+  }
   void start() noexcept;
   void on_cancel() noexcept;
-  bool await_resume();
+  bool await_resume() {
+    if (socket_->received.has_bytes()) [[likely]]
+      return true;
+    return value_or_throw(*this);
+  }
   std::expected<bool, std::error_code> take_result();
   [[noreturn]] void fail(std::error_code reason) const;
   [[nodiscard]] bool fully_succeeded() const noexcept { return socket_->received.has_bytes(); }
@@ -35,6 +45,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_next_op : public operation<so
   enum class end : std::uint8_t { none, stopped, cancelled };
 
   void on_level(stop_level level) noexcept;
+  void stop_observing() noexcept;
   void end_early(end why) noexcept;
   void on_ended_early() noexcept;
 
