@@ -87,13 +87,27 @@ gyre::task<step> read_with_descriptors(flow<Stream>& all) {
 }
 
 template <class Stream>
+gyre::task<step> wait_for_next(flow<Stream>& all) {
+  auto waiting = all.from->next_or_stop();
+  bool more = false;
+  if (all.choose.one_in(3))
+    more = co_await gyre::timeout(all.moment(), std::move(waiting));
+  else
+    more = co_await std::move(waiting);
+  if (more && all.position == all.total) throw std::runtime_error("more than was sent");
+  co_return more ? step::went_on : step::ended;
+}
+
+template <class Stream>
 GYRE_CORO_WRAPPER gyre::task<step> read_somehow(flow<Stream>& all) {
   if (all.reader.buffered() > 0) return read_ahead(all);
   if (all.in_haste > 0) return read_some_step(all);
-  switch (all.choose.below(6)) {
+  switch (all.choose.below(7)) {
     case 0:
     case 1:
       return receive_step(all);
+    case 6:
+      return wait_for_next(all);
     case 2:
       return read_some_step(all);
     case 3:

@@ -158,7 +158,7 @@ struct GYRE_API socket_state : private io::descriptor {
   bool watch_paused : 1 = false;
   bool aborted : 1 = false;
   bool server_stops : 1 = false;  // see end_between_messages()
-  std::uint32_t written = 0;  // bytes that the kernel has accepted, see taken_since()
+  std::uint32_t written = 0;      // bytes that the kernel has accepted, see taken_since()
 
   using io::descriptor::fd;
   io::receive_queue received;

@@ -59,7 +59,8 @@ class GYRE_API socket_stream {
 
   /// Waits between two messages, for the next one or for the request to stop. Returns true when bytes have arrived,
   /// also after the request; false at the end of the stream, and when the request has come and nothing has arrived.
-  /// Takes nothing from the socket: read the message with another function. An idle connection holds no buffer.
+  /// Takes nothing from the stream: read the message with another function, other than receive_descriptors(), because
+  /// this reads ahead, as receive() does. An idle connection holds no buffer.
   ///
   ///     while (co_await peer.next_or_stop()) {
   ///       const auto n = co_await peer.read_some(buffer);

@@ -57,7 +57,7 @@ class GYRE_API unix_stream : public socket_stream {
   }
 
   /// Reads like read_some, and takes the descriptors that came along. Other reads close them. Must not follow
-  /// receive(), which reads ahead and loses descriptors.
+  /// receive() or next_or_stop(), which read ahead and lose descriptors.
   ///
   /// Lifetime: `buffer` stays valid until the await returns. Cancel: nothing was taken.
   /// Errors: io_error; std::errc::too_many_files_open when this process has no number left for one of them: all are

@@ -55,7 +55,7 @@ template <readable_stream From, writable_stream To>
   co_return total;
 }
 
-/// For the two below: copies `from` to its end, then signals the end of the data to `to`.
+/// For the two below: copies `from` to its end, then signals the end of the data to `to`. Cancel: same as copy().
 template <readable_stream From, half_closable_stream To>
 [[nodiscard]] task<std::uint64_t> copy_and_end(From& from, To& to) {
   const std::uint64_t total = co_await copy(from, to);
