@@ -9,6 +9,7 @@
 #include <asio/associated_cancellation_slot.hpp>
 #include <asio/associated_executor.hpp>
 #include <asio/async_result.hpp>
+#include <asio/bind_executor.hpp>
 #include <asio/cancellation_signal.hpp>
 #include <asio/dispatch.hpp>
 #include <asio/error.hpp>
@@ -37,6 +38,9 @@ struct asio_library : asio_aborting<asio::system_error, asio::error::operation_a
   using system_executor = asio::system_executor;
   using executor_of_plain_function = typename asio::associated_executor<nothing_stored>::type;
   using io_context = asio::io_context;
+  using execution_context = asio::execution_context;
+  using service = asio::execution_context::service;
+  using service_id = asio::execution_context::id;
   using signal = asio::cancellation_signal;
   using work_guard = asio::executor_work_guard<asio::io_context::executor_type>;
   using stream_descriptor = asio::posix::stream_descriptor;
@@ -51,14 +55,22 @@ struct asio_library : asio_aborting<asio::system_error, asio::error::operation_a
     cancellation_slot_type slot;
   };
 
-  static const void* address_of(const asio::execution_context& context) noexcept { return &context; }
+  static execution_context* pointer_to(execution_context& context) noexcept { return &context; }
   /// Null when the executor does not expose its context.
   template <class Executor>
-  static const void* context_of(const Executor& executor) noexcept {
-    if constexpr (requires { address_of(asio::query(executor, asio::execution::context)); })
-      return address_of(asio::query(executor, asio::execution::context));
+  static execution_context* context_of(const Executor& executor) {
+    if constexpr (requires { pointer_to(asio::query(executor, asio::execution::context)); })
+      return pointer_to(asio::query(executor, asio::execution::context));
     else
       return nullptr;
+  }
+  template <class Service>
+  static Service& use_service(execution_context& context) {
+    return asio::use_service<Service>(context);
+  }
+  template <class Executor, class Handler>
+  static auto bind_executor(const Executor& executor, Handler&& handler) {
+    return asio::bind_executor(executor, std::forward<Handler>(handler));
   }
   template <class Executor, class F>
   static void dispatch(const Executor& executor, F f) {
@@ -140,3 +152,7 @@ class asio::async_result<gyre::use_gyre_t, R(Results...)>
 template <class Executor, class R, class... Results>
 class asio::async_result<gyre::use_gyre_on_t<Executor>, R(Results...)>
     : public gyre::asio_awaitable<gyre::asio_library, Results...> {};
+template <class Token, class Executor, class R, class... Results>
+  requires gyre::ends_in_use_gyre<Token>
+class asio::async_result<asio::executor_binder<Token, Executor>, R(Results...)>
+    : public gyre::asio_bound_result<gyre::asio_library, asio::async_result<Token, R(Results...)>, Executor> {};

@@ -1,6 +1,7 @@
 // gyre/interop/asio_guest.hpp: an io_context on the thread of a loop. For asio.hpp and boost_asio.hpp.
 #pragma once
 
+#include <gyre/interop/asio_awaits.hpp>
 #include <gyre/loop/event_loop.hpp>
 #include <gyre/loop/guest_loop.hpp>
 
@@ -12,10 +13,6 @@
 #include <utility>
 
 namespace gyre {
-
-/// The io_context that the loop of this thread drives, or null.
-template <class Library>
-inline constinit thread_local const void* asio_context_here = nullptr;
 
 /// See asio_on_loop. `Library` adapts it to an Asio.
 template <class Library>
@@ -32,8 +29,9 @@ class asio_guest : private guest_loop {
   explicit asio_guest(io_context& context, std::source_location where = std::source_location::current())
       : asio_guest(nullptr, &context, where) {}
   ~asio_guest() {
+    asio_context_here<Library>.awaits->expect_none("an asio_on_loop");  // nobody would run their context any more
     loop_.leave(*this);
-    asio_context_here<Library> = nullptr;
+    asio_context_here<Library> = {};
     run([this] {
       if (watches_->descriptor.is_open()) watches_->descriptor.release();  // the backend owns the descriptor
       return watches_->timer.cancel();
@@ -61,8 +59,9 @@ class asio_guest : private guest_loop {
         work_(context_.get_executor()),
         watches_(std::make_shared<watches>(context_)) {
     if (context_.stopped()) context_.restart();  // running out of work stops it as well
+    auto& awaits = awaits_of<Library>(context_);
     loop_.drive(*this);
-    asio_context_here<Library> = Library::address_of(context_);
+    asio_context_here<Library> = {&context_, &awaits};
   }
 
   void poll() noexcept override {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <gyre/coro/cancelled.hpp>
-#include <gyre/interop/asio_guest.hpp>
+#include <gyre/interop/asio_awaits.hpp>
+#include <gyre/interop/asio_executor.hpp>
 #include <gyre/interop/asio_outcome.hpp>
 #include <gyre/interop/asio_token.hpp>
+#include <gyre/interop/context_awaits.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/operation.hpp>
 
@@ -31,21 +33,6 @@ template <class Initiation>
   if (at == std::string_view::npos) return "asio";
   text.remove_prefix(at + prefix.size());
   return text.substr(0, text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"));
-}
-
-/// The object that knows the executor of an operation: its initiating function. An adapter (as_tuple, bind_executor,
-/// ...) of an older Asio (1.30, say) may wrap that without exposing the executor itself. nothing_stored means that
-/// nobody knows it.
-template <class Library, class Initiation>
-[[nodiscard]] constexpr const auto& initiation_with_executor(const Initiation& initiation) noexcept {
-  if constexpr (requires { requires !is_default_executor<Library, typename Initiation::executor_type>; }) {
-    return initiation;
-  } else if constexpr (requires { initiation.initiation_; }) {
-    return initiation_with_executor<Library>(initiation.initiation_);
-  } else {
-    static constexpr nothing_stored nobody{};
-    return nobody;
-  }
 }
 
 /// The completion handler of an awaited operation. Also reports when it is destroyed uncalled.
@@ -105,6 +92,7 @@ class [[nodiscard("co_await it")]] asio_op
     pending_.store(2, std::memory_order_relaxed);  // the handler, and this function
     beginning begin{handler_type(*this)};
     try {
+      join_awaits();
       if (is_begun_here())
         begin();
       else if constexpr (has_executor)
@@ -128,6 +116,7 @@ class [[nodiscard("co_await it")]] asio_op
   }
   void on_complete() noexcept {
     loop_->expected_post_arrived();
+    await_.remove();
     this->proceed(*this);
   }
 
@@ -183,9 +172,17 @@ class [[nodiscard("co_await it")]] asio_op
 
   [[nodiscard]] bool is_begun_here() const noexcept {
     if constexpr (has_executor)
-      return asio_context_here<Library> != nullptr && Library::context_of(executor_) == asio_context_here<Library>;
+      return asio_context_here<Library>.context != nullptr &&
+             Library::context_of(executor_) == asio_context_here<Library>.context;
     else
       return true;
+  }
+  // An operation without an I/O object has no object that its task could destroy after the context.
+  void join_awaits() {
+    const auto& object = initiation_of_object<Library>(initiation_);
+    if constexpr (requires { object.get_executor(); })
+      if (auto* const context = Library::context_of(object.get_executor()); context != nullptr)
+        awaits_of<Library>(*context).add(await_, *this, initiation_name<Initiation>());
   }
   bool leave_waiting(int to) noexcept {
     int expected = waiting;
@@ -222,6 +219,7 @@ class [[nodiscard("co_await it")]] asio_op
   Initiation initiation_;
   ArgTuple arguments_;
   outcome_type outcome_;
+  context_await await_;
   typename Library::signal signal_;
   std::exception_ptr begin_failure_;
   event_loop* loop_ = nullptr;
@@ -248,8 +246,10 @@ struct asio_awaitable {
   }
   template <class Initiation, class Executor, class... Args>
   static auto initiate(Initiation&& initiation, use_gyre_on_t<Executor> token, Args&&... args) {
-    return asio_op<Library, Executor, std::decay_t<Initiation>, std::tuple<std::decay_t<Args>...>, Results...>(
-        std::move(token.executor), std::forward<Initiation>(initiation), {std::forward<Args>(args)...});
+    return initiate(
+        asio_bound_initiation<Library, Executor, std::decay_t<Initiation>>{std::move(token.executor),
+                                                                           std::forward<Initiation>(initiation)},
+        use_gyre, std::forward<Args>(args)...);
   }
 };
 

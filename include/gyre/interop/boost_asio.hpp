@@ -8,6 +8,7 @@
 
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
+#include <boost/asio/bind_executor.hpp>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/execution/context.hpp>
@@ -40,6 +41,9 @@ struct boost_asio_library : asio_aborting<boost::system::system_error, boost::as
   using system_executor = boost::asio::system_executor;
   using executor_of_plain_function = typename boost::asio::associated_executor<nothing_stored>::type;
   using io_context = boost::asio::io_context;
+  using execution_context = boost::asio::execution_context;
+  using service = boost::asio::execution_context::service;
+  using service_id = boost::asio::execution_context::id;
   using work_guard = boost::asio::executor_work_guard<boost::asio::io_context::executor_type>;
   using stream_descriptor = boost::asio::posix::stream_descriptor;
   using steady_timer = boost::asio::steady_timer;
@@ -78,14 +82,22 @@ struct boost_asio_library : asio_aborting<boost::system::system_error, boost::as
   static void clear_slot(const Handler& /*has none*/) {}
 #endif
 
-  static const void* address_of(const boost::asio::execution_context& context) noexcept { return &context; }
+  static execution_context* pointer_to(execution_context& context) noexcept { return &context; }
   /// Null when the executor does not expose its context.
   template <class Executor>
-  static const void* context_of(const Executor& executor) noexcept {
-    if constexpr (requires { address_of(boost::asio::query(executor, boost::asio::execution::context)); })
-      return address_of(boost::asio::query(executor, boost::asio::execution::context));
+  static execution_context* context_of(const Executor& executor) {
+    if constexpr (requires { pointer_to(boost::asio::query(executor, boost::asio::execution::context)); })
+      return pointer_to(boost::asio::query(executor, boost::asio::execution::context));
     else
       return nullptr;
+  }
+  template <class Service>
+  static Service& use_service(execution_context& context) {
+    return boost::asio::use_service<Service>(context);
+  }
+  template <class Executor, class Handler>
+  static auto bind_executor(const Executor& executor, Handler&& handler) {
+    return boost::asio::bind_executor(executor, std::forward<Handler>(handler));
   }
   template <class Executor, class F>
   static void dispatch(const Executor& executor, F f) {
@@ -132,3 +144,8 @@ class boost::asio::async_result<gyre::use_gyre_t, R(Results...)>
 template <class Executor, class R, class... Results>
 class boost::asio::async_result<gyre::use_gyre_on_t<Executor>, R(Results...)>
     : public gyre::asio_awaitable<gyre::boost_asio_library, Results...> {};
+template <class Token, class Executor, class R, class... Results>
+  requires gyre::ends_in_use_gyre<Token>
+class boost::asio::async_result<boost::asio::executor_binder<Token, Executor>, R(Results...)>
+    : public gyre::asio_bound_result<gyre::boost_asio_library, boost::asio::async_result<Token, R(Results...)>,
+                                     Executor> {};

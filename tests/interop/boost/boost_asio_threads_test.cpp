@@ -9,6 +9,8 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_future.hpp>
 #include <boost/asio/write.hpp>
 
@@ -96,6 +98,47 @@ TEST(boost_asio_threads, a_cancel_is_told_where_there_are_slots_and_else_waited_
     co_await task.wait();
     EXPECT_NE(fired, gyre::boost_asio_library::has_slots);
   });
+}
+
+TEST(boost_asio_threads, a_bound_executor_begins_and_continues_an_operation_in_place_of_that_of_the_object) {
+  boost_asio::thread_pool pool(2);
+  auto strand = boost_asio::make_strand(pool);
+  gyre::run([&]() -> gyre::task<> {
+    bool began_there = false;
+    bool continued_there = false;
+    auto begin = [&](auto handler) {
+      began_there = strand.running_in_this_thread();
+      const auto continues_on = boost_asio::get_associated_executor(handler, pool.get_executor());
+      boost_asio::post(continues_on, [&, kept = std::move(handler)]() mutable {
+        continued_there = strand.running_in_this_thread();
+        std::move(kept)(boost::system::error_code());
+      });
+    };
+    auto token = boost_asio::bind_executor(strand, gyre::use_gyre_on(pool.get_executor()));
+    co_await boost_asio::async_initiate<decltype(token), void(boost::system::error_code)>(begin, token);
+    EXPECT_TRUE(began_there);
+    EXPECT_TRUE(continued_there);
+  });
+}
+
+TEST(boost_asio_threads, a_context_that_ends_before_a_detached_task_stops_the_program) {
+  auto waits = [](tcp::socket peer) -> gyre::task<> {
+    char byte = 0;
+    co_await peer.async_read_some(boost_asio::buffer(&byte, 1), gyre::use_gyre);
+  };
+  auto on_loop = [&]() -> gyre::task<> {
+    boost_asio::io_context context;
+    const gyre::boost_asio_on_loop asio_side(context);
+    gyre::spawn(waits(tcp::socket(context, tcp::v4())), {.eager = true}).detach();
+    co_await gyre::yield();
+  };
+  EXPECT_DEATH(gyre::run(on_loop), "an asio_on_loop was destroyed while a task awaits async_receive at .*async_scope");
+  auto in_thread = [&]() -> gyre::task<> {
+    gyre::boost_asio_thread asio_side;
+    gyre::spawn(waits(tcp::socket(asio_side.context(), tcp::v4())), {.eager = true}).detach();
+    co_await gyre::yield();
+  };
+  EXPECT_DEATH(gyre::run(in_thread), "a context of Asio .* was destroyed while a task awaits async_receive");
 }
 
 TEST(boost_asio_threads, asio_awaits_a_task) {
