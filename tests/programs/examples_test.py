@@ -135,6 +135,24 @@ class Examples(unittest.TestCase):
             server.wait()
             server.stderr.close()
 
+    @unittest.skipUnless(Path(BIN, "13_asio_one_function").exists(), "there is no Asio")
+    def test_asio_server_that_is_half_converted_ends_its_sessions_when_told(self):
+        server = subprocess.Popen([str(BIN / "13_asio_one_function"), "0"], stderr=subprocess.PIPE, text=True)
+        try:
+            host, port = server.stderr.readline().split()[-1].split(":")
+            with socket.create_connection((host, int(port)), 10) as one, \
+                    socket.create_connection((host, int(port)), 10) as other:
+                for client, word in ((one, b"first"), (other, b"second"), (one, b"third")):
+                    client.sendall(word)
+                    self.assertEqual(client.recv(100), word)
+                server.terminate()  # while both sessions wait in Asio
+                self.assertEqual(server.wait(15), 0, server.stderr.read())
+                self.assertEqual((one.recv(100), other.recv(100)), (b"", b""))
+        finally:
+            server.kill()
+            server.wait()
+            server.stderr.close()
+
     def test_copy_file_copies_and_shows_its_end(self):
         with tempfile.TemporaryDirectory() as folder:
             source, target = Path(folder, "source"), Path(folder, "target")

@@ -103,9 +103,10 @@ struct asio_library : asio_aborting<asio::system_error, asio::error::operation_a
 ///   asio::ip::tcp::socket socket(asio_side.context());
 ///
 /// Lifetime: ends when it is destroyed, which stops the context and joins the thread. Objects of the context, such as
-/// sockets and timers, must be destroyed first: end the tasks that use them (cancel, and await). An await that waits
-/// for no such object (async_initiate, a channel that is kept elsewhere) throws callback_dropped. If the program stops
-/// the context itself, the thread ends and does nothing more. Thread: any but its own.
+/// sockets and timers, must be destroyed first: end the tasks that use them (cancel, and await). The program is stopped
+/// when a task awaits an operation of one. An await that waits for no such object (async_initiate, a channel that is
+/// kept elsewhere) throws callback_dropped. If the program stops the context itself, the thread ends and does nothing
+/// more. Thread: any but its own.
 using asio_thread = asio_runner<asio_library>;
 
 /// An io_context that the loop of this thread drives beside its own work: no thread, and no hop. Handlers run on the
@@ -117,8 +118,9 @@ using asio_thread = asio_runner<asio_library>;
 /// Exceptions of handlers are reported to the loop's exception handler. If the program stops the context, the loop
 /// ignores it until it is restarted. Every operation in the context can wake the loop, which then waits in Asio for
 /// both.
-/// Lifetime: awaits on its objects must have ended when it is destroyed. If it has a context of its own, these objects
-/// must be destroyed first. One per loop. Thread: the loop's. Errors: same as event_loop::drive.
+/// Lifetime: awaits on its objects must have ended when it is destroyed; the program is stopped otherwise. Keep tasks
+/// that handlers spawn in an async_scope. If it has a context of its own, these objects must be destroyed first. One
+/// per loop. Thread: the loop's. Errors: same as event_loop::drive.
 using asio_on_loop = asio_guest<asio_library>;
 
 /// Runs a gyre task for Asio. An initiating function, which takes any completion token. `loop` runs the task on its own
@@ -128,7 +130,7 @@ using asio_on_loop = asio_guest<asio_library>;
 ///
 /// A handler is called through its associated executor, or on the loop's thread if it has none.
 /// Cancel: the handler's slot cancels the task, which ends with asio::error::operation_aborted unless it had a result.
-/// So does the end of the loop. Thread: any; the loop must not end before this has returned.
+/// Emit its signal where the handler is called. The end of the loop cancels the task, too. Thread: any; the loop must not end before this has returned.
 /// Lifetime: the context of the handler's executor outlives the task, which posts to it. Destroying an io_context in
 /// which a coroutine of Asio waits does not end the task. End the task first, or the loop.
 template <class T, class Token>
