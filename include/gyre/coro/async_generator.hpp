@@ -3,6 +3,7 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/nested_frames.hpp>
 #include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 
@@ -121,7 +122,7 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
   static void destroy(std::coroutine_handle<promise_type> coroutine) noexcept {
     if (coroutine.promise().current == nullptr && !coroutine.done()) [[unlikely]]
       misuse("an async_generator was destroyed while a task waits in its next(): cancel and await that task first");
-    coroutine.destroy();
+    destroy_nested(coroutine.promise());
   }
 
   owned<std::coroutine_handle<promise_type>, &destroy> coroutine_;

@@ -5,6 +5,7 @@
 #include <gyre/coro/context.hpp>
 #include <gyre/coro/frame_pool.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/nested_frames.hpp>
 #include <gyre/coro/owned.hpp>
 #include <gyre/coro/task_result.hpp>
 
@@ -69,11 +70,12 @@ struct task_promise_base : frame_base, pooled {
   }
 };
 
-/// A coroutine that runs when it is awaited, and whose frame lives as long as the task object.
+/// A coroutine that runs when it is awaited. Its frame, with its arguments, is destroyed at the end of the expression
+/// that awaits it, or together with a task that was never awaited. The task is empty once it is awaited.
 ///
-/// T may be void, a reference, move-only, or without a default constructor. An exception that leaves the body is thrown
-/// at the await. Awaiting and returning are jumps, not calls: a loop of a million awaits, or a chain of awaits 100,000
-/// deep, needs no stack.
+/// T may be void, an lvalue reference, move-only, or without a default constructor. An exception that leaves the body is
+/// thrown at the await. Awaiting and returning are jumps, not calls: a loop of a million awaits, or a chain of awaits
+/// 100,000 deep, needs no stack. Neither does the end of a chain of tasks each of which has the next as an argument.
 ///
 /// Thread:   runs on the loop of its awaiter or spawner, from beginning to end.
 /// Lifetime: arguments passed by reference must outlive the task. The captures of a lambda live in the lambda, so the
@@ -100,27 +102,31 @@ class [[nodiscard("a task does nothing until it is awaited or spawned"), gnu::wa
   task(task&&) noexcept = default;
   task& operator=(task&&) noexcept = default;
 
+  /// Owns the coroutine, so that the frame ends with the await, however long the task object lives. Otherwise a chain
+  /// of tasks that are arguments of each other would end at once, one inside the other.
   struct awaiter {
-    std::coroutine_handle<promise_type> coroutine;
+    owned<std::coroutine_handle<promise_type>, destroy_frame> coroutine;
 
     static constexpr bool await_ready() noexcept { return false; }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) noexcept {
       frame_base& frame = caller.promise();
-      coroutine.promise().caller = &frame;
-      coroutine.promise().context = frame.context;
-      return coroutine;
+      promise_type& promise = coroutine.get().promise();
+      promise.caller = &frame;
+      promise.context = frame.context;
+      return coroutine.get();
     }
-    T await_resume() { return coroutine.promise().take(); }
+    T await_resume() { return coroutine.get().promise().take(); }
   };
 
-  /// Runs the coroutine to its end and returns its result. Stops the program when the task is empty (moved from) or was
-  /// awaited before.
+  /// Runs the coroutine to its end and returns its result. Stops the program when the task is empty (moved from, or
+  /// awaited before).
   awaiter operator co_await() && noexcept {
-    if (!coroutine_ || coroutine_.get().promise().caller != nullptr) [[unlikely]]
-      misuse(coroutine_ ? "a task was awaited for the second time; it runs once: spawn a shared_task for several"
-                        : "an empty task was awaited: it was moved from, or handed to spawn, before");
-    return {coroutine_.get()};
+    if (!coroutine_) [[unlikely]]
+      misuse(
+          "an empty task was awaited: it was awaited, moved from, or handed to spawn before. A task runs once: make a "
+          "shared_task of it for several awaits");
+    return {owned<std::coroutine_handle<promise_type>, destroy_frame>(coroutine_.release())};
   }
 
   /// For code that runs tasks (spawn): gives access to the frame. release() passes its ownership to the caller, which
@@ -131,12 +137,17 @@ class [[nodiscard("a task does nothing until it is awaited or spawned"), gnu::wa
     return coroutine_.get().promise();
   }
   [[nodiscard]] std::coroutine_handle<promise_type> release() && noexcept { return coroutine_.release(); }
+  /// False when the task is empty: moved from, awaited or spawned.
   explicit operator bool() const noexcept { return static_cast<bool>(coroutine_); }
 
  private:
   explicit task(std::coroutine_handle<promise_type> coroutine) noexcept : coroutine_(coroutine) {}
 
-  owned<std::coroutine_handle<promise_type>, destroy_frame> coroutine_;
+  static void drop(std::coroutine_handle<promise_type> never_awaited) noexcept {
+    destroy_nested(never_awaited.promise());
+  }
+
+  owned<std::coroutine_handle<promise_type>, &drop> coroutine_;
 };
 
 }  // namespace gyre
