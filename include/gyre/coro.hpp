@@ -6,11 +6,14 @@
 //   generator        a range whose elements are computed one after the other; async_generator
 //   cancelled        the exception that an await throws inside a cancelled scope
 //   cancel_scope     a region of a task that can be cancelled
+//   reference_to     a reference that standard containers can hold: the result of a task<T&> there
 //   call_stack       the chain of awaiting coroutines, and the place of each await
 //   exception_group  several exceptions that happened together
 //
 // For authors of operations:
 //   frame_pool       recycles the memory of coroutine frames
+//   nested_frames    destroys frames that own each other
+//   converted        constructs a value through an implicit conversion
 //   context          the data that every frame records
 //   owned            a pointer or handle with one owner
 //   scope_exit       runs a function at the end of a block
@@ -21,9 +24,12 @@
 #include <gyre/coro/cancel_scope.hpp>
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/context.hpp>
+#include <gyre/coro/converted.hpp>
 #include <gyre/coro/exception_group.hpp>
 #include <gyre/coro/frame_pool.hpp>
 #include <gyre/coro/generator.hpp>
+#include <gyre/coro/nested_frames.hpp>
 #include <gyre/coro/owned.hpp>
+#include <gyre/coro/reference_to.hpp>
 #include <gyre/coro/scope_exit.hpp>
 #include <gyre/coro/task.hpp>

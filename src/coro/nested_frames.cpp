@@ -8,29 +8,27 @@ namespace {
 
 constexpr unsigned most_levels = 100;
 
-struct ending_frames {
-  unsigned levels = 0;
-  frame_base* waiting = nullptr;  // linked by `caller`, which a frame without an awaiter does not need
-};
-constinit thread_local ending_frames ending;
+constinit thread_local unsigned levels = 0;  // number of calls that are destroying a frame on this thread
+// Frames that the outermost call destroys. Linked by `caller`, which a frame without an awaiter does not need.
+constinit thread_local frame_base* waiting = nullptr;
 
 void destroy_one_level_down(frame_base& frame) noexcept {
-  ++ending.levels;
+  ++levels;
   frame.handle().destroy();
-  --ending.levels;
+  --levels;
 }
 
 }  // namespace
 
 void destroy_nested(frame_base& frame) noexcept {
-  if (ending.levels == most_levels) [[unlikely]] {
-    frame.caller = std::exchange(ending.waiting, &frame);
+  if (levels == most_levels) [[unlikely]] {
+    frame.caller = std::exchange(waiting, &frame);
     return;
   }
   destroy_one_level_down(frame);
-  if (ending.levels > 0) return;
-  while (frame_base* const next = ending.waiting) {
-    ending.waiting = next->caller;
+  if (levels > 0) return;
+  while (frame_base* const next = waiting) {
+    waiting = next->caller;
     destroy_one_level_down(*next);
   }
 }

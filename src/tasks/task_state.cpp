@@ -1,5 +1,6 @@
 // src/tasks/task_state.cpp: the life of a spawned task.
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/coro/nested_frames.hpp>
 #include <gyre/coro/owned.hpp>
 #include <gyre/loop/task_local.hpp>
 #include <gyre/tasks/join_op.hpp>
@@ -25,7 +26,7 @@ struct task_state::task_name {
   [[nodiscard]] std::string_view text() const noexcept { return {reinterpret_cast<const char*>(this + 1), length}; }
 };
 
-const task_kind task_state::kind_of_spawned{&coroutine_ended, &describe};
+const task_kind task_state::kind_of_spawned{&coroutine_ended, &describe, &top_scope};
 
 // Every member is written once, after the last call: writes are half the cost of spawn.
 task_state::task_state(frame_base* frame, event_loop& loop, cancel_scope& parent, task_owner* owner,
@@ -172,6 +173,10 @@ task_description task_state::describe(const task_context& context) noexcept {
   return {state.name().data(), state.name().size(), state.spawned_at, state.place_};
 }
 
+const cancel_scope* task_state::top_scope(const task_context& context) noexcept {
+  return &static_cast<const task_state&>(context).loop_->root_scope();
+}
+
 std::string_view task_state::name() const noexcept { return name_ == nullptr ? std::string_view() : name_->text(); }
 
 bool task_state::was_cancelled() const noexcept {
@@ -191,7 +196,8 @@ bool task_state::was_cancelled() const noexcept {
 }
 
 void task_state::free() noexcept {
-  destroy_frame();
+  // A frame that still holds its value may own the handle of the next such task.
+  if (outermost != nullptr) destroy_nested(*outermost);
   if (failure_) [[unlikely]]
     drop_failure();
   task_local_binding::release(locals);

@@ -53,7 +53,7 @@ TEST(from_callback_threads, errors_arrive_as_what_they_are) {
 TEST(from_callback_threads, what_the_constructor_of_the_value_throws_is_thrown_by_the_await) {
   run_virtual([]() -> gyre::task<> {
     struct refuses {
-      explicit refuses(int n) { throw std::out_of_range(std::to_string(n)); }
+      refuses(int n) { throw std::out_of_range(std::to_string(n)); }  // NOLINT(google-explicit-constructor)
     };
     auto begin = [](const gyre::awaited_callback<refuses>& done) { done(5); };
     auto waiting = gyre::timeout(1s, gyre::from_callback<refuses>(begin));

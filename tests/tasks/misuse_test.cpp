@@ -114,7 +114,7 @@ TEST(misuse_death, awaiting_a_task_twice) {
                  (void)co_await std::move(task);
                  (void)co_await std::move(task);  // NOLINT(bugprone-use-after-move): that is the test
                }),
-               "a task was awaited for the second time");
+               "an empty task was awaited: it was moved from, spawned or awaited before, and runs once");
 }
 
 TEST(misuse_death, taking_the_value_of_a_shared_task_handle_twice) {

@@ -38,6 +38,8 @@ struct task_kind {
   /// Called when the outermost coroutine has ended: it is at its final suspension point and not yet destroyed.
   void (*ended)(task_context&) noexcept;
   task_description (*describe)(const task_context&) noexcept;
+  /// The scope above all tasks of the loop that runs the task. Spares checks the walk up the scopes.
+  const cancel_scope* (*top_scope)(const task_context&) noexcept;
 };
 
 /// One logical thread of coroutines: a chain of frames. Only the innermost frame can run.

@@ -84,6 +84,7 @@ struct task_promise_base : frame_base, pooled {
 template <class T>
 class [[nodiscard("a task does nothing until it is awaited or spawned"), gnu::warn_unused]] GYRE_CORO_TYPE task {
   static_assert(!std::is_const_v<T>, "a task<const T> could not give its value away: use task<T>");
+  static_assert(!std::is_rvalue_reference_v<T>, "a task<T&&> would refer to what has ended: use task<T>");
 
  public:
   struct promise_type : task_promise_base, task_result<T> {
@@ -124,8 +125,8 @@ class [[nodiscard("a task does nothing until it is awaited or spawned"), gnu::wa
   awaiter operator co_await() && noexcept {
     if (!coroutine_) [[unlikely]]
       misuse(
-          "an empty task was awaited: it was awaited, moved from, or handed to spawn before. A task runs once: make a "
-          "shared_task of it for several awaits");
+          "an empty task was awaited: it was moved from, spawned or awaited before, and runs once; make a shared_task "
+          "for several awaits");
     return {owned<std::coroutine_handle<promise_type>, destroy_frame>(coroutine_.release())};
   }
 

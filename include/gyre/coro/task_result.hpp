@@ -1,6 +1,8 @@
 // gyre/coro/task_result.hpp: storage for a coroutine's value until its awaiter takes it. For authors of operations.
 #pragma once
 
+#include <gyre/coro/converted.hpp>
+
 #include <cstddef>
 #include <new>
 #include <type_traits>
@@ -21,8 +23,8 @@ class task_result {
 
   template <class U = T>
     requires std::is_convertible_v<U, T>
-  void return_value(U&& value) noexcept(std::is_nothrow_constructible_v<T, U>) {
-    ::new (static_cast<void*>(&value_)) T(std::forward<U>(value));
+  void return_value(U&& value) noexcept(std::is_nothrow_convertible_v<U, T>) {
+    ::new (static_cast<void*>(&value_)) T(converted_to<T>(std::forward<U>(value)));
     has_value_ = true;
   }
   /// Returns the value without moving it. There must be one.

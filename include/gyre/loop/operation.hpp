@@ -3,6 +3,7 @@
 
 #include <gyre/coro/context.hpp>
 #include <gyre/coro/misuse.hpp>
+#include <gyre/coro/reference_to.hpp>
 #include <gyre/io/request.hpp>
 #include <gyre/loop/call_member.hpp>
 #include <gyre/loop/event_loop.hpp>
@@ -28,11 +29,11 @@ GYRE_API void stop_on_other_loop(const char* operation, const char* object) noex
 GYRE_API void stop_destroyed_elsewhere(const char* object) noexcept;
 
 /// Stops the program when `scope`, which an `object` ("a task_group") has opened, is below another loop than the
-/// running one; `operation` was called on the object. Walks up the scopes.
+/// running one; `operation` was called on the object.
 GYRE_API void expect_scope_on_own_loop(const cancel_scope& scope, const char* operation, const char* object) noexcept;
 
 /// Stops the program when the waiting `task` belongs to a loop other than the running one, because a task must be woken
-/// on the thread of its loop. Walks up the scopes of the task.
+/// on the thread of its loop.
 GYRE_API void check_woken_on_own_loop(const task_context& task) noexcept;
 
 /// Stops the program: `operation` ("spawn") was called on a thread without a loop.
@@ -98,7 +99,7 @@ struct operation_base : cancellable {
 
 /// The result of an operation whose errors are values: returns the value of take_result(), or throws through fail().
 template <class Op>
-auto value_or_throw(Op& op) {
+auto value_or_throw(Op& op) -> restored<typename decltype(op.take_result())::value_type> {
   auto outcome = op.take_result();
   if (!outcome) [[unlikely]]
     op.fail(outcome.error());
@@ -155,7 +156,7 @@ class operation : public operation_base, public Completion {
     }
   }
 
-  auto await_resume() { return value_or_throw(self()); }
+  decltype(auto) await_resume() { return value_or_throw(self()); }
 
   /// A cancel calls on_cancel() from now on. Called before `start`, by the await or by a combination.
   void accept_cancel() noexcept { operation_base::cancel = call_member<&Derived::on_cancel>; }

@@ -40,7 +40,7 @@ class [[nodiscard("co_await it")]] timeout_op : public Op {
       throw_timed_out(limit_);
     }
   }
-  auto await_resume() { return value_or_throw(*this); }
+  decltype(auto) await_resume() { return value_or_throw(*this); }
 
  private:
   template <class Begin>

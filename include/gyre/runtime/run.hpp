@@ -95,7 +95,8 @@ T run(task<T> main, const run_options& options = {}, std::source_location where 
 }
 template <class F>
   requires task_function<F>
-auto run(F main, const run_options& options = {}, std::source_location where = std::source_location::current()) {
+decltype(auto) run(F main, const run_options& options = {},
+                   std::source_location where = std::source_location::current()) {
   return run(call_in_frame(std::move(main)), options, where);
 }
 /// Rejects everything else.

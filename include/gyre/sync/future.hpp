@@ -1,6 +1,7 @@
 // gyre/sync/future.hpp: a value that is provided later, once.
 #pragma once
 
+#include <gyre/coro/converted.hpp>
 #include <gyre/coro/frame_pool.hpp>
 #include <gyre/coro/misuse.hpp>
 #include <gyre/coro/owned.hpp>
@@ -44,7 +45,7 @@ class promise_state : public pooled {
   }
   [[nodiscard]] stored& value() {
     if (failure_) std::rethrow_exception(failure_);
-    return *value_;
+    return value_->value;
   }
   [[nodiscard]] wait_queue& waiters() noexcept { return waiters_; }
   /// In debug builds, stops the program when this belongs to another loop.
@@ -56,7 +57,7 @@ class promise_state : public pooled {
   }
 
  private:
-  std::optional<stored> value_;
+  std::optional<held_value<stored>> value_;
   std::exception_ptr failure_;
   wait_queue_of<"a promise"> waiters_;
   std::uint32_t references_ = 1;
@@ -155,10 +156,11 @@ class promise {
 
   [[nodiscard]] future<T> get_future() const noexcept { return future<T>(used_by("get_future")); }
 
-  /// Passes the value to all waiting tasks. Returns false, and changes nothing, when a result was given before.
+  /// Passes the value, which is converted as by `return`, to all waiting tasks. Returns false, and changes nothing, when
+  /// a result was given before.
   template <class U = T>
   bool set_value(U&& value)
-    requires(!std::is_void_v<T>)
+    requires(!std::is_void_v<T> && std::is_convertible_v<U, T>)
   {
     return used_by("set_value").give(std::forward<U>(value));
   }

@@ -15,7 +15,7 @@ namespace gyre {
 /// Awaits `awaitable`, and returns the code of a std::system_error that it throws.
 /// Cancel: same as the awaitable. Errors: all other exceptions of the awaitable.
 template <class A>
-task<std::expected<await_result<A>, std::error_code>> run_expected(A awaitable) {
+task<std::expected<storable<await_result<A>>, std::error_code>> run_expected(A awaitable) {
   try {
     if constexpr (std::is_void_v<await_result<A>>) {
       co_await std::forward<A>(awaitable);
@@ -28,21 +28,22 @@ task<std::expected<await_result<A>, std::error_code>> run_expected(A awaitable) 
   }
 }
 
-/// `co_await as_expected(timeout(2s, fetch()))` returns std::expected<T, std::error_code>, as for an operation. The
-/// code of an io_error, a timed_out or another std::system_error becomes the value. A code cannot express other
+/// `co_await as_expected(timeout(2s, fetch()))` returns std::expected<T, std::error_code>, as for an operation; with a
+/// reference_to<U> for a task<U&>. The code of an io_error, a timed_out or another std::system_error becomes the value. A code cannot express other
 /// exceptions, so they are thrown; as_result turns them into values too.
 ///
 /// Cancel: same as the awaitable; `cancelled` is thrown and never becomes a value.
 template <awaitable_value A>
   requires(!fallible_operation<A>)
-[[nodiscard]] GYRE_CORO_WRAPPER task<std::expected<await_result<A>, std::error_code>> as_expected(A awaitable) {
+[[nodiscard]] GYRE_CORO_WRAPPER task<std::expected<storable<await_result<A>>, std::error_code>> as_expected(
+    A awaitable) {
   return run_expected<A>(std::move(awaitable));
 }
 /// The same for a running task, which continues when the caller is cancelled.
 ///
 /// Lifetime: the handle must outlive the await. Cancel: stops waiting.
 template <class T>
-[[nodiscard]] GYRE_CORO_WRAPPER task<std::expected<T, std::error_code>> as_expected(task_handle<T>& handle) {
+[[nodiscard]] GYRE_CORO_WRAPPER task<std::expected<storable<T>, std::error_code>> as_expected(task_handle<T>& handle) {
   return run_expected<task_handle<T>&>(handle);
 }
 /// Rejects everything else.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <gyre/coro/owned.hpp>
+#include <gyre/coro/reference_to.hpp>
 #include <gyre/loop/granted.hpp>
 #include <gyre/tasks/task_state.hpp>
 
@@ -26,6 +27,10 @@ struct wrap_void_in<void> {
 /// T, or `void_result` for void.
 template <class T>
 using wrap_void = typename wrap_void_in<T>::type;
+/// The result of a task<T> where std::optional or a container holds it: `void_result` for void, and reference_to<U> for
+/// U&.
+template <class T>
+using held_result = wrap_void<storable<T>>;
 
 template <class A>
 decltype(auto) awaiter_of(A&& awaitable) {

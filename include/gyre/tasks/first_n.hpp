@@ -13,7 +13,7 @@
 
 namespace gyre {
 
-/// One of the tasks that succeeded.
+/// One of the tasks that succeeded. `value` is a reference for a task<U&>.
 template <class T>
 struct first_n_result {
   std::size_t index;  ///< position among the tasks

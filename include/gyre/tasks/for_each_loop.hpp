@@ -14,10 +14,10 @@
 
 namespace gyre {
 
-/// The result of for_each_loop: one T for each loop, or nothing.
+/// The result of for_each_loop: one T for each loop (for U& a reference_to<U>), or nothing.
 template <class T>
 struct loop_results_of {
-  using type = std::vector<T>;
+  using type = std::vector<storable<T>>;
 };
 template <>
 struct loop_results_of<void> {
@@ -52,7 +52,7 @@ task<> run_on_into(event_loop& loop, F& function, std::optional<T>& result, std:
 template <class F>
 [[nodiscard("co_await it")]] task<loop_results<F>> for_each_loop(
     F function, std::source_location where = std::source_location::current()) {
-  using value = wrap_void<typename remote_result<F>::type>;
+  using value = held_result<typename remote_result<F>::type>;
   event_loop& here = event_loop::current();
   loop_group* const group = here.group();
   std::vector<std::optional<value>> results(group == nullptr ? 1 : group->size());

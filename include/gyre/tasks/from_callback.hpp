@@ -3,6 +3,7 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/coro/cancelled.hpp>
+#include <gyre/coro/converted.hpp>
 #include <gyre/coro/frame_pool.hpp>
 #include <gyre/coro/misuse.hpp>
 #include <gyre/coro/owned.hpp>
@@ -38,7 +39,7 @@ template <class T>
 struct callback_state : io::completion {
   enum : int { waiting, called, abandoned };
 
-  std::optional<wrap_void<T>> value;
+  std::optional<held_value<held_result<T>>> value;
   std::error_code error;
   std::exception_ptr failure;
   bool dropped = false;
@@ -88,10 +89,10 @@ class awaited_callback {
     state_->release();
   }
 
-  /// Passes the value. No effect when a result was passed before, or when the await has ended. The await throws an
-  /// exception of the value's constructor.
+  /// Passes the value: one argument, converted as by `return`, or several for its constructor. No effect when a result
+  /// was passed before, or when the await has ended. The await throws an exception of the value's constructor.
   template <class... Args>
-    requires((sizeof...(Args) > 0 || std::is_void_v<T>) && std::is_constructible_v<wrap_void<T>, Args...>)
+    requires((sizeof...(Args) > 0 || std::is_void_v<T>) && std::is_constructible_v<held_value<held_result<T>>, Args...>)
   void operator()(Args&&... value) const {
     deliver([&](callback_state<T>& s) { s.value.emplace(std::forward<Args>(value)...); });
   }
@@ -155,7 +156,7 @@ class [[nodiscard("co_await it")]] from_callback_op : public operation<from_call
     }
   }
 
-  std::expected<T, std::error_code> take_result() {
+  std::expected<storable<T>, std::error_code> take_result() {
     const bool failed = state_->error || (asked_ && state_->dropped);
     if (withdrawn_ || (failed && (asked_ || this->scope_cancelled()))) return std::unexpected(this->cancel_error());
     if (state_->failure) std::rethrow_exception(state_->failure);
@@ -164,7 +165,7 @@ class [[nodiscard("co_await it")]] from_callback_op : public operation<from_call
     if constexpr (std::is_void_v<T>)
       return {};
     else
-      return std::move(*state_->value);
+      return std::move(state_->value->value);
   }
   [[noreturn]] void fail(std::error_code reason) const { throw std::system_error(reason, "from_callback"); }
 

@@ -15,7 +15,7 @@
 
 namespace gyre {
 
-/// One result of a gather; `void_result` for a task<void>.
+/// One result of a gather; `void_result` for a task<void>, and a reference for a task<U&>.
 template <std::size_t I, class T>
 struct gather_element {
   T value;
@@ -33,8 +33,8 @@ struct gather_result_base<std::index_sequence<I...>, Ts...> : gather_element<I, 
     return element<N>(*this).value;
   }
   template <std::size_t N>
-  [[nodiscard]] const auto& get() const noexcept {
-    return element<N>(*this).value;
+  [[nodiscard]] auto& get() const noexcept {
+    return element<N>(*this).value;  // const, unless it is a reference
   }
 
  private:
@@ -124,7 +124,7 @@ struct gather_options {
 };
 
 template <class T>
-task<std::vector<wrap_void<T>>> gather_tasks(std::vector<task<T>> tasks, gather_options options) {
+task<std::vector<held_result<T>>> gather_tasks(std::vector<task<T>> tasks, gather_options options) {
   if (options.at_most == 0) misuse("gather with at_most 0 would never begin; let at least one run");
   const std::source_location where = co_await started_at();
   gathering children(co_await this_task_context{});
@@ -141,15 +141,16 @@ task<std::vector<wrap_void<T>>> gather_tasks(std::vector<task<T>> tasks, gather_
   }
   co_await children.all_ended();
   children.finish();
-  std::vector<wrap_void<T>> results;
+  std::vector<held_result<T>> results;
   results.reserve(started.size());
   for (const task_reference& each : started) results.push_back(take_result_of<T>(*each));
   co_return results;
 }
 
-/// The same for any number of tasks of one type. Returns the results in the order of the tasks.
+/// The same for any number of tasks of one type. Returns the results in the order of the tasks, with a reference_to<U>
+/// for a task<U&>.
 template <class T>
-GYRE_CORO_WRAPPER task<std::vector<wrap_void<T>>> gather(std::vector<task<T>>&& tasks, gather_options options = {}) {
+GYRE_CORO_WRAPPER task<std::vector<held_result<T>>> gather(std::vector<task<T>>&& tasks, gather_options options = {}) {
   return gather_tasks(std::move(tasks), options);
 }
 /// Rejects a named vector.

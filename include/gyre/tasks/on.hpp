@@ -30,7 +30,7 @@ template <class F>
 class [[nodiscard("co_await it")]] on_op : public operation<on_op<F>>, private remote_call {
  public:
   using result_type = typename remote_result<F>::type;
-  static_assert(!std::is_reference_v<result_type>, "on gives a value: return a copy or a pointer");
+  static_assert(!std::is_rvalue_reference_v<result_type>, "on gives a value or an lvalue reference: return a copy");
   static_assert(
       task_function<F&> || !gyre_awaitable<wrap_void<result_type>>,
       "on does not await the operation that its function returns: let the function return as_task(operation)");
@@ -113,7 +113,7 @@ class [[nodiscard("co_await it")]] on_op : public operation<on_op<F>>, private r
 
   F function_;
   std::source_location where_;
-  std::optional<wrap_void<result_type>> result_;
+  std::optional<held_result<result_type>> result_;
 };
 
 /// Runs `function()` on the thread of `loop`, and returns its result or throws its exception:
@@ -128,7 +128,8 @@ class [[nodiscard("co_await it")]] on_op : public operation<on_op<F>>, private r
 ///
 /// Lifetime: the function object and its captures live on the caller's loop until the await has ended, so captures by
 /// reference may refer to the caller's objects. The frame of the task, with its arguments, is made and destroyed on
-/// `loop`. The result moves to the caller's loop: it must not belong to a loop, as a stream does. `loop` must not end
+/// `loop`. The result moves to the caller's loop: it must not belong to a loop, as a stream does. Nor
+/// may the caller use the object of a reference that does. `loop` must not end
 /// before the await has; the loops of a runtime end together.
 /// Cancel: cancels the task on `loop`, and waits until it has ended. A function that has not begun never runs. A plain
 /// function that has begun is not interrupted. A result that comes despite the cancel wins.

@@ -19,7 +19,7 @@ namespace gyre {
 template <class T>
 struct race_result {
   std::size_t index;  ///< position among the arguments
-  T value;            ///< a variant when the types of the arguments differ
+  T value;            ///< a variant when the types of the arguments differ; it holds a reference_to<U> for a task<U&>
 };
 template <>
 struct race_result<void> {
@@ -43,7 +43,7 @@ class GYRE_API racing : public child_tasks {
 template <class First, class... Rest>
 struct race_value {
   using type = std::conditional_t<(std::is_same_v<First, Rest> && ...), First,
-                                  std::variant<wrap_void<First>, wrap_void<Rest>...>>;
+                                  std::variant<held_result<First>, held_result<Rest>...>>;
 };
 
 template <class Result, std::size_t I, class T>

@@ -133,7 +133,7 @@ class shared_outcome final : public shared_outcome_base {
     }
   }
 
-  std::optional<wrap_void<T>> value_;
+  std::optional<held_result<T>> value_;
   std::exception_ptr failure_;
   std::source_location where_;
   bool unseen_ = false;  // nobody has asked for the failure
@@ -207,7 +207,7 @@ template <class F>
 ///
 /// Thread: any but that of the loop. Errors: same as shared_task_handle::get().
 template <class Work>
-auto blocking_run(event_loop& loop, Work work, std::source_location where = std::source_location::current()) {
+decltype(auto) blocking_run(event_loop& loop, Work work, std::source_location where = std::source_location::current()) {
   return run_coroutine_threadsafe(loop, std::move(work), where).get();
 }
 

@@ -18,7 +18,7 @@ namespace gyre {
 template <class T, class Done>
 class outcome_teller {
  public:
-  using outcome = std::expected<T, std::exception_ptr>;
+  using outcome = std::expected<storable<T>, std::exception_ptr>;
 
   /// `place` is updated with its address until it is armed; in the end it lives in the frame of the task.
   outcome_teller(Done done, std::source_location where, outcome_teller*& place)
@@ -54,7 +54,7 @@ class outcome_teller {
 };
 
 /// Runs a task in the background and calls `done(outcome)` on the loop when it has ended, with std::expected<T,
-/// std::exception_ptr>. A cancel by the end of the loop is an exception too, even when the task has not started by
+/// std::exception_ptr>, for a task<U&> with a reference_to<U>. A cancel by the end of the loop is an exception too, even when the task has not started by
 /// then.
 ///
 /// Thread: that of the loop. `done` must not throw; an exception of it is reported to the loop's exception handler.
@@ -62,10 +62,10 @@ class outcome_teller {
 template <class T, class Done>
 void spawn_then(task<T> work, Done done, std::source_location where = std::source_location::current()) {
   static_assert(
-      requires(std::expected<T, std::exception_ptr> outcome) { done(std::move(outcome)); },
+      requires(std::expected<storable<T>, std::exception_ptr> outcome) { done(std::move(outcome)); },
       "spawn_then calls done(std::expected<T, std::exception_ptr>)");
   constexpr auto run = [](task<T> body, outcome_teller<T, Done> teller) -> task<> {
-    std::expected<T, std::exception_ptr> outcome = std::unexpected(std::exception_ptr());
+    std::expected<storable<T>, std::exception_ptr> outcome = std::unexpected(std::exception_ptr());
     try {
       if constexpr (std::is_void_v<T>) {
         co_await std::move(body);

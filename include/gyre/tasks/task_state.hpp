@@ -150,8 +150,14 @@ struct GYRE_API task_state : io::completion, task_context {
     mark_observed();
     if (failure()) [[unlikely]]
       rethrow();
-    if constexpr (!std::is_void_v<T> && !std::is_reference_v<T>) value_ = value_place::taken;
-    return take<T>();
+    if constexpr (std::is_void_v<T> || std::is_reference_v<T>) {
+      return take<T>();
+    } else {
+      value_ = value_place::taken;
+      T value = take<T>();
+      destroy_frame();  // with its arguments, which may be handles of further tasks, however long this handle is kept
+      return value;
+    }
   }
   /// After the end: moves the value out, once, or throws the task's exception, `cancelled` included.
   template <class T>
@@ -181,6 +187,7 @@ struct GYRE_API task_state : io::completion, task_context {
   void end(std::exception_ptr failure) noexcept;
   [[nodiscard]] event_loop& loop() const noexcept { return *loop_; }
   static task_description describe(const task_context& context) noexcept;
+  static const cancel_scope* top_scope(const task_context& context) noexcept;
 
  private:
   friend class task_watcher;

@@ -24,7 +24,8 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
   static_assert(
       !requires { typename result_type::promise_type; },
       "to_thread takes a function that blocks, not a coroutine: the task that it returns would never run");
-  static_assert(!std::is_reference_v<result_type>, "to_thread gives a value: return a copy or a pointer");
+  static_assert(!std::is_rvalue_reference_v<result_type>,
+                "to_thread gives a value or an lvalue reference: return a copy");
 
   to_thread_op(io::blocking_pool& pool, F&& function) : function_(std::move(function)), pool_(&pool) {}
   to_thread_op(to_thread_op&& other) noexcept(std::is_nothrow_move_constructible_v<F>)
@@ -86,7 +87,7 @@ class [[nodiscard("co_await it")]] to_thread_op : public operation<to_thread_op<
 
   F function_;
   io::blocking_pool* pool_;
-  std::optional<wrap_void<result_type>> result_;
+  std::optional<held_result<result_type>> result_;
   std::exception_ptr failure_;
   task_local_binding* locals_ = nullptr;  // of the caller, which keeps them while it waits
   event_loop* loop_ = nullptr;            // set while a thread may touch this

@@ -84,7 +84,7 @@ class [[nodiscard("co_await it")]] via_op : public operation<via_op<Executor, F>
   static_assert(
       !requires { typename result_type::promise_type; },
       "via takes a plain function, not a coroutine: a task never leaves its loop; use on() for another loop");
-  static_assert(!std::is_reference_v<result_type>, "via gives a value: return a copy or a pointer");
+  static_assert(!std::is_rvalue_reference_v<result_type>, "via gives a value or an lvalue reference: return a copy");
 
   via_op(Executor&& executor, F&& function)
       : executor_(std::forward<Executor>(executor)), function_(std::move(function)) {}
@@ -140,7 +140,7 @@ class [[nodiscard("co_await it")]] via_op : public operation<via_op<Executor, F>
 
   Executor executor_;
   F function_;
-  std::optional<wrap_void<result_type>> result_;
+  std::optional<held_result<result_type>> result_;
   task_local_binding* locals_ = nullptr;  // of the caller, which keeps them while it waits
   bool withdrawn_ = false;
 };

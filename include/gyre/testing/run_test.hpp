@@ -36,7 +36,8 @@ T run_test(task<T> body, const test_options& options = {},
 }
 template <class F>
   requires task_function<F>
-auto run_test(F body, const test_options& options = {}, std::source_location where = std::source_location::current()) {
+decltype(auto) run_test(F body, const test_options& options = {},
+                        std::source_location where = std::source_location::current()) {
   return run_test(call_in_frame(std::move(body)), options, where);
 }
 

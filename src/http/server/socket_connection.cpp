@@ -50,7 +50,7 @@ inline transport& socket_connection::activity::carrier_of(socket_connection& sel
 
 static_assert(sizeof(void*) != 8 || sizeof(socket_connection) <= 312, "an idle connection would need a larger block");
 
-const task_kind socket_connection::kind_of_connection{&coroutine_ended, &task_state::describe};
+const task_kind socket_connection::kind_of_connection{&coroutine_ended, &task_state::describe, &task_state::top_scope};
 
 socket_connection::socket_connection(server_state& server, cancel_scope& parent, task_owner* owner,
                                      const spawn_options& options, std::source_location where)
