@@ -14,6 +14,7 @@
 //   frame_pool       recycles the memory of coroutine frames
 //   nested_frames    destroys frames that own each other
 //   converted        constructs a value through an implicit conversion
+//   held_value       the same in a std::optional
 //   context          the data that every frame records
 //   owned            a pointer or handle with one owner
 //   scope_exit       runs a function at the end of a block
@@ -28,6 +29,7 @@
 #include <gyre/coro/exception_group.hpp>
 #include <gyre/coro/frame_pool.hpp>
 #include <gyre/coro/generator.hpp>
+#include <gyre/coro/held_value.hpp>
 #include <gyre/coro/nested_frames.hpp>
 #include <gyre/coro/owned.hpp>
 #include <gyre/coro/reference_to.hpp>

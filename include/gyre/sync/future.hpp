@@ -1,8 +1,8 @@
 // gyre/sync/future.hpp: a value that is provided later, once.
 #pragma once
 
-#include <gyre/coro/converted.hpp>
 #include <gyre/coro/frame_pool.hpp>
+#include <gyre/coro/held_value.hpp>
 #include <gyre/coro/misuse.hpp>
 #include <gyre/coro/owned.hpp>
 #include <gyre/sync/sync_error.hpp>

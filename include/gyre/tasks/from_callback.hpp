@@ -3,8 +3,8 @@
 
 #include <gyre/attributes.hpp>
 #include <gyre/coro/cancelled.hpp>
-#include <gyre/coro/converted.hpp>
 #include <gyre/coro/frame_pool.hpp>
+#include <gyre/coro/held_value.hpp>
 #include <gyre/coro/misuse.hpp>
 #include <gyre/coro/owned.hpp>
 #include <gyre/loop/operation.hpp>
