@@ -1,11 +1,10 @@
-// src/io/blocking_pool.cpp: submitting and withdrawing jobs, and the pools of the process.
+// src/io/blocking_pool.cpp: submitting and withdrawing jobs.
 #include <gyre/io/blocking_pool.hpp>
 
 #include "pool_state.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -13,12 +12,12 @@
 namespace gyre::io {
 namespace {
 
-// Never destroyed: a lookup may still run when the process ends.
-blocking_pool& new_pool_of_process(std::size_t threads) {
-  cpu_set_t usable;
-  CPU_ZERO(&usable);
-  const int cores = ::sched_getaffinity(0, sizeof(usable), &usable) == 0 ? CPU_COUNT(&usable) : 1;
-  return *new blocking_pool(std::max(threads, static_cast<std::size_t>(cores)));
+void join_from_outside(pool_state& pool, const char* what) noexcept {
+  if (pool.is_own_thread()) {
+    std::fprintf(stderr, "gyre: a pool of threads was %s by one of its own threads, which it waits for\n", what);
+    std::abort();
+  }
+  pool.join();
 }
 
 }  // namespace
@@ -26,18 +25,11 @@ blocking_pool& new_pool_of_process(std::size_t threads) {
 blocking_pool::blocking_pool(std::size_t max_threads) : state_(new pool_state(std::max<std::size_t>(1, max_threads))) {}
 
 blocking_pool::~blocking_pool() {
-  if (state_->is_own_thread()) {
-    std::fputs("gyre: a pool of threads was destroyed by one of its own threads, which it waits for\n", stderr);
-    std::abort();
-  }
-  {
-    std::unique_lock lock(state_->mutex);
-    state_->closing = true;
-    state_->work.notify_all();
-    state_->ended.wait(lock, [this] { return state_->threads == 0; });
-  }
+  join_from_outside(*state_, "destroyed");
   delete state_;
 }
+
+void blocking_pool::join() noexcept { join_from_outside(*state_, "joined"); }
 
 void blocking_pool::submit(blocking_job& job) noexcept { submit_awaited(job, nullptr); }
 
@@ -86,25 +78,5 @@ std::size_t blocking_pool::threads() const noexcept {
 }
 
 void blocking_pool::remember_processors() noexcept { pool_state::remember_processors(); }
-
-// Made before main begins. If a thread called fork while another one made a pool, the pool would stay half made in the
-// child, which would wait for it for ever.
-[[maybe_unused]] const blocking_pool* const made_at_start[] = {&blocking_pool::for_calls(), &blocking_pool::for_files(),
-                                                               &blocking_pool::for_names()};
-
-blocking_pool& blocking_pool::for_calls() {
-  static blocking_pool& pool = new_pool_of_process(64);
-  return pool;
-}
-
-blocking_pool& blocking_pool::for_files() {
-  static blocking_pool& pool = new_pool_of_process(16);
-  return pool;
-}
-
-blocking_pool& blocking_pool::for_names() {
-  static blocking_pool& pool = new_pool_of_process(16);
-  return pool;
-}
 
 }  // namespace gyre::io

@@ -7,15 +7,14 @@
 
 #include <array>
 #include <chrono>
-#include <exception>
 #include <new>
 #include <thread>
 #include <utility>
 
 namespace gyre::io {
 
-thread_local pool_state* pool_state::own_ = nullptr;
-thread_local std::size_t pool_state::jobs_waited_for_ = 0;
+constinit thread_local pool_state* pool_state::own_ = nullptr;
+constinit thread_local std::size_t pool_state::jobs_waited_for_ = 0;
 
 namespace {
 
@@ -135,13 +134,33 @@ void pool_state::remember_processors() noexcept {
   processors = found;
 }
 
+// glibc unloads no library, by dlclose(3), while a thread has to run one of the library's destructors. So a plugin that
+// contains this code stays loaded while its pools have threads. This destructor is the last that such a thread runs.
+class pool_state::thread_end {
+ public:
+  explicit thread_end(pool_state& pool) noexcept { own_ = &pool; }
+  thread_end& operator=(thread_end&&) = delete;
+  ~thread_end() { own_ = nullptr; }
+};
+
 void pool_state::run_jobs() noexcept {
+  thread_local const thread_end last(*this);
+  (void)last;
   if (const allowed_processors* const allowed = processors)
     (void)::sched_setaffinity(0, sizeof(allowed->mask), reinterpret_cast<const cpu_set_t*>(allowed->mask.data()));
-  constexpr auto patience = std::chrono::seconds(10);
-  own_ = this;
-  eagerness eager;
   std::unique_lock lock(mutex);
+  work_until_idle_for_long(lock);
+  --threads;
+  const std::optional<pthread_t> before = std::exchange(unjoined_, ::pthread_self());
+  ended.notify_all();
+  if (joiners_ > 0) work.notify_all();  // this thread may have taken the last job, and all others end now, too
+  lock.unlock();
+  if (before) ::pthread_join(*before, nullptr);
+}
+
+void pool_state::work_until_idle_for_long(std::unique_lock<std::mutex>& lock) noexcept {
+  constexpr auto patience = std::chrono::seconds(10);
+  eagerness eager;
   for (;;) {
     if (blocking_job* const job = take_job()) {
       ++running;
@@ -151,7 +170,7 @@ void pool_state::run_jobs() noexcept {
       --running;
       continue;
     }
-    if (closing && queued == 0) break;
+    if (must_end()) return;
     if (looking == 0 && queued == 0 && eager.looks()) {
       ++looking;
       lock.unlock();
@@ -161,12 +180,31 @@ void pool_state::run_jobs() noexcept {
       if (may_run()) continue;
     }
     ++idle;
-    const bool woken = work.wait_for(lock, patience, [this] { return may_run() || (closing && queued == 0); });
+    const bool woken = work.wait_for(lock, patience, [this] { return may_run() || must_end(); });
     --idle;
-    if (!woken && !closing) break;
+    if (!woken && joiners_ == 0) return;
   }
-  --threads;
+}
+
+void pool_state::join() noexcept {
+  std::unique_lock lock(mutex);
+  ++joiners_;
+  work.notify_all();
+  ended.wait(lock, [this] { return threads == 0 && !joining_; });
+  --joiners_;
+  const std::optional<pthread_t> last = std::exchange(unjoined_, std::nullopt);
+  if (!last) return;
+  joining_ = true;
+  lock.unlock();
+  ::pthread_join(*last, nullptr);
+  lock.lock();
+  joining_ = false;
   ended.notify_all();
+}
+
+void pool_state::join_without_waiting() noexcept {
+  const std::unique_lock lock(mutex, std::try_to_lock);
+  if (lock && unjoined_ && ::pthread_tryjoin_np(*unjoined_, nullptr) == 0) unjoined_.reset();
 }
 
 bool pool_state::start_thread() noexcept {
@@ -175,13 +213,13 @@ bool pool_state::start_thread() noexcept {
   sigset_t before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool started = true;
-  try {
-    std::thread([this] { run_jobs(); }).detach();
-    ++threads;
-  } catch (const std::exception&) {  // no thread, or no memory for one
-    started = false;
-  }
+  const auto run = [](void* pool) -> void* {
+    static_cast<pool_state*>(pool)->run_jobs();
+    return nullptr;
+  };
+  pthread_t ignored{};  // the thread itself says who it is when it ends
+  const bool started = ::pthread_create(&ignored, nullptr, run, this) == 0;
+  if (started) ++threads;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return started;
 }
@@ -218,7 +256,9 @@ void pool_state::begin_anew() noexcept {
   const bool forked_by_own_thread = is_own_thread();
   threads = running = forked_by_own_thread ? 1 : 0;
   waiting_for_own = forked_by_own_thread && jobs_waited_for_ > 0 ? 1 : 0;
-  idle = looking = 0;
+  idle = looking = joiners_ = 0;
+  joining_ = false;
+  unjoined_.reset();  // a thread of the parent
   new (&work) std::condition_variable;
   new (&ended) std::condition_variable;
   mutex.unlock();

@@ -4,10 +4,13 @@
 #include <gyre/io/blocking_pool.hpp>
 #include <gyre/io/node_list.hpp>
 
+#include <pthread.h>
+
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
 #include <mutex>
+#include <optional>
 
 namespace gyre::io {
 
@@ -29,7 +32,10 @@ class pool_state {
   [[nodiscard]] std::size_t limit() const noexcept { return max_threads + waiting_for_own; }
 
   /// See blocking_pool.
+  void join() noexcept;
   static void remember_processors() noexcept;
+  /// Joins a thread that has ended, unless that would wait. The thread sanitizer reports threads that nobody joins.
+  void join_without_waiting() noexcept;
 
   /// True if the calling thread belongs to this pool.
   [[nodiscard]] bool is_own_thread() const noexcept { return own_ == this; }
@@ -46,13 +52,14 @@ class pool_state {
   std::size_t idle = 0;
   std::size_t looking = 0;              // threads that will find a queued job without being woken
   std::atomic<std::size_t> queued = 0;  // written with the lock held
-  bool closing = false;
 
  private:
   void run_jobs() noexcept;
+  void work_until_idle_for_long(std::unique_lock<std::mutex>& lock) noexcept;
   [[nodiscard]] bool may_run() const noexcept {
     return running < limit() && queued.load(std::memory_order_relaxed) > 0;
   }
+  [[nodiscard]] bool must_end() const noexcept { return joiners_ > 0 && queued.load(std::memory_order_relaxed) == 0; }
   [[nodiscard]] bool look_for_job() const noexcept;
 
   // fork(2): the child has the memory of all threads, but only the thread that called fork.
@@ -62,12 +69,17 @@ class pool_state {
   static void after_fork_in_child() noexcept;
   void begin_anew() noexcept;
 
-  static thread_local pool_state* own_;
-  static thread_local std::size_t jobs_waited_for_;
+  static constinit thread_local pool_state* own_;
+  static constinit thread_local std::size_t jobs_waited_for_;
+
+  class thread_end;
 
   node_list<blocking_job> nested_jobs_;
   node_list<blocking_job> jobs_;
-  pool_state* next_pool_ = nullptr;  // in the list of all pools of the process
+  std::size_t joiners_ = 0;            // threads in join(), which wait for those of the pool
+  bool joining_ = false;               // one of them is in pthread_join
+  std::optional<pthread_t> unjoined_;  // the thread that has ended last; it has joined the one before it
+  pool_state* next_pool_ = nullptr;    // in the list of all pools of the process
   pool_state* previous_pool_ = nullptr;
 };
 

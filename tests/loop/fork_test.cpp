@@ -58,6 +58,48 @@ TEST_F(forked_child, uses_the_pools_although_its_parent_had_threads_in_them) {
   EXPECT_EQ(child.text, "all");
 }
 
+TEST_F(forked_child, ends_its_own_pools_and_not_those_of_its_parent) {
+  EXPECT_EQ(all_of_it(), "all");
+  const auto all_of_it_twice = [] {
+    gyre::end_thread_pools();
+    const std::string once = all_of_it();
+    gyre::end_thread_pools();
+    return once + " and " + all_of_it();
+  };
+  const child_outcome child = in_child_process(all_of_it_twice);
+  EXPECT_TRUE(child.ended) << child.signal;
+  EXPECT_EQ(child.text, "all and all");
+  gyre::end_thread_pools();
+  EXPECT_EQ(all_of_it(), "all");
+}
+
+TEST_F(forked_child, ends_its_pools_although_another_thread_of_its_parent_was_ending_them) {
+  std::binary_semaphore begun(0);
+  std::binary_semaphore gate(0);
+  std::thread caller([&] {
+    gyre::run([&]() -> gyre::task<> {
+      auto function = [&] {
+        begun.release();
+        gate.acquire();
+      };
+      co_await gyre::to_thread(function);
+    });
+  });
+  begun.acquire();
+  std::thread ender(gyre::end_thread_pools);  // waits for the call
+  for (int i = 0; i < 1'000; ++i) std::this_thread::yield();
+  const auto ends_pools = [] {
+    gyre::end_thread_pools();
+    return all_of_it();
+  };
+  const child_outcome child = in_child_process(ends_pools);
+  EXPECT_TRUE(child.ended) << child.signal;
+  EXPECT_EQ(child.text, "all");
+  gate.release();
+  caller.join();
+  ender.join();
+}
+
 TEST_F(forked_child, does_not_run_jobs_that_wait_in_the_parent) {
   gyre::thread_pool pool(1);
   gyre::run([&]() -> gyre::task<> {

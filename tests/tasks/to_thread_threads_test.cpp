@@ -201,6 +201,50 @@ TEST(to_thread_threads, sixty_four_calls_run_at_a_time_and_further_ones_wait) {
   EXPECT_EQ(gyre::io::blocking_pool::for_calls().max_threads(), std::max(64U, std::thread::hardware_concurrency()));
 }
 
+// ---- the end of the threads
+
+TEST(end_thread_pools_threads, joins_the_threads_of_the_process_and_later_calls_start_others) {
+  const auto opens_and_computes = [] {
+    EXPECT_EQ(opens_and_resolves(), 1);
+    return gyre::run([]() -> gyre::task<std::thread::id> {
+      auto function = [] { return std::this_thread::get_id(); };
+      co_return co_await gyre::to_thread(function);
+    });
+  };
+  for (int round = 0; round < 3; ++round) {
+    EXPECT_NE(opens_and_computes(), std::thread::id());
+    gyre::end_thread_pools();
+    EXPECT_EQ(gyre::io::blocking_pool::for_calls().threads(), 0U);
+    EXPECT_EQ(gyre::io::blocking_pool::for_files().threads(), 0U);
+    EXPECT_EQ(gyre::io::blocking_pool::for_names().threads(), 0U);
+  }
+}
+
+TEST(end_thread_pools_threads, waits_for_the_calls_of_a_running_loop_which_goes_on) {
+  gyre::run([]() -> gyre::task<> {
+    std::atomic<bool> returned = false;
+    auto function = [&] {
+      for (int i = 0; i < 1'000; ++i) std::this_thread::yield();
+      returned = true;
+    };
+    auto call = gyre::spawn([&]() -> gyre::task<> { co_await gyre::to_thread(function); });
+    co_await gyre::yield();
+    gyre::end_thread_pools();
+    EXPECT_TRUE(returned);
+    co_await call;
+    co_await gyre::to_thread(function);
+  });
+}
+
+TEST(end_thread_pools_death_threads, on_a_thread_of_a_pool_stops_the_program) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto ends_its_own = [] {
+    auto call = []() -> gyre::task<> { co_await gyre::to_thread(gyre::end_thread_pools); };
+    gyre::run(call);
+  };
+  EXPECT_DEATH(ends_its_own(), "a pool of threads was joined by one of its own threads, which it waits for");
+}
+
 // ---- a pool of the program's own
 
 TEST(thread_pool_threads, runs_no_more_at_a_time_than_asked_for) {

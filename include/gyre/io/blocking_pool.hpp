@@ -24,6 +24,7 @@ struct blocking_job {
 /// A bounded set of threads that run jobs in the order of their submission.
 ///
 /// Threads are started when jobs arrive and end after a while without any, so a program that never blocks has none.
+/// While a pool has threads, dlclose(3) does not unload the plugin that contains this code.
 /// Signals are blocked in them. A job that was submitted from a thread of the same pool goes before all others. After
 /// fork(2) the child's pool is empty and starts its own threads; the parent's jobs do not run there.
 /// Thread: any, for all members.
@@ -31,7 +32,7 @@ class GYRE_API blocking_pool {
  public:
   /// Units: at most `max_threads` (≥ 1) at a time; further jobs wait in a queue. Errors: std::bad_alloc.
   explicit blocking_pool(std::size_t max_threads);
-  /// Waits for running jobs and runs the queued ones before it returns. Must not run on a thread of the pool.
+  /// Like join().
   ~blocking_pool();
   blocking_pool& operator=(blocking_pool&&) = delete;
 
@@ -51,6 +52,10 @@ class GYRE_API blocking_pool {
   /// Null on threads outside the pool, which occupy none of its threads.
   [[nodiscard]] std::size_t* waiting_counter() const noexcept;
 
+  /// Waits for all jobs, including the queued ones, and joins the threads. The next job starts a thread again. Must not
+  /// run on a thread of the pool, nor while a lock is held for which a job waits.
+  void join() noexcept;
+
   [[nodiscard]] std::size_t max_threads() const noexcept;
   /// The number of threads that currently run jobs or wait for them.
   [[nodiscard]] std::size_t threads() const noexcept;
@@ -59,8 +64,9 @@ class GYRE_API blocking_pool {
   /// bound to one processor starts them.
   static void remember_processors() noexcept;
 
-  // The pools of the process. Each kind of work has its own threads, so that none delays another. The pools live until
-  // the process ends. Units: threads, or one per usable core if that is more.
+  // The pools of the process. Each kind of work has its own threads, so that none delays another. The pools are never
+  // destroyed, because a lookup may still run when the process ends. Units: threads, or one per usable core if that is
+  // more.
 
   /// gyre::to_thread: at most 64.
   static blocking_pool& for_calls();
@@ -68,8 +74,14 @@ class GYRE_API blocking_pool {
   static blocking_pool& for_files();
   /// Name resolution: at most 16.
   static blocking_pool& for_names();
+  /// Another pool that is never destroyed. Call it once per kind of work. Errors: std::bad_alloc.
+  static blocking_pool& make_lasting(std::size_t max_threads);
+  /// Joins all pools that are never destroyed, one after the other; see gyre::end_thread_pools.
+  static void join_lasting() noexcept;
 
  private:
+  friend class lasting_pools;
+
   pool_state* state_;
 };
 

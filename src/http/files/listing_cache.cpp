@@ -53,9 +53,8 @@ task<listing_cache::contents> read_directory(wanted_directory wanted, owned_fd r
 }  // namespace
 
 io::blocking_pool& listing_cache::pool() {
-  // Never destroyed, like the process-wide pool.
-  static auto* const threads = new io::blocking_pool(2);
-  return *threads;
+  static io::blocking_pool& threads = io::blocking_pool::make_lasting(2);
+  return threads;
 }
 
 listing_cache::place& listing_cache::place_of(const wanted_directory& wanted) {
