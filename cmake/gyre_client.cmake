@@ -28,9 +28,11 @@ function(gyre_client_library)
   add_library(gyre::client ALIAS gyre-client)
   target_link_libraries(gyre-client PUBLIC gyre-tls gyre PRIVATE $<BUILD_INTERFACE:gyre_build>
                         $<BUILD_INTERFACE:${files}> $<INSTALL_INTERFACE:${names}>)
-  set_target_properties(gyre-client PROPERTIES EXPORT_NAME client VERSION ${PROJECT_VERSION} LINKER_LANGUAGE CXX
-                        SOVERSION ${PROJECT_VERSION_MAJOR})
+  set_target_properties(gyre-client PROPERTIES EXPORT_NAME client)
+  gyre_set_version(gyre-client)
   install(TARGETS gyre-client EXPORT gyre-client)
+  gyre_pkg_config(gyre-client DESCRIPTION "The HTTP client of gyre" REQUIRES "gyre-tls = ${PROJECT_VERSION}"
+                  STATIC_LIBRARIES ${names})
   install(EXPORT gyre-client NAMESPACE gyre:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gyre
           FILE gyreClientTargets.cmake)
 endfunction()

@@ -40,14 +40,6 @@ gyre_coding(ZSTD zstd_encoder.cpp zstd.h zstd)
 list(REMOVE_DUPLICATES GYRE_CODING_INCLUDES)
 list(REMOVE_ITEM GYRE_CODING_INCLUDES ${CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES})
 
-# A program that links the static library also links these libraries, by name, from wherever the linker finds them.
-set(GYRE_PC_LIBRARIES "")
-if(NOT BUILD_SHARED_LIBS)
-  foreach(library ${GYRE_CODING_NAMES})
-    string(APPEND GYRE_PC_LIBRARIES " -l${library}")
-  endforeach()
-endif()
-
 # Call this after the targets have been declared.
 function(gyre_use_codings)
   target_compile_definitions(gyre_http PRIVATE ${GYRE_CODINGS})

@@ -23,12 +23,28 @@ function(gyre_layer name)
   add_library(gyre_${name} OBJECT ${sources})
   target_include_directories(gyre_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src/${top})
   target_link_libraries(gyre_${name} PRIVATE gyre_build)
-  set_target_properties(gyre_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-                        POSITION_INDEPENDENT_CODE "${BUILD_SHARED_LIBS}")
+  set_target_properties(gyre_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  if(BUILD_SHARED_LIBS)
+    target_compile_definitions(gyre_${name} PRIVATE GYRE_SHARED)
+    set_target_properties(gyre_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  endif()  # otherwise CMAKE_POSITION_INDEPENDENT_CODE decides: a plugin may contain the static library
+  # Also when a program that contains this tree asks for the unity build: more than ten may use a name twice.
+  set_target_properties(gyre_${name} PROPERTIES UNITY_BUILD_BATCH_SIZE 10)
   if(GYRE_UNITY_BUILD)
-    set_target_properties(gyre_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 10)
+    set_target_properties(gyre_${name} PROPERTIES UNITY_BUILD ON)
   endif()
   set(GYRE_LAYER_TARGETS ${GYRE_LAYER_TARGETS} gyre_${name} PARENT_SCOPE)
+endfunction()
+
+# gyre_set_version(library): properties of gyre, gyre-tls and gyre-client. A shared library is never unloaded, because
+# threads of its pools and its thread-local objects may outlive the plugin that brought it. One finds the others beside
+# it.
+function(gyre_set_version library)
+  set_target_properties(${library} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+                        LINKER_LANGUAGE CXX INSTALL_RPATH "$ORIGIN")
+  if(BUILD_SHARED_LIBS)
+    target_link_options(${library} PRIVATE LINKER:-z,nodelete)
+  endif()
 endfunction()
 
 # Declares gyre::gyre (all layers) and gyre::uring (the ring binding alone), and installs them.
@@ -43,8 +59,10 @@ function(gyre_library)
   endforeach()
   target_link_libraries(gyre PUBLIC Threads::Threads PRIVATE $<BUILD_INTERFACE:gyre_build>)
   target_compile_features(gyre PUBLIC cxx_std_23)
-  set_target_properties(gyre PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
-                        LINKER_LANGUAGE CXX)
+  if(BUILD_SHARED_LIBS)
+    target_compile_definitions(gyre PUBLIC GYRE_SHARED)
+  endif()
+  gyre_set_version(gyre)
   if(GYRE_SANITIZE)
     target_compile_definitions(gyre PUBLIC GYRE_NO_FRAME_POOL)
   endif()
@@ -73,8 +91,5 @@ function(gyre_library)
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/gyreConfig.cmake ${PROJECT_BINARY_DIR}/gyreConfigVersion.cmake
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gyre)
-  # The prefix relative to gyre.pc: an installation may be moved, and `cmake --install --prefix` changes its place.
-  file(RELATIVE_PATH GYRE_PC_TO_PREFIX "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/gyre.pc.in ${PROJECT_BINARY_DIR}/gyre.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/gyre.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  gyre_pkg_config(gyre DESCRIPTION "${PROJECT_DESCRIPTION}" LIBRARIES -pthread STATIC_LIBRARIES ${GYRE_CODING_NAMES})
 endfunction()

@@ -9,8 +9,10 @@ function(gyre_tls_library)
   add_library(gyre-tls $<TARGET_OBJECTS:gyre_tls>)
   add_library(gyre::tls ALIAS gyre-tls)
   target_link_libraries(gyre-tls PUBLIC gyre PRIVATE OpenSSL::SSL $<BUILD_INTERFACE:gyre_build>)
-  set_target_properties(gyre-tls PROPERTIES EXPORT_NAME tls VERSION ${PROJECT_VERSION} LINKER_LANGUAGE CXX
-                        SOVERSION ${PROJECT_VERSION_MAJOR})
+  set_target_properties(gyre-tls PROPERTIES EXPORT_NAME tls)
+  gyre_set_version(gyre-tls)
   install(TARGETS gyre-tls EXPORT gyre-tls)
+  gyre_pkg_config(gyre-tls DESCRIPTION "TLS for the streams of gyre, with OpenSSL"
+                  REQUIRES "gyre = ${PROJECT_VERSION}" STATIC_REQUIRES libssl libcrypto)
   install(EXPORT gyre-tls NAMESPACE gyre:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/gyre FILE gyreTlsTargets.cmake)
 endfunction()

@@ -1,8 +1,16 @@
 // gyre/attributes.hpp: the library's macros: compiler attributes without a portable spelling.
 #pragma once
 
-/// Marks the symbols that the shared library exports; everything else is hidden.
+#include <gyre/required_language.hpp>
+
+/// Marks the symbols that the shared library exports; everything else is hidden. Programs that use the shared library
+/// are compiled with GYRE_SHARED, by CMake's target and by pkg-config. The static library exports nothing: two plugins
+/// that contain it have a copy each.
+#ifdef GYRE_SHARED
 #define GYRE_API [[gnu::visibility("default")]]
+#else
+#define GYRE_API
+#endif
 
 /// Deletes a function; the compiler's message gives the reason: `task(const task&) GYRE_DELETED("use std::move(t)");`
 #if defined(__clang__) && __clang_major__ >= 19

@@ -1,15 +1,21 @@
 // src/io/pool_state.cpp: the threads of a pool, and pools across fork(2).
 #include "pool_state.hpp"
 
+#include <link.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/auxv.h>
 
 #include <array>
 #include <chrono>
 #include <new>
 #include <thread>
 #include <utility>
+
+// The beginning of the file that contains this code, in memory. The linker knows it, with most of its scripts.
+// NOLINTNEXTLINE(bugprone-reserved-identifier): the linker's name
+extern "C" [[gnu::weak, gnu::visibility("hidden")]] const ElfW(Ehdr) __ehdr_start;
 
 namespace gyre::io {
 
@@ -62,6 +68,17 @@ class eagerness {
  private:
   unsigned misses_ = 0;
 };
+
+// False in an executable, and in the shared library, which is linked with -z nodelete. Threads that register a destructor
+// wait while another thread is in dlopen(3). There a constructor may call a function that waits for such a thread.
+bool may_be_unloaded() noexcept {
+#ifdef GYRE_SHARED
+  return false;
+#else
+  const auto* const own_file = reinterpret_cast<const std::byte*>(&__ehdr_start);
+  return own_file == nullptr || own_file + __ehdr_start.e_phoff != reinterpret_cast<std::byte*>(::getauxval(AT_PHDR));
+#endif
+}
 
 void pause_processor() noexcept {
 #if defined(__x86_64__)
@@ -138,14 +155,19 @@ void pool_state::remember_processors() noexcept {
 // contains this code stays loaded while its pools have threads. This destructor is the last that such a thread runs.
 class pool_state::thread_end {
  public:
-  explicit thread_end(pool_state& pool) noexcept { own_ = &pool; }
+  thread_end() = default;
   thread_end& operator=(thread_end&&) = delete;
   ~thread_end() { own_ = nullptr; }
+
+  static void of_this_thread() noexcept {
+    thread_local const thread_end last;
+    (void)last;
+  }
 };
 
 void pool_state::run_jobs() noexcept {
-  thread_local const thread_end last(*this);
-  (void)last;
+  own_ = this;
+  if (may_be_unloaded()) thread_end::of_this_thread();
   if (const allowed_processors* const allowed = processors)
     (void)::sched_setaffinity(0, sizeof(allowed->mask), reinterpret_cast<const cpu_set_t*>(allowed->mask.data()));
   std::unique_lock lock(mutex);
