@@ -92,7 +92,8 @@ bool loop_group::is_over(const event_loop& loop, event_loop::end_stage stage) no
 }
 
 bool loop_group::wait_for_others(event_loop& loop, event_loop::end_stage stage) noexcept {
-  loop.wait_until(io::wait_forever);
+  // A program that has been told to stop limits how long this may take.
+  loop.wait_until(loop.virtual_ ? io::wait_forever : loop.timers().next_deadline());
   const std::scoped_lock lock(state_->lock);
   state_->members[loop.index()].quiet = false;
   return state_->stages_over >= number_of(stage);

@@ -90,7 +90,16 @@ void served_connections::close(const std::exception_ptr& failure) const {
 task<> served_connections::drain(served_connections& connections, std::chrono::nanoseconds limit) {
   struct deadline_timer : timer {
     served_connections* connections = nullptr;
-    void on_time() noexcept { connections->cut_off(); }
+    void on_time() noexcept {
+      // run_options::after_drain begins, even if a handler never ends.
+      if (stop_observers::level() != stop_level::none) {
+        stop_observers& stops = event_loop::current().stops();
+        stops.remove(*connections);
+        connections->role = stop_role::bystander;
+        stops.add(*connections);
+      }
+      connections->cut_off();
+    }
   } clock;
   clock.connections = &connections;
   clock.fire = call_member<&deadline_timer::on_time>;

@@ -64,8 +64,11 @@ int run_to_exit_code(task<T> main, const run_options& options, std::source_locat
 run_scope::run_scope(const run_options& options)
     : loop_(options.loop), cores_(loop_, {.threads = options.threads, .loop = options.loop, .pin = options.pin}) {
   if (options.after_drain < std::chrono::nanoseconds::zero())
-    throw std::invalid_argument("run: after_drain is negative");
-  if (options.handle_signals.value_or(false)) signals_ = new termination_watch(loop_, options.after_drain);
+    throw std::invalid_argument("run: after_drain is negative; 0 cancels the program once its servers have drained");
+  if (options.after_cancel < std::chrono::nanoseconds::zero())
+    throw std::invalid_argument("run: after_cancel is negative; 0 ends the process with the cancel");
+  if (options.handle_signals.value_or(false))
+    signals_ = new termination_watch(loop_, options.after_drain, options.after_cancel);
 }
 
 run_scope::~run_scope() {

@@ -2,6 +2,7 @@
 #include <gyre/io/printable.hpp>
 #include <gyre/loop/deadline.hpp>
 #include <gyre/loop/event_loop.hpp>
+#include <gyre/loop/waiting_tasks.hpp>
 #include <gyre/tasks/task_state.hpp>
 
 #include "termination_watch.hpp"
@@ -17,10 +18,23 @@
 
 namespace gyre {
 
+namespace {
+
 constexpr std::array termination_signals{SIGINT, SIGTERM};
 
-termination_watch::termination_watch(event_loop& loop, std::chrono::nanoseconds after_drain)
-    : loop_(loop), after_drain_(after_drain) {
+struct seconds_text {
+  char text[32];
+
+  explicit seconds_text(std::chrono::nanoseconds time) noexcept {
+    std::snprintf(text, sizeof(text), "%g", std::chrono::duration<double>(time).count());
+  }
+};
+
+}  // namespace
+
+termination_watch::termination_watch(event_loop& loop, std::chrono::nanoseconds after_drain,
+                                     std::chrono::nanoseconds after_cancel)
+    : loop_(loop), after_drain_(after_drain), after_cancel_(after_cancel) {
   decide = call_member<&termination_watch::on_level>;
   fire = call_member<&termination_watch::on_time>;
   arrived = call_member<&termination_watch::on_signal>;
@@ -53,38 +67,61 @@ void termination_watch::release_signals() noexcept {
   for (const int number : termination_signals) release_signal(number, signal_rank::termination, *this);
 }
 
+void termination_watch::limit_to(std::chrono::nanoseconds from_now) noexcept {
+  loop_.timers().disarm(*this);
+  deadline = deadline_after(from_now);
+  if (deadline != io::wait_forever) loop_.timers().arm(*this);
+}
+
 stop_level termination_watch::on_level(stop_level level, bool observed, int servers) noexcept {
   if (level == stop_level::requested && !std::exchange(decided_, true) && !observed) {
     cancelled_by_ = cause::nobody_observes;
-    level = stop_level::forced;
+    if (main_ != nullptr && !main_->done()) main_->root.cancel();
+    limit_to(after_drain_);
+    return stop_level::forced;
   }
   if (level == stop_level::requested) {
-    if (servers > 0 || armed()) return level;
-    deadline = deadline_after(after_drain_);
-    if (deadline != io::wait_forever) loop_.timers().arm(*this);
+    if (servers == 0 && !armed()) limit_to(after_drain_);
     return level;
   }
-  loop_.timers().disarm(*this);
   if (cancelled_by_ == cause::none) cancelled_by_ = cause::force;
-  if (cancelled_by_ == cause::force)
-    loop_.root_scope().cancel();
-  else if (main_ != nullptr && !main_->done())
-    main_->root.cancel();
+  if (cancelled_by_ == cause::force) cancel_all();
   return level;
 }
 
+// A task may be unable to end: a function on a thread does not return, or the kernel does not give a request back.
+void termination_watch::cancel_all() noexcept {
+  if (std::exchange(all_cancelled_, true)) return;
+  limit_to(after_cancel_);
+  loop_.root_scope().cancel();
+}
+
 void termination_watch::on_time() noexcept {
-  char seconds[32];
-  std::snprintf(seconds, sizeof(seconds), "%g", std::chrono::duration<double>(after_drain_).count());
-  print_diagnostic({"gyre: the program was asked to stop, its servers have drained, and it still runs ", seconds,
+  if (all_cancelled_) end_process();
+  if (cancelled_by_ == cause::nobody_observes) return cancel_all();
+  const seconds_text seconds(after_drain_);
+  print_diagnostic({"gyre: the program was asked to stop, its servers have drained, and it still runs ", seconds.text,
                     " s later (run_options::after_drain): it is cancelled"});
   loop_.stops().raise_to(stop_level::forced);
 }
 
-int termination_watch::code_after(const task_state& main) const noexcept {
-  if (cancelled_by_ == cause::none || (cancelled_by_ == cause::nobody_observes && !main.was_cancelled())) return 0;
+// Without exit(3): a stuck thread may hold the lock of a stream of the C library.
+void termination_watch::end_process() const noexcept {
+  const seconds_text seconds(after_cancel_);
+  print_diagnostic({"gyre: the program was cancelled, and has not ended ", seconds.text,
+                    " s later (run_options::after_cancel): the process ends. Tasks of the main loop that have not:"});
+  if (print_waiting_tasks(loop_.root_scope()) == 0) print_diagnostic({"  none; another loop has some"});
+  ::_exit(code());
+}
+
+int termination_watch::code() const noexcept {
   const int number = last_signal_;
   return 128 + (number != 0 ? number : SIGTERM);  // request_stop() counts as SIGTERM
+}
+
+int termination_watch::code_after(const task_state& main) const noexcept {
+  if (cancelled_by_ == cause::none || (cancelled_by_ == cause::nobody_observes && !main.was_cancelled())) return 0;
+  return code();
 }
 
 }  // namespace gyre

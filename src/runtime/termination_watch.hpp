@@ -21,9 +21,9 @@ struct task_state;
 /// Lifetime: the loop must outlive it. Thread: the loop's.
 class termination_watch : private signal_owner, private stop_authority, private timer {
  public:
-  /// `after_drain`: see run_options.
+  /// `after_drain` and `after_cancel`: see run_options.
   /// Errors: std::logic_error when another loop of the process handles them; std::system_error.
-  termination_watch(event_loop& loop, std::chrono::nanoseconds after_drain);
+  termination_watch(event_loop& loop, std::chrono::nanoseconds after_drain, std::chrono::nanoseconds after_cancel);
   termination_watch& operator=(termination_watch&&) = delete;
   ~termination_watch();
 
@@ -38,14 +38,20 @@ class termination_watch : private signal_owner, private stop_authority, private 
   stop_level on_level(stop_level level, bool observed, int servers) noexcept;
   void on_signal(int number) noexcept;
   void on_time() noexcept;
+  void cancel_all() noexcept;
+  void limit_to(std::chrono::nanoseconds from_now) noexcept;
+  [[noreturn]] void end_process() const noexcept;
+  [[nodiscard]] int code() const noexcept;
   void release_signals() noexcept;
 
   event_loop& loop_;
   std::chrono::nanoseconds after_drain_;
+  std::chrono::nanoseconds after_cancel_;
   task_state* main_ = nullptr;
   std::atomic<int> signals_{0};
   std::atomic<int> last_signal_{0};
-  bool decided_ = false;  // whether the request was handled
+  bool decided_ = false;        // whether the request was handled
+  bool all_cancelled_ = false;  // the timer now ends the process
   cause cancelled_by_ = cause::none;
 };
 

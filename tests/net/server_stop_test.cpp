@@ -270,3 +270,25 @@ TEST(server_stop, a_server_with_as_many_connections_as_it_may_have_takes_no_more
     EXPECT_NE(refused.find("Connection reset"), std::string::npos) << refused;
   });
 }
+
+TEST(server_stop_death, a_handler_that_never_ends_cannot_keep_the_process) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto serve_one_that_hangs = [] {
+    gyre::run_options options;
+    options.after_drain = options.after_cancel = 20ms;
+    gyre::run_main(
+        []() -> gyre::task<> {
+          auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+          auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+          co_await listener.serve(
+              [](gyre::tcp_stream /*peer*/) -> gyre::task<> {
+                ::raise(SIGTERM);
+                auto wait_for_ever = [] { ::pause(); };
+                co_await gyre::to_thread(wait_for_ever);
+              },
+              {.drain = 20ms});
+        },
+        options);
+  };
+  EXPECT_EXIT(serve_one_that_hangs(), testing::ExitedWithCode(143), "the process ends");
+}

@@ -189,9 +189,54 @@ TEST(stopping, without_a_limit_a_program_takes_the_time_that_it_needs) {
             7);
 }
 
-TEST(stopping, a_negative_time_after_the_drain_is_refused) {
+TEST(stopping, a_negative_time_limit_is_refused) {
   auto nothing = []() -> gyre::task<> { co_return; };
   EXPECT_THROW(gyre::run(nothing, {.after_drain = -1s}), std::invalid_argument);
+  EXPECT_THROW(gyre::run(nothing, {.after_cancel = -1s}), std::invalid_argument);
+}
+
+TEST(stopping_death, a_function_on_a_thread_that_does_not_return_cannot_keep_the_process) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto end_soon = [](std::size_t threads) {
+    gyre::run_options options{.threads = threads};
+    options.after_drain = options.after_cancel = 20ms;
+    return options;
+  };
+  // The signals come once the function runs: a function that has not begun is withdrawn.
+  const auto stuck = [&](bool observed, std::initializer_list<int> signals) {
+    auto wait_for_ever = [&] {
+      for (const int number : signals) ::kill(::getpid(), number);
+      for (;;) ::pause();
+    };
+    auto main = [&]() -> gyre::task<> {
+      if (observed) gyre::stop_observers::note_interest();
+      co_await gyre::to_thread(wait_for_ever);
+    };
+    gyre::run_main(main, end_soon(1));
+  };
+  const auto stuck_on_another_loop = [&] {
+    auto wait_for_ever = [] {
+      ::kill(::getpid(), SIGTERM);
+      for (;;) ::pause();
+    };
+    auto waits = [&]() -> gyre::task<> { co_await gyre::to_thread(wait_for_ever); };
+    auto main = [&]() -> gyre::task<> {
+      auto there = [&]() -> gyre::task<> {
+        gyre::spawn(waits).detach();
+        co_return;
+      };
+      co_await gyre::on((*gyre::event_loop::current().group())[1], there);
+      co_await gyre::sleep(1h);
+    };
+    gyre::run_main(main, end_soon(2));
+  };
+  const char* const message = "has not ended 0.02 s later .run_options::after_cancel.: the process ends";
+  EXPECT_EXIT(stuck(false, {SIGTERM}), testing::ExitedWithCode(143), message);
+  EXPECT_EXIT(stuck(true, {SIGINT}), testing::ExitedWithCode(130), message);
+  const auto is_end_by_a_signal = [](int status) { return WIFEXITED(status) && WEXITSTATUS(status) >= 128; };
+  EXPECT_EXIT(stuck(true, {SIGTERM, SIGINT}), is_end_by_a_signal, message);  // the kernel chooses which comes last
+  EXPECT_EXIT(stuck(false, {SIGTERM}), testing::ExitedWithCode(143), "main, spawned at .*stopping_test.cpp");
+  EXPECT_EXIT(stuck_on_another_loop(), testing::ExitedWithCode(143), "none; another loop has some");
 }
 
 TEST(stopping, an_error_after_the_request_is_reported_and_gives_1) {

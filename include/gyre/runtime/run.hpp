@@ -31,7 +31,8 @@ struct run_options {
   ///   the main task. The loop decides that once, when it handles the request in its next turn.
   /// * The second signal, or the end of after_drain, cancels everything: tasks of this loop, and the drains of all
   /// loops.
-  /// * A signal after a cancel by one of these ends the process at once, with 128 + its number.
+  /// * A signal after a cancel by one of these ends the process at once, with 128 + its number. So does the end of
+  ///   after_cancel.
   ///
   /// A process can have only one such run at a time. A signal_set that contains one of the two signals receives it
   /// instead, regardless of its loop and of when it was made: that signal then requests nothing. At the end of the run
@@ -44,6 +45,14 @@ struct run_options {
   /// Then everything is cancelled. Defaults to 15 s, which with a drain of 10 s stays below the 30 s that Kubernetes
   /// grants. std::chrono::nanoseconds::max() means no limit. A negative time is rejected with std::invalid_argument.
   std::chrono::nanoseconds after_drain = std::chrono::seconds(15);
+
+  /// How long the program may continue once a stop has cancelled everything. Then the process ends with 128 + the number
+  /// of the signal, and a message that names the tasks that have not ended: one in whose to_thread a function does not
+  /// return (a file on a mount whose server is gone), or whose clean-up takes too long. A main task that a request has
+  /// cancelled because nothing observes it has after_drain for its clean-up, and then this time. Defaults to 4 s, so
+  /// that a drain of 10 s and after_drain leave time below the 30 s that Kubernetes grants.
+  /// std::chrono::nanoseconds::max() means no limit. A negative time is rejected with std::invalid_argument.
+  std::chrono::nanoseconds after_cancel = std::chrono::seconds(4);
 };
 
 class termination_watch;
