@@ -1,6 +1,8 @@
 // src/tls/certificate.cpp: reads certificates, and makes self-signed ones.
 #include <gyre/tls/certificate.hpp>
 
+#include <gyre/io/file_bytes.hpp>
+
 #include "openssl.hpp"
 
 #include <openssl/err.h>
@@ -9,22 +11,20 @@
 #include <openssl/x509v3.h>
 
 #include <array>
-#include <fstream>
-#include <sstream>
 #include <string>
-#include <utility>
+#include <system_error>
 
 namespace gyre::tls {
 namespace {
 
 std::string content_of(const std::string& file) {
-  std::ostringstream read;
-  read << std::ifstream(file, std::ios::binary).rdbuf();  // an error, as for a directory, leaves it empty
-  std::string text = std::move(read).str();
-  if (text.empty())
-    throw tls_error(tls_errc::bad_configuration, "certificate::from_files", file,
-                    "the file cannot be read, or is empty");
-  return text;
+  constexpr std::size_t most = 1'000'000;
+  std::string text;
+  const int error = io::read_small_file(file, most, text);
+  if (error == 0 && !text.empty()) return text;
+  throw tls_error(tls_errc::bad_configuration, "certificate::from_files", file,
+                  error == 0 ? "the file is empty, or a pipe that nobody writes to"
+                             : std::error_code(-error, std::generic_category()).message());
 }
 
 template <class Write>

@@ -32,11 +32,13 @@ std::string in_wire_format(const std::vector<std::string>& protocols) {
 void use_certificate(SSL_CTX& settings, const certificate& own) {
   clear_openssl_errors();
   const bio_owner reader = reader_of(own.chain);
-  const x509_owner leaf(PEM_read_bio_X509_AUX(reader.get(), nullptr, nullptr, nullptr));
+  const x509_owner leaf(PEM_read_bio_X509_AUX(reader.get(), nullptr, &no_passphrase, nullptr));
   if (!leaf) throw_bad_configuration("certificate", "");
   if (SSL_CTX_use_certificate(&settings, leaf.get()) != 1) throw_bad_configuration("certificate", "");
   for (;;) {
-    x509_owner next(PEM_read_bio_X509(reader.get(), nullptr, nullptr, nullptr));
+    x509_owner next(PEM_read_bio_X509(reader.get(), nullptr, &no_passphrase, nullptr));
+    if (!next && ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
+      throw_bad_configuration("certificate", "");
     if (!next) break;
     if (SSL_CTX_add0_chain_cert(&settings, next.get()) != 1) throw_bad_configuration("certificate", "");
     (void)next.release();
@@ -60,7 +62,8 @@ store_owner store_of(std::string_view pem) {
   clear_openssl_errors();
   store_owner store(X509_STORE_new());
   const bio_owner reader = reader_of(pem);
-  const owned<STACK_OF(X509_INFO)*, &free_all> found(PEM_X509_INFO_read_bio(reader.get(), nullptr, nullptr, nullptr));
+  const owned<STACK_OF(X509_INFO)*, &free_all> found(
+      PEM_X509_INFO_read_bio(reader.get(), nullptr, &no_passphrase, nullptr));
   if (!store || !found) throw_bad_configuration("authorities", "");
   int certificates = 0;
   for (int i = 0; i < sk_X509_INFO_num(found.get()); ++i) {

@@ -12,10 +12,23 @@
 namespace gyre::tls {
 namespace {
 
-// Without this, OpenSSL asks for a passphrase on the terminal.
-int no_passphrase(char* /*buffer*/, int /*size*/, int /*rwflag*/, void* /*data*/) noexcept { return -1; }
+// OpenSSL may add errors of its decoders to the one of the callback.
+bool queue_has(int reason) noexcept {
+  return ERR_GET_REASON(ERR_peek_error()) == reason || ERR_GET_REASON(ERR_peek_last_error()) == reason;
+}
+
+std::string reason_of_bad_configuration() {
+  const bool is_encrypted = queue_has(PEM_R_BAD_PASSWORD_READ);
+  const bool is_other_format = queue_has(PEM_R_NO_START_LINE);
+  std::string reason = take_openssl_error();
+  if (is_encrypted)
+    return "it is encrypted with a pass phrase, which nobody is asked for; decrypt it: openssl pkey -in FILE -out NEW";
+  return is_other_format ? "expected PEM text" : reason;
+}
 
 }  // namespace
+
+int no_passphrase(char* /*buffer*/, int /*size*/, int /*rwflag*/, void* /*data*/) noexcept { return -1; }
 
 std::string take_openssl_error() {
   const unsigned long code = ERR_get_error();
@@ -26,9 +39,7 @@ std::string take_openssl_error() {
 }
 
 void throw_bad_configuration(std::string_view operation, std::string_view object) {
-  const bool is_other_format = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
-  const std::string reason = take_openssl_error();
-  throw tls_error(tls_errc::bad_configuration, operation, object, is_other_format ? "expected PEM text" : reason);
+  throw tls_error(tls_errc::bad_configuration, operation, object, reason_of_bad_configuration());
 }
 
 bio_owner reader_of(std::string_view text) {

@@ -41,6 +41,9 @@ inline void clear_openssl_errors() noexcept {
 /// Throws tls_error bad_configuration with the first error in the queue.
 [[noreturn]] void throw_bad_configuration(std::string_view operation, std::string_view object);
 
+/// For every function that reads PEM text. Without it, OpenSSL asks for a pass phrase on the terminal, and waits.
+[[nodiscard]] int no_passphrase(char* buffer, int size, int rwflag, void* data) noexcept;
+
 /// A BIO that reads `text`, which must outlive it. Errors: std::bad_alloc.
 [[nodiscard]] bio_owner reader_of(std::string_view text);
 

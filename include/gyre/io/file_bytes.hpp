@@ -1,4 +1,4 @@
-// gyre/io/file_bytes.hpp: bytes of an open file, read by one call without a loop. For authors of operations.
+// gyre/io/file_bytes.hpp: bytes of files, read without a loop. For authors of operations.
 #pragma once
 
 #include <gyre/attributes.hpp>
@@ -17,6 +17,12 @@ namespace gyre::io {
 /// memory or the file cannot tell. Thread: any.
 [[nodiscard]] GYRE_API std::ptrdiff_t read_cached(int file, void* into, std::size_t size,
                                                   std::uint64_t offset) noexcept;
+
+/// Appends the content of a small file that an administrator names, and returns 0 or -errno: -EFBIG when it has more than
+/// `most` bytes. A pipe, as of `<(command)` in a shell, has 10 s for its content, and is then -ETIMEDOUT. A FIFO that
+/// nobody writes to is empty. Still waits for a disk, for as long as the disk does: call it before the program serves, or
+/// on a thread. Thread: any. Errors: std::bad_alloc.
+[[nodiscard]] GYRE_API int read_small_file(const std::string& path, std::size_t most, std::string& into);
 
 /// The path of an open file, for messages. Empty if it is unknown. Thread: any.
 [[nodiscard]] GYRE_API std::string path_of_file(int file);

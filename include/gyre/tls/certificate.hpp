@@ -17,8 +17,9 @@ struct GYRE_API certificate {
   /// to clients that ask for it. Empty for none.
   std::string ocsp_response = {};
 
-  /// Reads two files. They are read at once, on this thread: load certificates before the server starts, or with
-  /// to_thread. Errors: tls_error bad_configuration, with the name of the file.
+  /// Reads two files of at most 1 MB each. They are read at once, on this thread: load certificates before the server
+  /// starts, or with to_thread. A pipe has 10 s for its content. A disk that does not answer is waited for.
+  /// Errors: tls_error bad_configuration, with the name of the file.
   static certificate from_files(const std::string& chain_file, const std::string& key_file);
 
   /// A new key (ECDSA P-256), and a certificate for these host names and IP addresses that is valid from now on for
