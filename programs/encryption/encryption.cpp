@@ -1,9 +1,11 @@
 // programs/encryption/encryption.cpp: the flags, the certificates, and their renewal.
 #include "programs/encryption/encryption.hpp"
 
+#include "programs/common/abandonable_call.hpp"
 #include "programs/common/command_line.hpp"
 #include "programs/encryption/file_changes.hpp"
 
+#include <gyre/io/file_bytes.hpp>
 #include <gyre/io/printable.hpp>
 #include <gyre/net/address.hpp>
 #include <gyre/runtime/signal_set.hpp>
@@ -11,17 +13,18 @@
 #include <gyre/tasks/to_thread.hpp>
 #include <gyre/tls.hpp>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <array>
+#include <chrono>
 #include <csignal>
-#include <cstdint>
+#include <cstddef>
 #include <exception>
-#include <fstream>
-#include <iterator>
+#include <initializer_list>
 #include <memory>
 #include <stdexcept>
-#include <string_view>
+#include <system_error>
+#include <utility>
 
 namespace programs {
 namespace {
@@ -29,28 +32,31 @@ namespace {
 namespace tls = gyre::tls;
 
 std::string content_of(const std::string& file) {
-  std::ifstream input(file, std::ios::binary);
-  if (!input) throw tls::tls_error(tls::tls_errc::bad_configuration, "--tls-ocsp", file, "the file cannot be read");
-  return {std::istreambuf_iterator<char>(input), std::istreambuf_iterator<char>()};
+  constexpr std::size_t most = 1'000'000;
+  std::string content;
+  if (const int error = gyre::io::read_small_file(file, most, content); error != 0)
+    throw tls::tls_error(tls::tls_errc::bad_configuration, "--tls-ocsp", file,
+                         std::error_code(-error, std::generic_category()).message());
+  return content;
 }
 
 // The errors of a configuration name no files.
-tls::certificate usable(const std::string& chain, const std::string& key) {
+template <class F>
+auto naming_files(const std::string& chain, const std::string& key, F use) {
   try {
-    auto read = tls::certificate::from_files(chain, key);
-    const tls::server_options alone{.certificates = {read}};
-    (void)tls::server_config(alone);
-    return read;
+    return use();
   } catch (const tls::tls_error& failure) {
     throw std::runtime_error(fmt::format("--tls-cert {} --tls-key {}: {}", chain, key, failure.what()));
   }
 }
 
-std::vector<tls::certificate> load(const encryption_settings& settings) {
+// Only reads: OpenSSL must not be in use on a thread that is left behind when the program ends.
+std::vector<tls::certificate> read(const encryption_settings& settings) {
   std::vector<tls::certificate> all;
-  if (!settings.automatic.empty()) all.push_back(tls::certificate::self_signed({"localhost", "127.0.0.1", "::1"}));
   for (std::size_t i = 0; i < settings.chains.size(); ++i) {
-    all.push_back(usable(settings.chains[i], settings.keys[i]));
+    const std::string& chain = settings.chains[i];
+    const std::string& key = settings.keys[i];
+    all.push_back(naming_files(chain, key, [&] { return tls::certificate::from_files(chain, key); }));
     if (i < settings.ocsp_responses.size()) all.back().ocsp_response = content_of(settings.ocsp_responses[i]);
   }
   return all;
@@ -69,6 +75,19 @@ std::string fingerprints(const std::vector<tls::certificate>& all) {
   return text;
 }
 
+std::string text_of(std::chrono::sys_seconds time) {
+  return fmt::format("{:%F %T} UTC", fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
+}
+
+// Why clients refuse this certificate now; "" when they do not.
+std::string doubt_about(const tls::certificate& own) {
+  const auto now = std::chrono::system_clock::now();
+  const tls::certificate_validity valid = own.validity();
+  if (now > valid.until) return "the certificate expired at " + text_of(valid.until);
+  if (now < valid.from) return "the certificate is not valid before " + text_of(valid.from);
+  return {};
+}
+
 class encryption_with_tls final : public encryption {
  public:
   explicit encryption_with_tls(const encryption_settings& settings)
@@ -79,14 +98,25 @@ class encryption_with_tls final : public encryption {
     return {{"tls", fmt::format("{} or newer, {}", settings_.least,
                                 settings_.automatic.empty() ? "files are loaded again when they change, and at SIGHUP"
                                                             : "a certificate that nobody trusts, for development")},
-            {"fingerprint", "SHA-256 " + fingerprints_}};
+            {"fingerprint", "SHA-256 " + fingerprints(served_)}};
   }
 
-  gyre::task<> keep_fresh() override {
-    gyre::signal_set hang_up{SIGHUP};
+  GYRE_CORO_WRAPPER gyre::task<> keep_fresh() override {
+    return renew_again_and_again(std::make_unique<gyre::signal_set>(of_interest));
+  }
+
+ private:
+  static constexpr std::initializer_list<int> of_interest = {SIGHUP};
+
+  struct contents {
+    std::string state;
+    std::vector<tls::certificate> certificates;
+  };
+
+  gyre::task<> renew_again_and_again(std::unique_ptr<gyre::signal_set> hang_up) {
     for (;;) {
       auto told = [&]() -> gyre::task<bool> {
-        (void)co_await hang_up.next();
+        (void)co_await hang_up->next();
         co_return true;
       };
       auto changed = [this]() -> gyre::task<bool> {
@@ -99,18 +129,23 @@ class encryption_with_tls final : public encryption {
     }
   }
 
- private:
-  struct fresh {
-    tls::server_config config;
-    std::string fingerprints;
-  };
-
   tls::server_config first_config() {
-    const auto certificates = load(settings_);
-    fingerprints_ = fingerprints(certificates);
-    return config_of(certificates);
+    served_ = settings_.automatic.empty()
+                  ? read(settings_)
+                  : std::vector{tls::certificate::self_signed({"localhost", "127.0.0.1", "::1"})};
+    check_files(served_);
+    for (std::size_t i = 0; i < served_.size(); ++i)
+      if (const std::string wrong = doubt_about(served_[i]); !wrong.empty())
+        gyre::print_diagnostic({"warning: --tls-cert ", settings_.chains[i], ": ", wrong, ": clients refuse it"});
+    return config_of(served_);
   }
-  tls::server_config config_of(const std::vector<tls::certificate>& certificates) const {
+  // Each is used alone, so that the error can name its files.
+  void check_files(const std::vector<tls::certificate>& all) const {
+    for (std::size_t i = 0; i < settings_.chains.size(); ++i)
+      naming_files(settings_.chains[i], settings_.keys[i],
+                   [&] { return tls::server_config(tls::server_options{.certificates = {all[i]}}); });
+  }
+  [[nodiscard]] tls::server_config config_of(const std::vector<tls::certificate>& certificates) const {
     tls::server_options options;
     options.certificates = certificates;
     options.protocols = {"http/1.1"};
@@ -118,16 +153,35 @@ class encryption_with_tls final : public encryption {
     options.tickets = tickets_;
     return tls::server_config(options);
   }
+  // A certificate that clients refuse does not replace one that they accept: somebody has installed the wrong file.
+  void keep_valid_ones(std::vector<tls::certificate>& all) const {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::string wrong = doubt_about(all[i]);
+      if (wrong.empty()) continue;
+      const bool keeps = doubt_about(served_[i]).empty();
+      if (keeps) all[i] = served_[i];
+      gyre::print_diagnostic(
+          {"warning: --tls-cert ", settings_.chains[i], ": ", wrong,
+           keeps ? ": the one from before is served, until " : ": clients refuse it; it is valid until ",
+           text_of(all[i].validity().until)});
+    }
+  }
   gyre::task<> renew() {
     try {
-      auto build = [this]() -> fresh {
-        files_.remember();
-        const auto certificates = load(settings_);
-        return {config_of(certificates), fingerprints(certificates)};
+      auto reading = call_abandonably([settings = settings_, files = files_of(settings_)] {
+        std::string state = file_changes::state_of(files);
+        return contents{std::move(state), read(settings)};
+      });
+      contents found = co_await std::move(reading);
+      files_.remember(std::move(found.state));
+      auto build = [this, &found] {
+        check_files(found.certificates);
+        keep_valid_ones(found.certificates);
+        return config_of(found.certificates);
       };
-      fresh made = co_await gyre::to_thread(build);
-      sessions_.set_config(std::move(made.config));
-      gyre::print_diagnostic({"certificates loaded again: SHA-256 ", made.fingerprints});
+      sessions_.set_config(co_await gyre::to_thread(build));
+      served_ = std::move(found.certificates);
+      gyre::print_diagnostic({"certificates loaded again: SHA-256 ", fingerprints(served_)});
     } catch (const std::exception& failure) {
       gyre::print_diagnostic({"the certificates stay as they are: ", failure.what()});
     }
@@ -135,7 +189,7 @@ class encryption_with_tls final : public encryption {
 
   const encryption_settings& settings_;
   tls::ticket_keys tickets_;
-  std::string fingerprints_;
+  std::vector<tls::certificate> served_;
   file_changes files_;
   tls::server_sessions sessions_;
 };

@@ -37,7 +37,9 @@ class encryption {
   /// For people: name and value.
   [[nodiscard]] virtual std::vector<std::pair<std::string, std::string>> describe() const = 0;
   /// Loads the files again at SIGHUP and when one of them changes, and says so on standard error. Connections keep the
-  /// certificate with which they began. Files that cannot be used change nothing. Cancel: ends it.
+  /// certificate with which they began. Files that cannot be used change nothing, and a certificate that has expired
+  /// does not replace one that is valid. From the call on, SIGHUP does not end the program any more.
+  /// Cancel: ends it at once, even if a file does not answer.
   [[nodiscard]] virtual gyre::task<> keep_fresh() = 0;
 };
 

@@ -1,12 +1,13 @@
 // programs/encryption/file_changes.cpp
 #include "programs/encryption/file_changes.hpp"
 
+#include "programs/common/abandonable_call.hpp"
+
 #include <gyre/fs/watcher.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/loop/sleep.hpp>
 #include <gyre/tasks/as_expected.hpp>
 #include <gyre/tasks/timeout.hpp>
-#include <gyre/tasks/to_thread.hpp>
 
 #include <fmt/format.h>
 
@@ -27,26 +28,11 @@ constexpr std::chrono::milliseconds settling(200);
 constexpr std::chrono::seconds between_looks(60);  // a change of a distant link makes no event
 constexpr std::chrono::seconds between_looks_without_events(2);
 
-}  // namespace
-
-file_changes::file_changes(std::vector<std::string> files) : files_(std::move(files)), known_(state()) {}
-
-std::string file_changes::state() const {
-  std::string all;
-  for (const std::string& each : files_) {
-    struct stat found{};
-    if (::stat(each.c_str(), &found) != 0) found = {};
-    all += fmt::format("{} {} {}.{} {}\n", found.st_ino, found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec,
-                       found.st_dev);
-  }
-  return all;
-}
-
 // Where the files are, and where the symbolic links on the way to them are.
-std::vector<std::string> file_changes::directories() const {
+std::vector<std::string> directories_of(const std::vector<std::string>& files) {
   std::set<std::string> all;
   std::error_code ignored;
-  for (const std::string& each : files_) {
+  for (const std::string& each : files) {
     const fs::path file = fs::absolute(each, ignored);
     all.insert(file.parent_path());
     fs::path prefix;
@@ -60,14 +46,29 @@ std::vector<std::string> file_changes::directories() const {
   return {all.begin(), all.end()};
 }
 
+}  // namespace
+
+file_changes::file_changes(std::vector<std::string> files) : files_(std::move(files)), known_(state_of(files_)) {}
+
+std::string file_changes::state_of(const std::vector<std::string>& files) {
+  std::string all;
+  for (const std::string& each : files) {
+    struct stat found{};
+    if (::stat(each.c_str(), &found) != 0) found = {};
+    all += fmt::format("{} {} {}.{} {}\n", found.st_ino, found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec,
+                       found.st_dev);
+  }
+  return all;
+}
+
 gyre::task<> file_changes::wait() {
   for (;;) {
     co_await wait_for_a_hint();
     std::string before = known_;
     for (;;) {
       co_await gyre::sleep(settling);
-      auto look = [this] { return state(); };
-      std::string now = co_await gyre::to_thread(look);
+      auto looking = call_abandonably([files = files_] { return state_of(files); });
+      std::string now = co_await std::move(looking);
       if (now == known_) break;  // another file of the directory
       if (now == before) co_return;
       before = std::move(now);
@@ -79,12 +80,11 @@ gyre::task<> file_changes::wait() {
 gyre::task<> file_changes::wait_for_a_hint() const {
   try {
     gyre::fs::watcher watcher;
-    auto find = [this] { return directories(); };
-    const std::vector<std::string> found = co_await gyre::to_thread(find);
+    auto finding = call_abandonably([files = files_] { return directories_of(files); });
+    const std::vector<std::string> found = co_await std::move(finding);
     for (const std::string& each : found) co_await watcher.watch(each);
-    auto look = [this] { return state() != known_; };
-    const bool changed_before = co_await gyre::to_thread(look);
-    if (changed_before) co_return;
+    auto looking = call_abandonably([files = files_] { return state_of(files); });
+    if (co_await std::move(looking) != known_) co_return;
     auto limited = gyre::timeout(between_looks, watcher.read_some());
     (void)co_await gyre::as_expected(std::move(limited));
     co_return;

@@ -4,6 +4,7 @@
 #include <gyre/coro/task.hpp>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace programs {
@@ -19,13 +20,14 @@ class file_changes {
   /// several files. Cancel: nothing is lost.
   [[nodiscard]] gyre::task<> wait();
 
-  /// Takes the present state as known. Called before the files are read, so that a later change is noticed. May be
-  /// called on another thread, but not during wait().
-  void remember() { known_ = state(); }
+  /// Takes this state as known. Must not be called during wait().
+  void remember(std::string state) noexcept { known_ = std::move(state); }
+
+  /// The present state of these files. Read it before the files, so that a later change is noticed. It waits for the
+  /// disk. Thread: any.
+  [[nodiscard]] static std::string state_of(const std::vector<std::string>& files);
 
  private:
-  [[nodiscard]] std::string state() const;
-  [[nodiscard]] std::vector<std::string> directories() const;
   gyre::task<> wait_for_a_hint() const;
 
   std::vector<std::string> files_;

@@ -55,6 +55,9 @@ gyre::task<> serve(const settings& chosen, programs::encryption* encryption) {
 
   std::optional<http::server> redirect;
   if (!chosen.tls.redirect.empty()) redirect.emplace(programs::redirect_options(chosen.tls.redirect, server.where()));
+  // Made before the line that says that the server listens: from then on, SIGHUP may come.
+  std::optional<gyre::task<>> fresh;
+  if (encryption != nullptr) fresh.emplace(encryption->keep_fresh());
   if (encryption != nullptr)
     for (const auto& [name, value] : encryption->describe()) fmt::print(stderr, "{}: {}\n", name, value);
   if (redirect) fmt::print(stderr, "redirect: http://{}/\n", redirect->where());
@@ -63,8 +66,8 @@ gyre::task<> serve(const settings& chosen, programs::encryption* encryption) {
 
   auto all = [&](gyre::task_group& beside) -> gyre::task<> {
     if (redirect) beside.spawn(redirect->run(), {.name = "redirects to HTTPS"});
-    if (encryption != nullptr) {
-      beside.spawn(encryption->keep_fresh(), {.name = "renewal of certificates"});
+    if (fresh) {
+      beside.spawn(*std::move(fresh), {.name = "renewal of certificates"});
       beside.spawn(failures.count_minutes(), {.name = "log of failed handshakes"});
     }
     co_await server.run();  // until SIGINT or SIGTERM; then it drains

@@ -11,6 +11,8 @@
 #include <openssl/x509v3.h>
 
 #include <array>
+#include <chrono>
+#include <ctime>
 #include <string>
 #include <system_error>
 
@@ -59,6 +61,12 @@ std::string alternative_names(const std::vector<std::string>& names) {
   return all;
 }
 
+std::chrono::sys_seconds time_of(const ASN1_TIME* text) {
+  std::tm parts{};
+  if (ASN1_TIME_to_tm(text, &parts) != 1) throw_bad_configuration("certificate::validity", "");
+  return std::chrono::sys_seconds(std::chrono::seconds(::timegm(&parts)));
+}
+
 }  // namespace
 
 certificate certificate::from_files(const std::string& chain_file, const std::string& key_file) {
@@ -96,6 +104,11 @@ certificate certificate::self_signed(const std::vector<std::string>& names, int 
     return PEM_write_bio_PrivateKey(to, key.get(), nullptr, nullptr, 0, nullptr, nullptr);
   };
   return {.chain = pem_of(write_certificate), .key = pem_of(write_key)};
+}
+
+certificate_validity certificate::validity() const {
+  const x509_owner own = first_certificate(chain);
+  return {.from = time_of(X509_get0_notBefore(own.get())), .until = time_of(X509_get0_notAfter(own.get()))};
 }
 
 std::string certificate::fingerprint() const {

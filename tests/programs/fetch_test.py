@@ -4,6 +4,7 @@ import fcntl
 import json
 import os
 import pty
+import signal
 import struct
 import subprocess
 import tempfile
@@ -40,6 +41,15 @@ class Fetch(unittest.TestCase):
             base = f"http://127.0.0.1:{server.port}"
             self.assertEqual(fetch(f"{base}/a.txt", f"{base}/big", f"{base}/a.txt"),
                              (0, b"hello\n" + self.big + b"hello\n", ""))
+
+    def test_a_signal_ends_it_while_it_waits_for_the_body_of_the_request(self):
+        pipe = self.out / "pipe"
+        os.mkfifo(pipe)
+        with subprocess.Popen([BIN / "gyre", "fetch", "--data", f"@{pipe}", "http://127.0.0.1:1/"]) as fetching:
+            writer = os.open(pipe, os.O_WRONLY)  # waits for the reader
+            fetching.send_signal(signal.SIGINT)
+            self.assertEqual(fetching.wait(timeout=20), -signal.SIGINT)
+            os.close(writer)
 
     def test_the_head_is_printed_on_request(self):
         with Serve(self.root) as server:

@@ -3,10 +3,17 @@
 
 #include <gyre/attributes.hpp>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
 namespace gyre::tls {
+
+/// The first second in which a certificate is valid, and the last one.
+struct certificate_validity {
+  std::chrono::sys_seconds from;
+  std::chrono::sys_seconds until;
+};
 
 /// PEM texts. The chain begins with the certificate of the server or client itself.
 /// Thread: a plain value.
@@ -26,6 +33,9 @@ struct GYRE_API certificate {
   /// `days`. Nobody trusts it unless told to: for tests and development.
   /// Errors: tls_error bad_configuration, when there is no name.
   static certificate self_signed(const std::vector<std::string>& names, int days = 30);
+
+  /// When the first certificate is valid. Errors: tls_error bad_configuration.
+  [[nodiscard]] certificate_validity validity() const;
 
   /// The SHA-256 of the first certificate, as "AB:CD:…". Errors: tls_error bad_configuration.
   [[nodiscard]] std::string fingerprint() const;

@@ -10,6 +10,7 @@
 #include <gyre/client.hpp>
 #include <gyre/gyre.hpp>
 #include <gyre/http/status.hpp>
+#include <gyre/io/printable.hpp>
 
 #include <fmt/format.h>
 
@@ -53,10 +54,8 @@ http::client_options options_of(const fetch_settings& settings, const http::prox
 /// The fetches of one call.
 class fetches {
  public:
-  fetches(const fetch_settings& settings, const http::proxy_options& proxies)
-      : settings_(settings),
-        body_(settings.json.empty() ? read_data("--data", settings.data) : read_data("--json", settings.json)),
-        client_(options_of(settings, proxies)) {}
+  fetches(const fetch_settings& settings, std::string body, const http::client_options& options)
+      : settings_(settings), body_(std::move(body)), client_(options) {}
 
   gyre::task<int> run() {
     if (!settings_.to_files()) {
@@ -183,8 +182,8 @@ class fetches {
   int code_ = 0;
 };
 
-gyre::task<int> run_fetches(const fetch_settings& settings, const http::proxy_options& proxies) {
-  fetches all(settings, proxies);
+gyre::task<int> run_fetches(const fetch_settings& settings, std::string body, http::client_options options) {
+  fetches all(settings, std::move(body), options);
   co_return co_await all.run();
 }
 
@@ -203,7 +202,17 @@ int fetch(const fetch_settings& settings) {
     fmt::print(stderr, "gyre fetch: {}\n", wrong.what());
     return 2;
   }
-  return gyre::run_main(run_fetches(settings, proxies), run_with(settings.backend));
+  // The files are read before the loop runs: while one does not answer, a signal ends the program at once.
+  std::string body;
+  http::client_options options;
+  try {
+    body = settings.json.empty() ? read_data("--data", settings.data) : read_data("--json", settings.json);
+    options = options_of(settings, proxies);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "error: {}\n", gyre::printable(error.what()));
+    return 1;
+  }
+  return gyre::run_main(run_fetches(settings, std::move(body), std::move(options)), run_with(settings.backend));
 }
 
 }  // namespace programs

@@ -89,7 +89,6 @@ class front_server {
     std::unique_ptr<gyre::http::server> redirect;
     auto listen_for_redirects = [&] { return std::make_unique<gyre::http::server>(redirect_options(*server)); };
     if (!settings_.tls.redirect.empty()) redirect = co_await when_address_is_free(listen_for_redirects);
-    announce(*server, admin.get(), redirect.get());
     std::vector<gyre::task_handle<void>> beside;
     if (admin) beside.push_back(gyre::spawn(admin->run(), {.name = "admin"}));
     if (redirect) beside.push_back(gyre::spawn(redirect->run(), {.name = "redirects to HTTPS"}));
@@ -97,6 +96,7 @@ class front_server {
       beside.push_back(gyre::spawn(encryption_->keep_fresh(), {.name = "renewal of certificates"}));
       beside.push_back(gyre::spawn(failed_handshakes_.count_minutes(), {.name = "log of failed handshakes"}));
     }
+    announce(*server, admin.get(), redirect.get());  // from here on, SIGHUP may come
     co_await serve_with(*server, beside);
   }
 
