@@ -1,5 +1,6 @@
 // src/tls/context.cpp: certificates, verification, and the choices of a server (SNI, ALPN).
 #include "context.hpp"
+#include "engine.hpp"
 #include "key_log.hpp"
 #include "ticket_ring.hpp"
 
@@ -186,7 +187,7 @@ ssl_ctx_owner context::settings_for(const certificate& own, const server_options
   SSL_CTX_set_session_cache_mode(s, SSL_SESS_CACHE_OFF);  // tickets need none
   if (options.clients == client_certificates::none) return made;
   const int required = options.clients == client_certificates::required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0;
-  SSL_CTX_set_verify(s, SSL_VERIFY_PEER | required, nullptr);
+  SSL_CTX_set_verify(s, SSL_VERIFY_PEER | required, &engine::on_verified);
   store_owner store = store_of(options.client_authorities);
   SSL_CTX_set_cert_store(s, store.release());
   return made;
@@ -212,7 +213,7 @@ context::context(const client_options& options)
     SSL_CTX_set_cert_store(s, store.release());
   }
   if (!verifies_) warn_once();
-  SSL_CTX_set_verify(s, verifies_ ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
+  SSL_CTX_set_verify(s, verifies_ ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, &engine::on_verified);
   SSL_CTX_set_session_cache_mode(s, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
   SSL_CTX_sess_set_new_cb(s, &keep_session);
   SSL_CTX_set_app_data(s, this);

@@ -2,6 +2,7 @@
 #include "engine.hpp"
 
 #include "cipher_io.hpp"
+#include "session_facts.hpp"
 
 #include <openssl/err.h>
 
@@ -85,6 +86,21 @@ void engine::note_message(bool is_sent, int type, std::string_view message) noex
 void engine::note_secret(const SSL& connection, std::string_view line) noexcept {
   auto* const self = static_cast<engine*>(SSL_get_ex_data(&connection, index_of_engine()));
   if (self != nullptr && SSL_is_server(&connection) == 1) self->secret_.take_from(line);
+}
+
+// OpenSSL's reason does not tell which certificate of the chain has the wrong signature.
+int engine::on_verified(int verified, X509_STORE_CTX* chain) noexcept {
+  if (verified == 1 || X509_STORE_CTX_get_error(chain) != X509_V_ERR_CERT_SIGNATURE_FAILURE) return verified;
+  const auto* const connection =
+      static_cast<SSL*>(X509_STORE_CTX_get_ex_data(chain, SSL_get_ex_data_X509_STORE_CTX_idx()));
+  auto* const self = static_cast<engine*>(SSL_get_ex_data(connection, index_of_engine()));
+  try {
+    const X509& forged = *X509_STORE_CTX_get_current_cert(chain);
+    self->forged_ = ": " + text_of(X509_get_subject_name(&forged)) + " is not signed by the " +
+                    text_of(X509_get_issuer_name(&forged)) + " that is trusted";
+  } catch (...) {  // no memory: the reason remains
+  }
+  return verified;
 }
 
 bool engine::prepare_kernel(std::string_view last) noexcept {
@@ -208,12 +224,14 @@ engine::outcome engine::after(int result) {
     default:
       break;
   }
-  const int reason = ERR_GET_REASON(ERR_peek_error());
+  // Where a signature is wrong, errors of other parts of OpenSSL come before this one.
+  const bool rejected = ERR_GET_REASON(ERR_peek_last_error()) == SSL_R_CERTIFICATE_VERIFY_FAILED;
+  const int reason = rejected ? SSL_R_CERTIFICATE_VERIFY_FAILED : ERR_GET_REASON(ERR_peek_error());
   outcome failure{.what = outcome::failed, .error = error_of(reason, !shook_hands_)};
   failure.reason = take_openssl_error();
   if (got_http_) failure.reason = "the client spoke HTTP without TLS";
   if (failure.error == tls_errc::certificate_rejected)
-    failure.reason = X509_verify_cert_error_string(SSL_get_verify_result(connection_.get()));
+    failure.reason = X509_verify_cert_error_string(SSL_get_verify_result(connection_.get())) + forged_;
   if (failure.error == tls_errc::truncated) failure.reason.clear();  // the text of the code says it
   return failure;
 }

@@ -64,6 +64,9 @@ class engine {
   /// For a line of the key log of any connection.
   static void note_secret(const SSL& connection, std::string_view line) noexcept;
 
+  /// For SSL_CTX_set_verify.
+  static int on_verified(int verified, X509_STORE_CTX* chain) noexcept;
+
   [[nodiscard]] SSL& connection() const noexcept { return *connection_; }
   [[nodiscard]] bool shook_hands() const noexcept { return shook_hands_; }
 
@@ -87,6 +90,7 @@ class engine {
   bool got_http_ = false;       // instead of a record
   bool in_kernel_ = false;
   bool may_be_pending_ = false;  // the last record may have more bytes than were asked for
+  std::string forged_;           // names the certificate with a wrong signature
   traffic_secret secret_;
   std::uint64_t proven_ = 0;  // the number of records for which the secret is proven; 0 for none
 };

@@ -3,14 +3,17 @@
 
 namespace gyre::tls {
 
-std::string subject_of_peer(SSL& connection) {
-  const x509_owner peer(SSL_get1_peer_certificate(&connection));
+std::string text_of(const X509_NAME* name) {
   const bio_owner memory(BIO_new(BIO_s_mem()));
-  if (!peer || !memory) return {};
-  if (X509_NAME_print_ex(memory.get(), X509_get_subject_name(peer.get()), 0, XN_FLAG_RFC2253) < 0) return {};
+  if (!memory || X509_NAME_print_ex(memory.get(), name, 0, XN_FLAG_RFC2253) < 0) return {};
   char* data = nullptr;
   const long size = BIO_get_mem_data(memory.get(), &data);
   return {data, static_cast<std::size_t>(size)};
+}
+
+std::string subject_of_peer(SSL& connection) {
+  const x509_owner peer(SSL_get1_peer_certificate(&connection));
+  return peer ? text_of(X509_get_subject_name(peer.get())) : std::string();
 }
 
 std::string_view name_asked_for(SSL& connection) noexcept {

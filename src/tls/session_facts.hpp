@@ -8,6 +8,8 @@
 
 namespace gyre::tls {
 
+/// For people: "CN=client 7". Empty without memory.
+[[nodiscard]] std::string text_of(const X509_NAME* name);
 /// The subject of the peer's certificate, "CN=client 7"; empty when it has sent none.
 [[nodiscard]] std::string subject_of_peer(SSL& connection);
 /// SNI; empty when there is none. Lifetime: that of the connection.

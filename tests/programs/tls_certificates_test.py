@@ -113,6 +113,18 @@ class Certificates(unittest.TestCase):
         _, key = self.middle.server("server.test")
         self.expect_refused("unable to get local issuer certificate", self.folder / "server.test.pem", key)
 
+    def test_an_issuer_that_only_has_the_name_of_a_trusted_one(self):
+        (self.folder / "elsewhere").mkdir()
+        forger = Authority(self.folder / "elsewhere", self.root_authority.name)
+        chain, key = forger.server("server.test")
+        self.expect_refused("certificate signature failure: CN=server.test is not signed by the CN=root that is trusted",
+                            chain, key)
+        with Server(chain, key) as server:
+            done = run(BIN / "gyre", "fetch", "-s", "--cacert", self.root_authority.certificate,
+                       f"https://127.0.0.1:{server.port}/")
+        self.assertEqual(done.returncode, 60, done.stderr)
+        self.assertIn(b"CN=server.test is not signed by", done.stderr)
+
     def test_a_certificate_that_was_signed_by_one_for_servers(self):
         false = Authority(self.folder, "false", self.root_authority, false=True)
         self.expect_refused("invalid CA certificate", *false.server("server.test"))
