@@ -50,13 +50,6 @@ void use_certificate(SSL_CTX& settings, const certificate& own) {
     throw_bad_configuration("certificate", "");
 }
 
-// Authorities that publish no list of revoked certificates here are believed.
-int believe_without_list(int verified, X509_STORE_CTX* chain) noexcept {
-  if (verified == 1 || X509_STORE_CTX_get_error(chain) != X509_V_ERR_UNABLE_TO_GET_CRL) return verified;
-  X509_STORE_CTX_set_error(chain, X509_V_OK);
-  return 1;
-}
-
 void free_all(STACK_OF(X509_INFO) * all) noexcept { sk_X509_INFO_pop_free(all, &X509_INFO_free); }
 
 store_owner store_of(std::string_view pem) {
@@ -75,7 +68,6 @@ store_owner store_of(std::string_view pem) {
     if (each.crl == nullptr) continue;
     if (X509_STORE_add_crl(store.get(), each.crl) != 1) throw_bad_configuration("revocation lists", "");
     X509_STORE_set_flags(store.get(), X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
-    X509_STORE_set_verify_cb(store.get(), &believe_without_list);
   }
   if (certificates == 0)
     throw tls_error(tls_errc::bad_configuration, "authorities", "", "the text holds no certificate");

@@ -88,9 +88,15 @@ void engine::note_secret(const SSL& connection, std::string_view line) noexcept 
   if (self != nullptr && SSL_is_server(&connection) == 1) self->secret_.take_from(line);
 }
 
-// OpenSSL's reason does not tell which certificate of the chain has the wrong signature.
 int engine::on_verified(int verified, X509_STORE_CTX* chain) noexcept {
-  if (verified == 1 || X509_STORE_CTX_get_error(chain) != X509_V_ERR_CERT_SIGNATURE_FAILURE) return verified;
+  if (verified == 1) return verified;
+  const int error = X509_STORE_CTX_get_error(chain);
+  if (error == X509_V_ERR_UNABLE_TO_GET_CRL) {  // authorities without a list of revoked certificates are believed
+    X509_STORE_CTX_set_error(chain, X509_V_OK);
+    return 1;
+  }
+  if (error != X509_V_ERR_CERT_SIGNATURE_FAILURE) return verified;
+  // OpenSSL's reason does not tell which certificate of the chain has the wrong signature.
   const auto* const connection =
       static_cast<SSL*>(X509_STORE_CTX_get_ex_data(chain, SSL_get_ex_data_X509_STORE_CTX_idx()));
   auto* const self = static_cast<engine*>(SSL_get_ex_data(connection, index_of_engine()));

@@ -116,7 +116,8 @@ class Certificates(unittest.TestCase):
     def test_an_issuer_that_only_has_the_name_of_a_trusted_one(self):
         (self.folder / "elsewhere").mkdir()
         forger = Authority(self.folder / "elsewhere", self.root_authority.name)
-        chain, key = forger.server("server.test")
+        forger.sign("server.test", "subjectAltName=DNS:server.test,IP:127.0.0.1\nauthorityKeyIdentifier=none\n")
+        chain, key = (self.folder / "elsewhere" / f"server.test.{end}" for end in ("pem", "key"))
         self.expect_refused("certificate signature failure: CN=server.test is not signed by the CN=root that is trusted",
                             chain, key)
         with Server(chain, key) as server:
