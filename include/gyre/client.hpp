@@ -11,6 +11,7 @@
 //   circuit_breaker  a pause for servers that keep failing
 //   propagate_trace  the trace of the running task in requests
 //   request_log      a record of each request
+//   shared_retry_budget  retries of clients on several loops
 //   recorded_exchanges  real responses in a file, for tests
 //   connector        opens connections in a way of the program's own
 //   proxy_options    HTTP and SOCKS proxies
@@ -36,4 +37,5 @@
 #include <gyre/client/recorded_exchanges.hpp>
 #include <gyre/client/request_body.hpp>
 #include <gyre/client/request_log.hpp>
+#include <gyre/client/shared_retry_budget.hpp>
 #include <gyre/client/url.hpp>

@@ -13,7 +13,6 @@ namespace gyre::http {
 namespace {
 
 constexpr std::size_t most_free_exchanges = 256;
-constexpr double least_budget = 10;
 
 void refuse(const std::string& option, const char* reason) {
   throw std::invalid_argument("client_options: " + option + ' ' + reason);
@@ -56,7 +55,7 @@ client_options&& checked(client_options&& options) {
 client_state::client_state(client_options options)
     : options_(checked(std::move(options))),
       tls_(options_.tls),
-      budget_(least_budget),
+      budget_(options_.retries.budget != nullptr ? *options_.retries.budget : own_budget_),
       random_(io::random_secret() | 1U) {
   fire = [](timer& t) noexcept { static_cast<client_state&>(t).sweep(); };
 }
@@ -205,16 +204,6 @@ void client_state::give_back(client_exchange& used) noexcept {
   else
     free_.push_back(&used);
   release();
-}
-
-void client_state::count_request() noexcept {
-  budget_ = std::min(budget_ + options_.retries.budget_percent / 100.0, 10 * least_budget);
-}
-
-bool client_state::may_retry() noexcept {
-  if (budget_ < 1) return false;
-  budget_ -= 1;
-  return true;
 }
 
 // xorshift64*: waits need no secrets, only to differ.

@@ -63,8 +63,8 @@ class client_state final : public idle_connections, private timer {
   void give_back(client_exchange& used) noexcept;
 
   /// Counts a request or a retry. A retry is refused when the budget is used up.
-  void count_request() noexcept;
-  [[nodiscard]] bool may_retry() noexcept;
+  void count_request() noexcept { budget_.add_request(options_.retries.budget_percent); }
+  [[nodiscard]] bool may_retry() noexcept { return budget_.take(); }
   /// A number from 0 to 1, for waits.
   [[nodiscard]] double random() noexcept;
   [[nodiscard]] client_counts counts() const noexcept;
@@ -88,7 +88,8 @@ class client_state final : public idle_connections, private timer {
   std::vector<client_exchange*> free_;
   std::size_t idle_ = 0;
   std::size_t references_ = 1;
-  double budget_;  // retries that may be done now
+  shared_retry_budget own_budget_;
+  shared_retry_budget& budget_;
   std::uint64_t random_;
   bool closed_ = false;
 };

@@ -3,6 +3,7 @@
 
 #include <gyre/client/connector.hpp>
 #include <gyre/client/proxy_options.hpp>
+#include <gyre/client/shared_retry_budget.hpp>
 #include <gyre/http/head_parser.hpp>
 #include <gyre/net/happy_eyeballs.hpp>
 #include <gyre/net/resolver.hpp>
@@ -70,6 +71,9 @@ struct retry_policy {
   /// Retries that all requests of this client together may do for each 100 requests, beyond the first 10: a server that
   /// is down is not hit by a multiple of the usual load.
   unsigned budget_percent = 20;
+  /// Clients that share one, also of several loops, count their requests and retries together. Must outlive them.
+  /// Defaults to null: this client counts alone.
+  shared_retry_budget* budget = nullptr;
 };
 
 /// Which redirects are followed. A redirect to another origin (scheme, host or port) drops the user name, password,
