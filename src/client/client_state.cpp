@@ -1,13 +1,16 @@
 // src/client/client_state.cpp: keeps, finds and ends connections.
 #include "client_state.hpp"
 
+#include <gyre/http/field.hpp>
 #include <gyre/io/random_bytes.hpp>
+#include <gyre/net/unix_address.hpp>
 
 #include "client_exchange.hpp"
 
 #include <algorithm>
 #include <new>
 #include <stdexcept>
+#include <utility>
 
 namespace gyre::http {
 namespace {
@@ -26,9 +29,15 @@ void expect_time(const std::string& option, std::chrono::nanoseconds value) {
 client_options&& checked(client_options&& options) {
   const client_limits& limits = options.limits;
   if (limits.head.size == 0) refuse("limits.head.size", "is 0: every response would be refused");
+  if (limits.head.fields == 0) refuse("limits.head.fields", "is 0: nearly every response would be refused");
+  if (limits.head.target == 0) refuse("limits.head.target", "must be at least 1, even though a response has no target");
   if (limits.expansion == 0) refuse("limits.expansion", "must be at least 1");
   if (limits.connections_per_origin == 0) refuse("limits.connections_per_origin", "must be at least 1");
   if (options.retries.attempts == 0) refuse("retries.attempts", "must be at least 1");
+  for (const auto& [name, value] : {std::pair("user_agent", &options.user_agent), std::pair("accept", &options.accept)})
+    if (!value->empty() && !is_field_value(*value)) refuse(name, "holds a control character, or white space around it");
+  if (!options.unix_socket.empty() && !unix_address::parse(options.unix_socket))
+    refuse("unix_socket", "is not the address of a Unix socket: at most 107 bytes, without NUL");
   const client_timeouts& times = options.timeouts;
   expect_time("timeouts.queue", times.queue);
   expect_time("timeouts.connect", times.connect);

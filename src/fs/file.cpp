@@ -17,6 +17,7 @@ int flags_of(const open_options& o) noexcept {
   if ((o.create || o.truncate) && !writes) return contradiction;
   if (o.exclusive && !o.create) return contradiction;
   if (o.truncate && o.append) return contradiction;
+  if (o.permissions > 07777) return contradiction;
   int flags = writes ? (o.read ? O_RDWR : O_WRONLY) : O_RDONLY;
   if (o.create) flags |= O_CREAT;
   if (o.truncate) flags |= O_TRUNC;

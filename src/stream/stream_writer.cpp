@@ -28,6 +28,11 @@ std::exception_ptr failed_with(Details... details) noexcept {
   }
 }
 
+void expect_positive(const linger_limits& limits, const char* operation) noexcept {
+  if (limits.time < std::chrono::nanoseconds::zero())
+    misuse("%s with a negative time: nanoseconds::max() means no limit, and 0 no wait", operation);
+}
+
 }  // namespace
 
 /// Shared by the writer and the sending task. Freed when both are done.
@@ -250,6 +255,7 @@ task<> stream_writer::wait_closed() {
 }
 
 task<> stream_writer::wait_closed(linger_limits limits) {
+  expect_positive(limits, "wait_closed");
   writer_state& state = used_by("wait_closed");
   const writer_state::wait_under_way here(state, "wait_closed");
   state.close();
@@ -269,8 +275,13 @@ void stream_writer::abort() noexcept {
   state.abort(failed_with<io_error>(std::make_error_code(std::errc::operation_canceled), "stream_writer", "aborted"));
 }
 
-void stream_writer::set_write_limits(write_limits limits) noexcept { used_by("set_write_limits").limits = limits; }
+void stream_writer::set_write_limits(write_limits limits) noexcept {
+  // With a low limit above the high one, drain would never wait. Whoever sets only the high one gets here.
+  limits.low = std::min(limits.low, limits.high);
+  used_by("set_write_limits").limits = limits;
+}
 void stream_writer::set_linger_limits(linger_limits limits) noexcept {
+  expect_positive(limits, "set_linger_limits");
   used_by("set_linger_limits").lingering = limits;
 }
 linger_limits stream_writer::lingers() const noexcept { return used_by("lingers").lingering; }

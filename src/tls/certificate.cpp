@@ -75,6 +75,10 @@ certificate certificate::from_files(const std::string& chain_file, const std::st
 
 certificate certificate::self_signed(const std::vector<std::string>& names, int days) {
   if (names.empty()) throw tls_error(tls_errc::bad_configuration, "certificate::self_signed", "", "no name was given");
+  constexpr int century = 36'525;
+  if (days < -century || days > century)
+    throw tls_error(tls_errc::bad_configuration, "certificate::self_signed", "",
+                    "days is " + std::to_string(days) + ", which is more than a century");
   ERR_clear_error();
   const key_owner key(EVP_EC_gen("P-256"));
   const x509_owner made(X509_new());

@@ -5,6 +5,8 @@
 #include <openssl/params.h>
 #include <openssl/rand.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -53,10 +55,17 @@ bool set_mac_key(EVP_MAC_CTX* mac, key& with) {
   return EVP_MAC_CTX_set_params(mac, parameters) == 1;
 }
 
+std::chrono::seconds checked(std::chrono::seconds lifetime) {
+  constexpr std::chrono::seconds longest = std::chrono::years(100);  // its double still fits the clock
+  if (lifetime < std::chrono::seconds::zero())
+    throw tls_error(tls_errc::bad_configuration, "ticket_keys", "", "lifetime is negative; 0 makes a key per ticket");
+  return std::min(lifetime, longest);
+}
+
 }  // namespace
 
 ticket_keys::ring::ring(std::chrono::seconds lifetime)
-    : keys_{random_key()}, lifetime_(lifetime), newest_since_(std::chrono::steady_clock::now()) {}
+    : keys_{random_key()}, lifetime_(checked(lifetime)), newest_since_(std::chrono::steady_clock::now()) {}
 ticket_keys::ring::ring(const std::vector<std::string>& keys)
     : keys_(keys_from(keys)), lifetime_(usual_lifetime), given_(true) {}
 ticket_keys::ring::~ring() { OPENSSL_cleanse(keys_.data(), keys_.size() * sizeof(key)); }

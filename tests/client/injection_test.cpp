@@ -1,6 +1,7 @@
 // tests/client/injection_test.cpp: no text of the program becomes a line of its own in a request.
 #include "tests/client/scripted_server.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,9 +29,10 @@ void expect_no_injection(std::string_view what, Choose choose, Change change) {
         [&](scripted_server& server) -> gyre::task<> {
           http::client_options options;
           choose(options, text);
-          http::client client(options);
+          std::optional<http::client> client;
           try {
-            auto request = client.request("POST", server.url());
+            client.emplace(options);
+            auto request = client->request("POST", server.url());
             change(request, std::string_view(text));
             auto response = co_await request.send();
             const std::string head = seen.substr(0, seen.find("\r\n\r\n"));
@@ -40,7 +42,7 @@ void expect_no_injection(std::string_view what, Choose choose, Change change) {
           } catch (const std::invalid_argument&) {
             EXPECT_EQ(seen, "") << what;
           }
-          EXPECT_EQ(client.counts().in_use, 0U) << what;
+          EXPECT_EQ(client ? client->counts().in_use : 0U, 0U) << what;
         });
   }
 }

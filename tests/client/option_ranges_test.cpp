@@ -19,6 +19,11 @@ struct refused_option {
 };
 constexpr refused_option all[] = {
     {"limits.head.size", [](http::client_options& o) { o.limits.head.size = 0; }},
+    {"limits.head.fields", [](http::client_options& o) { o.limits.head.fields = 0; }},
+    {"limits.head.target", [](http::client_options& o) { o.limits.head.target = 0; }},
+    {"user_agent", [](http::client_options& o) { o.user_agent = "a\r\nb"; }},
+    {"accept", [](http::client_options& o) { o.accept = "a\nb"; }},
+    {"unix_socket", [](http::client_options& o) { o.unix_socket = std::string(200, 'x'); }},
     {"limits.expansion", [](http::client_options& o) { o.limits.expansion = 0; }},
     {"limits.connections_per_origin", [](http::client_options& o) { o.limits.connections_per_origin = 0; }},
     {"limits.idle", [](http::client_options& o) { o.limits.idle = -1ns; }},

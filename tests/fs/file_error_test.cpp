@@ -66,7 +66,8 @@ TEST(file_error, options_that_contradict_each_other_are_refused) {
     for (const fs::open_options& options :
          {fs::open_options{}, fs::open_options{.read = true, .truncate = true},
           fs::open_options{.read = true, .create = true}, fs::open_options{.write = true, .exclusive = true},
-          fs::open_options{.truncate = true, .append = true}}) {
+          fs::open_options{.truncate = true, .append = true},
+          fs::open_options{.write = true, .create = true, .permissions = 010'000}}) {
       const auto outcome = co_await gyre::as_expected(fs::file::open(path, options));
       EXPECT_EQ(outcome.error(), std::errc::invalid_argument);
     }

@@ -162,7 +162,7 @@ TEST(moved_object, negative_time_outs_and_a_name_with_a_line_end_are_refused) {
     });
   };
   EXPECT_EQ(refusal_of([](http::server_options& o) { o.timeouts.write = -1s; }),
-            "http::server: a time-out is negative");
+            "http::server: timeouts.write is negative; nanoseconds::max() means no limit");
   EXPECT_EQ(refusal_of([](http::server_options& o) { o.name = "a\r\nX: y"; }),
             "http::server: the name holds a control character, or white space around it");
 }
@@ -183,7 +183,7 @@ TEST(moved_object, limits_that_let_nobody_in_are_refused) {
             "http::server: limits.connections_per_address is 0: every client would be refused; give limits.connections "
             "for no limit");
   EXPECT_EQ(refusal_of([](http::server_limits& l) { l.head.size = 0; }),
-            "http::server: a limit of heads is 0: every request would be refused");
+            "http::server: limits.head.size is 0: every request would be refused");
   EXPECT_EQ(refusal_of([](http::server_limits& l) { l.head.target = 0; }),
-            "http::server: a limit of heads is 0: every request would be refused");
+            "http::server: limits.head.target is 0: every request would be refused");
 }

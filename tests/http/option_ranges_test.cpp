@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <limits>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace http = gyre::http;
 using namespace std::chrono_literals;
@@ -30,18 +32,25 @@ constexpr refused_option all[] = {
     {"connections_per_address", [] { make([](http::server_options& o) { o.limits.connections_per_address = 0; }); }},
     {"handshakes", [] { make([](http::server_options& o) { o.limits.handshakes = 0; }); }},
     {"requests_per_connection", [] { make([](http::server_options& o) { o.limits.requests_per_connection = 0; }); }},
-    {"head", [] { make([](http::server_options& o) { o.limits.head.size = 0; }); }},
-    {"head", [] { make([](http::server_options& o) { o.limits.head.target = 0; }); }},
-    {"time-out", [] { make([](http::server_options& o) { o.timeouts.head = -1ns; }); }},
-    {"time-out", [] { make([](http::server_options& o) { o.timeouts.handshake = -1ns; }); }},
-    {"time-out", [] { make([](http::server_options& o) { o.timeouts.idle = -1ns; }); }},
-    {"time-out", [] { make([](http::server_options& o) { o.timeouts.body = -1ns; }); }},
-    {"time-out", [] { make([](http::server_options& o) { o.timeouts.write = -1ns; }); }},
-    {"time-out", [] { make([](http::server_options& o) { o.timeouts.handler = -1ns; }); }},
-    {"time-out", [] { make([](http::server_options& o) { o.timeouts.half_closed = -1ns; }); }},
-    {"time-out", [] { make([](http::server_options& o) { o.timeouts.drain = -1ns; }); }},
-    {"time-out", [] { make([](http::server_options& o) { o.timeouts.last_request = -1ns; }); }},
+    {"limits.head.size", [] { make([](http::server_options& o) { o.limits.head.size = 0; }); }},
+    {"limits.head.target", [] { make([](http::server_options& o) { o.limits.head.target = 0; }); }},
+    {"limits.head.fields", [] { make([](http::server_options& o) { o.limits.head.fields = 0; }); }},
+    {"timeouts.head", [] { make([](http::server_options& o) { o.timeouts.head = -1ns; }); }},
+    {"timeouts.handshake", [] { make([](http::server_options& o) { o.timeouts.handshake = -1ns; }); }},
+    {"timeouts.idle", [] { make([](http::server_options& o) { o.timeouts.idle = -1ns; }); }},
+    {"timeouts.body", [] { make([](http::server_options& o) { o.timeouts.body = -1ns; }); }},
+    {"timeouts.write", [] { make([](http::server_options& o) { o.timeouts.write = -1ns; }); }},
+    {"timeouts.handler", [] { make([](http::server_options& o) { o.timeouts.handler = -1ns; }); }},
+    {"timeouts.half_closed", [] { make([](http::server_options& o) { o.timeouts.half_closed = -1ns; }); }},
+    {"timeouts.drain", [] { make([](http::server_options& o) { o.timeouts.drain = -1ns; }); }},
+    {"timeouts.last_request", [] { make([](http::server_options& o) { o.timeouts.last_request = -1ns; }); }},
     {"name", [] { make([](http::server_options& o) { o.name = "a\nb"; }); }},
+    {"backlog",
+     [] {
+       http::server_options options = with([](http::server_options& o) { o.socket.backlog = -1; });
+       options.listen = "127.0.0.1:0";
+       const http::server made(std::move(options));
+     }},
     {"gzip_level is 0", [] { (void)http::compress({.gzip_level = 0}); }},
     {"gzip_level is 10", [] { (void)http::compress({.gzip_level = 10}); }},
     {"brotli_quality is -1", [] { (void)http::compress({.brotli_quality = -1}); }},
@@ -52,9 +61,25 @@ constexpr refused_option all[] = {
     {"limit", [] { (void)http::handler_timeout({.limit = -1ns}); }},
     {"status", [] { (void)http::handler_timeout({.status = 1000}); }},
     {"rate", [] { (void)http::rate_limit({.rate = 0}); }},
+    {"rate", [] { (void)http::rate_limit({.rate = std::numeric_limits<double>::quiet_NaN()}); }},
+    {"rate", [] { (void)http::rate_limit({.rate = std::numeric_limits<double>::infinity()}); }},
+    {"burst", [] { (void)http::rate_limit({.burst = std::numeric_limits<double>::quiet_NaN()}); }},
     {"burst", [] { (void)http::rate_limit({.burst = 0}); }},
     {"key", [] { (void)http::rate_limit({.keys = 0}); }},
     {"field", [] { (void)http::request_id({.field = "a b"}); }},
+    {"buffer is 0", [] { const http::access_log made(2, {.buffer = 0}); }},
+    {"longest_value is 0", [] { const http::access_log made(2, {.longest_value = 0}); }},
+    {"index", [] { const http::static_files made("/", {.index = "a/index.html"}); }},
+    {"fallback", [] { const http::static_files made("/", {.fallback = "/index.html"}); }},
+    {"fallback", [] { const http::static_files made("/", {.fallback = "a/../../index.html"}); }},
+    {"cache_control", [] { const http::static_files made("/", {.cache_control = "a\r\nb"}); }},
+    {"header is 0", [] { const http::multipart_decoder made("x", {.header = 0}); }},
+    {"parts is 0", [] { const http::multipart_decoder made("x", {.parts = 0}); }},
+    {"line or trailer is 0", [] { const http::chunked_decoder made({.line = 0}); }},
+    {"line or trailer is 0", [] { const http::chunked_decoder made({.trailer = 0}); }},
+    {"head_limits", [] { const http::head_parser made(http::head_parser::kind::request, {.target = 0}); }},
+    {"head_limits", [] { const http::head_parser made(http::head_parser::kind::response, {.fields = 0}); }},
+    {"head_limits", [] { const http::head_parser made(http::head_parser::kind::request, {.size = 0}); }},
     {"keep_alive",
      [] {
        const auto send = [](http::event_writer&) -> gyre::task<> { co_return; };
@@ -73,4 +98,16 @@ TEST(http_options, without_a_meaning_are_refused_with_a_reason) {
       EXPECT_NE(std::string(refusal.what()).find(each.name), std::string::npos) << refusal.what();
     }
   }
+}
+
+TEST(http_options, of_0_where_that_has_a_meaning_are_accepted) {
+  EXPECT_NO_THROW(make([](http::server_options& o) {
+    o.limits.body = 0;
+    o.timeouts.drain = o.timeouts.last_request = o.timeouts.half_closed = 0ns;
+    o.threads = 0;
+  }));
+  EXPECT_NO_THROW((void)http::multipart_decoder("x", {.preamble = 0}));
+  EXPECT_NO_THROW((void)http::chunked_decoder({.overhead = 0}));
+  EXPECT_NO_THROW((void)http::static_files("/", {.index = "", .fallback = "..a/b"}));
+  EXPECT_NO_THROW((void)http::cors({.origins = {"https://a.test"}, .max_age = 0s}));
 }

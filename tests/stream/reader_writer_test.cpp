@@ -342,6 +342,42 @@ TEST(stream_writer, drain_waits_above_the_high_limit_until_the_low_one) {
   });
 }
 
+TEST(stream_writer, a_low_limit_above_the_high_one_counts_as_the_high_one) {
+  run_virtual([]() -> gyre::task<> {
+    both_ways two(10);
+    two.writer.set_write_limits({.high = 50});
+    two.writer.write(std::string(40, 'a'));
+    co_await gyre::sleep(1ms);  // these are on their way
+    two.writer.write(std::string(40, 'b'));
+    auto draining = gyre::spawn(two.writer.drain());
+    co_await gyre::sleep(1ms);
+    EXPECT_FALSE(draining.done());
+    const std::string first = co_await two.far.read_exactly(40);
+    EXPECT_EQ(first.size(), 40U);
+    co_await draining;
+    EXPECT_LE(two.writer.buffered(), 50U);
+    two.writer.abort();
+  });
+}
+
+TEST(stream_writer_death, a_negative_time_to_linger_is_misuse) {
+  const auto lingers = [] {
+    run_virtual([]() -> gyre::task<> {
+      both_ways two(10);
+      two.writer.set_linger_limits({.time = -1ns});
+      co_return;
+    });
+  };
+  const auto waits = [] {
+    run_virtual([]() -> gyre::task<> {
+      both_ways two(10);
+      co_await two.writer.wait_closed({.time = -1ns});
+    });
+  };
+  EXPECT_DEATH(lingers(), "set_linger_limits with a negative time");
+  EXPECT_DEATH(waits(), "wait_closed with a negative time");
+}
+
 TEST(stream_writer, an_error_of_the_stream_is_thrown_by_the_next_wait) {
   run_virtual([]() -> gyre::task<> {
     gyre::memory_pair pair(4);

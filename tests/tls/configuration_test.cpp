@@ -6,7 +6,7 @@
 
 using namespace gyre_test;
 
-TEST(tls_configuration, with_negative_times_is_refused) {
+TEST(tls_configuration, with_times_that_have_no_meaning_is_refused) {
   auto server = server_with_certificate();
   server.handshake_limit = -1ns;
   EXPECT_THROW(tls::server_config{server}, tls::tls_error);
@@ -19,6 +19,10 @@ TEST(tls_configuration, with_negative_times_is_refused) {
   client = {};
   client.session_lifetime = -1s;
   EXPECT_THROW(tls::client_config{client}, tls::tls_error);
+  EXPECT_THROW((void)tls::ticket_keys(-1s), tls::tls_error);
+  EXPECT_NO_THROW((void)tls::ticket_keys(std::chrono::seconds::max()));
+  for (const int days : {-40'000, 40'000})
+    EXPECT_THROW((void)tls::certificate::self_signed({"a"}, days), tls::tls_error);
 }
 
 TEST(tls_configuration, a_server_without_a_certificate_or_with_the_key_of_another_is_refused) {

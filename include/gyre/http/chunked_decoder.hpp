@@ -26,7 +26,10 @@ struct chunk_limits {
 /// Thread: one at a time.
 class GYRE_API chunked_decoder {
  public:
-  explicit chunked_decoder(const chunk_limits& limits = {}) noexcept : limits_(limits) {}
+  /// Errors: std::invalid_argument for limits that refuse every body: a line of 0 bytes, or a trailer section of 0.
+  explicit chunked_decoder(const chunk_limits& limits = {}) : limits_(limits) {
+    if (limits.line == 0 || limits.trailer == 0) refuse_limits();
+  }
 
   enum class state : std::uint8_t { more, data, complete, failed };
 
@@ -47,6 +50,7 @@ class GYRE_API chunked_decoder {
   void reset() noexcept;
 
  private:
+  [[noreturn]] static void refuse_limits();
   enum class place : std::uint8_t { size_line, data, data_end, trailer, end };
   [[nodiscard]] bool take_line(std::string_view& input, std::size_t limit, parse_error too_long,
                                std::string_view& line);

@@ -32,7 +32,9 @@ class GYRE_API head_parser {
  public:
   enum class kind : std::uint8_t { request, response };
 
+  /// Errors: std::invalid_argument for limits of 0, which refuse every message.
   explicit head_parser(kind what, const head_limits& limits = {}) : limits_(limits), kind_(what) {
+    if (limits.target == 0 || limits.fields == 0 || limits.size == 0) refuse_limits();
     fields_.reserve(32);
   }
 
@@ -60,6 +62,7 @@ class GYRE_API head_parser {
   [[nodiscard]] std::span<const field> fields() const noexcept { return fields_; }
 
  private:
+  [[noreturn]] static void refuse_limits();
   parse_state fail(parse_error error) noexcept;
   [[nodiscard]] static parse_error why_too_long(std::string_view line) noexcept;
   [[nodiscard]] bool take_usual_lines(std::string_view bytes);

@@ -59,7 +59,7 @@ struct multipart_part {
 /// Thread: one at a time.
 class GYRE_API multipart_decoder {
  public:
-  /// With an invalid boundary every step is `failed`.
+  /// With an invalid boundary every step is `failed`. Errors: std::invalid_argument for limits that refuse every form.
   explicit multipart_decoder(std::string_view boundary, const multipart_limits& limits = {});
 
   enum class state : std::uint8_t { more, part_begin, data, part_end, complete, failed };

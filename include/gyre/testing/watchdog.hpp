@@ -15,7 +15,7 @@ namespace gyre::testing {
 /// Thread: that of the task's loop. Lifetime: destroyed before the loop.
 class GYRE_API watchdog {
  public:
-  /// Errors: std::system_error when no thread can be started.
+  /// Errors: std::system_error when no thread can be started; std::invalid_argument for a limit that is not positive.
   watchdog(task_state& task, std::chrono::milliseconds limit);
   ~watchdog();
   watchdog& operator=(watchdog&&) = delete;

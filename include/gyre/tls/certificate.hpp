@@ -31,7 +31,8 @@ struct GYRE_API certificate {
 
   /// A new key (ECDSA P-256), and a certificate for these host names and IP addresses that is valid from now on for
   /// `days`. Nobody trusts it unless told to: for tests and development.
-  /// Errors: tls_error bad_configuration, when there is no name.
+  /// A negative number of days makes one that has expired.
+  /// Errors: tls_error bad_configuration, when there is no name, or `days` is more than a century.
   static certificate self_signed(const std::vector<std::string>& names, int days = 30);
 
   /// When the first certificate is valid. Errors: tls_error bad_configuration.

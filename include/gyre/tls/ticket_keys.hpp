@@ -18,6 +18,7 @@ namespace gyre::tls {
 class GYRE_API ticket_keys {
  public:
   /// Random keys. There is a new one after each `lifetime`, and a ticket is good for one to two of them.
+  /// Errors: tls_error bad_configuration, for a negative time.
   explicit ticket_keys(std::chrono::seconds lifetime = std::chrono::hours(12));
   /// Keys of the program, for several processes: the first one makes tickets, and all of them are accepted. Each has 80
   /// random bytes. They do not change on their own; see set_keys().

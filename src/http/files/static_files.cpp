@@ -6,6 +6,7 @@
 #include <gyre/http/status_error.hpp>
 #include <gyre/http/target.hpp>
 #include <gyre/io/io_error.hpp>
+#include <gyre/io/printable.hpp>
 
 #include "directory_listing.hpp"
 #include "file_answer.hpp"
@@ -18,6 +19,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <span>
+#include <stdexcept>
 #include <utility>
 
 namespace gyre::http {
@@ -62,6 +64,21 @@ response refuse_this_client(int error, std::string_view path) {
 bool is_plain(std::string_view path) noexcept {
   return path.size() > 1 && path.front() == '/' && path.back() != '/' && path.find('%') == std::string_view::npos &&
          path.find("/.") == std::string_view::npos && path.find("//") == std::string_view::npos;
+}
+
+// Rejects names that no request could find, and a field that no response may have.
+static_files_options&& checked(static_files_options&& options) {
+  if (options.index.find_first_of(std::string_view("/\0", 2)) != std::string::npos)
+    throw std::invalid_argument("static_files: index \"" + printable(options.index) + "\" is not the name of a file");
+  const std::string slashed = '/' + options.fallback + '/';
+  const bool leads_out =
+      slashed.starts_with("//") || slashed.find("/../") != std::string::npos || slashed.find('\0') != std::string::npos;
+  if (!options.fallback.empty() && leads_out)
+    throw std::invalid_argument("static_files: fallback \"" + printable(options.fallback) +
+                                "\" is not a path below the directory: leave out \"/\" at its beginning, and \"..\"");
+  if (!options.cache_control.empty() && !is_field_value(options.cache_control))
+    throw std::invalid_argument("static_files: cache_control holds a control character, or white space around it");
+  return std::move(options);
 }
 
 std::uint64_t next_number() noexcept {
@@ -135,7 +152,7 @@ bool has_dot_segment(std::string_view path) noexcept {
 }  // namespace
 
 static_files::static_files(std::string_view root, static_files_options options)
-    : root_(fs::open_root(root)), number_(next_number()), options_(std::move(options)) {}
+    : root_(fs::open_root(root)), number_(next_number()), options_(checked(std::move(options))) {}
 
 started_response static_files::start(request& r) const {
   const std::string_view path = r.rest_of_path();

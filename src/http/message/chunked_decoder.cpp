@@ -5,6 +5,7 @@
 #include "characters.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace gyre::http {
 namespace {
@@ -111,6 +112,10 @@ bool chunked_decoder::count_overhead(std::string_view line) noexcept {
   overhead_ += line.size() + line_ends;
   const bool within = overhead_ <= limits_.overhead || (overhead_ - limits_.overhead) / for_each_byte <= data_;
   return within || fail(parse_error::bad_chunk_extension);
+}
+
+void chunked_decoder::refuse_limits() {
+  throw std::invalid_argument("chunk_limits: line or trailer is 0: every chunked body would be refused");
 }
 
 chunked_decoder::step chunked_decoder::next(std::string_view input) {

@@ -6,8 +6,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 namespace gyre::http {
+
+void head_parser::refuse_limits() {
+  throw std::invalid_argument("head_limits: target, fields or size is 0: every message would be refused");
+}
 
 parse_state head_parser::fail(parse_error error) noexcept {
   error_ = error;

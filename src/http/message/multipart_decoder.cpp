@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -52,6 +53,8 @@ std::size_t find_delimiter(std::string_view in, std::string_view delimiter) noex
 
 multipart_decoder::multipart_decoder(std::string_view boundary, const multipart_limits& limits)
     : delimiter_("\r\n--"), limits_(limits) {
+  if (limits.header == 0) throw std::invalid_argument("multipart_limits: header is 0: every part would be refused");
+  if (limits.parts == 0) throw std::invalid_argument("multipart_limits: parts is 0: every form would be refused");
   delimiter_ += boundary;
   reset();
 }

@@ -10,10 +10,18 @@
 #include <algorithm>
 #include <cerrno>
 #include <new>
+#include <stdexcept>
 
 namespace gyre::http {
 
 constexpr io::monotonic_time retry_after = 50'000'000;
+
+const access_log_options& checked(const access_log_options& options) {
+  if (options.buffer == 0) throw std::invalid_argument("access_log: buffer is 0: every line would be lost");
+  if (options.longest_value == 0)
+    throw std::invalid_argument("access_log: longest_value is 0: no target and no field would be shown");
+  return options;
+}
 
 // Timers fire at the beginning of a turn, so a timer that is due at once gathers all lines of the current turn.
 struct access_log::state : timer {
@@ -101,7 +109,8 @@ struct access_log::state : timer {
   owner_loop_of<"an access_log (with several loops, give each its own by loop_local)"> owner;
 };
 
-access_log::access_log(int descriptor, const access_log_options& options) : state_(new state(descriptor, options)) {}
+access_log::access_log(int descriptor, const access_log_options& options)
+    : state_(new state(descriptor, checked(options))) {}
 
 access_log::~access_log() {
   if (state_->armed() && event_loop::current_or_null() == state_->loop) state_->loop->timers().disarm(*state_);

@@ -47,13 +47,28 @@ void check(const server_limits& limits) {
     refuse("limits.connections_per_address is 0: every client would be refused; give limits.connections for no limit");
   if (limits.handshakes == 0) refuse("limits.handshakes is 0: every encrypted connection would be refused");
   if (limits.requests_per_connection == 0) refuse("limits.requests_per_connection must be at least 1");
-  if (limits.head.target == 0 || limits.head.size == 0) refuse("a limit of heads is 0: every request would be refused");
+  if (limits.head.target == 0) refuse("limits.head.target is 0: every request would be refused");
+  if (limits.head.fields == 0) refuse("limits.head.fields is 0: every request has a Host field, and would be refused");
+  if (limits.head.size == 0) refuse("limits.head.size is 0: every request would be refused");
 }
 
 void check(const server_timeouts& timeouts) {
-  for (const auto each : {timeouts.head, timeouts.handshake, timeouts.idle, timeouts.body, timeouts.write,
-                          timeouts.handler, timeouts.half_closed, timeouts.drain, timeouts.last_request})
-    if (each < std::chrono::nanoseconds::zero()) throw std::invalid_argument("http::server: a time-out is negative");
+  const struct {
+    const char* name;
+    std::chrono::nanoseconds time;
+  } all[] = {{"head", timeouts.head},
+             {"handshake", timeouts.handshake},
+             {"idle", timeouts.idle},
+             {"body", timeouts.body},
+             {"write", timeouts.write},
+             {"handler", timeouts.handler},
+             {"half_closed", timeouts.half_closed},
+             {"drain", timeouts.drain},
+             {"last_request", timeouts.last_request}};
+  for (const auto& [name, time] : all)
+    if (time < std::chrono::nanoseconds::zero())
+      throw std::invalid_argument(std::string("http::server: timeouts.") + name +
+                                  " is negative; nanoseconds::max() means no limit");
 }
 
 server_options&& checked(server_options&& options) {
