@@ -105,6 +105,27 @@ TEST(future, gives_its_value_to_everybody_who_waits_and_who_comes_later) {
   });
 }
 
+// asyncio: wait_for(future, 0).
+TEST(future, that_is_done_gives_its_value_to_a_wait_without_any_time) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::promise<int> promise;
+    const gyre::future<int> future = promise.get_future();
+    for (const auto limit : {0s, -1s}) {
+      const std::string refusal = co_await error_of(gyre::wait_for(future, limit));
+      EXPECT_NE(refusal.find("timed out"), std::string::npos) << refusal;
+    }
+    promise.set_value(3);
+    for (const auto limit : {0s, -1s}) {
+      const int value = co_await gyre::wait_for(future, limit);
+      EXPECT_EQ(value, 3);
+    }
+    gyre::shared_task<int> shared(value_after(0ms, 4));
+    const int first = co_await shared;
+    const int again = co_await gyre::wait_for(shared, 0s);
+    EXPECT_EQ(first + again, 8);
+  });
+}
+
 TEST(future, throws_what_the_promise_was_given) {
   run_virtual([]() -> gyre::task<> {
     gyre::promise<void> promise;

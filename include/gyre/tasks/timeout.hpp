@@ -186,9 +186,12 @@ template <not_an_operation A, class Rep, class Period>
   return run_limited(duration_limit{whole_nanoseconds(limit)}, std::forward<A>(subject));
 }
 /// The same, except that nothing is started when `limit` is zero or less: it throws timed_out at once. The task of a
-/// handle, which runs already, is then cancelled; if it already has a result, that wins. asyncio: wait_for.
+/// handle, which runs already, is then cancelled; if it already has a result, that wins. So does the result of a future
+/// or shared_task that is done. asyncio: wait_for.
 template <class A, class Rep, class Period>
 [[nodiscard]] GYRE_CORO_WRAPPER auto wait_for(A&& subject, std::chrono::duration<Rep, Period> limit) {
+  if constexpr (requires { bool(subject.done()); })
+    if (subject.done()) return run_limited(duration_limit{whole_nanoseconds(limit)}, std::forward<A>(subject));
   return run_limited(wait_for_limit{{whole_nanoseconds(limit)}}, std::forward<A>(subject));
 }
 template <class T, class Rep, class Period>
