@@ -151,3 +151,23 @@ TEST(timeout_op, the_code_of_its_error_is_not_a_word_of_the_network) {
     EXPECT_NE(late.error(), std::errc::connection_reset);
   });
 }
+
+// asyncio: timeout(0) around sleep(0).
+TEST(timeout_op, without_any_time_only_a_result_that_is_there_at_once_wins) {
+  const auto body = []() -> gyre::task<> {
+    for (const auto limit : {0s, -1s}) {
+      const auto slept = co_await gyre::as_expected(gyre::timeout(limit, gyre::sleep(0s)));
+      EXPECT_FALSE(slept);
+      auto inside = []() -> gyre::task<> { co_await gyre::sleep(0s); };
+      EXPECT_NE(co_await error_of(gyre::timeout(limit, inside)), "");
+      gyre::queue<int> items(1);
+      const auto nothing = co_await gyre::as_expected(gyre::timeout(limit, items.get()));
+      EXPECT_FALSE(nothing);
+      EXPECT_TRUE(items.try_put(7));
+      const auto item = co_await gyre::as_expected(gyre::timeout(limit, items.get()));
+      EXPECT_EQ(item, 7);
+    }
+  };
+  run_virtual(body);
+  gyre::run(body);
+}

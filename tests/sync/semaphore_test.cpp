@@ -29,6 +29,26 @@ TEST(counting_semaphore, lets_as_many_in_as_there_are_permits) {
   });
 }
 
+// docs/from-asyncio.md: there, the second one would queue up behind the first.
+TEST(counting_semaphore, a_released_permit_belongs_to_its_waiter_and_a_second_one_is_free) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::counting_semaphore slots(0);
+    std::vector<int> order;
+    auto waits = gyre::spawn([&]() -> gyre::task<> {
+      co_await slots.acquire();
+      order.push_back(1);
+    });
+    co_await gyre::yield();
+    slots.release(2);
+    EXPECT_EQ(slots.available(), 1U);
+    co_await slots.acquire();
+    order.push_back(2);
+    EXPECT_FALSE(slots.try_acquire());
+    co_await waits;
+    EXPECT_EQ(order, (std::vector{2, 1}));
+  });
+}
+
 TEST(counting_semaphore, serves_who_waits_longest_first_and_several_at_once) {
   run_virtual([]() -> gyre::task<> {
     gyre::counting_semaphore slots(0);

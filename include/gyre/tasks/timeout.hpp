@@ -79,7 +79,11 @@ class timeout_scope : private timer {
 /// The end of a time-out: a duration that starts at the await, or a point of time.
 struct duration_limit {
   std::chrono::nanoseconds length;
-  [[nodiscard]] io::monotonic_time deadline() const noexcept { return deadline_after(length); }
+  /// A limit of 0 has passed before anything that was made earlier, such as sleep(0s), but not before a result that is
+  /// there at once.
+  [[nodiscard]] io::monotonic_time deadline() const noexcept {
+    return length > std::chrono::nanoseconds::zero() ? deadline_after(length) : 0;
+  }
   [[nodiscard]] io::monotonic_time began(io::monotonic_time until) const noexcept {
     return until == io::wait_forever ? event_loop::current().now() : until - length.count();
   }
