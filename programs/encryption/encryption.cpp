@@ -82,9 +82,8 @@ std::string text_of(std::chrono::sys_seconds time) {
 // Why clients refuse this certificate now; "" when they do not.
 std::string doubt_about(const tls::certificate& own) {
   const auto now = std::chrono::system_clock::now();
-  const tls::certificate_validity valid = own.validity();
-  if (now > valid.until) return "the certificate expired at " + text_of(valid.until);
-  if (now < valid.from) return "the certificate is not valid before " + text_of(valid.from);
+  if (const auto until = own.valid_until(); now > until) return "the certificate expired at " + text_of(until);
+  if (const auto from = own.valid_from(); now < from) return "the certificate is not valid before " + text_of(from);
   return {};
 }
 
@@ -163,7 +162,7 @@ class encryption_with_tls final : public encryption {
       gyre::print_diagnostic(
           {"warning: --tls-cert ", settings_.chains[i], ": ", wrong,
            keeps ? ": the one from before is served, until " : ": clients refuse it; it is valid until ",
-           text_of(all[i].validity().until)});
+           text_of(all[i].valid_until())});
     }
   }
   gyre::task<> renew() {

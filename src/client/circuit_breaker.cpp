@@ -25,7 +25,7 @@ struct circuit {
   bool trying = false;  // one request finds out
 };
 
-// What the clients of all loops know.
+// The circuits of the clients of all loops.
 class circuits {
  public:
   enum class passage : std::uint8_t { open, trial, closed };

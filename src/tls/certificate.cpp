@@ -12,7 +12,8 @@
 
 #include <array>
 #include <chrono>
-#include <ctime>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <system_error>
 
@@ -62,9 +63,9 @@ std::string alternative_names(const std::vector<std::string>& names) {
 }
 
 std::chrono::sys_seconds time_of(const ASN1_TIME* text) {
-  std::tm parts{};
-  if (ASN1_TIME_to_tm(text, &parts) != 1) throw_bad_configuration("certificate::validity", "");
-  return std::chrono::sys_seconds(std::chrono::seconds(::timegm(&parts)));
+  const std::optional<std::int64_t> seconds = seconds_of(text);
+  if (!seconds) throw_bad_configuration("certificate", "");
+  return std::chrono::sys_seconds(std::chrono::seconds(*seconds));
 }
 
 }  // namespace
@@ -110,9 +111,13 @@ certificate certificate::self_signed(const std::vector<std::string>& names, int 
   return {.chain = pem_of(write_certificate), .key = pem_of(write_key)};
 }
 
-certificate_validity certificate::validity() const {
+std::chrono::sys_seconds certificate::valid_from() const {
   const x509_owner own = first_certificate(chain);
-  return {.from = time_of(X509_get0_notBefore(own.get())), .until = time_of(X509_get0_notAfter(own.get()))};
+  return time_of(X509_get0_notBefore(own.get()));
+}
+std::chrono::sys_seconds certificate::valid_until() const {
+  const x509_owner own = first_certificate(chain);
+  return time_of(X509_get0_notAfter(own.get()));
 }
 
 std::string certificate::fingerprint() const {

@@ -6,7 +6,9 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <chrono>
 #include <climits>
+#include <ctime>
 #include <new>
 
 namespace gyre::tls {
@@ -63,6 +65,16 @@ key_owner private_key(std::string_view pem) {
   key_owner found(PEM_read_bio_PrivateKey(reader.get(), nullptr, &no_passphrase, nullptr));
   if (!found) throw_bad_configuration("private key", "");
   return found;
+}
+
+std::optional<std::int64_t> seconds_of(const ASN1_TIME* time) noexcept {
+  std::tm parts{};
+  if (time == nullptr || ASN1_TIME_to_tm(time, &parts) != 1) return std::nullopt;
+  const std::chrono::year_month_day day(std::chrono::year(parts.tm_year + 1900),
+                                        std::chrono::month(static_cast<unsigned>(parts.tm_mon + 1)),
+                                        std::chrono::day(static_cast<unsigned>(parts.tm_mday)));
+  const std::int64_t days = std::chrono::sys_days(day).time_since_epoch().count();
+  return ((days * 24 + parts.tm_hour) * 60 + parts.tm_min) * 60 + parts.tm_sec;
 }
 
 bool is_ip_address(const std::string& host) noexcept {

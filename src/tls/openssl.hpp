@@ -11,6 +11,8 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -50,6 +52,9 @@ inline void clear_openssl_errors() noexcept {
 /// The certificate and the key of a PEM text. Errors: tls_error bad_configuration.
 [[nodiscard]] x509_owner first_certificate(std::string_view pem);
 [[nodiscard]] key_owner private_key(std::string_view pem);
+
+/// Units: seconds since 1970. Nothing for a malformed time.
+[[nodiscard]] std::optional<std::int64_t> seconds_of(const ASN1_TIME* time) noexcept;
 
 /// Whether a peer is named by an address rather than a host name.
 [[nodiscard]] bool is_ip_address(const std::string& host) noexcept;

@@ -21,22 +21,11 @@ struct note {
 
 constexpr std::int64_t for_ever = std::numeric_limits<std::int64_t>::max();
 
-// Units: seconds since 1970.
-std::int64_t seconds_of(const ASN1_TIME* time) noexcept {
-  std::tm parts{};
-  if (time == nullptr || ASN1_TIME_to_tm(time, &parts) != 1) return for_ever;
-  const std::chrono::year_month_day day(std::chrono::year(parts.tm_year + 1900),
-                                        std::chrono::month(static_cast<unsigned>(parts.tm_mon + 1)),
-                                        std::chrono::day(static_cast<unsigned>(parts.tm_mday)));
-  const std::int64_t days = std::chrono::sys_days(day).time_since_epoch().count();
-  return ((days * 24 + parts.tm_hour) * 60 + parts.tm_min) * 60 + parts.tm_sec;
-}
-
 std::int64_t end_of_chain(const SSL& connection) noexcept {
   std::int64_t end = for_ever;
   const STACK_OF(X509)* const chain = SSL_get0_verified_chain(&connection);
   for (int i = 0; i < sk_X509_num(chain); ++i)
-    end = std::min(end, seconds_of(X509_get0_notAfter(sk_X509_value(chain, i))));
+    end = std::min(end, seconds_of(X509_get0_notAfter(sk_X509_value(chain, i))).value_or(for_ever));
   return end;
 }
 
@@ -48,7 +37,7 @@ std::int64_t end_of_lists(const SSL& connection) noexcept {
   const STACK_OF(X509_OBJECT)* const all = X509_STORE_get0_objects(store);
   for (int i = 0; i < sk_X509_OBJECT_num(all); ++i)
     if (const X509_CRL* const list = X509_OBJECT_get0_X509_CRL(sk_X509_OBJECT_value(all, i)); list != nullptr)
-      end = std::min(end, seconds_of(X509_CRL_get0_nextUpdate(list)));
+      end = std::min(end, seconds_of(X509_CRL_get0_nextUpdate(list)).value_or(for_ever));
   X509_STORE_unlock(store);
   return end;
 }

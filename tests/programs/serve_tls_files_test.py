@@ -68,8 +68,8 @@ class Files(WithTree):
                             (pipe, "a pipe that nobody writes to"),
                             ("/dev/zero", "File too large"),
                             ("/dev/null", "is empty")):
-            done = subprocess.run([BIN / "gyre", "serve", self.root, "--listen", "127.0.0.1:0", "--tls-cert", self.chain,
-                                   "--tls-key", key], stdin=reading, capture_output=True, timeout=30,
+            command = [BIN / "gyre", "serve", self.root, "--listen", "127.0.0.1:0", "--tls-cert", self.chain]
+            done = subprocess.run([*command, "--tls-key", key], stdin=reading, capture_output=True, timeout=30,
                                   start_new_session=True)  # without a terminal
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(reason, done.stderr.decode())

@@ -118,8 +118,8 @@ class Certificates(unittest.TestCase):
         forger = Authority(self.folder / "elsewhere", self.root_authority.name)
         forger.sign("server.test", "subjectAltName=DNS:server.test,IP:127.0.0.1\nauthorityKeyIdentifier=none\n")
         chain, key = (self.folder / "elsewhere" / f"server.test.{end}" for end in ("pem", "key"))
-        self.expect_refused("certificate signature failure: CN=server.test is not signed by the CN=root that is trusted",
-                            chain, key)
+        self.expect_refused("certificate signature failure: CN=server.test is not signed by the CN=root that is "
+                            "trusted", chain, key)
         with Server(chain, key) as server:
             done = run(BIN / "gyre", "fetch", "-s", "--cacert", self.root_authority.certificate,
                        f"https://127.0.0.1:{server.port}/")

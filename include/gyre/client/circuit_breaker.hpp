@@ -18,8 +18,8 @@ struct circuit_breaker_options {
 /// Fails requests at once, with client_errc::circuit_open, while their origin has a pause. Each origin counts for
 /// itself. Cancelled requests do not count. Errors: std::invalid_argument for 0 failures.
 ///
-/// Clients that are given copies of one middleware, also clients of several loops, share the counts: a server that fails
-/// gets a pause from all loops, and one request of all of them finds out. Thread: any.
+/// Clients that are given copies of one middleware, also clients of several loops, share the counts: a server that
+/// fails gets a pause from all loops, and one request of all of them finds out. Thread: any.
 [[nodiscard]] GYRE_API client_middleware circuit_breaker(circuit_breaker_options options = {});
 
 }  // namespace gyre::http

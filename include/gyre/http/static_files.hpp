@@ -52,8 +52,8 @@ struct static_files_options {
 /// Thread: any, at the same time, in the handlers of servers.
 class GYRE_API static_files : public prompt_handler<static_files> {
  public:
-  /// Errors: io_error "open public: No such file or directory"; std::invalid_argument for an index that is no file name,
-  /// a fallback outside of the directory, or a cache_control with a control character.
+  /// Errors: io_error "open public: No such file or directory"; std::invalid_argument for an index that is no file
+  /// name, a fallback outside of the directory, or a cache_control with a control character.
   explicit static_files(std::string_view root, static_files_options options = {});
 
   /// Starts to answer a request. The response is there at once if the file is already open. To await it, call the

@@ -46,12 +46,12 @@ struct run_options {
   /// grants. std::chrono::nanoseconds::max() means no limit. A negative time is rejected with std::invalid_argument.
   std::chrono::nanoseconds after_drain = std::chrono::seconds(15);
 
-  /// How long the program may continue once a stop has cancelled everything. Then the process ends with 128 + the number
-  /// of the signal, and a message that names the tasks that have not ended: one in whose to_thread a function does not
-  /// return (a file on a mount whose server is gone), or whose clean-up takes too long. A main task that a request has
-  /// cancelled because nothing observes it has after_drain for its clean-up, and then this time. Defaults to 4 s, so
-  /// that a drain of 10 s and after_drain leave time below the 30 s that Kubernetes grants.
-  /// std::chrono::nanoseconds::max() means no limit. A negative time is rejected with std::invalid_argument.
+  /// How long the program may continue once a stop has cancelled everything. Then the process ends with 128 + the
+  /// number of the signal, and prints the tasks that have not ended: a function on a thread (to_thread) that does not
+  /// return, or clean-up that takes too long. A main task that a request has cancelled because nothing observes it has
+  /// after_drain for its clean-up, and then this time. Defaults to 4 s, so that a drain of 10 s and after_drain leave
+  /// time below the 30 s that Kubernetes grants. std::chrono::nanoseconds::max() means no limit. A negative time is
+  /// rejected with std::invalid_argument.
   std::chrono::nanoseconds after_cancel = std::chrono::seconds(4);
 };
 

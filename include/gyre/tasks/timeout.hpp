@@ -81,9 +81,7 @@ struct duration_limit {
   std::chrono::nanoseconds length;
   /// A limit of 0 has passed before anything that was made earlier, such as sleep(0s), but not before a result that is
   /// there at once.
-  [[nodiscard]] io::monotonic_time deadline() const noexcept {
-    return length > std::chrono::nanoseconds::zero() ? deadline_after(length) : 0;
-  }
+  [[nodiscard]] io::monotonic_time deadline() const noexcept { return length.count() > 0 ? deadline_after(length) : 0; }
   [[nodiscard]] io::monotonic_time began(io::monotonic_time until) const noexcept {
     return until == io::wait_forever ? event_loop::current().now() : until - length.count();
   }

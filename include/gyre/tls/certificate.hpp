@@ -9,12 +9,6 @@
 
 namespace gyre::tls {
 
-/// The first second in which a certificate is valid, and the last one.
-struct certificate_validity {
-  std::chrono::sys_seconds from;
-  std::chrono::sys_seconds until;
-};
-
 /// PEM texts. The chain begins with the certificate of the server or client itself.
 /// Thread: a plain value.
 struct GYRE_API certificate {
@@ -35,8 +29,9 @@ struct GYRE_API certificate {
   /// Errors: tls_error bad_configuration, when there is no name, or `days` is more than a century.
   static certificate self_signed(const std::vector<std::string>& names, int days = 30);
 
-  /// When the first certificate is valid. Errors: tls_error bad_configuration.
-  [[nodiscard]] certificate_validity validity() const;
+  /// The first second in which the first certificate is valid, and the last one. Errors: tls_error bad_configuration.
+  [[nodiscard]] std::chrono::sys_seconds valid_from() const;
+  [[nodiscard]] std::chrono::sys_seconds valid_until() const;
 
   /// The SHA-256 of the first certificate, as "AB:CD:…". Errors: tls_error bad_configuration.
   [[nodiscard]] std::string fingerprint() const;
