@@ -1,7 +1,14 @@
-// gyre/attributes.hpp: the library's macros: compiler attributes without a portable spelling.
+// gyre/attributes.hpp: the library's macros: compiler attributes without a portable spelling. And the options of the
+// compiler that the library cannot do without, because every layer includes this header.
 #pragma once
 
-#include <gyre/required_language.hpp>
+#if __cplusplus <= 202002L
+#error "gyre needs C++23: compile with -std=c++23, or in CMake with target_link_libraries(... gyre::gyre)"
+#endif
+
+#ifndef __cpp_exceptions
+#error "gyre needs exceptions, which report errors and cancel tasks: compile without -fno-exceptions"
+#endif
 
 /// Marks the symbols that the shared library exports; everything else is hidden. Programs that use the shared library
 /// are compiled with GYRE_SHARED, by CMake's target and by pkg-config. The static library exports nothing: two plugins
