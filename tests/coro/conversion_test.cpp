@@ -1,5 +1,5 @@
-// tests/coro/conversion_test.cpp: values convert implicitly, as by `return`, wherever a task, a promise or a callback
-// stores them.
+// tests/coro/conversion_test.cpp: values convert implicitly, as by `return`, wherever a task, a promise, a callback or a
+// loop_local stores them.
 #include <gyre/gyre.hpp>
 
 #include "tests/support/virtual_run.hpp"
@@ -108,5 +108,15 @@ TEST(implicit_conversion, generators_ignore_an_explicit_constructor_that_fits_be
     auto later = []() -> gyre::async_generator<made> { co_yield 1; };
     auto values = later();
     while (const made* value = co_await values.next()) EXPECT_STREQ(value->how, "implicitly");
+  });
+}
+
+TEST(implicit_conversion, a_loop_local_ignores_an_explicit_constructor_that_fits_better) {
+  run_virtual([]() -> gyre::task<> {
+    const auto one = [] { return 1; };
+    const gyre::loop_local<made, decltype(one)> values(one);
+    EXPECT_STREQ(values->how, "implicitly");
+    EXPECT_EQ(values->moves, 0);
+    co_return;
   });
 }

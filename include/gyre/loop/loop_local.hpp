@@ -53,7 +53,7 @@ class loop_local : private loop_local_slot {
   [[nodiscard]] T& get() const {
     if (void* const found = find()) [[likely]]
       return *static_cast<T*>(found);
-    owned<T*, delete_target> made(new T(make_()));
+    owned<T*, delete_target> made(new T(made_value()));
     keep(made.get(), [](void* value) noexcept { delete static_cast<T*>(value); });
     return *made.release();
   }
@@ -61,6 +61,7 @@ class loop_local : private loop_local_slot {
   [[nodiscard]] T* operator->() const { return &get(); }
 
  private:
+  T made_value() const { return make_(); }  // converts implicitly, and in place
   Make make_;
 };
 template <class Make>
