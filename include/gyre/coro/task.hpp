@@ -106,18 +106,24 @@ class [[nodiscard("a task does nothing until it is awaited or spawned"), gnu::wa
   /// Owns the coroutine, so that the frame ends with the await, however long the task object lives. Otherwise a chain
   /// of tasks that are arguments of each other would end at once, one inside the other.
   struct awaiter {
-    owned<std::coroutine_handle<promise_type>, destroy_frame> coroutine;
+    std::coroutine_handle<promise_type> coroutine;
 
+    explicit awaiter(std::coroutine_handle<promise_type> begun) noexcept : coroutine(begun) {}
+    awaiter& operator=(awaiter&&) = delete;
+    ~awaiter() {
+      // Forgets the coroutine, as owned does: compilers have destroyed temporaries of an await twice.
+      if (const auto ended = std::exchange(coroutine, nullptr)) ended.destroy();
+    }
     static constexpr bool await_ready() noexcept { return false; }
     template <class Promise>
     std::coroutine_handle<> await_suspend(std::coroutine_handle<Promise> caller) noexcept {
       frame_base& frame = caller.promise();
-      promise_type& promise = coroutine.get().promise();
+      promise_type& promise = coroutine.promise();
       promise.caller = &frame;
       promise.context = frame.context;
-      return coroutine.get();
+      return coroutine;
     }
-    T await_resume() { return coroutine.get().promise().take(); }
+    T await_resume() { return coroutine.promise().take(); }
   };
 
   /// Runs the coroutine to its end and returns its result. Stops the program when the task is empty (moved from, or
@@ -127,7 +133,7 @@ class [[nodiscard("a task does nothing until it is awaited or spawned"), gnu::wa
       misuse(
           "an empty task was awaited: it was moved from, spawned or awaited before, and runs once; make a shared_task "
           "for several awaits");
-    return {owned<std::coroutine_handle<promise_type>, destroy_frame>(coroutine_.release())};
+    return awaiter(coroutine_.release());
   }
 
   /// For code that runs tasks (spawn): gives access to the frame. release() passes its ownership to the caller, which
