@@ -18,12 +18,12 @@ struct writer_state;
 /// The limits of drain: it waits above `high`, until the buffer is down to `low`. Units: bytes.
 struct write_limits {
   std::size_t high = std::size_t{64} << 10U;
-  std::size_t low = std::size_t{16} << 10U;
+  std::size_t low = std::size_t{16} << 10U;  ///< above `high` it counts as `high`
 };
 
 /// Limits for sending after the writer is destroyed, or in wait_closed. Beyond either limit the connection is aborted.
 struct linger_limits {
-  std::chrono::nanoseconds time = std::chrono::seconds(30);
+  std::chrono::nanoseconds time = std::chrono::seconds(30);  ///< a negative time stops the program
   /// Units: bytes.
   std::size_t bytes = std::size_t{64} << 20U;
 };
