@@ -66,7 +66,8 @@ gyre::task<> client_connection::serve() {
   for (;;) {
     if (partial_.empty()) {  // between two requests
       const bool more = co_await peer_.next_or_stop();
-      if (!more) co_return;
+      if (!more && peer_.has_ended()) co_return;
+      if (!more) co_return co_await say_goodbye();  // a request may cross it: the last reply must not get lost
     }
     {
       gyre::buffer_lease received = co_await peer_.receive();

@@ -2,7 +2,7 @@
 #include <gyre/net/connection_shares.hpp>
 #include <gyre/net/listener_state.hpp>
 
-#include <unistd.h>
+#include "reset_and_close.hpp"
 
 #include <atomic>
 #include <memory>
@@ -93,11 +93,11 @@ void connection_shares::give(owned_fd connection) noexcept {
   if (chosen == nullptr) chosen = &state_->shares[state_->next];  // beyond the limit: the last ones of a drain
   state_->next = static_cast<std::size_t>(chosen - state_->shares.get() + 1) % state_->size;
   std::unique_lock locked(chosen->lock);
-  if (chosen->closed) return;
+  if (chosen->closed) return reset_and_close(connection.release());
   try {
     chosen->arrived.push_back(connection.get());
   } catch (const std::bad_alloc&) {
-    return;
+    return reset_and_close(connection.release());
   }
   (void)connection.release();
   ++chosen->count;
@@ -135,7 +135,7 @@ shared_lock& share_room_op::lock() noexcept { return shares_->state_->lock; }
 
 // A server that is cancelled before a loop has begun to serve never begins there.
 loop_share::~loop_share() {
-  for (const int connection : arrived) ::close(connection);
+  for (const int connection : arrived) reset_and_close(connection);
 }
 
 void release(loop_share& share) noexcept {
@@ -184,7 +184,7 @@ void connection_shares::detach(std::size_t number) noexcept {
     share.delivered.swap(share.arrived);
   }
   for (const int connection : share.delivered) {
-    ::close(connection);
+    reset_and_close(connection);
     release(share);
   }
   share.delivered.clear();

@@ -6,6 +6,7 @@
 #include <gyre/net/socket_state.hpp>
 
 #include "last_error.hpp"
+#include "reset_and_close.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>
@@ -232,7 +233,7 @@ void listener_state::stop() noexcept {
 
 void listener_state::close_accepted() noexcept {
   for (; has_connection(); ++next_) {
-    ::close(accepted_[next_]);
+    reset_and_close(accepted_[next_]);
     if (share_ != nullptr) release(*share_);
   }
 }

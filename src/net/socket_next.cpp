@@ -7,7 +7,7 @@
 
 namespace gyre {
 
-void socket_next_op::stop_observing() noexcept { event_loop::current().stops().remove(*this); }
+void socket_next_op::remove_from_observers() noexcept { event_loop::current().stops().remove(*this); }
 
 void socket_next_op::start() noexcept {
   socket_->wait_for_received(*this, socket_state::reading::next);
@@ -34,6 +34,7 @@ void socket_next_op::on_cancel() noexcept { end_early(end::cancelled); }
 // From the ready queue: what the loop has received in this turn comes first.
 void socket_next_op::end_early(end why) noexcept {
   if (!socket_->stop_waiting(*this)) return;  // it has its result
+  stop_observing();
   ended_ = why;
   complete = call_member<&socket_next_op::on_ended_early>;
   event_loop::schedule_here(*this);
@@ -45,7 +46,6 @@ void socket_next_op::on_ended_early() noexcept {
 }
 
 std::expected<bool, std::error_code> socket_next_op::take_result() {
-  if (listed) stop_observing();
   const io::receive_queue& received = socket_->received;
   if (received.has_bytes()) return true;
   const int last = socket_->true_end(received.end());

@@ -61,7 +61,8 @@ void socket_state::read_directly(operation_base& op, io::request& call) noexcept
 }
 
 bool socket_state::stop_waiting(const operation_base& op) noexcept {
-  const bool waits = how == reading::leases || how == reading::next || how == reading::copies || how == reading::stopping;
+  const bool waits =
+      how == reading::leases || how == reading::next || how == reading::copies || how == reading::stopping;
   if (waiting_reader != &op || !waits) return false;
   how = reading::cancelled;
   return true;
@@ -121,6 +122,7 @@ void socket_state::hand_to_reader() noexcept {
     return io::look_for_missed_end(received, event_loop::current().backend());
   }
   waiting_reader = nullptr;
+  if (how == reading::next) static_cast<socket_next_op&>(op).stop_observing();
   if (how == reading::stopping && !received.readable())
     return static_cast<socket_bulk_receive_op&>(op).wait_for_bytes();
   reader_took();

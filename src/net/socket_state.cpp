@@ -149,6 +149,9 @@ void socket_state::abandon() noexcept {
   }
   if (waiting_reader != nullptr || last_writer != nullptr)
     misuse("a stream was destroyed while another task reads from it or writes to it: cancel and await that task first");
+  const task_context* const task = loop.running_task();
+  if (task != nullptr && !write_ended && cancel_scope::ends_abruptly(*task)) [[unlikely]]
+    reset_at_close();
   closing = true;
   if (quiet())
     release();

@@ -45,6 +45,7 @@ void socket_write_base::advance(std::size_t count) noexcept {
 // ENOTCONN is not an error: the socket was connected, and there is no peer left to notify.
 void socket_write_base::shut_down() noexcept {
   if (::shutdown(target->fd, SHUT_WR) < 0 && errno != ENOTCONN) error_ = errno;
+  if (error_ == 0) socket_state::of(*this).write_ended = true;
 }
 
 bool socket_write_base::try_now() noexcept {

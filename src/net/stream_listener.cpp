@@ -64,22 +64,10 @@ void served_connections::end_between_messages() noexcept {
 }
 
 void served_connections::cut_off() noexcept {
-  if (resets_) reset_unfinished();
-  scope().cancel();
-}
-
-// A handler may have moved its stream to an owner that outlives it; that stream is left alone. New connections come
-// first in both lists, the sockets and the tasks, so one pass finds the sockets whose handler still runs.
-void served_connections::reset_unfinished() noexcept {
-  const cancel_scope* running = scope().first_child();
-  for (socket_state* each = peers_; each != nullptr; each = each->next_peer) {
-    while (running != nullptr && number_of(*running->task()) > each->handler) running = running->next_sibling();
-    if (running != nullptr && number_of(*running->task()) == each->handler) each->reset_at_close();
-  }
-}
-
-std::uint64_t served_connections::number_of(const task_context& handler) noexcept {
-  return handler.kind->describe(handler).number;
+  if (resets_)
+    scope().cut_off();
+  else
+    scope().cancel();
 }
 
 void served_connections::close(const std::exception_ptr& failure) const {

@@ -15,6 +15,7 @@ struct any_stream::no_stream final : interface {
   }
   [[noreturn]] GYRE_CORO_WRAPPER task<> shutdown_write() override { misuse_of_closed("shutdown_write", name_of_any); }
   [[noreturn]] GYRE_CORO_WRAPPER task<bool> next_or_stop() override { misuse_of_closed("next_or_stop", name_of_any); }
+  [[nodiscard]] bool has_ended() const noexcept override { return false; }
   void abort() noexcept override {}
 
   // Never destroyed: streams with static storage refer to it, too.

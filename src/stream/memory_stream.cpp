@@ -43,6 +43,8 @@ class memory_pipe {
     co_return !is_empty();
   }
 
+  [[nodiscard]] bool has_ended() const noexcept { return ended_ && is_empty(); }
+
   // Bytes taken before a cancel are put back in front of all others, as on a socket.
   task<std::size_t> read_exactly(std::span<std::byte> out) {
     const use reading(*this, readers_, "read_exactly");
@@ -89,6 +91,7 @@ class memory_pipe {
   task<> end() {
     const use writing(*this, writers_, "shutdown_write");
     const auto turn = co_await one_writer_.scoped_lock();
+    if (cut_off_ && !reset_) throw io_error(stream_errc::write_cut_off, "shutdown_write", "memory");
     end_now();
   }
 
@@ -111,6 +114,7 @@ class memory_pipe {
   bool writer_left() noexcept {
     owner_.expect_own("destructor");
     stop_if_used(writers_);
+    reset_ = reset_ || cut_off_;  // the reader must not take a part for the whole
     end_now();
     return std::exchange(writer_gone_, true) || reader_gone_;
   }
@@ -234,13 +238,13 @@ GYRE_CORO_WRAPPER task<std::size_t> memory_stream::read_some(std::span<std::byte
 GYRE_CORO_WRAPPER task<std::size_t> memory_stream::read_exactly(std::span<std::byte> buffer) {
   return open_pipe_of(in_, "read_exactly").read_exactly(buffer);
 }
-GYRE_CORO_WRAPPER task<bool> memory_stream::next_or_stop() {
-  return open_pipe_of(in_, "next_or_stop").next_or_stop();
-}
+GYRE_CORO_WRAPPER task<bool> memory_stream::next_or_stop() { return open_pipe_of(in_, "next_or_stop").next_or_stop(); }
 GYRE_CORO_WRAPPER task<std::size_t> memory_stream::write_all(std::span<const std::byte> bytes) {
   return open_pipe_of(out_, "write_all").write_all(bytes);
 }
 GYRE_CORO_WRAPPER task<> memory_stream::shutdown_write() { return open_pipe_of(out_, "shutdown_write").end(); }
+
+bool memory_stream::has_ended() const noexcept { return open_pipe_of(in_, "has_ended").has_ended(); }
 
 void memory_stream::abort() noexcept {
   if (in_ != nullptr) in_->drop_and_reset();

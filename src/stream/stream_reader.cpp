@@ -175,7 +175,9 @@ task<bool> stream_reader::next_or_stop() {
   if (room_ > 0) stop_for_second_task();
   if (buffered() > 0) co_return true;
   if (ended_) co_return false;
-  co_return co_await stream_->next_or_stop();
+  const bool more = co_await stream_->next_or_stop();
+  ended_ = !more && stream_->has_ended();
+  co_return more;
 }
 
 task<std::string> stream_reader::read_all(std::size_t limit) {

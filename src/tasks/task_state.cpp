@@ -111,7 +111,10 @@ void task_state::coroutine_ended(task_context& context) noexcept {
   }
   // The frame holds the arguments, such as the stream of a connection. Destroying it releases them,
   // however long the handle is kept.
-  if (value_ == value_place::none) destroy_frame();
+  if (value_ == value_place::none) {
+    if (failure_) loop_->set_running_task(this);  // its streams see that they are destroyed by a cancel
+    destroy_frame();
+  }
   if (!passed_on) release();
 }
 

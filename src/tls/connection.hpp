@@ -38,6 +38,7 @@ class connection {
   task<> shake_hands();
   task<std::size_t> read_some(std::span<std::byte> buffer);
   task<bool> next_or_stop();
+  [[nodiscard]] bool has_ended() const noexcept { return !ahead_ && engine_.has_ended(); }
   task<std::size_t> write_all(std::span<const std::byte> bytes);
   task<> shutdown_write();
   void abort() noexcept {

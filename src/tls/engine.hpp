@@ -42,6 +42,8 @@ class engine {
   [[nodiscard]] bool has_decrypted() const noexcept {
     return end_ || (may_be_pending_ && SSL_pending(connection_.get()) > 0);
   }
+  /// True when decrypt() has told the end of the data.
+  [[nodiscard]] bool has_ended() const noexcept { return end_ && end_->what == outcome::ended; }
   /// True when a record has begun to arrive.
   [[nodiscard]] bool has_part_of_record() const noexcept { return SSL_has_pending(connection_.get()) == 1; }
   /// Encrypts all: the first bytes of a connection in small records, the others in large ones.

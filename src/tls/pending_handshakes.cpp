@@ -31,7 +31,7 @@ task<stream> pending_handshakes::end_of(entry& waiting) {
 // A client that has sent nothing yet does not make a server that stops wait for it.
 task<stream> pending_handshakes::accept_first(tcp_stream peer, server_config config) {
   const bool begun = co_await peer.next_or_stop();
-  if (!begun && peer.socket().received.end() == io::receive_queue::open) co_return stream();
+  if (!begun && !peer.has_ended()) co_return stream();
   auto shaking = accept(std::move(peer), config);
   co_return co_await std::move(shaking);
 }

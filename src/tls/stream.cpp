@@ -44,6 +44,8 @@ GYRE_CORO_WRAPPER task<std::size_t> stream::read_some(std::span<std::byte> buffe
 
 GYRE_CORO_WRAPPER task<bool> stream::next_or_stop() { return open("next_or_stop").next_or_stop(); }
 
+bool stream::has_ended() const noexcept { return open("has_ended").has_ended(); }
+
 task<std::size_t> stream::read_exactly(std::span<std::byte> buffer) {
   connection& from = open("read_exactly");
   std::size_t done = 0;

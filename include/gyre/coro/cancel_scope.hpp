@@ -98,6 +98,20 @@ class GYRE_API cancel_scope {
   [[nodiscard]] bool is_limited() const noexcept { return limited_; }
   void set_limited() noexcept { limited_ = true; }
 
+  /// Cancels this scope because its time to end in good order is over. A stream that is destroyed in it must not look
+  /// complete to its peer: see ends_abruptly().
+  void cut_off() noexcept {
+    cut_off_ = true;
+    cancel();
+  }
+  /// True while the task unwinds because a scope around it was cut off.
+  [[nodiscard]] static bool ends_abruptly(const task_context& task) noexcept {
+    if (!task.cancel_pending) return false;
+    const cancel_scope* each = task.scope;
+    while (each != nullptr && !each->cut_off_) each = each->parent_;
+    return each != nullptr;
+  }
+
   /// The number of `cancel` calls on this very scope that were not reverted.
   [[nodiscard]] unsigned cancel_requests() const noexcept { return cancel_requests_; }
 
@@ -131,6 +145,7 @@ class GYRE_API cancel_scope {
   bool shielded_ = false;
   bool cancelled_ = false;
   bool limited_ = false;
+  bool cut_off_ = false;
   unsigned cancel_requests_ = 0;
 };
 

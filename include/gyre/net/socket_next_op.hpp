@@ -18,9 +18,7 @@ class GYRE_API [[nodiscard("co_await it")]] socket_next_op : public operation<so
   // Only before it has started, when there is nothing to move but the socket.
   socket_next_op(socket_next_op&& from) noexcept : socket_(from.socket_) {}
   socket_next_op& operator=(socket_next_op&&) = delete;
-  ~socket_next_op() {
-    if (listed) stop_observing();
-  }
+  ~socket_next_op() { stop_observing(); }
 
   bool try_now() noexcept {
     if (socket_->waiting_reader != nullptr || !socket_->received.readable()) return false;
@@ -40,12 +38,17 @@ class GYRE_API [[nodiscard("co_await it")]] socket_next_op : public operation<so
   /// Ends the wait of a started operation. A message that has arrived already still ends it first, even if the loop has
   /// not seen the message yet.
   void stop() noexcept;
+  /// Its wait is over, although its result may never be taken.
+  void stop_observing() noexcept {
+    if (listed) [[unlikely]]
+      remove_from_observers();
+  }
 
  private:
   enum class end : std::uint8_t { none, stopped, cancelled };
 
   void on_level(stop_level level) noexcept;
-  void stop_observing() noexcept;
+  void remove_from_observers() noexcept;
   void end_early(end why) noexcept;
   void on_ended_early() noexcept;
 

@@ -56,7 +56,8 @@ struct GYRE_API socket_state : private io::descriptor {
   static void* operator new(std::size_t size) { return frame_pool::allocate(size); }
   static void operator delete(void* memory, std::size_t size) noexcept { frame_pool::deallocate(memory, size); }
 
-  /// The stream is gone: closes the descriptor, at once or when the kernel has released it, and frees this.
+  /// The stream is gone: closes the descriptor, at once or when the kernel has released it, and frees this. Resets the
+  /// connection when its task is cut off in the middle.
   void abandon() noexcept;
   /// Ends every operation that waits on this socket with operation_canceled.
   void cancel_all() noexcept {
@@ -158,6 +159,7 @@ struct GYRE_API socket_state : private io::descriptor {
   bool watch_paused : 1 = false;
   bool aborted : 1 = false;
   bool server_stops : 1 = false;  // see end_between_messages()
+  bool write_ended : 1 = false;   // the peer was told that nothing more follows
   std::uint32_t written = 0;      // bytes that the kernel has accepted, see taken_since()
 
   using io::descriptor::fd;
@@ -167,10 +169,9 @@ struct GYRE_API socket_state : private io::descriptor {
   socket_close_op* closer = nullptr;
   end_watch* watcher = nullptr;
 
-  // Links in the list of connections of the server that accepted this one, and the number of the task that serves it.
+  // Links in the list of connections of the server that accepted this one.
   socket_state* next_peer = nullptr;
   socket_state** peer_link = nullptr;
-  std::uint64_t handler = 0;
 
   address peer;  // empty when it is not an internet address
 

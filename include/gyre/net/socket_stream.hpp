@@ -72,6 +72,9 @@ class GYRE_API socket_stream {
   /// Cancel: nothing was taken. Errors: same as read_some.
   [[nodiscard("co_await it")]] socket_next_op next_or_stop() noexcept { return socket_next_op(*socket_); }
 
+  /// After next_or_stop() has returned false: true when the stream has ended, rather than the request to stop has come.
+  [[nodiscard]] bool has_ended() const noexcept { return socket_->received.end() != io::receive_queue::open; }
+
   /// Writes some of the bytes, at least one. Returns the count.
   ///
   /// Lifetime: `bytes` stay valid until the await returns.

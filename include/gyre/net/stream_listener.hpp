@@ -15,7 +15,6 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <exception>
 #include <source_location>
 #include <string>
@@ -88,15 +87,12 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
     const peer_text name(peer.socket().peer);
     try {
       Stream mine = std::move(peer);
-      socket_state& socket = mine.socket();
-      add(socket);
+      add(mine.socket());
       const spawn_options options{.name = name.view()};
-      if constexpr (requires { handler.make_task(std::move(mine), scope(), this, options, where); }) {
+      if constexpr (requires { handler.make_task(std::move(mine), scope(), this, options, where); })
         const task_reference made(adopt(handler.make_task(std::move(mine), scope(), this, options, where)));
-      } else {
+      else
         const task_reference started(start(handler(std::move(mine)), options, where));
-        socket.handler = number_of(*started);  // the task has not begun, so it still has its stream
-      }
     } catch (...) {
       if (share_ != nullptr) release(*share_);
       report(std::current_exception(), name.view(), where);
@@ -132,8 +128,6 @@ class GYRE_API served_connections : public child_tasks, private stop_observer {
   void add(socket_state& socket) noexcept;
   /// Cancels all that have not ended.
   void cut_off() noexcept;
-  void reset_unfinished() noexcept;
-  [[nodiscard]] static std::uint64_t number_of(const task_context& handler) noexcept;
   static void ended(child_tasks& children, task_state& child) noexcept;
   void report(const std::exception_ptr& failure, std::string_view name, std::source_location where) noexcept;
 
@@ -175,8 +169,8 @@ class stream_listener {
   /// cancelled. Then it drains: it closes the port; clients that had connected before are served, up to
   /// `max_connections`; connections go on until they end on their own. A stop never looks like the end of a stream: a
   /// handler that can end between two messages waits there with next_or_stop(). Handlers that have not ended after
-  /// `options.drain` are cancelled, and their connections are reset, so that no peer takes a part for the whole. (The
-  /// peer of a Unix socket sees the end of the stream, because these sockets have no reset.) After a stop request
+  /// `options.drain` are cancelled, and the streams that they hold are reset, so that no peer takes a part for the whole.
+  /// (The peer of a Unix socket sees the end of the stream, because these sockets have no reset.) After a stop request
   /// serve() returns normally. A server that starts after the request drains at once. Clients in the backlog are reset
   /// if the process has no descriptor for them when the drain begins.
   /// Lifetime: `handler` is kept until then.

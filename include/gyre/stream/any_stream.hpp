@@ -60,6 +60,9 @@ class GYRE_API any_stream {
   /// Cancel: nothing was taken. Errors: same as the stream.
   [[nodiscard]] GYRE_CORO_WRAPPER task<bool> next_or_stop() { return stream_->next_or_stop(); }
 
+  /// After next_or_stop() has returned false: true when the stream has ended, rather than the request to stop has come.
+  [[nodiscard]] bool has_ended() const noexcept { return stream_->has_ended(); }
+
   /// Ends the connection at once: undelivered data is lost, and the peer sees an error. No-op for a stream without
   /// abort() (see abortable_stream), and for an empty one.
   void abort() noexcept { stream_->abort(); }
@@ -73,6 +76,7 @@ class GYRE_API any_stream {
     virtual task<> write_all(std::span<const std::byte> bytes) = 0;
     virtual task<> shutdown_write() = 0;
     virtual task<bool> next_or_stop() = 0;
+    [[nodiscard]] virtual bool has_ended() const noexcept = 0;
     virtual void abort() noexcept = 0;
   };
 
@@ -93,6 +97,10 @@ class GYRE_API any_stream {
         co_return co_await stream.next_or_stop();
       else
         co_return true;
+    }
+    [[nodiscard]] bool has_ended() const noexcept override {
+      if constexpr (stop_aware_stream<S>) return stream.has_ended();
+      return false;
     }
     void abort() noexcept override {
       if constexpr (abortable_stream<S>) stream.abort();

@@ -37,10 +37,12 @@ concept half_closable_stream =
     byte_stream<S> && requires(S& s) { sizeof(wrap_void<await_result<decltype(s.shutdown_write())>>); };
 
 /// `co_await s.next_or_stop()` waits between two messages. Returns true when there are bytes to read; false at the end
-/// of the stream, and when the program has been asked to stop and nothing has arrived. Takes nothing.
+/// of the stream, and when the program has been asked to stop and nothing has arrived; s.has_ended() tells which of the
+/// two it was. Takes nothing.
 template <class S>
 concept stop_aware_stream = readable_stream<S> && requires(S& s) {
   requires std::convertible_to<await_result<decltype(s.next_or_stop())>, bool>;
+  { s.has_ended() } noexcept -> std::convertible_to<bool>;
 };
 
 /// `s.abort()` ends the connection at once, in both directions: undelivered data is lost, and the peer sees an error.

@@ -53,14 +53,17 @@ class GYRE_API memory_stream {
   /// Writes all bytes. Waits while the other end has `capacity` unread bytes. Returns the number of bytes.
   ///
   /// Lifetime: `bytes` must stay valid until the await returns. Cancel: the bytes that fitted were written; if that was
-  /// only a part, later writes fail with stream_errc::write_cut_off. Errors: io_error broken_pipe when the other end
-  /// was destroyed.
+  /// only a part, later writes fail with stream_errc::write_cut_off, and the reader sees a reset after these bytes.
+  /// Errors: io_error broken_pipe when the other end was destroyed.
   [[nodiscard]] task<std::size_t> write_all(std::span<const std::byte> bytes);
 
   /// Signals the end of the data to the other end, after all earlier writes.
   ///
   /// Cancel: either done or not done.
   [[nodiscard]] task<> shutdown_write();
+
+  /// After next_or_stop() has returned false: true when the stream has ended, rather than the request to stop has come.
+  [[nodiscard]] bool has_ended() const noexcept;
 
   /// Ends the connection at once. Reads fail with connection_reset and writes with broken_pipe, at both ends. Bytes
   /// that this end has not read are dropped. The other end first reads the bytes that were written to it, as the peer

@@ -57,6 +57,10 @@ class GYRE_API stream {
   /// Cancel: nothing was taken. Errors: same as read_some.
   [[nodiscard]] GYRE_CORO_WRAPPER task<bool> next_or_stop();
 
+  /// After next_or_stop() has returned false: true when the peer has ended its data, rather than the request to stop has
+  /// come.
+  [[nodiscard]] bool has_ended() const noexcept;
+
   /// Writes all bytes. Returns their number. The first 64 KiB leave in small records, so that the peer can begin early.
   ///
   /// Lifetime: `bytes` stay valid until the await returns.

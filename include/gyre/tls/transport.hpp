@@ -4,8 +4,6 @@
 #include <gyre/coro/owned.hpp>
 #include <gyre/coro/task.hpp>
 #include <gyre/io/buffer_lease.hpp>
-#include <gyre/io/receive_queue.hpp>
-#include <gyre/loop/stop_observer.hpp>
 #include <gyre/net/address.hpp>
 #include <gyre/stream/byte_stream.hpp>
 
@@ -58,9 +56,12 @@ class transport_over final : public transport {
     }
   }
   task<next> next_or_stop() override {
-    if constexpr (stop_aware_stream<S>)
-      if (!co_await below_.next_or_stop()) co_return has_ended() ? next::ended : next::stopped;
-    co_return next::arrived;
+    bool more = true;
+    if constexpr (stop_aware_stream<S>) {
+      more = co_await below_.next_or_stop();
+      if (!more && !below_.has_ended()) co_return next::stopped;
+    }
+    co_return more ? next::arrived : next::ended;
   }
   task<> write_all(std::span<const std::byte> bytes) override { (void)co_await below_.write_all(bytes); }
   std::ptrdiff_t write_now(std::string_view bytes) noexcept override {
@@ -92,13 +93,6 @@ class transport_over final : public transport {
   }
 
  private:
-  [[nodiscard]] bool has_ended() const noexcept {
-    if constexpr (requires { below_.socket().received; })
-      return below_.socket().received.end() != io::receive_queue::open;
-    else
-      return stop_observers::level() == stop_level::none;
-  }
-
   S below_;
 };
 
