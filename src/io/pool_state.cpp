@@ -9,6 +9,7 @@
 
 #include <array>
 #include <chrono>
+#include <cstdint>
 #include <new>
 #include <thread>
 #include <utility>
@@ -75,8 +76,8 @@ bool may_be_unloaded() noexcept {
 #ifdef GYRE_SHARED
   return false;
 #else
-  const auto* const own_file = reinterpret_cast<const std::byte*>(&__ehdr_start);
-  return own_file == nullptr || own_file + __ehdr_start.e_phoff != reinterpret_cast<std::byte*>(::getauxval(AT_PHDR));
+  const auto own_file = reinterpret_cast<std::uintptr_t>(&__ehdr_start);
+  return own_file == 0 || own_file + __ehdr_start.e_phoff != ::getauxval(AT_PHDR);
 #endif
 }
 
