@@ -145,6 +145,27 @@ TEST(next_or_stop, that_loses_a_race_leaves_the_message) {
   });
 }
 
+TEST(next_or_stop, is_not_notified_any_more_once_it_has_its_result) {
+  run_test([]() -> task<> {
+    auto streams = co_await connect_pair();
+    // The operation lives to the end of the expression, the stream does not.
+    const auto close = [](gyre::tcp_stream closed) -> task<bool> {
+      co_await closed.close();
+      gyre::request_stop();
+      co_await gyre::stop_requested();
+      co_await settle();
+      co_return true;
+    };
+    auto writing = gyre::spawn([&]() -> task<> {
+      co_await settle();
+      co_await streams.client.write_all("ping");
+    });
+    const bool both = co_await streams.server.next_or_stop() && co_await close(std::move(streams.server));
+    EXPECT_TRUE(both);
+    co_await writing;
+  });
+}
+
 TEST(next_or_stop, works_when_earlier_reads_had_requests_of_their_own) {
   run_test([]() -> task<> {
     auto streams = co_await connect_pair();

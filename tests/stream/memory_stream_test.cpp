@@ -241,6 +241,41 @@ TEST(copy, moves_everything_and_counts_it) {
   });
 }
 
+TEST(memory_stream, whose_write_was_cut_off_ends_with_a_reset) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::memory_pair pair(10);
+    const auto cut = co_await gyre::as_expected(gyre::timeout(1ms, pair.first.write_all(bytes("a whole message"))));
+    EXPECT_FALSE(cut.has_value());
+    EXPECT_EQ(co_await error_of(pair.first.shutdown_write()),
+              "shutdown_write memory: " + gyre::make_error_code(gyre::stream_errc::write_cut_off).message());
+    {
+      const gyre::memory_stream gone = std::move(pair.first);
+    }
+    EXPECT_EQ(co_await error_of(read_all(pair.second)), "read_some memory: Connection reset by peer");
+  });
+}
+
+TEST(memory_stream, that_waits_for_its_next_message_sees_a_message_an_end_or_the_request_to_stop) {
+  run_virtual([]() -> gyre::task<> {
+    gyre::memory_pair pair(10);
+    auto next = gyre::spawn(pair.second.next_or_stop());
+    co_await gyre::sleep(1ms);
+    EXPECT_FALSE(next.done());
+    (void)co_await pair.first.write_all(bytes("a"));
+    EXPECT_TRUE(co_await next);
+    std::array<std::byte, 10> buffer;
+    EXPECT_EQ(co_await pair.second.read_some(buffer), 1U);
+    auto last = gyre::spawn(pair.second.next_or_stop());
+    co_await gyre::sleep(1ms);
+    gyre::request_stop();
+    EXPECT_FALSE(co_await last);
+    EXPECT_FALSE(pair.second.has_ended());
+    co_await pair.first.shutdown_write();
+    EXPECT_FALSE(co_await pair.second.next_or_stop());
+    EXPECT_TRUE(pair.second.has_ended());
+  });
+}
+
 TEST(copy_bidirectional, passes_bytes_and_ends_both_ways) {
   run_virtual([]() -> gyre::task<> {
     gyre::memory_pair client(10);

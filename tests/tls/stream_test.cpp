@@ -531,6 +531,40 @@ TEST(tls_listener, the_wait_for_the_next_message_tells_the_end_and_a_truncation)
   });
 }
 
+TEST(tls_stream, over_a_stream_of_any_type_tells_a_stop_from_a_truncation) {
+  run_tls([]() -> gyre::task<> {
+    for (const bool truncated : {false, true}) {
+      auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+      const tls::server_config servers(server_with_certificate());
+      std::string outcome;
+      auto serve = [&](gyre::tcp_stream peer) -> gyre::task<> {
+        gyre::any_stream below(std::move(peer));
+        auto shaking = tls::accept(std::move(below), servers);
+        auto stream = co_await std::move(shaking);
+        co_await stream.write_all(std::string_view("hello"));
+        try {
+          const bool more = co_await stream.next_or_stop();
+          outcome = more ? "more" : stream.has_ended() ? "end" : "stop";
+        } catch (const tls::tls_error& error) {
+          outcome = error.code().message();
+        }
+      };
+      auto serving = gyre::spawn(listener.serve(serve, {.drain = 1h}));
+      auto client = co_await tls::connect(listener.local_address().string(), tls::client_config(client_that_trusts()));
+      std::array<std::byte, 5> greeting{};
+      co_await client.read_exactly(std::span<std::byte>(greeting));
+      co_await gyre::sleep(5ms);
+      if (truncated) {
+        client = tls::stream();
+        while (outcome.empty()) co_await gyre::sleep(1ms);
+      }
+      serving.cancel();  // not the program: only this server stops
+      co_await serving.wait();
+      EXPECT_EQ(outcome, truncated ? "the connection ended without close_notify, so data may be missing" : "stop");
+    }
+  });
+}
+
 TEST(tls_listener, an_http_server_serves_encrypted_connections) {
   run_tls([]() -> gyre::task<> {
     gyre::http::router routes;

@@ -191,7 +191,7 @@ class stream_listener {
     return serve_with(std::decay_t<Handler>(std::forward<Handler>(handler)), options);
   }
 
-  /// Stops listening. The port is free, and connections in the backlog are refused.
+  /// Stops listening. The port is free, and connections in the backlog are reset.
   void stop() noexcept { socket_->stop(); }
 
   /// Stops listening without refusing anyone who has already connected. accept returns the connections in the backlog,
