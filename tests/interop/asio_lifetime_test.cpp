@@ -125,6 +125,7 @@ TEST(asio_lifetime, tasks_that_have_ended_do_not_count) {
 }
 
 TEST(asio_lifetime, a_program_that_exits_within_a_task_ends_with_its_own_status) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // exit joins threads of other tests, which a forked child lacks
   auto program = []() -> gyre::task<> {
     static asio::io_context context;
     static connection peers(context);

@@ -80,9 +80,9 @@ struct asio_bound_initiation {
 /// nothing_stored means that nobody knows the executor.
 template <class Library, class Initiation>
 [[nodiscard]] constexpr const auto& initiation_of_object(const Initiation& initiation) noexcept {
-  if constexpr (requires { Initiation::binds; }) {
-    return initiation_of_object<Library>(initiation.initiation_);
-  } else if constexpr (requires { requires !is_default_executor<Library, typename Initiation::executor_type>; }) {
+  constexpr bool is_of_bind = requires { Initiation::binds; };
+  if constexpr (!is_of_bind &&
+                requires { requires !is_default_executor<Library, typename Initiation::executor_type>; }) {
     return initiation;
   } else if constexpr (requires { initiation.initiation_; }) {
     return initiation_of_object<Library>(initiation.initiation_);
@@ -108,10 +108,9 @@ template <class Library, class Result, class Executor>
 struct asio_bound_result {
   template <class Initiation, class Token, class... Args>
   static auto initiate(Initiation&& initiation, Token&& token, Args&&... args) {
-    return Result::initiate(
-        asio_bound_initiation<Library, Executor, std::decay_t<Initiation>>{token.get_executor(),
-                                                                           std::forward<Initiation>(initiation)},
-        std::forward<Token>(token).get(), std::forward<Args>(args)...);
+    asio_bound_initiation<Library, Executor, std::decay_t<Initiation>> bound{token.get_executor(),
+                                                                             std::forward<Initiation>(initiation)};
+    return Result::initiate(std::move(bound), std::forward<Token>(token).get(), std::forward<Args>(args)...);
   }
 };
 

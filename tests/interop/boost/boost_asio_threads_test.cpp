@@ -121,26 +121,6 @@ TEST(boost_asio_threads, a_bound_executor_begins_and_continues_an_operation_in_p
   });
 }
 
-TEST(boost_asio_threads, a_context_that_ends_before_a_detached_task_stops_the_program) {
-  auto waits = [](tcp::socket peer) -> gyre::task<> {
-    char byte = 0;
-    co_await peer.async_read_some(boost_asio::buffer(&byte, 1), gyre::use_gyre);
-  };
-  auto on_loop = [&]() -> gyre::task<> {
-    boost_asio::io_context context;
-    const gyre::boost_asio_on_loop asio_side(context);
-    gyre::spawn(waits(tcp::socket(context, tcp::v4())), {.eager = true}).detach();
-    co_await gyre::yield();
-  };
-  EXPECT_DEATH(gyre::run(on_loop), "an asio_on_loop was destroyed while a task awaits async_receive at .*async_scope");
-  auto in_thread = [&]() -> gyre::task<> {
-    gyre::boost_asio_thread asio_side;
-    gyre::spawn(waits(tcp::socket(asio_side.context(), tcp::v4())), {.eager = true}).detach();
-    co_await gyre::yield();
-  };
-  EXPECT_DEATH(gyre::run(in_thread), "a context of Asio .* was destroyed while a task awaits async_receive");
-}
-
 TEST(boost_asio_threads, asio_awaits_a_task) {
   gyre::run([]() -> gyre::task<> {
     gyre::event_loop& loop = gyre::event_loop::current();
