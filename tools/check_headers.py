@@ -17,11 +17,11 @@ BANNED = {"functional", "memory", "stop_token", "mutex", "thread", "future", "io
           "filesystem"}
 
 # The cost of including a header, in preprocessed lines, by the most expensive standard header that it needs.
-BUDGET = [("chrono", 42_500), ("system_error", 29_000), ("vector", 29_000), ("string", 24_000),
+BUDGET = [("chrono", 42_600), ("system_error", 29_000), ("vector", 29_000), ("string", 24_000),
           ("string_view", 19_000), ("", 19_000)]
 FOLDER_BUDGET = {"coro": 9_000}
 TOP_LAYERS = {"http": 1_000, "client": 1_500, "testing": 1_000}  # allowance for more of our own lines below them
-WHOLE_LIBRARY = 49_300  # 40,000 of these are the standard library's
+WHOLE_LIBRARY = 49_350  # 40,000 of these are the standard library's
 
 # A function that returns an awaitable. Its contract must say what a cancel leaves behind.
 AWAITED = re.compile(r"^\s*(?:\[\[[^\]]*\]\]\s*|GYRE_\w+\s+|static\s+|inline\s+|friend\s+)*"
