@@ -70,8 +70,9 @@ class eagerness {
   unsigned misses_ = 0;
 };
 
-// False in an executable, and in the shared library, which is linked with -z nodelete. Threads that register a destructor
-// wait while another thread is in dlopen(3). There a constructor may call a function that waits for such a thread.
+// False in an executable, and in the shared library, which is linked with -z nodelete. Threads that register a
+// destructor wait while another thread is in dlopen(3). There a constructor may call a function that waits for such a
+// thread.
 bool may_be_unloaded() noexcept {
 #ifdef GYRE_SHARED
   return false;

@@ -44,8 +44,8 @@ void stop_destroyed_elsewhere(const char* object) noexcept {
 }
 
 namespace {
-// The scope of the loop that it is below. Null when it is below none. Asks the first task above, because tasks and scopes
-// nest deeper than each check can walk.
+// The scope of the loop that it is below. Null when it is below none. Asks the first task above, because tasks and
+// scopes nest deeper than each check can walk.
 const cancel_scope* top_of(const cancel_scope* scope) noexcept {
   for (; scope != nullptr && scope->parent() != nullptr; scope = scope->parent())
     if (const task_context* const task = scope->task(); task != nullptr && task->kind != nullptr)

@@ -145,8 +145,8 @@ std::size_t connection::read_on_from_ahead(std::span<std::byte> buffer) {
   return rest.what == engine::outcome::done ? 1 + rest.count : 1;
 }
 
-// Only a decrypted byte shows that a message has begun: records also carry tickets. A record of which a part has arrived
-// is waited for, because it may be the beginning of a message.
+// Only a decrypted byte shows that a message has begun: records also carry tickets. A record of which a part has
+// arrived is waited for, because it may be the beginning of a message.
 task<bool> connection::next_or_stop() {
   begin_reading("next_or_stop");
   const scope_exit done_reading([this] { reading_ = false; });

@@ -70,5 +70,5 @@ for ((i = 0; i < ${#running[@]}; i += 2)); do
 done
 [ -z "$failed" ] || exit 1
 
-echo "consumers: find_package and pkg-config (static, shared), FetchContent, add_subdirectory, plugins and the installed" \
-  "command work"
+echo "consumers: find_package and pkg-config (static, shared), FetchContent, add_subdirectory, plugins and the" \
+  "installed command work"

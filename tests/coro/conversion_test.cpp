@@ -1,5 +1,5 @@
-// tests/coro/conversion_test.cpp: values convert implicitly, as by `return`, wherever a task, a promise, a callback or a
-// loop_local stores them.
+// tests/coro/conversion_test.cpp: values convert implicitly, as by `return`, wherever a task, a promise, a callback or
+// a loop_local stores them.
 #include <gyre/gyre.hpp>
 
 #include "tests/support/virtual_run.hpp"

@@ -203,10 +203,11 @@ class TcpProxy(unittest.TestCase):
     def test_nginx_does_the_same_at_its_graceful_shutdown(self):
         self.listen()
         port = free_port()
+        upstream = self.listener.getsockname()[1]
         configuration = self.write("nginx.conf", f"""
             daemon off; pid {self.folder()}/pid; error_log stderr; worker_shutdown_timeout 20s;
             load_module {NGINX_STREAM}; events {{}}
-            stream {{ server {{ listen 127.0.0.1:{port}; proxy_pass 127.0.0.1:{self.listener.getsockname()[1]}; }} }}""")
+            stream {{ server {{ listen 127.0.0.1:{port}; proxy_pass 127.0.0.1:{upstream}; }} }}""")
         nginx = self.run_until_it_listens([command_of("nginx"), "-e", "stderr", "-c", configuration], port)
         received = self.finish_upload_after_signal(nginx, signal.SIGQUIT, port)
         self.assertEqual(received, b"x" * HALF + b"y" * HALF)

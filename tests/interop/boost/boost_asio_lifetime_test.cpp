@@ -1,4 +1,4 @@
-// tests/interop/boost/boost_asio_lifetime_test.cpp: tasks that outlive the context of Boost.Asio whose objects they use.
+// tests/interop/boost/boost_asio_lifetime_test.cpp: tasks that outlive a context of Boost.Asio whose objects they use.
 #include <gyre/interop/boost_asio.hpp>
 
 #include "tests/support/virtual_run.hpp"
