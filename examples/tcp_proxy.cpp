@@ -2,8 +2,8 @@
 //
 // usage: tcp_proxy LISTEN UPSTREAM    such as: tcp_proxy 127.0.0.1:8080 example.org:80
 //
-// It does not know where a message ends, so SIGTERM cuts none off: the connections that are open go on until they end on
-// their own. After serve_options::drain (10 s) the rest is reset, on both sides, so that nobody takes a part for the
+// It does not know where a message ends, so SIGTERM cuts none off: the connections that are open go on until they end
+// on their own. After serve_options::drain (10 s) the rest is reset, on both sides, so that nobody takes a part for the
 // whole. A second signal does that at once.
 #include <gyre/gyre.hpp>
 

@@ -15,8 +15,8 @@ using http_files::answer;
 using http_files::answer_to;
 using http_files::settings;
 
-/// Reads until the head of a request is in `received`, and returns its size. Returns 0 when the peer has finished or the
-/// server stops, and nothing when the head is too long.
+/// Reads until the head of a request is in `received`, and returns its size. Returns 0 when the peer has finished or
+/// the server stops, and nothing when the head is too long.
 gyre::task<std::optional<std::size_t>> read_head(gyre::tcp_stream& peer, std::string& received) {
   constexpr std::string_view mark = "\r\n\r\n";
   if (received.empty() && !co_await peer.next_or_stop()) co_return 0;

@@ -1,4 +1,5 @@
-// gyre/coro/held_value.hpp: a value in a std::optional that an implicit conversion constructs. For authors of operations.
+// gyre/coro/held_value.hpp: a value in a std::optional that an implicit conversion constructs. For authors of
+// operations.
 #pragma once
 
 #include <gyre/coro/converted.hpp>

@@ -73,9 +73,10 @@ struct task_promise_base : frame_base, pooled {
 /// A coroutine that runs when it is awaited. Its frame, with its arguments, is destroyed at the end of the expression
 /// that awaits it, or together with a task that was never awaited. The task is empty once it is awaited.
 ///
-/// T may be void, an lvalue reference, move-only, or without a default constructor. An exception that leaves the body is
-/// thrown at the await. Awaiting and returning are jumps, not calls: a loop of a million awaits, or a chain of awaits
-/// 100,000 deep, needs no stack. Neither does the end of a chain of tasks each of which has the next as an argument.
+/// T may be void, an lvalue reference, move-only, or without a default constructor. An exception that leaves the body
+/// is thrown at the await. Awaiting and returning are jumps, not calls: a loop of a million awaits, or a chain of
+/// awaits 100,000 deep, needs no stack. Neither does the end of a chain of tasks each of which has the next as an
+/// argument.
 ///
 /// Thread:   runs on the loop of its awaiter or spawner, from beginning to end.
 /// Lifetime: arguments passed by reference must outlive the task. The captures of a lambda live in the lambda, so the

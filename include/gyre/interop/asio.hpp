@@ -130,7 +130,8 @@ using asio_on_loop = asio_guest<asio_library>;
 ///
 /// A handler is called through its associated executor, or on the loop's thread if it has none.
 /// Cancel: the handler's slot cancels the task, which ends with asio::error::operation_aborted unless it had a result.
-/// Emit its signal where the handler is called. The end of the loop cancels the task, too. Thread: any; the loop must not end before this has returned.
+/// Emit its signal where the handler is called. The end of the loop cancels the task, too. Thread: any; the loop must
+/// not end before this has returned.
 /// Lifetime: the context of the handler's executor outlives the task, which posts to it. Destroying an io_context in
 /// which a coroutine of Asio waits does not end the task. End the task first, or the loop.
 template <class T, class Token>

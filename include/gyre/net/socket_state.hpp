@@ -140,8 +140,8 @@ struct GYRE_API socket_state : private io::descriptor {
   /// Returns the number of bytes that the kernel takes without waiting, perhaps 0, or -1 when the connection is broken.
   /// Takes none while a writer waits. With `more`, the kernel may hold them back because more follows at once.
   [[nodiscard]] std::ptrdiff_t write_now(std::string_view bytes, bool more) noexcept;
-  /// The end of what can be read, as receive_queue::end() returns it. After abort(), the end that shutdown(2) makes is a
-  /// reset: the peer has not sent an end.
+  /// The end of what can be read, as receive_queue::end() returns it. After abort(), the end that shutdown(2) makes is
+  /// a reset: the peer has not sent an end.
   [[nodiscard]] int true_end(int end) const noexcept { return end == 0 && aborted ? -ECONNRESET : end; }
 
   /// Makes the connection end with a reset: the peer notices that data is missing, and the kernel keeps no unsent data.

@@ -143,8 +143,9 @@ class GYRE_API socket_stream {
   }
 
   /// Ends the connection at once. Bytes that the peer has not received are dropped, and a TCP peer gets a reset.
-  /// Waiting and later operations fail with connection_reset or broken_pipe, reads after the bytes that had been received. The descriptor stays open until the stream
-  /// is closed. The peer of a Unix socket sees the end of the stream. Does nothing when the stream is closed.
+  /// Waiting and later operations fail with connection_reset or broken_pipe, reads after the bytes that had been
+  /// received. The descriptor stays open until the stream is closed. The peer of a Unix socket sees the end of the
+  /// stream. Does nothing when the stream is closed.
   void abort() noexcept;
 
   /// Sets an option, see socket(7). Units: bytes. Errors: io_error with the option's name.

@@ -62,7 +62,8 @@ task<> listen_and_serve(Client client, std::string where, unix_listen_options li
 /// connection is closed. Beyond these limits the connection is reset. Like a reset by the peer, that is not reported:
 /// the peer does not read. asyncio: start_server.
 ///
-/// Stop requests: same as tcp_listener::serve; `client` can end between two messages with reader.next_or_stop(). Cancel: same. Errors: same as tcp_listener::bind and serve.
+/// Stop requests: same as tcp_listener::serve; `client` can end between two messages with reader.next_or_stop().
+/// Cancel: same. Errors: same as tcp_listener::bind and serve.
 template <class Client>
 [[nodiscard]] GYRE_CORO_WRAPPER task<> start_server(Client&& client, std::string where, listen_options listening = {},
                                                     serve_options serving = {}) {

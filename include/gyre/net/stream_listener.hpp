@@ -169,10 +169,10 @@ class stream_listener {
   /// cancelled. Then it drains: it closes the port; clients that had connected before are served, up to
   /// `max_connections`; connections go on until they end on their own. A stop never looks like the end of a stream: a
   /// handler that can end between two messages waits there with next_or_stop(). Handlers that have not ended after
-  /// `options.drain` are cancelled, and the streams that they hold are reset, so that no peer takes a part for the whole.
-  /// (The peer of a Unix socket sees the end of the stream, because these sockets have no reset.) After a stop request
-  /// serve() returns normally. A server that starts after the request drains at once. Clients in the backlog are reset
-  /// if the process has no descriptor for them when the drain begins.
+  /// `options.drain` are cancelled, and the streams that they hold are reset, so that no peer takes a part for the
+  /// whole. (The peer of a Unix socket sees the end of the stream, because these sockets have no reset.) After a stop
+  /// request serve() returns normally. A server that starts after the request drains at once. Clients in the backlog
+  /// are reset if the process has no descriptor for them when the drain begins.
   /// Lifetime: `handler` is kept until then.
   /// Cancel: drains, then throws `cancelled`. When the program is forced to end (see run_options), the drain is over at
   /// once.

@@ -53,9 +53,9 @@ class GYRE_API any_stream {
   /// Cancel: same as the stream. Errors: std::errc::operation_not_supported when the stream cannot be half-closed.
   [[nodiscard]] GYRE_CORO_WRAPPER task<> shutdown_write() { return stream_->shutdown_write(); }
 
-  /// Waits between two messages, for the next one or for the request to stop. Returns true when there are bytes to read,
-  /// false at the end of the stream and after a stop request. A stream without next_or_stop() (see stop_aware_stream)
-  /// returns true at once: the next read waits, and does not observe the request.
+  /// Waits between two messages, for the next one or for the request to stop. Returns true when there are bytes to
+  /// read, false at the end of the stream and after a stop request. A stream without next_or_stop() (see
+  /// stop_aware_stream) returns true at once: the next read waits, and does not observe the request.
   ///
   /// Cancel: nothing was taken. Errors: same as the stream.
   [[nodiscard]] GYRE_CORO_WRAPPER task<bool> next_or_stop() { return stream_->next_or_stop(); }

@@ -84,8 +84,8 @@ class abort_unless_whole {
 /// Copies `from` to its end, then signals the end of the data to `to`. When it ends earlier, it aborts `to` where
 /// possible (see abortable_stream), so that the peer does not take a part for the whole.
 ///
-/// Lifetime: both streams must outlive the await. Cancel: same as copy(), and `to` is aborted. Errors: the exceptions of
-/// the streams; `to` is aborted.
+/// Lifetime: both streams must outlive the await. Cancel: same as copy(), and `to` is aborted. Errors: the exceptions
+/// of the streams; `to` is aborted.
 template <readable_stream From, half_closable_stream To>
 [[nodiscard]] task<std::uint64_t> copy_to_end(From& from, To& to) {
   abort_unless_whole written(to);

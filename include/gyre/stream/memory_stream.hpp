@@ -44,8 +44,8 @@ class GYRE_API memory_stream {
   /// Errors: incomplete_transfer when the stream ends too early; `transferred()` bytes are then in the buffer.
   [[nodiscard]] task<std::size_t> read_exactly(std::span<std::byte> buffer);
 
-  /// Waits between two messages, for the next one or for the request to stop. Returns true when there are bytes to read;
-  /// false at the end of the stream, and when the program has been asked to stop and there are none.
+  /// Waits between two messages, for the next one or for the request to stop. Returns true when there are bytes to
+  /// read; false at the end of the stream, and when the program has been asked to stop and there are none.
   ///
   /// Cancel: nothing was taken. Errors: io_error connection_reset.
   [[nodiscard]] task<bool> next_or_stop();

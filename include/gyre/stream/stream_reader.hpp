@@ -62,9 +62,9 @@ class GYRE_API stream_reader {
   /// Errors: std::errc::message_size for a line longer than `limit`. The bytes stay, and can be read.
   [[nodiscard]] task<std::optional<std::string>> read_line(std::size_t limit = default_limit);
 
-  /// Waits between two messages, for the next one or for the request to stop. Returns true when there are bytes to read,
-  /// also after the request; false at the end of the stream, and when the program has been asked to stop and nothing
-  /// has arrived.
+  /// Waits between two messages, for the next one or for the request to stop. Returns true when there are bytes to
+  /// read, also after the request; false at the end of the stream, and when the program has been asked to stop and
+  /// nothing has arrived.
   ///
   ///     while (co_await reader.next_or_stop()) {
   ///       const auto line = co_await reader.read_line();

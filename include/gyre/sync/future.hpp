@@ -156,8 +156,8 @@ class promise {
 
   [[nodiscard]] future<T> get_future() const noexcept { return future<T>(used_by("get_future")); }
 
-  /// Passes the value, which is converted as by `return`, to all waiting tasks. Returns false, and changes nothing, when
-  /// a result was given before.
+  /// Passes the value, which is converted as by `return`, to all waiting tasks. Returns false, and changes nothing,
+  /// when a result was given before.
   template <class U = T>
   bool set_value(U&& value)
     requires(!std::is_void_v<T> && std::is_convertible_v<U, T>)

@@ -29,8 +29,8 @@ task<std::expected<storable<await_result<A>>, std::error_code>> run_expected(A a
 }
 
 /// `co_await as_expected(timeout(2s, fetch()))` returns std::expected<T, std::error_code>, as for an operation; with a
-/// reference_to<U> for a task<U&>. The code of an io_error, a timed_out or another std::system_error becomes the value. A code cannot express other
-/// exceptions, so they are thrown; as_result turns them into values too.
+/// reference_to<U> for a task<U&>. The code of an io_error, a timed_out or another std::system_error becomes the value.
+/// A code cannot express other exceptions, so they are thrown; as_result turns them into values too.
 ///
 /// Cancel: same as the awaitable; `cancelled` is thrown and never becomes a value.
 template <awaitable_value A>

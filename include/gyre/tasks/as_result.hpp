@@ -12,9 +12,9 @@
 
 namespace gyre {
 
-/// `co_await as_result(fetch())` returns std::expected<T, std::exception_ptr>, with a reference_to<U> for a task<U&>. For
-/// supervisors, and for clean-up, because C++ allows no await in a catch block. `gather(as_result(a), as_result(b))` lets all of them finish even if
-/// some fail.
+/// `co_await as_result(fetch())` returns std::expected<T, std::exception_ptr>, with a reference_to<U> for a task<U&>.
+/// For supervisors, and for clean-up, because C++ allows no await in a catch block. `gather(as_result(a),
+/// as_result(b))` lets all of them finish even if some fail.
 ///
 /// Cancel: same as the awaitable; `cancelled` is rethrown and never becomes a result.
 template <awaitable_value A>

@@ -54,8 +54,8 @@ class outcome_teller {
 };
 
 /// Runs a task in the background and calls `done(outcome)` on the loop when it has ended, with std::expected<T,
-/// std::exception_ptr>, for a task<U&> with a reference_to<U>. A cancel by the end of the loop is an exception too, even when the task has not started by
-/// then.
+/// std::exception_ptr>, for a task<U&> with a reference_to<U>. A cancel by the end of the loop is an exception too,
+/// even when the task has not started by then.
 ///
 /// Thread: that of the loop. `done` must not throw; an exception of it is reported to the loop's exception handler.
 /// Errors: std::bad_alloc; then the task was not started, and `done` is not called.

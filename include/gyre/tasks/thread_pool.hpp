@@ -23,8 +23,8 @@ class GYRE_API thread_pool {
  public:
   /// Units: at most `max_threads` at a time, at least 1. Errors: std::invalid_argument for 0; std::bad_alloc.
   explicit thread_pool(std::size_t max_threads) : jobs_(at_least_one(max_threads)) {}
-  /// Waits, without running the loop, until all calls have ended, including queued ones, and joins the threads. Must not
-  /// run on a thread of the pool.
+  /// Waits, without running the loop, until all calls have ended, including queued ones, and joins the threads. Must
+  /// not run on a thread of the pool.
   ~thread_pool() = default;
   thread_pool& operator=(thread_pool&&) = delete;
 
@@ -47,8 +47,8 @@ class GYRE_API thread_pool {
 ///
 /// Waits, without running the calling thread's loop, until all calls have ended, including queued ones and lookups of
 /// names that were cancelled, which may take the resolver's time-out.
-/// Thread: any one without locks that such a call needs. On one of the threads to be joined, it stops the program with a
-/// message. Errors: none.
+/// Thread: any one without locks that such a call needs. On one of the threads to be joined, it stops the program with
+/// a message. Errors: none.
 GYRE_API void end_thread_pools() noexcept;
 
 }  // namespace gyre

@@ -50,15 +50,15 @@ class GYRE_API stream {
     return read_exactly(std::as_writable_bytes(buffer));
   }
 
-  /// Waits between two messages, for the next one or for the request to stop. Returns true when there are bytes to read,
-  /// also after the request; false when the peer has ended its data, and when the program has been asked to stop and
-  /// nothing has arrived. Then shutdown_write() tells the peer that nothing is missing.
+  /// Waits between two messages, for the next one or for the request to stop. Returns true when there are bytes to
+  /// read, also after the request; false when the peer has ended its data, and when the program has been asked to stop
+  /// and nothing has arrived. Then shutdown_write() tells the peer that nothing is missing.
   ///
   /// Cancel: nothing was taken. Errors: same as read_some.
   [[nodiscard]] GYRE_CORO_WRAPPER task<bool> next_or_stop();
 
-  /// After next_or_stop() has returned false: true when the peer has ended its data, rather than the request to stop has
-  /// come.
+  /// After next_or_stop() has returned false: true when the peer has ended its data, rather than the request to stop
+  /// has come.
   [[nodiscard]] bool has_ended() const noexcept;
 
   /// Writes all bytes. Returns their number. The first 64 KiB leave in small records, so that the peer can begin early.
