@@ -114,6 +114,7 @@ void task_state::coroutine_ended(task_context& context) noexcept {
   if (value_ == value_place::none) {
     if (failure_) loop_->set_running_task(this);  // its streams see that they are destroyed by a cancel
     destroy_frame();
+    if (failure_) loop_->set_running_task(nullptr);
   }
   if (!passed_on) release();
 }
