@@ -122,7 +122,11 @@ task<std::size_t> connection::read_some(std::span<std::byte> buffer) {
   const scope_exit done_reading([this] { reading_ = false; });
   const counted user(users_);
   if (buffer.empty()) co_return std::size_t{0};
-  if (ahead_) co_return read_on_from_ahead(buffer);
+  if (ahead_) {
+    buffer.front() = *ahead_;
+    ahead_.reset();
+    co_return 1 + decrypt_rest(buffer.subspan(1));
+  }
   for (;;) {
     const engine::outcome result = engine_.decrypt(buffer, input(), unsent_);
     if (result.what == engine::outcome::done) co_return result.count;
@@ -136,13 +140,11 @@ task<std::size_t> connection::read_some(std::span<std::byte> buffer) {
   }
 }
 
-// The engine tells an end or a failure again, to the next read.
-std::size_t connection::read_on_from_ahead(std::span<std::byte> buffer) {
-  buffer.front() = *ahead_;
-  ahead_.reset();
-  if (buffer.size() == 1) return 1;
-  const engine::outcome rest = engine_.decrypt(buffer.subspan(1), input(), unsent_);
-  return rest.what == engine::outcome::done ? 1 + rest.count : 1;
+// Without waiting. The engine tells an end or a failure again, to the next read.
+std::size_t connection::decrypt_rest(std::span<std::byte> buffer) {
+  if (buffer.empty()) return 0;
+  const engine::outcome rest = engine_.decrypt(buffer, input(), unsent_);
+  return rest.what == engine::outcome::done ? rest.count : 0;
 }
 
 // Only a decrypted byte shows that a message has begun: records also carry tickets. A record of which a part has

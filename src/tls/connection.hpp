@@ -57,7 +57,7 @@ class connection {
   void send_now() noexcept;
   task<> wait_for_input();
   void begin_reading(const char* operation);
-  [[nodiscard]] std::size_t read_on_from_ahead(std::span<std::byte> buffer);
+  [[nodiscard]] std::size_t decrypt_rest(std::span<std::byte> buffer);
   [[nodiscard]] bool may_send_later() const noexcept;
   void encrypt(std::span<const std::byte> bytes);
   void expect_writable(const char* operation) const;

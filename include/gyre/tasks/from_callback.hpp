@@ -165,7 +165,7 @@ class [[nodiscard("co_await it")]] from_callback_op : public operation<from_call
     if constexpr (std::is_void_v<T>)
       return {};
     else
-      return std::move(state_->value->value);
+      return std::move(state_->value->value);  // NOLINT(bugprone-unchecked-optional-access): it has succeeded
   }
   [[noreturn]] void fail(std::error_code reason) const { throw std::system_error(reason, "from_callback"); }
 
