@@ -55,6 +55,7 @@ listener_state::listener_state(loop_share& share, std::string bound) noexcept : 
 
 void listener_state::receive_given(int connection) noexcept {
   keep(connection);
+  if (stopped_) return close_accepted();  // no accept takes it any more
   serve_waiters();
 }
 

@@ -83,12 +83,14 @@ void task_state::begin(io::completion& c) noexcept {
     return state.outermost->handle().resume();
   }
   state.outermost->failure = std::make_exception_ptr(cancelled());
+  state.was_cut_off_ = true;
   state.finish();
 }
 
 // Called by the outermost coroutine as it ends. Its frame must not be destroyed before it has suspended.
 void task_state::coroutine_ended(task_context& context) noexcept {
   auto& state = static_cast<task_state&>(context);
+  state.was_cut_off_ = context.cancel_pending;
   state.complete = call_member<&task_state::finish>;
   state.loop_->schedule(state);
 }
@@ -112,9 +114,9 @@ void task_state::coroutine_ended(task_context& context) noexcept {
   // The frame holds the arguments, such as the stream of a connection. Destroying it releases them,
   // however long the handle is kept.
   if (value_ == value_place::none) {
-    if (failure_) loop_->set_running_task(this);  // its streams see that they are destroyed by a cancel
+    if (was_cut_off_) loop_->set_running_task(this);  // its streams see that they are destroyed by a cancel
     destroy_frame();
-    if (failure_) loop_->set_running_task(nullptr);
+    if (was_cut_off_) loop_->set_running_task(nullptr);
   }
   if (!passed_on) release();
 }

@@ -101,9 +101,36 @@ TEST(task_chain, of_async_generators_is_destroyed) {
   run_virtual([]() -> gyre::task<> {
     auto all = numbers();
     for (int i = 0; i < long_chain; ++i) all = passed_on(std::move(all), chain_object());
-    EXPECT_EQ(*co_await all.next(), 0);
+    co_return;
   });
   EXPECT_EQ(chain_object::alive, 0);
+}
+
+TEST(task_chain, of_started_generators_is_destroyed_from_the_innermost_on) {
+  struct depth_guard {
+    explicit depth_guard(std::vector<int>& all) : open(all) { open.push_back(0); }
+    ~depth_guard() { open.pop_back(); }
+    depth_guard& operator=(depth_guard&&) = delete;
+    std::vector<int>& open;
+  };
+  struct nested {
+    static gyre::async_generator<int> walk(std::vector<int>& open, int depth) {
+      const depth_guard here(open);
+      if (depth == 0) co_yield static_cast<int>(open.size());
+      if (depth == 0) co_return;
+      auto below = walk(open, depth - 1);
+      while (auto* const each = co_await below.next()) co_yield *each;
+    }
+    static gyre::async_generator<int> all(int depth) {
+      std::vector<int> open;  // the guards of all levels refer to it
+      auto below = walk(open, depth);
+      while (auto* const each = co_await below.next()) co_yield *each;
+    }
+  };
+  run_virtual([]() -> gyre::task<> {
+    auto walking = nested::all(300);
+    EXPECT_EQ(*co_await walking.next(), 301);
+  });
 }
 
 TEST(task_chain, of_handles_of_running_tasks_ends) {

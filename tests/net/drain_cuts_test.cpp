@@ -1,7 +1,7 @@
 // tests/net/drain_cuts_test.cpp: a stop never looks like the end of a stream, so no part passes for the whole.
 #include <gyre/net/start_server.hpp>
 
-#include "tests/net/connected_pair.hpp"
+#include "tests/net/stream_outcome.hpp"
 #include "tests/support/virtual_run.hpp"
 
 #include <array>
@@ -14,32 +14,6 @@ using namespace gyre_test;
 using gyre::task;
 
 namespace {
-
-/// How a stream ended for its reader, after the bytes: "end", or the error.
-struct outcome {
-  std::string bytes;
-  std::string end;
-};
-
-template <class Stream>
-task<outcome> read_all_of(Stream& from) {
-  outcome result;
-  std::array<char, 4096> buffer;
-  try {
-    while (const std::size_t n = co_await from.read_some(std::span(buffer))) result.bytes.append(buffer.data(), n);
-    result.end = "end";
-  } catch (const gyre::io_error& error) {
-    result.end = error.code().message();
-  }
-  co_return result;
-}
-
-/// A handler that waits for what never comes.
-task<> read_for_ever(gyre::tcp_stream peer) {
-  std::array<char, 16> buffer;
-  while (co_await peer.read_some(std::span(buffer)) > 0) {
-  }
-}
 
 /// A handler that is no coroutine.
 struct refusal {

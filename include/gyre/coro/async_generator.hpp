@@ -122,7 +122,13 @@ class [[nodiscard("a generator does nothing until next() is awaited")]] GYRE_COR
   static void destroy(std::coroutine_handle<promise_type> coroutine) noexcept {
     if (coroutine.promise().current == nullptr && !coroutine.done()) [[unlikely]]
       misuse("an async_generator was destroyed while a task waits in its next(): cancel and await that task first");
-    destroy_nested(coroutine.promise());
+    promise_type& promise = coroutine.promise();
+    // A generator that is suspended in its body has locals, which must outlive the generators that refer to them.
+    const bool is_in_its_body = !coroutine.done() && promise.current != reinterpret_cast<element*>(&promise);
+    if (is_in_its_body)
+      coroutine.destroy();
+    else
+      destroy_nested(promise);
   }
 
   owned<std::coroutine_handle<promise_type>, &destroy> coroutine_;

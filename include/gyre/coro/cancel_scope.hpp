@@ -72,11 +72,15 @@ class GYRE_API cancel_scope {
     }
   }
 
-  /// Ends the first scope of a task that has ended. Its parent is a scope of another task, or of a loop.
+  /// Ends the first scope of a task that has ended. Its parent is a scope of another task, or of a loop. It is forgotten,
+  /// because it may end before the arguments of the task, which still ask ends_abruptly().
   void close_with_task() noexcept {
     unlink();
     if (children_ != nullptr || task_->scope != this) [[unlikely]]
       stop_out_of_order();
+    if (task_->cancel_pending) [[unlikely]]
+      cut_off_ = ends_abruptly(*task_);
+    parent_ = nullptr;
     task_ = nullptr;
   }
 
@@ -104,11 +108,11 @@ class GYRE_API cancel_scope {
     cut_off_ = true;
     cancel();
   }
-  /// True while the task unwinds because a scope around it was cut off.
+  /// True while the task unwinds because a scope around it was cut off. What happens above a shield does not matter.
   [[nodiscard]] static bool ends_abruptly(const task_context& task) noexcept {
     if (!task.cancel_pending) return false;
     const cancel_scope* each = task.scope;
-    while (each != nullptr && !each->cut_off_) each = each->parent_;
+    while (each != nullptr && !each->cut_off_) each = each->shielded_ ? nullptr : each->parent_;
     return each != nullptr;
   }
 

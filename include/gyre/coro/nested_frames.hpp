@@ -9,7 +9,8 @@ namespace gyre {
 
 /// Destroys a frame that does not run, and that no task awaits. Its arguments may own further frames, which are
 /// destroyed inside this call: depth first, as members of an object are. Below 100 levels a frame is destroyed after
-/// the frame that owns it instead, so that a chain of any length needs a limited stack.
+/// the frame that owns it instead, so that a chain of any length needs a limited stack. There an argument must not
+/// refer to another argument of its owner, nor to a local of a destructor.
 GYRE_API void destroy_nested(frame_base& frame) noexcept;
 
 }  // namespace gyre

@@ -73,8 +73,9 @@ struct GYRE_API task_state : io::completion, task_context {
   enum class value_place : std::uint8_t { none, frame, taken };  // the frame stays while it holds the value
 
   // First, so that they use the space after the flag of task_context.
-  bool done_ = false;
-  bool observed_ = false;
+  bool done_ : 1 = false;
+  bool observed_ : 1 = false;
+  bool was_cut_off_ : 1 = false;  // its coroutine ended in a cancelled scope
   value_place value_ = value_place::frame;
   std::uint32_t references_ = 2;  // one held by the running task, one by the caller of create
   std::uint32_t size_ = sizeof(task_state);

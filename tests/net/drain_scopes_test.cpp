@@ -1,0 +1,161 @@
+// tests/net/drain_scopes_test.cpp: which streams are reset when sessions are cut off: those of the sessions, no others.
+#include <gyre/net/start_server.hpp>
+
+#include "tests/net/stream_outcome.hpp"
+#include "tests/support/virtual_run.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace gyre_test;
+using gyre::task;
+
+namespace {
+
+/// Serves one client until the deadline of the drain. Returns how its stream ended.
+template <class Handler>
+task<outcome> cut_off_in(Handler handler) {
+  auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+  auto serving = gyre::spawn(listener.serve(handler, {.drain = 3s}));
+  auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+  co_await client.write_all("part");
+  co_await settle();
+  gyre::request_stop();
+  const outcome seen = co_await read_all_of(client);
+  co_await serving;
+  co_return seen;
+}
+
+}  // namespace
+
+TEST(drain_scopes, a_session_that_swallows_the_cancel_is_reset) {
+  run_virtual([]() -> task<> {
+    auto handler = [](gyre::tcp_stream peer) -> task<> {
+      std::array<char, 16> buffer;
+      try {
+        while (co_await peer.read_some(std::span(buffer)) > 0) {
+        }
+      } catch (const gyre::cancelled&) {
+      }
+    };
+    EXPECT_EQ((co_await cut_off_in(handler)).end, "Connection reset by peer");
+  });
+}
+
+TEST(drain_scopes, a_session_that_shields_its_work_beyond_the_deadline_is_reset) {
+  run_virtual([]() -> task<> {
+    auto handler = [](gyre::tcp_stream peer) -> task<> {
+      co_await gyre::shield(gyre::sleep(10s));
+      (void)peer;
+    };
+    EXPECT_EQ((co_await cut_off_in(handler)).end, "Connection reset by peer");
+  });
+}
+
+TEST(drain_scopes, what_a_session_does_in_a_shield_ends_in_good_order) {
+  run_virtual([]() -> task<> {
+    auto audit = gyre::tcp_listener::bind("127.0.0.1:0");
+    const auto report = [&]() -> task<> {
+      auto to = co_await gyre::tcp_stream::connect(audit.local_address());
+      co_await to.write_all("session ended");
+      co_await gyre::sleep(1h);  // its own time-out ends it
+    };
+    auto handler = [&](gyre::tcp_stream peer) -> task<> {
+      bool cut = false;
+      std::array<char, 16> buffer;
+      try {
+        while (co_await peer.read_some(std::span(buffer)) > 0) {
+        }
+      } catch (const gyre::cancelled&) {
+        cut = true;
+      }
+      if (cut) (void)co_await gyre::shield(gyre::as_result(gyre::timeout(100ms, report())));
+      (co_await gyre::current_task()).uncancel();
+    };
+    auto accepting = gyre::spawn([&]() -> task<outcome> {
+      auto from = co_await audit.accept();
+      co_return co_await read_all_of(from);
+    });
+    EXPECT_NE((co_await cut_off_in(handler)).end, "");
+    const outcome noted = co_await accepting;
+    EXPECT_EQ(noted.bytes, "session ended");
+    EXPECT_EQ(noted.end, "end");
+  });
+}
+
+TEST(drain_scopes, sessions_of_a_server_inside_a_session_that_is_cut_off_end_as_its_own_drain_says) {
+  run_virtual([]() -> task<> {
+    auto inner = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto brief = [](gyre::tcp_stream peer) -> task<> {
+      co_await peer.write_all("hello");
+      auto waiting = gyre::as_result(gyre::timeout(1s, gyre::sleep(1h)));
+      (void)co_await std::move(waiting);
+    };
+    auto outer = [&](gyre::tcp_stream peer) -> task<> {
+      (void)peer;
+      auto serving = inner.serve(brief, {.drain = 10s, .observe_stop = false});
+      co_await std::move(serving);
+    };
+    auto visitor = gyre::spawn([&]() -> task<outcome> {
+      co_await gyre::sleep(2900ms);  // just before the outer server is cut off
+      auto stream = co_await gyre::tcp_stream::connect(inner.local_address());
+      co_return co_await read_all_of(stream);
+    });
+    (void)co_await cut_off_in(outer);
+    const outcome seen = co_await visitor;
+    EXPECT_EQ(seen.bytes, "hello");
+    EXPECT_EQ(seen.end, "end");
+  });
+}
+
+TEST(drain_scopes, an_argument_of_a_cancelled_task_may_own_the_scope_of_the_task) {
+  struct hub {
+    gyre::async_scope sessions;
+  };
+  run_test([]() -> task<> {
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    auto peer = co_await listener.accept();
+    auto owner = std::make_shared<hub>();
+    // Arguments end in the reverse order: the scope ends before the stream.
+    const auto session = [](gyre::tcp_stream stream, std::shared_ptr<hub> /*last*/) -> task<> {
+      std::array<char, 16> buffer;
+      (void)co_await stream.read_some(std::span(buffer));
+    };
+    owner->sessions.spawn(session(std::move(peer), owner));
+    co_await settle();
+    hub& of_session = *owner;
+    owner.reset();
+    of_session.sessions.cancel();
+    EXPECT_EQ((co_await read_all_of(client)).end, "end");
+  });
+}
+
+TEST(drain_scopes, connections_that_an_acceptor_has_given_to_a_loop_that_stops_are_reset_at_once) {
+  gyre::run(
+      []() -> task<> {
+        auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+        const gyre::serve_options options{
+            .threads = 2, .accept = gyre::accept_mode::one_acceptor, .max_connections = 4, .drain = 1s};
+        auto serving = gyre::spawn(listener.serve(read_for_ever, options));
+        std::vector<gyre::tcp_stream> clients;
+        for (int i = 0; i < 9; ++i) clients.push_back(co_await gyre::tcp_stream::connect(listener.local_address()));
+        co_await settle();
+        const auto begin = gyre::now();
+        gyre::request_stop();
+        int early = 0;
+        for (gyre::tcp_stream& each : clients) {
+          auto reading = gyre::as_result(gyre::timeout(100ms, read_all_of(each)));
+          const auto seen = co_await std::move(reading);
+          if (!seen) continue;
+          EXPECT_EQ(seen->end, "Connection reset by peer");
+          ++early;
+        }
+        EXPECT_EQ(early, 5) << "those that no session serves";
+        co_await serving;
+        EXPECT_GE(gyre::now() - begin, 1s);
+      },
+      {.threads = 2});
+}
