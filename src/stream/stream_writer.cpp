@@ -1,4 +1,5 @@
 // src/stream/stream_writer.cpp: the buffer of a writer, and the task that sends it.
+#include <gyre/coro/cancel_scope.hpp>
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/misuse.hpp>
 #include <gyre/io/io_error.hpp>
@@ -133,6 +134,10 @@ struct writer_state : private timer {
   // Called when the writer is destroyed.
   void linger() noexcept {
     expect_nobody_waits();
+    if (!closed && is_cut_off()) {  // what was written may be a part of something
+      abort(failed_with<cancelled>());
+      return release();
+    }
     if (sending || (stream.is_shared() && event_loop::current_or_null() != nullptr)) close();
     if (sending && buffered() > lingering.bytes) {
       abort(too_much());
@@ -142,6 +147,12 @@ struct writer_state : private timer {
       event_loop::current().timers().arm(*this);
     }
     release();
+  }
+
+  [[nodiscard]] static bool is_cut_off() noexcept {
+    const event_loop* const loop = event_loop::current_or_null();
+    const task_context* const task = loop == nullptr ? nullptr : loop->running_task();
+    return task != nullptr && cancel_scope::ends_abruptly(*task);
   }
 
   void on_time() noexcept { abort(failed_with<timed_out>(lingering.time, "linger stream_writer")); }

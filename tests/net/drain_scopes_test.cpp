@@ -159,3 +159,57 @@ TEST(drain_scopes, connections_that_an_acceptor_has_given_to_a_loop_that_stops_a
       },
       {.threads = 2});
 }
+
+TEST(drain_scopes, the_writer_of_a_session_that_is_cut_off_drops_its_buffer) {
+  run_virtual([]() -> task<> {
+    auto handler = [](gyre::tcp_stream peer) -> task<> {
+      auto both = gyre::make_connection(std::move(peer));
+      both.writer.write("balance: 1");
+      co_await both.writer.flush();
+      (void)co_await both.reader.read_exactly(100);
+    };
+    const outcome seen = co_await cut_off_in(handler);
+    EXPECT_EQ(seen.bytes, "balance: 1");
+    EXPECT_EQ(seen.end, "Connection reset by peer");
+  });
+}
+
+TEST(drain_scopes, a_relay_by_readers_and_writers_resets_both_sides) {
+  run_virtual([]() -> task<> {
+    auto store = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto handler = [&](gyre::tcp_stream peer) -> task<> {
+      auto client = gyre::make_connection(std::move(peer));
+      auto upstream = co_await gyre::open_connection(store.local_address().string());
+      for (;;) {
+        const std::string piece = co_await client.reader.read();
+        if (piece.empty()) break;
+        upstream.writer.write(piece);
+        co_await upstream.writer.drain();
+      }
+      co_await upstream.writer.write_eof();
+    };
+    auto accepting = gyre::spawn([&]() -> task<outcome> {
+      auto from = co_await store.accept();
+      co_return co_await read_all_of(from);
+    });
+    EXPECT_EQ((co_await cut_off_in(handler)).end, "Connection reset by peer");
+    const outcome stored = co_await accepting;
+    EXPECT_EQ(stored.bytes, "part");
+    EXPECT_EQ(stored.end, "Connection reset by peer");
+  });
+}
+
+TEST(drain_scopes, a_writer_that_was_closed_still_sends_what_it_has) {
+  run_virtual([]() -> task<> {
+    auto handler = [](gyre::tcp_stream peer) -> task<> {
+      auto both = gyre::make_connection(std::move(peer));
+      both.writer.write(std::string(500'000, 'x'));
+      both.writer.close();
+      co_await both.writer.wait_closed();
+      (void)co_await both.reader.read_exactly(100);
+    };
+    const outcome seen = co_await cut_off_in(handler);
+    EXPECT_EQ(seen.bytes.size(), 500'000U);
+    EXPECT_EQ(seen.end, "end");
+  });
+}

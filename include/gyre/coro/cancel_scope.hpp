@@ -72,8 +72,8 @@ class GYRE_API cancel_scope {
     }
   }
 
-  /// Ends the first scope of a task that has ended. Its parent is a scope of another task, or of a loop. It is forgotten,
-  /// because it may end before the arguments of the task, which still ask ends_abruptly().
+  /// Ends the first scope of a task that has ended. Its parent is a scope of another task, or of a loop. It is
+  /// forgotten, because it may end before the arguments of the task, which still ask ends_abruptly().
   void close_with_task() noexcept {
     unlink();
     if (children_ != nullptr || task_->scope != this) [[unlikely]]

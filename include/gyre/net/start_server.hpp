@@ -1,7 +1,6 @@
 // gyre/net/start_server.hpp: a server that gives each connection a reader and a writer.
 #pragma once
 
-#include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/misuse.hpp>
 #include <gyre/io/io_error.hpp>
 #include <gyre/net/open_connection.hpp>
@@ -32,12 +31,7 @@ template <class Stream, class Client>
 task<> serve_clients(stream_listener<Stream>& listener, Client client, serve_options serving) {
   auto serve_one = [&client](Stream peer) -> task<> {
     stream_connection connection = make_connection(std::move(peer));
-    try {
-      co_await client(connection.reader, connection.writer);
-    } catch (const cancelled&) {  // cut off: what is in the buffer may be a part of something
-      connection.writer.abort();
-      throw;
-    }
+    co_await client(connection.reader, connection.writer);
     try {
       co_await connection.writer.wait_closed(connection.writer.lingers());
     } catch (const io_error& error) {
@@ -70,7 +64,7 @@ template <class Client>
   return listen_and_serve(kept_client(std::forward<Client>(client)), std::move(where), listening, serving);
 }
 
-/// The same on a listener, of any kind, that is bound already. asyncio: start_server(…, sock=…).
+/// The same on a tcp_listener or unix_listener that is bound already. asyncio: start_server(…, sock=…).
 ///
 /// Lifetime: `listener` must outlive the await. Stop requests: same as stream_listener::serve. Cancel: same. Errors:
 /// same.

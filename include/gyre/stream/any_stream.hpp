@@ -82,6 +82,7 @@ class GYRE_API any_stream {
 
   template <class S>
   struct model final : interface {
+    static_assert(takes_part_in_stops_or_not<S>, "a stream with next_or_stop() also needs bool has_ended() noexcept");
     explicit model(S&& owned) noexcept : stream(std::move(owned)) {}
     task<std::size_t> read_some(std::span<std::byte> buffer) override { co_return co_await stream.read_some(buffer); }
     task<> write_all(std::span<const std::byte> bytes) override { (void)co_await stream.write_all(bytes); }

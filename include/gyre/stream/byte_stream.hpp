@@ -45,6 +45,10 @@ concept stop_aware_stream = readable_stream<S> && requires(S& s) {
   { s.has_ended() } noexcept -> std::convertible_to<bool>;
 };
 
+/// False for a stream that has next_or_stop() without has_ended(): a stop would silently not reach it.
+template <class S>
+concept takes_part_in_stops_or_not = stop_aware_stream<S> || !requires(S& s) { s.next_or_stop(); };
+
 /// `s.abort()` ends the connection at once, in both directions: undelivered data is lost, and the peer sees an error.
 template <class S>
 concept abortable_stream = byte_stream<S> && requires(S& s) {

@@ -72,7 +72,7 @@ class GYRE_API stream_reader {
   ///     }
   ///
   /// A message whose first byte has arrived is thus read to its end. A stream of the program's own takes part if it has
-  /// next_or_stop(), see stop_aware_stream.
+  /// next_or_stop() and has_ended(), see stop_aware_stream.
   /// Cancel: nothing is lost. Errors: the exceptions of the stream.
   [[nodiscard]] task<bool> next_or_stop();
 

@@ -42,6 +42,8 @@ using transport_owner = owned<transport*, delete_target>;
 template <class S>
 class transport_over final : public transport {
  public:
+  static_assert(takes_part_in_stops_or_not<S>, "a stream with next_or_stop() also needs bool has_ended() noexcept");
+
   explicit transport_over(S&& below) noexcept : below_(std::move(below)) {}
 
   task<buffer_lease> receive() override {
