@@ -110,7 +110,18 @@ class encryption_with_tls final : public encryption {
   struct contents {
     std::string state;
     std::vector<tls::certificate> certificates;
+    std::exception_ptr failure;  // of reading them
   };
+  static contents read_all(const encryption_settings& settings, const std::vector<std::string>& files) {
+    contents found;
+    found.state = file_changes::state_of(files);
+    try {
+      found.certificates = read(settings);
+    } catch (...) {
+      found.failure = std::current_exception();
+    }
+    return found;
+  }
 
   gyre::task<> renew_again_and_again(std::unique_ptr<gyre::signal_set> hang_up) {
     for (;;) {
@@ -167,12 +178,11 @@ class encryption_with_tls final : public encryption {
   }
   gyre::task<> renew() {
     try {
-      auto reading = call_abandonably([settings = settings_, files = files_of(settings_)] {
-        std::string state = file_changes::state_of(files);
-        return contents{std::move(state), read(settings)};
-      });
+      auto reading =
+          call_abandonably([settings = settings_, files = files_of(settings_)] { return read_all(settings, files); });
       contents found = co_await std::move(reading);
-      files_.remember(std::move(found.state));
+      files_.remember(std::move(found.state));  // also of files that cannot be read: they are reported once
+      if (found.failure) std::rethrow_exception(found.failure);
       auto build = [this, &found] {
         check_files(found.certificates);
         keep_valid_ones(found.certificates);

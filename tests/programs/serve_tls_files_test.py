@@ -3,6 +3,7 @@ certificates that have expired."""
 
 import hashlib
 import os
+import select
 import signal
 import ssl
 import subprocess
@@ -100,6 +101,14 @@ class Files(WithTree):
             line = self.reload(server)
             self.assertIn("the certificates stay as they are: ", line)
             self.assertIn("a pipe that nobody writes to", line)
+
+    def test_a_key_that_is_gone_is_reported_once_until_the_files_change_again(self):
+        with Serve(self.root, *self.pair) as server:
+            self.key.unlink()
+            self.assertIn("the certificates stay as they are: ", server.process.stderr.readline())
+            self.assertEqual(select.select([server.process.stderr], [], [], 2)[0], [], "it is reported again")
+            self.install("one")
+            self.assertIn("certificates loaded again", server.process.stderr.readline())
 
     def test_a_server_stops_while_a_reload_waits_for_a_file(self):
         with Serve(self.root, *self.pair) as server:
