@@ -32,9 +32,9 @@ namespace {
 namespace tls = gyre::tls;
 
 std::string content_of(const std::string& file) {
-  constexpr std::size_t most = 1'000'000;
+  constexpr std::size_t max_size = 1'000'000;
   std::string content;
-  if (const int error = gyre::io::read_small_file(file, most, content); error != 0)
+  if (const int error = gyre::io::read_small_file(file, max_size, content); error != 0)
     throw tls::tls_error(tls::tls_errc::bad_configuration, "--tls-ocsp", file,
                          std::error_code(-error, std::generic_category()).message());
   return content;
@@ -172,7 +172,7 @@ class encryption_with_tls final : public encryption {
       if (keeps) all[i] = served_[i];
       gyre::print_diagnostic(
           {"warning: --tls-cert ", settings_.chains[i], ": ", wrong,
-           keeps ? ": the one from before is served, until " : ": clients refuse it; it is valid until ",
+           keeps ? ": the previous one is served, and is valid until " : ": clients refuse it; it is valid until ",
            text_of(all[i].valid_until())});
     }
   }

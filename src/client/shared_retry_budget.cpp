@@ -8,16 +8,17 @@ namespace gyre::http {
 namespace {
 
 constexpr int one_retry = 100;
-constexpr int most = 100 * one_retry;
+constexpr int max_budget = 100 * one_retry;
 
 }  // namespace
 
 // A full budget is only read, so that loops whose requests succeed do not contend for it.
 void shared_retry_budget::add_request(unsigned percent) noexcept {
   const std::atomic_ref all(hundredths_);
-  const int added = static_cast<int>(std::min<unsigned>(percent, most));
+  const int added = static_cast<int>(std::min<unsigned>(percent, max_budget));
   int now = all.load(std::memory_order_relaxed);
-  while (now < most && !all.compare_exchange_weak(now, std::min(now + added, most), std::memory_order_relaxed)) {
+  while (now < max_budget &&
+         !all.compare_exchange_weak(now, std::min(now + added, max_budget), std::memory_order_relaxed)) {
   }
 }
 

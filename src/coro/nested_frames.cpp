@@ -6,7 +6,7 @@
 namespace gyre {
 namespace {
 
-constexpr unsigned most_levels = 100;
+constexpr unsigned max_levels = 100;
 
 constinit thread_local unsigned levels = 0;  // number of calls that are destroying a frame on this thread
 // Frames that the outermost call destroys. Linked by `caller`, which a frame without an awaiter does not need.
@@ -21,7 +21,7 @@ void destroy_one_level_down(frame_base& frame) noexcept {
 }  // namespace
 
 void destroy_nested(frame_base& frame) noexcept {
-  if (levels == most_levels) [[unlikely]] {
+  if (levels == max_levels) [[unlikely]] {
     frame.caller = std::exchange(waiting, &frame);
     return;
   }

@@ -42,7 +42,7 @@ std::ptrdiff_t read_cached(int file, void* into, std::size_t size, std::uint64_t
 }
 
 // O_NONBLOCK: to open a FIFO would wait for a writer.
-int read_small_file(const std::string& path, std::size_t most, std::string& into) {
+int read_small_file(const std::string& path, std::size_t max_size, std::string& into) {
   constexpr std::int64_t time_of_a_pipe = 10'000'000'000;
   const owned_fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
   if (!file) return -errno;
@@ -53,7 +53,7 @@ int read_small_file(const std::string& path, std::size_t most, std::string& into
     if (n == 0) return 0;
     if (n > 0) {
       size += static_cast<std::size_t>(n);
-      if (size > most) return -EFBIG;
+      if (size > max_size) return -EFBIG;
       into.append(part.data(), static_cast<std::size_t>(n));
     } else if (errno == EAGAIN) {
       if (const int error = wait_for_bytes(file.get(), deadline); error != 0) return error;

@@ -78,7 +78,7 @@ class pool_state {
   node_list<blocking_job> jobs_;
   std::size_t joiners_ = 0;            // threads in join(), which wait for those of the pool
   bool joining_ = false;               // one of them is in pthread_join
-  std::optional<pthread_t> unjoined_;  // the thread that has ended last; it has joined the one before it
+  std::optional<pthread_t> unjoined_;  // the thread that has ended last; it has joined the previous one
   pool_state* next_pool_ = nullptr;    // in the list of all pools of the process
   pool_state* previous_pool_ = nullptr;
 };

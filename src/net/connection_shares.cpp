@@ -2,7 +2,7 @@
 #include <gyre/net/connection_shares.hpp>
 #include <gyre/net/listener_state.hpp>
 
-#include "reset_and_close.hpp"
+#include "reset_at_close.hpp"
 
 #include <atomic>
 #include <memory>

@@ -6,7 +6,7 @@
 #include <gyre/net/socket_state.hpp>
 
 #include "last_error.hpp"
-#include "reset_and_close.hpp"
+#include "reset_at_close.hpp"
 
 #include <sys/socket.h>
 #include <unistd.h>

@@ -6,6 +6,7 @@
 #include <gyre/net/unix_address.hpp>
 
 #include "note_written.hpp"
+#include "reset_at_close.hpp"
 
 #include <fcntl.h>
 #include <linux/tcp.h>
@@ -91,10 +92,7 @@ std::ptrdiff_t socket_state::write_now(std::string_view bytes, bool more) noexce
   return may_succeed_later ? 0 : -1;
 }
 
-void socket_state::reset_at_close() noexcept {
-  const linger at_once{.l_onoff = 1, .l_linger = 0};
-  ::setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-}
+void socket_state::reset_at_close() noexcept { (void)gyre::reset_at_close(fd); }
 
 socket_write_base* socket_state::first_writer() const noexcept {
   return last_writer == nullptr ? nullptr : last_writer->next_writer_;
@@ -149,8 +147,7 @@ void socket_state::abandon() noexcept {
   }
   if (waiting_reader != nullptr || last_writer != nullptr)
     misuse("a stream was destroyed while another task reads from it or writes to it: cancel and await that task first");
-  const task_context* const task = loop.running_task();
-  if (task != nullptr && !write_ended && cancel_scope::ends_abruptly(*task)) [[unlikely]]
+  if (!write_ended && loop.running_task_is_cut_off()) [[unlikely]]
     reset_at_close();
   closing = true;
   if (quiet())

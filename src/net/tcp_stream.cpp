@@ -4,6 +4,7 @@
 #include <gyre/net/tcp_stream.hpp>
 
 #include "connecting.hpp"
+#include "reset_at_close.hpp"
 
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -66,9 +67,8 @@ address tcp_stream::local_address() const {
 void tcp_stream::set_no_delay(bool on) { set_option(IPPROTO_TCP, TCP_NODELAY, on ? 1 : 0, "set_no_delay"); }
 void tcp_stream::set_keep_alive(bool on) { set_option(SOL_SOCKET, SO_KEEPALIVE, on ? 1 : 0, "set_keep_alive"); }
 void tcp_stream::set_reset_on_close(bool on) {
-  const linger value{.l_onoff = on ? 1 : 0, .l_linger = 0};
   socket_->expect_open("set_reset_on_close");
-  if (::setsockopt(native_descriptor(), SOL_SOCKET, SO_LINGER, &value, sizeof(value)) < 0)
+  if (reset_at_close(native_descriptor(), on) < 0)
     throw io_error({errno, std::generic_category()}, "set_reset_on_close", socket_->peer_name());
 }
 

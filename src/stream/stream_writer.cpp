@@ -1,5 +1,4 @@
 // src/stream/stream_writer.cpp: the buffer of a writer, and the task that sends it.
-#include <gyre/coro/cancel_scope.hpp>
 #include <gyre/coro/cancelled.hpp>
 #include <gyre/coro/misuse.hpp>
 #include <gyre/io/io_error.hpp>
@@ -134,11 +133,12 @@ struct writer_state : private timer {
   // Called when the writer is destroyed.
   void linger() noexcept {
     expect_nobody_waits();
-    if (!closed && is_cut_off()) {  // what was written may be a part of something
+    const event_loop* const loop = event_loop::current_or_null();
+    if (!closed && loop != nullptr && loop->running_task_is_cut_off()) {  // it may have written a part of something
       abort(failed_with<cancelled>());
       return release();
     }
-    if (sending || (stream.is_shared() && event_loop::current_or_null() != nullptr)) close();
+    if (sending || (stream.is_shared() && loop != nullptr)) close();
     if (sending && buffered() > lingering.bytes) {
       abort(too_much());
     } else if (sending && lingering.time < std::chrono::nanoseconds::max()) {
@@ -147,12 +147,6 @@ struct writer_state : private timer {
       event_loop::current().timers().arm(*this);
     }
     release();
-  }
-
-  [[nodiscard]] static bool is_cut_off() noexcept {
-    const event_loop* const loop = event_loop::current_or_null();
-    const task_context* const task = loop == nullptr ? nullptr : loop->running_task();
-    return task != nullptr && cancel_scope::ends_abruptly(*task);
   }
 
   void on_time() noexcept { abort(failed_with<timed_out>(lingering.time, "linger stream_writer")); }
@@ -287,7 +281,7 @@ void stream_writer::abort() noexcept {
 }
 
 void stream_writer::set_write_limits(write_limits limits) noexcept {
-  // With a low limit above the high one, drain would never wait. Whoever sets only the high one gets here.
+  // With a low limit above the high one, drain would never wait. A program that sets only the high one gets here.
   limits.low = std::min(limits.low, limits.high);
   used_by("set_write_limits").limits = limits;
 }

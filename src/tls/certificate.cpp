@@ -21,9 +21,9 @@ namespace gyre::tls {
 namespace {
 
 std::string content_of(const std::string& file) {
-  constexpr std::size_t most = 1'000'000;
+  constexpr std::size_t max_size = 1'000'000;
   std::string text;
-  const int error = io::read_small_file(file, most, text);
+  const int error = io::read_small_file(file, max_size, text);
   if (error == 0 && !text.empty()) return text;
   throw tls_error(tls_errc::bad_configuration, "certificate::from_files", file,
                   error == 0 ? "the file is empty, or a pipe that nobody writes to"

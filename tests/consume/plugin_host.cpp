@@ -49,7 +49,7 @@ plugin second;
 int work_of_second() { return second.work(nullptr); }
 int work_of_first() { return first.work(work_of_second); }
 
-// Each has a loop on this thread, inside of the one before. That is an error for two loops of one copy.
+// Each plugin has a loop on this thread, inside of the previous one. That is an error for two loops of one copy.
 int work_of_all() {
 #ifdef HOST_HAS_GYRE
   const auto calls = []() -> gyre::task<int> {

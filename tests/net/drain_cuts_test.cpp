@@ -15,6 +15,27 @@ using gyre::task;
 
 namespace {
 
+/// The beginning of an upload through a server that relays it to a store. Must not move.
+struct relayed_upload {
+  gyre::tcp_listener store = gyre::tcp_listener::bind("127.0.0.1:0");
+  gyre::tcp_listener relay = gyre::tcp_listener::bind("127.0.0.1:0");
+  gyre::task_handle<void> serving;
+  gyre::tcp_stream client, stored;
+
+  task<> forward(gyre::tcp_stream from) const {
+    auto upstream = co_await gyre::tcp_stream::connect(store.local_address());
+    co_await gyre::copy_bidirectional(from, upstream);
+  }
+  task<> begin(std::chrono::seconds drain) {
+    auto handler = [this](gyre::tcp_stream from) -> task<> { co_await forward(std::move(from)); };
+    serving = gyre::spawn(relay.serve(handler, {.drain = drain}));
+    client = co_await gyre::tcp_stream::connect(relay.local_address());
+    co_await client.write_all("0123456789");
+    stored = co_await store.accept();
+    co_await settle();
+  }
+};
+
 /// A handler that is no coroutine.
 struct refusal {
   static task<> nothing() { co_return; }
@@ -58,50 +79,31 @@ TEST(drain_cuts, a_line_that_is_under_way_at_the_stop_is_read_to_its_end) {
 
 TEST(drain_cuts, an_upload_through_a_relay_goes_on_after_the_stop) {
   run_test([]() -> task<> {
-    auto store = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto relay = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto forward = [&](gyre::tcp_stream client) -> task<> {
-      auto upstream = co_await gyre::tcp_stream::connect(store.local_address());
-      co_await gyre::copy_bidirectional(client, upstream);
-    };
-    auto serving = gyre::spawn(relay.serve(forward, {.drain = 30s}));
-    auto client = co_await gyre::tcp_stream::connect(relay.local_address());
-    co_await client.write_all("0123456789");
-    auto stored = co_await store.accept();
-    co_await settle();
+    relayed_upload all;
+    co_await all.begin(30s);
     gyre::request_stop();
     co_await settle();
-    co_await client.write_all("abcdefghij");
-    co_await client.shutdown_write();
-    const outcome upload = co_await read_all_of(stored);
+    co_await all.client.write_all("abcdefghij");
+    co_await all.client.shutdown_write();
+    const outcome upload = co_await read_all_of(all.stored);
     EXPECT_EQ(upload.bytes, "0123456789abcdefghij");
     EXPECT_EQ(upload.end, "end");
-    co_await stored.close();
-    co_await serving;
+    co_await all.stored.close();
+    co_await all.serving;
   });
 }
 
 TEST(drain_cuts, at_the_deadline_a_relay_resets_both_sides) {
   run_virtual([]() -> task<> {
-    auto store = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto relay = gyre::tcp_listener::bind("127.0.0.1:0");
-    auto forward = [&](gyre::tcp_stream client) -> task<> {
-      auto upstream = co_await gyre::tcp_stream::connect(store.local_address());
-      co_await gyre::copy_bidirectional(client, upstream);
-    };
-    auto serving = gyre::spawn(relay.serve(forward, {.drain = 3s}));
-    auto client = co_await gyre::tcp_stream::connect(relay.local_address());
-    co_await client.write_all("0123456789");
-    auto stored = co_await store.accept();
-    std::array<std::byte, 10> part{};
-    co_await stored.read_exactly(part);
+    relayed_upload all;
+    co_await all.begin(3s);
     const auto begin = gyre::now();
     gyre::request_stop();
-    const outcome upload = co_await read_all_of(stored);
+    const outcome upload = co_await read_all_of(all.stored);
     EXPECT_EQ(upload.end, "Connection reset by peer");
-    EXPECT_EQ((co_await read_all_of(client)).end, "Connection reset by peer");
+    EXPECT_EQ((co_await read_all_of(all.client)).end, "Connection reset by peer");
     EXPECT_GE(since(begin), 3s);
-    co_await serving;
+    co_await all.serving;
   });
 }
 

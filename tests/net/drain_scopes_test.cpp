@@ -14,6 +14,11 @@ using gyre::task;
 
 namespace {
 
+task<outcome> outcome_of_next(gyre::tcp_listener& listener) {
+  auto from = co_await listener.accept();
+  co_return co_await read_all_of(from);
+}
+
 /// Serves one client until the deadline of the drain. Returns how its stream ended.
 template <class Handler>
 task<outcome> cut_off_in(Handler handler) {
@@ -74,10 +79,7 @@ TEST(drain_scopes, what_a_session_does_in_a_shield_ends_in_good_order) {
       if (cut) (void)co_await gyre::shield(gyre::as_result(gyre::timeout(100ms, report())));
       (co_await gyre::current_task()).uncancel();
     };
-    auto accepting = gyre::spawn([&]() -> task<outcome> {
-      auto from = co_await audit.accept();
-      co_return co_await read_all_of(from);
-    });
+    auto accepting = gyre::spawn(outcome_of_next(audit));
     EXPECT_NE((co_await cut_off_in(handler)).end, "");
     const outcome noted = co_await accepting;
     EXPECT_EQ(noted.bytes, "session ended");
@@ -188,10 +190,7 @@ TEST(drain_scopes, a_relay_by_readers_and_writers_resets_both_sides) {
       }
       co_await upstream.writer.write_eof();
     };
-    auto accepting = gyre::spawn([&]() -> task<outcome> {
-      auto from = co_await store.accept();
-      co_return co_await read_all_of(from);
-    });
+    auto accepting = gyre::spawn(outcome_of_next(store));
     EXPECT_EQ((co_await cut_off_in(handler)).end, "Connection reset by peer");
     const outcome stored = co_await accepting;
     EXPECT_EQ(stored.bytes, "part");

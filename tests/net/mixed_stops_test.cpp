@@ -29,7 +29,7 @@ struct traffic {
   int answered = 0;
   int cancelled = 0;
 
-  /// Of all seeds: a scenario that ends before anything has happened proves nothing.
+  /// The sums of all seeds. A scenario that ends before anything has happened proves nothing.
   struct totals {
     int executed = 0;
     int cancelled = 0;

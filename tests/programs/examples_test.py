@@ -1,5 +1,6 @@
 """The examples do what they say."""
 
+import contextlib
 import http.server
 import os
 import socket
@@ -115,9 +116,10 @@ class Examples(unittest.TestCase):
             self.assertEqual(server.wait(15), 143)
             server.stderr.close()
 
-    @unittest.skipUnless(Path(BIN, "12_asio").exists(), "there is no Asio")
-    def test_asio_echoes_to_several_and_ends_when_told(self):
-        server = subprocess.Popen([str(BIN / "12_asio"), "0"], stderr=subprocess.PIPE, text=True)
+    @contextlib.contextmanager
+    def asio_server(self, name):
+        """The process, and two clients whose words have come back."""
+        server = subprocess.Popen([str(BIN / name), "0"], stderr=subprocess.PIPE, text=True)
         try:
             host, port = server.stderr.readline().split()[-1].split(":")
             with socket.create_connection((host, int(port)), 10) as one, \
@@ -125,33 +127,27 @@ class Examples(unittest.TestCase):
                 for client, word in ((one, b"first"), (other, b"second"), (one, b"third")):
                     client.sendall(word)
                     self.assertEqual(client.recv(100), word)
-                one.shutdown(socket.SHUT_WR)
-                self.assertEqual(one.recv(100), b"")
-                server.terminate()
-                self.assertEqual(server.wait(15), 143)
-                self.assertEqual(other.recv(100), b"")
+                yield server, one, other
         finally:
             server.kill()
             server.wait()
             server.stderr.close()
 
+    @unittest.skipUnless(Path(BIN, "12_asio").exists(), "there is no Asio")
+    def test_asio_echoes_to_several_and_ends_when_told(self):
+        with self.asio_server("12_asio") as (server, one, other):
+            one.shutdown(socket.SHUT_WR)
+            self.assertEqual(one.recv(100), b"")
+            server.terminate()
+            self.assertEqual(server.wait(15), 143)
+            self.assertEqual(other.recv(100), b"")
+
     @unittest.skipUnless(Path(BIN, "13_asio_one_function").exists(), "there is no Asio")
     def test_asio_server_that_is_half_converted_ends_its_sessions_when_told(self):
-        server = subprocess.Popen([str(BIN / "13_asio_one_function"), "0"], stderr=subprocess.PIPE, text=True)
-        try:
-            host, port = server.stderr.readline().split()[-1].split(":")
-            with socket.create_connection((host, int(port)), 10) as one, \
-                    socket.create_connection((host, int(port)), 10) as other:
-                for client, word in ((one, b"first"), (other, b"second"), (one, b"third")):
-                    client.sendall(word)
-                    self.assertEqual(client.recv(100), word)
-                server.terminate()  # while both sessions wait in Asio
-                self.assertEqual(server.wait(15), 0, server.stderr.read())
-                self.assertEqual((one.recv(100), other.recv(100)), (b"", b""))
-        finally:
-            server.kill()
-            server.wait()
-            server.stderr.close()
+        with self.asio_server("13_asio_one_function") as (server, one, other):
+            server.terminate()  # while both sessions wait in Asio
+            self.assertEqual(server.wait(15), 0, server.stderr.read())
+            self.assertEqual((one.recv(100), other.recv(100)), (b"", b""))
 
     def test_copy_file_copies_and_shows_its_end(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,5 +1,6 @@
 """gyre load over TLS: which certificates it accepts, and how it explains a refusal."""
 
+import os
 import socket
 import sys
 import tempfile
@@ -71,7 +72,16 @@ class LoadTls(unittest.TestCase):
         empty.write_text("nothing\n")
         code, out, said = self.load(1, "--cacert", empty)
         self.assertEqual((code, out), (1, ""))
+        self.assertIn(f"--cacert {empty}: ", said)
         self.assertIn("unusable certificate, key or option", said)
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        for file, reason in ((pipe, "a pipe that nobody writes to"), ("/dev/zero", "File too large"),
+                             ("/dev/null", "the file is empty")):
+            code, _, said = self.load(1, "--cacert", file)
+            self.assertEqual(code, 1)
+            self.assertIn(f"--cacert {file}: ", said)
+            self.assertIn(reason, said)
         code, _, said = self.load(1, "--cacert", self.folder / "absent.pem")
         self.assertEqual(code, 2)
         self.assertIn("absent.pem", said)

@@ -133,7 +133,7 @@ class Files(WithTree):
             self.install("old")
             warning = self.reload(server)
             self.assertRegex(warning, f"warning: --tls-cert {self.chain}: the certificate expired at 20[-0-9]+ [:0-9]+ "
-                                      "UTC: the one from before is served, until 20")
+                                      "UTC: the previous one is served, and is valid until 20")
             self.assertIn("certificates loaded again", server.process.stderr.readline())
             self.assertEqual(self.served(server), digest_of(self.folder / "one.chain"))
 

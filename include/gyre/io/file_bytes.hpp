@@ -19,10 +19,10 @@ namespace gyre::io {
                                                   std::uint64_t offset) noexcept;
 
 /// Appends the content of a small file that an administrator names, and returns 0 or -errno: -EFBIG when it has more
-/// than `most` bytes. A pipe, as of `<(command)` in a shell, has 10 s for its content, and is then -ETIMEDOUT. A FIFO
-/// that nobody writes to is empty. A disk that does not answer is waited for: call it before the program serves, or on
-/// a thread. Thread: any. Errors: std::bad_alloc.
-[[nodiscard]] GYRE_API int read_small_file(const std::string& path, std::size_t most, std::string& into);
+/// than `max_size` bytes. A pipe, as of `<(command)` in a shell, has 10 s for its content, and is then -ETIMEDOUT. A
+/// FIFO that nobody writes to is empty. A disk that does not answer is waited for: call it before the program serves,
+/// or on a thread. Thread: any. Errors: std::bad_alloc.
+[[nodiscard]] GYRE_API int read_small_file(const std::string& path, std::size_t max_size, std::string& into);
 
 /// The path of an open file, for messages. Empty if it is unknown. Thread: any.
 [[nodiscard]] GYRE_API std::string path_of_file(int file);

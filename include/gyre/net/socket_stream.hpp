@@ -67,8 +67,9 @@ class GYRE_API socket_stream {
   ///       co_await peer.write_all(std::span(buffer).first(n));
   ///     }
   ///
-  /// In a handler of serve() the request is that of the server, which drains after a stop request or a cancel.
-  /// Elsewhere it is the program's; a program in which a task waits here is not cancelled by it (see stop_requested).
+  /// In a handler of serve(), the server ends the wait when it drains, after a stop request or a cancel. Elsewhere, the
+  /// stop request of the program ends it. A program in which a task has waited here is not cancelled by the request
+  /// (see stop_requested).
   /// Cancel: nothing was taken. Errors: same as read_some.
   [[nodiscard("co_await it")]] socket_next_op next_or_stop() noexcept { return socket_next_op(*socket_); }
 

@@ -123,7 +123,7 @@ struct GYRE_API task_state : io::completion, task_context {
   void note_dropped_handle() const noexcept;
   [[nodiscard]] bool is_on_running_loop() const noexcept { return loop_ == event_loop::current_or_null(); }
   /// Stops the program when the task belongs to another loop: `operation` was called on its handle, or on another
-  /// `object` that stands for it.
+  /// `object` that represents it.
   void check_loop(const char* operation, const char* object = "a task_handle") const noexcept {
     if (!is_on_running_loop()) [[unlikely]]
       stop_on_other_loop(operation, object);

@@ -4,15 +4,19 @@
 #include <gyre/client/proxy_options.hpp>
 #include <gyre/client/url.hpp>
 #include <gyre/http/field.hpp>
+#include <gyre/io/file_bytes.hpp>
 #include <gyre/tls/tls_error.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
 namespace programs {
 namespace {
@@ -73,9 +77,29 @@ namespace {
 
 std::string read_file(const std::string& option, const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string content((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file.is_open() || file.bad()) throw std::runtime_error(fmt::format("{}: cannot read {}", option, path));
-  return content;
+  std::ostringstream content;
+  content << file.rdbuf();  // a directory makes it bad; an empty file only adds nothing
+  if (!file.is_open() || content.bad()) throw std::runtime_error(fmt::format("{}: cannot read {}", option, path));
+  return std::move(content).str();
+}
+
+// With limits: a FIFO without a writer, or a device without an end, must not keep the program from starting.
+std::string read_authorities(const std::string& path) {
+  constexpr std::size_t max_size = 10'000'000;  // a bundle of a system has about 250 kB
+  std::string content;
+  const int error = gyre::io::read_small_file(path, max_size, content);
+  if (error == 0 && !content.empty()) return content;
+  throw std::runtime_error(fmt::format("--cacert {}: {}", path,
+                                       error == 0 ? "the file is empty, or a pipe that nobody writes to"
+                                                  : std::error_code(-error, std::generic_category()).message()));
+}
+
+gyre::tls::client_config configuration_with(const gyre::tls::client_options& wanted, const std::string& path) {
+  try {
+    return gyre::tls::client_config(wanted);
+  } catch (const gyre::tls::tls_error& failure) {
+    throw std::runtime_error(fmt::format("--cacert {}: {}", path, failure.what()));
+  }
 }
 
 }  // namespace
@@ -87,8 +111,9 @@ std::string read_data(const std::string& option, const std::string& text) {
 std::optional<gyre::tls::client_config> trusted_by(bool insecure, const std::string& authorities) {
   if (!insecure && authorities.empty()) return std::nullopt;
   gyre::tls::client_options wanted{.protocols = {"http/1.1"}, .insecure_skip_verify = insecure};
-  if (!authorities.empty()) wanted.authorities = read_file("--cacert", authorities);
-  return gyre::tls::client_config(wanted);
+  if (authorities.empty()) return gyre::tls::client_config(wanted);
+  wanted.authorities = read_authorities(authorities);
+  return configuration_with(wanted, authorities);
 }
 
 std::string explain(const std::exception& failure) {

@@ -32,7 +32,7 @@ namespace programs {
 [[nodiscard]] std::string read_data(const std::string& option, const std::string& text);
 
 /// The rules for the certificates of servers, from --insecure and the file of --cacert. Nothing when both are absent:
-/// the authorities of the system. Errors: std::runtime_error with the name of the file; tls_error.
+/// the authorities of the system. Errors: std::runtime_error with the name of the file.
 [[nodiscard]] std::optional<gyre::tls::client_config> trusted_by(bool insecure, const std::string& authorities);
 /// The message of a failure. When the server's certificate was refused, it also names these options.
 [[nodiscard]] std::string explain(const std::exception& failure);
