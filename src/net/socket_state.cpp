@@ -147,7 +147,7 @@ void socket_state::abandon() noexcept {
   }
   if (waiting_reader != nullptr || last_writer != nullptr)
     misuse("a stream was destroyed while another task reads from it or writes to it: cancel and await that task first");
-  if (!write_ended && loop.running_task_is_cut_off()) [[unlikely]]
+  if (!write_ended && cancel_scope::ends_abruptly(loop.running_task())) [[unlikely]]
     reset_at_close();
   closing = true;
   if (quiet())

@@ -134,7 +134,8 @@ struct writer_state : private timer {
   void linger() noexcept {
     expect_nobody_waits();
     const event_loop* const loop = event_loop::current_or_null();
-    if (!closed && loop != nullptr && loop->running_task_is_cut_off()) {  // it may have written a part of something
+    if (!closed && loop != nullptr &&
+        cancel_scope::ends_abruptly(loop->running_task())) {  // it may have written a part of something
       abort(failed_with<cancelled>());
       return release();
     }

@@ -79,7 +79,7 @@ class GYRE_API cancel_scope {
     if (children_ != nullptr || task_->scope != this) [[unlikely]]
       stop_out_of_order();
     if (task_->cancel_pending) [[unlikely]]
-      cut_off_ = ends_abruptly(*task_);
+      cut_off_ = ends_abruptly(task_);
     parent_ = nullptr;
     task_ = nullptr;
   }
@@ -108,10 +108,11 @@ class GYRE_API cancel_scope {
     cut_off_ = true;
     cancel();
   }
-  /// True while the task unwinds because a scope around it was cut off. What happens above a shield does not matter.
-  [[nodiscard]] static bool ends_abruptly(const task_context& task) noexcept {
-    if (!task.cancel_pending) return false;
-    const cancel_scope* each = task.scope;
+  /// True while the task unwinds because a scope around it was cut off. Scopes above a shield do not matter. False for
+  /// null, which means that no task runs.
+  [[nodiscard]] static bool ends_abruptly(const task_context* task) noexcept {
+    if (task == nullptr || !task->cancel_pending) return false;
+    const cancel_scope* each = task->scope;
     while (each != nullptr && !each->cut_off_) each = each->shielded_ ? nullptr : each->parent_;
     return each != nullptr;
   }

@@ -176,10 +176,6 @@ class GYRE_API event_loop {
   /// The task whose code is running, or null. Code that resumes a task sets it.
   [[nodiscard]] task_context* running_task() const noexcept { return running_task_; }
   void set_running_task(task_context* task) noexcept { running_task_ = task; }
-  /// True while a task of this loop unwinds because its server has cut it off. What it destroys must not look complete.
-  [[nodiscard]] bool running_task_is_cut_off() const noexcept {
-    return running_task_ != nullptr && cancel_scope::ends_abruptly(*running_task_);
-  }
 
   /// The scope above all tasks of this loop.
   [[nodiscard]] cancel_scope& root_scope() noexcept { return root_; }
