@@ -220,6 +220,14 @@ TEST(run_test, of_a_body_that_never_ends_cancels_it_and_says_so) {
   EXPECT_NE(text.find("cancel_every_step_test.cpp"), std::string::npos) << text;
 }
 
+TEST(run_test, without_a_positive_limit_is_refused) {
+  for (const auto limit : {0ms, -1ms}) {
+    gyre::testing::test_options none;
+    none.limit = limit;
+    EXPECT_THROW((void)gyre::testing::run_test(value_after(1ms, 3), none), std::invalid_argument);
+  }
+}
+
 TEST(run_test, gives_the_value_of_the_body) { EXPECT_EQ(gyre::testing::run_test(value_after(1ms, 3)), 3); }
 
 TEST(cancel_at_every_await, a_message_that_stops_the_program_names_the_step) {

@@ -128,9 +128,9 @@ class [[nodiscard("co_await it")]] on_op : public operation<on_op<F>>, private r
 ///
 /// Lifetime: the function object and its captures live on the caller's loop until the await has ended, so captures by
 /// reference may refer to the caller's objects. The frame of the task, with its arguments, is made and destroyed on
-/// `loop`. The result moves to the caller's loop: it must not belong to a loop, as a stream does. Nor
-/// may the caller use the object of a reference that does. `loop` must not end
-/// before the await has; the loops of a runtime end together.
+/// `loop`. The result moves to the caller's loop: it must not belong to a loop, as a stream does, and neither may the
+/// object of a reference that the caller uses. `loop` must not end before the await has; the loops of a runtime end
+/// together.
 /// Cancel: cancels the task on `loop`, and waits until it has ended. A function that has not begun never runs. A plain
 /// function that has begun is not interrupted. A result that comes despite the cancel wins.
 /// Errors: the exceptions of the function; task_cancelled when the loop belongs to another runtime that was shut down;
