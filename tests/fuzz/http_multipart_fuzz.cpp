@@ -63,7 +63,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size < 4) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 4, size - 4);
   const std::size_t split = bytes.empty() ? 0 : (data[0] * 256U + data[1]) % bytes.size();
-  const http::multipart_limits limits = {.header = data[2] * 8U, .parts = data[3] / 16U, .preamble = data[3]};
+  const http::multipart_limits limits = {.header = 1 + data[2] * 8U, .parts = 1 + data[3] / 16U, .preamble = data[3]};
   constexpr std::string_view boundary = "b:b";
   http::multipart_decoder whole(boundary, limits);
   outcome expected;
