@@ -208,6 +208,18 @@ TEST(multipart_decoder, nothing_but_white_space_stands_behind_a_delimiter) {
   EXPECT_EQ(error_of_form("--AaB03x" + std::string(1000, ' ')), multipart_error::bad_delimiter);
 }
 
+TEST(multipart_decoder, a_part_ends_only_at_a_delimiter_that_is_valid) {
+  const auto cut = decode_form(with_data("one\r\n--AaB03xRidge\r\ntwo"));
+  ASSERT_EQ(cut.parts.size(), 1);
+  EXPECT_FALSE(cut.parts[0].ended);
+  for (const char* end : {"", " ", "\r\n"}) {
+    const std::string whole = with_data("one");
+    const auto form = decode_form(whole.substr(0, whole.size() - 2) + end);
+    ASSERT_EQ(form.parts.size(), 1);
+    EXPECT_TRUE(form.parts[0].ended);
+  }
+}
+
 TEST(multipart_decoder, without_its_end_a_form_is_refused) {
   const std::string bytes = with_data("x");
   for (std::size_t size = 0; size + 2 < bytes.size(); ++size)

@@ -106,6 +106,15 @@ class Uploads(WithTree):
             self.assertEqual(status, 400)
             self.assertTrue(text.endswith(b"; nothing was kept\n"), text)
 
+    def test_a_file_that_contains_the_boundary_is_not_kept_in_part(self):
+        part = '--b\r\nContent-Disposition: form-data; name="file"; filename="cut"\r\n\r\none\r\n--bridge\r\ntwo'
+        with Serve(self.root, "--upload", self.uploads) as server:
+            status, _, text = ask(server.port, "/_upload", "POST",
+                                  {"Content-Type": "multipart/form-data; boundary=b"}, (part + "\r\n--b--").encode())
+            self.assertEqual(status, 400)
+            self.assertTrue(text.endswith(b"; nothing was kept\n"), text)
+            self.assertEqual(os.listdir(self.uploads), [])
+
     def test_many_files_of_one_name_are_numbered(self):
         with Serve(self.root, "--upload", self.uploads) as server:
             expected = ["a"] + [f"a ({i})" for i in range(2, 1001)]

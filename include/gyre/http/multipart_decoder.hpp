@@ -72,7 +72,8 @@ class GYRE_API multipart_decoder {
   };
 
   /// Decodes the next bytes and returns the next step. Call it again with the rest of the input. `last` means that no
-  /// bytes follow `input`. A part is one part_begin, any number of data, and one part_end.
+  /// bytes follow `input`. A part is one part_begin, any number of data, and one part_end, which is not reported when
+  /// the line of its delimiter is invalid.
   /// Lifetime: `data` points into `input`, or, if it looked like a delimiter but was none, into the decoder until the
   /// next call.
   step next(std::string_view input, bool last);
@@ -106,6 +107,7 @@ class GYRE_API multipart_decoder {
   multipart_error error_ = multipart_error::none;
   bool has_disposition_ = false;
   bool has_type_ = false;
+  bool ends_part_ = false;    // reported once the line of the delimiter is valid: until then, the part may be cut off
   std::size_t matched_ = 2;   // bytes of the delimiter that have arrived
   std::size_t not_data_ = 2;  // of these: the line end before a body, which can belong to a delimiter, too
   std::size_t header_ = 0;    // bytes of fields seen

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -63,6 +64,7 @@ void multipart_decoder::reset() noexcept {
   const std::string_view boundary = std::string_view(delimiter_).substr(line_end_size + 2);
   error_ = is_boundary(boundary) ? multipart_error::none : multipart_error::bad_boundary;
   place_ = place::preamble;
+  ends_part_ = false;
   expect_delimiter_or_data();  // the first delimiter may be at the very beginning
   preamble_ = 0;
   parts_ = 0;
@@ -182,6 +184,7 @@ multipart_decoder::state multipart_decoder::advance(std::string_view& input, std
       case place::delimiter_line:
         if (!take_line(input, most_padding, line) || !see_delimiter_line(line)) return stopped();
         partial_.clear();
+        if (std::exchange(ends_part_, false)) return state::part_end;
         continue;
       case place::header:
         if (!take_line(input, limits_.header - header_, line) || !see_header_line(line)) return stopped();
@@ -193,7 +196,8 @@ multipart_decoder::state multipart_decoder::advance(std::string_view& input, std
         if (!content.empty()) return state::data;
         if (matched_ < delimiter_.size()) return state::more;
         place_ = place::delimiter_line;
-        return state::part_end;
+        ends_part_ = true;
+        continue;
       case place::end:
         input.remove_prefix(input.size());
         return state::complete;
@@ -206,7 +210,7 @@ multipart_decoder::state multipart_decoder::finish() noexcept {
   const std::string_view line = partial_;
   if (place_ == place::delimiter_line && line.starts_with("--") && trim(line.substr(2)).empty()) {
     place_ = place::end;
-    return state::complete;
+    return std::exchange(ends_part_, false) ? state::part_end : state::complete;
   }
   error_ = multipart_error::missing_end;
   return state::failed;
