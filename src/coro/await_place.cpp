@@ -17,27 +17,34 @@ std::string_view take_last(std::string_view& path) noexcept {
 }
 
 bool is_layer(std::string_view folder) noexcept {
-  constexpr std::array<std::string_view, 13> layers = {
-      "coro", "fs", "http", "interop", "io", "loop", "net", "process", "runtime", "stream", "sync", "tasks", "testing"};
+  constexpr std::array<std::string_view, 15> layers = {"client", "coro", "fs",    "http",    "interop",
+                                                       "io",     "loop", "net",   "process", "runtime",
+                                                       "stream", "sync", "tasks", "tls",     "testing"};
   for (const std::string_view each : layers)
     if (folder == each) return true;
   return false;
 }
 
-// Matches "…/gyre/tasks/x.hpp", wherever the headers are installed, or "tasks/x.cpp" in this file's source folder.
-bool is_of_library(std::string_view file) noexcept {
+}  // namespace
+
+// Matches "…/gyre/tasks/x.hpp", wherever the headers are installed, and all below this file's source folder.
+bool is_in_library(const std::source_location& place) noexcept {
+  std::string_view file = place.file_name();
   std::string_view sources = std::source_location::current().file_name();
   for (int i = 0; i < 2; ++i) (void)take_last(sources);
-  const bool is_header = take_last(file).ends_with(".hpp");
-  if (!is_layer(take_last(file))) return false;
-  return is_header ? take_last(file) == "gyre" : file == sources;
+  if (!file.ends_with(".hpp")) {
+    if (!file.starts_with(sources)) return false;
+    file.remove_prefix(sources.size());
+    if (file.starts_with('/')) file.remove_prefix(1);
+    return is_layer(file.substr(0, file.find('/')));
+  }
+  (void)take_last(file);
+  return is_layer(take_last(file)) && take_last(file) == "gyre";
 }
-
-}  // namespace
 
 std::source_location place_of_wait(const frame_base* innermost) noexcept {
   for (const frame_base* frame = innermost; frame != nullptr; frame = frame->caller)
-    if (!is_of_library(frame->where.file_name())) return frame->where;
+    if (!is_in_library(frame->where)) return frame->where;
   return innermost != nullptr ? innermost->where : std::source_location();
 }
 

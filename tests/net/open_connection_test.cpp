@@ -3,11 +3,15 @@
 #include <gyre/net/start_server.hpp>
 
 #include "tests/net/connected_pair.hpp"
+#include "tests/support/co_assert.hpp"
 #include "tests/support/failure_log.hpp"
 
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include <source_location>
+#include <stdexcept>
 
 using namespace gyre_test;
 
@@ -83,6 +87,25 @@ TEST(start_server, reports_a_time_out_of_its_handler) {
     server.cancel();
     co_await server.wait();
     EXPECT_EQ(log.entries.size(), 1U);
+  });
+}
+
+TEST(start_server, names_the_spawn_of_the_server_when_its_handler_fails) {
+  run_test([]() -> gyre::task<> {
+    const failure_log log;
+    auto listener = gyre::tcp_listener::bind("127.0.0.1:0");
+    auto fails = [](gyre::stream_reader&, gyre::stream_writer&) -> gyre::task<> {
+      throw std::runtime_error("a fault of the handler");
+      co_return;
+    };
+    const unsigned line = std::source_location::current().line() + 1;
+    auto server = gyre::spawn(gyre::start_server(fails, listener));
+    auto client = co_await gyre::tcp_stream::connect(listener.local_address());
+    EXPECT_EQ(co_await read_text_to_end(client), "");
+    server.cancel();
+    co_await server.wait();
+    CO_ASSERT_EQ(log.entries.size(), 1U);
+    EXPECT_EQ(log.entries[0].line, line);
   });
 }
 

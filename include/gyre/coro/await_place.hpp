@@ -14,6 +14,9 @@ namespace gyre {
 /// 0 when there is none because the task is running.
 [[nodiscard]] GYRE_API std::source_location place_of_wait(const frame_base* innermost) noexcept;
 
+/// True for a place in the library's own headers or sources. Slow, because it compares file names.
+[[nodiscard]] GYRE_API bool is_in_library(const std::source_location& place) noexcept;
+
 /// Returns the place of the await that started the running coroutine, or else the place of the spawn. For reports about
 /// its children. Never suspends. Cancel: never fails.
 struct started_at {
@@ -35,12 +38,14 @@ struct started_at {
   }
 };
 
-/// The same, but skips awaits in the library itself. Slower, because it compares file names.
+/// The same, but skips awaits in the library itself. Slower, because it compares file names. The place of the spawn is
+/// that of the program even when the library's function was spawned directly: spawn(start_server(...)).
 struct started_by_program_at : started_at {
   template <class Promise>
   bool await_suspend(std::coroutine_handle<Promise> coroutine) noexcept {
     const frame_base& frame = coroutine.promise();
     place = frame.caller != nullptr ? place_of_wait(frame.caller) : place_of_spawn(frame);
+    if (is_in_library(place)) place = place_of_spawn(frame);
     return false;
   }
 };
